@@ -1,0 +1,87 @@
+//! What the bus allows: each speed as a share of it, and the doubt that follows when a speed is above it.
+//!
+//! The ceiling is the bus's own rate, with nothing taken off for commands, so no card can honestly pass it.
+
+use cardscope_model::caveat::Caveat;
+use cardscope_model::result::TestResult;
+
+/// Speeds up to this much above the ceiling are put down to clocks and rounding, not to a cache: crystals keep to
+/// 0.01 %, the bus clocks that Linux reports are rounded to about 1 %.
+pub const TOLERANCE: f64 = 0.02;
+
+/// Share of the ceiling, 0 to 1 and above; `None` for a ceiling of 0 or one that is no number.
+#[must_use]
+pub fn share(mb_s: f64, ceiling_mb_s: f64) -> Option<f64> {
+    (ceiling_mb_s > 0.0 && ceiling_mb_s.is_finite()).then(|| mb_s / ceiling_mb_s)
+}
+
+/// The doubt about a speed that the bus cannot carry.
+#[must_use]
+pub fn above(mb_s: f64, ceiling_mb_s: f64) -> Option<Caveat> {
+    share(mb_s, ceiling_mb_s)
+        .filter(|share| *share > 1.0 + TOLERANCE)
+        .map(|_| Caveat::AboveBusCeiling { mb_s, ceiling_mb_s })
+}
+
+/// Notes the share of the ceiling on a result, and the doubt where its speed, or that of one loop, is above it.
+pub fn judge(result: &mut TestResult, ceiling_mb_s: f64) {
+    result.bus_share = share(result.mb_s, ceiling_mb_s);
+    let fastest = result.loops.iter().filter(|l| l.counted).map(|l| l.mb_s).fold(result.mb_s, f64::max);
+    result.caveats.extend(above(fastest, ceiling_mb_s));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::result::{LatencyUs, LoopResult, TemperatureC};
+    use cardscope_model::test_name::Op;
+
+    fn result(mb_s: f64, loops: &[f64]) -> TestResult {
+        let one = |mb_s| LoopResult {
+            counted: true,
+            mb_s,
+            iops: 0.0,
+            bytes: 0,
+            seconds: 0.0,
+            mean_latency_us: 0.0,
+        };
+        TestResult {
+            test: "SEQ1M Q8T1".parse().unwrap(),
+            op: Op::Read,
+            step: None,
+            mb_s,
+            iops: 0.0,
+            latency_us: LatencyUs::default(),
+            bytes: 0,
+            seconds: 0.0,
+            temperature_c: TemperatureC::default(),
+            recipe_value: mb_s,
+            tool_prints: None,
+            bus_share: None,
+            loops: loops.iter().map(|l| one(*l)).collect(),
+            series: Vec::new(),
+            caveats: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_card_at_90_mb_s_on_an_sdr104_bus_uses_87_percent_of_it() {
+        let mut r = result(90.5, &[90.0, 91.0]);
+        judge(&mut r, 104.0);
+        assert!((r.bus_share.unwrap() - 0.870).abs() < 0.001);
+        assert!(r.caveats.is_empty());
+    }
+
+    #[test]
+    fn a_speed_above_the_bus_is_doubted_even_if_only_one_loop_has_it() {
+        let mut r = result(80.0, &[20.0, 140.0]);
+        judge(&mut r, 104.0);
+        assert_eq!(r.caveats, [Caveat::AboveBusCeiling { mb_s: 140.0, ceiling_mb_s: 104.0 }]);
+    }
+
+    #[test]
+    fn a_percent_of_rounding_is_no_cache_and_an_unknown_bus_no_ceiling() {
+        assert_eq!(above(105.0, 104.0), None);
+        assert_eq!((share(90.0, 0.0), share(90.0, f64::NAN)), (None, None));
+    }
+}

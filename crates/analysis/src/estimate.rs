@@ -1,0 +1,118 @@
+//! A test over several runs as one estimate: a mean never stands alone, with it go the number of runs and its
+//! 95 % interval (DESIGN, "Honest numbers").
+
+use crate::quantile::{quantile_of_sorted, sorted};
+use crate::student::t95;
+
+/// What several values of one quantity say together. Units are those of the values; "best" means greatest, as it
+/// does for a speed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// How many values.
+    pub n: u32,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Greatest.
+    pub best: f64,
+    /// Least.
+    pub worst: f64,
+    /// Deviation of one value from the mean (n − 1 in the divisor); `None` for one value.
+    pub deviation: Option<f64>,
+    /// 95 % interval of the mean by Student's t; `None` for one value.
+    pub ci95: Option<[f64; 2]>,
+}
+
+impl Estimate {
+    /// Half of the interval's width in percent of the mean; `None` for one value or a mean of 0.
+    #[must_use]
+    pub fn half_width_percent(&self) -> Option<f64> {
+        let [low, high] = self.ci95?;
+        (self.mean != 0.0).then(|| 50.0 * (high - low) / self.mean.abs())
+    }
+}
+
+/// Mean, median, extremes and interval of `values`; `None` where there are none.
+#[must_use]
+pub fn estimate(values: &[f64]) -> Option<Estimate> {
+    let ordered = sorted(values);
+    let (worst, best) = (*ordered.first()?, *ordered.last()?);
+    let mean = mean(values)?;
+    let deviation = deviation(values);
+    let ci95 = deviation.map(|s| {
+        let half = t95(values.len() as f64 - 1.0) * s / (values.len() as f64).sqrt();
+        [mean - half, mean + half]
+    });
+    let median = quantile_of_sorted(&ordered, 0.5)?;
+    Some(Estimate { n: values.len() as u32, mean, median, best, worst, deviation, ci95 })
+}
+
+/// Mean; `None` for no values.
+#[must_use]
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Standard deviation with n − 1 in the divisor; `None` for fewer than two values.
+#[must_use]
+pub fn deviation(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let centre = mean(values)?;
+    let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
+    Some((squares / (values.len() as f64 - 1.0)).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use proptest::prelude::*;
+
+    #[test]
+    fn five_runs_give_the_interval_of_the_text_book() {
+        // Mean 20, s = sqrt(2.5), t = 2.776 445 (4 degrees): 20 ± 1.963 243.
+        let e = estimate(&[18.0, 19.0, 20.0, 21.0, 22.0]).unwrap();
+        assert_eq!((e.n, e.mean, e.median, e.best, e.worst), (5, 20.0, 20.0, 22.0, 18.0));
+        let [low, high] = e.ci95.unwrap();
+        assert!((low - 18.036_757).abs() < 1e-5 && (high - 21.963_243).abs() < 1e-5);
+        assert!((e.half_width_percent().unwrap() - 9.816_216).abs() < 1e-4);
+    }
+
+    #[test]
+    fn one_run_has_no_interval_and_no_run_no_estimate() {
+        let one = estimate(&[42.0]).unwrap();
+        assert_eq!((one.n, one.mean, one.ci95, one.half_width_percent()), (1, 42.0, None, None));
+        assert_eq!(estimate(&[]), None);
+    }
+
+    #[test]
+    fn ninety_five_of_a_hundred_intervals_hold_the_true_speed() {
+        let mut random = Random::new(3);
+        let held = (0..4000)
+            .filter(|_| {
+                let runs: Vec<f64> = (0..5).map(|_| 20.0 + 0.4 * random.normal()).collect();
+                let [low, high] = estimate(&runs).unwrap().ci95.unwrap();
+                low <= 20.0 && 20.0 <= high
+            })
+            .count();
+        // 3800 expected, deviation 14.
+        assert!((3750..=3850).contains(&held), "{held} of 4000");
+    }
+
+    proptest! {
+        #[test]
+        fn mean_and_median_lie_between_the_worst_and_the_best_run(
+            values in prop::collection::vec(0.001..1e4f64, 1..40),
+        ) {
+            let e = estimate(&values).unwrap();
+            prop_assert!(e.worst <= e.median && e.median <= e.best);
+            prop_assert!(e.worst - 1e-9 <= e.mean && e.mean <= e.best + 1e-9);
+            if let Some([low, high]) = e.ci95 {
+                prop_assert!(low <= e.mean && e.mean <= high);
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What numbers mean: estimates with their intervals, when a test has run long enough, what a bus allows.
+//!
+//! Everything here is pure: values in, values out, no clock, no file, no printing. Randomness is always seeded by
+//! the caller, so that the same values give the same answer tomorrow.
+#![forbid(unsafe_code)]
+
+pub mod bootstrap;
+pub mod ceiling;
+pub mod estimate;
+pub mod quantile;
+pub mod random;
+pub mod stopping;
+pub mod student;
+
+pub use estimate::{Estimate, estimate};
+pub use stopping::{Decision, Known, Precision};

@@ -1,0 +1,202 @@
+//! When a test has run long enough: the mean speed is known to ±ε, or a limit was hit.
+//!
+//! The rule is that of flash-behaviour 4.3. Cards stall: a rule that trusts the spread it has seen stops before
+//! the first stall and is wrong more often than right. This one always reckons with one more stall than was seen,
+//! and looks only at geometrically growing times, so that looking often does no harm.
+//!
+//! What a runner feeds: one [`Precision::push`] for each slice of work, a slice being some I/Os that completed and
+//! the time since the previous slice ended. Slices follow each other without gaps and overlaps; rests between loops
+//! are left out. Best is one slice for each [`unit_ios`] I/Os; longer ones (10 to 50 ms at high rates) do as well.
+
+mod ratio;
+mod startup;
+mod units;
+
+pub use units::unit_ios;
+
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::Until;
+use cardscope_model::test_name::TestName;
+use units::Units;
+
+/// Each look comes after so much more time than the one before (flash-behaviour 4.3).
+const GROWTH: f64 = 1.15;
+
+/// The stall that is reckoned with though none was seen, in seconds (flash-behaviour 4.3): what closing an erase
+/// block costs a write, what a retried read costs.
+const UNSEEN_WRITE_STALL_S: f64 = 0.250;
+const UNSEEN_READ_STALL_S: f64 = 0.020;
+
+/// What is known about a test's mean speed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Known {
+    /// Half width of the 95 % interval, in percent of the mean.
+    pub half_width_percent: f64,
+    /// Mean I/Os per second after the start-up.
+    pub iops: f64,
+    /// Seconds at the start that were left out as start-up.
+    pub startup_s: f64,
+    /// Seconds that count.
+    pub counted_s: f64,
+    /// Stalls in them.
+    pub stalls: u32,
+    /// Longest of them, in seconds above the usual time.
+    pub longest_stall_s: f64,
+    /// Share of the time that went into stalls, 0 to 1. Above 0.3 the mean alone says little.
+    pub stall_share: f64,
+}
+
+/// What to do after a slice.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// Go on.
+    Continue,
+    /// The interval is narrow enough.
+    Reached(Known),
+    /// `max_s` is over and the interval is not narrow enough.
+    LimitHit {
+        /// What is known; `None` where not one unit of work ended.
+        known: Option<Known>,
+        /// The doubt to store with the result.
+        caveat: Caveat,
+    },
+}
+
+/// The stopping rule of one test.
+#[derive(Debug, Clone)]
+pub struct Precision {
+    until: Until,
+    unseen_stall_s: f64,
+    units: Units,
+    elapsed_s: f64,
+    next_look_s: f64,
+}
+
+impl Precision {
+    /// A rule for a test, before its first slice.
+    #[must_use]
+    pub fn new(until: Until, test: TestName) -> Self {
+        Precision {
+            until,
+            unseen_stall_s: if test.op.writes() { UNSEEN_WRITE_STALL_S } else { UNSEEN_READ_STALL_S },
+            units: Units::new(unit_ios(test.pattern)),
+            elapsed_s: 0.0,
+            next_look_s: until.min_s.min(until.max_s),
+        }
+    }
+
+    /// Takes a slice: `ios` I/Os completed within `seconds` since the last slice. Costs two additions but at the
+    /// few times where the rule looks (about 30 in two minutes), and there less than a millisecond.
+    pub fn push(&mut self, seconds: f64, ios: u64) -> Decision {
+        self.units.push(seconds, ios);
+        self.elapsed_s += seconds;
+        if self.elapsed_s < self.next_look_s { Decision::Continue } else { self.look() }
+    }
+
+    /// What is known up to here, e.g. when something else ended the test; `None` where no unit of work ended.
+    #[must_use]
+    pub fn known(&self) -> Option<Known> {
+        ratio::evaluate(self.units.complete(), self.unseen_stall_s)
+    }
+
+    /// The doubt to store when something else (`limit`, in words) ended the test before the interval was narrow
+    /// enough; `None` where it was.
+    #[must_use]
+    pub fn caveat(&self, limit: &str) -> Option<Caveat> {
+        let reached = self.known().map(|k| k.half_width_percent);
+        reached.is_none_or(|r| r > self.until.ci95_percent).then(|| self.not_precise(reached, limit))
+    }
+
+    fn look(&mut self) -> Decision {
+        self.next_look_s = (self.elapsed_s * GROWTH).min(self.until.max_s);
+        let known = self.known();
+        match known {
+            Some(k) if k.half_width_percent <= self.until.ci95_percent => Decision::Reached(k),
+            _ if self.elapsed_s >= self.until.max_s => {
+                let limit = format!("the limit of {} s", self.until.max_s);
+                let caveat = self.not_precise(known.map(|k| k.half_width_percent), &limit);
+                Decision::LimitHit { known, caveat }
+            }
+            _ => Decision::Continue,
+        }
+    }
+
+    fn not_precise(&self, reached: Option<f64>, limit: &str) -> Caveat {
+        match reached {
+            Some(reached_percent) => Caveat::NotPrecise {
+                wanted_percent: self.until.ci95_percent,
+                reached_percent,
+                limit: limit.to_owned(),
+            },
+            None => Caveat::Other {
+                text: format!(
+                    "too little was done for a 95 % interval of ±{} %: {limit} came first",
+                    self.until.ci95_percent
+                ),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn until(ci95_percent: f64, min_s: f64, max_s: f64) -> Until {
+        Until { ci95_percent, min_s, max_s }
+    }
+
+    fn steady(name: &str, until: Until, seconds: f64, ios: u64) -> (Decision, f64) {
+        let mut rule = Precision::new(until, name.parse().unwrap());
+        loop {
+            let decision = rule.push(seconds, ios);
+            if decision != Decision::Continue {
+                return (decision, rule.elapsed_s);
+            }
+        }
+    }
+
+    #[test]
+    fn a_card_without_any_noise_still_runs_until_one_unseen_stall_would_not_matter() {
+        // 1.96 × 0.25 s / 0.05 = 9.8 s for writes, 1.96 × 0.02 s / 0.02 = 1.96 s for reads, plus start-up and the
+        // 15 % between two looks.
+        let (decision, write_s) = steady("SEQ1M Q1T1 write", until(5.0, 1.0, 120.0), 0.052, 1);
+        assert!(matches!(decision, Decision::Reached(_)) && (9.8..12.0).contains(&write_s), "{write_s} s");
+        let (_, read_s) = steady("RND4K Q1T1 read", until(2.0, 1.0, 120.0), 0.008, 16);
+        assert!((1.96..2.9).contains(&read_s), "{read_s} s");
+    }
+
+    #[test]
+    fn slices_of_any_length_say_the_same_speed() {
+        for (seconds, ios) in [(0.000_5, 1), (0.008, 16), (0.04, 80), (0.05, 100)] {
+            let (decision, _) = steady("RND4K Q1T1 read", until(2.0, 3.0, 120.0), seconds, ios);
+            let Decision::Reached(known) = decision else { panic!("{decision:?}") };
+            assert!((known.iops - 2000.0).abs() < 1e-6, "{known:?}");
+            assert_eq!((known.stalls, known.startup_s <= 0.51), (0, true), "{known:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_comes_first_is_told_with_what_was_reached() {
+        let (decision, elapsed) = steady("SEQ1M Q1T1 write", until(2.0, 1.0, 6.0), 0.05, 1);
+        let Decision::LimitHit { known: Some(known), caveat } = decision else { panic!("{decision:?}") };
+        assert!((6.0..6.1).contains(&elapsed) && known.half_width_percent > 8.0, "{known:?} after {elapsed}");
+        let text = caveat.to_string();
+        assert!(text.contains("not ±2.0 %: the limit of 6 s came first"), "{text}");
+    }
+
+    #[test]
+    fn a_card_that_did_not_finish_one_unit_has_no_interval_and_says_so() {
+        let mut rule = Precision::new(until(2.0, 1.0, 5.0), "RND4K Q1T1 write".parse().unwrap());
+        let Decision::LimitHit { known: None, caveat } = rule.push(9.0, 1) else { panic!("one I/O decided") };
+        assert!(caveat.to_string().contains("too little was done"));
+        assert!(rule.caveat("Ctrl-C").unwrap().to_string().contains("Ctrl-C came first"));
+    }
+
+    #[test]
+    fn an_early_end_that_was_precise_enough_raises_no_doubt() {
+        let mut rule = Precision::new(until(5.0, 60.0, 120.0), "RND4K Q1T1 read".parse().unwrap());
+        (0..1000).for_each(|_| assert_eq!(rule.push(0.008, 16), Decision::Continue));
+        assert_eq!(rule.caveat("Ctrl-C"), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! The binary `cardscope`: parses arguments, hands them to the workbench, prints what comes back.
+
+#![forbid(unsafe_code)]
+
+mod output;
+mod progress;
+mod signals;
+mod terminal;
+mod verbs;
+
+use clap::Parser;
+use std::process::ExitCode;
+use verbs::Verb;
+
+/// Tests memory cards: identity, speed by every published method, honestly.
+#[derive(Debug, Parser)]
+#[command(name = "cardscope", version, about, propagate_version = true, subcommand_required = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    output: output::Options,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let status = match cli.verb.run(&cli.output) {
+        Ok(status) => status,
+        Err(failure) => {
+            output::failure(&failure, &cli.output);
+            failure.exit_status()
+        }
+    };
+    ExitCode::from(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, CommandFactory};
+    use std::fmt::Write;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    fn section(out: &mut String, path: &str, command: &mut Command) {
+        let _ = writeln!(out, "\n## {path}\n\n```\n{}```", command.render_long_help());
+        for sub in command.get_subcommands_mut().filter(|s| s.get_name() != "help") {
+            let path = format!("{path} {}", sub.get_name());
+            section(out, &path, sub);
+        }
+    }
+
+    /// The published reference is what the binary says; `UPDATE_DOCS=1 cargo test -p cardscope` writes it anew.
+    #[test]
+    fn the_published_command_line_reference_is_what_the_binary_says() {
+        let mut command = Cli::command().term_width(110);
+        command.build();
+        let mut text = "# The command line\n\nWritten by the binary itself; a test keeps it so.\n".to_owned();
+        section(&mut text, "cardscope", &mut command);
+        let text: String = text.lines().map(|l| format!("{}\n", l.trim_end())).collect();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &text).expect("docs/cli.md can be written");
+        }
+        let published = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(published == text, "docs/cli.md is out of date: run UPDATE_DOCS=1 cargo test -p cardscope");
+    }
+}

@@ -1,0 +1,113 @@
+//! `bench`: run a recipe on a target.
+
+use crate::output::{self, Options};
+use crate::progress::Progress;
+use crate::signals;
+use crate::terminal::AtTerminal;
+use cardscope_model::units::parse_size;
+use cardscope_workbench::bench::{self, Request};
+use cardscope_workbench::{Failure, bench::Outcome};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Measure a card with a published recipe
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Device, directory, file, or sim:NAME[?key=value&…]
+    target: String,
+    /// Recipe by name, or the path of a TOML file
+    #[arg(long, default_value = "quick")]
+    recipe: String,
+    /// How often the whole recipe is run
+    #[arg(long, value_name = "N")]
+    runs: Option<u32>,
+    /// Only these tests, e.g. "RND4K Q32T1 read" (may be given again)
+    #[arg(long, value_name = "TEST")]
+    only: Vec<String>,
+    /// Size of the test area, e.g. 1G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    size: Option<u64>,
+    /// End after this time, e.g. 90s, 3m, 1h; what is not measured by then is named
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
+    /// What is true of card and rig, e.g. cooling=passive (may be given again)
+    #[arg(long, value_name = "KEY=VALUE")]
+    condition: Vec<String>,
+    /// Seed of the random places and data; the same seed repeats a session
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Archive to keep the results in [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE", env = "CARDSCOPE_ARCHIVE")]
+    archive: Option<PathBuf>,
+    /// Consent to lose what is on TARGET; must equal TARGET as typed
+    #[arg(long, value_name = "TARGET")]
+    yes_destroy: Option<String>,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    parse_size(text).map_err(|e| e.to_string())
+}
+
+/// Reads `90s`, `3m`, `1.5h` or plain seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, factor) = match text.char_indices().last() {
+        Some((i, 's')) => (&text[..i], 1.0),
+        Some((i, 'm')) => (&text[..i], 60.0),
+        Some((i, 'h')) => (&text[..i], 3600.0),
+        _ => (text, 1.0),
+    };
+    let seconds =
+        number.parse::<f64>().ok().map(|n| n * factor).filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a time; write 90s, 3m or 1h"))
+}
+
+impl Bench {
+    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+        let request = Request {
+            target: self.target,
+            recipe: self.recipe,
+            runs: self.runs,
+            only: self.only,
+            size: self.size,
+            budget: self.budget,
+            conditions: self.condition,
+            seed: self.seed,
+            archive: self.archive,
+        };
+        let interrupt = bench::Interrupt::default();
+        signals::raise_on_signals(&interrupt.flag())?;
+        let mut progress = Progress::new(options.quiet);
+        let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
+        let outcome = bench::bench(&request, &mut consent, &interrupt, &mut progress);
+        // A question that Ctrl-C left without an answer is no refusal.
+        let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
+        let Outcome { report, failure } = outcome.map_err(ended)?;
+        drop(progress);
+        output::document(options, &report, || cardscope_report::bench::text(&report))?;
+        Ok(match failure {
+            Some(failure) => {
+                output::say(&failure);
+                failure.exit_status()
+            }
+            None => {
+                u8::from(report.findings.iter().any(|f| f.weight == cardscope_model::finding::Weight::Bad))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_read_as_people_write_them() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("20"), Ok(Duration::from_secs(20)));
+        for bad in ["", "m", "-3m", "3x", "0", "nan", "inf"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The verbs, one file each.
+
+mod archive;
+mod bench;
+mod decode;
+mod info;
+mod list;
+mod sim;
+
+use crate::output::Options;
+use cardscope_workbench::Failure;
+use clap::Subcommand;
+
+/// What Cardscope does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    List(list::List),
+    Info(info::Info),
+    Decode(decode::Decode),
+    Bench(bench::Bench),
+    #[command(subcommand)]
+    Sim(sim::Sim),
+    Archive(archive::Archive),
+}
+
+impl Verb {
+    /// Does it; gives the exit status: 0, or 1 where a finding is bad.
+    pub(crate) fn run(self, output: &Options) -> Result<u8, Failure> {
+        match self {
+            Verb::List(verb) => verb.run(output),
+            Verb::Info(verb) => verb.run(output),
+            Verb::Decode(verb) => verb.run(output),
+            Verb::Bench(verb) => verb.run(output),
+            Verb::Sim(verb) => verb.run(output),
+            Verb::Archive(verb) => verb.run(output),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! File systems, swap and members of volumes by their magic numbers.
+//!
+//! Places and values from the Linux kernel's headers of each format (`include/uapi/linux/magic.h`, `fs/*/`,
+//! `include/uapi/linux/raid/md_p.h`), the LUKS2 and exFAT specifications.
+
+use super::reader::{Bytes, label, le, wide_label};
+use serde::Serialize;
+use std::fmt;
+
+/// Something recognised.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// `ext4`, `vfat`, `LUKS` …
+    pub kind: &'static str,
+    /// Its label, where that is cheap to read.
+    pub label: Option<String>,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind)?;
+        self.label.as_ref().map_or(Ok(()), |label| write!(f, " {label:?}"))
+    }
+}
+
+/// A magic number: kind, place, bytes.
+struct Magic(&'static str, u64, &'static [u8]);
+
+/// In the order of trust: containers first, since what they hold may shine through; FAT last, its marks are weak.
+const MAGICS: &[Magic] = &[
+    Magic("LUKS", 0, b"LUKS\xba\xbe"),
+    Magic("BitLocker", 3, b"-FVE-FS-"),
+    Magic("LVM2", 24, b"LVM2 001"),
+    Magic("LVM2", 512 + 24, b"LVM2 001"),
+    Magic("LVM2", 1024 + 24, b"LVM2 001"),
+    Magic("LVM2", 1536 + 24, b"LVM2 001"),
+    Magic("RAID", 0, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
+    Magic("RAID", 4096, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
+    Magic("bcache", 4096 + 24, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81"),
+    Magic("bcachefs", 4096 + 24, b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef"),
+    Magic("swap", 4096 - 10, b"SWAPSPACE2"),
+    Magic("swap", 16384 - 10, b"SWAPSPACE2"),
+    Magic("swap", 65536 - 10, b"SWAPSPACE2"),
+    Magic("xfs", 0, b"XFSB"),
+    Magic("squashfs", 0, b"hsqs"),
+    Magic("apfs", 32, b"NXSB"),
+    Magic("btrfs", 65536 + 64, b"_BHRfS_M"),
+    Magic("f2fs", 1024, b"\x10\x20\xf5\xf2"),
+    Magic("erofs", 1024, b"\xe2\xe1\xf5\xe0"),
+    Magic("ext", 1024 + 56, b"\x53\xef"),
+    Magic("nilfs2", 1024 + 6, b"\x34\x34"),
+    Magic("hfs+", 1024, b"H+\0\x04"),
+    Magic("hfs+", 1024, b"HX\0\x05"),
+    Magic("exfat", 3, b"EXFAT   "),
+    Magic("ntfs", 3, b"NTFS    "),
+    Magic("iso9660", 32768 + 1, b"CD001"),
+    Magic("udf", 32768 + 1, b"BEA01"),
+    Magic("vfat", 82, b"FAT32   "),
+    Magic("vfat", 54, b"FAT16   "),
+    Magic("vfat", 54, b"FAT12   "),
+    Magic("vfat", 54, b"FAT     "),
+];
+
+/// RAID superblocks lie at the end: version 0.90 64 KiB-aligned, 1.0 at least 8 KiB before the end.
+const RAID_MAGIC: u64 = 0xa92b_4efc;
+/// ZFS keeps uberblocks of 1 KiB and more from 128 KiB on, in the byte order of who made it.
+const ZFS_FIRST: u64 = 128 << 10;
+const ZFS_MAGIC: u64 = 0x00ba_b10c;
+
+/// Recognises what starts at `start` and is `bytes` long.
+pub(crate) fn recognise(source: &dyn Bytes, start: u64, bytes: u64) -> Option<Found> {
+    let at = |place: u64, count: u64| source.read(start.checked_add(place)?, count);
+    let matches = |magic: &&Magic| {
+        let inside = magic.1 + magic.2.len() as u64 <= bytes;
+        inside && at(magic.1, magic.2.len() as u64).as_deref() == Some(magic.2)
+    };
+    let by_table = MAGICS.iter().find(matches).map(|magic| magic.0);
+    let kind =
+        by_table.or_else(|| raid_at_end(&at, bytes)).or_else(|| zfs(&at)).or_else(|| unnamed_fat(&at))?;
+    // A GPT or MBR disk may begin with what looks like a FAT boot sector without its name; both are told then.
+    Some(Found { kind: refine(kind, &at), label: find_label(kind, &at) })
+}
+
+type ReadAt<'a> = &'a dyn Fn(u64, u64) -> Option<Vec<u8>>;
+
+fn raid_at_end(at: ReadAt<'_>, bytes: u64) -> Option<&'static str> {
+    let old = (bytes & !0xffff).checked_sub(0x1_0000)?;
+    let new = (bytes.checked_sub(0x2000)?) & !0xfff;
+    let is_raid = |place: u64| at(place, 4).is_some_and(|word| le::<4>(&word, 0) == RAID_MAGIC);
+    (is_raid(old) || is_raid(new)).then_some("RAID")
+}
+
+fn zfs(at: ReadAt<'_>) -> Option<&'static str> {
+    let area = at(ZFS_FIRST, 128 << 10)?;
+    let is_uberblock = |block: &[u8]| {
+        let word = le::<8>(block, 0);
+        word == ZFS_MAGIC || word.swap_bytes() == ZFS_MAGIC
+    };
+    area.chunks_exact(1024).any(is_uberblock).then_some("zfs")
+}
+
+/// FAT written by small devices often has no name in its boot sector: judge by the fields.
+fn unnamed_fat(at: ReadAt<'_>) -> Option<&'static str> {
+    let boot = at(0, 512)?;
+    let jump = boot[0] == 0xeb && boot[2] == 0x90 || boot[0] == 0xe9;
+    let sector = le::<2>(&boot, 11);
+    let fits = boot[510..512] == [0x55, 0xaa]
+        && jump
+        && sector.is_power_of_two()
+        && (512..=4096).contains(&sector)
+        && boot[13].is_power_of_two()
+        && le::<2>(&boot, 14) > 0
+        && (1..=2).contains(&boot[16])
+        && boot[21] >= 0xf0;
+    fits.then_some("vfat")
+}
+
+fn refine(kind: &'static str, at: ReadAt<'_>) -> &'static str {
+    match kind {
+        "ext" => ext_version(at),
+        other => other,
+    }
+}
+
+/// ext2, 3 or 4 by their features, as the kernel decides who may mount it (`fs/ext4/ext4.h`).
+fn ext_version(at: ReadAt<'_>) -> &'static str {
+    let Some(block) = at(1024, 256) else { return "ext2" };
+    let (compatible, incompatible, read_only) =
+        (le::<4>(&block, 92), le::<4>(&block, 96), le::<4>(&block, 100));
+    // What ext3 knows: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
+    let ext4 = incompatible & !0x16 != 0 || read_only & !0x7 != 0;
+    match (ext4, compatible & 0x4 != 0) {
+        (true, _) => "ext4",
+        (false, true) => "ext3",
+        (false, false) => "ext2",
+    }
+}
+
+fn find_label(kind: &str, at: ReadAt<'_>) -> Option<String> {
+    let text = |place, count| at(place, count).and_then(|bytes| label(&bytes));
+    match kind {
+        "ext" => text(1024 + 120, 16),
+        "xfs" => text(108, 12),
+        "btrfs" => text(65536 + 0x12b, 256),
+        "nilfs2" => text(1024 + 152, 80),
+        "iso9660" => text(32768 + 40, 32),
+        "swap" => text(1024 + 28, 16),
+        "f2fs" => at(1024 + 0x7c, 128).and_then(|bytes| wide_label(&bytes)),
+        // LUKS1 has no label: at its place lies the name of a cipher.
+        "LUKS" => at(6, 2).filter(|version| *version == [0, 2]).and_then(|_| text(24, 48)),
+        "vfat" => fat_label(at),
+        "exfat" => exfat_label(at),
+        _ => None,
+    }
+}
+
+fn fat_label(at: ReadAt<'_>) -> Option<String> {
+    let boot = at(0, 512)?;
+    // FAT32 has no 16-bit FAT size; its label stands 28 bytes further on.
+    let place = if le::<2>(&boot, 22) == 0 { 71 } else { 43 };
+    let signed = boot[place - 5] == 0x29;
+    label(&boot[place..place + 11]).filter(|name| signed && name != "NO NAME")
+}
+
+/// The label is an entry (type 83h) of the root directory, usually the first.
+fn exfat_label(at: ReadAt<'_>) -> Option<String> {
+    let boot = at(0, 512)?;
+    let sector = 1u64.checked_shl(u32::from(boot[108])).filter(|size| (512..=4096).contains(size))?;
+    let cluster = sector.checked_shl(u32::from(boot[109])).filter(|size| *size <= 32 << 20 && *size > 0)?;
+    let root = le::<4>(&boot, 96).checked_sub(2)?.checked_mul(cluster)?;
+    let directory = at(le::<4>(&boot, 88).checked_mul(sector)?.checked_add(root)?, 512)?;
+    let entry = directory.chunks_exact(32).find(|entry| entry[0] == 0x83)?;
+    wide_label(&entry[2..2 + 2 * usize::from(entry[1]).min(11)])
+}

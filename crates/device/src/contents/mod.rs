@@ -1,0 +1,148 @@
+//! What is on a device, for the question that a destroying verb asks: partition table and file systems.
+//!
+//! Built from bytes alone, tolerant of garbage: a card may hold anything. Nothing here is a reason to refuse.
+
+mod magic;
+mod reader;
+mod table;
+
+pub use magic::Found;
+pub use table::Table;
+
+use reader::{Bytes, FileBytes};
+use serde::Serialize;
+use std::fs::File;
+
+/// What was found on a device.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Contents {
+    /// The partition table, if there is one.
+    pub table: Option<Table>,
+    /// The partitions it lists.
+    pub partitions: Vec<Part>,
+    /// A file system, swap or member of a volume that takes the whole device.
+    pub whole: Option<Found>,
+    /// True where the first bytes could not be read, so that nothing could be found.
+    pub unreadable: bool,
+    /// True where those first bytes were all the same, as on a fresh or erased card.
+    pub blank: bool,
+}
+
+/// A partition and what is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// Number as Linux counts it.
+    pub number: u32,
+    /// First byte.
+    pub start: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// What its type in the table says: `0c`, or a GPT type id.
+    pub type_id: String,
+    /// Name in the table (GPT).
+    pub name: Option<String>,
+    /// What its bytes say.
+    pub found: Option<Found>,
+}
+
+/// Describes what is on an open device or image of `bytes` bytes. Reads some hundred KiB, aligned, so that a
+/// descriptor opened with `O_DIRECT` serves as well.
+#[must_use]
+pub fn describe(file: &File, bytes: u64) -> Contents {
+    examine(&FileBytes { file, bytes })
+}
+
+fn examine(source: &dyn Bytes) -> Contents {
+    let Some(head) = source.read(0, 4096.min(source.len())) else {
+        return Contents { unreadable: true, ..Contents::default() };
+    };
+    let whole = magic::recognise(source, 0, source.len());
+    // The boot sector of a FAT or NTFS volume ends like an MBR, its code would be read as partitions.
+    let bare_volume =
+        whole.as_ref().is_some_and(|found| matches!(found.kind, "vfat" | "exfat" | "ntfs" | "BitLocker"));
+    let listed = if bare_volume { None } else { table::read(source) };
+    let (table, slots) = listed.map_or((None, Vec::new()), |(table, slots)| (Some(table), slots));
+    let partitions = slots.into_iter().map(|slot| fill(source, slot)).collect();
+    Contents {
+        table,
+        partitions,
+        whole,
+        unreadable: false,
+        blank: head.windows(2).all(|pair| pair[0] == pair[1]),
+    }
+}
+
+fn fill(source: &dyn Bytes, slot: table::Slot) -> Part {
+    let found = if slot.extended { None } else { magic::recognise(source, slot.start, slot.bytes) };
+    Part {
+        number: slot.number,
+        start: slot.start,
+        bytes: slot.bytes,
+        type_id: slot.type_id,
+        name: slot.name,
+        found,
+    }
+}
+
+impl Contents {
+    /// True where nothing was recognised.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.table.is_none() && self.whole.is_none() && !self.unreadable
+    }
+
+    /// What is on it, to stand after "it holds": `an MBR partition table with 1 partition (1: vfat "boot", 256 MiB)`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        if self.unreadable {
+            return "something that could not be read: its first blocks fail".to_owned();
+        }
+        let whole = self.whole.as_ref().map(|found| format!("{found} over the whole device"));
+        let table = self.table.map(|table| self.table_sentence(table));
+        match (table, whole) {
+            (Some(table), Some(whole)) => format!("{table}, and {whole}"),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) if self.blank => "nothing: its first blocks are blank".to_owned(),
+            (None, None) => "no partition table or file system that is recognised".to_owned(),
+        }
+    }
+
+    fn table_sentence(&self, table: Table) -> String {
+        let parts: Vec<String> = self.partitions.iter().map(Part::phrase).collect();
+        match parts.len() {
+            0 => format!("{table} without partitions"),
+            1 => format!("{table} with 1 partition ({})", parts[0]),
+            n => format!("{table} with {n} partitions ({})", parts.join("; ")),
+        }
+    }
+}
+
+impl Part {
+    fn phrase(&self) -> String {
+        let what = match (&self.found, &self.name) {
+            (Some(found), _) => found.to_string(),
+            (None, Some(name)) => format!("{name:?}, not recognised"),
+            (None, None) => format!("type {}, not recognised", self.type_id),
+        };
+        format!("{}: {what}, {}", self.number, size(self.bytes))
+    }
+}
+
+/// A size as a person would say it, in binary units with one decimal.
+fn size(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        n if n >= 1 << 40 => (1u64 << 40, "TiB"),
+        n if n >= 1 << 30 => (1 << 30, "GiB"),
+        n if n >= 1 << 20 => (1 << 20, "MiB"),
+        n if n >= 1 << 10 => (1 << 10, "KiB"),
+        n => return format!("{n} bytes"),
+    };
+    if bytes.is_multiple_of(unit) {
+        format!("{} {name}", bytes / unit)
+    } else {
+        format!("{:.1} {name}", bytes as f64 / unit as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests;

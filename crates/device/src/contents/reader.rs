@@ -1,0 +1,80 @@
+//! Bytes of a device at a place, bounded by its size; reads are aligned so that `O_DIRECT` takes them.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// Alignment of memory, place and length that every block device takes.
+const ALIGN: u64 = 4096;
+
+/// Something that bytes can be read from.
+pub(crate) trait Bytes {
+    /// Bytes there are.
+    fn len(&self) -> u64;
+
+    /// Exactly `count` bytes at `offset`; `None` past the end or where the card fails.
+    fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>>;
+}
+
+/// A file or device.
+pub(crate) struct FileBytes<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) bytes: u64,
+}
+
+impl Bytes for FileBytes<'_> {
+    fn len(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {
+        let end = offset.checked_add(count).filter(|end| *end <= self.bytes)?;
+        let start = offset - offset % ALIGN;
+        let stop = end.checked_next_multiple_of(ALIGN)?.min(self.bytes);
+        let len = usize::try_from(stop - start).ok()?;
+        let mut memory = vec![0u8; len + ALIGN as usize];
+        let shift = memory.as_ptr().align_offset(ALIGN as usize);
+        let aligned = memory.get_mut(shift..shift + len)?;
+        self.file.read_exact_at(aligned, start).ok()?;
+        let from = (offset - start) as usize;
+        Some(aligned[from..from + count as usize].to_vec())
+    }
+}
+
+#[cfg(test)]
+impl Bytes for Vec<u8> {
+    fn len(&self) -> u64 {
+        Vec::len(self) as u64
+    }
+
+    fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {
+        let start = usize::try_from(offset).ok()?;
+        self.get(start..start.checked_add(usize::try_from(count).ok()?)?).map(<[u8]>::to_vec)
+    }
+}
+
+/// A little-endian number of `N` bytes at `at`; 0 past the end.
+pub(crate) fn le<const N: usize>(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..at + N).map_or(0, |part| part.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
+}
+
+/// Text up to the first NUL, trimmed; `None` if nothing is left.
+pub(crate) fn label(bytes: &[u8]) -> Option<String> {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    printable(&String::from_utf8_lossy(&bytes[..end]))
+}
+
+/// The same of UTF-16, as GPT, exFAT and F2FS write names.
+pub(crate) fn wide_label(bytes: &[u8]) -> Option<String> {
+    let units: Vec<u16> = bytes
+        .chunks_exact(2)
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+        .take_while(|unit| *unit != 0)
+        .collect();
+    printable(&String::from_utf16_lossy(&units))
+}
+
+/// Labels come from whoever formatted the card: control characters must not reach the terminal.
+fn printable(text: &str) -> Option<String> {
+    let clean: String = text.trim().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    (!clean.is_empty()).then_some(clean)
+}

@@ -1,0 +1,175 @@
+//! Partition tables: MBR with its extended partitions, and GPT behind a protective MBR.
+//!
+//! Layouts: UEFI specification 2.10, sections 5.2 (MBR) and 5.3 (GPT); extended partitions as Linux reads them
+//! (`block/partitions/msdos.c`).
+
+use super::reader::{Bytes, le, wide_label};
+use serde::Serialize;
+use std::fmt;
+
+/// Kind of a partition table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Table {
+    /// Master boot record.
+    Mbr,
+    /// GUID partition table.
+    Gpt,
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Table::Mbr => "an MBR partition table",
+            Table::Gpt => "a GPT partition table",
+        })
+    }
+}
+
+/// One entry of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub(crate) number: u32,
+    pub(crate) start: u64,
+    pub(crate) bytes: u64,
+    pub(crate) type_id: String,
+    pub(crate) name: Option<String>,
+    /// A box for logical partitions, without a file system of its own.
+    pub(crate) extended: bool,
+}
+
+/// Sectors that a GPT may count in: it lies at sector 1, and no field says how long a sector is.
+const GPT_SECTORS: [u64; 2] = [512, 4096];
+/// The MBR counts in 512 bytes on every card.
+const MBR_SECTOR: u64 = 512;
+/// Logical partitions that are followed at most: a chain in garbage may be a ring.
+const MOST_LOGICAL: u32 = 60;
+/// GPT entries looked at: the usual 128, and room for odd tables.
+const MOST_ENTRIES: u64 = 256;
+/// Types of extended partitions: CHS, LBA, Linux.
+const EXTENDED: [u8; 3] = [0x05, 0x0f, 0x85];
+const PROTECTIVE: u8 = 0xee;
+
+/// Reads the partition table, if there is one.
+pub(crate) fn read(source: &dyn Bytes) -> Option<(Table, Vec<Slot>)> {
+    let gpt = GPT_SECTORS.iter().find_map(|sector| gpt(source, *sector));
+    if let Some(slots) = gpt {
+        return Some((Table::Gpt, slots));
+    }
+    mbr(source).map(|slots| (Table::Mbr, slots))
+}
+
+struct Entry {
+    type_code: u8,
+    start: u64,
+    sectors: u64,
+}
+
+/// The four entries of a boot record; `None` if its signature is missing or an entry is none.
+fn entries(record: &[u8]) -> Option<Vec<Entry>> {
+    if record.get(510..512)? != [0x55, 0xaa] {
+        return None;
+    }
+    let table = &record[446..510];
+    let plausible = table.chunks_exact(16).all(|entry| entry[0] & 0x7f == 0);
+    plausible.then(|| {
+        let entry = |e: &[u8]| Entry { type_code: e[4], start: le::<4>(e, 8), sectors: le::<4>(e, 12) };
+        table.chunks_exact(16).map(entry).collect()
+    })
+}
+
+fn mbr(source: &dyn Bytes) -> Option<Vec<Slot>> {
+    let entries = entries(&source.read(0, MBR_SECTOR)?)?;
+    let mut slots = Vec::new();
+    for (number, entry) in (1..).zip(&entries) {
+        let extended = EXTENDED.contains(&entry.type_code);
+        slots.extend(slot(source, number, entry.start, entry, extended));
+    }
+    let mut next = 5;
+    for entry in entries.iter().filter(|entry| EXTENDED.contains(&entry.type_code)) {
+        logical(source, entry.start, &mut next, &mut slots);
+    }
+    // A protective entry without a GPT, or entries that all lie outside: still a table that someone wrote.
+    let any = entries.iter().any(|entry| entry.type_code != 0);
+    (any || !slots.is_empty()).then_some(slots)
+}
+
+fn slot(source: &dyn Bytes, number: u32, start: u64, entry: &Entry, extended: bool) -> Option<Slot> {
+    let first = start * MBR_SECTOR;
+    let inside = entry.type_code != 0 && entry.sectors > 0 && first < source.len();
+    (inside && entry.type_code != PROTECTIVE).then(|| Slot {
+        number,
+        start: first,
+        bytes: entry.sectors * MBR_SECTOR,
+        type_id: format!("{:02x}", entry.type_code),
+        name: None,
+        extended,
+    })
+}
+
+/// Follows the chain of records inside an extended partition: each holds one partition, counted from the
+/// record, and the way to the next record, counted from the extended partition.
+fn logical(source: &dyn Bytes, base: u64, next: &mut u32, slots: &mut Vec<Slot>) {
+    let mut record = base;
+    for _ in 0..MOST_LOGICAL {
+        let Some(entries) = source.read(record * MBR_SECTOR, MBR_SECTOR).and_then(|bytes| entries(&bytes))
+        else {
+            return;
+        };
+        if let Some(found) = slot(source, *next, record + entries[0].start, &entries[0], false) {
+            slots.push(found);
+            *next += 1;
+        }
+        if !EXTENDED.contains(&entries[1].type_code) || entries[1].start == 0 {
+            return;
+        }
+        record = base + entries[1].start;
+    }
+}
+
+fn gpt(source: &dyn Bytes, sector: u64) -> Option<Vec<Slot>> {
+    let header = source.read(sector, 92)?;
+    if &header[..8] != b"EFI PART" {
+        return None;
+    }
+    let place = le::<8>(&header, 72).checked_mul(sector)?;
+    let count = le::<4>(&header, 80).min(MOST_ENTRIES);
+    let size = le::<4>(&header, 84);
+    if !(128..=4096).contains(&size) {
+        return Some(Vec::new());
+    }
+    let entry = |index: u64| {
+        let bytes = source.read(place.checked_add(index * size)?, 128)?;
+        gpt_slot(index as u32 + 1, &bytes, sector)
+    };
+    Some((0..count).filter_map(entry).collect())
+}
+
+fn gpt_slot(number: u32, entry: &[u8], sector: u64) -> Option<Slot> {
+    if entry[..16].iter().all(|byte| *byte == 0) {
+        return None;
+    }
+    let (first, last) = (le::<8>(entry, 32), le::<8>(entry, 40));
+    let sectors = last.checked_sub(first)?.checked_add(1)?;
+    Some(Slot {
+        number,
+        start: first.checked_mul(sector)?,
+        bytes: sectors.checked_mul(sector)?,
+        type_id: guid(&entry[..16]),
+        name: wide_label(&entry[56..128]),
+        extended: false,
+    })
+}
+
+/// A GUID in the usual writing; its first three groups are little-endian.
+fn guid(bytes: &[u8]) -> String {
+    let tail: String = bytes[10..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:02x}{:02x}-{tail}",
+        le::<4>(bytes, 0),
+        le::<2>(bytes, 4),
+        le::<2>(bytes, 6),
+        bytes[8],
+        bytes[9]
+    )
+}

@@ -1,0 +1,180 @@
+//! What is on a card, from bytes made by hand and from the tools that make file systems.
+
+use super::*;
+use proptest::prelude::*;
+use std::process::Command;
+
+const MIB: usize = 1 << 20;
+
+fn put(image: &mut [u8], at: usize, bytes: &[u8]) {
+    image[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+fn mbr_entry(image: &mut [u8], record: usize, index: usize, kind: u8, start: u32, sectors: u32) {
+    let at = record + 446 + 16 * index;
+    image[at + 4] = kind;
+    put(image, at + 8, &start.to_le_bytes());
+    put(image, at + 12, &sectors.to_le_bytes());
+    put(image, record + 510, &[0x55, 0xaa]);
+}
+
+/// Formats an image with a real tool and says what is found.
+fn made_by(tool: &str, arguments: &[&str], bytes: u64) -> Contents {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(bytes).unwrap();
+    let done = Command::new(tool).args(arguments).arg(file.path()).output();
+    let done = done.unwrap_or_else(|error| panic!("{tool} is needed for this test: {error}"));
+    assert!(done.status.success(), "{tool}: {}", String::from_utf8_lossy(&done.stderr));
+    describe(file.as_file(), bytes)
+}
+
+#[test]
+fn a_fresh_card_holds_nothing() {
+    let contents = examine(&vec![0u8; MIB]);
+    assert!(contents.is_empty() && contents.blank);
+    assert_eq!(contents.sentence(), "nothing: its first blocks are blank");
+}
+
+#[test]
+fn file_systems_that_tools_make_are_named_with_their_labels() {
+    let cases: &[(&str, &[&str], u64, &str, &str)] = &[
+        ("mkfs.vfat", &["-F", "32", "-n", "CAMERA"], 64, "vfat", "CAMERA"),
+        ("mkfs.vfat", &["-F", "16", "-n", "OLD"], 16, "vfat", "OLD"),
+        ("mkfs.ext4", &["-q", "-F", "-L", "rootfs"], 16, "ext4", "rootfs"),
+        ("mkfs.ext4", &["-q", "-F", "-t", "ext3", "-L", "three"], 16, "ext3", "three"),
+        ("mkfs.ext4", &["-q", "-F", "-t", "ext2", "-L", "two"], 16, "ext2", "two"),
+        ("mkfs.exfat", &["-L", "SDCARD"], 64, "exfat", "SDCARD"),
+        ("mkswap", &["-L", "paging"], 16, "swap", "paging"),
+    ];
+    for (tool, arguments, mib, kind, label) in cases {
+        let contents = made_by(tool, arguments, mib * MIB as u64);
+        let expected = Found { kind, label: Some((*label).to_owned()) };
+        assert_eq!(contents.whole, Some(expected), "{tool} {arguments:?}");
+        assert_eq!(contents.table, None, "{tool}: a bare volume has no partition table");
+        assert_eq!(contents.sentence(), format!("{kind} {label:?} over the whole device"));
+    }
+}
+
+#[test]
+fn a_volume_without_a_label_has_none() {
+    assert_eq!(made_by("mkfs.vfat", &[], 16 * MIB as u64).whole, Some(Found { kind: "vfat", label: None }));
+}
+
+#[test]
+fn the_partitions_of_an_mbr_are_told_with_what_is_in_them() {
+    let mut image = vec![0u8; 8 * MIB];
+    mbr_entry(&mut image, 0, 0, 0x0c, 2048, 4096);
+    mbr_entry(&mut image, 0, 1, 0x83, 6144, 8192);
+    put(&mut image, 2048 * 512 + 82, b"FAT32   ");
+    put(&mut image, 6144 * 512, b"XFSB");
+    let contents = examine(&image);
+    assert_eq!(
+        contents.sentence(),
+        "an MBR partition table with 2 partitions (1: vfat, 2 MiB; 2: xfs, 4 MiB)"
+    );
+}
+
+#[test]
+fn logical_partitions_are_counted_from_five_and_a_ring_of_them_ends() {
+    let mut image = vec![0u8; 8 * MIB];
+    mbr_entry(&mut image, 0, 0, 0x05, 2048, 8192);
+    let first = 2048 * 512;
+    mbr_entry(&mut image, first, 0, 0x83, 64, 1000);
+    mbr_entry(&mut image, first, 1, 0x05, 2048, 2048);
+    let second = (2048 + 2048) * 512;
+    mbr_entry(&mut image, second, 0, 0x82, 64, 500);
+    let numbers = |image: &Vec<u8>| examine(image).partitions.iter().map(|p| p.number).collect::<Vec<_>>();
+    assert_eq!(numbers(&image), [1, 5, 6]);
+    assert_eq!(examine(&image).partitions[2].start, (4096 + 64) * 512);
+    mbr_entry(&mut image, second, 1, 0x05, 2048, 2048);
+    assert!(numbers(&image).len() <= 70, "a ring must end");
+}
+
+#[test]
+fn a_gpt_is_read_for_both_lengths_of_a_sector() {
+    for sector in [512usize, 4096] {
+        let mut image = vec![0u8; 4 * MIB];
+        mbr_entry(&mut image, 0, 0, 0xee, 1, u32::MAX);
+        put(&mut image, sector, b"EFI PART");
+        put(&mut image, sector + 72, &2u64.to_le_bytes());
+        put(&mut image, sector + 80, &128u32.to_le_bytes());
+        put(&mut image, sector + 84, &128u32.to_le_bytes());
+        let entry = 2 * sector;
+        // Linux file system data: 0fc63daf-8483-4772-8e79-3d69d8477de4
+        put(&mut image, entry, b"\xaf\x3d\xc6\x0f\x83\x84\x72\x47\x8e\x79\x3d\x69\xd8\x47\x7d\xe4");
+        put(&mut image, entry + 32, &256u64.to_le_bytes());
+        put(&mut image, entry + 40, &(255 + (MIB / sector) as u64).to_le_bytes());
+        put(&mut image, entry + 56, &"data".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+        let contents = examine(&image);
+        assert_eq!(contents.table, Some(Table::Gpt));
+        assert_eq!(contents.partitions.len(), 1);
+        let part = &contents.partitions[0];
+        assert_eq!((part.start, part.bytes), (256 * sector as u64, MIB as u64));
+        assert_eq!(part.type_id, "0fc63daf-8483-4772-8e79-3d69d8477de4");
+        assert_eq!(
+            contents.sentence(),
+            "a GPT partition table with 1 partition (1: \"data\", not recognised, 1 MiB)"
+        );
+    }
+}
+
+#[test]
+fn members_of_volumes_and_rarer_file_systems_are_recognised() {
+    let cases: &[(usize, &[u8], &str)] = &[
+        (0, b"LUKS\xba\xbe\0\x01", "LUKS"),
+        (512 + 24, b"LVM2 001", "LVM2"),
+        (4096, &[0xfc, 0x4e, 0x2b, 0xa9, 1, 0, 0, 0], "RAID"),
+        (2 * MIB - 65536, &[0xfc, 0x4e, 0x2b, 0xa9], "RAID"),
+        (65536 + 64, b"_BHRfS_M", "btrfs"),
+        (1024, &[0x10, 0x20, 0xf5, 0xf2], "f2fs"),
+        (1030, &[0x34, 0x34], "nilfs2"),
+        (3, b"NTFS    ", "ntfs"),
+        (32769, b"CD001", "iso9660"),
+        (0, b"hsqs", "squashfs"),
+        (128 << 10, &[0x0c, 0xb1, 0xba, 0, 0, 0, 0, 0], "zfs"),
+    ];
+    for (at, magic, kind) in cases {
+        let mut image = vec![0u8; 2 * MIB];
+        put(&mut image, *at, magic);
+        assert_eq!(examine(&image).whole.map(|found| found.kind), Some(*kind));
+    }
+}
+
+#[test]
+fn a_luks2_label_is_told_and_control_characters_in_it_are_not() {
+    let mut image = vec![0u8; MIB];
+    put(&mut image, 0, b"LUKS\xba\xbe\0\x02");
+    put(&mut image, 24, b"my\x1b[2Jcard");
+    assert_eq!(examine(&image).whole.unwrap().label.as_deref(), Some("my?[2Jcard"));
+}
+
+#[test]
+fn a_file_shorter_than_it_claims_is_unreadable_not_a_crash() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let contents = describe(file.as_file(), 1 << 30);
+    assert!(contents.unreadable && contents.sentence().contains("could not be read"));
+}
+
+proptest! {
+    #[test]
+    fn garbage_on_a_card_never_panics(
+        head in proptest::collection::vec(any::<u8>(), 0..6000),
+        marks in proptest::collection::vec((0usize..6000, any::<u8>()), 0..20),
+        sign in any::<bool>(),
+    ) {
+        let mut image = head;
+        for (at, byte) in marks {
+            if let Some(place) = image.get_mut(at) {
+                *place = byte;
+            }
+        }
+        if sign && image.len() >= 600 {
+            put(&mut image, 510, &[0x55, 0xaa]);
+            put(&mut image, 512, b"EFI PART");
+            for entry in 0..4 {
+                image[446 + 16 * entry] = 0;
+            }
+        }
+        prop_assert!(!examine(&image).sentence().is_empty());
+    }
+}

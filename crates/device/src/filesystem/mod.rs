@@ -1,0 +1,180 @@
+//! Which file system a path lies on, and what stands between a test there and the card.
+//!
+//! Recognised by the magic number of `statfs(2)`; which of several kinds with one number it is (ext2/3/4, the
+//! FUSE programs) and what lies beneath come from the list of mounts and from sysfs.
+
+mod kinds;
+
+use crate::block::{BlockDevice, DeviceNumber};
+use crate::guard;
+use crate::mounts::{Mount, mount_of, own_mounts};
+use crate::system::{System, text};
+use cardscope_model::caveat::Caveat;
+use serde::Serialize;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// `STATX_ATTR_COMPRESSED` and `STATX_ATTR_ENCRYPTED` (linux/stat.h), set for single directories too.
+const ATTRIBUTES: [(u64, &str); 2] = [(0x4, "compressed here"), (0x800, "encrypted here")];
+
+/// A file system under a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileSystem {
+    /// Its name: `ext4`, `fuse.sshfs`; `unknown (0x…)` for a magic number that is not in the table.
+    pub name: String,
+    /// Magic number of `statfs(2)`.
+    pub magic: u32,
+    /// Where it is mounted, if the list of mounts tells.
+    pub mounted_at: Option<String>,
+    /// What it does to data on the way to the card; `None` where it is a plain one.
+    pub effect: Option<String>,
+    /// Layers beneath it, from above down: encryption, loop devices, RAID.
+    pub layers: Vec<Layer>,
+    /// Kernel name of the one disk that carries it, where there is one: the card to identify.
+    pub disk: Option<String>,
+}
+
+/// Something between the file system and the disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Layer {
+    /// `dm-0 (secret)`, `loop3`.
+    pub name: String,
+    /// What it does: `encrypted (LUKS)`.
+    pub effect: String,
+}
+
+impl FileSystem {
+    /// The doubts that a result measured on it must carry.
+    #[must_use]
+    pub fn caveats(&self) -> Vec<Caveat> {
+        let own = self
+            .effect
+            .iter()
+            .map(|effect| Caveat::Layered { file_system: self.name.clone(), effect: effect.clone() });
+        let layers = self.layers.iter().map(|layer| Caveat::Layered {
+            file_system: format!("{} over {}", self.name, layer.name),
+            effect: layer.effect.clone(),
+        });
+        own.chain(layers).collect()
+    }
+}
+
+/// The file system that a path of this machine lies on; for a path that does not exist yet, that of its
+/// nearest parent.
+///
+/// # Errors
+/// If not even a parent can be looked at.
+pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
+    let system = System::host();
+    let real = nearest(path)?;
+    let magic = rustix::fs::statfs(&real)?.f_type as u32;
+    let mounts = own_mounts(&system);
+    let number = DeviceNumber::from_raw(real.metadata()?.dev());
+    let mut file_system = describe(&system, &mounts, &real, magic, number);
+    file_system.effect = join(file_system.effect, attributes(&real));
+    Ok(file_system)
+}
+
+fn nearest(path: &Path) -> std::io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => nearest(parent),
+            Some(_) => std::env::current_dir(),
+            None => Err(error),
+        },
+        other => other,
+    }
+}
+
+fn describe(system: &System, mounts: &[Mount], path: &Path, magic: u32, number: DeviceNumber) -> FileSystem {
+    let mount = mount_of(mounts, path);
+    let kind = kinds::by_magic(magic);
+    let name = match (mount, kind) {
+        (Some(mount), _) => mount.kind.clone(),
+        (None, Some(kind)) => kind.name.to_owned(),
+        (None, None) => format!("unknown ({magic:#x})"),
+    };
+    let devices = mounted_devices(system, mount, number);
+    let (layers, disks) = descend(system, mounts, devices);
+    let effect = join(kinds::effect(magic, &name), mount.and_then(kinds::mount_effect));
+    FileSystem {
+        name,
+        magic,
+        mounted_at: mount.map(|mount| mount.point.to_string_lossy().into_owned()),
+        effect,
+        layers,
+        disk: if disks.len() == 1 { disks.into_iter().next() } else { None },
+    }
+}
+
+fn mounted_devices(system: &System, mount: Option<&Mount>, number: DeviceNumber) -> Vec<BlockDevice> {
+    let found = BlockDevice::numbered(system, number).into_iter().collect::<Vec<_>>();
+    match mount {
+        Some(mount) if found.is_empty() => guard::mount_devices(system, mount),
+        _ => found,
+    }
+}
+
+/// Walks down to the disks; what changes data on the way is told as a layer.
+fn descend(system: &System, mounts: &[Mount], mut devices: Vec<BlockDevice>) -> (Vec<Layer>, Vec<String>) {
+    let (mut layers, mut disks, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+    while let Some(device) = devices.pop() {
+        if seen.contains(&device.name) {
+            continue;
+        }
+        seen.push(device.name.clone());
+        layers.extend(layer(&device.disk()));
+        let below = guard::beneath(system, mounts, &device);
+        if below.is_empty() && !disks.contains(&device.disk().name) {
+            disks.push(device.disk().name);
+        }
+        devices.extend(below);
+    }
+    (layers, disks)
+}
+
+fn layer(disk: &BlockDevice) -> Option<Layer> {
+    let uuid = text(disk.dir.join("dm/uuid")).unwrap_or_default();
+    let name = match text(disk.dir.join("dm/name")) {
+        Some(mapped) => format!("{} ({mapped})", disk.name),
+        None => disk.name.clone(),
+    };
+    let effect = if uuid.starts_with("CRYPT-") {
+        "encrypted (dm-crypt, LUKS)".to_owned()
+    } else if let Some(file) = disk.backing_file() {
+        format!("a loop device over the file {file}")
+    } else if disk.name.starts_with("zram") {
+        "compressed in memory".to_owned()
+    } else if disk.name.starts_with("ram") {
+        "in memory".to_owned()
+    } else if disk.name.starts_with("nbd") {
+        "over the network".to_owned()
+    } else if disk.dir.join("md").is_dir() {
+        "a RAID array of several disks".to_owned()
+    } else if disk.name.starts_with("bcache") {
+        "cached by another disk (bcache)".to_owned()
+    } else {
+        return None;
+    };
+    Some(Layer { name, effect })
+}
+
+/// Encryption and compression of a single directory (fscrypt, `chattr +c`).
+fn attributes(path: &Path) -> Option<String> {
+    use rustix::fs::{AtFlags, CWD, StatxFlags};
+    let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS).ok()?;
+    let set = stat.stx_attributes.bits();
+    let words: Vec<&str> =
+        ATTRIBUTES.iter().filter(|(bit, _)| set & bit != 0).map(|(_, word)| *word).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+fn join(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first}, {second}")),
+        (first, second) => first.or(second),
+    }
+}
+
+#[cfg(test)]
+mod tests;

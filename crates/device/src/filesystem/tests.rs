@@ -1,0 +1,132 @@
+//! File systems of this machine, and stacks from recorded trees.
+
+use super::*;
+use crate::mounts::parse_mounts;
+
+const EXT4: u32 = 0xef53;
+const BTRFS: u32 = 0x9123_683e;
+
+fn write(path: PathBuf, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn recorded(files: &[(&str, &str)], mounts: &str, path: &str, magic: u32) -> FileSystem {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        write(dir.path().join(name), content);
+    }
+    let mounts = parse_mounts(mounts, false);
+    let number = mount_of(&mounts, Path::new(path)).unwrap().number;
+    describe(&System::recorded(dir.path()), &mounts, Path::new(path), magic, number)
+}
+
+#[test]
+fn memory_is_not_taken_for_a_card() {
+    let shm = of_path(Path::new("/dev/shm")).unwrap();
+    assert_eq!(
+        (shm.name.as_str(), shm.magic, shm.effect.as_deref()),
+        ("tmpfs", 0x0102_1994, Some("in memory"))
+    );
+    let caveat = shm.caveats()[0].to_string();
+    assert!(caveat.contains("tmpfs (in memory)"), "{caveat}");
+}
+
+#[test]
+fn a_file_that_does_not_exist_yet_lies_where_its_directory_does() {
+    let there = of_path(Path::new("/dev/shm")).unwrap();
+    assert_eq!(of_path(Path::new("/dev/shm/no/such/file")).unwrap(), there);
+    assert!(of_path(Path::new("no-such-file-here")).is_ok());
+}
+
+#[test]
+fn a_plain_file_system_on_a_partition_names_the_card_beneath_and_no_effect() {
+    let found = recorded(
+        &[
+            ("block/mmcblk0/dev", "179:0"),
+            ("block/mmcblk0/mmcblk0p2/dev", "179:2"),
+            ("block/mmcblk0/mmcblk0p2/partition", "2"),
+        ],
+        "1 0 179:2 / / rw - ext4 /dev/root rw",
+        "/home/pi",
+        EXT4,
+    );
+    assert_eq!(
+        (found.name.as_str(), found.effect.clone(), found.disk.as_deref()),
+        ("ext4", None, Some("mmcblk0"))
+    );
+    assert!(found.caveats().is_empty());
+}
+
+#[test]
+fn encryption_beneath_a_plain_file_system_is_told() {
+    let found = recorded(
+        &[
+            ("block/sda/dev", "8:0"),
+            ("block/sda/sda1/dev", "8:1"),
+            ("block/sda/sda1/partition", "1"),
+            ("block/dm-0/dev", "252:0"),
+            ("block/dm-0/dm/name", "secret"),
+            ("block/dm-0/dm/uuid", "CRYPT-LUKS2-0123-secret"),
+            ("block/dm-0/slaves/sda1/dev", "8:1"),
+        ],
+        "1 0 252:0 / /media/card rw - ext4 /dev/mapper/secret rw",
+        "/media/card/x",
+        EXT4,
+    );
+    assert_eq!(
+        found.layers,
+        [Layer { name: "dm-0 (secret)".into(), effect: "encrypted (dm-crypt, LUKS)".into() }]
+    );
+    assert_eq!(found.disk.as_deref(), Some("sda"));
+    assert!(found.caveats()[0].to_string().contains("encrypted"));
+}
+
+#[test]
+fn btrfs_with_compression_switched_on_says_so() {
+    let found = recorded(
+        &[("block/sda/dev", "8:0")],
+        "1 0 0:40 /@ /data rw - btrfs /dev/sda rw,compress=zstd:1,space_cache=v2",
+        "/data",
+        BTRFS,
+    );
+    assert_eq!(
+        found.effect.as_deref(),
+        Some("copy-on-write, with checksums, may compress, mounted with compress=zstd:1")
+    );
+    assert_eq!(found.disk.as_deref(), Some("sda"));
+}
+
+#[test]
+fn a_user_space_program_is_named() {
+    let found = recorded(&[], "1 0 0:50 / /mnt rw - fuse.sshfs host: rw", "/mnt/a", 0x6573_5546);
+    assert_eq!(found.effect.as_deref(), Some("a user-space program stands between (sshfs)"));
+    assert_eq!(
+        kinds::effect(0x6573_5546, "virtiofs").as_deref(),
+        Some("from the host of this virtual machine")
+    );
+}
+
+#[test]
+fn a_loop_device_beneath_is_a_layer_and_the_card_beneath_its_file_is_found() {
+    let found = recorded(
+        &[
+            ("block/sdb/dev", "8:16"),
+            ("block/loop0/dev", "7:0"),
+            ("block/loop0/loop/backing_file", "/media/card/image"),
+        ],
+        "1 0 8:16 / /media/card rw - vfat /dev/sdb rw\n2 0 7:0 / /mnt rw - ext4 /dev/loop0 rw",
+        "/mnt/x",
+        EXT4,
+    );
+    assert_eq!(found.layers[0].effect, "a loop device over the file /media/card/image");
+    assert_eq!(found.disk.as_deref(), Some("sdb"));
+}
+
+#[test]
+fn an_unknown_magic_is_given_as_a_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let none = DeviceNumber { major: 0, minor: 0 };
+    let found = describe(&System::recorded(dir.path()), &[], Path::new("/x"), 0x1234_5678, none);
+    assert_eq!((found.name.as_str(), found.effect), ("unknown (0x12345678)", None));
+}

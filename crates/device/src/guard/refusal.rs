@@ -1,0 +1,108 @@
+//! Why a device is not written to, each with what to do about it.
+
+/// A device that must not be written to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Nothing there.
+    #[error("there is no device {device}; `cardscope list` shows what is present")]
+    NotFound {
+        /// As named.
+        device: String,
+    },
+    /// A file, a directory, a character device.
+    #[error(
+        "{device} is no block device; name the card itself, as `cardscope list` shows it (an NVMe card by its namespace, e.g. /dev/nvme0n1)"
+    )]
+    NotABlockDevice {
+        /// As named.
+        device: String,
+    },
+    /// A slot without a card.
+    #[error(
+        "/dev/{device} is an empty slot: there is no card in it; put one in, or name another slot of the reader"
+    )]
+    Empty {
+        /// Kernel name.
+        device: String,
+    },
+    /// The system does not say how large it is.
+    #[error(
+        "the size of /dev/{device} is unknown; unplug it, plug it in again and look with `cardscope list`"
+    )]
+    SizeUnknown {
+        /// Kernel name.
+        device: String,
+    },
+    /// It holds the running system.
+    #[error(
+        "/dev/{device} holds the running system ({used} is {mount_point}{through}); test another card, or this one from another computer"
+    )]
+    System {
+        /// Kernel name.
+        device: String,
+        /// The device that is mounted there.
+        used: String,
+        /// Where: `/`, `/boot` …
+        mount_point: String,
+        /// What lies between, as text; empty if nothing does.
+        through: String,
+    },
+    /// It is mounted.
+    #[error(
+        "/dev/{device} is in use: {used} is mounted at {mount_point}{through}; unmount it (umount {mount_point}) and start again"
+    )]
+    Mounted {
+        /// Kernel name.
+        device: String,
+        /// The device that is mounted there.
+        used: String,
+        /// Where.
+        mount_point: String,
+        /// What lies between, and whose mount it is; empty if nothing is to be said.
+        through: String,
+    },
+    /// It is swap.
+    #[error(
+        "/dev/{device} is in use: {swap} is swap of this computer{through}; switch it off (swapoff {swap}) and start again"
+    )]
+    Swap {
+        /// Kernel name.
+        device: String,
+        /// Partition or file that is swapped to.
+        swap: String,
+        /// What lies between, as text; empty if nothing does.
+        through: String,
+    },
+    /// Something stands on it: LVM, RAID, LUKS …
+    #[error("/dev/{device} is in use: {part} is part of {holder}; {advice} and start again")]
+    Held {
+        /// Kernel name.
+        device: String,
+        /// The disk or partition that is held.
+        part: String,
+        /// What holds it.
+        holder: String,
+        /// How to let go.
+        advice: String,
+    },
+    /// It takes no writes.
+    #[error(
+        "/dev/{device} is read-only ({part}): slide the lock on the card's or adapter's edge, or the card has locked itself at the end of its life"
+    )]
+    ReadOnly {
+        /// Kernel name.
+        device: String,
+        /// Which disk or partition says so.
+        part: String,
+    },
+    /// Another program has it.
+    #[error(
+        "/dev/{device} is opened exclusively by another program{by}, perhaps another Cardscope; end it and start again"
+    )]
+    InUse {
+        /// Kernel name.
+        device: String,
+        /// Who, as far as can be seen: ` (fio, process 12)`; empty if unknown.
+        by: String,
+    },
+}

@@ -1,0 +1,277 @@
+//! What of this computer's devices is in use, and what each use stands on.
+//!
+//! A mount names a device, but that may be a volume of LVM on LUKS on RAID, or a loop device over a file on a
+//! mounted disk: each use is followed down through `slaves` and backing files to the disks beneath.
+
+use super::holder;
+use super::layers::{descend, device_at, mount_devices};
+use super::refusal::Refusal;
+use crate::block::BlockDevice;
+use crate::mounts::{Mount, all_mounts, mount_of, swaps};
+use crate::open::{self, OpenError};
+use crate::system::{System, names};
+use std::path::Path;
+
+/// Mount points without which the system does not run, or not again. `/boot/…` covers `efi` and `firmware`.
+const SYSTEM_POINTS: &[&str] = &["/", "/boot", "/efi", "/usr", "/var", "/etc", "/home", "/nix", "/opt"];
+
+/// Why a device is in use.
+#[derive(Debug, Clone)]
+enum Purpose {
+    Mount { point: String, elsewhere: bool },
+    Swap { path: String },
+    Btrfs,
+}
+
+/// One use: the device used, and the names on the way down to one that it stands on.
+#[derive(Debug, Clone)]
+struct Use {
+    purpose: Purpose,
+    /// From the device used to the one beneath, the latter last.
+    way: Vec<String>,
+}
+
+/// All uses, read once; good for many devices.
+#[derive(Debug, Clone)]
+pub struct Survey {
+    uses: Vec<Use>,
+    loops: Vec<(String, BlockDevice)>,
+}
+
+impl Survey {
+    /// Looks at mounts of all namespaces, swap, and loop devices.
+    #[must_use]
+    pub fn read(system: &System) -> Survey {
+        let mounts = all_mounts(system);
+        let mut uses: Vec<Use> = mounts.iter().flat_map(|mount| mount_uses(system, &mounts, mount)).collect();
+        uses.extend(swaps(system).iter().flat_map(|swap| swap_uses(system, &mounts, swap)));
+        uses.extend(btrfs_members(system));
+        let loops = BlockDevice::all(system)
+            .into_iter()
+            .filter_map(|disk| {
+                Some((disk.name.clone(), device_at(system, Path::new(&disk.backing_file()?))?))
+            })
+            .collect();
+        Survey { uses, loops }
+    }
+
+    /// Says whether a device may be written to.
+    ///
+    /// # Errors
+    /// The heaviest reason why not.
+    pub fn check(&self, system: &System, device: &BlockDevice) -> Result<(), Refusal> {
+        self.check_system(device)?;
+        let parts = parts_at_stake(device);
+        self.check_uses(device, &parts)?;
+        self.check_holders(system, device, &parts)?;
+        check_medium(device)?;
+        check_read_only(device, &parts)?;
+        check_exclusive(system, device)
+    }
+
+    /// True where the device or a part of it is mounted.
+    #[must_use]
+    pub fn mounted(&self, device: &BlockDevice) -> bool {
+        let parts = parts_at_stake(device);
+        self.hits(&parts).any(|used| !matches!(used.purpose, Purpose::Swap { .. }))
+    }
+
+    /// Where a disk or partition itself is mounted, not counting what stands on it.
+    #[must_use]
+    pub(crate) fn mount_points(&self, device: &BlockDevice) -> Vec<String> {
+        let own = self.uses.iter().filter(|used| used.way.len() == 1 && used.way[0] == device.name);
+        let mut points: Vec<String> = own
+            .filter_map(|used| match &used.purpose {
+                Purpose::Mount { point, .. } => Some(point.clone()),
+                _ => None,
+            })
+            .collect();
+        points.sort();
+        points.dedup();
+        points
+    }
+
+    fn hits<'a>(&'a self, parts: &'a [BlockDevice]) -> impl Iterator<Item = &'a Use> {
+        self.uses.iter().filter(|used| parts.iter().any(|part| used.way.last() == Some(&part.name)))
+    }
+
+    /// The disk of the running system is out of bounds as a whole, its other partitions too: a slip of one digit
+    /// there costs the system.
+    fn check_system(&self, device: &BlockDevice) -> Result<(), Refusal> {
+        let disk = device.disk();
+        let mut all = disk.partitions();
+        all.push(disk);
+        let hit = self.hits(&all).find_map(|used| match &used.purpose {
+            Purpose::Mount { point, elsewhere: false } if is_system_point(point) => Some((used, point)),
+            _ => None,
+        });
+        match hit {
+            Some((used, point)) => Err(Refusal::System {
+                device: device.name.clone(),
+                used: used.way.first().cloned().unwrap_or_default(),
+                mount_point: point.clone(),
+                through: used.through(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_uses(&self, device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), Refusal> {
+        match self.hits(parts).next() {
+            Some(used) => Err(used.refusal(&device.name)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_holders(
+        &self,
+        system: &System,
+        device: &BlockDevice,
+        parts: &[BlockDevice],
+    ) -> Result<(), Refusal> {
+        for part in parts {
+            if let Some(holder) = part.holders().first() {
+                let (holder, advice) = holder::describe(system, holder);
+                return Err(Refusal::Held {
+                    device: device.name.clone(),
+                    part: part.name.clone(),
+                    holder,
+                    advice,
+                });
+            }
+            if let Some((holder, _)) = self.loops.iter().find(|(_, beneath)| beneath.name == part.name) {
+                return Err(Refusal::Held {
+                    device: device.name.clone(),
+                    part: part.name.clone(),
+                    holder: format!("the loop device {holder}"),
+                    advice: format!("detach it (losetup -d /dev/{holder})"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Use {
+    fn through(&self) -> String {
+        match self.way.split_first() {
+            Some((_, beneath)) if !beneath.is_empty() => format!(", which lies on {}", beneath.join(" on ")),
+            _ => String::new(),
+        }
+    }
+
+    fn refusal(&self, device: &str) -> Refusal {
+        let device = device.to_owned();
+        let used = self.way.first().cloned().unwrap_or_default();
+        match &self.purpose {
+            Purpose::Mount { point, elsewhere } => {
+                let whose =
+                    if *elsewhere { ", by a process with mounts of its own, e.g. a container" } else { "" };
+                let through = format!("{}{whose}", self.through());
+                Refusal::Mounted { device, used, mount_point: point.clone(), through }
+            }
+            Purpose::Swap { path } => Refusal::Swap { device, swap: path.clone(), through: self.through() },
+            Purpose::Btrfs => Refusal::Held {
+                device,
+                part: used,
+                holder: "a mounted btrfs file system".to_owned(),
+                advice: "unmount that".to_owned(),
+            },
+        }
+    }
+}
+
+fn is_system_point(point: &str) -> bool {
+    SYSTEM_POINTS.contains(&point) || point.starts_with("/boot/")
+}
+
+/// Everything that a write to the device could hit: itself, its partitions, and for a partition also the disk
+/// and partitions that share bytes with it (an extended partition and the logical ones inside).
+fn parts_at_stake(device: &BlockDevice) -> Vec<BlockDevice> {
+    let disk = device.disk();
+    let mut parts = vec![device.clone()];
+    if !device.is_partition() {
+        parts.extend(device.partitions());
+        return parts;
+    }
+    let siblings = disk.partitions().into_iter().filter(|other| other.name != device.name);
+    parts.extend(siblings.filter(|other| overlap(device, other)));
+    parts.push(disk);
+    parts
+}
+
+fn overlap(a: &BlockDevice, b: &BlockDevice) -> bool {
+    let range = |device: &BlockDevice| {
+        let start = device.start()?;
+        Some((start, start.saturating_add(device.bytes()?)))
+    };
+    match (range(a), range(b)) {
+        (Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
+        // Unknown places: take it that they touch.
+        _ => true,
+    }
+}
+
+fn check_medium(device: &BlockDevice) -> Result<(), Refusal> {
+    match device.bytes() {
+        Some(0) => Err(Refusal::Empty { device: device.name.clone() }),
+        None => Err(Refusal::SizeUnknown { device: device.name.clone() }),
+        Some(_) => Ok(()),
+    }
+}
+
+fn check_read_only(device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), Refusal> {
+    // A read-only partition does not protect itself from writes to the whole disk: whoever set it meant it.
+    match parts.iter().find(|part| part.read_only()) {
+        Some(part) => Err(Refusal::ReadOnly { device: device.name.clone(), part: part.name.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// The kernel knows users that leave no trace in sysfs (ZFS, another Cardscope): ask it by opening.
+fn check_exclusive(system: &System, device: &BlockDevice) -> Result<(), Refusal> {
+    if !system.is_live() {
+        return Ok(());
+    }
+    match open::try_exclusive(&device.path(system)) {
+        Err(OpenError::Busy { by, .. }) => Err(Refusal::InUse { device: device.name.clone(), by }),
+        Err(OpenError::NoMedium { .. }) => Err(Refusal::Empty { device: device.name.clone() }),
+        // Without the right to open it, nothing can be written either; opening for the test will say so.
+        _ => Ok(()),
+    }
+}
+
+fn mount_uses(system: &System, mounts: &[Mount], mount: &Mount) -> Vec<Use> {
+    let purpose =
+        Purpose::Mount { point: mount.point.to_string_lossy().into_owned(), elsewhere: mount.elsewhere };
+    ways_down(system, mounts, mount_devices(system, mount), purpose)
+}
+
+fn swap_uses(system: &System, mounts: &[Mount], swap: &Path) -> Vec<Use> {
+    let devices = match device_at(system, swap) {
+        Some(device) => vec![device],
+        None => mount_of(mounts, swap).map(|mount| mount_devices(system, mount)).unwrap_or_default(),
+    };
+    ways_down(system, mounts, devices, Purpose::Swap { path: swap.to_string_lossy().into_owned() })
+}
+
+/// Members of mounted btrfs file systems; only one of them appears in the list of mounts.
+fn btrfs_members(system: &System) -> Vec<Use> {
+    let root = system.sys().join("fs/btrfs");
+    names(&root)
+        .iter()
+        .flat_map(|uuid| names(root.join(uuid).join("devices")))
+        .map(|name| Use { purpose: Purpose::Btrfs, way: vec![name] })
+        .collect()
+}
+
+/// One use for each device on the way down.
+fn ways_down(system: &System, mounts: &[Mount], devices: Vec<BlockDevice>, purpose: Purpose) -> Vec<Use> {
+    let mut uses = Vec::new();
+    for device in devices {
+        descend(system, mounts, &device, &[], &mut |way| {
+            uses.push(Use { purpose: purpose.clone(), way: way.to_vec() });
+        });
+    }
+    uses
+}

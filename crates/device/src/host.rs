@@ -1,0 +1,253 @@
+//! What this computer says of itself and of the way to the card, to fill a condition by itself.
+//!
+//! Each fact is optional: a file that is missing leaves its word out. The words are those of
+//! [`cardscope_model::condition::WORDS`].
+
+use crate::block::BlockDevice;
+use crate::inspect;
+use crate::list::{Bus, bus};
+use crate::nvme;
+use crate::system::{System, base_name, flag, link_name, names, text};
+use crate::usb;
+use cardscope_model::condition::{Condition, Origin};
+use std::path::PathBuf;
+
+/// Texts that board makers leave in DMI when they write nothing.
+const EMPTY_WORDS: &[&str] = &[
+    "to be filled by o.e.m.",
+    "system product name",
+    "system manufacturer",
+    "default string",
+    "not specified",
+];
+
+/// Facts of the host, and of the way to `device` (a name or path of a disk) where one is given.
+#[must_use]
+pub fn condition(system: &System, device: Option<&str>) -> Condition {
+    let mut condition = Condition::default();
+    let facts = [
+        ("kernel", kernel(system)),
+        ("board", board(system)),
+        ("cpu_governor", governor(system)),
+        ("supply", supply(system)),
+    ];
+    fill(&mut condition, facts);
+    if let Some(disk) = device.and_then(|device| BlockDevice::find(system, device)).map(|found| found.disk())
+    {
+        let facts = [
+            ("reader", reader(system, &disk)),
+            ("usb_host", usb::place(system, &disk).and_then(|place| usb::host_controller(system, &place))),
+            ("bus_mode", inspect::bus_mode(system, &disk)),
+            ("firmware", firmware(system, &disk)),
+        ];
+        fill(&mut condition, facts);
+    }
+    condition
+}
+
+fn fill<const N: usize>(condition: &mut Condition, facts: [(&str, Option<String>); N]) {
+    for (word, value) in facts {
+        if let Some(value) = value {
+            condition.set(word, value, Origin::Read);
+        }
+    }
+}
+
+/// Release of the running kernel.
+#[must_use]
+pub fn kernel(system: &System) -> Option<String> {
+    if system.is_live() {
+        return Some(rustix::system::uname().release().to_string_lossy().into_owned());
+    }
+    text(system.proc().join("sys/kernel/osrelease")).or_else(|| {
+        // Linux version 6.12.25+rpt-rpi-2712 (…) …
+        let version = text(system.proc().join("version"))?;
+        version.split_whitespace().nth(2).map(str::to_owned)
+    })
+}
+
+/// Board or computer: the device tree's model, else maker and product of DMI.
+#[must_use]
+pub fn board(system: &System) -> Option<String> {
+    let tree = [system.proc().join("device-tree/model"), system.sys().join("firmware/devicetree/base/model")];
+    tree.iter().find_map(text).or_else(|| {
+        let dmi = system.sys().join("class/dmi/id");
+        let word = |name: &str| {
+            text(dmi.join(name)).filter(|word| !EMPTY_WORDS.contains(&word.to_ascii_lowercase().as_str()))
+        };
+        let maker = word("sys_vendor").or_else(|| word("board_vendor"));
+        let product = word("product_name").or_else(|| word("board_name"));
+        let words: Vec<String> = [maker, product].into_iter().flatten().collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    })
+}
+
+/// How the processor's clock is governed; several words where its cores differ.
+#[must_use]
+pub fn governor(system: &System) -> Option<String> {
+    let cpu = system.sys().join("devices/system/cpu");
+    let policies = names(cpu.join("cpufreq")).into_iter().map(|policy| cpu.join("cpufreq").join(policy));
+    let cores = names(&cpu).into_iter().map(|core| cpu.join(core).join("cpufreq"));
+    let mut found: Vec<String> =
+        policies.chain(cores).filter_map(|dir| text(dir.join("scaling_governor"))).collect();
+    found.sort();
+    found.dedup();
+    (!found.is_empty()).then(|| found.join(", "))
+}
+
+/// What the power supply did, on boards that watch it (Raspberry Pi).
+#[must_use]
+pub fn supply(system: &System) -> Option<String> {
+    throttled(system).map(supply_words).or_else(|| under_voltage_alarm(system))
+}
+
+/// The firmware's word: bit 0 under-voltage now, bit 16 since boot; bits 1 to 3 and 17 to 19 clock capped,
+/// throttled, temperature limit (Raspberry Pi documentation, `vcgencmd get_throttled`).
+fn throttled(system: &System) -> Option<u32> {
+    let root = system.sys().join("devices/platform");
+    let mut places = vec![root.clone()];
+    places
+        .extend(names(&root).into_iter().filter(|name| name.starts_with("soc")).map(|name| root.join(name)));
+    let file = places
+        .iter()
+        .flat_map(|place| names(place).into_iter().map(|name| place.join(name)))
+        .map(|dir| dir.join("get_throttled"))
+        .find(|file| file.is_file())?;
+    u32::from_str_radix(text(file)?.trim_start_matches("0x"), 16).ok()
+}
+
+fn supply_words(word: u32) -> String {
+    const WORDS: [(u32, &str); 6] = [
+        (0, "under-voltage now"),
+        (16, "under-voltage since boot"),
+        (2, "throttled now"),
+        (18, "throttled since boot"),
+        (3, "temperature limit now"),
+        (19, "temperature limit since boot"),
+    ];
+    let told: Vec<&str> =
+        WORDS.iter().filter(|(bit, _)| word >> bit & 1 == 1).map(|(_, text)| *text).collect();
+    if told.is_empty() { "no under-voltage, not throttled".to_owned() } else { told.join(", ") }
+}
+
+/// `drivers/hwmon/raspberrypi-hwmon.c` raises an alarm that stays until read.
+fn under_voltage_alarm(system: &System) -> Option<String> {
+    let root = system.sys().join("class/hwmon");
+    let volts = names(&root)
+        .into_iter()
+        .map(|name| system.resolve(&root.join(name)))
+        .find(|dir| text(dir.join("name")).as_deref() == Some("rpi_volt"))?;
+    let alarm = flag(volts.join("in0_lcrit_alarm"))?;
+    Some(if alarm { "under-voltage" } else { "no under-voltage" }.to_owned())
+}
+
+/// What stands between computer and card.
+fn reader(system: &System, disk: &BlockDevice) -> Option<String> {
+    match bus(system, disk) {
+        Bus::Usb => usb::place(system, disk).map(|place| place.label()),
+        Bus::Mmc => slot(system, disk),
+        Bus::Nvme => Some("PCI Express".to_owned()),
+        _ => None,
+    }
+}
+
+/// The SD host controller: `mmc0 (sdhci-pci)`, over USB with the reader's name.
+fn slot(system: &System, disk: &BlockDevice) -> Option<String> {
+    let (name, controller) = mmc_host(system, disk)?;
+    let driver = controller.and_then(|dir| link_name(dir.join("driver")));
+    let host = driver.map_or(format!("SD host {name}"), |driver| format!("SD host {name} ({driver})"));
+    match usb::place(system, disk) {
+        Some(place) => Some(format!("{host}, {}", place.label())),
+        None => Some(host),
+    }
+}
+
+/// Name of the MMC host of a card, and the directory of its controller where the way up is known.
+pub(crate) fn mmc_host(system: &System, disk: &BlockDevice) -> Option<(String, Option<PathBuf>)> {
+    let above = disk.ancestors(system);
+    let known = above.iter().find(|dir| dir.parent().and_then(base_name) == Some("mmc_host"));
+    if let Some(dir) = known {
+        let controller = dir.parent().and_then(|hosts| hosts.parent()).map(PathBuf::from);
+        return Some((base_name(dir)?.to_owned(), controller));
+    }
+    // The kernel numbers mmcblk by its host since 4.6 (drivers/mmc/core/block.c).
+    let number = disk.name.strip_prefix("mmcblk")?;
+    Some((format!("mmc{number}"), None))
+}
+
+/// The card's own firmware: NVMe's revision, or the revision of an SD card's CID.
+fn firmware(system: &System, disk: &BlockDevice) -> Option<String> {
+    match bus(system, disk) {
+        Bus::Nvme => text(nvme::controller(system, disk)?.join("firmware_rev")),
+        Bus::Mmc => {
+            let card = disk.hardware(system);
+            let (hardware, firmware) = (text(card.join("hwrev"))?, text(card.join("fwrev"))?);
+            Some(format!("{}.{}", hardware.trim_start_matches("0x"), firmware.trim_start_matches("0x")))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn system(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
+        for (name, content) in files {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let system = System::recorded(dir.path());
+        (dir, system)
+    }
+
+    #[test]
+    fn a_raspberry_pi_tells_its_name_kernel_governor_and_supply() {
+        let (_dir, system) = system(&[
+            ("proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0"),
+            ("proc/version", "Linux version 6.12.25+rpt-rpi-2712 (serge@raspberrypi.com) #1 SMP"),
+            ("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "ondemand\n"),
+            ("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n"),
+        ]);
+        let condition = condition(&system, None);
+        assert_eq!(condition.get("board"), Some("Raspberry Pi 5 Model B Rev 1.0"));
+        assert_eq!(condition.get("kernel"), Some("6.12.25+rpt-rpi-2712"));
+        assert_eq!(condition.get("cpu_governor"), Some("ondemand"));
+        assert_eq!(
+            condition.get("supply"),
+            Some("under-voltage now, under-voltage since boot, throttled now, throttled since boot")
+        );
+        assert_eq!(condition.origin("board"), Some(Origin::Read));
+    }
+
+    #[test]
+    fn a_pc_is_named_by_dmi_and_its_maker_s_blanks_are_left_out() {
+        let (_dir, system) = system(&[
+            ("sys/class/dmi/id/sys_vendor", "To Be Filled By O.E.M.\n"),
+            ("sys/class/dmi/id/board_vendor", "ASRock\n"),
+            ("sys/class/dmi/id/product_name", "X300\n"),
+        ]);
+        assert_eq!(board(&system).as_deref(), Some("ASRock X300"));
+    }
+
+    #[test]
+    fn an_under_voltage_alarm_of_the_kernel_is_told() {
+        let (_dir, system) = system(&[
+            ("sys/class/hwmon/hwmon0/name", "rpi_volt\n"),
+            ("sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n"),
+        ]);
+        assert_eq!(supply(&system).as_deref(), Some("under-voltage"));
+        assert_eq!(supply_words(0), "no under-voltage, not throttled");
+    }
+
+    #[test]
+    fn this_machine_says_its_kernel() {
+        let kernel = condition(&System::host(), None);
+        assert!(
+            kernel.get("kernel").is_some_and(|release| release.starts_with(|c: char| c.is_ascii_digit()))
+        );
+    }
+}

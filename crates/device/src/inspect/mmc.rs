@@ -1,0 +1,105 @@
+//! The bus of an SD card in a slot of the computer: debugfs for root, else the kernel's line of its arrival.
+//!
+//! sd-facts sections 3.3 and 3.4. In a recorded tree the kernel log may lie as `dmesg` beside `sys`.
+
+use crate::block::BlockDevice;
+use crate::host::mmc_host;
+use crate::system::{System, number, text};
+use cardscope_model::bus::MmcBus;
+use cardscope_model::finding::{Finding, Weight};
+use rustix::fs::{Mode, OFlags};
+
+/// Longest record of `/dev/kmsg` (`CONSOLE_EXT_LOG_MAX`, include/linux/console.h), and records read at most.
+const RECORD_BYTES: usize = 8192;
+const MOST_RECORDS: usize = 100_000;
+
+/// Why the bus's clock is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BusUnknown {
+    /// debugfs is closed to us.
+    NeedsRoot,
+    /// debugfs is not there, or not for this host.
+    NotShown,
+}
+
+/// What debugfs, sysfs and the kernel log say of the bus; what is unknown, and why.
+pub(crate) fn bus(system: &System, disk: &BlockDevice) -> (MmcBus, Option<BusUnknown>) {
+    let host = mmc_host(system, disk).map(|(host, _)| host);
+    let debug = system.sys().join("kernel/debug");
+    let ios = host.as_ref().and_then(|host| text(debug.join(host).join("ios")));
+    let unknown = ios.is_none().then(|| why_unknown(system));
+    let by_log = || last_arrival(&kernel_log(system)?, host.as_ref()?);
+    let mut bus = ios.map(|ios| MmcBus::from_ios(&ios)).or_else(by_log).unwrap_or_default();
+    let card = disk.hardware(system);
+    bus.kind = text(card.join("type"));
+    bus.erase_size = number(card.join("erase_size"));
+    bus.preferred_erase_size = number(card.join("preferred_erase_size"));
+    (bus, unknown)
+}
+
+fn why_unknown(system: &System) -> BusUnknown {
+    let closed = std::fs::read_dir(system.sys().join("kernel/debug"))
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
+    if system.is_live() && closed { BusUnknown::NeedsRoot } else { BusUnknown::NotShown }
+}
+
+impl BusUnknown {
+    /// Tells what is unknown; `bus` is what was found elsewhere.
+    pub(crate) fn remark(self, bus: &MmcBus) -> Finding {
+        let what = match &bus.mode {
+            Some(mode) => {
+                format!("the clock of the bus is unknown, its mode {mode} is that of the kernel log")
+            }
+            None => "mode and clock of the bus are unknown".to_owned(),
+        };
+        let note = |why: &str| Finding::new("bus-mode-unread", Weight::Note, 1.0, format!("{what}: {why}"));
+        match self {
+            BusUnknown::NeedsRoot => {
+                note("debugfs needs root").advise("run `sudo cardscope info` to see the bus mode")
+            }
+            BusUnknown::NotShown => note("debugfs shows no ios file for this slot")
+                .advise("mount debugfs (mount -t debugfs none /sys/kernel/debug) and look again as root"),
+        }
+    }
+}
+
+/// The kernel's last word about a card that came to this host.
+fn last_arrival(log: &str, host: &str) -> Option<MmcBus> {
+    let start = format!("{host}: new ");
+    log.lines().rev().filter(|line| line.contains(&start)).find_map(MmcBus::from_kernel_line)
+}
+
+fn kernel_log(system: &System) -> Option<String> {
+    if system.is_live() { read_kmsg() } else { text(system.proc().parent()?.join("dmesg")) }
+}
+
+/// Reads what `/dev/kmsg` holds, one record a read; many systems allow that to root only.
+fn read_kmsg() -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let fd = rustix::fs::open("/dev/kmsg", flags, Mode::empty()).ok()?;
+    let mut record = vec![0; RECORD_BYTES];
+    let mut log = String::new();
+    for _ in 0..MOST_RECORDS {
+        match rustix::io::read(&fd, &mut record) {
+            Ok(0) => break,
+            Ok(length) => log.push_str(&String::from_utf8_lossy(&record[..length])),
+            // A record was overwritten while we read: the next one stands.
+            Err(rustix::io::Errno::PIPE) => {}
+            Err(_) => break,
+        }
+    }
+    Some(log)
+}
+
+/// The mode in a few words, for the condition: `SDR104`, and the clock where it is not the mode's own.
+pub(crate) fn mode(bus: &MmcBus) -> Option<String> {
+    let mode = bus.mode.clone()?;
+    let nominal = bus.timing_row().and_then(|timing| timing.nominal_hz);
+    match (bus.running_hz(), nominal) {
+        // Hosts round their clocks down; a tenth less is still the mode.
+        (Some(hz), Some(nominal)) if hz < nominal / 10 * 9 || hz > nominal => {
+            Some(format!("{mode} at {} MHz", hz as f64 / 1e6))
+        }
+        _ => Some(mode),
+    }
+}

@@ -1,0 +1,158 @@
+//! What a card says of itself, gathered from sysfs, debugfs and NVMe answers into one [`Identity`].
+//!
+//! sd-facts sections 3.3, 3.4, 7 and 8. Whatever cannot be read or decoded stays unknown and is told as a
+//! finding; only a device that is not there is an error.
+
+mod mmc;
+mod nvme;
+mod usb;
+
+use crate::block::BlockDevice;
+use crate::list::{Bus, bus};
+use crate::system::{System, text};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::identity::Identity;
+use cardscope_model::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr};
+use std::path::Path;
+
+/// A device that cannot be inspected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InspectError {
+    /// Nothing of that name.
+    #[error("there is no device {device}{place}; `cardscope list` shows what is present")]
+    NotFound {
+        /// As named.
+        device: String,
+        /// Where it was looked for, if not on this machine; ready to stand in the sentence.
+        place: String,
+    },
+    /// A file, a directory, a character device.
+    #[error("{device} is no block device; name the card itself, as `cardscope list` shows it")]
+    NotABlockDevice {
+        /// As named.
+        device: String,
+    },
+}
+
+/// Gathers everything known of a device, named `sda`, `/dev/sda`, `/dev/nvme0` or by any link to it; of a
+/// partition, its whole disk is described. The findings are remarks on what could not be read; judging the rest
+/// ([`Identity::judged`], which replaces them) is left to who knows today's date.
+///
+/// # Errors
+/// If there is no such block device.
+pub fn inspect(system: &System, name_or_path: &str) -> Result<Identity, InspectError> {
+    let disk = find(system, name_or_path)?;
+    let mut identity =
+        Identity { capacity_bytes: disk.bytes().filter(|bytes| *bytes > 0), ..Identity::default() };
+    let mut remarks = Vec::new();
+    if disk.bytes() == Some(0) {
+        remarks.push(note("empty-slot", "there is no card in this slot: what follows is the reader alone"));
+    }
+    match bus(system, &disk) {
+        Bus::Mmc => add_mmc(system, &disk, &mut identity, &mut remarks),
+        Bus::Usb => identity.usb = usb::reader(system, &disk),
+        Bus::Nvme => add_nvme(system, &disk, &mut identity, &mut remarks),
+        _ => remarks.push(no_card(&disk)),
+    }
+    identity.complete();
+    identity.findings = remarks;
+    Ok(identity)
+}
+
+fn find(system: &System, device: &str) -> Result<BlockDevice, InspectError> {
+    let by_controller = || {
+        let name = Path::new(device).file_name()?.to_str()?;
+        crate::nvme::first_namespace(system, name)
+    };
+    if let Some(found) = BlockDevice::find(system, device).or_else(by_controller) {
+        return Ok(found.disk());
+    }
+    let device = device.to_owned();
+    if system.is_live() && Path::new(&device).exists() {
+        return Err(InspectError::NotABlockDevice { device });
+    }
+    let place = if system.is_live() {
+        String::new()
+    } else {
+        format!(" in the recording {}", system.sys().display())
+    };
+    Err(InspectError::NotFound { device, place })
+}
+
+fn add_mmc(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
+    let (bus, unknown) = mmc::bus(system, disk);
+    if let Some(unknown) = unknown {
+        remarks.push(unknown.remark(&bus));
+    }
+    let card = disk.hardware(system);
+    let register = |name: &str| text(card.join(name));
+    let mut keep = Keep { remarks };
+    let csd = register("csd").map(|hex| Csd::from_hex(&hex));
+    let emmc = bus.kind.as_deref() == Some("MMC") || matches!(csd, Some(Err(RegisterError::Emmc { .. })));
+    if emmc {
+        identity.emmc = keep.value(register("cid"), EmmcCid::from_hex);
+    } else {
+        identity.csd = keep.value(register("csd"), Csd::from_hex);
+        identity.cid = keep.value(register("cid"), Cid::from_hex);
+        identity.scr = keep.value(register("scr"), Scr::from_hex);
+        identity.ssr = keep.value(register("ssr"), Ssr::from_hex);
+        identity.ocr = keep.value(register("ocr"), Ocr::from_hex);
+    }
+    identity.mmc = Some(bus);
+}
+
+/// Keeps what decodes and tells what does not.
+struct Keep<'a> {
+    remarks: &'a mut Vec<Finding>,
+}
+
+impl Keep<'_> {
+    fn value<T>(&mut self, hex: Option<String>, decode: fn(&str) -> Result<T, RegisterError>) -> Option<T> {
+        decode(&hex?).map_err(|error| self.remarks.push(unreadable(&error))).ok()
+    }
+}
+
+fn unreadable(error: &RegisterError) -> Finding {
+    note("register-unreadable", format!("the system shows a {} that is none: {error}", error.register()))
+        .because("register", error.register())
+        .advise("take the card out, put it in again and look once more")
+}
+
+fn add_nvme(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
+    let inspected = nvme::controller(system, disk);
+    remarks.extend(nvme_missing(&inspected.missing));
+    identity.nvme = Some(inspected.nvme);
+    identity.pcie = nvme::link(system, disk);
+}
+
+/// One remark for all answers that failed alike.
+fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
+    let (_, reason) = missing.first()?;
+    let names: Vec<&str> = missing.iter().map(|(what, _)| *what).collect();
+    let verdict =
+        format!("the card was not asked for, or did not answer, its {}: {reason}", names.join(", "));
+    let found = note("nvme-answers-missing", verdict);
+    Some(missing.iter().fold(found, |found, (what, reason)| found.because(what, reason)))
+}
+
+fn no_card(disk: &BlockDevice) -> Finding {
+    note(
+        "not-a-card-bus",
+        format!("{} hangs on no SD slot, USB or NVMe: it says nothing of a card", disk.name),
+    )
+}
+
+fn note(claim: &str, verdict: impl Into<String>) -> Finding {
+    Finding::new(claim, Weight::Note, 1.0, verdict)
+}
+
+/// The bus and its mode in a few words, for the condition: `SDR104`, `PCIe 3.0 x1`, `USB 5000 Mbit/s UAS`.
+#[must_use]
+pub fn bus_mode(system: &System, disk: &BlockDevice) -> Option<String> {
+    match bus(system, disk) {
+        Bus::Mmc => mmc::mode(&mmc::bus(system, disk).0),
+        Bus::Usb => usb::reader(system, disk)?.mode(),
+        Bus::Nvme => nvme::link(system, disk)?.mode(),
+        _ => None,
+    }
+}

@@ -1,0 +1,21 @@
+//! Readers and cards as the system knows them: what is present, what it is, whether it may be written to, and
+//! how to open it.
+//!
+//! Everything is read below the roots of a [`system::System`], so that a directory with a copy of another
+//! machine's `/sys` answers as that machine would. Nothing here measures.
+
+pub mod block;
+pub mod contents;
+pub mod filesystem;
+pub mod guard;
+pub mod host;
+mod hwmon;
+pub mod inspect;
+pub mod list;
+mod mounts;
+mod nvme;
+pub mod open;
+mod pci;
+pub mod system;
+pub mod thermometer;
+mod usb;

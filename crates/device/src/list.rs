@@ -1,0 +1,248 @@
+//! Cards and readers that are present: size, bus, what is mounted, safe to test or why not.
+//!
+//! Which directories mean which bus: sd-facts sections 3.3, 7 and 8.
+
+use crate::block::BlockDevice;
+use crate::contents;
+use crate::guard::{Refusal, Survey};
+use crate::mounts::own_mounts;
+use crate::nvme;
+use crate::open;
+use crate::system::{System, flag, text};
+use crate::usb;
+use serde::Serialize;
+use std::path::Path;
+
+/// A whole device.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// Kernel name: `mmcblk0`, `sda`.
+    pub name: String,
+    /// Path of the device file.
+    pub path: String,
+    /// Bytes it announces; 0 for an empty slot, `None` where the system does not say.
+    pub bytes: Option<u64>,
+    /// How it is attached.
+    pub bus: Bus,
+    /// What card, reader or disk says it is.
+    pub model: Option<String>,
+    /// True for what can be taken out: cards, USB sticks, cards in adapters.
+    pub removable: bool,
+    /// True where it takes no writes.
+    pub read_only: bool,
+    /// True for a slot of a reader without a card in it.
+    pub empty: bool,
+    /// Partitions in order.
+    pub partitions: Vec<Partition>,
+    /// A file system over the whole device, where it could be read.
+    pub filesystem: Option<String>,
+    /// Where the whole device is mounted.
+    pub mounted_at: Vec<String>,
+    /// True where the device or anything on it is mounted.
+    pub mounted: bool,
+    /// True where no guard stands against writing to it.
+    pub safe: bool,
+    /// Why it is not safe.
+    pub reason: Option<String>,
+}
+
+/// A partition of a listed device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Partition {
+    /// Kernel name: `sda1`.
+    pub name: String,
+    /// Bytes.
+    pub bytes: Option<u64>,
+    /// File system, swap or volume in it, where that could be read.
+    pub filesystem: Option<String>,
+    /// Where it is mounted.
+    pub mounted_at: Vec<String>,
+}
+
+/// How a device is attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bus {
+    /// A slot of an SD host controller.
+    Mmc,
+    /// A USB reader or stick.
+    Usb,
+    /// PCI Express: SD Express cards, SSDs.
+    Nvme,
+    /// SATA, SAS and other SCSI.
+    Ata,
+    /// A disk of a virtual machine.
+    Virtio,
+    /// A file as a device.
+    Loop,
+    /// A device over the network.
+    Nbd,
+    /// Anything else.
+    Other,
+}
+
+impl std::fmt::Display for Bus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Bus::Mmc => "mmc",
+            Bus::Usb => "usb",
+            Bus::Nvme => "nvme",
+            Bus::Ata => "ata",
+            Bus::Virtio => "virtio",
+            Bus::Loop => "loop",
+            Bus::Nbd => "nbd",
+            Bus::Other => "other",
+        })
+    }
+}
+
+/// Which devices are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All that stand for hardware, removable or not.
+    Hardware,
+    /// Loop and network devices too.
+    WithLoops,
+}
+
+/// Devices that stand for no card: parts of an eMMC with a disk of their own, and devices of the kernel.
+const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
+
+/// Lists whole devices in the order of their names. Needs no root; what cannot be read is left unknown.
+#[must_use]
+pub fn list(system: &System, scope: Scope) -> Vec<Entry> {
+    let survey = Survey::read(system);
+    BlockDevice::all(system)
+        .iter()
+        .filter(|disk| wanted(system, disk, scope))
+        .map(|disk| entry(system, &survey, disk))
+        .collect()
+}
+
+fn wanted(system: &System, disk: &BlockDevice, scope: Scope) -> bool {
+    match bus(system, disk) {
+        // Sixteen unused network devices and eight unused loops say nothing.
+        Bus::Loop | Bus::Nbd => scope == Scope::WithLoops && disk.bytes() != Some(0),
+        Bus::Mmc => {
+            disk.name.strip_prefix("mmcblk").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
+        }
+        Bus::Nvme => flag(disk.dir.join("hidden")) != Some(true),
+        Bus::Other => {
+            let kernel_made = disk.dir.components().any(|part| part.as_os_str() == "virtual");
+            !kernel_made && !NEVER.iter().any(|prefix| disk.name.starts_with(prefix))
+        }
+        Bus::Usb | Bus::Ata | Bus::Virtio => true,
+    }
+}
+
+fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> Entry {
+    let refusal = survey.check(system, disk).err();
+    let empty = matches!(refusal, Some(Refusal::Empty { .. })) || disk.bytes() == Some(0);
+    Entry {
+        name: disk.name.clone(),
+        path: disk.path(system).to_string_lossy().into_owned(),
+        bytes: disk.bytes(),
+        bus: bus(system, disk),
+        model: model(system, disk),
+        removable: removable(system, disk),
+        read_only: disk.read_only(),
+        empty,
+        partitions: disk.partitions().iter().map(|part| partition(system, survey, part)).collect(),
+        filesystem: filesystem(system, disk),
+        mounted_at: survey.mount_points(disk),
+        mounted: survey.mounted(disk),
+        safe: refusal.is_none(),
+        reason: refusal.map(|refusal| refusal.to_string()),
+    }
+}
+
+fn partition(system: &System, survey: &Survey, part: &BlockDevice) -> Partition {
+    Partition {
+        name: part.name.clone(),
+        bytes: part.bytes(),
+        filesystem: filesystem(system, part),
+        mounted_at: survey.mount_points(part),
+    }
+}
+
+/// How a disk is attached.
+#[must_use]
+pub fn bus(system: &System, disk: &BlockDevice) -> Bus {
+    let name = disk.name.as_str();
+    if name.starts_with("mmcblk") {
+        Bus::Mmc
+    } else if name.starts_with("nvme") {
+        Bus::Nvme
+    } else if name.starts_with("loop") {
+        Bus::Loop
+    } else if name.starts_with("nbd") {
+        Bus::Nbd
+    } else if name.starts_with("vd") {
+        Bus::Virtio
+    } else if name.starts_with("sd") {
+        if usb::place(system, disk).is_some() { Bus::Usb } else { Bus::Ata }
+    } else {
+        Bus::Other
+    }
+}
+
+/// What a disk says it is: the card's name, the reader's inquiry text, the controller's model.
+pub(crate) fn model(system: &System, disk: &BlockDevice) -> Option<String> {
+    let hardware = disk.hardware(system);
+    if let Some(file) = disk.backing_file() {
+        return Some(format!("file {file}"));
+    }
+    if disk.name.starts_with("mmcblk") {
+        let kind = text(hardware.join("type"));
+        let words: Vec<String> = [kind, text(hardware.join("name"))].into_iter().flatten().collect();
+        return (!words.is_empty()).then(|| words.join(" "));
+    }
+    let words: Vec<String> =
+        [text(hardware.join("vendor")), text(hardware.join("model"))].into_iter().flatten().collect();
+    match words.is_empty() {
+        // virtio has the PCI-like id of its kind for a vendor, no model.
+        _ if disk.name.starts_with("vd") => None,
+        true => nvme::controller(system, disk).and_then(|dir| text(dir.join("model"))),
+        false if text(hardware.join("model")).is_none() => None,
+        false => Some(words.join(" ")),
+    }
+}
+
+pub(crate) fn removable(system: &System, disk: &BlockDevice) -> bool {
+    match bus(system, disk) {
+        Bus::Mmc => !is_emmc(system, disk),
+        Bus::Usb => true,
+        Bus::Nvme => nvme::is_removable(system, disk),
+        Bus::Ata | Bus::Virtio | Bus::Other => flag(disk.dir.join("removable")) == Some(true),
+        Bus::Loop | Bus::Nbd => false,
+    }
+}
+
+/// Soldered flash: type `MMC` with boot areas beside it. The kernel's own `removable` is 0 for SD cards too.
+fn is_emmc(system: &System, disk: &BlockDevice) -> bool {
+    let boot = format!("{}boot0", disk.name);
+    let has_boot = system.sys().join("block").join(&boot).exists() || disk.dir.join(&boot).exists();
+    has_boot || text(disk.hardware(system).join("type")).as_deref() == Some("MMC")
+}
+
+/// The file system on a disk or partition: as mounted, as its first bytes say, as udev has noted.
+fn filesystem(system: &System, device: &BlockDevice) -> Option<String> {
+    let number = device.number();
+    let mounts = own_mounts(system);
+    if let Some(mount) = mounts.iter().find(|mount| Some(mount.number) == number) {
+        return Some(mount.kind.clone());
+    }
+    if !system.is_live() || device.bytes() == Some(0) {
+        return None;
+    }
+    from_bytes(&device.path(system)).or_else(|| {
+        let notes = text(format!("/run/udev/data/b{}", number?))?;
+        notes.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE=")).map(str::to_owned)
+    })
+}
+
+fn from_bytes(path: &Path) -> Option<String> {
+    let file = open::peek(path).ok()?;
+    let bytes = open::size_of(&file).ok()?;
+    contents::describe(&file, bytes).whole.map(|found| found.kind.to_owned())
+}

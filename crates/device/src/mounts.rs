@@ -1,0 +1,149 @@
+//! What is mounted and what is swap, in every mount namespace that can be seen.
+//!
+//! Formats: `proc_pid_mountinfo(5)` and `proc_swaps(5)`. A device mounted in a container does not show in our
+//! own list, so the lists of all other processes are read too, as far as the system allows.
+
+use crate::block::DeviceNumber;
+use crate::system::{System, names, text};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// One mount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// Device number as the kernel names it; anonymous (`0:n`) for btrfs, overlayfs and others.
+    pub(crate) number: DeviceNumber,
+    /// Where it is mounted, as its process sees it.
+    pub(crate) point: PathBuf,
+    /// File system type: `ext4`, `vfat`, `fuse.sshfs`.
+    pub(crate) kind: String,
+    /// What is mounted: `/dev/sda1`, `tmpfs`.
+    pub(crate) source: String,
+    /// Options of the file system itself: `rw,compress=zstd:1`.
+    pub(crate) options: String,
+    /// True if another mount namespace than ours has it.
+    pub(crate) elsewhere: bool,
+}
+
+/// The mounts that this process sees.
+pub(crate) fn own_mounts(system: &System) -> Vec<Mount> {
+    ["self/mountinfo", "1/mountinfo", "mountinfo"]
+        .iter()
+        .find_map(|name| text(system.proc().join(name)))
+        .map(|text| parse_mounts(&text, false))
+        .unwrap_or_default()
+}
+
+/// The mounts of every namespace, ours first; each mount namespace is read once.
+pub(crate) fn all_mounts(system: &System) -> Vec<Mount> {
+    let mut mounts = own_mounts(system);
+    let mut seen: HashSet<PathBuf> = namespace(&system.proc().join("self")).into_iter().collect();
+    for process in names(system.proc()).iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
+        let dir = system.proc().join(process);
+        if namespace(&dir).is_some_and(|namespace| !seen.insert(namespace)) {
+            continue;
+        }
+        if let Some(text) = text(dir.join("mountinfo")) {
+            mounts.extend(parse_mounts(&text, true));
+        }
+    }
+    mounts
+}
+
+fn namespace(process: &Path) -> Option<PathBuf> {
+    std::fs::read_link(process.join("ns/mnt")).ok()
+}
+
+pub(crate) fn parse_mounts(text: &str, elsewhere: bool) -> Vec<Mount> {
+    text.lines().filter_map(|line| parse_mount(line, elsewhere)).collect()
+}
+
+fn parse_mount(line: &str, elsewhere: bool) -> Option<Mount> {
+    // 36 35 98:0 /root /point rw,noatime [optional fields …] - ext3 /dev/root rw,errors=continue
+    let (place, what) = line.split_once(" - ")?;
+    let mut place = place.split(' ').skip(2);
+    let number = DeviceNumber::parse(place.next()?)?;
+    let point = PathBuf::from(unescape(place.nth(1)?));
+    let mut what = what.split(' ');
+    Some(Mount {
+        number,
+        point,
+        kind: what.next()?.to_owned(),
+        source: unescape(what.next().unwrap_or_default()),
+        options: what.next().unwrap_or_default().to_owned(),
+        elsewhere,
+    })
+}
+
+/// Swap areas by path: partitions and files.
+pub(crate) fn swaps(system: &System) -> Vec<PathBuf> {
+    let Some(text) = text(system.proc().join("swaps")) else { return Vec::new() };
+    text.lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+        .map(|path| PathBuf::from(unescape(path)))
+        .collect()
+}
+
+/// The mount that a path lies on: the one with the longest matching mount point, the last of equals.
+pub(crate) fn mount_of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    mounts
+        .iter()
+        .filter(|mount| !mount.elsewhere && path.starts_with(&mount.point))
+        .max_by_key(|mount| mount.point.as_os_str().len())
+}
+
+/// Undoes the kernel's octal escapes for blanks and backslashes (`\040`).
+fn unescape(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let escaped = (first == b'\\').then(|| tail.get(..3)).flatten().and_then(octal);
+        out.push(escaped.unwrap_or(first));
+        rest = if escaped.is_some() { &tail[3..] } else { tail };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn octal(digits: &[u8]) -> Option<u8> {
+    let text = std::str::from_utf8(digits).ok()?;
+    u8::from_str_radix(text, 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LINE: &str = "36 35 8:1 / /media/My\\040Card rw,noatime shared:1 master:2 - vfat /dev/sda1 rw,utf8";
+
+    #[test]
+    fn a_mount_point_with_a_blank_is_read_as_it_is() {
+        let mounts = parse_mounts(LINE, false);
+        assert_eq!(mounts[0].point, Path::new("/media/My Card"));
+        assert_eq!((mounts[0].kind.as_str(), mounts[0].source.as_str()), ("vfat", "/dev/sda1"));
+        assert_eq!(mounts[0].number, DeviceNumber { major: 8, minor: 1 });
+    }
+
+    #[test]
+    fn a_path_lies_on_the_innermost_mount() {
+        let root = "1 0 8:2 / / rw - ext4 /dev/sda2 rw";
+        let mounts = parse_mounts(&format!("{root}\n{LINE}"), false);
+        assert_eq!(mount_of(&mounts, Path::new("/media/My Card/x")).unwrap().kind, "vfat");
+        assert_eq!(mount_of(&mounts, Path::new("/media/My Cards")).unwrap().kind, "ext4");
+    }
+
+    #[test]
+    fn the_last_of_two_mounts_on_one_point_is_the_one_seen() {
+        let mounts = parse_mounts("1 0 8:2 / /a rw - ext4 x rw\n2 0 8:3 / /a rw - xfs y rw", false);
+        assert_eq!(mount_of(&mounts, Path::new("/a/b")).unwrap().kind, "xfs");
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_in_mountinfo_never_panics(text in "\\PC*", tail in "[ -~\\\\\n]{0,200}") {
+            parse_mounts(&format!("{text} - {tail}"), false);
+            parse_mounts(&format!("1 2 3:4 / {text} - {tail}"), true);
+        }
+    }
+}

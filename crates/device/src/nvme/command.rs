@@ -1,0 +1,201 @@
+//! The NVMe admin commands that Cardscope sends, all of them reading only: Identify, Get Log Page, Get Features.
+//!
+//! `include/uapi/linux/nvme_ioctl.h` of the Linux kernel for the structure and its code, NVMe Base Specification
+//! for the commands; both in sd-facts section 7.
+
+use super::Answers;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
+use std::ffi::c_void;
+use std::path::Path;
+
+/// `struct nvme_admin_cmd`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct AdminCommand {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    nsid: u32,
+    cdw2: u32,
+    cdw3: u32,
+    metadata: u64,
+    addr: u64,
+    metadata_len: u32,
+    data_len: u32,
+    cdw10: u32,
+    cdw11: u32,
+    cdw12: u32,
+    cdw13: u32,
+    cdw14: u32,
+    cdw15: u32,
+    timeout_ms: u32,
+    result: u32,
+}
+
+const _: () = assert!(size_of::<AdminCommand>() == 72);
+const _: () = assert!(std::mem::offset_of!(AdminCommand, addr) == 24);
+const _: () = assert!(std::mem::offset_of!(AdminCommand, data_len) == 36);
+const _: () = assert!(std::mem::offset_of!(AdminCommand, cdw10) == 40);
+const _: () = assert!(std::mem::offset_of!(AdminCommand, result) == 68);
+
+/// `NVME_IOCTL_ADMIN_CMD`.
+const ADMIN: Opcode = opcode::read_write::<AdminCommand>(b'N', 0x41);
+const _: () = assert!(ADMIN == 0xc048_4e41);
+
+const GET_LOG_PAGE: u8 = 0x02;
+const IDENTIFY: u8 = 0x06;
+const GET_FEATURES: u8 = 0x0a;
+/// CNS of Identify: a namespace, the controller.
+const CNS_NAMESPACE: u32 = 0;
+const CNS_CONTROLLER: u32 = 1;
+const LOG_SMART: u32 = 0x02;
+const FEATURE_TEMPERATURE_THRESHOLD: u32 = 0x04;
+const FEATURE_THERMAL_MANAGEMENT: u32 = 0x10;
+/// Log pages of the controller itself are asked for under this namespace id.
+const ALL_NAMESPACES: u32 = 0xffff_ffff;
+/// A card that does not answer in this time will not.
+const TIMEOUT_MS: u32 = 5000;
+
+const IDENTIFY_BYTES: usize = 4096;
+const SMART_BYTES: usize = 512;
+
+/// One command and the memory for its answer, which must live as long as the kernel may write to it.
+struct Exchange<'a> {
+    command: AdminCommand,
+    // Held only so that the memory cannot be touched or freed while the kernel fills it.
+    _data: &'a mut [u8],
+}
+
+impl<'a> Exchange<'a> {
+    fn new(mut command: AdminCommand, data: &'a mut [u8]) -> Self {
+        command.addr = if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 };
+        command.data_len = data.len() as u32;
+        command.timeout_ms = TIMEOUT_MS;
+        Exchange { command, _data: data }
+    }
+}
+
+// SAFETY: ADMIN is the code of `struct nvme_admin_cmd`, whose layout is asserted above; `as_ptr` gives a pointer
+// to one that `self` owns, and its `addr` and `data_len` describe memory that `self` borrows for as long.
+unsafe impl Ioctl for Exchange<'_> {
+    /// Status of the command (0 = done) and its result dword.
+    type Output = (u32, u32);
+
+    const IS_MUTATING: bool = true;
+
+    fn opcode(&self) -> Opcode {
+        ADMIN
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        (&raw mut self.command).cast()
+    }
+
+    unsafe fn output_from_ptr(out: IoctlOutput, command: *mut c_void) -> rustix::io::Result<Self::Output> {
+        // SAFETY: `command` is what `as_ptr` gave: an AdminCommand that is still alive.
+        let result = unsafe { (*command.cast::<AdminCommand>()).result };
+        Ok((out as u32, result))
+    }
+}
+
+/// Sends one command; the result dword, or why it failed as text.
+fn send(fd: &OwnedFd, command: AdminCommand, data: &mut [u8]) -> Result<u32, String> {
+    // SAFETY: see `impl Ioctl for Exchange`; the commands sent here only read from the card.
+    let answer = unsafe { rustix::ioctl::ioctl(fd, Exchange::new(command, data)) };
+    match answer {
+        Ok((0, result)) => Ok(result),
+        Ok((status, _)) => Err(format!("the card answers with NVMe status {status:#06x}")),
+        Err(errno) => Err(reason(errno)),
+    }
+}
+
+fn reason(errno: Errno) -> String {
+    match errno {
+        Errno::ACCESS | Errno::PERM => "asking the card needs root: run with sudo".to_owned(),
+        other => std::io::Error::from(other).to_string(),
+    }
+}
+
+fn identify(fd: &OwnedFd, nsid: u32, cns: u32) -> Result<Vec<u8>, String> {
+    let mut data = vec![0; IDENTIFY_BYTES];
+    let command = AdminCommand { opcode: IDENTIFY, nsid, cdw10: cns, ..AdminCommand::default() };
+    send(fd, command, &mut data).map(|_| data)
+}
+
+fn smart_log(fd: &OwnedFd) -> Result<Vec<u8>, String> {
+    let mut data = vec![0; SMART_BYTES];
+    // Length in dwords less one, in the upper half.
+    let dwords = (SMART_BYTES / 4 - 1) as u32;
+    let command = AdminCommand {
+        opcode: GET_LOG_PAGE,
+        nsid: ALL_NAMESPACES,
+        cdw10: LOG_SMART | dwords << 16,
+        ..AdminCommand::default()
+    };
+    send(fd, command, &mut data).map(|_| data)
+}
+
+/// The current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
+fn feature(fd: &OwnedFd, id: u32) -> Result<u32, String> {
+    let command = AdminCommand { opcode: GET_FEATURES, cdw10: id, ..AdminCommand::default() };
+    send(fd, command, &mut [])
+}
+
+fn open(device: &Path) -> Result<OwnedFd, String> {
+    rustix::fs::open(device, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(reason)
+}
+
+/// Asks a controller (`/dev/nvme0`) everything that [`Answers`] holds, of the given namespace too.
+pub(super) fn ask(device: &Path, namespace: u32) -> Answers {
+    let mut answers = Answers::default();
+    let fd = match open(device) {
+        Ok(fd) => fd,
+        Err(reason) => {
+            answers.note_missing(&reason);
+            return answers;
+        }
+    };
+    let mut missing = Vec::new();
+    answers.identify = keep("Identify Controller", identify(&fd, 0, CNS_CONTROLLER), &mut missing);
+    answers.namespace = keep("Identify Namespace", identify(&fd, namespace, CNS_NAMESPACE), &mut missing);
+    answers.smart = keep("SMART log", smart_log(&fd), &mut missing);
+    answers.feature_04 = keep("Get Features 04h", feature(&fd, FEATURE_TEMPERATURE_THRESHOLD), &mut missing);
+    answers.feature_10 = keep("Get Features 10h", feature(&fd, FEATURE_THERMAL_MANAGEMENT), &mut missing);
+    answers.missing = missing;
+    answers
+}
+
+fn keep<T>(
+    what: &'static str,
+    answer: Result<T, String>,
+    missing: &mut Vec<(&'static str, String)>,
+) -> Option<T> {
+    answer.map_err(|reason| missing.push((what, reason))).ok()
+}
+
+/// The composite temperature in kelvin from the SMART log (bytes 1 and 2).
+pub(super) fn smart_kelvin(device: &Path) -> Option<u16> {
+    let log = smart_log(&open(device).ok()?).ok()?;
+    Some(u16::from_le_bytes([log[1], log[2]]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_controller_that_is_not_there_is_told_for_each_answer() {
+        let answers = ask(Path::new("/dev/nvme-none"), 1);
+        assert_eq!(answers.missing.len(), 5);
+        assert!(answers.identify.is_none() && answers.missing[0].1.contains("No such file"));
+    }
+
+    #[test]
+    fn a_device_that_is_no_nvme_refuses_the_command() {
+        let fd = open(Path::new("/dev/null")).unwrap();
+        assert!(identify(&fd, 0, CNS_CONTROLLER).is_err());
+    }
+}

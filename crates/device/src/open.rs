@@ -1,0 +1,248 @@
+//! Opening a device for a test: exclusively, past the page cache where it can be, with its size and sector.
+//!
+//! `O_EXCL` without `O_CREAT` claims a block device (open(2)): the kernel then refuses others, a second
+//! Cardscope, mkfs and mount among them, and refuses us what they hold.
+
+use crate::block::DeviceNumber;
+use crate::system::{link_name, names, text};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::ioctl::{Getter, opcode};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// `BLKGETSIZE64` (linux/fs.h): the size in bytes as 64 bits, though the header declares `size_t`.
+const BLKGETSIZE64: rustix::ioctl::Opcode = opcode::read::<usize>(0x12, 114);
+
+/// `BLKROGET` (linux/fs.h): not 0 for a device that takes no writes.
+const BLKROGET: rustix::ioctl::Opcode = opcode::none(0x12, 94);
+
+/// `BLKGETDISKSEQ` (linux/fs.h, Linux 5.15).
+const BLKGETDISKSEQ: rustix::ioctl::Opcode = opcode::read::<u64>(0x12, 128);
+
+/// A look by `cardscope list` or a partition scan holds a device for a moment only: try again this often.
+const BUSY_RETRIES: u32 = 3;
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// What a device is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading only.
+    Read,
+    /// Reading and writing.
+    ReadWrite,
+}
+
+/// A device opened for a test.
+#[derive(Debug)]
+pub struct OpenDevice {
+    /// The descriptor; `O_EXCL` holds until it is closed.
+    pub fd: OwnedFd,
+    /// Bytes the device announces.
+    pub bytes: u64,
+    /// Logical sector in bytes.
+    pub sector: u32,
+    /// Its number, to compare with [`crate::guard::Clearance::number`].
+    pub rdev: DeviceNumber,
+    /// Number of its coming, to compare with [`crate::guard::Clearance::sequence`]; `None` before Linux 5.15.
+    pub sequence: Option<u64>,
+    /// True where `O_DIRECT` was taken; false: the page cache is in the way.
+    pub direct: bool,
+}
+
+/// A device that could not be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Held by another.
+    #[error("{path} is used exclusively by another program{by}, perhaps another Cardscope, or is mounted; end that and start again", path = .path.display())]
+    Busy {
+        /// The device.
+        path: PathBuf,
+        /// Who, as far as can be seen: ` (fio, process 12)`; empty if unknown.
+        by: String,
+    },
+    /// No right.
+    #[error("you have no right to open {path}; use sudo, or be in the group that owns it (often disk): sudo usermod -aG disk $USER, then log in again", path = .path.display())]
+    Denied {
+        /// The device.
+        path: PathBuf,
+    },
+    /// Empty slot.
+    #[error("the slot {path} is empty; put the card in and start again", path = .path.display())]
+    NoMedium {
+        /// The device.
+        path: PathBuf,
+    },
+    /// Write protected.
+    #[error("{path} takes no writes; slide the lock on the card's or adapter's edge, or the card has locked itself at the end of its life", path = .path.display())]
+    ReadOnly {
+        /// The device.
+        path: PathBuf,
+    },
+    /// No such device.
+    #[error("there is no {path}; was the card pulled out? `cardscope list` shows what is present", path = .path.display())]
+    NotFound {
+        /// The device.
+        path: PathBuf,
+    },
+    /// A file or directory.
+    #[error("{path} is no block device; `cardscope list` shows what is present", path = .path.display())]
+    NotABlockDevice {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// Anything else.
+    #[error("{path} could not be opened ({reason}); unplug the card, plug it in again and look at the kernel log", path = .path.display())]
+    Other {
+        /// The device.
+        path: PathBuf,
+        /// The errno's text.
+        reason: String,
+    },
+}
+
+/// Opens a block device exclusively, with `O_DIRECT` where the driver takes it.
+///
+/// # Errors
+/// If it is no block device, is in use, empty, write protected, gone, or not ours to open.
+pub fn open_device(path: &Path, access: Access) -> Result<OpenDevice, OpenError> {
+    let mode = match access {
+        Access::Read => OFlags::RDONLY,
+        Access::ReadWrite => OFlags::RDWR,
+    };
+    open_with(path, mode | OFlags::EXCL | OFlags::CLOEXEC)
+}
+
+/// Opens a block device for reading beside others, so that a card in use, the one the system runs from too, can
+/// be read for a measurement; with `O_DIRECT` where the driver takes it.
+///
+/// # Errors
+/// If it is no block device, empty, gone, or not ours to open.
+pub fn open_shared(path: &Path) -> Result<OpenDevice, OpenError> {
+    open_with(path, OFlags::RDONLY | OFlags::CLOEXEC)
+}
+
+fn open_with(path: &Path, flags: OFlags) -> Result<OpenDevice, OpenError> {
+    require_block_device(path)?;
+    let (fd, direct) = match open_patiently(path, flags | OFlags::DIRECT) {
+        Err(Errno::INVAL) => (open_patiently(path, flags).map_err(|errno| explain(path, errno))?, false),
+        other => (other.map_err(|errno| explain(path, errno))?, true),
+    };
+    // Some drivers, loop among them, let a read-only device be opened for writing and fail each write.
+    if flags.contains(OFlags::RDWR) && is_read_only(&fd) {
+        return Err(OpenError::ReadOnly { path: path.to_owned() });
+    }
+    finish(path, fd, direct)
+}
+
+fn is_read_only(fd: impl AsFd) -> bool {
+    // SAFETY: BLKROGET writes exactly one int to the pointer it is given, which `Getter` owns.
+    let answer = unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKROGET, std::ffi::c_int>::new()) };
+    answer.is_ok_and(|value| value != 0)
+}
+
+/// Opens a block device for a look that disturbs nobody: reading only, not exclusively.
+///
+/// # Errors
+/// If it is no block device, empty, gone, or not ours to open.
+pub fn peek(path: &Path) -> Result<File, OpenError> {
+    require_block_device(path)?;
+    let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())
+        .map_err(|errno| explain(path, errno))?;
+    Ok(File::from(fd))
+}
+
+/// Asks the kernel whether a device could be had exclusively, and lets go at once.
+pub(crate) fn try_exclusive(path: &Path) -> Result<(), OpenError> {
+    require_block_device(path)?;
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    open_patiently(path, flags).map(drop).map_err(|errno| explain(path, errno))
+}
+
+/// Size of an open block device in bytes.
+///
+/// # Errors
+/// As the kernel reports.
+pub fn size_of(fd: impl AsFd) -> Result<u64, Errno> {
+    // SAFETY: BLKGETSIZE64 writes exactly one u64 to the pointer it is given, which `Getter` owns.
+    unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETSIZE64, u64>::new()) }
+}
+
+fn sequence_of(fd: impl AsFd) -> Option<u64> {
+    // SAFETY: BLKGETDISKSEQ writes exactly one u64 to the pointer it is given, which `Getter` owns.
+    unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
+}
+
+fn open_patiently(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mut tries = 0;
+    loop {
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Err(Errno::BUSY) if tries < BUSY_RETRIES => {
+                tries += 1;
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            Err(Errno::INTR) => {}
+            other => return other,
+        }
+    }
+}
+
+fn require_block_device(path: &Path) -> Result<(), OpenError> {
+    let stat = rustix::fs::stat(path).map_err(|errno| explain(path, errno))?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::BlockDevice => Ok(()),
+        _ => Err(OpenError::NotABlockDevice { path: path.to_owned() }),
+    }
+}
+
+fn finish(path: &Path, fd: OwnedFd, direct: bool) -> Result<OpenDevice, OpenError> {
+    let explain = |errno| explain(path, errno);
+    let stat = rustix::fs::fstat(&fd).map_err(explain)?;
+    let bytes = size_of(&fd).map_err(explain)?;
+    if bytes == 0 {
+        return Err(OpenError::NoMedium { path: path.to_owned() });
+    }
+    let sector = rustix::fs::ioctl_blksszget(&fd).map_err(explain)?;
+    let sequence = sequence_of(&fd);
+    Ok(OpenDevice { fd, bytes, sector, rdev: DeviceNumber::from_raw(stat.st_rdev), sequence, direct })
+}
+
+fn explain(path: &Path, errno: Errno) -> OpenError {
+    let path = path.to_owned();
+    match errno {
+        Errno::BUSY => OpenError::Busy { by: openers(&path), path },
+        Errno::ACCESS | Errno::PERM => OpenError::Denied { path },
+        Errno::NOMEDIUM => OpenError::NoMedium { path },
+        Errno::ROFS => OpenError::ReadOnly { path },
+        Errno::NOENT | Errno::NXIO | Errno::NODEV => OpenError::NotFound { path },
+        _ => OpenError::Other { path, reason: std::io::Error::from(errno).to_string() },
+    }
+}
+
+/// Programs that have the device open, as far as `/proc` may be read; ready to stand in a sentence.
+fn openers(path: &Path) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let own = std::process::id().to_string();
+    let found: Vec<String> = names("/proc")
+        .into_iter()
+        .filter(|process| *process != own && process.bytes().all(|b| b.is_ascii_digit()))
+        .filter(|process| has_open(process, &real))
+        .map(|process| {
+            let program = text(format!("/proc/{process}/comm")).unwrap_or_else(|| "unknown".into());
+            format!("{program}, process {process}")
+        })
+        .collect();
+    if found.is_empty() { String::new() } else { format!(" ({})", found.join("; ")) }
+}
+
+fn has_open(process: &str, device: &Path) -> bool {
+    let dir = PathBuf::from(format!("/proc/{process}/fd"));
+    let Some(name) = crate::system::base_name(device) else { return false };
+    // Reading the link asks no file system; following it could hang on a dead one.
+    names(&dir).iter().any(|fd| {
+        link_name(dir.join(fd)).as_deref() == Some(name)
+            && std::fs::read_link(dir.join(fd)).is_ok_and(|target| target == device)
+    })
+}

@@ -1,0 +1,188 @@
+//! The places this crate reads: `/sys`, `/proc`, `/dev`, or a directory that holds a copy of them.
+//!
+//! Files may be missing anywhere, on old kernels as in recorded trees; a missing or unreadable file is an
+//! unknown, never an error. Recorded trees may hold symbolic links as links or as the directories they led to.
+
+use std::path::{Path, PathBuf};
+
+/// Longest text taken from one file of `/sys` or `/proc`; more is garbage or not for us.
+const LONGEST_TEXT: u64 = 4 << 20;
+
+/// Where to read.
+#[derive(Debug, Clone)]
+pub struct System {
+    sys: PathBuf,
+    proc: PathBuf,
+    dev: PathBuf,
+    live: bool,
+}
+
+impl System {
+    /// The machine this program runs on.
+    #[must_use]
+    pub fn host() -> System {
+        System { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into(), live: true }
+    }
+
+    /// A directory that holds a copy of a machine's `/sys` (then `dir/block` exists), or copies of its `/sys`,
+    /// `/proc` and `/dev` side by side (then `dir/sys/block` exists).
+    ///
+    /// What a file tree cannot hold may lie in it as files: the raw answers of an NVMe controller in its
+    /// directory or in `dir/nvme0/` (`identify_controller.bin`, `identify_namespace.bin`, `smart_log.bin`,
+    /// `feature_04.bin`, `feature_10.bin`, see the module `nvme`), and the kernel log as `dir/dmesg`.
+    #[must_use]
+    pub fn recorded(dir: &Path) -> System {
+        let whole = dir.join("sys");
+        let sys = if !dir.join("block").exists() && whole.exists() { whole } else { dir.to_owned() };
+        let sys = sys.canonicalize().unwrap_or(sys);
+        System { sys, proc: dir.join("proc"), dev: dir.join("dev"), live: false }
+    }
+
+    /// True where `dir` looks like a copy of a `/sys` tree or of a machine's `/sys`, `/proc` and `/dev`.
+    #[must_use]
+    pub fn is_recorded(dir: &Path) -> bool {
+        dir.join("block").is_dir() || dir.join("sys/block").is_dir()
+    }
+
+    /// True for the machine this program runs on: only there can devices be opened and asked.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Root of the `/sys` tree.
+    #[must_use]
+    pub fn sys(&self) -> &Path {
+        &self.sys
+    }
+
+    /// Root of the `/proc` tree.
+    #[must_use]
+    pub fn proc(&self) -> &Path {
+        &self.proc
+    }
+
+    /// Root of the `/dev` tree.
+    #[must_use]
+    pub fn dev(&self) -> &Path {
+        &self.dev
+    }
+
+    /// A path below `/sys` with its links followed, as long as they stay inside the tree; a link that leads out
+    /// of a recorded tree must not bring in the files of this machine.
+    pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
+        match path.canonicalize() {
+            Ok(real) if real.starts_with(&self.sys) => real,
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// The trimmed text of a file; `None` if it is missing, unreadable or empty.
+pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
+    use std::io::Read;
+    let path = path.as_ref();
+    // A pipe or device in the place of a file would block or never end.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(LONGEST_TEXT).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+}
+
+/// A file of bytes, as a recorded answer of a device is kept.
+pub(crate) fn bytes(path: impl AsRef<Path>) -> Option<Vec<u8>> {
+    let path = path.as_ref();
+    let meta = path.metadata().ok()?;
+    (meta.is_file() && meta.len() <= LONGEST_TEXT).then(|| std::fs::read(path).ok()).flatten()
+}
+
+/// A whole number in decimal, or in hexadecimal after `0x`.
+pub(crate) fn number(path: impl AsRef<Path>) -> Option<u64> {
+    let text = text(path)?;
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// A file that holds 0 or 1.
+pub(crate) fn flag(path: impl AsRef<Path>) -> Option<bool> {
+    number(path).map(|n| n != 0)
+}
+
+/// Names in a directory, sorted so that `sda` comes before `sdb` and `loop2` before `loop10`.
+pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_by(|a, b| split_number(a).cmp(&split_number(b)));
+    names
+}
+
+/// The last part of a path as text.
+pub(crate) fn base_name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
+}
+
+/// The name of what a link such as `driver` points at.
+pub(crate) fn link_name(path: impl AsRef<Path>) -> Option<String> {
+    let target = std::fs::read_link(path).ok()?;
+    base_name(&target).map(str::to_owned)
+}
+
+fn split_number(name: &str) -> (&str, u64, &str) {
+    let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    let (head, tail) = name.split_at(digits);
+    let end = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
+    (head, tail[..end].parse().unwrap_or(u64::MAX), &tail[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_tree_may_be_the_sys_tree_or_stand_above_it() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        assert_eq!(System::recorded(dir.path()).sys(), root.join("sys"));
+        assert_eq!(System::recorded(&dir.path().join("sys")).sys(), root.join("sys"));
+        assert!(System::is_recorded(dir.path()) && !System::is_recorded(Path::new("/dev")));
+    }
+
+    #[test]
+    fn a_link_out_of_a_recorded_tree_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("block")).unwrap();
+        let link = dir.path().join("block/sda");
+        std::os::unix::fs::symlink("/proc/self", &link).unwrap();
+        assert_eq!(System::recorded(dir.path()).resolve(&link), link);
+    }
+
+    #[test]
+    fn missing_empty_and_odd_files_are_unknown() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("empty"), "\n").unwrap();
+        std::fs::write(dir.path().join("odd"), [0xff, 0xfe, b'4']).unwrap();
+        std::fs::write(dir.path().join("hex"), "0x1f\n").unwrap();
+        assert_eq!(text(dir.path().join("none")), None);
+        assert_eq!(text(dir.path().join("empty")), None);
+        assert_eq!(number(dir.path().join("odd")), None);
+        assert_eq!(number(dir.path().join("hex")), Some(31));
+        assert_eq!(text(dir.path()), None);
+    }
+
+    #[test]
+    fn names_are_in_the_order_people_count() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["loop10", "loop2", "sda"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        assert_eq!(names(dir.path()), ["loop2", "loop10", "sda"]);
+    }
+}

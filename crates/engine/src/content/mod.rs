@@ -1,0 +1,126 @@
+//! What is written, given as a description: a real target makes the bytes, a simulated one keeps the description.
+//!
+//! Everything goes by address in blocks of 512 bytes, so any part of any content can be made or checked alone,
+//! in any order. The generator and its measured speed are in `style-and-deps` C.3 of the reference pages.
+
+mod generator;
+mod stamp;
+#[cfg(test)]
+mod tests;
+
+pub use stamp::{Stamp, read_stamp, read_stamp_header};
+
+use generator::BLOCK;
+
+/// Content of a write, or what a read is expected to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Content {
+    /// Incompressible bytes that nobody will ask for again. A real target makes them once for each slot and
+    /// writes the same ones over and over, as fio and CrystalDiskMark do.
+    Noise,
+    /// One byte, repeated.
+    Constant(u8),
+    /// An endless incompressible stream by address: byte `a` of the target is byte `a` of the stream of `seed`.
+    Stream {
+        /// Which stream.
+        seed: u64,
+    },
+    /// Sectors of 512 bytes that say where they belong: address, salt, generation and a checksum, the rest
+    /// filled from the stream of the salt and the generation.
+    Stamp {
+        /// Tells this run's stamps from those of any other.
+        salt: u64,
+        /// Counts how often this address has been written.
+        generation: u32,
+    },
+    /// Whatever stands in the slot's buffer.
+    Buffer,
+}
+
+/// What a read found, held against what was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Match {
+    /// Every byte is as expected.
+    Same,
+    /// They differ; the first wrong byte's offset within the read.
+    DiffersAt(u64),
+}
+
+/// Tells the streams of [`Content::Noise`], [`Content::Stream`] and [`Content::Stamp`] apart where their seeds agree.
+const NOISE_KEY: u64 = 0x6e6f_6973_6520_6b65;
+const STREAM_KEY: u64 = 0x7374_7265_616d_206b;
+
+/// Makes the bytes that `content` has from byte `offset` of the target on. Of [`Content::Noise`] it makes the one
+/// stream that all noise is cut from; [`Content::Buffer`] is in place already and stays untouched.
+pub fn fill(content: Content, offset: u64, bytes: &mut [u8]) {
+    match content {
+        Content::Noise => {
+            fill_blocks(offset, bytes, |number, block| generator::block(NOISE_KEY, number, block))
+        }
+        Content::Constant(byte) => bytes.fill(byte),
+        Content::Stream { seed } => {
+            let key = generator::mix(seed ^ STREAM_KEY);
+            fill_blocks(offset, bytes, |number, block| generator::block(key, number, block));
+        }
+        Content::Stamp { salt, generation } => {
+            let key = stamp::body_key(salt, generation);
+            fill_blocks(offset, bytes, |number, block| {
+                stamp::write(Stamp { address: number * BLOCK as u64, salt, generation }, key, block);
+            });
+        }
+        Content::Buffer => {}
+    }
+}
+
+/// Holds `bytes`, read from byte `offset` on, against `content`. [`Content::Buffer`] is no expectation: whatever
+/// came is the same as itself.
+#[must_use]
+pub fn compare(content: Content, offset: u64, bytes: &[u8]) -> Match {
+    if content == Content::Buffer {
+        return Match::Same;
+    }
+    // A buffer that stays in the first-level cache: made and compared at memory speed (C.3).
+    let mut expected = [0u8; 16 * BLOCK];
+    let mut at = 0;
+    while at < bytes.len() {
+        // The first piece ends on a block border, so that every other starts on one and nothing is made twice.
+        let room = expected.len() - ((offset + at as u64) % BLOCK as u64) as usize;
+        let found = &bytes[at..bytes.len().min(at + room)];
+        let wanted = &mut expected[..found.len()];
+        fill(content, offset + at as u64, wanted);
+        if let Some(first) = first_difference(wanted, found) {
+            return Match::DiffersAt((at + first) as u64);
+        }
+        at += found.len();
+    }
+    Match::Same
+}
+
+/// Slice equality is a memcmp; the search byte by byte is for the rare unequal ones.
+fn first_difference(wanted: &[u8], found: &[u8]) -> Option<usize> {
+    if wanted == found { None } else { wanted.iter().zip(found).position(|(a, b)| a != b) }
+}
+
+/// Cuts a range into blocks of 512 bytes by address; the ragged ends are made whole aside and copied in part.
+fn fill_blocks(offset: u64, bytes: &mut [u8], mut make: impl FnMut(u64, &mut [u8; BLOCK])) {
+    let mut number = offset / BLOCK as u64;
+    let lead = (offset % BLOCK as u64) as usize;
+    let mut rest = bytes;
+    let mut spare = [0u8; BLOCK];
+    if lead != 0 {
+        let (head, tail) = rest.split_at_mut(rest.len().min(BLOCK - lead));
+        make(number, &mut spare);
+        head.copy_from_slice(&spare[lead..lead + head.len()]);
+        number += 1;
+        rest = tail;
+    }
+    let (whole, tail) = rest.as_chunks_mut::<BLOCK>();
+    for block in whole {
+        make(number, block);
+        number += 1;
+    }
+    if !tail.is_empty() {
+        make(number, &mut spare);
+        tail.copy_from_slice(&spare[..tail.len()]);
+    }
+}

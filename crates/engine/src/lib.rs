@@ -1,0 +1,13 @@
+//! The `Target` trait and everything that submits I/O and times it: targets on real silicon, the runner that
+//! carries out a recipe, histograms' filling, and the engine's own overhead.
+//!
+//! It decides nothing about what a number means: that is `analysis` and `probe`.
+
+pub mod buffer;
+pub mod content;
+pub mod interrupt;
+pub mod null;
+pub mod overhead;
+pub mod real;
+pub mod runner;
+pub mod target;

@@ -1,0 +1,75 @@
+//! The ways in which bytes reach the kernel, behind one small face: operations are queued, and one call hands them
+//! over, waits a while and brings back what has ended.
+//!
+//! A backend knows file descriptors and memory, nothing of files, devices or caveats.
+
+use super::psync::{Inline, Pool};
+use super::uring::Uring;
+use crate::target::{Direction, TargetError};
+use cardscope_model::units::Nanos;
+use rustix::io::Errno;
+use std::time::Duration;
+
+/// One transfer between the file and the slots' memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Op {
+    pub(super) slot: u32,
+    pub(super) direction: Direction,
+    /// First byte in the file.
+    pub(super) offset: u64,
+    /// First byte in the slots' memory.
+    pub(super) at: usize,
+    pub(super) len: u32,
+    /// A write that must be on the card before it ends.
+    pub(super) sync: bool,
+}
+
+/// A transfer that ended, perhaps short.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ended {
+    pub(super) slot: u32,
+    pub(super) at: Nanos,
+    pub(super) moved: Result<u32, Errno>,
+}
+
+#[derive(Debug)]
+pub(super) enum Backend {
+    /// By io_uring.
+    Uring(Box<Uring>),
+    /// By pread and pwrite on the caller's thread, one at a time.
+    Inline(Inline),
+    /// By pread and pwrite on as many threads as I/Os may be in flight.
+    Pool(Pool),
+}
+
+impl Backend {
+    #[inline]
+    pub(super) fn queue(&mut self, op: Op) {
+        match self {
+            Self::Uring(ring) => ring.queue(op),
+            Self::Inline(inline) => inline.queue(op),
+            Self::Pool(pool) => pool.queue(op),
+        }
+    }
+
+    /// Hands over what is queued, waits until `want` have ended or `patience` is over, appends all that have ended.
+    #[inline]
+    pub(super) fn wait(
+        &mut self,
+        want: usize,
+        patience: Duration,
+        ended: &mut Vec<Ended>,
+    ) -> Result<(), TargetError> {
+        match self {
+            Self::Uring(ring) => ring.wait(want, patience, ended),
+            Self::Inline(inline) => {
+                inline.wait(ended);
+                Ok(())
+            }
+            Self::Pool(pool) => {
+                pool.wait(want, patience, ended);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What an errno means: one bad place on a card that still answers, or a card that is gone.
+
+use super::handles::{Handles, still_answers};
+use super::ioctl;
+use super::place::Shared;
+use super::slots::Carried;
+use super::test_file::room;
+use crate::target::{Direction, TargetError};
+use rustix::io::Errno;
+
+/// What happened to an I/O.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Failure {
+    /// The kernel said so.
+    Errno(Errno),
+    /// It moved nothing: the medium ends there.
+    End,
+}
+
+/// Tells the failure of an I/O.
+#[cold]
+pub(super) fn of_io(
+    shared: &Shared,
+    handles: &Handles,
+    sector: u32,
+    io: Carried,
+    failure: Failure,
+) -> TargetError {
+    let operation = match io.direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    };
+    let (offset, len) = (io.offset + u64::from(io.done), u64::from(io.len - io.done));
+    tell(shared, handles, sector, Scene { operation, offset, len }, failure)
+}
+
+/// Tells the failure of a call on a range: flush, discard …
+#[cold]
+pub(super) fn of_call(
+    shared: &Shared,
+    handles: &Handles,
+    sector: u32,
+    operation: &'static str,
+    range: (u64, u64),
+    errno: Errno,
+) -> TargetError {
+    tell(shared, handles, sector, Scene { operation, offset: range.0, len: range.1 }, Failure::Errno(errno))
+}
+
+#[derive(Clone, Copy)]
+struct Scene {
+    operation: &'static str,
+    offset: u64,
+    len: u64,
+}
+
+fn tell(shared: &Shared, handles: &Handles, sector: u32, scene: Scene, failure: Failure) -> TargetError {
+    let Scene { operation, offset, len } = scene;
+    let (reason, errno) = match failure {
+        Failure::Errno(errno) => (errno.to_string(), errno.raw_os_error()),
+        Failure::End => ("the medium ends there".to_owned(), 0),
+    };
+    if is_gone(shared, handles, sector, failure) {
+        return TargetError::Gone { operation, offset, reason };
+    }
+    if let (Failure::Errno(Errno::NOSPC | Errno::DQUOT), false) = (failure, shared.is_device()) {
+        let what = format!("the {operation} at {offset} of the test file");
+        return TargetError::NoSpace { what, needed: len, available: room(handles.any()) };
+    }
+    TargetError::Io { operation, offset, len, reason, errno }
+}
+
+fn is_gone(shared: &Shared, handles: &Handles, sector: u32, failure: Failure) -> bool {
+    match failure {
+        Failure::Errno(Errno::NODEV | Errno::NXIO | Errno::NOTCONN | Errno::SHUTDOWN | Errno::NOMEDIUM) => {
+            true
+        }
+        // A device whose driver let go has size 0: writes find no space on it, reads find its end.
+        Failure::End | Failure::Errno(Errno::NOSPC) => ioctl::device_bytes(handles.any()) == Some(0),
+        Failure::Errno(Errno::IO) => !still_answers(handles, shared.limit(), sector),
+        Failure::Errno(_) => false,
+    }
+}

@@ -1,0 +1,141 @@
+//! The open file descriptions of a target: one past the page cache, one through it, because a recipe may ask for
+//! either (`Path`), and `O_DIRECT` belongs to the description.
+
+use super::ioctl;
+use crate::buffer::{AlignedBuffer, PAGE};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, fcntl_getfl, fcntl_setfl, open, statx};
+use rustix::io::{Errno, pread, retry_on_intr};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// How the way that the first description does not have can be had.
+#[derive(Debug)]
+enum Other {
+    /// By a second description.
+    Open(OwnedFd),
+    /// By switching the flag of the first: we were handed a device that we may not open ourselves (UDisks2).
+    Switch,
+    /// Not at all: no direct I/O here.
+    None,
+}
+
+/// Both ways to one file or device.
+#[derive(Debug)]
+pub(super) struct Handles {
+    first: OwnedFd,
+    first_is_direct: bool,
+    other: Other,
+}
+
+impl Handles {
+    pub(super) fn new(first: OwnedFd) -> io::Result<Self> {
+        let first_is_direct = fcntl_getfl(&first)?.contains(OFlags::DIRECT);
+        let other = match open_again(first.as_fd(), !first_is_direct) {
+            Ok(fd) => Other::Open(fd),
+            Err(Errno::INVAL) => Other::None,
+            Err(_) => Other::Switch,
+        };
+        Ok(Self { first, first_is_direct, other })
+    }
+
+    /// Two fresh descriptions of what `fd` has open. Needs `/proc`, as everything here that reads the system does.
+    pub(super) fn beside(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        Self::new(open_again(fd, false)?)
+    }
+
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        let other = match &self.other {
+            Other::Open(fd) => Other::Open(fd.try_clone()?),
+            Other::Switch => Other::Switch,
+            Other::None => Other::None,
+        };
+        Ok(Self { first: self.first.try_clone()?, first_is_direct: self.first_is_direct, other })
+    }
+
+    pub(super) fn has_direct(&self) -> bool {
+        self.first_is_direct || !matches!(self.other, Other::None)
+    }
+
+    /// Direct I/O turned out not to work.
+    pub(super) fn give_up_direct(&mut self) {
+        if self.first_is_direct {
+            let _ = switch(self.first.as_fd(), false);
+            self.first_is_direct = false;
+        }
+        self.other = Other::None;
+    }
+
+    /// The description for one way; the page cache's where there is no direct one.
+    pub(super) fn get(&self, direct: bool) -> io::Result<BorrowedFd<'_>> {
+        match &self.other {
+            Other::Open(other) if direct != self.first_is_direct => Ok(other.as_fd()),
+            Other::Switch => {
+                switch(self.first.as_fd(), direct)?;
+                Ok(self.first.as_fd())
+            }
+            _ => Ok(self.first.as_fd()),
+        }
+    }
+
+    /// Any description, for what goes by the file and not by the way.
+    pub(super) fn any(&self) -> BorrowedFd<'_> {
+        self.first.as_fd()
+    }
+
+    /// Bytes that direct I/O must be aligned to, tried with real reads. `None` where direct I/O does not work,
+    /// whatever `open` said: some file systems refuse at the first I/O, some fall back to the page cache silently.
+    pub(super) fn direct_alignment(&self, least: u32) -> Option<u32> {
+        if !self.has_direct() {
+            return None;
+        }
+        let fd = self.get(true).ok()?;
+        match announced_alignment(fd) {
+            Some(0) => None,
+            Some(align) => Some(align.max(least)),
+            None => [least, PAGE as u32].into_iter().find(|&align| reads_at(fd, align)),
+        }
+    }
+}
+
+/// What statx (Linux 6.1) says of direct I/O: `Some(0)` for none on this file, `None` where the file system says nothing.
+fn announced_alignment(fd: BorrowedFd<'_>) -> Option<u32> {
+    let found = statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    (found.stx_mask & StatxFlags::DIOALIGN.bits() != 0).then_some(found.stx_dio_offset_align)
+}
+
+/// True unless a direct read of the second `align` bytes is refused as misaligned. An empty file refuses nothing.
+fn reads_at(fd: BorrowedFd<'_>, align: u32) -> bool {
+    let Ok(memory) = AlignedBuffer::new(PAGE) else { return false };
+    // SAFETY: nobody else knows of this memory.
+    let bytes = unsafe { memory.slice(0, (align as usize).min(PAGE)) };
+    let outcome = retry_on_intr(|| pread(fd, &mut *bytes, u64::from(align)));
+    !matches!(outcome, Err(Errno::INVAL | Errno::OPNOTSUPP))
+}
+
+fn open_again(fd: BorrowedFd<'_>, direct: bool) -> Result<OwnedFd, Errno> {
+    let access = fcntl_getfl(fd)? & (OFlags::RDWR | OFlags::WRONLY);
+    let way = if direct { OFlags::DIRECT } else { OFlags::empty() };
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    retry_on_intr(|| open(&path, access | way | OFlags::CLOEXEC, Mode::empty()))
+}
+
+fn switch(fd: BorrowedFd<'_>, direct: bool) -> Result<(), Errno> {
+    let flags = fcntl_getfl(fd)?;
+    fcntl_setfl(fd, if direct { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT })
+}
+
+/// True where the device or file still gives some of its first, middle or last bytes, so that an error was one
+/// place's and not the whole card's.
+pub(super) fn still_answers(handles: &Handles, bytes: u64, sector: u32) -> bool {
+    let Ok(fd) = handles.get(handles.has_direct()) else { return false };
+    if ioctl::device_bytes(fd) == Some(0) {
+        return false;
+    }
+    let Ok(memory) = AlignedBuffer::new(sector as usize) else { return true };
+    // SAFETY: nobody else knows of this memory.
+    let buffer = unsafe { memory.slice(0, sector as usize) };
+    let sectors = bytes / u64::from(sector);
+    [0, sectors / 2, sectors.saturating_sub(1)]
+        .into_iter()
+        .any(|number| matches!(pread(fd, &mut *buffer, number * u64::from(sector)), Ok(1..)))
+}

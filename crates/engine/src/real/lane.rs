@@ -1,0 +1,126 @@
+//! A planned lane: slots and the backend that carries their I/O. Short transfers are continued here, so that an
+//! I/O counts once, when all of its bytes have moved.
+
+use super::backend::{Backend, Ended};
+use super::failures::Failure;
+use super::patience::SLICE;
+use super::place::Shared;
+use super::psync::{Inline, Pool};
+use super::slots::{Carried, Slots};
+use super::uring::Uring;
+use crate::target::{Io, Plan, TargetError};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::units::Nanos;
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+/// Slots and backend of one plan.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) plan: Plan,
+    /// Before the slots: it must let go of their memory first.
+    backend: Backend,
+    pub(super) slots: Slots,
+    ended: Vec<Ended>,
+}
+
+/// An I/O that is over.
+pub(super) struct Over {
+    pub(super) slot: u32,
+    pub(super) at: Nanos,
+    pub(super) carried: Option<Carried>,
+    pub(super) failure: Option<Failure>,
+}
+
+impl Lane {
+    pub(super) fn new(plan: &Plan, file: BorrowedFd<'_>, shared: &Shared) -> Result<Self, TargetError> {
+        let slots = Slots::new(plan)?;
+        if slots.shared() {
+            let shared_bytes = slots.stride() as u64;
+            shared.remember(Caveat::SharedBuffers { depth: plan.depth, shared_bytes });
+        }
+        let backend = backend(plan, file, shared, &slots).map_err(|e| TargetError::Setup {
+            what: format!("preparing {} I/Os in flight", plan.depth),
+            reason: format!("{e}; choose a smaller queue depth"),
+        })?;
+        let ended = Vec::with_capacity(plan.depth as usize);
+        Ok(Self { plan: *plan, backend, slots, ended })
+    }
+
+    #[inline]
+    pub(super) fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        let op = self.slots.take(io)?;
+        self.backend.queue(op);
+        Ok(())
+    }
+
+    /// Hands over what is queued and tells `over` of all that has ended, until `at_least` have. Once the interrupt
+    /// is raised it waits for one slice more and leaves the rest in flight.
+    #[inline]
+    pub(super) fn complete(
+        &mut self,
+        at_least: usize,
+        shared: &Shared,
+        mut over: impl FnMut(Over),
+    ) -> Result<(), TargetError> {
+        let mut missing = at_least.min(self.slots.busy());
+        loop {
+            self.backend.wait(missing, SLICE, &mut self.ended)?;
+            for index in 0..self.ended.len() {
+                if let Some(what) = self.settle(self.ended[index]) {
+                    missing = missing.saturating_sub(1);
+                    over(what);
+                }
+            }
+            self.ended.clear();
+            if missing == 0 || shared.options.interrupt.raised() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `None` where the I/O goes on.
+    #[inline]
+    fn settle(&mut self, ended: Ended) -> Option<Over> {
+        let failure = match ended.moved {
+            Ok(0) => Some(Failure::End),
+            Ok(bytes) => return self.go_on(ended, bytes),
+            Err(Errno::INTR | Errno::AGAIN) => return self.go_on(ended, 0),
+            Err(errno) => Some(Failure::Errno(errno)),
+        };
+        self.slots.free(ended.slot);
+        Some(Over { slot: ended.slot, at: ended.at, carried: self.slots.carried(ended.slot), failure })
+    }
+
+    #[inline]
+    fn go_on(&mut self, ended: Ended, bytes: u32) -> Option<Over> {
+        if let Some(rest) = self.slots.moved(ended.slot, bytes) {
+            self.backend.queue(rest);
+            return None;
+        }
+        self.slots.free(ended.slot);
+        Some(Over { slot: ended.slot, at: ended.at, carried: None, failure: None })
+    }
+}
+
+/// io_uring where it can be had, else preads; the doubts that follow are remembered.
+fn backend(plan: &Plan, file: BorrowedFd<'_>, shared: &Shared, slots: &Slots) -> io::Result<Backend> {
+    let memory = || Arc::clone(slots.memory());
+    if shared.uses_uring() {
+        match Uring::new(file, memory(), slots.stride(), plan.depth, shared.clock) {
+            Ok(ring) => {
+                if let Some(errno) = ring.refused_buffers() {
+                    shared.remember(Caveat::NoRegisteredBuffers { reason: errno.to_string() });
+                }
+                return Ok(Backend::Uring(Box::new(ring)));
+            }
+            Err(error) => shared.give_up_uring(&error),
+        }
+    }
+    if plan.depth == 1 {
+        return Ok(Backend::Inline(Inline::new(file, memory(), shared.clock)?));
+    }
+    Ok(Backend::Pool(Pool::new(file, memory(), plan.depth, shared.clock)?))
+}

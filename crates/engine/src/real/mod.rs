@@ -1,0 +1,234 @@
+//! Targets on real silicon: a block device, a plain file, or a test file in a directory, by io_uring or plain preads.
+//!
+//! What the numbers' honesty needs is done here: direct I/O or a remark, aligned memory, incompressible data, one
+//! clock for all lanes (DESIGN.md, "Honest numbers"). Guarding devices is not: `device` opens them and hands over.
+
+mod backend;
+mod clock;
+mod failures;
+mod handles;
+mod ioctl;
+mod lane;
+mod leftovers;
+mod open;
+mod options;
+mod patience;
+mod place;
+mod psync;
+mod slots;
+mod test_file;
+mod upkeep;
+mod uring;
+
+pub use options::{
+    BlockDevice, FileSystemNote, IO_VARIABLE, IoChoice, RealOptions, Reopen, TemperatureSource,
+};
+
+use crate::content::{Content, Match, compare};
+use crate::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::Path;
+use cardscope_model::units::Nanos;
+use handles::Handles;
+use lane::{Lane, Over};
+use place::{Place, Shared};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A real device, file or directory. It is made by [`RealTarget::device`], [`RealTarget::file`] or
+/// [`RealTarget::directory`]; further lanes come from [`Target::lane`].
+pub struct RealTarget {
+    /// First: I/O ends before descriptors close and the test file is removed.
+    lane: Option<Lane>,
+    info: TargetInfo,
+    handles: Handles,
+    /// The first handle of a device alone can open it again.
+    reopen: Option<Reopen>,
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for RealTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RealTarget")
+            .field("info", &self.info)
+            .field("lane", &self.lane)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RealTarget {
+    fn planned(&mut self) -> Result<&mut Lane, TargetError> {
+        self.lane.as_mut().ok_or_else(|| TargetError::Setup {
+            what: format!("using {}", self.info.name),
+            reason: "a lane is planned before its first I/O".into(),
+        })
+    }
+
+    fn make_lane(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        // First of all: the memory that may be locked is scarce.
+        self.lane = None;
+        let direct = plan.path == Path::Direct;
+        if direct && !self.handles.has_direct() {
+            self.shared.remember(Caveat::NoDirectIo { file_system: self.shared.file_system() });
+        }
+        let file = self.handles.get(direct).map_err(|e| self.cannot("switching direct I/O on or off", &e))?;
+        self.lane = Some(Lane::new(plan, file, &self.shared)?);
+        self.info.io_path = self.shared.io_path();
+        Ok(())
+    }
+
+    fn cannot(&self, what: &str, error: &std::io::Error) -> TargetError {
+        TargetError::Setup { what: format!("{what} for {}", self.info.name), reason: error.to_string() }
+    }
+
+    fn call_failed(&self, operation: &'static str, range: Region, errno: rustix::io::Errno) -> TargetError {
+        let range = (range.start, range.len);
+        failures::of_call(&self.shared, &self.handles, self.info.sector, operation, range, errno)
+    }
+
+    fn everything(&self) -> Region {
+        Region { start: 0, len: self.shared.limit() }
+    }
+}
+
+impl Target for RealTarget {
+    fn info(&self) -> &TargetInfo {
+        &self.info
+    }
+
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.shared.clock.now()
+    }
+
+    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        match &self.lane {
+            Some(lane) if lane.slots.busy() > 0 => Err(TargetError::Setup {
+                what: format!("planning {}", self.info.name),
+                reason: format!("{} I/Os are still in flight; complete them first", lane.slots.busy()),
+            }),
+            Some(lane) if lane.plan == *plan => Ok(()),
+            _ => self.make_lane(plan),
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        let limit = self.shared.limit();
+        if io.offset.checked_add(u64::from(io.len)).is_none_or(|end| end > limit) {
+            return Err(beyond(&self.info, io, limit));
+        }
+        self.planned()?.submit(io)
+    }
+
+    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        let Self { lane: Some(lane), shared, handles, info, .. } = self else {
+            return self.planned().map(drop);
+        };
+        let mut gone = None;
+        lane.complete(at_least, shared, |Over { slot, at, carried, failure }| {
+            let result = match (failure, carried) {
+                (Some(failure), Some(io)) => Err(failures::of_io(shared, handles, info.sector, io, failure)),
+                _ => Ok(()),
+            };
+            if let Err(error @ TargetError::Gone { .. }) = &result {
+                gone = Some(error.clone());
+            }
+            done.push(Completion { slot, at, result });
+        })?;
+        gone.map_or(Ok(()), Err)
+    }
+
+    fn flush(&mut self) -> Result<(), TargetError> {
+        upkeep::flush(self.handles.any(), &self.shared.options.interrupt)?
+            .map_err(|errno| self.call_failed("flush", self.everything(), errno))
+    }
+
+    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
+        use rustix::io::Errno;
+        match upkeep::discard(self.handles.any(), &self.shared.place, range) {
+            Ok(()) => Ok(()),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => {
+                Err(TargetError::Unsupported(format!("{} takes no discard", self.info.name)))
+            }
+            Err(errno) => Err(self.call_failed("discard", range, errno)),
+        }
+    }
+
+    fn idle(&mut self, time: Duration) {
+        let until = Instant::now() + time;
+        while !self.shared.options.interrupt.raised() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(patience::SLICE));
+        }
+    }
+
+    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+        let bytes = bytes.next_multiple_of(u64::from(self.info.sector));
+        if let Place::Directory(file) = &self.shared.place
+            && bytes > self.shared.limit()
+        {
+            file.grow(bytes, &self.shared.options.interrupt)?;
+            self.shared.set_limit(bytes);
+            self.settle_direct()?;
+        }
+        match self.info.whole_card {
+            true => place_area(self.shared.limit(), bytes),
+            false if bytes <= self.shared.limit() => Ok(Region { start: 0, len: bytes }),
+            false => Err(TargetError::NoSpace {
+                what: format!("the test area on {}", self.info.name),
+                needed: bytes,
+                available: self.shared.limit(),
+            }),
+        }
+    }
+
+    fn drop_caches(&mut self) -> Result<(), TargetError> {
+        self.flush()?;
+        upkeep::drop_caches(self.handles.any(), &self.shared.place)
+    }
+
+    fn temperature(&mut self) -> Option<f64> {
+        self.shared.options.temperature.as_ref().and_then(|source| source())
+    }
+
+    fn reopen(&mut self) -> Result<(), TargetError> {
+        self.open_again()
+    }
+
+    fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
+        let handles = self.handles.try_clone().map_err(|e| self.cannot("opening one more handle", &e))?;
+        let (info, shared) = (self.info.clone(), Arc::clone(&self.shared));
+        Ok(Some(Box::new(Self { lane: None, info, handles, reopen: None, shared })))
+    }
+
+    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+        self.planned()?.slots.bytes(slot)
+    }
+
+    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
+        if matches!(expected, Content::Noise | Content::Buffer) {
+            return Err(TargetError::Unsupported("noise and buffers leave no rule to compare with".into()));
+        }
+        let slots = &mut self.planned()?.slots;
+        let carried = slots
+            .carried(slot)
+            .ok_or_else(|| TargetError::Unsupported(format!("slot {slot} has read nothing")))?;
+        Ok(compare(expected, carried.offset, &slots.bytes(slot)?[..carried.len as usize]))
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        self.shared.caveats()
+    }
+}
+
+#[cold]
+fn beyond(info: &TargetInfo, io: &Io, limit: u64) -> TargetError {
+    TargetError::Setup {
+        what: format!("submitting {} bytes at {} to {}", io.len, io.offset, info.name),
+        reason: format!("its usable size is {limit} bytes"),
+    }
+}

@@ -1,0 +1,96 @@
+//! What a caller says about a real target that the target cannot find out itself.
+
+use crate::interrupt::Interrupt;
+use crate::target::TargetError;
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// The environment variable that asks for plain preads: `CARDSCOPE_IO=preads`, to compare the two ways.
+pub const IO_VARIABLE: &str = "CARDSCOPE_IO";
+
+/// Where a card's temperature can be had, in °C.
+pub type TemperatureSource = Arc<dyn Fn() -> Option<f64> + Send + Sync>;
+
+/// Opens a device once more, the way it was opened at first.
+pub type Reopen = Box<dyn FnMut() -> Result<OwnedFd, TargetError> + Send>;
+
+/// Which way the I/O takes into the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IoChoice {
+    /// `io_uring` where the kernel allows it, else plain preads.
+    #[default]
+    Auto,
+    /// Plain preads and pwrites.
+    Preads,
+}
+
+impl IoChoice {
+    /// As `CARDSCOPE_IO` says: `preads`, or anything else for automatic.
+    #[must_use]
+    pub fn from_env() -> Self {
+        match std::env::var_os(IO_VARIABLE) {
+            Some(value) if value == "preads" => Self::Preads,
+            _ => Self::Auto,
+        }
+    }
+}
+
+/// The file system that a file or directory lies on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileSystemNote {
+    /// Its name: `ext4`, `exfat`, `tmpfs` …
+    pub name: String,
+    /// What it does to the data where it is more than a layout: `in memory`, `encrypted`, `copy-on-write, may
+    /// compress` … It becomes a caveat.
+    pub effect: Option<String>,
+}
+
+/// Settings of a real target. The default is automatic I/O, nothing known of the file system, no temperature, and
+/// an interrupt that nobody raises.
+#[derive(Clone, Default)]
+pub struct RealOptions {
+    /// Which way the I/O takes.
+    pub io: IoChoice,
+    /// The file system below a file or directory.
+    pub file_system: Option<FileSystemNote>,
+    /// The card's temperature.
+    pub temperature: Option<TemperatureSource>,
+    /// Raised when the user asks to stop.
+    pub interrupt: Interrupt,
+    /// True where a plain file stands for a whole card: a simulated one served as a file, or an image.
+    pub whole_card: bool,
+}
+
+impl fmt::Debug for RealOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RealOptions")
+            .field("io", &self.io)
+            .field("file_system", &self.file_system)
+            .field("whole_card", &self.whole_card)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A block device that somebody else has opened, exclusively and for reading and writing.
+pub struct BlockDevice {
+    /// The open device, with or without `O_DIRECT`.
+    pub fd: OwnedFd,
+    /// Bytes it announces.
+    pub bytes: u64,
+    /// Its logical sector in bytes.
+    pub sector: u32,
+    /// As the user named it.
+    pub name: String,
+    /// Opens it again after it was closed.
+    pub reopen: Reopen,
+}
+
+impl fmt::Debug for BlockDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockDevice")
+            .field("name", &self.name)
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
+    }
+}

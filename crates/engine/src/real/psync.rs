@@ -1,0 +1,180 @@
+//! I/O by pread and pwrite, for kernels and sandboxes that refuse io_uring: alone on the caller's thread at queue
+//! depth 1, else by one thread for each I/O in flight, so that the card sees the depth that the test asks for.
+
+use super::backend::{Ended, Op};
+use super::clock::Clock;
+use crate::buffer::AlignedBuffer;
+use crate::target::Direction;
+use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2, retry_on_intr};
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A worker does nothing but system calls.
+const WORKER_STACK: usize = 64 << 10;
+
+/// How long a dropped pool waits for I/O still in flight before it leaves its threads to themselves.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What a transfer needs, shared by all who make them.
+#[derive(Debug)]
+struct Mover {
+    file: OwnedFd,
+    memory: Arc<AlignedBuffer>,
+    clock: Clock,
+}
+
+impl Mover {
+    fn new(file: BorrowedFd<'_>, memory: Arc<AlignedBuffer>, clock: Clock) -> io::Result<Self> {
+        Ok(Self { file: file.try_clone_to_owned()?, memory, clock })
+    }
+
+    fn carry_out(&self, op: &Op) -> Ended {
+        let moved = retry_on_intr(|| self.transfer(op)).map(|bytes| bytes as u32);
+        Ended { slot: op.slot, at: self.clock.now(), moved }
+    }
+
+    fn transfer(&self, op: &Op) -> Result<usize, Errno> {
+        // SAFETY: the slot is busy until this operation has been reported, so nobody else has its memory.
+        let bytes = unsafe { self.memory.slice(op.at, op.len as usize) };
+        match op.direction {
+            Direction::Read => pread(&self.file, bytes, op.offset),
+            Direction::Write if op.sync => {
+                pwritev2(&self.file, &[IoSlice::new(bytes)], op.offset, ReadWriteFlags::DSYNC)
+            }
+            Direction::Write => pwrite(&self.file, bytes, op.offset),
+        }
+    }
+}
+
+/// Queue depth 1: the caller's thread does it.
+#[derive(Debug)]
+pub(super) struct Inline {
+    mover: Mover,
+    queue: Vec<Op>,
+}
+
+impl Inline {
+    pub(super) fn new(file: BorrowedFd<'_>, memory: Arc<AlignedBuffer>, clock: Clock) -> io::Result<Self> {
+        Ok(Self { mover: Mover::new(file, memory, clock)?, queue: Vec::with_capacity(1) })
+    }
+
+    pub(super) fn queue(&mut self, op: Op) {
+        self.queue.push(op);
+    }
+
+    pub(super) fn wait(&mut self, ended: &mut Vec<Ended>) {
+        ended.extend(self.queue.drain(..).map(|op| self.mover.carry_out(&op)));
+    }
+}
+
+/// Deeper queues: `depth` threads.
+#[derive(Debug)]
+pub(super) struct Pool {
+    shared: Arc<Shared>,
+    unsent: Vec<Op>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    mover: Mover,
+    state: Mutex<State>,
+    work: Condvar,
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<Op>,
+    ended: Vec<Ended>,
+    /// Taken from the queue and not yet ended.
+    under_way: usize,
+    stop: bool,
+}
+
+impl Shared {
+    /// No worker panics with the lock held; were it so, the state would still be whole.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let mut state = self.lock();
+        while !state.stop {
+            let Some(op) = state.queue.pop_front() else {
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            state.under_way += 1;
+            drop(state);
+            let ended = self.mover.carry_out(&op);
+            state = self.lock();
+            state.under_way -= 1;
+            state.ended.push(ended);
+            self.ended.notify_one();
+        }
+    }
+
+    /// Waits until `enough`, at most for `patience`.
+    fn wait_until(&self, patience: Duration, enough: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let guard = self.lock();
+        let waited = self.ended.wait_timeout_while(guard, patience, |state| !enough(state));
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl Pool {
+    pub(super) fn new(
+        file: BorrowedFd<'_>,
+        memory: Arc<AlignedBuffer>,
+        depth: u32,
+        clock: Clock,
+    ) -> io::Result<Self> {
+        let mover = Mover::new(file, memory, clock)?;
+        let shared =
+            Arc::new(Shared { mover, state: Mutex::default(), work: Condvar::new(), ended: Condvar::new() });
+        let mut pool = Self { shared, unsent: Vec::with_capacity(depth as usize), workers: Vec::new() };
+        for _ in 0..depth {
+            let shared = Arc::clone(&pool.shared);
+            let worker = std::thread::Builder::new().name("cardscope-io".into()).stack_size(WORKER_STACK);
+            pool.workers.push(worker.spawn(move || shared.work())?);
+        }
+        Ok(pool)
+    }
+
+    pub(super) fn queue(&mut self, op: Op) {
+        self.unsent.push(op);
+    }
+
+    pub(super) fn wait(&mut self, want: usize, patience: Duration, ended: &mut Vec<Ended>) {
+        if !self.unsent.is_empty() {
+            self.shared.lock().queue.extend(&self.unsent);
+            match self.unsent.len() {
+                1 => self.shared.work.notify_one(),
+                _ => self.shared.work.notify_all(),
+            }
+            self.unsent.clear();
+        }
+        let mut state = self.shared.wait_until(patience, |state| state.ended.len() >= want);
+        ended.append(&mut state.ended);
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.work.notify_all();
+        let deadline = Instant::now() + GRACE;
+        while self.shared.lock().under_way > 0 && Instant::now() < deadline {
+            drop(self.shared.wait_until(Duration::from_millis(20), |state| state.under_way == 0));
+        }
+        // A worker whose device hangs is left to itself: it owns its part of the file and of the memory.
+        if self.shared.lock().under_way == 0 {
+            self.workers.drain(..).for_each(|worker| drop(worker.join()));
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The slots of a lane: the memory each uses, what stands in it, and the I/O that it carries.
+//!
+//! Content of a write is made here, before the clock of an I/O starts where that is possible: noise and constants
+//! once for each slot, streams and stamps for each write.
+
+use super::backend::Op;
+use crate::buffer::{AlignedBuffer, PAGE};
+use crate::content::{Content, fill};
+use crate::target::{Direction, Io, Plan, TargetError};
+use std::sync::Arc;
+
+/// More memory than this is taken only where the plan needs each slot's data kept apart: the smallest boards that
+/// cards are tested on have 512 MiB.
+const MOST_MEMORY: u64 = 256 << 20;
+
+/// The longest I/O; io_uring registers no larger buffer.
+const LONGEST: u64 = 1 << 30;
+
+/// What a slot's memory is known to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Noise,
+    Constant(u8),
+    Something,
+}
+
+/// The I/O that a slot carries or carried last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Carried {
+    pub(super) direction: Direction,
+    pub(super) offset: u64,
+    pub(super) len: u32,
+    /// Bytes moved so far.
+    pub(super) done: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    busy: bool,
+    held: Held,
+    carried: Option<Carried>,
+}
+
+/// All slots of one plan.
+#[derive(Debug)]
+pub(super) struct Slots {
+    memory: Arc<AlignedBuffer>,
+    slots: Vec<Slot>,
+    block: usize,
+    stride: usize,
+    shared: bool,
+    own: bool,
+    sync_each: bool,
+    busy: usize,
+    /// Writes among them.
+    writing: usize,
+}
+
+impl Slots {
+    pub(super) fn new(plan: &Plan) -> Result<Self, TargetError> {
+        if plan.depth == 0 || plan.block == 0 || plan.block > LONGEST {
+            return Err(TargetError::Setup {
+                what: format!("planning {} I/Os of {} bytes in flight", plan.depth, plan.block),
+                reason: "depth and block are at least 1, and a block at most 1 GiB".into(),
+            });
+        }
+        let stride = (plan.block as usize).next_multiple_of(PAGE);
+        let shared =
+            !plan.own_buffers && plan.depth > 1 && u64::from(plan.depth) * stride as u64 > MOST_MEMORY;
+        // Shared memory is two blocks: reads must not spoil what the writes beside them send.
+        let blocks = if shared { 2 } else { plan.depth as usize };
+        let memory = Arc::new(AlignedBuffer::new(stride.saturating_mul(blocks))?);
+        let slot = Slot { busy: false, held: Held::Constant(0), carried: None };
+        Ok(Self {
+            memory,
+            slots: vec![slot; plan.depth as usize],
+            block: plan.block as usize,
+            stride,
+            shared,
+            own: plan.own_buffers,
+            sync_each: plan.sync_each,
+            busy: 0,
+            writing: 0,
+        })
+    }
+
+    pub(super) fn memory(&self) -> &Arc<AlignedBuffer> {
+        &self.memory
+    }
+
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// True where slots share their memory.
+    pub(super) fn shared(&self) -> bool {
+        self.shared
+    }
+
+    /// I/Os that have not ended yet.
+    pub(super) fn busy(&self) -> usize {
+        self.busy
+    }
+
+    /// Takes an I/O into its slot and prepares the slot's memory.
+    #[inline]
+    pub(super) fn take(&mut self, io: &Io) -> Result<Op, TargetError> {
+        let index = io.slot as usize;
+        let free = self.slots.get(index).is_some_and(|slot| !slot.busy);
+        if !free || io.len as usize > self.block || io.len == 0 {
+            return Err(misuse(
+                io,
+                "its slot is free and planned, and it is no longer than the planned block",
+            ));
+        }
+        let at = self.place(index, io.direction);
+        match io.direction {
+            // Reads into shared memory stay clear of what is written.
+            Direction::Read if self.shared => {}
+            Direction::Read => self.slots[index].held = Held::Something,
+            Direction::Write => self.prepare(index, at, io)?,
+        }
+        let slot = &mut self.slots[index];
+        slot.busy = true;
+        slot.carried = Some(Carried { direction: io.direction, offset: io.offset, len: io.len, done: 0 });
+        self.busy += 1;
+        self.writing += usize::from(io.direction == Direction::Write);
+        let sync = self.sync_each && io.direction == Direction::Write;
+        Ok(Op { slot: io.slot, direction: io.direction, offset: io.offset, at, len: io.len, sync })
+    }
+
+    /// Counts what a transfer moved. Gives the rest of the I/O where it was short, `None` where it is complete.
+    #[inline]
+    pub(super) fn moved(&mut self, slot: u32, bytes: u32) -> Option<Op> {
+        let carried = self.slots[slot as usize].carried.as_mut()?;
+        carried.done += bytes;
+        if carried.done >= carried.len {
+            return None;
+        }
+        let Carried { direction, offset, len, done } = *carried;
+        let at = self.place(slot as usize, direction) + done as usize;
+        let sync = self.sync_each && direction == Direction::Write;
+        Some(Op { slot, direction, offset: offset + u64::from(done), at, len: len - done, sync })
+    }
+
+    /// The slot carries nothing any more.
+    #[inline]
+    pub(super) fn free(&mut self, slot: u32) {
+        let slot = &mut self.slots[slot as usize];
+        if std::mem::take(&mut slot.busy) {
+            self.busy -= 1;
+            self.writing -= usize::from(slot.carried.is_some_and(|c| c.direction == Direction::Write));
+        }
+    }
+
+    pub(super) fn carried(&self, slot: u32) -> Option<Carried> {
+        self.slots.get(slot as usize).and_then(|slot| slot.carried)
+    }
+
+    /// A free slot's memory, where slots have their own.
+    pub(super) fn bytes(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+        if !self.own {
+            return Err(TargetError::Unsupported("looking at data needs a plan with own_buffers".into()));
+        }
+        let at = self.place(slot as usize, Direction::Read);
+        match self.slots.get_mut(slot as usize) {
+            Some(slot) if !slot.busy => slot.held = Held::Something,
+            _ => {
+                return Err(TargetError::Unsupported(format!(
+                    "slot {slot} is not planned, or its I/O is under way"
+                )));
+            }
+        }
+        // SAFETY: the slot is free, so the kernel does not have its memory, and `&mut self` keeps others away.
+        Ok(unsafe { self.memory.slice(at, self.block) })
+    }
+
+    /// First byte of the memory that an I/O of this slot uses.
+    #[inline]
+    fn place(&self, slot: usize, direction: Direction) -> usize {
+        match (self.shared, direction) {
+            (false, _) => slot * self.stride,
+            (true, Direction::Write) => 0,
+            (true, Direction::Read) => self.stride,
+        }
+    }
+
+    /// Makes a write's content, where it does not stand there already.
+    fn prepare(&mut self, slot: usize, at: usize, io: &Io) -> Result<(), TargetError> {
+        let wanted = match io.content {
+            Content::Noise => Held::Noise,
+            Content::Constant(byte) => Held::Constant(byte),
+            Content::Buffer | Content::Stream { .. } | Content::Stamp { .. } => Held::Something,
+        };
+        // Shared memory has one state, kept with the first slot, and others may be sending it.
+        let keeper = if self.shared { 0 } else { slot };
+        if self.slots[keeper].held == wanted && wanted != Held::Something {
+            return Ok(());
+        }
+        if self.shared && (wanted == Held::Something || self.writing > 0) {
+            return Err(misuse(io, "content that differs between I/Os is planned with own_buffers"));
+        }
+        if io.content == Content::Buffer && !self.own {
+            return Err(misuse(io, "content from the slot's buffer is planned with own_buffers"));
+        }
+        self.slots[keeper].held = wanted;
+        let (from, len) = match wanted {
+            Held::Something => (io.offset, io.len as usize),
+            // By place in the memory, so that the slots differ.
+            Held::Noise | Held::Constant(_) => (at as u64, self.block),
+        };
+        // SAFETY: the slot is free (shared: no write is under way), so the kernel does not have this memory.
+        fill(io.content, from, unsafe { self.memory.slice(at, len) });
+        Ok(())
+    }
+}
+
+/// A caller's mistake, told so that it is found.
+#[cold]
+fn misuse(io: &Io, rule: &str) -> TargetError {
+    TargetError::Setup {
+        what: format!("submitting {} bytes at {} in slot {}", io.len, io.offset, io.slot),
+        reason: format!("a submitted I/O must keep the rule that {rule}"),
+    }
+}

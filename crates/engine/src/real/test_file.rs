@@ -1,0 +1,140 @@
+//! The test file in a directory: made, locked, grown, and removed again, also the ones of runs that crashed.
+//!
+//! Locks are flock(2)'s: the kernel drops them with the process, however that ends, so a lock that is free marks a
+//! leftover.
+
+use super::leftovers;
+use super::patience::{self, patiently};
+use crate::interrupt::Interrupt;
+use crate::target::TargetError;
+use cardscope_model::units::MIB;
+use rustix::fs::{
+    FallocateFlags, FlockOperation, Mode, OFlags, fallocate, flock, fstatvfs, fsync, ftruncate, open,
+};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Room that is never filled: a system disk without any stops the machine, and cards slow down when full.
+const LEAST_RESERVE: u64 = 16 * MIB;
+
+/// A file grows in pieces of this size, so that Ctrl-C is seen where growing means writing zeros (FAT).
+const GROWTH: u64 = 64 * MIB;
+
+/// A locked file of our own.
+#[derive(Debug)]
+pub(super) struct TestFile {
+    file: OwnedFd,
+    path: PathBuf,
+    /// Held, where the file system can lock directories, so that of two starting at once one gets through.
+    _directory: OwnedFd,
+}
+
+impl TestFile {
+    /// Makes a test file in `directory` and removes those of crashed runs.
+    pub(super) fn create(directory: &Path) -> Result<Self, TargetError> {
+        let setup = |errno| setup_error(directory, errno);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let lock = open(directory, flags, Mode::empty()).map_err(setup)?;
+        if !patience::lock(&lock) {
+            return Err(leftovers::in_use(directory));
+        }
+        leftovers::remove(directory)?;
+        let path = directory.join(fresh_name());
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(setup)?;
+        let made = Self { file, path, _directory: lock };
+        // A file system without locks lets two runs meet; it is still tested.
+        let _ = flock(&made.file, FlockOperation::NonBlockingLockExclusive);
+        Ok(made)
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Bytes that the file may grow by.
+    pub(super) fn room(&self) -> u64 {
+        room(self.fd())
+    }
+
+    /// Makes the file `wanted` bytes long, with all of its blocks where the file system can reserve them.
+    pub(super) fn grow(&self, wanted: u64, interrupt: &Interrupt) -> Result<(), TargetError> {
+        let current = rustix::fs::fstat(&self.file).map_err(|e| setup_error(&self.path, e))?.st_size as u64;
+        let no_space = |needed, available| TargetError::NoSpace {
+            what: format!("the test file {}", self.path.display()),
+            needed,
+            available,
+        };
+        let (needed, available) = (wanted.saturating_sub(current), self.room());
+        if needed > available {
+            return Err(no_space(needed, available));
+        }
+        let mut at = current;
+        while at < wanted {
+            if interrupt.raised() {
+                return Err(TargetError::Interrupted);
+            }
+            let step = GROWTH.min(wanted - at);
+            match extend(self.fd(), at, step) {
+                Ok(()) => at += step,
+                Err(Errno::INTR) => {}
+                Err(Errno::NOSPC | Errno::DQUOT) => return Err(no_space(wanted - at, self.room())),
+                Err(errno) => return Err(setup_error(&self.path, errno)),
+            }
+        }
+        // What growing wrote must not go on into the first measurement.
+        let file = self.file.try_clone().map_err(|e| io_setup(&self.path, &e))?;
+        patiently(interrupt, move || fsync(file))?.map_err(|e| setup_error(&self.path, e))
+    }
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Bytes free for us below `fd`, the reserve left out; the largest file there can be where the file system does
+/// not say (ramfs, some FUSE servers).
+pub(super) fn room(fd: BorrowedFd<'_>) -> u64 {
+    let Ok(found) = fstatvfs(fd) else { return 0 };
+    if found.f_blocks == 0 {
+        return i64::MAX as u64;
+    }
+    let reserve = (found.f_blocks * found.f_frsize / 100).max(LEAST_RESERVE);
+    (found.f_bavail * found.f_frsize).saturating_sub(reserve)
+}
+
+fn extend(file: BorrowedFd<'_>, at: u64, step: u64) -> Result<(), Errno> {
+    match fallocate(file, FallocateFlags::empty(), at, step) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => ftruncate(file, at + step),
+        outcome => outcome,
+    }
+}
+
+/// Unlike that of any other run: process and time.
+fn fresh_name() -> String {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{}{:08x}-{:016x}", leftovers::PREFIX, std::process::id(), since_epoch.as_nanos() as u64)
+}
+
+/// A failure to set up, with what to do about it.
+pub(super) fn setup_error(path: &Path, errno: Errno) -> TargetError {
+    let advice = match errno {
+        Errno::ACCESS | Errno::PERM => "choose one that you may write to, or ask its owner",
+        Errno::ROFS => "the file system is read-only: see to the card's lock switch, or mount it for writing",
+        Errno::NOENT | Errno::NOTDIR => "check the name, and that the card is mounted",
+        Errno::NOSPC | Errno::DQUOT => "the file system is full: make room",
+        _ => "choose another place, or test the bare device",
+    };
+    TargetError::Setup {
+        what: format!("opening {} for a test", path.display()),
+        reason: format!("{errno}; {advice}"),
+    }
+}
+
+fn io_setup(path: &Path, error: &std::io::Error) -> TargetError {
+    setup_error(path, Errno::from_io_error(error).unwrap_or(Errno::IO))
+}

@@ -1,0 +1,51 @@
+//! What is done to a target between I/Os: store, forget, discard. Devices take ioctls, files system calls.
+
+use super::ioctl;
+use super::patience::patiently;
+use super::place::Place;
+use crate::interrupt::Interrupt;
+use crate::target::{Region, TargetError};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fdatasync};
+use rustix::io::Errno;
+use std::os::fd::BorrowedFd;
+
+/// What `fdatasync` said.
+pub(super) fn flush(fd: BorrowedFd<'_>, interrupt: &Interrupt) -> Result<Result<(), Errno>, TargetError> {
+    let own = fd.try_clone_to_owned().map_err(|e| TargetError::Setup {
+        what: "opening the target once more for a flush".into(),
+        reason: e.to_string(),
+    })?;
+    patiently(interrupt, move || fdatasync(own))
+}
+
+/// Has the page cache forget the target; what is dirty must have been flushed.
+pub(super) fn drop_caches(fd: BorrowedFd<'_>, place: &Place) -> Result<(), TargetError> {
+    match place {
+        Place::Device => ioctl::flush_buffers(fd).map_err(|errno| {
+            TargetError::Unsupported(format!("the page cache of the device could not be emptied: {errno}"))
+        }),
+        Place::File(_) | Place::Directory(_) => {
+            fadvise(fd, 0, None, Advice::DontNeed).map_err(|errno| {
+                TargetError::Unsupported(format!("the page cache of the file could not be emptied: {errno}"))
+            })?;
+            forget_metadata();
+            Ok(())
+        }
+    }
+}
+
+/// The file's extents and the device's pages below it (proc_sys_vm(5)). Only root may, and what the file itself
+/// holds in the cache is gone without it.
+fn forget_metadata() {
+    let _ = std::fs::write("/proc/sys/vm/drop_caches", "1");
+}
+
+/// Tells the card that a range holds nothing of value.
+pub(super) fn discard(fd: BorrowedFd<'_>, place: &Place, range: Region) -> Result<(), Errno> {
+    match place {
+        Place::Device => ioctl::discard(fd, range.start, range.len),
+        Place::File(_) | Place::Directory(_) => {
+            fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, range.start, range.len)
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! I/O by io_uring: one ring a lane, the file and the memory registered, and one `io_uring_enter` for a whole batch:
+//! it submits what is queued and waits for what ends (io_uring_enter(2); fio needs 0.73 µs of system time for a
+//! 4 KiB read this way, 1.11 µs by pread, DESIGN.md Baselines).
+
+use super::backend::{Ended, Op};
+use super::clock::Clock;
+use crate::buffer::AlignedBuffer;
+use crate::target::{Direction, TargetError};
+use io_uring::types::{Fixed, SubmitArgs, Timespec};
+use io_uring::{Builder, IoUring, cqueue, opcode, squeue};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Largest buffer that the kernel registers as one (io_uring_register(2)).
+const LARGEST_BUFFER: usize = 1 << 30;
+
+/// How long a dropped ring waits for I/O still in flight before it leaves memory behind.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A ring with its file and its memory.
+pub(super) struct Uring {
+    ring: IoUring,
+    /// False until the thread that uses the ring has enabled it.
+    enabled: bool,
+    /// Queued and not yet in the submission queue.
+    unsent: Vec<Op>,
+    /// Handed to the kernel and not yet back.
+    in_kernel: usize,
+    /// Why the memory is not registered, if it is not.
+    refused_buffers: Option<Errno>,
+    /// True where the file cannot answer at once or not at all, so that the kernel's workers do all of its I/O.
+    by_workers: bool,
+    /// Bytes of the memory that one registered buffer covers, a multiple of the slot's stride.
+    chunk: usize,
+    depth: u32,
+    file: OwnedFd,
+    clock: Clock,
+    /// Last: the ring must be gone before the memory it writes to.
+    memory: Arc<AlignedBuffer>,
+}
+
+impl std::fmt::Debug for Uring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Uring")
+            .field("depth", &self.depth)
+            .field("in_kernel", &self.in_kernel)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Tries whether the kernel gives us rings at all: seccomp, `kernel.io_uring_disabled` and old kernels say no.
+pub(super) fn allowed() -> io::Result<()> {
+    build_ring(1).map(drop)
+}
+
+impl Uring {
+    /// A ring for `depth` I/Os in flight on `file`, in slots of `stride` bytes of `memory`.
+    pub(super) fn new(
+        file: BorrowedFd<'_>,
+        memory: Arc<AlignedBuffer>,
+        stride: usize,
+        depth: u32,
+        clock: Clock,
+    ) -> io::Result<Self> {
+        let mut uring = Self {
+            ring: build_ring(depth)?,
+            enabled: false,
+            unsent: Vec::with_capacity(depth as usize),
+            in_kernel: 0,
+            refused_buffers: None,
+            by_workers: needs_workers(file),
+            chunk: (LARGEST_BUFFER / stride).max(1) * stride,
+            depth,
+            file: file.try_clone_to_owned()?,
+            clock,
+            memory,
+        };
+        uring.register()?;
+        Ok(uring)
+    }
+
+    /// Why each I/O maps its own memory, if the kernel did not register it.
+    pub(super) fn refused_buffers(&self) -> Option<Errno> {
+        self.refused_buffers
+    }
+
+    #[inline]
+    pub(super) fn queue(&mut self, op: Op) {
+        self.unsent.push(op);
+    }
+
+    /// See [`super::backend::Backend::wait`].
+    pub(super) fn wait(
+        &mut self,
+        want: usize,
+        patience: Duration,
+        ended: &mut Vec<Ended>,
+    ) -> Result<(), TargetError> {
+        let mut outcome = self.submit_and_wait(want, patience);
+        if is(&outcome, Errno::EXIST) && self.in_kernel == 0 {
+            // The kernel binds a ring to the thread that enabled it; this handle has moved to another one since.
+            outcome = self.rebuild().and_then(|()| self.submit_and_wait(want, patience));
+        }
+        self.in_kernel += if is(&outcome, Errno::EXIST) { 0 } else { std::mem::take(&mut self.unsent).len() };
+        match outcome {
+            // Time is up, a signal came, or the kernel is short of memory for the moment: what has ended counts.
+            Err(e)
+                if ![Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]
+                    .iter()
+                    .any(|&n| is_errno(&e, n)) =>
+            {
+                Err(TargetError::Setup {
+                    what: "handing I/O to the kernel by io_uring".into(),
+                    reason: advice(&e),
+                })
+            }
+            _ => {
+                self.reap(ended);
+                Ok(())
+            }
+        }
+    }
+
+    fn submit_and_wait(&mut self, want: usize, patience: Duration) -> io::Result<usize> {
+        if !self.enabled {
+            self.ring.submitter().register_enable_rings()?;
+            self.enabled = true;
+        }
+        self.push_unsent();
+        let limit = Timespec::from(patience);
+        self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&limit))
+    }
+
+    fn push_unsent(&mut self) {
+        let fixed = self.refused_buffers.is_none();
+        // Where the first attempt is bound to fail, leaving it out more than doubles the rate (tmpfs, queue depth
+        // 32, measured by benches/backend.rs).
+        let flags = if self.by_workers { squeue::Flags::ASYNC } else { squeue::Flags::empty() };
+        let mut queue = self.ring.submission();
+        for op in &self.unsent {
+            let entry =
+                entry(op, self.memory.ptr(op.at), fixed.then(|| (op.at / self.chunk) as u16)).flags(flags);
+            // SAFETY: the memory stays mapped while the kernel has the entry (`Drop`), and the slot is busy until
+            // its completion, so nobody else touches its part.
+            unsafe { queue.push(&entry) }
+                .expect("a slot carries one I/O, and the queue has room for all slots");
+        }
+    }
+
+    fn reap(&mut self, ended: &mut Vec<Ended>) {
+        let at = self.clock.now();
+        let before = ended.len();
+        ended.extend(self.ring.completion().map(|entry| ended_at(&entry, at)));
+        self.in_kernel -= ended.len() - before;
+    }
+
+    /// Registers file and memory. Memory over the lock limit is no reason to do without io_uring.
+    fn register(&mut self) -> io::Result<()> {
+        let submitter = self.ring.submitter();
+        submitter.register_files(&[self.file.as_raw_fd()])?;
+        if self.by_workers {
+            // By default four a processor at most, which would cut a deep queue short. Refused before Linux 5.15.
+            let _ = submitter.register_iowq_max_workers(&mut [self.depth, 0]);
+        }
+        let chunks: Vec<libc::iovec> = (0..self.memory.len())
+            .step_by(self.chunk)
+            .map(|at| libc::iovec {
+                iov_base: self.memory.ptr(at).cast(),
+                iov_len: self.chunk.min(self.memory.len() - at),
+            })
+            .collect();
+        // SAFETY: the chunks lie in our mapping, which outlives the ring.
+        self.refused_buffers = unsafe { submitter.register_buffers(&chunks) }.err().map(|e| errno(&e));
+        Ok(())
+    }
+
+    fn rebuild(&mut self) -> io::Result<()> {
+        self.ring = build_ring(self.depth)?;
+        self.enabled = false;
+        self.register()
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        let deadline = Instant::now() + GRACE;
+        let mut ended = Vec::new();
+        self.unsent.clear();
+        while self.in_kernel > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.wait(self.in_kernel, left, &mut ended).is_err() {
+                break;
+            }
+        }
+        // At once, where the kernel would do it some time after the ring is closed: the device can be opened
+        // exclusively again and the memory lock is free again when this returns. Refused from another thread.
+        let _ = self.ring.submitter().unregister_files();
+        let _ = self.ring.submitter().unregister_buffers();
+        if self.in_kernel > 0 {
+            // A device that hangs may still answer, and the kernel would then write to addresses that belong to
+            // somebody else by now. A leak is the lesser evil.
+            std::mem::forget(Arc::clone(&self.memory));
+        }
+    }
+}
+
+/// The settings that save most first, fewer where the kernel does not know them (5.19 and 6.1 brought them).
+fn build_ring(depth: u32) -> io::Result<IoUring> {
+    // Completions are worked off by the one submitting thread when it enters the kernel, so no interrupt
+    // disturbs it. The ring starts disabled, because the thread that plans need not be the one that submits.
+    let single = |b: &mut Builder| {
+        b.setup_submit_all().setup_single_issuer().setup_defer_taskrun().setup_r_disabled();
+    };
+    let cooperative = |b: &mut Builder| {
+        b.setup_submit_all().setup_coop_taskrun().setup_r_disabled();
+    };
+    let plain = |b: &mut Builder| {
+        b.setup_r_disabled();
+    };
+    let settings: [&dyn Fn(&mut Builder); 3] = [&single, &cooperative, &plain];
+    let mut refusal = io::Error::from(Errno::INVAL);
+    for set in settings {
+        let mut builder = IoUring::builder();
+        set(&mut builder);
+        match builder.dontfork().build(depth) {
+            // Without a time limit a wait could not be interrupted (Linux 5.11).
+            Ok(ring) if !ring.params().is_feature_ext_arg() => return Err(Errno::NOSYS.into()),
+            Ok(ring) => return Ok(ring),
+            Err(e) if is_errno(&e, Errno::INVAL) => refusal = e,
+            Err(e) => return Err(e),
+        }
+    }
+    Err(refusal)
+}
+
+/// FUSE, tmpfs and others take no `RWF_NOWAIT`, without which io_uring hands each transfer to a worker thread.
+fn needs_workers(file: BorrowedFd<'_>) -> bool {
+    let mut byte = [0; 1];
+    let outcome = preadv2(file, &mut [io::IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::NOWAIT);
+    outcome == Err(Errno::OPNOTSUPP)
+}
+
+#[inline]
+fn entry(op: &Op, memory: *mut u8, registered: Option<u16>) -> squeue::Entry {
+    const FILE: Fixed = Fixed(0);
+    let flags = if op.sync { libc::RWF_DSYNC } else { 0 };
+    let entry = match (op.direction, registered) {
+        (Direction::Read, Some(buffer)) => {
+            opcode::ReadFixed::new(FILE, memory, op.len, buffer).offset(op.offset).build()
+        }
+        (Direction::Read, None) => opcode::Read::new(FILE, memory, op.len).offset(op.offset).build(),
+        (Direction::Write, Some(buffer)) => {
+            opcode::WriteFixed::new(FILE, memory, op.len, buffer).offset(op.offset).rw_flags(flags).build()
+        }
+        (Direction::Write, None) => {
+            opcode::Write::new(FILE, memory, op.len).offset(op.offset).rw_flags(flags).build()
+        }
+    };
+    entry.user_data(u64::from(op.slot))
+}
+
+#[inline]
+fn ended_at(entry: &cqueue::Entry, at: u64) -> Ended {
+    let moved = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
+    Ended { slot: entry.user_data() as u32, at, moved }
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+fn is_errno(error: &io::Error, wanted: Errno) -> bool {
+    error.raw_os_error() == Some(wanted.raw_os_error())
+}
+
+fn is(outcome: &io::Result<usize>, wanted: Errno) -> bool {
+    outcome.as_ref().is_err_and(|e| is_errno(e, wanted))
+}
+
+fn advice(error: &io::Error) -> String {
+    if is_errno(error, Errno::EXIST) {
+        "this handle was moved to another thread with I/O under way; finish it first".into()
+    } else {
+        format!("{error}; CARDSCOPE_IO=preads does without io_uring")
+    }
+}

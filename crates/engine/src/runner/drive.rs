@@ -1,0 +1,198 @@
+//! The loop that everything rests on: keeps the queue of one lane full, counts what comes back, stops in time.
+//!
+//! One clock reading serves two purposes: the moment an I/O ended is the moment its successor in the same slot
+//! begins, so a queue is timed with one reading an I/O at most.
+
+use super::meter::Meter;
+use super::stream::Stream;
+use super::{Cut, Pace};
+use crate::interrupt::Interrupt;
+use crate::target::{Completion, Target, TargetError};
+use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The progress of all lanes is told four times a second of the target's clock.
+const TICK: Nanos = NANOS_PER_S / 4;
+
+/// When a lane ends, besides the end of its streams.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Limits {
+    /// Time that is not measured, at the start.
+    pub(super) warmup: Nanos,
+    /// Measured time.
+    pub(super) time: Option<Nanos>,
+    /// Time is looked at only between passes.
+    pub(super) whole_passes: bool,
+    /// The session's budget, as a point on the target's clock.
+    pub(super) deadline: Option<Nanos>,
+}
+
+/// What the lanes of one test share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Raised when one lane failed or the precision is reached: all others stop.
+    pub(super) stop: AtomicBool,
+    /// Bytes of all lanes, for the progress line.
+    pub(super) bytes: AtomicU64,
+    /// Set when the budget ended a lane before its limit did.
+    pub(super) cut: AtomicBool,
+}
+
+/// One lane's surroundings.
+pub(super) struct Watch<'a> {
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) shared: &'a Shared,
+    /// Told the bytes of all lanes and the nanoseconds since the start; only the first lane has it.
+    pub(super) tick: Option<&'a mut dyn FnMut(u64, Nanos)>,
+    /// Decides when the figure is known well enough.
+    pub(super) pace: Option<Box<dyn Pace>>,
+}
+
+struct Lane<'a, 'w> {
+    target: &'a mut dyn Target,
+    watch: Watch<'w>,
+    limits: Limits,
+    meter: Meter,
+    submitted: Vec<Nanos>,
+    in_flight: usize,
+    stopping: bool,
+    warming: bool,
+    measured_from: Nanos,
+    next_tick: Nanos,
+    told: u64,
+    slice: Slice,
+}
+
+/// Work is handed to the pace in small pieces of one size: at most 16 I/Os or 1 MiB, at least one I/O.
+struct Slice {
+    size: u64,
+    ios: u64,
+    from: Nanos,
+}
+
+/// Drives `streams` with `queue` I/Os in flight each on one lane, until they end or a limit does.
+pub(super) fn drive(
+    target: &mut dyn Target,
+    streams: &mut [Stream],
+    queue: u32,
+    block: u32,
+    limits: Limits,
+    watch: Watch<'_>,
+) -> Result<Meter, TargetError> {
+    let start = target.now();
+    let size = (MIB / u64::from(block)).clamp(1, 16);
+    let mut lane = Lane {
+        watch,
+        limits,
+        meter: Meter::new(start),
+        submitted: vec![start; streams.len() * queue as usize],
+        in_flight: 0,
+        stopping: false,
+        warming: limits.warmup > 0,
+        measured_from: start,
+        next_tick: start + TICK,
+        told: 0,
+        slice: Slice { size, ios: 0, from: start },
+        target,
+    };
+    let temperature = lane.target.temperature();
+    lane.meter.note_temperature(temperature);
+    lane.run(streams, queue, u64::from(block)).map(|()| lane.meter)
+}
+
+impl Lane<'_, '_> {
+    fn run(&mut self, streams: &mut [Stream], queue: u32, block: u64) -> Result<(), TargetError> {
+        for slot in 0..self.submitted.len() as u32 {
+            self.issue(&mut streams[(slot / queue) as usize], slot)?;
+        }
+        let mut done: Vec<Completion> = Vec::with_capacity(self.submitted.len());
+        while self.in_flight > 0 {
+            done.clear();
+            self.target.complete(1, &mut done)?;
+            if done.is_empty() || self.watch.interrupt.raised() {
+                return Err(TargetError::Interrupted);
+            }
+            self.stopping |= self.watch.shared.stop.load(Ordering::Relaxed);
+            for completion in done.drain(..) {
+                let (slot, at) = (completion.slot, completion.at);
+                self.settle(completion, block)?;
+                let stream = &mut streams[(slot / queue) as usize];
+                self.stopping |= self.time_is_up(stream, at);
+                if !self.stopping {
+                    self.submitted[slot as usize] = at;
+                    self.issue(stream, slot)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn issue(&mut self, stream: &mut Stream, slot: u32) -> Result<(), TargetError> {
+        if let Some(io) = stream.next(slot) {
+            self.target.submit(&io)?;
+            self.in_flight += 1;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn settle(&mut self, completion: Completion, block: u64) -> Result<(), TargetError> {
+        self.in_flight -= 1;
+        completion.result?;
+        let at = completion.at;
+        if self.meter.second_is_over(at) {
+            let temperature = self.target.temperature();
+            self.meter.close_seconds(at, temperature);
+        }
+        self.meter.count(at, at.saturating_sub(self.submitted[completion.slot as usize]), block);
+        if at >= self.next_tick {
+            self.tell(at);
+        }
+        if self.watch.pace.is_some() {
+            self.feed_pace(at);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn time_is_up(&mut self, stream: &Stream, at: Nanos) -> bool {
+        if self.warming && at >= self.measured_from + self.limits.warmup {
+            self.warming = false;
+            self.measured_from = at;
+            self.meter.restart(at);
+        }
+        if self.limits.deadline.is_some_and(|d| at >= d) {
+            self.watch.shared.cut.store(true, Ordering::Relaxed);
+            return true;
+        }
+        let over = !self.warming && self.limits.time.is_some_and(|t| at >= self.measured_from + t);
+        over && (!self.limits.whole_passes || stream.at_pass_end())
+    }
+
+    fn tell(&mut self, at: Nanos) {
+        let mine = self.meter.bytes();
+        let new = mine.saturating_sub(self.told);
+        let all = self.watch.shared.bytes.fetch_add(new, Ordering::Relaxed) + new;
+        self.told = mine;
+        self.next_tick = at + TICK;
+        if let Some(tick) = &mut self.watch.tick {
+            tick(all, at - self.measured_from);
+        }
+    }
+
+    fn feed_pace(&mut self, at: Nanos) {
+        self.slice.ios += 1;
+        if self.slice.ios < self.slice.size {
+            return;
+        }
+        let (took, ios) = (seconds(at - self.slice.from), self.slice.ios);
+        (self.slice.ios, self.slice.from) = (0, at);
+        if let Some(pace) = &mut self.watch.pace
+            && pace.slice(took, ios) == Cut::Stop
+        {
+            self.watch.shared.stop.store(true, Ordering::Relaxed);
+            self.stopping = true;
+        }
+    }
+}

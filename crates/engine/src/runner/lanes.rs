@@ -1,0 +1,204 @@
+//! One loop of a test: its threads, each with a lane of the target, or all of them on one lane where the target
+//! has only one clock to give (virtual time).
+
+use super::drive::{Limits, Shared, Watch, drive};
+use super::meter::Meter;
+use super::stream::{Stream, StreamPlan};
+use super::{Pace, Settings};
+use crate::content::Content;
+use crate::runner::random::mix;
+use crate::target::{Plan, Region, Target, TargetError};
+use cardscope_model::recipe::{Data, Flush, Sharing, Test};
+use cardscope_model::result::Sample;
+use cardscope_model::units::{self, Nanos};
+use std::sync::Barrier;
+use std::sync::atomic::Ordering;
+
+/// What one loop of a test needs to know.
+pub(super) struct Loop<'a> {
+    pub(super) test: &'a Test,
+    pub(super) region: Region,
+    pub(super) seed: u64,
+    pub(super) counted: bool,
+    pub(super) settings: &'a Settings<'a>,
+}
+
+/// How a loop ended.
+pub(super) struct Looped {
+    pub(super) sample: Sample,
+    /// True where the session's budget cut it short.
+    pub(super) cut: bool,
+}
+
+impl Loop<'_> {
+    /// Runs the loop to its end.
+    pub(super) fn run(
+        &self,
+        target: &mut dyn Target,
+        pace: Option<Box<dyn Pace>>,
+        tick: &mut dyn FnMut(u64, Nanos),
+    ) -> Result<Looped, TargetError> {
+        let mut lanes = self.lanes(target)?;
+        let threads = self.test.name.pattern.threads;
+        let per_lane = threads / (lanes.len() as u32 + 1);
+        self.plan(target, per_lane)?;
+        for lane in &mut lanes {
+            self.plan(lane.as_mut(), per_lane)?;
+        }
+        let shared = Shared::default();
+        let start = target.now();
+        let meter = self.drive_all(target, lanes, &shared, pace, tick)?;
+        if self.test.flush == Flush::Timed && self.test.name.op.writes() {
+            target.flush()?;
+        }
+        let end = if self.test.flush == Flush::Timed { target.now() } else { start };
+        let temperature = target.temperature();
+        let sample = meter.finish(end, temperature, self.counted);
+        if self.test.flush == Flush::Untimed {
+            target.flush()?;
+        }
+        Ok(Looped { sample, cut: shared.cut.load(Ordering::Relaxed) })
+    }
+
+    /// The lanes of all threads but the first; none where the target is driven from one thread.
+    fn lanes(&self, target: &mut dyn Target) -> Result<Vec<Box<dyn Target>>, TargetError> {
+        let mut lanes = Vec::new();
+        for _ in 1..self.test.name.pattern.threads {
+            match target.lane()? {
+                Some(lane) => lanes.push(lane),
+                None => return Ok(Vec::new()),
+            }
+        }
+        Ok(lanes)
+    }
+
+    fn plan(&self, lane: &mut dyn Target, threads: u32) -> Result<(), TargetError> {
+        let pattern = self.test.name.pattern;
+        lane.plan(&Plan {
+            depth: pattern.queue * threads,
+            block: pattern.block,
+            path: self.test.path,
+            sync_each: self.test.sync_each,
+            own_buffers: false,
+        })
+    }
+
+    fn drive_all(
+        &self,
+        target: &mut dyn Target,
+        mut lanes: Vec<Box<dyn Target>>,
+        shared: &Shared,
+        pace: Option<Box<dyn Pace>>,
+        tick: &mut dyn FnMut(u64, Nanos),
+    ) -> Result<Meter, TargetError> {
+        let threads = self.test.name.pattern.threads as usize;
+        let per_lane = threads / (lanes.len() + 1);
+        let barrier = Barrier::new(lanes.len() + 1);
+        let interrupt = self.settings.interrupt;
+        std::thread::scope(|scope| {
+            let others: Vec<_> = lanes
+                .iter_mut()
+                .enumerate()
+                .map(|(index, lane)| {
+                    let mut streams = self.streams((index + 1) * per_lane, per_lane);
+                    let barrier = &barrier;
+                    scope.spawn(move || {
+                        barrier.wait();
+                        let watch = Watch { interrupt, shared, tick: None, pace: None };
+                        self.drive_one(lane.as_mut(), &mut streams, shared, watch)
+                    })
+                })
+                .collect();
+            let mut streams = self.streams(0, per_lane);
+            barrier.wait();
+            let watch = Watch { interrupt, shared, tick: Some(tick), pace };
+            let mut outcome = self.drive_one(target, &mut streams, shared, watch);
+            for other in others {
+                let theirs = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                outcome = join(outcome, theirs);
+            }
+            outcome
+        })
+    }
+
+    fn drive_one(
+        &self,
+        lane: &mut dyn Target,
+        streams: &mut [Stream],
+        shared: &Shared,
+        watch: Watch<'_>,
+    ) -> Result<Meter, TargetError> {
+        let pattern = self.test.name.pattern;
+        let outcome = drive(lane, streams, pattern.queue, pattern.block as u32, self.limits(), watch);
+        if outcome.is_err() {
+            shared.stop.store(true, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            warmup: units::nanos(self.test.warmup_s),
+            time: self.test.limit.seconds.map(units::nanos),
+            whole_passes: self.test.limit.whole_passes,
+            deadline: self.settings.deadline,
+        }
+    }
+
+    fn streams(&self, first: usize, count: usize) -> Vec<Stream> {
+        (first..first + count).map(|thread| Stream::new(self.stream_plan(thread as u64))).collect()
+    }
+
+    fn stream_plan(&self, thread: u64) -> StreamPlan {
+        let test = self.test;
+        let block = test.name.pattern.block;
+        let region = self.slice(thread);
+        let in_a_pass = region.len / block;
+        let by_passes = test.limit.passes.map(|passes| u64::from(passes) * in_a_pass);
+        let by_bytes = test.limit.bytes.map(|bytes| bytes.div_ceil(block));
+        StreamPlan {
+            region,
+            block: block as u32,
+            order: test.name.pattern.order,
+            draw: test.random,
+            op: test.name.op,
+            content: content(test.data),
+            ios: [by_passes, by_bytes].into_iter().flatten().min(),
+            seed: mix(self.seed ^ thread),
+        }
+    }
+
+    /// The part of the region that a thread runs over, in whole blocks.
+    fn slice(&self, thread: u64) -> Region {
+        let block = self.test.name.pattern.block;
+        let len = match self.test.sharing {
+            Sharing::Same => self.region.len,
+            Sharing::Slices => self.region.len / u64::from(self.test.name.pattern.threads),
+        } / block
+            * block;
+        let start = match self.test.sharing {
+            Sharing::Same => self.region.start,
+            Sharing::Slices => self.region.start + thread * len,
+        };
+        Region { start, len }
+    }
+}
+
+/// The description of what a recipe writes.
+pub(super) fn content(data: Data) -> Content {
+    match data {
+        Data::Random => Content::Noise,
+        Data::Zero => Content::Constant(0),
+    }
+}
+
+/// Joins what two lanes met; a card that went away explains more than an interrupted neighbour.
+fn join(a: Result<Meter, TargetError>, b: Result<Meter, TargetError>) -> Result<Meter, TargetError> {
+    match (a, b) {
+        (Ok(mut mine), Ok(theirs)) => {
+            mine.merge(theirs);
+            Ok(mine)
+        }
+        (Err(TargetError::Interrupted), Err(other)) | (Err(other), _) | (Ok(_), Err(other)) => Err(other),
+    }
+}

@@ -1,0 +1,159 @@
+//! What is counted while I/O runs: bytes, latencies, and the course second by second.
+
+use cardscope_model::histogram::Histogram;
+use cardscope_model::result::{Sample, Second, TemperatureC};
+use cardscope_model::units::{NANOS_PER_S, Nanos};
+
+/// Counts of one lane since `start`.
+#[derive(Debug)]
+pub(super) struct Meter {
+    start: Nanos,
+    end: Nanos,
+    bytes: u64,
+    ios: u64,
+    histogram: Histogram,
+    series: Vec<Second>,
+    current: Second,
+    second_ends: Nanos,
+    longest: Nanos,
+    temperature: TemperatureC,
+}
+
+impl Meter {
+    pub(super) fn new(start: Nanos) -> Self {
+        Meter {
+            start,
+            end: start,
+            bytes: 0,
+            ios: 0,
+            histogram: Histogram::default(),
+            series: Vec::new(),
+            current: Second::default(),
+            second_ends: start + NANOS_PER_S,
+            longest: 0,
+            temperature: TemperatureC::default(),
+        }
+    }
+
+    /// Starts over at `now`: what came before was warm-up.
+    pub(super) fn restart(&mut self, now: Nanos) {
+        self.histogram.clear();
+        *self = Meter { histogram: std::mem::take(&mut self.histogram), ..Meter::new(now) };
+    }
+
+    /// Counts one I/O that ended at `at`.
+    #[inline]
+    pub(super) fn count(&mut self, at: Nanos, latency: Nanos, bytes: u64) {
+        self.histogram.record(latency);
+        self.bytes += bytes;
+        self.ios += 1;
+        self.current.bytes += bytes;
+        self.current.ios += 1;
+        self.longest = self.longest.max(latency);
+        self.end = at;
+    }
+
+    /// True when a second has passed and [`Meter::close_seconds`] is due.
+    #[inline]
+    pub(super) fn second_is_over(&self, at: Nanos) -> bool {
+        at >= self.second_ends
+    }
+
+    /// Puts finished seconds aside, empty ones too: a stall of three seconds shows as three.
+    pub(super) fn close_seconds(&mut self, at: Nanos, temperature: Option<f64>) {
+        self.note_temperature(temperature);
+        while at >= self.second_ends {
+            self.close_second(temperature);
+            self.second_ends += NANOS_PER_S;
+        }
+    }
+
+    fn close_second(&mut self, temperature: Option<f64>) {
+        let at_s = self.current.at_s;
+        let max_us = self.longest as f64 / 1e3;
+        self.series.push(Second { max_us, temperature_c: temperature, ..self.current });
+        self.current = Second { at_s: at_s + 1, ..Second::default() };
+        self.longest = 0;
+    }
+
+    pub(super) fn note_temperature(&mut self, now: Option<f64>) {
+        let t = &mut self.temperature;
+        t.start = t.start.or(now);
+        t.end = now.or(t.end);
+        t.max = match (t.max, now) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds what another lane counted in the same seconds.
+    pub(super) fn merge(&mut self, other: Meter) {
+        self.bytes += other.bytes;
+        self.ios += other.ios;
+        self.start = self.start.min(other.start);
+        self.end = self.end.max(other.end);
+        self.histogram.merge(&other.histogram);
+        self.series.resize_with(self.series.len().max(other.series.len()), Second::default);
+        for (index, (mine, theirs)) in self.series.iter_mut().zip(&other.series).enumerate() {
+            mine.at_s = index as u32;
+            mine.bytes += theirs.bytes;
+            mine.ios += theirs.ios;
+            mine.max_us = mine.max_us.max(theirs.max_us);
+            mine.temperature_c = mine.temperature_c.or(theirs.temperature_c);
+        }
+        let t = other.temperature;
+        for seen in [t.start, t.max, t.end] {
+            self.note_temperature(seen);
+        }
+    }
+
+    /// Ends the measurement at `end` (after the flush, where it is timed).
+    pub(super) fn finish(mut self, end: Nanos, temperature: Option<f64>, counted: bool) -> Sample {
+        self.note_temperature(temperature);
+        if self.current.ios > 0 {
+            self.close_second(temperature);
+        }
+        Sample {
+            bytes: self.bytes,
+            ios: self.ios,
+            nanos: end.max(self.end).saturating_sub(self.start).max(1),
+            histogram: self.histogram,
+            series: self.series,
+            temperature_c: self.temperature,
+            counted,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_shows_as_empty_seconds() {
+        let mut m = Meter::new(0);
+        m.count(NANOS_PER_S / 2, 1000, 4096);
+        m.close_seconds(3 * NANOS_PER_S + 1, Some(40.0));
+        m.count(3 * NANOS_PER_S + 1, 2_500_000_000, 4096);
+        let sample = m.finish(3 * NANOS_PER_S + 1, Some(41.0), true);
+        assert_eq!(sample.series.iter().map(|s| s.ios).collect::<Vec<_>>(), [1, 0, 0, 1]);
+        assert_eq!(
+            sample.temperature_c,
+            TemperatureC { start: Some(40.0), end: Some(41.0), max: Some(41.0) }
+        );
+    }
+
+    #[test]
+    fn warm_up_leaves_no_trace() {
+        let mut m = Meter::new(0);
+        m.count(10, 10, 4096);
+        m.restart(100);
+        m.count(200, 50, 512);
+        let sample = m.finish(300, None, true);
+        assert_eq!((sample.bytes, sample.ios, sample.nanos, sample.histogram.max()), (512, 1, 200, 50));
+    }
+}

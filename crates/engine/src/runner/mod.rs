@@ -1,0 +1,260 @@
+//! Carries out a recipe on a target: prepares the test area, runs each test's loops, hands every finished sample
+//! to the observer before the next begins.
+//!
+//! What the runner must not know comes in from outside: where samples are kept ([`Observer::sample`]) and when a
+//! figure is known well enough ([`Pace`]).
+
+mod drive;
+mod lanes;
+mod meter;
+mod prepare;
+pub mod random;
+mod stream;
+
+use crate::interrupt::Interrupt;
+use crate::target::{Region, Target, TargetError};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::{Recipe, Span, Test};
+use cardscope_model::result::Sample;
+use cardscope_model::units::{NANOS_PER_S, Nanos};
+use lanes::{Loop, Looped};
+use std::time::Duration;
+
+/// How a pass is run.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings<'a> {
+    /// Decides every random place and all noise of the pass.
+    pub seed: u64,
+    /// False where nothing may be written: the area is not prepared, and tests that write are refused.
+    pub may_write: bool,
+    /// Raised by Ctrl-C.
+    pub interrupt: &'a Interrupt,
+    /// The end of the budget on the target's clock.
+    pub deadline: Option<Nanos>,
+    /// True where another pass follows, so that the last test's rest is kept too.
+    pub more_follow: bool,
+}
+
+/// What is going on, for the progress line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// The test area is being written; its bytes.
+    Prepare(u64),
+    /// A loop of a test.
+    Loop {
+        /// The test's place in the recipe.
+        test: usize,
+        /// Counts from 0, discarded loops included.
+        index: u32,
+        /// Bytes it will move, where that is what ends it.
+        bytes: Option<u64>,
+        /// Seconds it will take, where that is what ends it.
+        seconds: Option<f64>,
+    },
+    /// Rest between tests, in seconds.
+    Rest(f64),
+}
+
+/// Whether a test goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// Go on.
+    Continue,
+    /// The figure is known well enough, or never will be.
+    Stop,
+}
+
+/// Decides when a figure is known well enough; fed with small pieces of work, in order.
+pub trait Pace: Send {
+    /// `ios` I/Os ended within `seconds` since the last call.
+    fn slice(&mut self, seconds: f64, ios: u64) -> Cut;
+}
+
+/// An error of the observer, kept as it is.
+pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Listens to a pass.
+pub trait Observer {
+    /// Something begins.
+    fn begin(&mut self, step: Step);
+    /// Bytes moved and nanoseconds passed in what began last.
+    fn progress(&mut self, bytes: u64, nanos: Nanos);
+    /// A loop has ended. The sample is kept for good when this returns.
+    ///
+    /// # Errors
+    /// Whatever kept it from being stored; the pass ends.
+    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), ObserverError>;
+    /// A test cannot be measured here.
+    fn not_measured(&mut self, test: usize, reason: String);
+    /// A doubt about a test came up.
+    fn caveat(&mut self, test: usize, caveat: Caveat);
+    /// What decides the end of a test that asks for precision.
+    fn pace(&mut self, test: usize) -> Option<Box<dyn Pace>>;
+}
+
+/// Why a pass ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The target failed, vanished, or the user interrupted.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// A sample could not be kept.
+    #[error("a finished sample could not be kept: {0}")]
+    Observer(ObserverError),
+    /// A test would write where nothing may be written.
+    #[error("test {0:?} writes, and nothing may be written to this target")]
+    ReadOnly(String),
+}
+
+/// Runs one pass of `recipe`.
+///
+/// # Errors
+/// If the target fails or goes away, a sample cannot be kept, or the user interrupts; every sample handed out
+/// before stays valid.
+pub fn run_pass(
+    target: &mut dyn Target,
+    recipe: &Recipe,
+    settings: &Settings<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    if let Some(test) = recipe.tests.iter().find(|t| t.name.op.writes() && !settings.may_write) {
+        return Err(RunError::ReadOnly(test.key()));
+    }
+    let area = target.area(recipe.area)?;
+    if settings.may_write {
+        make_ready(target, recipe, area, settings, observer)?;
+    }
+    for index in 0..recipe.tests.len() {
+        let test = &recipe.tests[index];
+        match obstacle(target, test, settings) {
+            Some(reason) => observer.not_measured(index, reason),
+            None => run_test(target, recipe, index, area, settings, observer)?,
+        }
+    }
+    Ok(())
+}
+
+/// Brings the area into the state in which the recipe starts.
+fn make_ready(
+    target: &mut dyn Target,
+    recipe: &Recipe,
+    area: Region,
+    settings: &Settings<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    if recipe.discard
+        && let Err(error) = target.discard(area)
+    {
+        let text = format!("the recipe starts with a discard, which was not possible here ({error})");
+        observer.caveat(0, Caveat::Other { text });
+    }
+    if let Some(prepare) = recipe.prepare {
+        prepare::prepare(target, area, prepare, settings, observer)?;
+        rest(target, recipe.rest_after_prepare_s, settings, observer)?;
+    }
+    Ok(())
+}
+
+/// Why a test cannot be measured on this target, if so.
+fn obstacle(target: &mut dyn Target, test: &Test, settings: &Settings<'_>) -> Option<String> {
+    let now = target.now();
+    let info = target.info();
+    if settings.deadline.is_some_and(|d| now >= d) {
+        return Some("the budget was used up".to_owned());
+    }
+    if test.span == Span::Device && !info.whole_card {
+        return Some("it goes over the whole card, and the target is a file or directory".to_owned());
+    }
+    match (&test.filesystem, &info.file_system) {
+        (Some(wanted), Some(there)) if wanted == there => None,
+        (Some(wanted), there) => {
+            let there = there.as_deref().unwrap_or("no file system");
+            Some(format!("it is measured through {wanted}, and the target has {there}"))
+        }
+        (None, _) => None,
+    }
+}
+
+fn run_test(
+    target: &mut dyn Target,
+    recipe: &Recipe,
+    index: usize,
+    area: Region,
+    settings: &Settings<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    let test = &recipe.tests[index];
+    let region = match test.span {
+        Span::Area => Region { start: area.start, len: test.size.min(area.len) },
+        Span::Device => Region { start: 0, len: test.size.min(target.info().bytes) },
+    };
+    if let Some(prepare) = test.prepare
+        && settings.may_write
+    {
+        prepare::prepare(target, region, prepare, settings, observer)?;
+    }
+    for number in 0..test.discard_loops + test.loops {
+        if number > test.discard_loops && settings.deadline.is_some_and(|d| target.now() >= d) {
+            break;
+        }
+        if test.drop_caches
+            && let Err(error) = target.drop_caches()
+        {
+            observer.caveat(index, Caveat::CachesKept { reason: error.to_string() });
+        }
+        observer.begin(step(test, index, number, region));
+        let seed = random::mix(settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
+        let counted = number >= test.discard_loops;
+        let this = Loop { test, region, seed, counted, settings };
+        let pace = test.until.and_then(|_| observer.pace(index));
+        let Looped { sample, cut } =
+            this.run(target, pace, &mut |bytes, nanos| observer.progress(bytes, nanos))?;
+        observer.sample(index, number, sample).map_err(RunError::Observer)?;
+        if cut {
+            let text = "the budget cut this test short".to_owned();
+            observer.caveat(index, Caveat::Other { text });
+        }
+    }
+    target.caveats().into_iter().for_each(|caveat| observer.caveat(index, caveat));
+    let last = index + 1 == recipe.tests.len();
+    if last && !settings.more_follow { Ok(()) } else { rest(target, test.rest_s, settings, observer) }
+}
+
+fn step(test: &Test, index: usize, number: u32, region: Region) -> Step {
+    let pattern = test.name.pattern;
+    let in_a_pass = region.len / pattern.block * pattern.block;
+    let threads = u64::from(pattern.threads);
+    let shared = if test.sharing == cardscope_model::recipe::Sharing::Same { threads } else { 1 };
+    let by_passes = test.limit.passes.map(|p| u64::from(p) * in_a_pass * shared);
+    let by_bytes = test.limit.bytes.map(|b| b * threads);
+    Step::Loop {
+        test: index,
+        index: number,
+        bytes: [by_passes, by_bytes].into_iter().flatten().min(),
+        seconds: test.limit.seconds.or(test.until.map(|u| u.max_s)),
+    }
+}
+
+/// Rests in short pieces, so that Ctrl-C need not wait for the end.
+fn rest(
+    target: &mut dyn Target,
+    seconds: f64,
+    settings: &Settings<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    let mut left = Duration::from_secs_f64(seconds);
+    if !left.is_zero() {
+        observer.begin(Step::Rest(seconds));
+    }
+    let whole = left;
+    while !left.is_zero() {
+        if settings.interrupt.raised() {
+            return Err(TargetError::Interrupted.into());
+        }
+        let piece = left.min(Duration::from_nanos(NANOS_PER_S / 10));
+        target.idle(piece);
+        left -= piece;
+        observer.progress(0, (whole - left).as_nanos() as Nanos);
+    }
+    Ok(())
+}

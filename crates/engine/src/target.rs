@@ -1,0 +1,258 @@
+//! The one trait that holds Cardscope up: where I/O goes, and whose clock times it.
+//!
+//! Three kinds implement it: a real device, file or directory; a simulated card in virtual time; and the same
+//! card answering in real time behind FUSE, which to this side is again a real file. Whoever measures is written
+//! against the trait and cannot tell them apart.
+
+use crate::content::{Content, Match};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::Path;
+use cardscope_model::units::Nanos;
+use std::time::Duration;
+
+/// Direction of one I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the card.
+    Read,
+    /// To the card.
+    Write,
+}
+
+/// One I/O. Offset and length are multiples of the sector; a read ignores `content`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Io {
+    /// Which of the prepared slots carries it; a slot carries one I/O at a time.
+    pub slot: u32,
+    /// Read or write.
+    pub direction: Direction,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes, at most the planned block.
+    pub len: u32,
+    /// What is written.
+    pub content: Content,
+}
+
+/// An I/O that ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// The slot that is free again.
+    pub slot: u32,
+    /// When it ended, on the target's clock.
+    pub at: Nanos,
+    /// `Ok` where all of its bytes were moved.
+    pub result: Result<(), TargetError>,
+}
+
+/// What a lane must be ready for before its first I/O.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plan {
+    /// I/Os in flight at most, hence slots 0 to `depth - 1`.
+    pub depth: u32,
+    /// Bytes of the longest I/O.
+    pub block: u64,
+    /// Past or through the page cache.
+    pub path: Path,
+    /// True where each write must be on the card before it ends (`O_DSYNC`).
+    pub sync_each: bool,
+    /// True where each slot needs memory of its own, because what is read will be looked at.
+    pub own_buffers: bool,
+}
+
+/// A part of a target that tests may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// First byte.
+    pub start: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// What does not change about a target while it is open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetInfo {
+    /// As the user named it.
+    pub name: String,
+    /// Bytes it announces; for a directory, what is free there.
+    pub bytes: u64,
+    /// Smallest unit of an I/O, in bytes.
+    pub sector: u32,
+    /// How the I/O goes: `io_uring`, `preads`, `simulated`.
+    pub io_path: &'static str,
+    /// The file system that a directory or file lies on.
+    pub file_system: Option<String>,
+    /// True where the whole card can be addressed (a device or a simulated card), false for files.
+    pub whole_card: bool,
+}
+
+/// What went wrong with a target.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TargetError {
+    /// One I/O failed; the card still answers.
+    #[error("{operation} of {len} bytes at {offset} failed: {reason}")]
+    Io {
+        /// `read`, `write`, `flush` …
+        operation: &'static str,
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        len: u64,
+        /// The errno's text.
+        reason: String,
+        /// The errno, 0 if there is none.
+        errno: i32,
+    },
+    /// The card does not answer any more: pulled out, or its reader died.
+    #[error(
+        "the card went away while {operation} at {offset} was under way ({reason}); put it back and start again, what was measured is kept"
+    )]
+    Gone {
+        /// What was under way.
+        operation: &'static str,
+        /// First byte.
+        offset: u64,
+        /// The errno's text.
+        reason: String,
+    },
+    /// No room for the test area.
+    #[error("{what} needs {needed} bytes and {available} are there; make room or give a smaller --size")]
+    NoSpace {
+        /// What wanted the room.
+        what: String,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes there are.
+        available: u64,
+    },
+    /// The target cannot do this at all.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Opening or preparing it failed.
+    #[error("{what}: {reason}")]
+    Setup {
+        /// What was attempted, on what.
+        what: String,
+        /// Why it failed, and what to do.
+        reason: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Where I/O goes.
+///
+/// A lane is one thread's handle: `plan` it, then `submit` up to `depth` I/Os and `complete` them. Times are
+/// nanoseconds of the target's own clock, which all lanes of one target share.
+pub trait Target: Send {
+    /// What does not change.
+    fn info(&self) -> &TargetInfo;
+
+    /// The target's clock.
+    fn now(&mut self) -> Nanos;
+
+    /// Makes slots ready. May be called again between tests, with nothing in flight.
+    ///
+    /// # Errors
+    /// If memory or the I/O path cannot be had.
+    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError>;
+
+    /// Takes one I/O; it may be held back until `complete`.
+    ///
+    /// # Errors
+    /// If the target went away. A failing I/O is reported by its completion.
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError>;
+
+    /// Waits until at least `at_least` I/Os have ended and appends all that have. Returns with fewer only when
+    /// the interrupt was raised.
+    ///
+    /// # Errors
+    /// If the target went away.
+    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError>;
+
+    /// Has the card store everything it accepted.
+    ///
+    /// # Errors
+    /// As the device reports.
+    fn flush(&mut self) -> Result<(), TargetError>;
+
+    /// Tells the card that a range holds nothing of value.
+    ///
+    /// # Errors
+    /// If the target takes no discard, or as the device reports.
+    fn discard(&mut self, range: Region) -> Result<(), TargetError>;
+
+    /// Lets time pass without I/O.
+    fn idle(&mut self, time: Duration);
+
+    /// A region of `bytes` bytes for tests; on a directory it makes or grows the test file.
+    ///
+    /// # Errors
+    /// If there is no room.
+    fn area(&mut self, bytes: u64) -> Result<Region, TargetError>;
+
+    /// Empties the host's cache of this target.
+    ///
+    /// # Errors
+    /// If the host does not allow it.
+    fn drop_caches(&mut self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    /// Temperature of the card in °C, where it can be had without disturbing a measurement.
+    fn temperature(&mut self) -> Option<f64> {
+        None
+    }
+
+    /// Closes and opens the target again, so that no cache of the host answers for the card.
+    ///
+    /// # Errors
+    /// If it cannot be opened any more.
+    fn reopen(&mut self) -> Result<(), TargetError>;
+
+    /// Another handle to the same target for another thread. `None` where one thread drives all streams, as in
+    /// virtual time.
+    ///
+    /// # Errors
+    /// If the target cannot be opened once more.
+    fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
+        Ok(None)
+    }
+
+    /// The memory of a slot, to read what came or to place what goes ([`Content::Buffer`]). A target that keeps
+    /// descriptions instead of bytes makes the bytes here.
+    ///
+    /// # Errors
+    /// If the slot was not planned with `own_buffers`.
+    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError>;
+
+    /// Holds what the slot's last read found against what was expected there, without making bytes where the
+    /// target keeps descriptions.
+    ///
+    /// # Errors
+    /// If the slot was not planned with `own_buffers`.
+    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError>;
+
+    /// Doubts that have gathered about what was measured on it.
+    fn caveats(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
+}
+
+/// Where the test area of a whole card begins: behind the FAT region that many cards treat specially (up to
+/// 16 MiB), and on a boundary of every allocation unit known, 12, 24 and 48 MiB included.
+const AREA_START: u64 = 192 << 20;
+
+/// Places a test area on a whole card of `total` bytes: at 192 MiB, or at its very start where it would not fit.
+///
+/// # Errors
+/// If the card is smaller than the area.
+pub fn place_area(total: u64, bytes: u64) -> Result<Region, TargetError> {
+    let start = if AREA_START + bytes <= total { AREA_START } else { 0 };
+    if bytes > total {
+        let what = "the test area".to_owned();
+        return Err(TargetError::NoSpace { what, needed: bytes, available: total });
+    }
+    Ok(Region { start, len: bytes })
+}

@@ -1,0 +1,138 @@
+//! Block devices: loop devices, for root.
+
+use crate::rig::{
+    LoopDevice, MIB, Mounted, becomes_free, by, check, file, one, open_exclusively, plan, root, run, write,
+};
+use cardscope_engine::content::{Content, Match};
+use cardscope_engine::real::{IoChoice, RealOptions};
+use cardscope_engine::target::{Direction, Plan, Region, Target, TargetError};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::Path as Way;
+use rstest::rstest;
+
+#[rstest]
+fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
+    #[values(1, 8)] depth: u32,
+    #[values(Way::Direct, Way::Buffered)] way: Way,
+) {
+    if !root("a_device_is_written_read_discarded_and_reopened") {
+        return;
+    }
+    let (_directory, path) = file(16 * MIB);
+    let device = LoopDevice::over(&path);
+    let mut target = device.open(by(io));
+    assert!(target.info().whole_card);
+    assert_eq!((target.info().bytes, target.info().sector), (16 * MIB, 512));
+    assert_eq!(
+        target.area(MIB).unwrap(),
+        Region { start: 0, len: MIB },
+        "too small to leave its start alone"
+    );
+    assert!(matches!(target.area(17 * MIB), Err(TargetError::NoSpace { .. })));
+    let content = Content::Stamp { salt: 1, generation: 1 };
+    target.plan(&Plan { path: way, sync_each: true, ..plan(depth, 65_536) }).unwrap();
+    write(&mut target, MIB, 65_536, content).unwrap();
+    target.flush().unwrap();
+    target.drop_caches().unwrap();
+    assert_eq!(check(&mut target, MIB, 65_536, content).unwrap(), Match::Same);
+    target.reopen().unwrap();
+    assert!(open_exclusively(&device.path).is_err(), "it is open exclusively again");
+    assert_eq!(check(&mut target, MIB, 65_536, content).unwrap(), Match::Same);
+    target.discard(Region { start: MIB, len: 65_536 }).unwrap();
+    assert_eq!(check(&mut target, MIB, 65_536, Content::Constant(0)).unwrap(), Match::Same);
+    assert!(!target.caveats().iter().any(|c| matches!(c, Caveat::NoDirectIo { .. })));
+    assert!(matches!(target.lane().unwrap().unwrap().reopen(), Err(TargetError::Unsupported(_))));
+    drop(target);
+    assert!(becomes_free(&device.path));
+}
+
+#[rstest]
+fn a_device_that_we_may_not_open_ourselves_is_switched_between_the_ways(
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
+) {
+    if !root("a_device_that_we_may_not_open_ourselves") {
+        return;
+    }
+    let (_directory, path) = file(MIB);
+    let device = LoopDevice::over(&path);
+    // As UDisks2 hands it over: open, but closed to a second open by its permissions.
+    let fd = open_exclusively(&device.path).unwrap();
+    std::thread::spawn(move || {
+        crate::refused::become_nobody();
+        let mut fd = Some(fd);
+        let device = cardscope_engine::real::BlockDevice {
+            fd: fd.take().unwrap(),
+            bytes: MIB,
+            sector: 512,
+            name: "card".into(),
+            reopen: Box::new(|| Err(TargetError::Unsupported("once".into()))),
+        };
+        let mut target = cardscope_engine::real::RealTarget::device(device, by(io)).unwrap();
+        let content = Content::Stream { seed: 5 };
+        for way in [Way::Direct, Way::Buffered, Way::Direct] {
+            target.plan(&Plan { path: way, ..plan(2, 4096) }).unwrap();
+            write(&mut target, 4096, 4096, content).unwrap();
+            assert_eq!(check(&mut target, 4096, 4096, content).unwrap(), Match::Same);
+        }
+        let error = target.drop_caches().unwrap_err().to_string();
+        assert!(error.contains("could not be emptied"), "{error}");
+    })
+    .join()
+    .unwrap();
+}
+
+#[rstest]
+fn a_device_whose_size_became_zero_has_gone_away(
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
+    #[values(Direction::Read, Direction::Write)] direction: Direction,
+) {
+    if !root("a_device_whose_size_became_zero_has_gone_away") {
+        return;
+    }
+    let (_directory, path) = file(MIB);
+    let device = LoopDevice::over(&path);
+    let mut target = device.open(by(io));
+    target.plan(&plan(1, 4096)).unwrap();
+    one(&mut target, direction, 0, 4096, Content::Noise).unwrap().result.unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+    run("losetup", &["--set-capacity", &device.path]);
+    let error = one(&mut target, direction, 4096, 4096, Content::Noise).unwrap_err();
+    assert!(matches!(error, TargetError::Gone { offset: 4096, .. }), "{error:?}");
+    assert!(error.to_string().contains("put it back"), "{error}");
+}
+
+#[rstest]
+fn one_bad_place_on_a_card_that_still_answers_is_an_io_error(
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
+) {
+    if !root("one_bad_place_on_a_card_that_still_answers") {
+        return;
+    }
+    // A device larger than the room of the file system below it: writes to its holes fail, reads go well.
+    let place = Mounted::in_memory("tmpfs", "size=1m");
+    let image = place.path().join("card.img");
+    std::fs::File::create(&image).unwrap().set_len(16 * MIB).unwrap();
+    let device = LoopDevice::over(&image);
+    let mut target = device.open(by(io));
+    target.plan(&plan(1, 65_536)).unwrap();
+    let errors: Vec<TargetError> =
+        (0..32).filter_map(|n| write(&mut target, n * 65_536, 65_536, Content::Noise).err()).collect();
+    assert!(!errors.is_empty());
+    for error in errors {
+        assert!(matches!(error, TargetError::Io { operation: "write", len: 65_536, .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_misaligned_transfer_is_an_error_of_that_transfer() {
+    if !root("a_misaligned_transfer") {
+        return;
+    }
+    let (_directory, path) = file(MIB);
+    let device = LoopDevice::over(&path);
+    let mut target = device.open(RealOptions::default());
+    target.plan(&plan(1, 4096)).unwrap();
+    let result = one(&mut target, Direction::Read, 100, 512, Content::Noise).unwrap().result;
+    assert!(matches!(result, Err(TargetError::Io { errno: 22, .. })), "{result:?}");
+}

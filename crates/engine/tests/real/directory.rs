@@ -1,0 +1,136 @@
+//! A directory means a test file, made there and removed again.
+
+use crate::rig::{MIB, Mounted, check, known, plan, root, run, write};
+use cardscope_engine::content::{Content, Match};
+use cardscope_engine::real::{RealOptions, RealTarget};
+use cardscope_engine::target::{Target, TargetError};
+use rstest::rstest;
+use std::path::Path;
+use tempfile::tempdir_in;
+
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.retain(|name| name != "lost+found");
+    names
+}
+
+fn open(directory: &Path) -> Result<RealTarget, TargetError> {
+    RealTarget::directory(directory, RealOptions::default())
+}
+
+#[test]
+fn the_test_file_grows_is_used_and_is_gone_afterwards() {
+    let directory = tempdir_in("/dev/shm").unwrap();
+    let mut target = open(directory.path()).unwrap();
+    target.plan(&plan(1, 4096)).unwrap();
+    assert!(write(&mut target, 0, 4096, Content::Noise).is_err(), "there is no area yet");
+    assert_eq!(target.area(MIB).unwrap().len, MIB);
+    assert_eq!(target.area(2 * MIB).unwrap().len, 2 * MIB);
+    assert_eq!(target.area(MIB).unwrap().len, MIB, "a smaller area lies in the larger");
+    let content = Content::Stream { seed: 1 };
+    write(&mut target, 2 * MIB - 4096, 4096, content).unwrap();
+    target.reopen().unwrap();
+    assert_eq!(check(&mut target, 2 * MIB - 4096, 4096, content).unwrap(), Match::Same);
+    let lane = target.lane().unwrap();
+    drop(target);
+    assert_eq!(names(directory.path()).len(), 1, "a lane still uses it");
+    drop(lane);
+    assert!(names(directory.path()).is_empty());
+}
+
+#[test]
+fn what_a_crashed_run_left_is_removed_and_nothing_else() {
+    let directory = tempdir_in("/dev/shm").unwrap();
+    for name in [".cardscope-test-0000beef-0123456789abcdef", ".cardscope-test-notes", "holiday.jpg"] {
+        std::fs::write(directory.path().join(name), "x").unwrap();
+    }
+    drop(open(directory.path()).unwrap());
+    let mut left = names(directory.path());
+    left.sort();
+    assert_eq!(left, [".cardscope-test-notes", "holiday.jpg"]);
+}
+
+#[test]
+fn two_at_once_in_one_directory_are_refused() {
+    let directory = tempdir_in("/dev/shm").unwrap();
+    let first = open(directory.path()).unwrap();
+    let error = open(directory.path()).unwrap_err().to_string();
+    assert!(error.contains("another Cardscope is testing there now"), "{error}");
+    assert_eq!(names(directory.path()).len(), 1, "the first one's file is left alone");
+    drop(first);
+    open(directory.path()).unwrap();
+}
+
+#[test]
+fn a_directory_without_write_permission_is_refused_with_advice() {
+    let directory = tempdir_in("/dev/shm").unwrap();
+    let path = directory.path().to_owned();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+    let error = std::thread::spawn(move || {
+        crate::refused::become_nobody();
+        open(&path).unwrap_err().to_string()
+    });
+    let error = error.join().unwrap();
+    assert!(
+        error.contains("Permission denied") && error.contains("choose one that you may write to"),
+        "{error}"
+    );
+    assert!(open(Path::new("/nowhere/at/all")).unwrap_err().to_string().contains("check the name"));
+}
+
+#[test]
+fn a_read_only_card_is_named_as_such() {
+    if !root("a_read_only_card_is_named_as_such") {
+        return;
+    }
+    let card = Mounted::new("ext4", "rw", 16 * MIB);
+    run("mount", &["-o", "remount,ro", card.path().to_str().unwrap()]);
+    let error = open(card.path()).unwrap_err().to_string();
+    assert!(error.contains("lock switch"), "{error}");
+}
+
+#[rstest]
+fn an_area_larger_than_the_room_is_refused_before_anything_is_written(
+    #[values("ext4", "vfat", "exfat")] kind: &str,
+) {
+    if !root("an_area_larger_than_the_room_is_refused") || !known(kind) {
+        return;
+    }
+    let card = Mounted::new(kind, "rw", 64 * MIB);
+    let mut target = open(card.path()).unwrap();
+    let room = target.info().bytes;
+    assert!(room > 16 * MIB && room < 48 * MIB, "16 MiB stay free: {room}");
+    match target.area(64 * MIB) {
+        Err(TargetError::NoSpace { needed, available, .. }) => {
+            assert_eq!(needed, 64 * MIB);
+            assert!(available <= room);
+        }
+        other => panic!("{other:?}"),
+    }
+    let content = Content::Stream { seed: 4 };
+    target.area(8 * MIB).unwrap();
+    target.plan(&plan(4, 65_536)).unwrap();
+    write(&mut target, 8 * MIB - 65_536, 65_536, content).unwrap();
+    target.drop_caches().unwrap();
+    assert_eq!(check(&mut target, 8 * MIB - 65_536, 65_536, content).unwrap(), Match::Same);
+}
+
+#[test]
+fn a_disk_that_fills_up_in_the_middle_says_what_where_and_what_to_do() {
+    if !root("a_disk_that_fills_up_in_the_middle") {
+        return;
+    }
+    let place = Mounted::in_memory("tmpfs", "size=32m");
+    let mut target = open(place.path()).unwrap();
+    target.area(8 * MIB).unwrap();
+    target.plan(&plan(1, 65_536)).unwrap();
+    target.discard(cardscope_engine::target::Region { start: 0, len: 8 * MIB }).unwrap();
+    std::fs::write(place.path().join("others"), vec![1; 64 << 20]).unwrap_err();
+    let error = write(&mut target, 65_536, 65_536, Content::Noise).unwrap_err();
+    assert!(matches!(error, TargetError::NoSpace { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains("write at 65536") && text.contains("make room"), "{text}");
+}

@@ -1,0 +1,129 @@
+//! Kernels and sandboxes that refuse what we would like.
+
+use crate::rig::{MIB, Mounted, check, file, known, plan, root, write};
+use cardscope_engine::content::{Content, Match};
+use cardscope_engine::real::{FileSystemNote, RealOptions, RealTarget};
+use cardscope_engine::target::{Plan, Target};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::Path as Way;
+use rstest::rstest;
+use std::os::unix::fs::PermissionsExt;
+
+/// Gives up root's rights on this thread alone, as the raw system call does.
+pub(crate) fn become_nobody() {
+    const NOBODY: u32 = 65_534;
+    if rustix::process::geteuid().is_root() {
+        // SAFETY: setresuid takes three numbers and changes this thread's credentials only.
+        assert_eq!(unsafe { libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY) }, 0);
+    }
+}
+
+/// Has the kernel answer `io_uring_setup` with `errno` on this thread from now on, as container sandboxes do.
+fn forbid_io_uring(errno: i32) {
+    let instruction = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut program = [
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0), // seccomp_data.nr
+        instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, libc::SYS_io_uring_setup as u32, 0, 1),
+        instruction(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | errno as u32, 0, 0),
+        instruction(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0, 0),
+    ];
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: both calls change this thread only; the filter lives until the second has copied it.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter), 0);
+    }
+}
+
+#[rstest]
+#[case(libc::EPERM, 1)]
+#[case(libc::EPERM, 16)]
+#[case(libc::ENOSYS, 16)]
+fn without_io_uring_plain_preads_do_the_same_and_the_result_says_so(#[case] errno: i32, #[case] depth: u32) {
+    std::thread::spawn(move || {
+        forbid_io_uring(errno);
+        let (_directory, path) = file(MIB);
+        let mut target = RealTarget::file(&path, RealOptions::default()).unwrap();
+        assert_eq!(target.info().io_path, "preads");
+        assert!(
+            target.caveats().iter().any(|c| matches!(c, Caveat::NoIoUring { .. })),
+            "{:?}",
+            target.caveats()
+        );
+        target.plan(&plan(depth, 4096)).unwrap();
+        write(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap();
+        assert_eq!(check(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap(), Match::Same);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn io_uring_refused_after_the_target_was_opened_falls_back_too() {
+    std::thread::spawn(|| {
+        let (_directory, path) = file(MIB);
+        let mut target = RealTarget::file(&path, RealOptions::default()).unwrap();
+        let had_it = target.info().io_path == "io_uring";
+        forbid_io_uring(libc::EPERM);
+        target.plan(&plan(4, 4096)).unwrap();
+        assert_eq!(target.info().io_path, "preads");
+        assert!(had_it == target.caveats().iter().any(|c| matches!(c, Caveat::NoIoUring { .. })));
+        write(&mut target, 0, 4096, Content::Noise).unwrap();
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn memory_over_the_lock_limit_is_used_unregistered_and_the_result_says_so() {
+    if !root("memory_over_the_lock_limit") {
+        return;
+    }
+    std::thread::spawn(|| {
+        let (directory, path) = file(MIB);
+        for (path, mode) in [(directory.path(), 0o777), (&*path, 0o666)] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        become_nobody();
+        let mut target = RealTarget::file(&path, RealOptions::default()).unwrap();
+        if target.info().io_path != "io_uring" {
+            return println!("memory_over_the_lock_limit: left out, there is no io_uring here");
+        }
+        // A common user may lock 8 MiB; root, whom nobody was, has no limit to test.
+        target.plan(&Plan { own_buffers: false, ..plan(64, MIB) }).unwrap();
+        let refused = target.caveats().iter().any(|c| matches!(c, Caveat::NoRegisteredBuffers { .. }));
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current;
+        assert_eq!(refused, limit.is_some_and(|bytes| bytes < 64 * MIB));
+        write(&mut target, 4096, 4096, Content::Constant(3)).unwrap();
+        target.plan(&plan(1, 4096)).unwrap();
+        assert_eq!(check(&mut target, 4096, 4096, Content::Constant(3)).unwrap(), Match::Same);
+    })
+    .join()
+    .unwrap();
+}
+
+#[rstest]
+#[case::at_open("ramfs", "rw")]
+#[case::silently("ext4", "data=journal")]
+fn a_file_system_without_direct_io_is_used_through_the_page_cache_and_the_result_says_so(
+    #[case] kind: &str,
+    #[case] options: &str,
+) {
+    if !root("a_file_system_without_direct_io") || !known(kind) {
+        return;
+    }
+    let place = match kind {
+        "ramfs" => Mounted::in_memory(kind, options),
+        _ => Mounted::new(kind, options, 64 * MIB),
+    };
+    let note = FileSystemNote { name: kind.into(), effect: None };
+    let options = RealOptions { file_system: Some(note), ..RealOptions::default() };
+    let mut target = RealTarget::directory(place.path(), options).unwrap();
+    target.area(MIB).unwrap();
+    target.plan(&Plan { path: Way::Buffered, ..plan(2, 4096) }).unwrap();
+    assert_eq!(target.caveats(), [], "a buffered test asks for no direct I/O");
+    target.plan(&plan(2, 4096)).unwrap();
+    assert_eq!(target.caveats(), [Caveat::NoDirectIo { file_system: kind.into() }]);
+    write(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap();
+    assert_eq!(check(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap(), Match::Same);
+}

@@ -1,0 +1,203 @@
+//! Loop devices, mounted file systems and the short way to do I/O, for the tests beside this file.
+
+use cardscope_engine::content::{Content, Match};
+use cardscope_engine::real::{BlockDevice, IoChoice, RealOptions, RealTarget};
+use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
+use cardscope_model::recipe::Path as Way;
+use rustix::fs::{Mode, OFlags, open};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub(crate) const MIB: u64 = 1 << 20;
+
+/// Options with the way of the I/O chosen, whatever the environment says.
+pub(crate) fn by(io: IoChoice) -> RealOptions {
+    RealOptions { io, ..RealOptions::default() }
+}
+
+pub(crate) fn plan(depth: u32, block: u64) -> Plan {
+    Plan { depth, block, path: Way::Direct, sync_each: false, own_buffers: true }
+}
+
+/// True as root; else says that the test is left out.
+pub(crate) fn root(test: &str) -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        println!("{test}: left out, it needs root");
+    }
+    root
+}
+
+pub(crate) fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().expect("the program is installed");
+    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// A plain file of `bytes` zeros in tmpfs.
+pub(crate) fn file(bytes: u64) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let path = directory.path().join("card.img");
+    std::fs::File::create(&path).unwrap().set_len(bytes).unwrap();
+    (directory, path)
+}
+
+/// A loop device over a file, detached on drop.
+pub(crate) struct LoopDevice {
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+}
+
+impl LoopDevice {
+    pub(crate) fn over(backing: &Path) -> Self {
+        let path = run("losetup", &["--find", "--show", backing.to_str().unwrap()]);
+        Self { path, bytes: std::fs::metadata(backing).unwrap().len() }
+    }
+
+    pub(crate) fn open(&self, options: RealOptions) -> RealTarget {
+        let path = self.path.clone();
+        let reopen = move || open_exclusively(&path);
+        let fd = reopen().unwrap();
+        let device = BlockDevice {
+            fd,
+            bytes: self.bytes,
+            sector: 512,
+            name: self.path.clone(),
+            reopen: Box::new(reopen),
+        };
+        RealTarget::device(device, options).unwrap()
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        run("losetup", &["--detach", &self.path]);
+    }
+}
+
+pub(crate) fn open_exclusively(path: &str) -> Result<OwnedFd, TargetError> {
+    open(path, OFlags::RDWR | OFlags::EXCL | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| TargetError::Setup { what: format!("opening {path}"), reason: errno.to_string() })
+}
+
+/// True once the device can be had exclusively: other tests fork, and a child holds our descriptors until its exec.
+pub(crate) fn becomes_free(path: &str) -> bool {
+    (0..100).any(|_| {
+        let free = open_exclusively(path).is_ok();
+        if !free {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        free
+    })
+}
+
+/// A file system in a file, mounted, unmounted on drop.
+pub(crate) struct Mounted {
+    place: TempDir,
+    _backing: TempDir,
+}
+
+impl Mounted {
+    pub(crate) fn new(kind: &str, options: &str, bytes: u64) -> Self {
+        let (backing, image) = file(bytes);
+        run(&format!("mkfs.{kind}"), &[image.to_str().unwrap()]);
+        let options = format!("loop,{options}");
+        Self::by(&["-t", kind, "-o", &options, image.to_str().unwrap()], backing)
+    }
+
+    /// A file system in memory.
+    pub(crate) fn in_memory(kind: &str, options: &str) -> Self {
+        Self::by(&["-t", kind, "-o", options, kind], tempfile::tempdir().unwrap())
+    }
+
+    fn by(arguments: &[&str], backing: TempDir) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        run("mount", &[arguments, &[place.path().to_str().unwrap()]].concat());
+        Self { place, _backing: backing }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.place.path()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // A loop device over a file in it is let go of some time after it was detached.
+        let unmounted = (0..100).any(|_| {
+            umount(self.place.path()) || {
+                std::thread::sleep(Duration::from_millis(50));
+                false
+            }
+        });
+        assert!(unmounted || std::thread::panicking(), "{} stays busy", self.place.path().display());
+    }
+}
+
+fn umount(place: &Path) -> bool {
+    Command::new("umount").arg(place).output().is_ok_and(|output| output.status.success())
+}
+
+/// True where the kernel knows the file system; else says that the test is left out.
+pub(crate) fn known(file_system: &str) -> bool {
+    let all = std::fs::read_to_string("/proc/filesystems").unwrap();
+    let known = all.lines().any(|line| line.trim_start_matches("nodev").trim() == file_system);
+    if !known {
+        println!("left out: this kernel has no {file_system}");
+    }
+    known
+}
+
+/// One I/O, alone.
+pub(crate) fn one(
+    target: &mut dyn Target,
+    direction: Direction,
+    offset: u64,
+    len: u32,
+    content: Content,
+) -> Result<Completion, TargetError> {
+    let mut done = Vec::new();
+    target.submit(&Io { slot: 0, direction, offset, len, content })?;
+    target.complete(1, &mut done)?;
+    Ok(done.pop().expect("one was waited for"))
+}
+
+pub(crate) fn write(
+    target: &mut dyn Target,
+    offset: u64,
+    len: u32,
+    content: Content,
+) -> Result<(), TargetError> {
+    one(target, Direction::Write, offset, len, content)?.result
+}
+
+/// Reads and holds against `expected`.
+pub(crate) fn check(
+    target: &mut dyn Target,
+    offset: u64,
+    len: u32,
+    expected: Content,
+) -> Result<Match, TargetError> {
+    one(target, Direction::Read, offset, len, Content::Noise)?.result?;
+    target.compare(0, expected)
+}
+
+/// Carries out all I/Os with as many in flight as `depth` says; gives the completions.
+pub(crate) fn all(target: &mut dyn Target, depth: u32, ios: impl IntoIterator<Item = Io>) -> Vec<Completion> {
+    let mut free: Vec<u32> = (0..depth).rev().collect();
+    let (mut done, mut total) = (Vec::new(), Vec::new());
+    let mut ios = ios.into_iter().peekable();
+    while ios.peek().is_some() || free.len() < depth as usize {
+        while let (Some(&slot), Some(_)) = (free.last(), ios.peek()) {
+            free.pop();
+            target.submit(&Io { slot, ..ios.next().expect("peeked") }).unwrap();
+        }
+        target.complete(1, &mut done).unwrap();
+        free.extend(done.iter().map(|completion| completion.slot));
+        total.append(&mut done);
+    }
+    total
+}

@@ -1,0 +1,52 @@
+//! The bus between host and card: its modes, what each carries, and what a card's host says about it.
+//!
+//! Ceilings: Physical Layer Specification 3.9.6, 3.10, 3.16, 3.17 and 8. They are line rates: commands and block
+//! overhead always leave less, so a speed above the ceiling means a cache or a wrong unit.
+
+mod mmc;
+mod pcie;
+mod usb;
+
+pub use mmc::{MmcBus, TIMINGS, Timing};
+pub use pcie::PcieLink;
+pub use usb::{UsbProtocol, UsbReader};
+
+/// A mode of the SD bus.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BusMode {
+    /// As printed: `SDR104`.
+    pub name: &'static str,
+    /// Clock and signalling in words.
+    pub signalling: &'static str,
+    /// What the lines carry in MB/s (10^6).
+    pub ceiling_mb_s: f64,
+}
+
+const fn mode(name: &'static str, signalling: &'static str, ceiling_mb_s: f64) -> BusMode {
+    BusMode { name, signalling, ceiling_mb_s }
+}
+
+/// All modes that cards and readers speak.
+pub static BUS_MODES: [BusMode; 15] = [
+    mode("Default Speed", "25 MHz, 3.3 V", 12.5),
+    mode("High Speed", "50 MHz, 3.3 V", 25.0),
+    mode("SDR12", "25 MHz, 1.8 V", 12.5),
+    mode("SDR25", "50 MHz, 1.8 V", 25.0),
+    mode("SDR50", "100 MHz, 1.8 V", 50.0),
+    mode("DDR50", "50 MHz, both edges, 1.8 V", 50.0),
+    mode("SDR104", "208 MHz, 1.8 V", 104.0),
+    mode("DDR200", "a maker's own, both edges at 200 MHz; Linux never uses it", 200.0),
+    mode("UHS-II FD156", "two lanes, full duplex", 156.0),
+    mode("UHS-II HD312", "two lanes, half duplex", 312.0),
+    mode("UHS-III FD312", "two lanes, full duplex", 312.0),
+    mode("UHS-III FD624", "two lanes, full duplex", 624.0),
+    mode("PCIe 3.0 x1", "8 GT/s", 985.0),
+    mode("PCIe 3.0 x2 or 4.0 x1", "2 × 8 or 16 GT/s", 1969.0),
+    mode("PCIe 4.0 x2", "2 × 16 GT/s", 3938.0),
+];
+
+/// The mode with this name.
+#[must_use]
+pub fn bus_mode(name: &str) -> Option<&'static BusMode> {
+    BUS_MODES.iter().find(|mode| mode.name.eq_ignore_ascii_case(name))
+}

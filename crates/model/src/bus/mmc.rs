@@ -1,0 +1,255 @@
+//! An SD bus as Linux tells of it: debugfs `ios`, or the kernel's line when a card arrives.
+//!
+//! Kernel: drivers/mmc/core/debugfs.c and include/linux/mmc/host.h. The clock is trusted, not the timing's name:
+//! a host seen in the wild says SDR104 and runs it at 50 MHz.
+
+use super::bus_mode;
+use serde::{Deserialize, Serialize};
+
+/// A timing that the kernel knows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// Number in `ios`.
+    pub code: u8,
+    /// The mode as people call it.
+    pub mode: &'static str,
+    /// Clock that belongs to the mode in Hz; `None` where the clock is not that of the data lines.
+    pub nominal_hz: Option<u64>,
+    /// Transfers in each clock and line.
+    pub per_clock: u8,
+    /// What the lines carry in MB/s, where the clock does not decide it.
+    pub fixed_mb_s: Option<f64>,
+}
+
+const fn clocked(code: u8, mode: &'static str, mhz: u64, per_clock: u8) -> Timing {
+    Timing { code, mode, nominal_hz: Some(mhz * 1_000_000), per_clock, fixed_mb_s: None }
+}
+
+const fn lanes(code: u8, mode: &'static str, fixed_mb_s: Option<f64>) -> Timing {
+    Timing { code, mode, nominal_hz: None, per_clock: 1, fixed_mb_s }
+}
+
+/// The kernel's timings. UHS-II range A runs its lanes at half the rate of range B.
+pub static TIMINGS: [Timing; 17] = [
+    clocked(0, "Default Speed", 25, 1),
+    clocked(1, "MMC High Speed", 52, 1),
+    clocked(2, "High Speed", 50, 1),
+    clocked(3, "SDR12", 25, 1),
+    clocked(4, "SDR25", 50, 1),
+    clocked(5, "SDR50", 100, 1),
+    clocked(6, "SDR104", 208, 1),
+    clocked(7, "DDR50", 50, 2),
+    clocked(8, "MMC DDR52", 52, 2),
+    clocked(9, "MMC HS200", 200, 1),
+    clocked(10, "MMC HS400", 200, 2),
+    lanes(11, "SD Express", None),
+    lanes(12, "SD Express 1.2 V", None),
+    lanes(13, "UHS-II range A", Some(78.0)),
+    lanes(14, "UHS-II range A half duplex", Some(156.0)),
+    lanes(15, "UHS-II FD156", Some(156.0)),
+    lanes(16, "UHS-II HD312", Some(312.0)),
+];
+
+/// Words of the kernel's arrival line and the mode they stand for; longer ones first.
+const ARRIVAL_WORDS: [(&str, &str); 7] = [
+    ("SDR104", "SDR104"),
+    ("DDR50", "DDR50"),
+    ("SDR50", "SDR50"),
+    ("SDR25", "SDR25"),
+    ("SDR12", "SDR12"),
+    ("high speed", "High Speed"),
+    ("", "Default Speed"),
+];
+
+/// An SD bus and what it runs at.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MmcBus {
+    /// sysfs `type`: `SD`, `MMC`, `SDIO`, `SDcombo`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Mode as people call it: `SDR104`.
+    pub mode: Option<String>,
+    /// Number of the timing in `ios`.
+    pub timing: Option<u8>,
+    /// Text of the timing in `ios`.
+    pub timing_text: Option<String>,
+    /// Clock asked for, in Hz.
+    pub clock_hz: Option<u64>,
+    /// Clock that the host says it reached, in Hz; not all hosts say.
+    pub actual_clock_hz: Option<u64>,
+    /// Data lines.
+    pub bus_width: Option<u8>,
+    /// Signal voltage in V.
+    pub signal_voltage_v: Option<f64>,
+    /// Supply as printed: `3.3 ~ 3.4 V`.
+    pub vdd: Option<String>,
+    /// `on`, `off` or `up`.
+    pub power_mode: Option<String>,
+    /// Driver type, A to D.
+    pub driver_type: Option<String>,
+    /// sysfs `erase_size` in bytes.
+    pub erase_size: Option<u64>,
+    /// sysfs `preferred_erase_size` in bytes: AU_SIZE of the SSR, else 4 MiB.
+    pub preferred_erase_size: Option<u64>,
+    /// What the lines carry in MB/s (10^6).
+    pub ceiling_mb_s: Option<f64>,
+}
+
+impl MmcBus {
+    /// Reads the text of debugfs `ios`; a line that is missing or strange leaves its field `None`.
+    #[must_use]
+    pub fn from_ios(text: &str) -> Self {
+        let mut bus = MmcBus::default();
+        for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
+            bus.take(key.trim(), value.trim());
+        }
+        bus.ceiling_mb_s = bus.ceiling();
+        bus
+    }
+
+    /// Reads the kernel's line about a card that arrived, `mmc0: new ultra high speed SDR104 SDXC card at …`.
+    /// It names no clock: the ceiling is the mode's.
+    #[must_use]
+    pub fn from_kernel_line(line: &str) -> Option<Self> {
+        let (_, rest) = line.split_once(": new ")?;
+        let (words, _) = rest.split_once(" card at ")?;
+        let (_, name) = ARRIVAL_WORDS.iter().find(|(word, _)| words.contains(word))?;
+        Some(MmcBus {
+            mode: Some((*name).to_owned()),
+            ceiling_mb_s: bus_mode(name).map(|mode| mode.ceiling_mb_s),
+            ..MmcBus::default()
+        })
+    }
+
+    fn take(&mut self, key: &str, value: &str) {
+        let number = value.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+        let remark = value.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).map(str::trim);
+        match key {
+            "clock" => self.clock_hz = number,
+            "actual clock" => self.actual_clock_hz = number,
+            "vdd" => self.vdd = remark.map(str::to_owned),
+            "power mode" => self.power_mode = remark.map(str::to_owned),
+            "bus width" => self.bus_width = lines(number, remark),
+            "timing spec" => self.take_timing(number, remark),
+            "signal voltage" => self.signal_voltage_v = number.and_then(signal_voltage),
+            "driver type" => self.driver_type = number.and_then(driver_type).map(str::to_owned),
+            _ => {}
+        }
+    }
+
+    fn take_timing(&mut self, number: Option<u64>, remark: Option<&str>) {
+        self.timing = number.and_then(|n| u8::try_from(n).ok());
+        self.timing_text = remark.map(str::to_owned);
+        self.mode = self.timing_row().map(|timing| timing.mode.to_owned());
+    }
+
+    /// What is known of the timing in use.
+    #[must_use]
+    pub fn timing_row(&self) -> Option<&'static Timing> {
+        TIMINGS.iter().find(|timing| Some(timing.code) == self.timing)
+    }
+
+    /// The clock that runs: the actual one where the host tells it; `None` where the bus sleeps.
+    #[must_use]
+    pub fn running_hz(&self) -> Option<u64> {
+        self.actual_clock_hz.or(self.clock_hz).filter(|hz| *hz > 0)
+    }
+
+    fn ceiling(&self) -> Option<f64> {
+        let per_clock = match self.timing_row() {
+            Some(Timing { nominal_hz: None, fixed_mb_s, .. }) => return *fixed_mb_s,
+            Some(timing) => timing.per_clock,
+            None => 1,
+        };
+        let bits = self.running_hz()? as f64 * f64::from(self.bus_width?) * f64::from(per_clock);
+        Some(bits / 8.0 / 1e6)
+    }
+}
+
+/// `2 (4 bits)`: the number is the power of two, the remark says it plainly.
+fn lines(number: Option<u64>, remark: Option<&str>) -> Option<u8> {
+    let said = remark.and_then(|text| text.split_whitespace().next()).and_then(|word| word.parse().ok());
+    said.or_else(|| number.filter(|n| *n <= 3).map(|n| 1 << n))
+}
+
+fn signal_voltage(code: u64) -> Option<f64> {
+    [3.3, 1.8, 1.2].get(usize::try_from(code).ok()?).copied()
+}
+
+fn driver_type(code: u64) -> Option<&'static str> {
+    ["B", "A", "C", "D"].get(usize::try_from(code).ok()?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ios(clock: &str, timing: &str, voltage: &str) -> MmcBus {
+        MmcBus::from_ios(&format!(
+            "{clock}vdd:\t\t21 (3.3 ~ 3.4 V)\nbus mode:\t2 (push-pull)\nchip select:\t0 (don't care)\npower mode:\t2 (on)\nbus width:\t2 (4 bits)\ntiming spec:\t{timing}\nsignal voltage:\t{voltage}\ndriver type:\t0 (driver type B)\n"
+        ))
+    }
+
+    #[test]
+    fn the_clock_is_trusted_and_not_the_timings_name() {
+        let bus = ios("clock:\t\t50000000 Hz\n", "6 (sd uhs SDR104)", "1 (1.80 V)");
+        assert_eq!((bus.mode.as_deref(), bus.ceiling_mb_s), (Some("SDR104"), Some(25.0)));
+        assert_eq!(
+            (bus.bus_width, bus.signal_voltage_v, bus.driver_type.as_deref()),
+            (Some(4), Some(1.8), Some("B"))
+        );
+        assert_eq!((bus.vdd.as_deref(), bus.power_mode.as_deref()), (Some("3.3 ~ 3.4 V"), Some("on")));
+    }
+
+    #[test]
+    fn both_edges_carry_data_in_ddr50() {
+        let bus =
+            ios("clock:\t\t50000000 Hz\nactual clock:\t50000000 Hz\n", "7 (sd uhs DDR50)", "1 (1.80 V)");
+        assert_eq!(bus.ceiling_mb_s, Some(50.0));
+    }
+
+    #[test]
+    fn the_actual_clock_wins_over_the_one_asked_for() {
+        let bus =
+            ios("clock:\t\t208000000 Hz\nactual clock:\t200000000 Hz\n", "6 (sd uhs SDR104)", "1 (1.80 V)");
+        assert_eq!((bus.running_hz(), bus.ceiling_mb_s), (Some(200_000_000), Some(100.0)));
+    }
+
+    #[test]
+    fn each_mode_at_its_own_clock_reaches_its_ceiling() {
+        for timing in TIMINGS.iter().filter(|t| (2..=7).contains(&t.code)) {
+            let hz = timing.nominal_hz.unwrap();
+            let bus = ios(&format!("clock:\t\t{hz} Hz\n"), &format!("{} (x)", timing.code), "1 (1.80 V)");
+            assert_eq!(bus.ceiling_mb_s, bus_mode(timing.mode).map(|m| m.ceiling_mb_s), "{}", timing.mode);
+        }
+    }
+
+    #[test]
+    fn a_sleeping_bus_has_no_ceiling_and_uhs_ii_has_the_lanes() {
+        assert_eq!(ios("clock:\t\t0 Hz\n", "0 (legacy)", "0 (3.30 V)").ceiling_mb_s, None);
+        assert_eq!(ios("clock:\t\t52000000 Hz\n", "16 (invalid)", "1 (1.80 V)").ceiling_mb_s, Some(312.0));
+        assert_eq!(MmcBus::from_ios(""), MmcBus::default());
+    }
+
+    #[test]
+    fn the_kernels_line_names_the_mode_in_old_and_new_words() {
+        for (line, mode, ceiling) in [
+            ("mmc0: new ultra high speed SDR104 SDXC card at address aaaa", "SDR104", 104.0),
+            ("[    2.1] mmc1: new UHS-I speed DDR50 SDHC card at address 0001", "DDR50", 50.0),
+            ("mmc0: new high speed SDHC card at address b368", "High Speed", 25.0),
+            ("mmc0: new SD card at address 0002", "Default Speed", 12.5),
+        ] {
+            let bus = MmcBus::from_kernel_line(line).unwrap();
+            assert_eq!((bus.mode.as_deref(), bus.ceiling_mb_s), (Some(mode), Some(ceiling)), "{line}");
+        }
+        assert_eq!(MmcBus::from_kernel_line("mmc0: card 0001 removed"), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "((clock|bus width|timing spec|signal voltage|driver type):[ \t]*[0-9]{0,22} ?(\\([^\n]{0,6}\\)?)?\n){0,6}") {
+            let bus = MmcBus::from_ios(&text);
+            proptest::prop_assert!(bus.ceiling_mb_s.is_none_or(|c| c >= 0.0));
+        }
+    }
+}

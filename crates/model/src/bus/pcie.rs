@@ -1,0 +1,122 @@
+//! A PCIe link as sysfs tells of it: `current_link_speed`, `max_link_width` and their like.
+//!
+//! Rates and line codes: PCI Express Base Specification as summed up by the SD Express chapter (Physical Layer
+//! Specification 8): 8b/10b up to 5 GT/s, 128b/130b from 8 GT/s on.
+
+use serde::{Deserialize, Serialize};
+
+/// A link and what it could be.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PcieLink {
+    /// Address on the bus, `0000:02:00.0`.
+    pub address: Option<String>,
+    /// Rate now in GT/s a lane.
+    pub current_speed_gt_s: Option<f64>,
+    /// Lanes now.
+    pub current_width: Option<u8>,
+    /// Highest rate of the card in GT/s a lane.
+    pub max_speed_gt_s: Option<f64>,
+    /// Most lanes of the card.
+    pub max_width: Option<u8>,
+    /// What the link carries now, in MB/s (10^6).
+    pub ceiling_mb_s: Option<f64>,
+    /// The link runs slower or narrower than the card could.
+    pub limited: bool,
+}
+
+impl PcieLink {
+    /// Reads the texts of sysfs: speed and width now, then the highest; `Unknown` and the absent stay `None`.
+    #[must_use]
+    pub fn from_sysfs(now: (Option<&str>, Option<&str>), most: (Option<&str>, Option<&str>)) -> Self {
+        let (current_speed_gt_s, current_width) = (now.0.and_then(speed), now.1.and_then(width));
+        let (max_speed_gt_s, max_width) = (most.0.and_then(speed), most.1.and_then(width));
+        let slower = current_speed_gt_s.zip(max_speed_gt_s).is_some_and(|(now, most)| now < most);
+        let narrower = current_width.zip(max_width).is_some_and(|(now, most)| now < most);
+        PcieLink {
+            address: None,
+            current_speed_gt_s,
+            current_width,
+            max_speed_gt_s,
+            max_width,
+            ceiling_mb_s: current_speed_gt_s.zip(current_width).map(|(s, w)| lane_mb_s(s) * f64::from(w)),
+            limited: slower || narrower,
+        }
+    }
+
+    /// `PCIe 3.0 x1`; `None` where rate or width is unknown.
+    #[must_use]
+    pub fn mode(&self) -> Option<String> {
+        let (speed, width) = self.current_speed_gt_s.zip(self.current_width)?;
+        Some(format!("{} x{width}", generation(speed)))
+    }
+}
+
+/// GT/s from `8.0 GT/s PCIe`, `2.5 GT/s` or lspci's `8GT/s`.
+fn speed(text: &str) -> Option<f64> {
+    let (number, _) = text.split_once("GT/s")?;
+    number.trim().parse::<f64>().ok().filter(|gt_s| gt_s.is_finite() && *gt_s > 0.0)
+}
+
+/// Lanes from `2`, or lspci's `x2`; the kernel's 0 and 255 mean that it does not know.
+fn width(text: &str) -> Option<u8> {
+    text.trim().trim_start_matches('x').parse().ok().filter(|lanes| (1..=32).contains(lanes))
+}
+
+/// MB/s of a lane after its line code.
+fn lane_mb_s(gt_s: f64) -> f64 {
+    let payload = if gt_s < 8.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
+    gt_s * payload / 8.0 * 1000.0
+}
+
+fn generation(gt_s: f64) -> String {
+    let known = [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0")];
+    known
+        .iter()
+        .find(|(rate, _)| (rate - gt_s).abs() < 0.01)
+        .map_or_else(|| format!("PCIe {gt_s} GT/s"), |(_, name)| format!("PCIe {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(speed: &str, width: &str, max_speed: &str, max_width: &str) -> PcieLink {
+        PcieLink::from_sysfs((Some(speed), Some(width)), (Some(max_speed), Some(max_width)))
+    }
+
+    #[test]
+    fn an_sd_express_card_on_one_lane_carries_985_mb_s() {
+        let link = link("8.0 GT/s PCIe\n", "1\n", "8.0 GT/s PCIe", "1");
+        assert_eq!(link.ceiling_mb_s.map(f64::round), Some(985.0));
+        assert_eq!((link.mode().as_deref(), link.limited), (Some("PCIe 3.0 x1"), false));
+    }
+
+    #[test]
+    fn the_ceilings_of_the_specification() {
+        for (speed, width, mb_s) in [
+            ("2.5 GT/s", "1", 250.0),
+            ("5.0 GT/s", "1", 500.0),
+            ("8.0 GT/s", "2", 1969.0),
+            ("16.0 GT/s PCIe", "2", 3938.0),
+        ] {
+            assert_eq!(
+                link(speed, width, "", "").ceiling_mb_s.map(f64::round),
+                Some(mb_s),
+                "{speed} x{width}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_slower_or_narrower_link_than_the_cards_is_limited() {
+        assert!(link("2.5 GT/s PCIe", "1", "8.0 GT/s PCIe", "1").limited);
+        assert!(link("8.0 GT/s PCIe", "1", "8.0 GT/s PCIe", "2").limited);
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_know_stays_unknown() {
+        let link = link("Unknown", "255", "Unknown", "0");
+        assert_eq!(link, PcieLink::default());
+        assert_eq!(link.mode(), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! A reader on USB: what it says of itself, what it carries, what it hides.
+//!
+//! Kernel: drivers/usb/storage and sysfs. A reader answers SCSI commands for the card, so none of the card's
+//! registers come through it.
+
+use serde::{Deserialize, Serialize};
+
+/// How a reader takes its commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UsbProtocol {
+    /// Bulk-Only Transport, one command at a time (`usb-storage`, interface protocol 50h).
+    Bot,
+    /// USB Attached SCSI, with a queue (`uas`, interface protocol 62h).
+    Uas,
+}
+
+/// A reader or USB stick.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UsbReader {
+    /// `idVendor`, four hex digits.
+    pub vendor_id: Option<String>,
+    /// `idProduct`, four hex digits.
+    pub product_id: Option<String>,
+    /// Text of the vendor.
+    pub vendor: Option<String>,
+    /// Text of the product.
+    pub product: Option<String>,
+    /// Serial number of the reader.
+    pub serial: Option<String>,
+    /// Speed of the link in Mbit/s.
+    pub speed_mbit_s: Option<u32>,
+    /// How it takes its commands.
+    pub protocol: Option<UsbProtocol>,
+    /// Driver bound to it.
+    pub driver: Option<String>,
+    /// Vendor in the reader's own INQUIRY answer.
+    pub inquiry_vendor: Option<String>,
+    /// Model in it.
+    pub inquiry_model: Option<String>,
+    /// Revision in it.
+    pub inquiry_rev: Option<String>,
+    /// Readers keep the card's registers to themselves: always true.
+    pub hides_cid: bool,
+    /// What the link carries in MB/s (10^6).
+    pub ceiling_mb_s: Option<f64>,
+}
+
+impl Default for UsbReader {
+    fn default() -> Self {
+        UsbReader {
+            vendor_id: None,
+            product_id: None,
+            vendor: None,
+            product: None,
+            serial: None,
+            speed_mbit_s: None,
+            protocol: None,
+            driver: None,
+            inquiry_vendor: None,
+            inquiry_model: None,
+            inquiry_rev: None,
+            hides_cid: true,
+            ceiling_mb_s: None,
+        }
+    }
+}
+
+impl UsbReader {
+    /// Takes sysfs `speed` (`480`, `5000`) and the ceiling that follows.
+    pub fn set_speed(&mut self, text: &str) {
+        self.speed_mbit_s = text.trim().parse().ok();
+        self.ceiling_mb_s = self.speed_mbit_s.and_then(ceiling_mb_s);
+    }
+
+    /// Takes `bInterfaceProtocol`, two hex digits.
+    pub fn set_interface_protocol(&mut self, text: &str) {
+        self.protocol = match text.trim() {
+            "50" => Some(UsbProtocol::Bot),
+            "62" => Some(UsbProtocol::Uas),
+            _ => None,
+        };
+    }
+
+    /// `USB 5000 Mbit/s UAS`; `None` where the speed is unknown.
+    #[must_use]
+    pub fn mode(&self) -> Option<String> {
+        let protocol = match self.protocol {
+            Some(UsbProtocol::Bot) => " BOT",
+            Some(UsbProtocol::Uas) => " UAS",
+            None => "",
+        };
+        Some(format!("USB {} Mbit/s{protocol}", self.speed_mbit_s?))
+    }
+}
+
+/// Payload in MB/s: full and high speed by the most bulk packets that fit a frame (19 of 64 bytes in 1 ms, 13 of
+/// 512 bytes in 125 µs; USB 2.0, tables 5-9 and 5-10), above by the line code (8b/10b at 5, 128b/132b from 10
+/// Gbit/s on; USB 3.2).
+fn ceiling_mb_s(mbit_s: u32) -> Option<f64> {
+    match mbit_s {
+        12 => Some(1.216),
+        480 => Some(53.248),
+        5_000 => Some(500.0),
+        10_000.. => Some(f64::from(mbit_s) / 8.0 * 128.0 / 132.0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_on_usb_3_carries_500_mb_s_and_hides_the_cid() {
+        let mut reader = UsbReader::default();
+        reader.set_speed("5000\n");
+        reader.set_interface_protocol("62\n");
+        assert_eq!((reader.ceiling_mb_s, reader.hides_cid), (Some(500.0), true));
+        assert_eq!(reader.mode().as_deref(), Some("USB 5000 Mbit/s UAS"));
+    }
+
+    #[test]
+    fn each_speed_has_its_ceiling() {
+        // 13 × 512 × 8000 and 19 × 64 × 1000 bytes.
+        for (mbit_s, mb_s) in [(480, 53.248), (12, 1.216), (10_000, 1212.0), (20_000, 2424.0)] {
+            assert!((ceiling_mb_s(mbit_s).unwrap() - mb_s).abs() < 0.5, "{mbit_s}");
+        }
+        assert_eq!(ceiling_mb_s(1), None);
+    }
+
+    #[test]
+    fn a_speed_that_is_no_number_stays_unknown() {
+        let mut reader = UsbReader::default();
+        reader.set_speed("fast");
+        assert_eq!((reader.speed_mbit_s, reader.mode()), (None, None));
+    }
+}

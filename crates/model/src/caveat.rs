@@ -1,0 +1,91 @@
+//! Doubts about a result: each is stored with it and rendered in one place.
+
+use serde::{Deserialize, Serialize};
+
+/// One doubt, with the numbers it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Caveat {
+    /// The file system takes no direct I/O: the page cache answers too.
+    #[error(
+        "{file_system} takes no direct I/O here: the page cache of this computer was in the way, the figures are its own as much as the card's; test the bare device, or a directory on another file system"
+    )]
+    NoDirectIo {
+        /// The file system's name.
+        file_system: String,
+    },
+    /// A file system between us and the card that caches, encrypts, compresses or copies on write.
+    #[error("the path lies on {file_system} ({effect}): what is measured is that layer as much as the card")]
+    Layered {
+        /// The file system's name.
+        file_system: String,
+        /// What it does to the data: `in memory`, `encrypted`, `copy-on-write, may compress` …
+        effect: String,
+    },
+    /// The kernel refused io_uring.
+    #[error(
+        "the kernel refused io_uring ({reason}): plain preads and pwrites were used, queue depths kept by threads; deep queues cost more processor time this way"
+    )]
+    NoIoUring {
+        /// The errno's text.
+        reason: String,
+    },
+    /// Registered buffers were refused (memory lock limit).
+    #[error(
+        "the kernel refused registered buffers ({reason}): each I/O maps its own, which costs some processor time"
+    )]
+    NoRegisteredBuffers {
+        /// The errno's text.
+        reason: String,
+    },
+    /// Several I/Os in flight share their memory, because a block for each would not fit.
+    #[error(
+        "{depth} blocks in flight share {shared_bytes} bytes of memory: the data read was not kept apart"
+    )]
+    SharedBuffers {
+        /// I/Os in flight.
+        depth: u32,
+        /// Bytes that they share.
+        shared_bytes: u64,
+    },
+    /// Speed above what the bus can carry: a cache or a wrong unit, not the card.
+    #[error(
+        "{mb_s:.1} MB/s is more than the bus can carry ({ceiling_mb_s:.1} MB/s): a cache of this computer answered, not the card"
+    )]
+    AboveBusCeiling {
+        /// Speed measured.
+        mb_s: f64,
+        /// What the bus carries.
+        ceiling_mb_s: f64,
+    },
+    /// The interval that `until` asks for was not reached.
+    #[error("the 95 % interval is ±{reached_percent:.1} %, not ±{wanted_percent:.1} %: {limit} came first")]
+    NotPrecise {
+        /// Wanted half width in percent of the mean.
+        wanted_percent: f64,
+        /// Reached half width.
+        reached_percent: f64,
+        /// What ended the test.
+        limit: String,
+    },
+    /// The page cache could not be emptied.
+    #[error(
+        "the page cache could not be emptied ({reason}): run as root, or read the buffered figures as those of a warm cache"
+    )]
+    CachesKept {
+        /// The errno's text.
+        reason: String,
+    },
+    /// The measurement took more of the time than it should.
+    #[error("the host needed {overhead_percent:.1} % of the time of each I/O for itself")]
+    HostOverhead {
+        /// Share of the time in percent.
+        overhead_percent: f64,
+    },
+    /// A doubt that only one place knows.
+    #[error("{text}")]
+    Other {
+        /// The doubt, as a sentence.
+        text: String,
+    },
+}

@@ -1,0 +1,122 @@
+//! What was true of card and rig while something was measured, and who says so.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The words a condition may use, each with what it means. One list, so that two sessions can be compared.
+pub const WORDS: &[(&str, &str)] = &[
+    ("state", "the card's state: fresh, overwritten, used or trimmed"),
+    ("full_percent", "how full the card was"),
+    ("written_before", "what was written just before"),
+    ("firmware", "the card's firmware"),
+    ("reader", "reader or adapter"),
+    ("usb_host", "USB host controller"),
+    ("board", "board or computer"),
+    ("board_clock", "the board's clock, e.g. an overclocked SD bus"),
+    ("cpu_governor", "how the processor's clock is governed"),
+    ("kernel", "kernel of the host"),
+    ("supply", "power supply, under-voltage"),
+    ("bus_mode", "mode of the bus: SDR104, PCIe 3.0 x1, USB 3 …"),
+    ("cooling", "cooling: active, passive …"),
+    ("cooling_of", "what is cooled: card, reader, host controller, SoC"),
+    ("file_system", "file system under the test"),
+    ("room_c", "room temperature in °C"),
+    ("host_source_mb_s", "speed of the data source of the original tool, in MB/s"),
+    ("tool", "tool that measured"),
+    ("note", "anything else"),
+];
+
+/// Who says that a condition holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// Read from the system.
+    Read,
+    /// Stated by the user (`--condition`).
+    Stated,
+    /// Set in the name of a simulated card.
+    Simulated,
+}
+
+/// A condition: words and values. In JSON it is a flat object.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Condition {
+    values: BTreeMap<String, String>,
+    #[serde(skip)]
+    origins: BTreeMap<String, Origin>,
+}
+
+/// A condition that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConditionError {
+    /// No `KEY=VALUE`.
+    #[error("--condition {0:?} is not KEY=VALUE; write e.g. cooling=passive")]
+    Shape(String),
+    /// A word that is not in [`WORDS`].
+    #[error("--condition knows no word {0:?}; the words are: {known}", known = WORDS.iter().map(|w| w.0).collect::<Vec<_>>().join(", "))]
+    Word(String),
+}
+
+impl Condition {
+    /// Records a value, replacing an earlier one of the same word.
+    pub fn set(&mut self, word: &str, value: impl Into<String>, origin: Origin) {
+        self.values.insert(word.to_owned(), value.into());
+        self.origins.insert(word.to_owned(), origin);
+    }
+
+    /// The value of a word.
+    #[must_use]
+    pub fn get(&self, word: &str) -> Option<&str> {
+        self.values.get(word).map(String::as_str)
+    }
+
+    /// Who says so; stored conditions have forgotten it and answer `None`.
+    #[must_use]
+    pub fn origin(&self, word: &str) -> Option<Origin> {
+        self.origins.get(word).copied()
+    }
+
+    /// All words and values, by word.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.iter().map(|(k, v)| (k.as_str(), v.as_str()))
+    }
+
+    /// Takes over what the other one says; its values win.
+    pub fn overlay(&mut self, other: &Condition) {
+        self.values.extend(other.values.clone());
+        self.origins.extend(other.origins.clone());
+    }
+
+    /// Reads one `KEY=VALUE` as the user states it.
+    ///
+    /// # Errors
+    /// If the text has no `=`, or the word is not known.
+    pub fn state(&mut self, text: &str) -> Result<(), ConditionError> {
+        let (word, value) = text.split_once('=').ok_or_else(|| ConditionError::Shape(text.to_owned()))?;
+        if !WORDS.iter().any(|(known, _)| *known == word) {
+            return Err(ConditionError::Word(word.to_owned()));
+        }
+        self.set(word, value, Origin::Stated);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stated_condition_is_kept_with_its_origin() {
+        let mut c = Condition::default();
+        c.state("cooling=passive").unwrap();
+        assert_eq!((c.get("cooling"), c.origin("cooling")), (Some("passive"), Some(Origin::Stated)));
+    }
+
+    #[test]
+    fn a_word_nobody_knows_is_refused_with_the_list() {
+        let error = Condition::default().state("coolling=passive").unwrap_err().to_string();
+        assert!(error.contains("cooling,"), "{error}");
+        assert_eq!(Condition::default().state("x"), Err(ConditionError::Shape("x".into())));
+    }
+}

@@ -1,0 +1,62 @@
+//! A conclusion with its evidence.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// Worth knowing.
+    Note,
+    /// Points somewhere, proves nothing.
+    Hint,
+    /// Bad: exit status 1.
+    Bad,
+}
+
+/// A claim, what became of it, and the numbers it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What is claimed or looked at, in a few words that stay the same: `serial-zero`, `capacity-against-name`.
+    pub claim: String,
+    /// The conclusion, as a sentence.
+    pub verdict: String,
+    /// How heavy it is.
+    pub weight: Weight,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// The numbers and words it rests on, in reading order.
+    pub evidence: Vec<(String, String)>,
+    /// What to do about it, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<String>,
+}
+
+impl Finding {
+    /// A finding without evidence or advice yet.
+    #[must_use]
+    pub fn new(claim: &str, weight: Weight, confidence: f64, verdict: impl Into<String>) -> Self {
+        Finding {
+            claim: claim.to_owned(),
+            verdict: verdict.into(),
+            weight,
+            confidence,
+            evidence: Vec::new(),
+            advice: None,
+        }
+    }
+
+    /// Adds a number or word that the finding rests on.
+    #[must_use]
+    pub fn because(mut self, what: &str, value: impl ToString) -> Self {
+        self.evidence.push((what.to_owned(), value.to_string()));
+        self
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+}

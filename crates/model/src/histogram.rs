@@ -1,0 +1,196 @@
+//! Latencies as counts in log-linear classes: exact count, sum, least and greatest, and quantiles to 0.4 %.
+//!
+//! Each power of two is cut into 128 equal classes (as in HDR histograms), so that recording is a shift, a mask
+//! and an addition. Values are nanoseconds.
+
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// log2 of the classes in one power of two.
+const SUB_BITS: u32 = 7;
+const SUB: u64 = 1 << SUB_BITS;
+/// The last class holds everything from about 2.4 hours up.
+const LARGEST: u64 = 1 << 43;
+const CLASSES: usize = ((43 - SUB_BITS as usize + 1) << SUB_BITS) + 1;
+
+/// A distribution of latencies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    count: u64,
+    sum: u128,
+    min: Nanos,
+    max: Nanos,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram { counts: vec![0; CLASSES], count: 0, sum: 0, min: Nanos::MAX, max: 0 }
+    }
+}
+
+/// Class of a value: linear below 2·`SUB`, then `SUB` classes for each power of two.
+#[inline]
+fn class(value: Nanos) -> usize {
+    let v = value.min(LARGEST);
+    let shift = (63 - (v | (SUB - 1)).leading_zeros()).saturating_sub(SUB_BITS);
+    ((u64::from(shift) << SUB_BITS) + (v >> shift)) as usize
+}
+
+/// Least value and width of a class.
+fn bounds(class: usize) -> (Nanos, Nanos) {
+    let c = class as u64;
+    if c < 2 * SUB {
+        return (c, 1);
+    }
+    let shift = (c >> SUB_BITS) - 1;
+    ((SUB + (c & (SUB - 1))) << shift, 1 << shift)
+}
+
+impl Histogram {
+    /// Counts one latency.
+    #[inline]
+    pub fn record(&mut self, value: Nanos) {
+        self.counts[class(value)] += 1;
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds all counts of another distribution.
+    pub fn merge(&mut self, other: &Histogram) {
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forgets everything, keeping the memory.
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        (self.count, self.sum, self.min, self.max) = (0, 0, Nanos::MAX, 0);
+    }
+
+    /// How many latencies were counted.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Mean in nanoseconds; 0 when empty.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+    }
+
+    /// Greatest latency in nanoseconds, exact; 0 when empty.
+    #[must_use]
+    pub fn max(&self) -> Nanos {
+        self.max
+    }
+
+    /// Least latency in nanoseconds, exact; 0 when empty.
+    #[must_use]
+    pub fn min(&self) -> Nanos {
+        if self.count == 0 { 0 } else { self.min }
+    }
+
+    /// The latency below or at which the share `q` (0 to 1) lies; 0 when empty.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Nanos {
+        let wanted = ((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        for (index, n) in self.counts.iter().enumerate() {
+            seen += n;
+            if seen >= wanted {
+                let (low, width) = bounds(index);
+                return (low + width / 2).clamp(self.min, self.max);
+            }
+        }
+        self.max
+    }
+
+    /// The classes that hold something: least value in nanoseconds, and count.
+    pub fn classes(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+        self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (bounds(i).0, *n))
+    }
+}
+
+/// The stored form: only the classes that hold something.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    sum_ns: u64,
+    min_ns: Nanos,
+    max_ns: Nanos,
+    classes: Vec<(Nanos, u64)>,
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sum_ns = u64::try_from(self.sum).unwrap_or(u64::MAX);
+        Stored { sum_ns, min_ns: self.min(), max_ns: self.max, classes: self.classes().collect() }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = Stored::deserialize(deserializer)?;
+        let mut histogram = Histogram::default();
+        for (low, n) in stored.classes {
+            histogram.counts[class(low)] += n;
+            histogram.count += n;
+        }
+        if histogram.count > 0 {
+            (histogram.sum, histogram.min, histogram.max) =
+                (u128::from(stored.sum_ns), stored.min_ns, stored.max_ns);
+        }
+        Ok(histogram)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_empty_histogram_says_zero() {
+        let h = Histogram::default();
+        assert_eq!((h.count(), h.min(), h.max(), h.quantile(0.5)), (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn every_class_holds_its_own_least_value() {
+        for c in 0..CLASSES - 1 {
+            let (low, width) = bounds(c);
+            assert_eq!((class(low), class(low + width - 1)), (c, c));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_within_half_a_percent_of_the_sorted_values(
+            mut values in prop::collection::vec(1u64..10_000_000_000, 1..300), q in 0.0..1.0f64,
+        ) {
+            let mut h = Histogram::default();
+            values.iter().for_each(|v| h.record(*v));
+            values.sort_unstable();
+            let rank = ((q * values.len() as f64).ceil() as usize).max(1) - 1;
+            let (exact, got) = (values[rank] as f64, h.quantile(q) as f64);
+            prop_assert!((got - exact).abs() <= exact * 0.005 + 1.0, "{got} for {exact}");
+        }
+
+        #[test]
+        fn storing_and_reading_back_changes_nothing(values in prop::collection::vec(0u64..1 << 42, 0..100)) {
+            let mut h = Histogram::default();
+            values.iter().for_each(|v| h.record(*v));
+            let text = serde_json::to_string(&h).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), h);
+        }
+    }
+}

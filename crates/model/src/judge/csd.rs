@@ -1,0 +1,129 @@
+//! Signs in the CSD and SCR: constants that the specification fixes, protection, versions that do not fit.
+
+use super::cid::crc_mismatch;
+use super::{WEAK, hint, note};
+use crate::finding::Finding;
+use crate::identity::Identity;
+use crate::registers::{Crc, Csd, Family, Raw, Scr};
+
+/// Looks at CSD and SCR.
+pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
+    findings.extend(blanks(identity));
+    if let Some(csd) = identity.csd.as_ref().filter(|csd| csd.blank.is_none()) {
+        findings.extend(constants(csd));
+        findings.extend(protection(csd));
+        if csd.crc == Crc::Mismatch {
+            findings.push(crc_mismatch("csd", csd.crc7, csd.crc7_computed));
+        }
+        findings.extend(identity.scr.as_ref().and_then(|scr| scr_against_family(scr, csd)));
+    }
+}
+
+/// A remark for each register that holds nothing (the CID has its own).
+fn blanks(identity: &Identity) -> Vec<Finding> {
+    fn of<const N: usize>(name: &str, raw: Option<Raw<N>>) -> Option<Finding> {
+        let (raw, upper) = (raw?, name.to_uppercase());
+        let blank = raw.blank()?;
+        Some(
+            note(
+                &format!("{name}-blank"),
+                format!("the {upper} is {blank}: the card or the host did not deliver it"),
+            )
+            .because(name, raw),
+        )
+    }
+    let csd = of("csd", identity.csd.as_ref().map(|r| r.raw));
+    let scr = of("scr", identity.scr.as_ref().map(|r| r.raw));
+    let ssr = of("ssr", identity.ssr.as_ref().map(|r| r.raw));
+    let ocr = of("ocr", identity.ocr.as_ref().map(|r| r.raw));
+    [csd, scr, ssr, ocr].into_iter().flatten().collect()
+}
+
+/// Fields that have one value in the specification (5.3.2 to 5.3.4).
+fn constants(csd: &Csd) -> Option<Finding> {
+    let wrong: Vec<&str> = if csd.csd_structure == 0 { first_version(csd) } else { later_versions(csd) }
+        .into_iter()
+        .filter_map(|(right, name)| (!right).then_some(name))
+        .collect();
+    (!wrong.is_empty()).then(|| {
+        hint(
+            "csd-constants",
+            WEAK,
+            format!("fields that the specification fixes have other values: {}", wrong.join(", ")),
+        )
+        .because("csd", csd.raw)
+        .because("fields", wrong.join(", "))
+    })
+}
+
+fn first_version(csd: &Csd) -> Vec<(bool, &'static str)> {
+    vec![
+        // The specification has 01x1 1011 0101b, but genuine cards add write protection (class 6) and those of
+        // version 1.0x lack lock and switch: only the classes of reading, writing and erasing are asked for.
+        (csd.ccc & 0x135 == 0x135, "CCC"),
+        ((9..=11).contains(&csd.read_bl_len), "READ_BL_LEN"),
+        (csd.write_bl_len == csd.read_bl_len, "WRITE_BL_LEN"),
+        (csd.read_bl_partial, "READ_BL_PARTIAL"),
+        (matches!(csd.tran_speed, 0x32 | 0x5a), "TRAN_SPEED"),
+    ]
+}
+
+fn later_versions(csd: &Csd) -> Vec<(bool, &'static str)> {
+    vec![
+        (csd.taac == 0x0e, "TAAC"),
+        (csd.nsac == 0, "NSAC"),
+        (matches!(csd.tran_speed, 0x32 | 0x5a | 0x0b | 0x2b), "TRAN_SPEED"),
+        // x1x1 1011 01x1b
+        (csd.ccc & 0b0101_1111_1101 == 0b0101_1011_0101, "CCC"),
+        (csd.read_bl_len == 9, "READ_BL_LEN"),
+        (!csd.read_bl_partial, "READ_BL_PARTIAL"),
+        (!csd.write_blk_misalign, "WRITE_BLK_MISALIGN"),
+        (!csd.read_blk_misalign, "READ_BLK_MISALIGN"),
+        (csd.erase_blk_en, "ERASE_BLK_EN"),
+        (csd.sector_size == 0x7f, "SECTOR_SIZE"),
+        (csd.wp_grp_size == 0, "WP_GRP_SIZE"),
+        (!csd.wp_grp_enable, "WP_GRP_ENABLE"),
+        (csd.r2w_factor == 2, "R2W_FACTOR"),
+        (csd.write_bl_len == 9, "WRITE_BL_LEN"),
+        (!csd.write_bl_partial, "WRITE_BL_PARTIAL"),
+        (!csd.file_format_grp && csd.file_format == 0, "FILE_FORMAT"),
+    ]
+}
+
+fn protection(csd: &Csd) -> Option<Finding> {
+    let kind = match (csd.perm_write_protect, csd.tmp_write_protect) {
+        (true, _) => "for good: the kernel makes it a read-only device",
+        (false, true) => "for now: it can be lifted by rewriting the CSD",
+        _ => return None,
+    };
+    Some(
+        note("write-protected", format!("the card is write-protected {kind}"))
+            .because("perm_write_protect", csd.perm_write_protect)
+            .because("tmp_write_protect", csd.tmp_write_protect),
+    )
+}
+
+/// A family needs the version that made it, and SD_SECURITY names the family again.
+fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
+    let family = csd.family?;
+    let least = match family {
+        Family::Sdsc => 1,
+        Family::Sdhc => 2,
+        Family::Sdxc => 3,
+        Family::Sduc => 7,
+    };
+    let security = match scr.sd_security {
+        2 => Some(Family::Sdsc),
+        3 => Some(Family::Sdhc),
+        4 => Some(Family::Sdxc),
+        _ => None,
+    };
+    let old = scr.major_version().is_some_and(|major| major < least);
+    let other = security.is_some_and(|said| said != family);
+    (scr.blank.is_none() && (old || other)).then(|| {
+        hint("scr-against-capacity", WEAK, format!("the SCR does not fit a {family} card: such a card follows version {least} at least, and SD_SECURITY names its family"))
+            .because("version", scr.version.as_deref().unwrap_or("reserved code"))
+            .because("sd_security", scr.sd_security_text.as_deref().unwrap_or("reserved code"))
+            .because("family", family)
+    })
+}

@@ -1,0 +1,288 @@
+//! What a card's contradictions are called, on registers of real cards and on ones bent for the purpose.
+
+use super::*;
+use crate::bus::{MmcBus, PcieLink, UsbReader};
+use crate::identity::{HexRegisters, from_hex};
+use crate::nvme::{NvmeIdentity, SmartLog};
+
+const TODAY: (u16, u8) = (2026, 11);
+const CSD_4_GB: &str = "400e00325b5900001d8a7f800a4040b9";
+
+fn identity(cid: &str, csd: &str) -> Identity {
+    from_hex(HexRegisters { cid: Some(cid), csd: Some(csd), ..HexRegisters::default() }).unwrap()
+}
+
+fn claims_of(identity: &Identity) -> Vec<String> {
+    judge(identity, TODAY).into_iter().map(|finding| finding.claim).collect()
+}
+
+fn claims(cid: &str, csd: &str) -> Vec<String> {
+    claims_of(&identity(cid, csd))
+}
+
+fn has(claims: &[String], claim: &str) -> bool {
+    claims.iter().any(|c| c == claim)
+}
+
+fn with_ssr(head: &str) -> Identity {
+    from_hex(HexRegisters { ssr: Some(&format!("{head:0<128}")), ..HexRegisters::default() }).unwrap()
+}
+
+#[test]
+fn the_genuine_sandisks_of_seed_002_only_get_the_kernels_remark() {
+    assert_eq!(claims("035344535530344780811ea6ab00b37f", CSD_4_GB), ["kernel-quirk"]);
+    assert_eq!(
+        claims("0353445355303147800008fe40006cfd", "002600325f5983c8befbcfff924040d7"),
+        ["kernel-quirk"]
+    );
+}
+
+#[test]
+fn a_card_whose_name_says_16_gb_and_whose_csd_says_32_is_named() {
+    // Phison's SD16G with the CSD of a 32 GB Samsung, 31 393 316 864 bytes.
+    let identity = identity("275048534431364730da89b82900fb61", "400e00325b590000e9e57f800a4040f1");
+    let finding = judge(&identity, TODAY).into_iter().find(|f| f.claim == "capacity-against-name").unwrap();
+    assert!(finding.verdict.contains("16 GB") && finding.verdict.contains("31.39 GB"), "{}", finding.verdict);
+    assert_eq!(finding.evidence[1], ("capacity_bytes".to_owned(), "31393316864".to_owned()));
+    assert_eq!((finding.weight, finding.confidence), (Weight::Hint, STRONG));
+}
+
+#[test]
+fn a_name_that_fits_or_says_no_size_is_left_alone() {
+    assert!(!has(
+        &claims("02544d5344303634055744cb0f003401", "002d0032135983c9f6d9cf8016400001"),
+        "capacity-against-name"
+    ));
+    assert!(!has(&claims("1b534d30303030301000ca9e3d00b201", CSD_4_GB), "capacity-against-name"));
+}
+
+#[test]
+fn serial_zero_is_a_strong_hint_and_a_low_serial_a_weak_one() {
+    assert!(has(&claims("03534453553034478000000000016300", CSD_4_GB), "serial-zero"));
+    let low = claims("824a544e43617264204000081100e200", CSD_4_GB);
+    // 0x40000811 is no low serial; 0x0811 would be.
+    assert!(!has(&low, "serial-low"), "{low:?}");
+    assert!(has(&claims("824a544e43617264200000081100e200", CSD_4_GB), "serial-low"));
+    // Phison's honest cards count from low numbers.
+    assert!(!has(&claims("275048534430344730000000110144aa", CSD_4_GB), "serial-low"));
+}
+
+#[test]
+fn an_empty_identity_with_a_serial_is_named() {
+    let claims = claims("0000000000000000001234567801b300", CSD_4_GB);
+    assert!(has(&claims, "cid-blank-but-serial") && has(&claims, "maker-unregistered"), "{claims:?}");
+}
+
+#[test]
+fn a_controllers_default_name_and_a_foreign_oid_are_named() {
+    let smi = claims("6f0013534d4920201012345678016300", CSD_4_GB);
+    assert!(has(&smi, "name-smi") && !has(&smi, "maker-against-oid"), "{smi:?}");
+    let ncard = claims("0383684e4361726410e000035d00e200", CSD_4_GB);
+    assert!(has(&ncard, "maker-against-oid") && has(&ncard, "sandisk-name"), "{ncard:?}");
+    assert!(has(&claims("0353444153202020101234567801b300", CSD_4_GB), "name-as"));
+}
+
+#[test]
+fn sandisks_number_with_a_phison_name_is_named() {
+    let claims = claims("0353445344344742307c7762c900e100", "400e00325b5900001da77f800a400000");
+    assert!(has(&claims, "sandisk-name"), "{claims:?}");
+}
+
+#[test]
+fn kingstons_oem_id_under_another_number_is_named_with_its_counter_evidence() {
+    let identity = identity("003432534431364720000003fb0192d5", "400e00325b590000770b7f800a40004f");
+    let finding = judge(&identity, TODAY).into_iter().find(|f| f.claim == "oid-42").unwrap();
+    assert!(finding.verdict.contains("Gigastone"));
+    assert!(!has(&claims("41343253443847423043f65dc900f4a1", "400e00325b5900003a8f7f800a400087"), "oid-42"));
+}
+
+#[test]
+fn five_zeros_are_samsungs_name_and_nobody_elses() {
+    assert!(!has(
+        &claims("1b534d3030303030107d11463800c199", "400e00325b590000e9e57f800a4040f1"),
+        "name-zeros"
+    ));
+    assert!(has(
+        &claims("744a60303030303000000001c9017709", "400e00325b590000e8f57f800a4000d1"),
+        "name-zeros"
+    ));
+}
+
+#[test]
+fn impossible_dates_are_told_with_their_reason() {
+    let date = |cid: &str, csd: &str| {
+        let findings = judge(&identity(cid, csd), TODAY);
+        findings.into_iter().find(|f| f.claim == "date-impossible").map(|f| f.verdict)
+    };
+    assert!(date("035344535530344780811ea6ab00b07f", CSD_4_GB).unwrap().contains("month 0"));
+    // December 2026 is next month.
+    assert!(date("035344535530344780811ea6ab01ac00", CSD_4_GB).unwrap().contains("future"));
+    assert_eq!(date("035344535530344780811ea6ab01ab00", CSD_4_GB), None);
+    // SDHC in 2005.
+    assert!(date("035344535530344780811ea6ab005300", CSD_4_GB).unwrap().contains("2006"));
+}
+
+#[test]
+fn careless_writing_is_a_weak_hint() {
+    let kodak = claims("6f001353440000001f1234567801b300", CSD_4_GB);
+    assert!(has(&kodak, "cid-careless"), "{kodak:?}");
+    assert!(!has(
+        &claims("744a60555344202010a5a2038a00f601", "400e00325b5900003c1d7f800a400001"),
+        "cid-careless"
+    ));
+}
+
+#[test]
+fn broken_constants_and_an_odd_family_are_weak_hints() {
+    // TAAC 0f in place of 0e, ERASE_BLK_EN cleared.
+    let finding =
+        judge(&identity("035344535530344780811ea6ab00b37f", "400f00325b5900001d8a3f800a404000"), TODAY)
+            .into_iter()
+            .find(|f| f.claim == "csd-constants")
+            .unwrap();
+    assert_eq!((finding.evidence[1].1.as_str(), finding.confidence), ("TAAC, ERASE_BLK_EN", WEAK));
+    // C_SIZE ff60 lies between the families.
+    assert!(has(
+        &claims("035344535533324780811ea6ab00b37f", "400e00325b590000ff607f800a404000"),
+        "capacity-outside-family"
+    ));
+    // 4 GB of SDSC: READ_BL_LEN 11.
+    assert!(has(
+        &claims("035344535530344780811ea6ab00b37f", "002600325f5b83febefbcfff92c04000"),
+        "capacity-outside-family"
+    ));
+}
+
+#[test]
+fn a_wrong_crc_is_a_transfer_error_first_and_junk_of_the_host_is_nothing() {
+    assert!(has(&claims("035344535530344780811ea6ab00b355", CSD_4_GB), "cid-crc"));
+    assert!(has(&claims("035344535530344780811ea6ab00b37f", "400e00325b5900001d8a7f800a404055"), "csd-crc"));
+    let shared = claims("035344535530344780811ea6ab00b355", "400e00325b5900001d8a7f800a404055");
+    assert_eq!(shared, ["kernel-quirk"]);
+}
+
+#[test]
+fn empty_registers_are_named_one_by_one() {
+    let zeros = |digits| "0".repeat(digits);
+    let (sixteen, eight, sixty_four, four) = (zeros(32), zeros(16), zeros(128), zeros(8));
+    let registers = HexRegisters {
+        cid: Some(&sixteen),
+        csd: Some(&sixteen),
+        scr: Some(&eight),
+        ssr: Some(&sixty_four),
+        ocr: Some(&four),
+        kind: None,
+    };
+    assert_eq!(
+        claims_of(&from_hex(registers).unwrap()),
+        ["cid-blank", "csd-blank", "scr-blank", "ssr-blank", "ocr-blank"]
+    );
+}
+
+#[test]
+fn write_protection_is_noted() {
+    assert!(has(
+        &claims("035344535530344780811ea6ab00b37f", "400e00325b5900001d8a7f800a406000"),
+        "write-protected"
+    ));
+}
+
+#[test]
+fn an_sdxc_card_of_version_2_does_not_fit() {
+    let registers = |scr| HexRegisters {
+        csd: Some("400e0032db790001dbd37f800a4040f9"),
+        scr: Some(scr),
+        ..HexRegisters::default()
+    };
+    assert!(has(&claims_of(&from_hex(registers("0235000000000000")).unwrap()), "scr-against-capacity"));
+    assert!(!has(&claims_of(&from_hex(registers("0245848700000000")).unwrap()), "scr-against-capacity"));
+    // No content protection at all is honest.
+    assert!(!has(&claims_of(&from_hex(registers("0205848700000000")).unwrap()), "scr-against-capacity"));
+}
+
+#[test]
+fn the_ocr_is_believed_only_where_the_card_had_woken() {
+    let registers = |ocr| HexRegisters { csd: Some(CSD_4_GB), ocr: Some(ocr), ..HexRegisters::default() };
+    assert!(has(&claims_of(&from_hex(registers("80ff8000")).unwrap()), "ocr-against-csd"));
+    assert!(!has(&claims_of(&from_hex(registers("00200000")).unwrap()), "ocr-against-csd"));
+    assert!(!has(&claims_of(&from_hex(registers("c0ff8000")).unwrap()), "ocr-against-csd"));
+}
+
+#[test]
+fn a_host_that_sees_another_capacity_than_the_csd_is_named() {
+    let mut card = identity("035344535530344780811ea6ab00b37f", CSD_4_GB);
+    card.capacity_bytes = Some(3_965_190_144 - 512);
+    assert!(has(&claims_of(&card), "capacity-against-csd"));
+}
+
+#[test]
+fn a_uhs_card_at_3_3_volts_is_not_accused_of_a_missing_grade() {
+    let mut card = with_ssr("0000000004000000040090000f050a");
+    assert_eq!(claims_of(&card), ["uhs-grade-zero"]);
+    card.mmc = Some(MmcBus { signal_voltage_v: Some(1.8), ..MmcBus::default() });
+    assert!(claims_of(&card).is_empty());
+    assert!(claims_of(&with_ssr("8000000003000000020290000b0500")).is_empty());
+}
+
+#[test]
+fn a2_on_linux_is_explained() {
+    let findings = judge(&with_ssr("000000000800000004009000011b391e000800000002ff0003"), TODAY);
+    assert_eq!(findings[0].claim, "a2-on-linux");
+    assert!(findings[0].advice.as_deref().unwrap().contains("1500"));
+}
+
+#[test]
+fn the_kernels_workarounds_are_keyed_on_the_date_too() {
+    let csd = "400e00325b590001cfff7f800a400000";
+    assert!(has(&claims("9f544953443634476136980065013b00", csd), "kernel-quirk"));
+    assert!(!has(&claims("9f54495344363447614b1004af017400", csd), "kernel-quirk"));
+}
+
+#[test]
+fn a_clock_below_the_timings_name_is_noted_and_a_rounded_one_is_not() {
+    let bus = |hz: u64| Identity {
+        mmc: Some(MmcBus::from_ios(&format!(
+            "clock: {hz} Hz\nbus width: 2 (4 bits)\ntiming spec: 6 (sd uhs SDR104)\n"
+        ))),
+        ..Identity::default()
+    };
+    let findings = judge(&bus(50_000_000), TODAY);
+    assert_eq!(findings[0].claim, "clock-below-timing");
+    assert!(
+        findings[0].verdict.contains("50 MHz, not at 208 MHz: it carries 25 MB/s"),
+        "{}",
+        findings[0].verdict
+    );
+    assert!(claims_of(&bus(200_000_000)).is_empty());
+}
+
+#[test]
+fn a_narrow_link_and_a_reader_are_noted() {
+    let pcie = PcieLink::from_sysfs((Some("2.5 GT/s PCIe"), Some("1")), (Some("8.0 GT/s PCIe"), Some("1")));
+    let card = Identity { pcie: Some(pcie), usb: Some(UsbReader::default()), ..Identity::default() };
+    assert_eq!(claims_of(&card), ["pcie-link-below-card", "reader-hides-registers"]);
+}
+
+#[test]
+fn a_card_that_warns_of_itself_is_heard() {
+    let mut log = vec![0; 512];
+    (log[0], log[5], log[216]) = (0b1000, 104, 3);
+    let nvme = NvmeIdentity { smart: Some(SmartLog::decode(&log).unwrap()), ..NvmeIdentity::default() };
+    let card = Identity { nvme: Some(nvme), ..Identity::default() };
+    assert_eq!(claims_of(&card), ["nvme-critical-warning", "nvme-worn", "nvme-throttled"]);
+}
+
+#[test]
+fn registers_never_give_more_than_a_hint() {
+    for cid in [
+        "00000000000000000000000000000000",
+        "ffffffffffffffffffffffffffffffff",
+        "0000000000000000000000000000f000",
+    ] {
+        assert!(
+            judge(&identity(cid, CSD_4_GB), TODAY)
+                .iter()
+                .all(|f| f.weight < Weight::Bad && f.confidence <= 1.0)
+        );
+    }
+}

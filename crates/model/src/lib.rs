@@ -1,0 +1,23 @@
+//! The words of Cardscope as types: what a card says of itself, what a recipe asks, what a test measured.
+//!
+//! Nothing here does I/O or reads a clock. Every other crate speaks in these types, so a name means the same
+//! thing in the code, in the output and in `docs/`.
+#![forbid(unsafe_code)]
+
+pub mod aggregate;
+pub mod bus;
+pub mod capacity;
+pub mod caveat;
+pub mod condition;
+pub mod finding;
+pub mod histogram;
+pub mod identity;
+pub mod judge;
+pub mod maker;
+pub mod mark;
+pub mod nvme;
+pub mod recipe;
+pub mod registers;
+pub mod result;
+pub mod test_name;
+pub mod units;

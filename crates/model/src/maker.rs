@@ -1,0 +1,178 @@
+//! Who made a card, by the numbers MID and OID of its CID: a hint, never a fact.
+//!
+//! SD-3C LLC's list is not public. The table is collected by observation from mmc-utils, hardinfo2, PiBenchmarks,
+//! sbc-bench, the kernel's `drivers/mmc/core/card.h` and dumps of retail cards; the MID names who
+//! registered the controller or the card's design, not the brand printed on it.
+
+/// A row of the table.
+struct Row {
+    mid: u8,
+    /// OEM ids seen on honest cards with this number.
+    oids: &'static [u16],
+    name: &'static str,
+    /// Where sources disagree, or who else uses it.
+    note: Option<&'static str>,
+}
+
+/// What is known of a maker's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Maker {
+    /// Usual meaning of the number.
+    pub name: &'static str,
+    /// Conflict between sources, or others that share the number.
+    pub note: Option<&'static str>,
+    /// Whether the OEM id is one seen with it.
+    pub oid: OidFit,
+    /// OEM ids seen with it.
+    pub known_oids: &'static [u16],
+}
+
+/// How an OEM id goes with a maker's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OidFit {
+    /// Seen together before.
+    Known,
+    /// Others were seen with this maker, this one was not.
+    Foreign,
+    /// No OEM id is known for the maker.
+    Unlisted,
+}
+
+/// Numbers that nobody registered; some honest budget cards carry them, and many counterfeits.
+pub const UNREGISTERED: [u8; 5] = [0x00, 0xdf, 0xf1, 0xff, 0xfe];
+
+/// Shorthand of a row.
+const fn row(mid: u8, oids: &'static [u16], name: &'static str, note: &'static str) -> Row {
+    Row { mid, oids, name, note: if note.is_empty() { None } else { Some(note) } }
+}
+
+/// The table, by MID.
+static MAKERS: &[Row] = &[
+    row(
+        0x00,
+        &[0x3432, 0x0000, 0x3030, 0x2020],
+        "no registered maker",
+        "cheap rebrands, some honest (Gigastone, Patriot), and counterfeits",
+    ),
+    row(0x01, &[0x5041], "Panasonic", ""),
+    row(0x02, &[0x544d], "Toshiba / Kioxia", "older cards of Kingston, Viking, PQI and Kodak carry it too"),
+    row(0x03, &[0x5344, 0x5054, 0x5744], "SanDisk / Western Digital", ""),
+    row(0x04, &[], "SanDisk", "one source only"),
+    row(0x06, &[], "Ritek", "one source only"),
+    row(0x08, &[], "Silicon Power", ""),
+    row(0x09, &[0x4150], "ATP", ""),
+    row(0x11, &[], "Toshiba", "the number of its eMMCs"),
+    row(0x12, &[0x3456, 0x5678], "placeholder 12 34 56", "Gigastone ships it; also on counterfeits"),
+    row(0x13, &[], "Micron", "another list says KingMax"),
+    row(0x15, &[], "Samsung", "the number of its eMMCs"),
+    row(0x18, &[], "Infineon", ""),
+    row(0x19, &[], "Dynacard", "one source only"),
+    row(0x1a, &[], "PQI", "one source only"),
+    row(0x1b, &[0x534d], "Samsung", "mmc-utils says Transcend or Samsung"),
+    row(0x1c, &[], "Transcend", ""),
+    row(0x1d, &[0x4144], "ADATA", "mmc-utils says Corsair or ADATA"),
+    row(0x1e, &[], "Transcend", ""),
+    row(0x1f, &[], "Kingston", ""),
+    row(
+        0x27,
+        &[0x5048],
+        "Phison",
+        "the controller inside many brands: Delkin, HP, Integral, Intenso, PNY, Goodram, older Lexar and Kingston; the kernel calls it Apacer",
+    ),
+    row(0x28, &[0x4245], "Lexar", "also PNY and ProGrade; another list says Barun"),
+    row(0x30, &[], "SanDisk", ""),
+    row(0x31, &[0x5350], "Silicon Power", ""),
+    row(0x33, &[], "STMicroelectronics", ""),
+    row(0x41, &[0x3432], "Kingston", ""),
+    row(0x45, &[0x2d42], "Team Group", "the kernel knows it as a SanDisk eMMC"),
+    row(0x51, &[], "STEC", "one source only"),
+    row(0x5d, &[0x5342], "Swissbit", ""),
+    row(0x61, &[], "Netkust", "one source only"),
+    row(0x63, &[], "Cactus", "one source only"),
+    row(0x64, &[0x5043], "unknown, seen on one Kodak card", "one source only"),
+    row(
+        0x6f,
+        &[0x0013, 0x0303],
+        "STMicroelectronics or STEC",
+        "sources disagree; seen on Hiksemi, HP, Kodak, Lenovo, Netac",
+    ),
+    row(0x70, &[], "Kingston", "the number of its eMMCs"),
+    row(0x73, &[0x4247], "Hama, Fugi or V-Gen", ""),
+    row(0x74, &[0x4a45, 0x4a60], "Transcend", "also PNY and Gigastone"),
+    row(0x76, &[], "Patriot", ""),
+    row(0x82, &[0x4a54], "Sony or Gobe", "another list says Jiang Tay"),
+    row(0x83, &[], "Netcom", ""),
+    row(0x84, &[0x5446], "Strontium", ""),
+    row(0x89, &[0x0303], "unknown", "seen on Netac and Team"),
+    row(0x90, &[], "Hynix", "the number of its eMMCs"),
+    row(0x92, &[], "Sony", "one source only"),
+    row(0x9c, &[0x4245, 0x534f], "Angelbird, Hoodman or Barun", "one source says Sony"),
+    row(0x9e, &[], "PNY or Lexar", "sources disagree"),
+    row(
+        0x9f,
+        &[0x5449],
+        "shared OEM number",
+        "Kingston Canvas, Kodak, Silicon Power, Amazon and Gigastone; one source says Texas Instruments",
+    ),
+    row(0xad, &[0x4c53], "Longsys", "Amazon Basics, newer Lexar, Raspberry Pi cards"),
+    row(0xc9, &[0x4d60], "Lexar", "one source only"),
+    row(0xdf, &[], "no registered maker", "a pattern of counterfeits"),
+    row(0xf1, &[], "no registered maker", "a pattern of counterfeits"),
+    row(0xfe, &[0x3432, 0x3456], "no registered maker", "budget cards; Micron or Numonyx on eMMCs"),
+    row(0xff, &[], "no registered maker", "a pattern of counterfeits; one source says Netac"),
+];
+
+/// Sharper names where the OEM id decides between those who share a number.
+static SHARPER: &[(u8, u16, &str)] = &[
+    (0x03, 0x5744, "Western Digital"),
+    (0x12, 0x3456, "Gigastone, or nobody: a placeholder"),
+    (0x28, 0x4245, "Lexar"),
+    (0x9c, 0x534f, "Angelbird or Hoodman"),
+    (0x9c, 0x4245, "Barun, Angelbird or Hoodman"),
+];
+
+/// Looks up a maker's number, sharpened by the OEM id; `None` where the number was never seen.
+#[must_use]
+pub fn look_up(mid: u8, oid: u16) -> Option<Maker> {
+    let row = MAKERS.iter().find(|row| row.mid == mid)?;
+    let sharper = SHARPER.iter().find(|(m, o, _)| (*m, *o) == (mid, oid));
+    let fit = match row.oids {
+        [] => OidFit::Unlisted,
+        oids if oids.contains(&oid) => OidFit::Known,
+        _ => OidFit::Foreign,
+    };
+    Some(Maker { name: sharper.map_or(row.name, |s| s.2), note: row.note, oid: fit, known_oids: row.oids })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_stands_once_and_in_order() {
+        assert!(MAKERS.windows(2).all(|pair| pair[0].mid < pair[1].mid));
+    }
+
+    #[test]
+    fn known_pairs_are_told_from_foreign_ones() {
+        assert_eq!(
+            look_up(0x03, 0x5344).map(|m| (m.name, m.oid)),
+            Some(("SanDisk / Western Digital", OidFit::Known))
+        );
+        assert_eq!(look_up(0x03, 0x8368).map(|m| m.oid), Some(OidFit::Foreign));
+        assert_eq!(look_up(0x1c, 0x1234).map(|m| m.oid), Some(OidFit::Unlisted));
+        assert_eq!(look_up(0x03, 0x5744).map(|m| m.name), Some("Western Digital"));
+        assert_eq!(look_up(0x77, 0x5344), None);
+    }
+
+    #[test]
+    fn the_number_that_one_tool_calls_counterfeit_is_longsys() {
+        assert_eq!(look_up(0xad, 0x4c53).map(|m| (m.name, m.oid)), Some(("Longsys", OidFit::Known)));
+    }
+
+    #[test]
+    fn conflicts_between_sources_are_said() {
+        assert!(look_up(0x27, 0x5048).unwrap().note.unwrap().contains("Apacer"));
+        assert!(UNREGISTERED.iter().all(|mid| look_up(*mid, 0).is_some()));
+    }
+}

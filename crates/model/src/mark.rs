@@ -1,0 +1,283 @@
+//! Marks, the ratings printed on cards: what each demands, which ones a card claims itself.
+//!
+//! Figures: Physical Layer Specification 4.13 (C, U, V), 3.11 and 4.16 (A), 8.4 (E). A mark is the lowest speed
+//! under the specification's conditions, not a typical one; it implies the lower ones of its letter.
+
+use crate::registers::Ssr;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// A mark: its letter and its number, only pairs that exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Mark {
+    letter: char,
+    number: u16,
+}
+
+/// What a mark demands of a card.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Demand {
+    /// The mark.
+    pub mark: Mark,
+    /// Least sequential or sustained write in MB/s (10^6).
+    pub write_mb_s: f64,
+    /// Least sequential read in MB/s, where one is demanded.
+    pub read_mb_s: Option<f64>,
+    /// Least random reads of 4 KiB a second.
+    pub random_read_iops: Option<f64>,
+    /// Least random writes of 4 KiB a second.
+    pub random_write_iops: Option<f64>,
+    /// Bus on which it is promised.
+    pub bus: Cow<'static, str>,
+    /// Under which conditions.
+    pub notes: Cow<'static, str>,
+}
+
+/// What a mark demands besides writing: sequential read in MB/s, random reads and writes a second.
+type Besides = (Option<f64>, Option<f64>, Option<f64>);
+
+/// Nothing besides writing.
+const ALONE: Besides = (None, None, None);
+
+/// A row of the table: mark, write MB/s, what is demanded besides, bus, notes.
+const fn row(
+    letter: char,
+    number: u16,
+    write_mb_s: f64,
+    also: Besides,
+    bus: &'static str,
+    notes: &'static str,
+) -> Demand {
+    Demand {
+        mark: Mark { letter, number },
+        write_mb_s,
+        read_mb_s: also.0,
+        random_read_iops: also.1,
+        random_write_iops: also.2,
+        bus: Cow::Borrowed(bus),
+        notes: Cow::Borrowed(notes),
+    }
+}
+
+const fn demand(
+    letter: char,
+    number: u16,
+    write_mb_s: f64,
+    bus: &'static str,
+    notes: &'static str,
+) -> Demand {
+    row(letter, number, write_mb_s, ALONE, bus, notes)
+}
+
+const fn application(number: u16, read_iops: f64, write_iops: f64, notes: &'static str) -> Demand {
+    row('A', number, 10.0, (None, Some(read_iops), Some(write_iops)), UHS_ANY, notes)
+}
+
+const fn express(number: u16) -> Demand {
+    row('E', number, number as f64, (Some(number as f64), None, None), PCIE, NOTES_E)
+}
+
+const UHS_ANY: &str = "DDR50, SDR50, SDR104 or UHS-II";
+const PCIE: &str = "PCIe 3.0 x1 at least";
+const NOTES_C: &str =
+    "writes of the recording unit in sequence inside an AU, worst AU counts; FAT updates in between";
+const NOTES_U: &str = "writes of 512 KiB into free AUs, worst 4 MiB counts";
+const NOTES_V: &str = "writes of 512 KiB, worst speed unit (7 to 10 MiB) counts, up to 8 files at once";
+const NOTES_E: &str =
+    "read and write, worst 600 MB in a row counts; longest write 250 ms, longest read 100 ms";
+const NOTES_A1: &str =
+    "4 KiB in a region of 256 MiB, 10 minutes each way, card filled to 75 %; no queue, no cache";
+const NOTES_A2: &str = "as A1, with the card's cache on and its command queue in use";
+
+/// Every mark with its demand.
+pub static DEMANDS: [Demand; 17] = [
+    demand('C', 2, 2.0, "Default Speed", NOTES_C),
+    demand('C', 4, 4.0, "Default Speed", NOTES_C),
+    demand('C', 6, 6.0, "Default Speed", NOTES_C),
+    demand('C', 10, 10.0, "High Speed", NOTES_C),
+    demand('U', 1, 10.0, "UHS-I or UHS-II", NOTES_U),
+    demand('U', 3, 30.0, "UHS-I or UHS-II", NOTES_U),
+    demand('V', 6, 6.0, "High Speed, and each UHS mode the card has", NOTES_V),
+    demand('V', 10, 10.0, "High Speed, and each UHS mode the card has", NOTES_V),
+    demand('V', 30, 30.0, "UHS-I (SDR50, DDR50, SDR104)", NOTES_V),
+    demand('V', 60, 60.0, "UHS-II full duplex", NOTES_V),
+    demand('V', 90, 90.0, "UHS-II full duplex", NOTES_V),
+    application(1, 1500.0, 500.0, NOTES_A1),
+    application(2, 4000.0, 2000.0, NOTES_A2),
+    express(150),
+    express(300),
+    express(450),
+    express(600),
+];
+
+/// Text that is no mark.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no mark; marks are C2 C4 C6 C10, U1 U3, V6 V10 V30 V60 V90, A1 A2, E150 E300 E450 E600")]
+pub struct MarkError(pub String);
+
+impl Mark {
+    /// All marks, by letter, lower ones first.
+    pub fn all() -> impl Iterator<Item = Mark> {
+        DEMANDS.iter().map(|demand| demand.mark)
+    }
+
+    /// C, U, V, A or E.
+    #[must_use]
+    pub fn letter(self) -> char {
+        self.letter
+    }
+
+    /// The number behind the letter.
+    #[must_use]
+    pub fn number(self) -> u16 {
+        self.number
+    }
+
+    /// What it demands.
+    #[must_use]
+    pub fn demand(self) -> &'static Demand {
+        // Marks are only made from the table, so one always matches.
+        DEMANDS.iter().find(|demand| demand.mark == self).unwrap_or(&DEMANDS[0])
+    }
+
+    /// The lower marks of the same letter, which it implies.
+    pub fn implied(self) -> impl Iterator<Item = Mark> {
+        Mark::all().filter(move |lower| lower.letter == self.letter && lower.number < self.number)
+    }
+
+    /// The mark with this letter and number, if it exists.
+    #[must_use]
+    pub fn new(letter: char, number: u16) -> Option<Mark> {
+        Mark::all().find(|mark| (mark.letter, mark.number) == (letter, number))
+    }
+
+    /// The highest mark of a letter that is not above a number.
+    fn at_most(letter: char, number: u16) -> Option<Mark> {
+        Mark::all().filter(|mark| mark.letter == letter && mark.number <= number).last()
+    }
+
+    /// The marks that a card's SSR claims, highest of each letter. Reserved codes count as the highest known.
+    #[must_use]
+    pub fn claimed_by(ssr: &Ssr) -> Vec<Mark> {
+        if ssr.blank.is_some() {
+            return Vec::new();
+        }
+        let uhs = if ssr.uhs_speed_grade > 1 { 3 } else { ssr.uhs_speed_grade };
+        let claims = [
+            ('C', u16::from(ssr.speed_class.unwrap_or(10))),
+            ('U', u16::from(uhs)),
+            ('V', u16::from(ssr.video_speed_class)),
+            ('A', u16::from(ssr.app_perf_class)),
+        ];
+        claims.into_iter().filter_map(|(letter, number)| Mark::at_most(letter, number)).collect()
+    }
+
+    /// The marks in what stands on a card, `Class 10, U3, A2, V30`; words that are none are left out.
+    #[must_use]
+    pub fn in_label(text: &str) -> Vec<Mark> {
+        let joined = text.to_ascii_lowercase().replace("class ", "class");
+        joined.split([' ', ',', ';', '/']).filter_map(|word| word.parse().ok()).collect()
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}{}", self.letter, self.number))
+    }
+}
+
+impl FromStr for Mark {
+    type Err = MarkError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let compact: String = text.to_ascii_lowercase().split_whitespace().collect();
+        let short = compact.strip_prefix("class").map(|number| format!("c{number}")).unwrap_or(compact);
+        let mut characters = short.chars();
+        let letter = characters.next().map(|c| c.to_ascii_uppercase());
+        let digits = characters.as_str();
+        // Only digits: u16's own parser would take "V+30" too.
+        let number =
+            Some(digits).filter(|d| d.bytes().all(|b| b.is_ascii_digit())).and_then(|d| d.parse().ok());
+        letter.zip(number).and_then(|(l, n)| Mark::new(l, n)).ok_or_else(|| MarkError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Mark {
+    type Error = MarkError;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Mark> for String {
+    fn from(mark: Mark) -> Self {
+        mark.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(text: &str) -> Vec<String> {
+        Mark::in_label(text).iter().map(Mark::to_string).collect()
+    }
+
+    fn claimed(head: &str) -> Vec<String> {
+        let ssr = Ssr::from_hex(&format!("{head:0<128}")).unwrap();
+        Mark::claimed_by(&ssr).iter().map(Mark::to_string).collect()
+    }
+
+    #[test]
+    fn every_mark_is_read_back_from_its_name() {
+        for mark in Mark::all() {
+            assert_eq!(mark.to_string().parse(), Ok(mark));
+            assert_eq!(mark.to_string().to_lowercase().parse(), Ok(mark));
+            assert_eq!(mark.demand().mark, mark);
+        }
+        assert_eq!(Mark::all().count(), 17);
+    }
+
+    #[test]
+    fn what_is_no_mark_is_refused() {
+        for bad in ["", "U2", "V31", "A3", "30V", "C", "V+30", "E151", "é"] {
+            assert!(bad.parse::<Mark>().is_err(), "{bad}");
+        }
+        assert_eq!("class 10".parse::<Mark>(), Ok(Mark { letter: 'C', number: 10 }));
+    }
+
+    #[test]
+    fn a_label_is_read_as_people_write_it() {
+        assert_eq!(marks("Class 10, U3, A2, V30"), ["C10", "U3", "A2", "V30"]);
+        assert_eq!(marks("microSD XC I V30 U3 A1"), ["V30", "U3", "A1"]);
+    }
+
+    #[test]
+    fn the_figures_of_the_specification() {
+        let a2 = "A2".parse::<Mark>().unwrap().demand();
+        assert_eq!(
+            (a2.random_read_iops, a2.random_write_iops, a2.write_mb_s),
+            (Some(4000.0), Some(2000.0), 10.0)
+        );
+        let e600 = "E600".parse::<Mark>().unwrap().demand();
+        assert_eq!((e600.write_mb_s, e600.read_mb_s), (600.0, Some(600.0)));
+        let u3 = "U3".parse::<Mark>().unwrap().demand();
+        assert_eq!((u3.write_mb_s, u3.read_mb_s), (30.0, None));
+    }
+
+    #[test]
+    fn a_higher_mark_implies_the_lower_ones_of_its_letter() {
+        let v60: Mark = "V60".parse().unwrap();
+        let implied: Vec<String> = v60.implied().map(String::from).collect();
+        assert_eq!(implied, ["V6", "V10", "V30"]);
+    }
+
+    #[test]
+    fn a_card_claims_what_its_status_register_says() {
+        assert_eq!(claimed("000000000800000004009000011b391e000800000002ff0003"), ["C10", "U3", "V30", "A2"]);
+        assert_eq!(claimed("8000000003000000020290000b0500"), ["C4"]);
+        assert!(claimed("").is_empty());
+    }
+}

@@ -1,0 +1,146 @@
+//! What an SD Express card says beyond NVMe: its SD names inside `mn` and `sn`, its class in the vendor area.
+//!
+//! Physical Layer Specification 8.1.7 and 8.4. Names checked on three cards; the rule for `fr` is followed by none
+//! of them and left out. The vendor area is the specification's where it was read with the UUID index of
+//! [`EXPRESS_UUID`], or where the UUID stands in it.
+
+use super::bytes::{Bytes, NvmeError};
+use super::{IdentifyController, celsius};
+use crate::mark::Mark;
+use serde::{Deserialize, Serialize};
+
+/// UUID of the SD Express data, in the byte order in which it is written.
+pub const EXPRESS_UUID: [u8; 16] =
+    [0x72, 0x4e, 0x2d, 0xb4, 0x85, 0x69, 0x40, 0x6b, 0x8e, 0xcc, 0xb3, 0xf2, 0x7f, 0x89, 0x16, 0x9e];
+
+/// First byte of the vendor area, and of what is looked at in it.
+const VENDOR_AREA: usize = 3072;
+const THERMAL_LIMITS: usize = 3184;
+
+/// An SD Express card's SD identity, as its NVMe names carry it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpressIdentity {
+    /// Product name.
+    pub pnm: String,
+    /// Version of the SD specification, `7.1`.
+    pub spec: String,
+    /// Serial number, where the text is one.
+    pub psn: Option<u32>,
+    /// Date of manufacture, `2024-10`, where the text is one.
+    pub mdt: Option<String>,
+}
+
+impl ExpressIdentity {
+    /// Reads the names; `None` where the model is not built as an SD Express card's.
+    #[must_use]
+    pub fn from_names(identify: &IdentifyController) -> Option<Self> {
+        let model = identify.mn.as_bytes();
+        let (pnm, version) = (model.get(..5)?, model.get(5..7)?);
+        let ends = model.get(7).is_none_or(|b| !b.is_ascii_alphanumeric());
+        // SD Express came with version 7.0.
+        let plausible = (b'7'..=b'9').contains(&version[0]) && version[1].is_ascii_digit() && ends;
+        plausible.then(|| ExpressIdentity {
+            pnm: String::from_utf8_lossy(pnm).trim_end().to_owned(),
+            spec: format!("{}.{}", version[0] as char, version[1] as char),
+            psn: identify.sn.get(..8).and_then(hex_number),
+            mdt: identify.sn.get(8..11).and_then(date),
+        })
+    }
+}
+
+/// Hex digits only: the standard parser would take a sign too.
+fn hex_number(text: &str) -> Option<u32> {
+    let digits = text.bytes().all(|b| b.is_ascii_hexdigit());
+    u32::from_str_radix(text, 16).ok().filter(|_| digits)
+}
+
+/// `18a` is October 2024: two digits of the year, one of the month, all hex.
+fn date(text: &str) -> Option<String> {
+    let code = hex_number(text)?;
+    let (year, month) = (2000 + (code >> 4), code & 15);
+    (1..=12).contains(&month).then(|| format!("{year}-{month:02}"))
+}
+
+/// SD Express class and thermal limits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpressArea {
+    /// The mark that the card claims.
+    pub class: Mark,
+    /// Lower thermal limit of the class in °C.
+    pub sctmt1_celsius: Option<i32>,
+    /// Upper thermal limit of the class in °C.
+    pub sctmt2_celsius: Option<i32>,
+}
+
+impl ExpressArea {
+    /// Looks into the vendor area of Identify Controller. `selected` says that it was read with the UUID's index.
+    /// `None` where the area is someone else's, or names no class.
+    ///
+    /// # Errors
+    /// If there are fewer than 4096 bytes.
+    pub fn decode(data: &[u8], selected: bool) -> Result<Option<Self>, NvmeError> {
+        let b = Bytes::new("Identify Controller", data, 4096)?;
+        let vendor_area = b.slice(VENDOR_AREA, 1024);
+        if !selected && !vendor_area.windows(16).any(|window| window == EXPRESS_UUID) {
+            return Ok(None);
+        }
+        let limits = b.u32(THERMAL_LIMITS);
+        Ok(Mark::new('E', b.u16(VENDOR_AREA)).map(|class| ExpressArea {
+            class,
+            sctmt1_celsius: celsius((limits >> 16) as u16),
+            sctmt2_celsius: celsius(limits as u16),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::identify::tests::{adata, structure};
+    use super::*;
+
+    fn names(mn: &str, sn: &str) -> Option<ExpressIdentity> {
+        let mut data = adata();
+        data[4..24].copy_from_slice(format!("{sn:<20}").as_bytes());
+        data[24..64].copy_from_slice(format!("{mn:<40}").as_bytes());
+        ExpressIdentity::from_names(&IdentifyController::decode(&data).unwrap())
+    }
+
+    #[test]
+    fn three_real_cards_carry_their_sd_names() {
+        let lexar = names("LX1TB71", "0012abcd18a").unwrap();
+        assert_eq!((lexar.pnm.as_str(), lexar.spec.as_str()), ("LX1TB", "7.1"));
+        assert_eq!((lexar.psn, lexar.mdt.as_deref()), (Some(0x0012_abcd), Some("2024-10")));
+        assert_eq!(names("SD   71", "").unwrap().pnm, "SD");
+        assert_eq!(names("ST25671_WDC SanDisk SD Express SDSQXFN", "x").unwrap().pnm, "ST256");
+    }
+
+    #[test]
+    fn an_ordinary_ssd_is_no_sd_express_card() {
+        for model in
+            ["Samsung SSD 970 EVO 1TB", "WDS500G3X0C-00SJG0", "CT1000P1SSD8", "SD", "KXG60ZNV512G TOSHIBA"]
+        {
+            assert_eq!(names(model, "S4EWNX0M"), None, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_serial_that_was_blanked_out_stays_open() {
+        let card = names("SD   71", "AXXXXXXXXXX").unwrap();
+        assert_eq!((card.psn, card.mdt), (None, None));
+    }
+
+    #[test]
+    fn the_class_is_read_where_the_area_is_the_specifications() {
+        let mut data = structure(4096, &[(3072, &[0xc2, 0x01]), (3184, &0x0162_0166u32.to_le_bytes())]);
+        assert_eq!(ExpressArea::decode(&data, false), Ok(None));
+        let area = ExpressArea::decode(&data, true).unwrap().unwrap();
+        assert_eq!(
+            (area.class.to_string().as_str(), area.sctmt1_celsius, area.sctmt2_celsius),
+            ("E450", Some(81), Some(85))
+        );
+        data[3200..3216].copy_from_slice(&EXPRESS_UUID);
+        assert!(ExpressArea::decode(&data, false).unwrap().is_some());
+        data[3072] = 7;
+        assert_eq!(ExpressArea::decode(&data, true), Ok(None));
+    }
+}

@@ -1,0 +1,249 @@
+//! The TOML shape of a recipe, and how its defaults fill the tests.
+
+use super::nearest::nearest;
+use super::validate::{self, RecipeError};
+use super::{
+    Aggregate, Data, Demand, Flush, Limit, Path, Prepare, Prints, RandomDraw, Recipe, Score, Sharing, Span,
+    Test, Until,
+};
+use crate::test_name::TestName;
+use crate::units::parse_size;
+use serde::Deserialize;
+
+/// A size in a recipe: a number of bytes or a text such as `1GiB`.
+#[derive(Debug, Clone, Copy)]
+struct Size(u64);
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl serde::de::Visitor<'_> for Reader {
+            type Value = Size;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a size: a number of bytes, or a text such as \"1GiB\"")
+            }
+            fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<Size, E> {
+                u64::try_from(n)
+                    .map(Size)
+                    .map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(n), &self))
+            }
+            fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<Size, E> {
+                Ok(Size(n))
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
+                parse_size(text).map(Size).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// A block that follows the size of the area: `area` or `area/32`.
+#[derive(Debug, Clone, Copy)]
+struct BlockRule {
+    divide: u64,
+}
+
+impl<'de> Deserialize<'de> for BlockRule {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let divide = match text.strip_prefix("area") {
+            Some("") => Some(1),
+            Some(rest) => rest.strip_prefix('/').and_then(|n| n.parse().ok()).filter(|n| *n > 0),
+            None => None,
+        };
+        divide.map(|divide| BlockRule { divide }).ok_or_else(|| {
+            serde::de::Error::custom(format!("block {text:?} is neither \"area\" nor like \"area/32\""))
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    title: String,
+    version: u32,
+    source: String,
+    tool: Option<String>,
+    area: Area,
+    #[serde(default = "one")]
+    tries: u32,
+    requires_state: Option<String>,
+    #[serde(default)]
+    defaults: Settings,
+    #[serde(default)]
+    demand: Vec<Demand>,
+    #[serde(default)]
+    score: Vec<Score>,
+    #[serde(default)]
+    test: Vec<Settings>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Area {
+    size: Size,
+    #[serde(default)]
+    discard: bool,
+    #[serde(default = "yes")]
+    prepare: bool,
+    prepare_block: Option<Size>,
+    prepare_data: Option<Data>,
+    #[serde(default)]
+    rest_s: f64,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Everything that may stand under `[defaults]` or in a `[[test]]`. One struct for both, because serde cannot
+/// refuse unknown keys through a flattened one; `test` and `step` belong to a test only, which `parse` checks.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Settings {
+    test: Option<TestName>,
+    step: Option<String>,
+    size: Option<Size>,
+    block: Option<BlockRule>,
+    prepare_block: Option<Size>,
+    span: Option<Span>,
+    sharing: Option<Sharing>,
+    passes: Option<u32>,
+    bytes: Option<Size>,
+    seconds: Option<f64>,
+    whole_passes: Option<bool>,
+    loops: Option<u32>,
+    discard_loops: Option<u32>,
+    aggregate: Option<Aggregate>,
+    warmup_s: Option<f64>,
+    rest_s: Option<f64>,
+    flush: Option<Flush>,
+    data: Option<Data>,
+    path: Option<Path>,
+    sync_each: Option<bool>,
+    drop_caches: Option<bool>,
+    random: Option<RandomDraw>,
+    filesystem: Option<String>,
+    until: Option<Until>,
+    prints: Option<Prints>,
+}
+
+/// Reads and checks a recipe. `area` overrides its size (`--size`).
+///
+/// # Errors
+/// If the text is no TOML, has an unknown key, or asks for something that cannot be run; the message names the
+/// place and what to write instead.
+pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
+    let file: File = toml::from_str(text).map_err(|e| RecipeError::Syntax(explain(&e)))?;
+    let size = area.unwrap_or(file.area.size.0);
+    let prepare = file.area.prepare.then(|| Prepare {
+        block: file.area.prepare_block.map_or(1 << 20, |s| s.0),
+        data: file.area.prepare_data.unwrap_or(Data::Random),
+    });
+    if file.defaults.test.is_some() || file.defaults.step.is_some() {
+        return Err(RecipeError::Syntax("test and step belong under [[test]], not under [defaults]".into()));
+    }
+    let tests = file.test.into_iter().enumerate();
+    let tests = tests.map(|(n, own)| fill(n, own, &file.defaults, size)).collect::<Result<_, _>>()?;
+    let recipe = Recipe {
+        name: file.name,
+        title: file.title,
+        version: file.version,
+        source: file.source,
+        tool: file.tool,
+        area: size,
+        fingerprint: fingerprint(file.version, text, area.filter(|a| *a != file.area.size.0)),
+        discard: file.area.discard,
+        prepare,
+        rest_after_prepare_s: file.area.rest_s,
+        requires_state: file.requires_state,
+        tries: file.tries,
+        demands: file.demand,
+        scores: file.score,
+        tests,
+    };
+    validate::check(&recipe)?;
+    Ok(recipe)
+}
+
+/// The reader's message with its line, and the key that was probably meant.
+fn explain(error: &toml::de::Error) -> String {
+    let mut quoted = error.message().split('`').skip(1).step_by(2);
+    let meant = match quoted.next() {
+        Some(unknown) if error.message().starts_with("unknown") => nearest(unknown, quoted),
+        _ => None,
+    };
+    let hint = meant.map_or(String::new(), |key| format!("did you mean `{key}`?"));
+    format!("{error}{hint}")
+}
+
+fn nameless(number: usize) -> RecipeError {
+    let place = number + 1;
+    RecipeError::Syntax(format!(
+        "[[test]] number {place} does not say what it tests; write e.g. test = \"RND4K Q1T1 read\""
+    ))
+}
+
+fn fill(number: usize, own: Settings, defaults: &Settings, area: u64) -> Result<Test, RecipeError> {
+    let mut name = own.test.ok_or_else(|| nameless(number))?;
+    if let Some(rule) = own.block.or(defaults.block) {
+        name.pattern.block = area / rule.divide;
+    }
+    macro_rules! either {
+        ($field:ident) => {
+            own.$field.or(defaults.$field)
+        };
+    }
+    let limit = Limit {
+        passes: either!(passes),
+        bytes: either!(bytes).map(|s| s.0),
+        seconds: either!(seconds),
+        whole_passes: either!(whole_passes).unwrap_or(false),
+    };
+    let span = either!(span).unwrap_or(Span::Area);
+    let data = either!(data).unwrap_or(Data::Random);
+    Ok(Test {
+        name,
+        step: own.step,
+        size: size_in(span, either!(size), area),
+        prepare: either!(prepare_block).map(|block| Prepare { block: block.0, data }),
+        span,
+        sharing: either!(sharing).unwrap_or(Sharing::Slices),
+        limit,
+        loops: either!(loops).unwrap_or(1),
+        discard_loops: either!(discard_loops).unwrap_or(0),
+        aggregate: either!(aggregate).unwrap_or(Aggregate::Total),
+        warmup_s: either!(warmup_s).unwrap_or(0.0),
+        rest_s: either!(rest_s).unwrap_or(0.0),
+        flush: either!(flush).unwrap_or(Flush::Timed),
+        data,
+        path: either!(path).unwrap_or(Path::Direct),
+        sync_each: either!(sync_each).unwrap_or(false),
+        drop_caches: either!(drop_caches).unwrap_or(false),
+        random: either!(random).unwrap_or(RandomDraw::Permutation),
+        filesystem: own.filesystem.or_else(|| defaults.filesystem.clone()),
+        until: either!(until),
+        prints: own.prints.or_else(|| defaults.prints.clone()),
+    })
+}
+
+/// The stretch of a test: never more than the area, and on the whole card all of it unless the test says less.
+fn size_in(span: Span, own: Option<Size>, area: u64) -> u64 {
+    match (span, own) {
+        (Span::Area, own) => own.map_or(area, |s| s.0.min(area)),
+        (Span::Device, own) => own.map_or(u64::MAX, |s| s.0),
+    }
+}
+
+/// Version, the first 12 digits of the text's BLAKE3 hash, and the size where `--size` set another.
+fn fingerprint(version: u32, text: &str, other_size: Option<u64>) -> String {
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    let size = other_size.map_or(String::new(), |s| format!(" size={s}"));
+    format!("{version}-{}{size}", &hash[..12])
+}

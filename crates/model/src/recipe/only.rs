@@ -1,0 +1,109 @@
+//! Leaves only some tests of a recipe (`--only`), without changing what those measure.
+
+use super::nearest::nearest;
+use super::{Data, Prepare, Recipe, RecipeError, Span, Test};
+use crate::test_name::{Op, Order, Pattern, TestName};
+use crate::units::MIB;
+
+impl Recipe {
+    /// Keeps the tests that one of `wanted` names: by name (`RND4K Q32T1 read`), by pattern without its direction
+    /// (`RND4K Q32T1`), or by step (`rewrite`); case does not matter.
+    ///
+    /// # Errors
+    /// If a word names no test; the message lists what there is.
+    pub fn keep_only<S: AsRef<str>>(&mut self, wanted: &[S]) -> Result<(), RecipeError> {
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        for word in wanted.iter().map(AsRef::as_ref) {
+            if !self.tests.iter().any(|t| is_named(t, word)) {
+                return Err(self.no_such_test(word));
+            }
+        }
+        let before = self.tests.len();
+        self.tests.retain(|test| wanted.iter().any(|word| is_named(test, word.as_ref())));
+        if self.tests.len() < before && self.prepare.is_none() {
+            fill_for_those_left(&mut self.tests);
+        }
+        Ok(())
+    }
+
+    fn no_such_test(&self, word: &str) -> RecipeError {
+        let mut there: Vec<String> = Vec::new();
+        for test in &self.tests {
+            there.extend(test.step.clone());
+            there.push(test.name.to_string());
+        }
+        there.sort();
+        there.dedup();
+        RecipeError::Unmatched {
+            recipe: self.name.clone(),
+            word: word.to_owned(),
+            meant: nearest(word, there.iter().map(String::as_str))
+                .map_or(String::new(), |n| format!("did you mean {n:?}? ")),
+            there: there.join(", "),
+        }
+    }
+}
+
+fn is_named(test: &Test, word: &str) -> bool {
+    let word = word.trim();
+    test.step.as_deref().is_some_and(|step| step.eq_ignore_ascii_case(word))
+        || test.name.to_string().eq_ignore_ascii_case(word)
+        || word.parse::<TestName>().is_ok_and(|name| name == test.name)
+        || word.parse::<Pattern>().is_ok_and(|pattern| pattern == test.name.pattern)
+        || test.name.pattern.to_string().eq_ignore_ascii_case(word)
+}
+
+/// A recipe without preparation counts on its first tests to write the area. Where those were taken out, a read
+/// would meet holes of a file, or blocks of a card that were never written, and be far too fast.
+fn fill_for_those_left(tests: &mut [Test]) {
+    let mut filled = 0;
+    for test in tests.iter_mut().filter(|t| t.span == Span::Area) {
+        let fills = test.name.op == Op::Write && test.name.pattern.order == Order::Sequential;
+        if !fills && test.prepare.is_none() && filled < test.size {
+            test.prepare = Some(Prepare { block: MIB, data: Data::Random });
+        }
+        filled = filled.max(test.size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{find, parse};
+
+    fn left(recipe: &str, only: &[&str]) -> Vec<String> {
+        let mut recipe = parse(find(recipe).unwrap(), None).unwrap();
+        recipe.keep_only(only).unwrap();
+        recipe.tests.iter().map(|t| t.key()).collect()
+    }
+
+    #[test]
+    fn a_test_is_chosen_by_name_pattern_or_step() {
+        assert_eq!(left("quick", &["RND4K Q32T1 read"]), ["RND4K Q32T1 read"]);
+        assert_eq!(left("quick", &["rnd4k q32t1"]), ["RND4K Q32T1 read", "RND4K Q32T1 write"]);
+        assert_eq!(left("geerling-2024", &["4k rewrite", "4k reread"]), ["4k rewrite", "4k reread"]);
+        assert_eq!(left("quick", &[]).len(), 8);
+    }
+
+    #[test]
+    fn a_word_that_names_nothing_is_answered_with_what_there_is() {
+        let mut recipe = parse(find("quick").unwrap(), None).unwrap();
+        let error = recipe.keep_only(&["RND4K Q32T1 raed"]).unwrap_err().to_string();
+        assert!(
+            error.contains("did you mean \"RND4K Q32T1 read\"?") && error.contains("SEQ1M Q8T1 write"),
+            "{error}"
+        );
+        assert_eq!(recipe.tests.len(), 8, "a refused choice changes nothing");
+    }
+
+    #[test]
+    fn a_read_that_lost_the_write_before_it_gets_its_stretch_written() {
+        let mut recipe = parse(find("geerling-2024").unwrap(), None).unwrap();
+        recipe.keep_only(&["4k read", "4k reread"]).unwrap();
+        assert!(recipe.tests[0].prepare.is_some() && recipe.tests[1].prepare.is_none());
+        let mut whole = parse(find("geerling-2024").unwrap(), None).unwrap();
+        whole.keep_only(&["4k write", "4k read"]).unwrap();
+        assert!(whole.tests.iter().all(|t| t.prepare.is_none()));
+    }
+}

@@ -1,0 +1,77 @@
+//! What a recipe will cost, said before it starts: bytes written and read, and time.
+
+use super::{Limit, Recipe, Sharing, Span, Test};
+use crate::test_name::Op;
+use crate::units::MB;
+
+/// An estimate from above for one run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Planned {
+    /// Bytes written, preparation included.
+    pub bytes_written: f64,
+    /// Bytes read.
+    pub bytes_read: f64,
+    /// Seconds at the assumed speed, rests included. Random I/O that moves a fixed amount is slower than that.
+    pub seconds: f64,
+}
+
+impl Recipe {
+    /// What one run moves and takes at most on a card of `mb_s` (MB/s, in both directions and at every block size)
+    /// and `card_bytes` bytes.
+    #[must_use]
+    pub fn planned(&self, mb_s: f64, card_bytes: u64) -> Planned {
+        let mut sum = Planned::default();
+        let speed = mb_s.max(1e-6) * MB;
+        if self.prepare.is_some() {
+            sum.write(self.area as f64, speed);
+            sum.seconds += self.rest_after_prepare_s;
+        }
+        for (index, test) in self.tests.iter().enumerate() {
+            sum.test(test, speed, card_bytes);
+            if index + 1 < self.tests.len() {
+                sum.seconds += test.rest_s;
+            }
+        }
+        sum
+    }
+}
+
+impl Planned {
+    fn write(&mut self, bytes: f64, speed: f64) {
+        self.bytes_written += bytes;
+        self.seconds += bytes / speed;
+    }
+
+    fn test(&mut self, test: &Test, speed: f64, card_bytes: u64) {
+        let stretch = if test.span == Span::Device { test.size.min(card_bytes) } else { test.size };
+        if test.prepare.is_some() {
+            self.write(stretch as f64, speed);
+        }
+        let (bytes, seconds) = one_loop(test, stretch, speed);
+        let loops = f64::from(test.loops) + f64::from(test.discard_loops);
+        let read_share = match test.name.op {
+            Op::Read => 1.0,
+            Op::Write => 0.0,
+            Op::Mix(percent) => f64::from(percent) / 100.0,
+        };
+        self.bytes_read += bytes * loops * read_share;
+        self.bytes_written += bytes * loops * (1.0 - read_share);
+        self.seconds += seconds * loops;
+    }
+}
+
+/// Bytes and seconds of one loop, warm-up included.
+fn one_loop(test: &Test, stretch: u64, speed: f64) -> (f64, f64) {
+    let threads = f64::from(test.name.pattern.threads);
+    let pass = if test.sharing == Sharing::Same { stretch as f64 * threads } else { stretch as f64 };
+    let Limit { passes, bytes, seconds, whole_passes } = test.limit;
+    let by_time = seconds
+        .or(test.until.map(|u| u.max_s))
+        .map(|s| s * speed)
+        .map(|b| if whole_passes { (b / pass).ceil() * pass } else { b });
+    let by_passes = passes.map(|p| f64::from(p) * pass);
+    let by_bytes = bytes.map(|b| b as f64 * threads);
+    let measured = [by_time, by_passes, by_bytes].into_iter().flatten().fold(f64::INFINITY, f64::min);
+    let all = measured + test.warmup_s * speed;
+    (all, all / speed)
+}

@@ -1,0 +1,211 @@
+//! What a recipe must not ask for, said before anything is written.
+
+use super::{Recipe, Sharing, Test};
+use crate::test_name::Op;
+use crate::units::BinarySize;
+use std::collections::HashSet;
+
+/// The smallest block that any card reads or writes.
+const SECTOR: u64 = 512;
+/// io_uring, and every host queue known to us, ends here.
+const DEEPEST_QUEUE: u32 = 4096;
+const MOST_THREADS: u32 = 256;
+/// Linux moves at most 2 GiB less a page in one call.
+const LARGEST_BLOCK: u64 = 1 << 30;
+/// Nobody waits for more; keeps every sum of bytes far inside 64 bits.
+const MOST_LOOPS: u32 = 10_000;
+const MOST_BYTES: u64 = 1 << 50;
+
+/// Why a recipe cannot be run.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RecipeError {
+    /// The text does not read as a recipe.
+    #[error("the recipe cannot be read: {0}")]
+    Syntax(String),
+    /// A test asks for something impossible.
+    #[error("test {test:?}: {reason}")]
+    Test {
+        /// The test's key.
+        test: String,
+        /// What is wrong and what to write instead.
+        reason: String,
+    },
+    /// No recipe of that name comes with the program.
+    #[error(
+        "there is no recipe {name:?}; {meant}those that come with it: {there}; a file of your own is named by its path"
+    )]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant, as a question, or nothing.
+        meant: String,
+        /// All there are.
+        there: String,
+    },
+    /// `--only` names no test.
+    #[error("recipe {recipe:?} has no test {word:?}; {meant}it has: {there}")]
+    Unmatched {
+        /// The recipe's name.
+        recipe: String,
+        /// What was asked for.
+        word: String,
+        /// What was probably meant, as a question, or nothing.
+        meant: String,
+        /// All there are.
+        there: String,
+    },
+    /// The recipe as a whole is wrong.
+    #[error("recipe {recipe:?}: {reason}")]
+    Whole {
+        /// The recipe's name.
+        recipe: String,
+        /// What is wrong and what to write instead.
+        reason: String,
+    },
+}
+
+pub(super) fn check(recipe: &Recipe) -> Result<(), RecipeError> {
+    check_whole(recipe).map_err(|reason| RecipeError::Whole { recipe: recipe.name.clone(), reason })?;
+    for test in &recipe.tests {
+        check_test(test).map_err(|reason| RecipeError::Test { test: test.key(), reason })?;
+    }
+    Ok(())
+}
+
+fn fits(block: u64) -> bool {
+    block.is_multiple_of(SECTOR) && (SECTOR..=LARGEST_BLOCK).contains(&block)
+}
+
+fn check_whole(recipe: &Recipe) -> Result<(), String> {
+    if recipe.tests.is_empty() {
+        return Err("it lists no test".into());
+    }
+    if recipe.area == 0 || !recipe.area.is_multiple_of(SECTOR) {
+        return Err(format!("the area of {} bytes is no multiple of the 512-byte sector", recipe.area));
+    }
+    if recipe.prepare.is_some_and(|p| !fits(p.block)) {
+        return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
+    }
+    if recipe.tries == 0 {
+        return Err("tries must be at least 1".into());
+    }
+    if !at_least_zero(recipe.rest_after_prepare_s) {
+        return Err("rest_s must be 0 or more seconds".into());
+    }
+    check_names(recipe)
+}
+
+fn check_names(recipe: &Recipe) -> Result<(), String> {
+    let mut keys = HashSet::new();
+    for test in &recipe.tests {
+        if !keys.insert(test.key()) {
+            return Err(format!("{:?} stands twice; give one of them a step of its own", test.key()));
+        }
+    }
+    let terms = recipe.scores.iter().flat_map(|s| s.terms.iter().map(|t| &t.step));
+    for step in recipe.demands.iter().map(|d| &d.step).chain(terms) {
+        if !keys.contains(step) {
+            return Err(format!("a demand or score names the step {step:?}, which no test has"));
+        }
+    }
+    if let Some(demand) = recipe.demands.iter().find(|d| d.iops.is_none() && d.bytes_per_s.is_none()) {
+        return Err(format!("the demand on {:?} asks for nothing; give iops or bytes_per_s", demand.step));
+    }
+    if let Some(score) = recipe.scores.iter().find(|s| s.terms.is_empty() || !positive(s.divide)) {
+        return Err(format!("the score {:?} needs terms, and a divide above 0", score.name));
+    }
+    Ok(())
+}
+
+fn check_test(test: &Test) -> Result<(), String> {
+    check_pattern(test)?;
+    check_limit(test)?;
+    check_times(test)?;
+    if test.prepare.is_some_and(|p| !fits(p.block)) {
+        return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
+    }
+    if test.prints.as_ref().is_some_and(|p| !positive(p.divide) || p.digits == Some(0) || p.decimals > 9) {
+        return Err("prints needs a divide above 0, digits above 0 and at most 9 decimals".into());
+    }
+    if matches!(test.name.op, Op::Read) && test.sync_each {
+        return Err("sync_each is about writes; this test reads".into());
+    }
+    Ok(())
+}
+
+fn check_pattern(test: &Test) -> Result<(), String> {
+    let p = test.name.pattern;
+    if p.block == 0 || !p.block.is_multiple_of(SECTOR) {
+        return Err(format!("the block of {} bytes is no multiple of the 512-byte sector", p.block));
+    }
+    if p.block > LARGEST_BLOCK {
+        return Err(format!(
+            "the block of {} is larger than the 1 GiB one I/O can have",
+            BinarySize(p.block)
+        ));
+    }
+    if p.queue == 0 || p.queue > DEEPEST_QUEUE {
+        return Err(format!("the queue depth {} is not between 1 and {DEEPEST_QUEUE}", p.queue));
+    }
+    if p.threads == 0 || p.threads > MOST_THREADS {
+        return Err(format!("the thread count {} is not between 1 and {MOST_THREADS}", p.threads));
+    }
+    let slice = if test.sharing == Sharing::Slices { test.size / u64::from(p.threads) } else { test.size };
+    if slice < p.block {
+        return Err(format!(
+            "its {} hold no block of {} for each thread",
+            BinarySize(test.size),
+            BinarySize(p.block)
+        ));
+    }
+    Ok(())
+}
+
+fn check_limit(test: &Test) -> Result<(), String> {
+    let limit = &test.limit;
+    if !(1..=MOST_LOOPS).contains(&test.loops) || test.discard_loops > MOST_LOOPS {
+        return Err(format!("loops must be between 1 and {MOST_LOOPS}, discard_loops at most as many"));
+    }
+    if test.until.is_none() && limit.passes.is_none() && limit.bytes.is_none() && limit.seconds.is_none() {
+        return Err("nothing ends it: give passes, bytes, seconds or until".into());
+    }
+    if limit.passes.is_some_and(|p| !(1..=MOST_LOOPS).contains(&p)) {
+        return Err(format!("passes must be between 1 and {MOST_LOOPS}"));
+    }
+    if limit.bytes.is_some_and(|b| !(test.name.pattern.block..=MOST_BYTES).contains(&b)) {
+        return Err("bytes must hold at least one block, and be 1 PiB at most".into());
+    }
+    if limit.whole_passes && limit.seconds.is_none() {
+        return Err("whole_passes says when seconds are looked at; give seconds".into());
+    }
+    Ok(())
+}
+
+fn check_times(test: &Test) -> Result<(), String> {
+    if !test.limit.seconds.is_none_or(positive) {
+        return Err("seconds must be more than 0".into());
+    }
+    if !at_least_zero(test.rest_s) || !at_least_zero(test.warmup_s) {
+        return Err("rest_s and warmup_s must be 0 or more seconds".into());
+    }
+    let Some(until) = test.until else { return Ok(()) };
+    if !positive(until.ci95_percent)
+        || !positive(until.min_s)
+        || !until.max_s.is_finite()
+        || until.max_s < until.min_s
+    {
+        return Err("until needs a positive ci95_percent and min_s, and max_s not below min_s".into());
+    }
+    if test.loops + test.discard_loops > 1 {
+        return Err("until takes the place of loops; leave loops and discard_loops out".into());
+    }
+    Ok(())
+}
+
+fn positive(number: f64) -> bool {
+    number.is_finite() && number > 0.0
+}
+
+fn at_least_zero(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
+}

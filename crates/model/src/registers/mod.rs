@@ -1,0 +1,26 @@
+//! The registers in which an SD card describes itself, decoded field by field.
+//!
+//! Layouts are those of the SD Physical Layer Simplified Specification 9.10 (chapters 4.10 and 5); bit numbers in
+//! the code are the specification's own, so that a line can be held against its table. Reserved bits are ignored:
+//! real cards set some of them.
+
+pub mod cid;
+pub mod crc7;
+pub mod csd;
+mod csd_values;
+pub mod emmc;
+pub mod hex;
+pub mod ocr;
+pub(crate) mod raw;
+pub mod scr;
+pub mod ssr;
+
+pub use cid::Cid;
+pub use crc7::Crc;
+pub use csd::{Csd, Family};
+pub use emmc::EmmcCid;
+pub use hex::RegisterError;
+pub use ocr::Ocr;
+pub use raw::{Blank, Raw};
+pub use scr::Scr;
+pub use ssr::Ssr;

@@ -1,0 +1,105 @@
+//! OCR, the operating conditions: voltages, and what the card answered when it woke.
+//!
+//! Physical Layer Specification 5.1. Linux keeps only the voltage it chose in sysfs `ocr`; the status bits mean
+//! something where bit 31 says that the card had finished.
+
+use super::raw::{Blank, Raw};
+use super::{RegisterError, hex};
+use serde::{Deserialize, Serialize};
+
+/// Bit of the lowest window, 2.7 to 2.8 V; each higher bit is 0.1 V more, up to bit 23.
+const LOWEST_WINDOW: usize = 15;
+
+/// A decoded OCR.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ocr {
+    /// The 4 bytes.
+    pub raw: Raw<4>,
+    /// Voltage windows in volts, `2.7-2.8`.
+    pub voltage_windows: Vec<String>,
+    /// Lowest voltage of them, V.
+    pub vdd_min_v: Option<f64>,
+    /// Highest voltage of them, V.
+    pub vdd_max_v: Option<f64>,
+    /// Bit 7: the low-voltage range.
+    pub low_voltage_range: bool,
+    /// Bit 24: switching to 1.8 V accepted.
+    pub s18a: bool,
+    /// Bit 27: a card over 2 TB (SDUC).
+    pub co2t: bool,
+    /// Bit 29: UHS-II card status.
+    pub uhs_ii: bool,
+    /// Bit 30, card capacity status: 0 SDSC, 1 SDHC and above.
+    pub ccs: bool,
+    /// Bit 31, `busy` in older texts: the card has finished powering up.
+    pub power_up_status: bool,
+    /// Set where the register holds nothing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub blank: Option<Blank>,
+}
+
+impl Ocr {
+    /// Reads an OCR from hex text.
+    ///
+    /// # Errors
+    /// If the text is not 8 hex digits.
+    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
+        hex::parse("OCR", text).map(Self::decode)
+    }
+
+    /// Decodes the 4 bytes.
+    #[must_use]
+    pub fn decode(bytes: [u8; 4]) -> Self {
+        let raw = Raw(bytes);
+        let windows: Vec<u32> =
+            (0..9u32).filter(|n| raw.bit(LOWEST_WINDOW + *n as usize)).map(|n| 27 + n).collect();
+        let volts = |tenths: u32| f64::from(tenths) / 10.0;
+        Ocr {
+            raw,
+            voltage_windows: windows
+                .iter()
+                .map(|n| format!("{:.1}-{:.1}", volts(*n), volts(n + 1)))
+                .collect(),
+            vdd_min_v: windows.first().map(|n| volts(*n)),
+            vdd_max_v: windows.last().map(|n| volts(n + 1)),
+            low_voltage_range: raw.bit(7),
+            s18a: raw.bit(24),
+            co2t: raw.bit(27),
+            uhs_ii: raw.bit(29),
+            ccs: raw.bit(30),
+            power_up_status: raw.bit(31),
+            blank: raw.blank(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_usual_card_runs_from_2_7_to_3_6_volts_and_is_high_capacity() {
+        let ocr = Ocr::from_hex("c0ff8000").unwrap();
+        assert_eq!(ocr.voltage_windows.len(), 9);
+        assert_eq!((ocr.vdd_min_v, ocr.vdd_max_v), (Some(2.7), Some(3.6)));
+        assert_eq!(
+            (ocr.power_up_status, ocr.ccs, ocr.s18a, ocr.uhs_ii, ocr.co2t),
+            (true, true, false, false, false)
+        );
+    }
+
+    #[test]
+    fn each_status_bit_stands_in_its_place() {
+        assert!(Ocr::from_hex("01000000").unwrap().s18a);
+        assert!(Ocr::from_hex("08000000").unwrap().co2t);
+        assert!(Ocr::from_hex("20000000").unwrap().uhs_ii);
+        assert!(Ocr::from_hex("40000000").unwrap().ccs);
+        assert!(Ocr::from_hex("80000000").unwrap().power_up_status);
+    }
+
+    #[test]
+    fn the_voltage_that_linux_chose_is_one_window() {
+        let ocr = Ocr::from_hex("0x00200000").unwrap();
+        assert_eq!((ocr.voltage_windows.join(" "), ocr.power_up_status), ("3.3-3.4".to_owned(), false));
+    }
+}

@@ -1,0 +1,166 @@
+//! SCR, the configuration register: which specification a card follows and which commands it adds.
+//!
+//! Physical Layer Specification 5.6.
+
+use super::raw::{Blank, Raw};
+use super::{RegisterError, hex};
+use serde::{Deserialize, Serialize};
+
+/// What each code of SD_SECURITY says.
+const SECURITY: [&str; 5] =
+    ["none", "not used", "SDSC (version 1.01)", "SDHC (version 2.00)", "SDXC (version 3.xx)"];
+
+/// Commands behind the bits of CMD_SUPPORT, lowest bit first.
+const COMMANDS: [&str; 5] = ["CMD20", "CMD23", "CMD48/49", "CMD58/59", "ACMD53/54"];
+
+/// A decoded SCR.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scr {
+    /// The 8 bytes.
+    pub raw: Raw<8>,
+    /// Layout of the register, 0.
+    pub scr_structure: u8,
+    /// First part of the version.
+    pub sd_spec: u8,
+    /// Second part of the version.
+    pub sd_spec3: bool,
+    /// Third part of the version.
+    pub sd_spec4: bool,
+    /// Last part of the version: 4 more than it, from 1 on.
+    pub sd_specx: u8,
+    /// Version of the specification that follows: `3.0x`, `6.xx`; `None` for reserved codes.
+    pub version: Option<String>,
+    /// Bits read 1 after an erase.
+    pub data_stat_after_erase: bool,
+    /// Content protection, code.
+    pub sd_security: u8,
+    /// Content protection in words; `None` for reserved codes.
+    pub sd_security_text: Option<String>,
+    /// Bus widths, one bit each: bit 0 one line, bit 2 four lines.
+    pub sd_bus_widths: u8,
+    /// The widths in lines.
+    pub bus_widths: Vec<u8>,
+    /// Extended security.
+    pub ex_security: u8,
+    /// Commands the card adds, one bit each.
+    pub cmd_support: u8,
+    /// Their names.
+    pub cmd_support_list: Vec<String>,
+    /// The maker's own 32 bits, in hex.
+    pub maker_bits: String,
+    /// Set where the register holds nothing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub blank: Option<Blank>,
+}
+
+impl Scr {
+    /// Reads an SCR from hex text.
+    ///
+    /// # Errors
+    /// If the text is not 16 hex digits.
+    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
+        hex::parse("SCR", text).map(Self::decode)
+    }
+
+    /// Decodes the 8 bytes.
+    #[must_use]
+    pub fn decode(bytes: [u8; 8]) -> Self {
+        let raw = Raw(bytes);
+        let byte = |high, low| raw.bits(high, low) as u8;
+        let (spec, spec3, spec4, specx) = (byte(59, 56), raw.bit(47), raw.bit(42), byte(41, 38));
+        let (security, widths, commands) = (byte(54, 52), byte(51, 48), byte(36, 32));
+        let blank = raw.blank();
+        Scr {
+            raw,
+            scr_structure: byte(63, 60),
+            sd_spec: spec,
+            sd_spec3: spec3,
+            sd_spec4: spec4,
+            sd_specx: specx,
+            version: if blank.is_none() { version(spec, spec3, spec4, specx) } else { None },
+            data_stat_after_erase: raw.bit(55),
+            sd_security: security,
+            sd_security_text: SECURITY.get(usize::from(security)).map(|text| (*text).to_owned()),
+            sd_bus_widths: widths,
+            bus_widths: (0..4).filter(|bit| widths >> bit & 1 == 1).map(|bit| 1 << bit).collect(),
+            ex_security: byte(46, 43),
+            cmd_support: commands,
+            cmd_support_list: names(commands),
+            maker_bits: format!("{:08x}", raw.bits(31, 0)),
+            blank,
+        }
+    }
+
+    /// Major number of the version, `None` for reserved codes.
+    #[must_use]
+    pub fn major_version(&self) -> Option<u8> {
+        self.version.as_deref()?.split('.').next()?.parse().ok()
+    }
+}
+
+fn names(commands: u8) -> Vec<String> {
+    let set = COMMANDS.iter().enumerate().filter(|(bit, _)| commands >> bit & 1 == 1);
+    set.map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// The version that the four fields spell together.
+fn version(spec: u8, spec3: bool, spec4: bool, specx: u8) -> Option<String> {
+    let text = match (spec, spec3, spec4, specx) {
+        (0, false, false, 0) => "1.0x",
+        (1, false, false, 0) => "1.10",
+        (2, false, false, 0) => "2.00",
+        (2, true, false, 0) => "3.0x",
+        (2, true, true, 0) => "4.xx",
+        (2, true, _, 1..=5) => return Some(format!("{}.xx", 4 + specx)),
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scr(text: &str) -> Scr {
+        Scr::from_hex(text).unwrap()
+    }
+
+    #[test]
+    fn the_version_is_spelt_by_four_fields() {
+        for (text, wanted) in [
+            ("00a5000008070302", "1.0x"),
+            ("0125000000000000", "1.10"),
+            ("0235000000000000", "2.00"),
+            ("0235800100000000", "3.0x"),
+            ("0235840000000000", "4.xx"),
+            ("0245844300000000", "5.xx"),
+            ("0245848700000000", "6.xx"),
+            ("024580c700000000", "7.xx"),
+            ("0245854700000000", "9.xx"),
+        ] {
+            assert_eq!(scr(text).version.as_deref(), Some(wanted), "{text}");
+        }
+        assert_eq!(scr("0300000000000000").version, None);
+    }
+
+    #[test]
+    fn a_sandisk_of_2019_reads_field_by_field() {
+        let scr = scr("0245848700000000");
+        assert_eq!((scr.sd_spec, scr.sd_spec3, scr.sd_spec4, scr.sd_specx), (2, true, true, 2));
+        assert_eq!((scr.sd_security, scr.sd_bus_widths, scr.bus_widths.as_slice()), (4, 5, &[1, 4][..]));
+        assert_eq!((scr.data_stat_after_erase, scr.ex_security), (false, 0));
+        assert_eq!((scr.cmd_support, scr.cmd_support_list.join(" ")), (7, "CMD20 CMD23 CMD48/49".to_owned()));
+        assert_eq!(scr.major_version(), Some(6));
+    }
+
+    #[test]
+    fn a_samsung_reads_ones_after_an_erase() {
+        let scr = scr("02c5800300000000");
+        assert_eq!((scr.data_stat_after_erase, scr.sd_security, scr.cmd_support), (true, 4, 3));
+    }
+
+    #[test]
+    fn the_makers_bits_are_kept() {
+        assert_eq!(scr("0205848701006432").maker_bits, "01006432");
+    }
+}

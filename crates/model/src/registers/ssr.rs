@@ -1,0 +1,277 @@
+//! SSR, the SD status: speed classes, allocation units, erase times and what the card can do besides.
+//!
+//! Physical Layer Specification 4.10.2, Table 4-44 and the tables it names. Linux reads it before the bus is
+//! widened, so DAT_BUS_WIDTH often says one line on a card that runs four.
+
+use super::raw::{Blank, Raw};
+use super::{Csd, Family, RegisterError, hex};
+use crate::units::{KIB, MIB};
+use serde::{Deserialize, Serialize};
+
+/// AU_SIZE and UHS_AU_SIZE in bytes by code; not all are powers of two. Table 4-47.
+const AU_BYTES: [u64; 16] = [
+    0,
+    16 * KIB,
+    32 * KIB,
+    64 * KIB,
+    128 * KIB,
+    256 * KIB,
+    512 * KIB,
+    MIB,
+    2 * MIB,
+    4 * MIB,
+    8 * MIB,
+    12 * MIB,
+    16 * MIB,
+    24 * MIB,
+    32 * MIB,
+    64 * MIB,
+];
+
+/// Lowest code that UHS_AU_SIZE may have, 1 MiB.
+const UHS_AU_FROM: u8 = 7;
+
+/// Speed class by code.
+const SPEED_CLASS: [u8; 5] = [0, 2, 4, 6, 10];
+
+/// VSC_AU_SIZE in MiB for each size of the speed unit in MiB; Table 4-56.
+const SPEED_UNITS: [(u64, &[u16]); 4] = [
+    (7, &[21, 28, 42]),
+    (
+        8,
+        &[
+            8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 120, 128, 144, 160, 192, 216, 224, 240, 256, 288,
+            320, 384, 432, 448, 480, 512,
+        ],
+    ),
+    (9, &[27, 36, 45, 54]),
+    (10, &[30, 60]),
+];
+
+/// A decoded SSR.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ssr {
+    /// The 64 bytes.
+    pub raw: Raw<64>,
+    /// Data lines in use, 1 or 4; `None` for reserved codes.
+    pub dat_bus_width: Option<u8>,
+    /// The card is in secured mode.
+    pub secured_mode: bool,
+    /// Kind of card, code.
+    pub sd_card_type: u16,
+    /// Kind of card in words; `None` for reserved codes.
+    pub sd_card_type_text: Option<String>,
+    /// Protected area as the register has it: bytes, but on SDSC blocks of the card's own size.
+    pub size_of_protected_area: u32,
+    /// Speed class as printed: 0, 2, 4, 6 or 10; `None` for reserved codes.
+    pub speed_class: Option<u8>,
+    /// Performance of moves in MB/s; 0 means sequential writes only, 255 that moves cost nothing.
+    pub performance_move: u8,
+    /// The same in words.
+    pub performance_move_text: String,
+    /// Allocation unit, code.
+    pub au_size: u8,
+    /// Allocation unit in bytes; `None` where not defined.
+    pub au_size_bytes: Option<u64>,
+    /// AUs erased at a time in ERASE_TIMEOUT; 0: no data.
+    pub erase_size: u16,
+    /// Time for ERASE_SIZE AUs in s.
+    pub erase_timeout: u8,
+    /// Fixed part of an erase in s.
+    pub erase_offset: u8,
+    /// UHS speed grade: 0, 1 or 3.
+    pub uhs_speed_grade: u8,
+    /// Allocation unit in UHS modes, code.
+    pub uhs_au_size: u8,
+    /// Allocation unit in UHS modes in bytes; `None` where not defined.
+    pub uhs_au_size_bytes: Option<u64>,
+    /// Video speed class as printed: 0, 6, 10, 30, 60, 90.
+    pub video_speed_class: u8,
+    /// Allocation unit of the video classes in MiB (the specification's MB); 0: none.
+    pub vsc_au_size: u16,
+    /// The same in bytes.
+    pub vsc_au_size_bytes: Option<u64>,
+    /// Speed unit that belongs to it, in bytes: the stretch over which a video class is judged.
+    pub su_size_bytes: Option<u64>,
+    /// Where a suspended recording went on, in units of 512 KiB; 0: none.
+    pub sus_addr: u32,
+    /// Application performance class: 0, 1 for A1, 2 for A2 or better.
+    pub app_perf_class: u8,
+    /// Byte 22 as it is: queue, cache and maintenance.
+    pub performance_enhance: u8,
+    /// Commands the card queues; 0: none.
+    pub command_queue_depth: u8,
+    /// The card has a cache.
+    pub cache: bool,
+    /// Maintenance that the host starts.
+    pub host_maintenance: bool,
+    /// Maintenance that the card starts.
+    pub card_maintenance: bool,
+    /// Write protection until power cycle is supported.
+    pub wp_upc_support: bool,
+    /// Boot partitions are supported.
+    pub boot_partition_support: bool,
+    /// DISCARD is supported.
+    pub discard_support: bool,
+    /// Erasing the whole user area in a second is supported.
+    pub fule_support: bool,
+    /// Set where the register holds nothing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub blank: Option<Blank>,
+}
+
+impl Ssr {
+    /// Reads an SSR from hex text.
+    ///
+    /// # Errors
+    /// If the text is not 128 hex digits.
+    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
+        hex::parse("SSR", text).map(Self::decode)
+    }
+
+    /// Decodes the 64 bytes.
+    #[must_use]
+    pub fn decode(bytes: [u8; 64]) -> Self {
+        let raw = Raw(bytes);
+        let byte = |high, low| raw.bits(high, low) as u8;
+        let (card_type, performance_move) = (raw.bits(495, 480) as u16, byte(439, 432));
+        let (au, uhs_au, vsc_au) = (byte(431, 428), byte(395, 392), raw.bits(377, 368) as u16);
+        let queue = byte(335, 331);
+        Ssr {
+            raw,
+            dat_bus_width: [Some(1), None, Some(4), None][usize::from(byte(511, 510))],
+            secured_mode: raw.bit(509),
+            sd_card_type: card_type,
+            sd_card_type_text: card_type_text(card_type),
+            size_of_protected_area: raw.bits(479, 448) as u32,
+            speed_class: SPEED_CLASS.get(usize::from(byte(447, 440))).copied(),
+            performance_move,
+            performance_move_text: performance_move_text(performance_move),
+            au_size: au,
+            au_size_bytes: au_bytes(au),
+            erase_size: raw.bits(423, 408) as u16,
+            erase_timeout: byte(407, 402),
+            erase_offset: byte(401, 400),
+            uhs_speed_grade: byte(399, 396),
+            uhs_au_size: uhs_au,
+            uhs_au_size_bytes: au_bytes(uhs_au).filter(|_| uhs_au >= UHS_AU_FROM),
+            video_speed_class: byte(391, 384),
+            vsc_au_size: vsc_au,
+            vsc_au_size_bytes: (vsc_au > 0).then(|| u64::from(vsc_au) * MIB),
+            su_size_bytes: speed_unit_bytes(vsc_au),
+            sus_addr: raw.bits(367, 346) as u32,
+            app_perf_class: byte(339, 336),
+            performance_enhance: bytes[22],
+            command_queue_depth: if queue == 0 { 0 } else { queue + 1 },
+            cache: raw.bit(330),
+            host_maintenance: raw.bit(329),
+            card_maintenance: raw.bit(328),
+            wp_upc_support: raw.bit(315),
+            boot_partition_support: raw.bit(314),
+            discard_support: raw.bit(313),
+            fule_support: raw.bit(312),
+            blank: raw.blank(),
+        }
+    }
+
+    /// Protected area in bytes. Only on SDSC does the field count blocks, of the size that the CSD knows.
+    #[must_use]
+    pub fn protected_area_bytes(&self, csd: &Csd) -> u64 {
+        let size = u64::from(self.size_of_protected_area);
+        match (csd.family, csd.c_size_mult) {
+            (Some(Family::Sdsc), Some(mult)) => size << (u32::from(mult) + 2 + u32::from(csd.read_bl_len)),
+            _ => size,
+        }
+    }
+}
+
+fn au_bytes(code: u8) -> Option<u64> {
+    AU_BYTES.get(usize::from(code)).copied().filter(|bytes| *bytes > 0)
+}
+
+fn speed_unit_bytes(vsc_au_mib: u16) -> Option<u64> {
+    SPEED_UNITS.iter().find(|(_, aus)| aus.contains(&vsc_au_mib)).map(|(unit, _)| unit * MIB)
+}
+
+fn card_type_text(code: u16) -> Option<String> {
+    ["read/write", "ROM", "one-time programmable"].get(usize::from(code)).map(|text| (*text).to_owned())
+}
+
+fn performance_move_text(code: u8) -> String {
+    match code {
+        0 => "sequential writes only".to_owned(),
+        255 => "infinite".to_owned(),
+        mb_s => format!("{mb_s} MB/s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first 25 bytes as given, the maker's part zero.
+    fn ssr(head: &str) -> Ssr {
+        Ssr::from_hex(&format!("{head:0<128}")).unwrap()
+    }
+
+    #[test]
+    fn a_kingston_canvas_go_plus_reads_field_by_field() {
+        let ssr = ssr("000000000800000004009000011b391e000800000002ff0003");
+        assert_eq!((ssr.dat_bus_width, ssr.secured_mode, ssr.sd_card_type), (Some(1), false, 0));
+        assert_eq!((ssr.size_of_protected_area, ssr.speed_class), (128 << 20, Some(10)));
+        assert_eq!(
+            (ssr.au_size_bytes, ssr.erase_size, ssr.erase_timeout, ssr.erase_offset),
+            (Some(4 << 20), 1, 6, 3)
+        );
+        assert_eq!((ssr.uhs_speed_grade, ssr.uhs_au_size_bytes), (3, Some(4 << 20)));
+        assert_eq!(
+            (ssr.video_speed_class, ssr.vsc_au_size_bytes, ssr.su_size_bytes),
+            (30, Some(8 << 20), Some(8 << 20))
+        );
+        assert_eq!((ssr.app_perf_class, ssr.command_queue_depth), (2, 32));
+        assert_eq!((ssr.cache, ssr.host_maintenance, ssr.card_maintenance), (true, true, true));
+        assert_eq!((ssr.discard_support, ssr.fule_support, ssr.boot_partition_support), (true, true, false));
+    }
+
+    #[test]
+    fn a_class_4_card_without_uhs_moves_at_2_mb_s_and_has_four_lines() {
+        let ssr = ssr("8000000003000000020290000b0500");
+        assert_eq!((ssr.dat_bus_width, ssr.speed_class), (Some(4), Some(4)));
+        assert_eq!((ssr.performance_move, ssr.performance_move_text.as_str()), (2, "2 MB/s"));
+        assert_eq!((ssr.erase_size, ssr.erase_timeout, ssr.erase_offset), (11, 1, 1));
+        assert_eq!((ssr.uhs_speed_grade, ssr.uhs_au_size_bytes, ssr.vsc_au_size_bytes), (0, None, None));
+        assert_eq!((ssr.command_queue_depth, ssr.app_perf_class), (0, 0));
+    }
+
+    #[test]
+    fn allocation_units_of_tlc_cards_are_no_powers_of_two() {
+        assert_eq!((au_bytes(0xb), au_bytes(0xd), au_bytes(0)), (Some(12 * MIB), Some(24 * MIB), None));
+    }
+
+    #[test]
+    fn the_speed_unit_follows_from_the_video_allocation_unit() {
+        for (au, su) in
+            [(8, Some(8)), (21, Some(7)), (27, Some(9)), (60, Some(10)), (512, Some(8)), (13, None)]
+        {
+            assert_eq!(speed_unit_bytes(au), su.map(|mib: u64| mib * MIB), "{au}");
+        }
+    }
+
+    #[test]
+    fn the_protected_area_of_an_sdsc_card_is_counted_in_its_own_blocks() {
+        let sdsc = Csd::from_hex("002600325f5983c8befbcfff924040d7").unwrap();
+        let sdhc = Csd::from_hex("400e00325b5900001d8a7f800a4040b9").unwrap();
+        let ssr = ssr("800000000000002802");
+        // 40 x 2^(7+2) x 2^9 on the SDSC card.
+        assert_eq!((ssr.protected_area_bytes(&sdsc), ssr.protected_area_bytes(&sdhc)), (40 << 18, 40));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_register_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 64)) {
+            let bytes: [u8; 64] = bytes.try_into().unwrap();
+            let ssr = Ssr::decode(bytes);
+            proptest::prop_assert!(ssr.command_queue_depth != 1 && ssr.command_queue_depth <= 32);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What `bench --json` prints and the archive keeps: results of tests, runs, and their summary.
+//!
+//! In every output `mb_s * 1e6 = iops * block` holds, because all of them come from the same bytes and seconds.
+
+use crate::caveat::Caveat;
+use crate::condition::Condition;
+use crate::finding::Finding;
+use crate::histogram::Histogram;
+use crate::test_name::{Op, Pattern, TestName};
+use crate::units::{NANOS_PER_S, Nanos, mb_per_s};
+use serde::{Deserialize, Serialize};
+
+/// Latency in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyUs {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99 % are below.
+    pub p99: f64,
+    /// 99.9 % are below.
+    pub p999: f64,
+    /// Longest.
+    pub max: f64,
+}
+
+impl From<&Histogram> for LatencyUs {
+    fn from(h: &Histogram) -> Self {
+        let us = |n: Nanos| n as f64 / 1e3;
+        LatencyUs {
+            mean: h.mean() / 1e3,
+            p50: us(h.quantile(0.5)),
+            p99: us(h.quantile(0.99)),
+            p999: us(h.quantile(0.999)),
+            max: us(h.max()),
+        }
+    }
+}
+
+/// Temperature in °C over a test; `None` where nobody can tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct TemperatureC {
+    /// At its start.
+    pub start: Option<f64>,
+    /// At its end.
+    pub end: Option<f64>,
+    /// Highest in between.
+    pub max: Option<f64>,
+}
+
+/// One second of a test.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Second {
+    /// Whole seconds since the loop's start, of the target's clock.
+    pub at_s: u32,
+    /// Bytes completed in it.
+    pub bytes: u64,
+    /// I/Os completed in it.
+    pub ios: u64,
+    /// Longest latency in it, in microseconds.
+    pub max_us: f64,
+    /// Temperature at its end, in °C.
+    pub temperature_c: Option<f64>,
+}
+
+/// One loop of a test, as measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// I/Os done.
+    pub ios: u64,
+    /// Nanoseconds of the target's clock, with the flush where the recipe times it.
+    pub nanos: Nanos,
+    /// Latencies.
+    pub histogram: Histogram,
+    /// The course, second by second.
+    pub series: Vec<Second>,
+    /// Temperatures.
+    pub temperature_c: TemperatureC,
+    /// False for a loop that the recipe discards.
+    pub counted: bool,
+}
+
+impl Sample {
+    /// Speed in MB/s.
+    #[must_use]
+    pub fn mb_s(&self) -> f64 {
+        mb_per_s(self.bytes, self.nanos as f64 / NANOS_PER_S as f64)
+    }
+}
+
+/// One loop, in figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoopResult {
+    /// False for a loop that the recipe discards.
+    pub counted: bool,
+    /// Speed in MB/s.
+    pub mb_s: f64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Seconds of the target's clock.
+    pub seconds: f64,
+    /// Mean latency in microseconds.
+    pub mean_latency_us: f64,
+}
+
+/// What a test measured in one run: all its counted loops together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TestResult {
+    /// The pattern: `RND4K Q32T1`.
+    pub test: Pattern,
+    /// Read, write or mix.
+    pub op: Op,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// Speed in MB/s: all bytes of the counted loops over all their seconds.
+    pub mb_s: f64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Latency over all counted loops.
+    pub latency_us: LatencyUs,
+    /// Bytes of the counted loops.
+    pub bytes: u64,
+    /// Seconds of the counted loops.
+    pub seconds: f64,
+    /// Temperatures.
+    pub temperature_c: TemperatureC,
+    /// The value that the recipe reports for this run in MB/s (its aggregate over the loops).
+    pub recipe_value: f64,
+    /// The same as the original tool prints it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tool_prints: Option<ToolPrints>,
+    /// Share of what the bus can carry, 0 to 1, where the bus is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bus_share: Option<f64>,
+    /// The loops.
+    pub loops: Vec<LoopResult>,
+    /// Second by second over the counted loops.
+    pub series: Vec<Second>,
+    /// Doubts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub caveats: Vec<Caveat>,
+}
+
+impl TestResult {
+    /// Pattern and operation together.
+    #[must_use]
+    pub fn name(&self) -> TestName {
+        TestName { pattern: self.test, op: self.op }
+    }
+
+    /// The word by which demands and scores name this result.
+    #[must_use]
+    pub fn key(&self) -> String {
+        self.step.clone().unwrap_or_else(|| self.name().to_string())
+    }
+}
+
+/// A number as the original tool prints it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolPrints {
+    /// The number.
+    pub value: f64,
+    /// Its unit as the tool writes it.
+    pub unit: String,
+}
+
+/// A test that a recipe lists and that could not be measured here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NotMeasured {
+    /// The pattern.
+    pub test: Pattern,
+    /// Read, write or mix.
+    pub op: Op,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// One pass of a recipe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Counts from 1.
+    pub run: u32,
+    /// False where the run is not part of the summary.
+    pub counted: bool,
+    /// The seed of its random places and data.
+    pub seed: u64,
+    /// What was measured, in order.
+    pub results: Vec<TestResult>,
+    /// What could not be.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub not_measured: Vec<NotMeasured>,
+    /// What the original tool would score, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub scores: Vec<(String, f64)>,
+    /// Whether the run met the recipe's demands; `None` where it has none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub passed: Option<bool>,
+}
+
+/// A test over all counted runs, in MB/s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The pattern.
+    pub test: Pattern,
+    /// Read, write or mix.
+    pub op: Op,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// Counted runs.
+    pub n: u32,
+    /// Mean.
+    pub mean: f64,
+    /// Fastest run.
+    pub best: f64,
+    /// Slowest run.
+    pub worst: f64,
+    /// Median.
+    pub median: f64,
+    /// 95 % interval of the mean; `None` for one run.
+    pub ci95: Option<[f64; 2]>,
+    /// The recipe's own figure over the runs, in MB/s.
+    pub recipe_value: f64,
+    /// What the original tool would print for it.
+    pub tool_prints: Option<ToolPrints>,
+}
+
+/// A session: several runs of a recipe on a target under one condition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BenchReport {
+    /// The target as it was named.
+    pub target: String,
+    /// The recipe's name.
+    pub recipe: String,
+    /// Version and hash of the recipe's text, so that two results can be told to be comparable.
+    pub recipe_version: String,
+    /// The session's seed.
+    pub seed: u64,
+    /// What was true of card and rig.
+    pub condition: Condition,
+    /// How the I/O went: `io_uring`, `preads`, `simulated`.
+    pub io_path: String,
+    /// What the bus can carry in MB/s, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bus_ceiling_mb_s: Option<f64>,
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// Over all counted runs.
+    pub summary: Vec<Summary>,
+    /// Doubts about the whole session.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub caveats: Vec<Caveat>,
+    /// Conclusions.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
+    /// Where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// What ended it early, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+}

@@ -1,0 +1,207 @@
+//! Names of tests as CrystalDiskMark and its followers write them: `RND4K Q32T1 read`.
+
+use crate::units::{self, GIB, KIB, MIB};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Where the next I/O goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Order {
+    /// One after the other.
+    #[serde(rename = "SEQ")]
+    Sequential,
+    /// At random places.
+    #[serde(rename = "RND")]
+    Random,
+}
+
+/// What a test does; written `read`, `write` or `mix70` (70 % of the I/Os read).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Only reads.
+    Read,
+    /// Only writes.
+    Write,
+    /// Reads and writes; the share of reads in percent, 1 to 99.
+    Mix(u8),
+}
+
+impl Op {
+    /// True where data on the target is overwritten.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self != Op::Read
+    }
+    /// True where data is read.
+    #[must_use]
+    pub fn reads(self) -> bool {
+        self != Op::Write
+    }
+}
+
+/// One access pattern without its direction: `RND4K Q32T1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    /// Sequential or random.
+    pub order: Order,
+    /// Bytes in one I/O.
+    pub block: u64,
+    /// I/Os in flight for each thread.
+    pub queue: u32,
+    /// Threads.
+    pub threads: u32,
+}
+
+/// A pattern and what it does: `RND4K Q32T1 read`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TestName {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// Read, write or a mix.
+    pub op: Op,
+}
+
+/// A test name that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a test name: {reason}; write it like \"RND4K Q32T1 read\" or \"SEQ1M Q8T1 mix70\"")]
+pub struct TestNameError {
+    /// What was written.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Read => f.pad("read"),
+            Op::Write => f.pad("write"),
+            Op::Mix(reads) => f.pad(&format!("mix{reads}")),
+        }
+    }
+}
+
+impl FromStr for Op {
+    type Err = &'static str;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "read" => Ok(Op::Read),
+            "write" => Ok(Op::Write),
+            _ => match text.strip_prefix("mix").map(str::parse::<u8>) {
+                Some(Ok(share @ 1..=99)) => Ok(Op::Mix(share)),
+                Some(_) => Err("a mix names its share of reads, mix1 to mix99"),
+                None => Err("the last word is read, write or mix70"),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let order = if self.order == Order::Sequential { "SEQ" } else { "RND" };
+        let (number, unit) = match self.block {
+            n if n >= GIB && n % GIB == 0 => (n / GIB, "G"),
+            n if n >= MIB && n % MIB == 0 => (n / MIB, "M"),
+            n if n >= KIB && n % KIB == 0 => (n / KIB, "K"),
+            n => (n, "B"),
+        };
+        f.pad(&format!("{order}{number}{unit} Q{}T{}", self.queue, self.threads))
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = TestNameError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_pattern(text).map_err(|reason| TestNameError { text: text.to_owned(), reason })
+    }
+}
+
+fn parse_pattern(text: &str) -> Result<Pattern, &'static str> {
+    let mut words = text.split_whitespace();
+    let access = words.next().ok_or("it is empty")?;
+    let depth = words.next().unwrap_or("Q1T1");
+    if words.next().is_some() {
+        return Err("too many words");
+    }
+    let (order, block) = match (access.strip_prefix("SEQ"), access.strip_prefix("RND")) {
+        (Some(block), _) => (Order::Sequential, block),
+        (_, Some(block)) => (Order::Random, block),
+        _ => return Err("it starts with SEQ or RND"),
+    };
+    let block = units::parse_size(block).map_err(|_| "the block size is no size")?;
+    let (queue, threads) =
+        depth.strip_prefix('Q').and_then(|d| d.split_once('T')).ok_or("the second word is like Q32T1")?;
+    let queue = queue.parse().map_err(|_| "the queue depth is no number")?;
+    let threads = threads.parse().map_err(|_| "the thread count is no number")?;
+    Ok(Pattern { order, block, queue, threads })
+}
+
+impl fmt::Display for TestName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} {}", self.pattern, self.op))
+    }
+}
+
+impl FromStr for TestName {
+    type Err = TestNameError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fail = |reason| TestNameError { text: text.to_owned(), reason };
+        let (pattern, op) =
+            text.trim().rsplit_once(char::is_whitespace).ok_or_else(|| fail("it has one word"))?;
+        Ok(TestName {
+            pattern: pattern.parse().map_err(|e: TestNameError| fail(e.reason))?,
+            op: op.parse().map_err(fail)?,
+        })
+    }
+}
+
+/// Serialises through `Display` and `FromStr`, so that files and JSON carry the names people know.
+macro_rules! serde_as_text {
+    ($($type:ty),*) => {$(
+        impl Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+serde_as_text!(Op, Pattern, TestName);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_the_seeds_are_read_and_written_unchanged() {
+        for name in [
+            "SEQ1M Q8T1 read",
+            "RND4K Q32T1 write",
+            "SEQ1G Q1T1 read",
+            "SEQ512K Q1T1 mix70",
+            "RND512B Q1T1 read",
+        ] {
+            assert_eq!(name.parse::<TestName>().unwrap().to_string(), name);
+        }
+    }
+
+    #[test]
+    fn wrong_names_say_what_is_wrong() {
+        for (name, reason) in [
+            ("RND4K", "it has one word"),
+            ("FOO4K Q1T1 read", "it starts with SEQ or RND"),
+            ("RND4Z Q1T1 read", "the block size is no size"),
+            ("RND4K 32 read", "the second word is like Q32T1"),
+            ("RND4K Q1T1 mix100", "a mix names its share of reads, mix1 to mix99"),
+            ("RND4K Q1T1 erase", "the last word is read, write or mix70"),
+        ] {
+            assert_eq!(name.parse::<TestName>().unwrap_err().reason, reason, "{name}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Units, strictly: MB is 10^6 bytes, MiB is 2^20. Parsing of sizes as people type them, and printing.
+//!
+//! On input `K`, `M`, `G`, `T` and `KiB`, `MiB`, `GiB`, `TiB` are powers of two, `kB`, `MB`, `GB`, `TB` powers
+//! of ten: the rule of `fio` and `dd`, which people already have in their fingers.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// 2^10 bytes.
+pub const KIB: u64 = 1 << 10;
+/// 2^20 bytes.
+pub const MIB: u64 = 1 << 20;
+/// 2^30 bytes.
+pub const GIB: u64 = 1 << 30;
+/// 10^6 bytes, the MB of every speed that Cardscope prints.
+pub const MB: f64 = 1e6;
+
+/// Nanoseconds of a target's own clock, counted from when it was opened.
+pub type Nanos = u64;
+
+/// Nanoseconds in a second.
+pub const NANOS_PER_S: u64 = 1_000_000_000;
+
+/// A size that could not be read, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{text:?} is not a size: {reason}; write bytes, or a number with K, M, G (powers of 2) or kB, MB, GB (powers of 10)"
+)]
+pub struct SizeError {
+    /// What was typed.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+/// Reads a size such as `4096`, `4K`, `1MiB`, `1.5G` or `64 GB` into bytes.
+///
+/// # Errors
+/// If the number or the unit is unknown, the result is no whole number of bytes, or it does not fit 64 bits.
+pub fn parse_size(text: &str) -> Result<u64, SizeError> {
+    let fail = |reason| SizeError { text: text.to_owned(), reason };
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let factor = unit_factor(unit.trim()).ok_or_else(|| fail("unknown unit"))?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |s: &str| s.parse::<u128>().map_err(|_| fail("no number"));
+    if fraction.len() > 12 {
+        return Err(fail("too many decimals"));
+    }
+    let scale = 10u128.pow(fraction.len() as u32);
+    let scaled = digits(whole)?
+        .checked_mul(scale)
+        .and_then(|w| if fraction.is_empty() { Some(w) } else { digits(fraction).ok().map(|f| w + f) })
+        .and_then(|n| n.checked_mul(u128::from(factor)))
+        .ok_or_else(|| fail("no number"))?;
+    if scaled % scale != 0 {
+        return Err(fail("not a whole number of bytes"));
+    }
+    u64::try_from(scaled / scale).map_err(|_| fail("larger than 2^64 bytes"))
+}
+
+fn unit_factor(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "" | "B" => 1,
+        "K" | "k" | "KiB" => KIB,
+        "M" | "m" | "MiB" => MIB,
+        "G" | "g" | "GiB" => GIB,
+        "T" | "t" | "TiB" => 1 << 40,
+        "kB" | "KB" => 1000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return None,
+    })
+}
+
+/// A size that prints as the largest exact binary unit (`4 KiB`, `1000 MiB`), else in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BinarySize(pub u64);
+
+impl fmt::Display for BinarySize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            n if n >= GIB && n % GIB == 0 => write!(f, "{} GiB", n / GIB),
+            n if n >= MIB && n % MIB == 0 => write!(f, "{} MiB", n / MIB),
+            n if n >= KIB && n % KIB == 0 => write!(f, "{} KiB", n / KIB),
+            n => write!(f, "{n} bytes"),
+        }
+    }
+}
+
+/// A capacity, printed as people ask for it: exact bytes first, then GB and GiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Capacity(pub u64);
+
+impl fmt::Display for Capacity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0 as f64;
+        write!(f, "{} bytes ({:.2} GB, {:.2} GiB)", grouped(self.0), bytes / 1e9, bytes / GIB as f64)
+    }
+}
+
+/// Groups the digits of a count by threes: `16 012 804 096`.
+#[must_use]
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Speed in MB/s (10^6) of `bytes` moved in `seconds`; 0 for no time at all.
+#[must_use]
+pub fn mb_per_s(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 / MB / seconds } else { 0.0 }
+}
+
+/// Seconds from nanoseconds.
+#[must_use]
+pub fn seconds(nanos: Nanos) -> f64 {
+    nanos as f64 / NANOS_PER_S as f64
+}
+
+/// Nanoseconds from seconds; negative and absurd values become 0.
+#[must_use]
+pub fn nanos(seconds: f64) -> Nanos {
+    (seconds * NANOS_PER_S as f64).max(0.0).round() as Nanos
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_letter_alone_is_binary_and_the_b_makes_it_decimal() {
+        assert_eq!(parse_size("4K"), Ok(4096));
+        assert_eq!(parse_size("4kB"), Ok(4000));
+        assert_eq!(parse_size("1.5GiB"), Ok(3 << 29));
+        assert_eq!(parse_size(" 64 GB "), Ok(64_000_000_000));
+        assert_eq!(parse_size("512"), Ok(512));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for bad in ["", "K", "4X", "1.3", "-4K", "99999999999T", "4 GiBs", "1..5G", ".5G5"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sizes_print_exactly() {
+        assert_eq!(BinarySize(1000 * MIB).to_string(), "1000 MiB");
+        assert_eq!(BinarySize(4095).to_string(), "4095 bytes");
+        assert_eq!(Capacity(16_012_804_096).to_string(), "16 012 804 096 bytes (16.01 GB, 14.91 GiB)");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_whole_number_of_bytes_survives(n: u64) {
+            proptest::prop_assert_eq!(parse_size(&n.to_string()), Ok(n));
+        }
+        #[test]
+        fn no_text_panics(text in ".{0,24}") {
+            let _ = parse_size(&text);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What a recipe file may get wrong, and what its author is told.
+
+use cardscope_model::recipe::{RecipeError, find, parse};
+use rstest::rstest;
+
+const GOOD: &str = r#"
+name = "mine"
+title = "My own"
+version = 1
+source = "me"
+
+[area]
+size = "64MiB"
+
+[[test]]
+test = "RND4K Q1T1 read"
+seconds = 1
+"#;
+
+/// The message for a recipe in which `from` is replaced by `to`.
+fn told(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    parse(&GOOD.replace(from, to), None).expect_err("it is wrong").to_string()
+}
+
+#[test]
+fn a_recipe_of_ones_own_is_read_like_those_that_come_with_the_program() {
+    let recipe = parse(GOOD, None).unwrap();
+    assert_eq!((recipe.name.as_str(), recipe.area, recipe.tests.len()), ("mine", 64 << 20, 1));
+}
+
+#[rstest]
+#[case("seconds = 1", "secnds = 1", &["line 12", "unknown field `secnds`", "did you mean `seconds`?"])]
+#[case("version = 1", "verison = 1", &["line 4", "did you mean `version`?"])]
+#[case("size = \"64MiB\"", "size = \"64MiB\"\nfill = true", &["line 9", "unknown field `fill`"])]
+#[case("size = \"64MiB\"", "size = \"64 Mibs\"", &["line 8", "is not a size"])]
+#[case("size = \"64MiB\"", "size = -4", &["line 8", "a number of bytes"])]
+#[case("seconds = 1", "flush = \"sometimes\"\nseconds = 1", &["line 12", "unknown variant `sometimes`", "`timed`"])]
+#[case("RND4K Q1T1 read", "RND4K Q1T1 erase", &["line 11", "is not a test name", "read, write or mix70"])]
+#[case("test = \"RND4K Q1T1 read\"\n", "", &["[[test]] number 1"])]
+#[case("seconds = 1", "block = \"half\"\nseconds = 1", &["line 12", "area/32"])]
+#[case("seconds = 1", "seconds = ", &["line 12"])]
+#[case("[[test]]", "[defaults]\ntest = \"RND4K Q1T1 read\"\n[[test]]", &["not under [defaults]"])]
+fn a_slip_of_the_pen_is_shown_with_its_line(#[case] from: &str, #[case] to: &str, #[case] parts: &[&str]) {
+    let message = told(from, to);
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is missing in:\n{message}");
+    }
+}
+
+#[rstest]
+#[case("RND4K Q1T1 read", "RND1000B Q1T1 read", "no multiple of the 512-byte sector")]
+#[case("RND4K Q1T1 read", "RND0K Q1T1 read", "no multiple of the 512-byte sector")]
+#[case("RND4K Q1T1 read", "SEQ2G Q1T1 read", "larger than the 1 GiB")]
+#[case("RND4K Q1T1 read", "RND4K Q0T1 read", "queue depth 0")]
+#[case("RND4K Q1T1 read", "RND4K Q9999T1 read", "queue depth 9999")]
+#[case("RND4K Q1T1 read", "RND4K Q1T0 read", "thread count 0")]
+#[case("RND4K Q1T1 read", "RND4K Q1T999 read", "thread count 999")]
+#[case("RND4K Q1T1 read", "SEQ32M Q1T4 read", "no block of 32 MiB for each thread")]
+#[case("seconds = 1", "", "nothing ends it")]
+#[case("seconds = 1", "seconds = 0", "seconds must be more than 0")]
+#[case("seconds = 1", "seconds = -1", "seconds must be more than 0")]
+#[case("seconds = 1", "seconds = nan", "seconds must be more than 0")]
+#[case("seconds = 1", "seconds = 1\nrest_s = -0.5", "rest_s")]
+#[case("seconds = 1", "passes = 0", "passes")]
+#[case("seconds = 1", "bytes = 512", "at least one block")]
+#[case("seconds = 1", "passes = 1\nloops = 0", "loops")]
+#[case("seconds = 1", "passes = 1\nloops = 4294967295\ndiscard_loops = 1", "loops")]
+#[case("seconds = 1", "passes = 1\nwhole_passes = true", "whole_passes")]
+#[case("seconds = 1", "seconds = 1\nsync_each = true", "sync_each")]
+#[case("seconds = 1", "until = { ci95_percent = 0, min_s = 1, max_s = 9 }", "until")]
+#[case("seconds = 1", "until = { ci95_percent = 2, min_s = 9, max_s = 1 }", "until")]
+#[case("seconds = 1", "until = { ci95_percent = 2, min_s = 1, max_s = 9 }\nloops = 3", "until")]
+#[case("seconds = 1", "seconds = 1\nprepare_block = 100", "prepare_block")]
+#[case("seconds = 1", "seconds = 1\nprints = { unit = \"MB/s\", divide = 0 }", "divide")]
+fn what_no_card_can_do_is_refused_and_the_test_is_named(
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] part: &str,
+) {
+    let error = parse(&GOOD.replace(from, to), None).unwrap_err();
+    assert!(matches!(&error, RecipeError::Test { test, .. } if test.ends_with(" read")), "{error:?}");
+    assert!(error.to_string().contains(part), "{error}");
+}
+
+#[rstest]
+#[case("[[test]]", "[[test]]\ntest = \"RND4K Q1T1 read\"\nseconds = 1\n[[test]]", "stands twice")]
+#[case("[[test]]", "[[demand]]\nstep = \"x\"\niops = 1\n[[test]]", "which no test has")]
+#[case("[[test]]", "[[demand]]\nstep = \"RND4K Q1T1 read\"\n[[test]]", "asks for nothing")]
+#[case(
+    "[[test]]",
+    "[[score]]\nname = \"s\"\nterms = [{ step = \"y\", weight = 1 }]\n[[test]]",
+    "which no test has"
+)]
+#[case("size = \"64MiB\"", "size = 0", "the area of 0 bytes")]
+#[case("size = \"64MiB\"", "size = 1000", "the area of 1000 bytes")]
+#[case("size = \"64MiB\"", "size = \"64MiB\"\nprepare_block = 4095", "prepare_block")]
+#[case("version = 1", "version = 1\ntries = 0", "tries")]
+fn a_recipe_that_contradicts_itself_is_refused(#[case] from: &str, #[case] to: &str, #[case] part: &str) {
+    let message = told(from, to);
+    assert!(message.starts_with("recipe \"mine\"") && message.contains(part), "{message}");
+}
+
+#[test]
+fn a_recipe_without_tests_is_refused() {
+    let text = GOOD.split("[[test]]").next().unwrap();
+    assert!(parse(text, None).unwrap_err().to_string().contains("lists no test"));
+}
+
+#[test]
+fn a_size_too_small_or_crooked_for_the_recipe_is_refused_and_the_test_is_named() {
+    let small = parse(find("cdm-fio").unwrap(), Some(256 << 10)).unwrap_err().to_string();
+    assert!(small.contains("SEQ512K Q1T1 read"), "{small}");
+    let crooked = parse(find("cdm-fio").unwrap(), Some((1 << 20) + 512)).unwrap_err().to_string();
+    assert!(crooked.contains("no multiple of the 512-byte sector"), "{crooked}");
+}
+
+#[test]
+fn a_misspelt_recipe_is_answered_with_the_one_that_was_meant() {
+    let message = find("cdm8-defualt").unwrap_err().to_string();
+    assert!(message.contains("did you mean \"cdm8-default\"?") && message.contains("kdiskmark"), "{message}");
+    assert!(!find("nothing-of-the-kind").unwrap_err().to_string().contains("did you mean"));
+}
+
+#[test]
+fn no_text_at_all_makes_the_reader_panic() {
+    for end in 0..GOOD.len() {
+        let _ = parse(&GOOD[..end], None);
+    }
+}

@@ -1,0 +1,93 @@
+//! The score of PiBenchmarks, recomputed from the rows of published results.
+
+use cardscope_model::aggregate::scores;
+use cardscope_model::recipe::{Recipe, find, parse};
+use cardscope_model::result::{LatencyUs, Run, TemperatureC, TestResult, ToolPrints};
+use std::path::PathBuf;
+
+fn logs() -> Option<PathBuf> {
+    let data = std::env::var_os("CARDSCOPE_DATA").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
+        PathBuf::from,
+    );
+    Some(data.join("pibenchmarks")).filter(|p| p.is_dir())
+}
+
+/// The figure printed in the row of a step: the number before its unit.
+fn row(log: &str, step: &str) -> Option<f64> {
+    let (tool, test) = step.split_once(' ')?;
+    let line = log.lines().find(|l| {
+        l.trim_start().strip_prefix(tool).is_some_and(|rest| {
+            rest.trim_start().strip_prefix(test).is_some_and(|rest| rest.starts_with("  "))
+        })
+    })?;
+    line.trim_start()[tool.len()..].trim_start()[test.len()..].split_whitespace().next()?.parse().ok()
+}
+
+/// A run with the figures that a log prints, as if they had been measured.
+fn printed_run(recipe: &Recipe, log: &str) -> Run {
+    let results = recipe.tests.iter().filter_map(|test| {
+        let value = row(log, &test.key())?;
+        Some(TestResult {
+            test: test.name.pattern,
+            op: test.name.op,
+            step: test.step.clone(),
+            mb_s: 0.0,
+            iops: 0.0,
+            latency_us: LatencyUs::default(),
+            bytes: 0,
+            seconds: 0.0,
+            temperature_c: TemperatureC::default(),
+            recipe_value: 0.0,
+            tool_prints: Some(ToolPrints { value, unit: String::new() }),
+            bus_share: None,
+            loops: Vec::new(),
+            series: Vec::new(),
+            caveats: Vec::new(),
+        })
+    });
+    Run {
+        run: 1,
+        counted: true,
+        seed: 0,
+        results: results.collect(),
+        not_measured: Vec::new(),
+        scores: Vec::new(),
+        passed: None,
+    }
+}
+
+#[test]
+fn the_rows_of_a_made_up_log_give_the_score_worked_out_by_hand() {
+    let recipe = parse(find("pibenchmarks").unwrap(), None).unwrap();
+    let log = "HDParm  Disk Read  99.99 MB/s\nDD  Disk Write  12.5 MB/s\nFIO  4k random read  1000 IOPS (4000 KB/s)\n\
+               FIO  4k random write  100 IOPS (400 KB/s)\nIOZone  4k read  3000 KB/s\nIOZone  4k write  700 KB/s\n\
+               IOZone  4k random read  2500 KB/s\nIOZone  4k random write  199 KB/s\n";
+    // 12.5 * 1024 + 4 * 1000 + 10 * 100 + 3000 + 700 + 4 * 2500 + 10 * 199 = 33490; hdparm does not count.
+    assert_eq!(scores(&printed_run(&recipe, log), &recipe), [("PiBenchmarks".to_owned(), 334.0)]);
+}
+
+#[test]
+fn published_results_give_the_score_they_print() {
+    let Some(folder) = logs() else {
+        println!("no published logs here (CARDSCOPE_DATA): nothing compared");
+        return;
+    };
+    let recipe = parse(find("pibenchmarks").unwrap(), None).unwrap();
+    // Scores as the index of the logs lists them, not as read from the files.
+    let printed = [
+        ("sandisk-ultra-16gb-sd", 923.0),
+        ("pny-128-usb3", 860.0),
+        ("sandisk-ultra-8gb-sd", 742.0),
+        ("orangepi5-sd", 1409.0),
+        ("sandisk-ultra-sdsquar-064g", 1132.0),
+    ];
+    for (name, score) in printed {
+        let log = std::fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
+        assert_eq!(
+            scores(&printed_run(&recipe, &log), &recipe),
+            [("PiBenchmarks".to_owned(), score)],
+            "{name}"
+        );
+    }
+}

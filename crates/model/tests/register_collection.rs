@@ -1,0 +1,199 @@
+//! Real registers as their owners published them: the collection beside the reference pages, and the two of seed 002.
+//!
+//! The collection is not part of the repository. It is looked for beside the folder that `CARDSCOPE_DATA` names
+//! (default `../shared/data` from the repository's root); where it is absent, the tests say so and pass.
+
+use cardscope_model::bus::MmcBus;
+use cardscope_model::finding::Weight;
+use cardscope_model::identity::{HexRegisters, Identity, from_hex};
+use cardscope_model::registers::{Crc, RegisterError};
+use std::path::PathBuf;
+
+/// One row: label, CID, CSD, SCR, SSR, capacity; empty texts where nothing was published.
+struct Row {
+    label: String,
+    cid: String,
+    csd: String,
+    scr: String,
+    ssr: String,
+    capacity: Option<u64>,
+}
+
+/// A file of the collection, or a line that says it is absent.
+fn collected(name: &str) -> Option<String> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let data = std::env::var_os("CARDSCOPE_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
+    let text = std::fs::read_to_string(data.join(name)).ok();
+    if text.is_none() {
+        println!("no {name} in {}: nothing tested", data.display());
+    }
+    text
+}
+
+fn collection() -> Option<Vec<Row>> {
+    Some(collected("../reference/registers.csv")?.lines().skip(1).map(row).collect())
+}
+
+fn row(line: &str) -> Row {
+    let fields = fields(line);
+    let field = |n: usize| fields.get(n).cloned().unwrap_or_default();
+    Row {
+        label: field(0),
+        cid: field(1),
+        csd: field(2),
+        scr: field(3),
+        ssr: field(4),
+        capacity: field(5).parse().ok(),
+    }
+}
+
+/// Fields of a CSV line; those in quotes may hold commas.
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut field, mut quoted) = (Vec::new(), String::new(), false);
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(std::mem::take(&mut field)),
+            c => field.push(c),
+        }
+    }
+    fields.push(field);
+    fields
+}
+
+fn decode(row: &Row) -> Result<Identity, RegisterError> {
+    fn given(text: &str) -> Option<&str> {
+        Some(text).filter(|text| !text.is_empty())
+    }
+    from_hex(HexRegisters {
+        cid: given(&row.cid),
+        csd: given(&row.csd),
+        scr: given(&row.scr),
+        ssr: given(&row.ssr),
+        ..HexRegisters::default()
+    })
+}
+
+/// All rows but the eMMC, decoded and judged.
+fn cards() -> Option<Vec<(Row, Identity)>> {
+    let rows = collection()?;
+    let cards = rows.into_iter().filter(|row| !row.label.starts_with("NOT SD"));
+    let decoded = cards.map(|row| {
+        let identity = decode(&row).unwrap_or_else(|error| panic!("{}: {error}", row.label));
+        (row, identity.judged((2026, 11)))
+    });
+    Some(decoded.collect())
+}
+
+#[test]
+fn every_published_capacity_follows_from_its_csd() {
+    let Some(cards) = cards() else { return };
+    let mut compared = 0;
+    for (row, identity) in &cards {
+        if let (Some(published), Some(csd)) = (row.capacity, &identity.csd) {
+            assert_eq!(csd.capacity_bytes, Some(published), "{}", row.label);
+            compared += 1;
+        }
+    }
+    assert!(compared >= 15, "only {compared} rows have a capacity");
+}
+
+#[test]
+fn no_register_of_the_collection_has_a_wrong_crc() {
+    let Some(cards) = cards() else { return };
+    let mut right = 0;
+    for (row, identity) in &cards {
+        for crc in
+            [identity.cid.as_ref().map(|r| r.crc), identity.csd.as_ref().map(|r| r.crc)].into_iter().flatten()
+        {
+            assert_ne!(crc, Crc::Mismatch, "{}", row.label);
+            right += usize::from(crc == Crc::Ok);
+        }
+    }
+    assert!(right >= 40, "only {right} registers carry their CRC");
+}
+
+#[test]
+fn the_emmc_among_the_cards_is_refused() {
+    let Some(rows) = collection() else { return };
+    let emmc = rows.iter().find(|row| row.label.starts_with("NOT SD")).unwrap();
+    assert_eq!(decode(emmc).unwrap_err(), RegisterError::Emmc { register: "CSD" });
+}
+
+#[test]
+fn retail_cards_get_no_strong_hint() {
+    let Some(cards) = cards() else { return };
+    for (row, identity) in &cards {
+        for finding in &identity.findings {
+            assert!(finding.weight < Weight::Bad, "{}: {}", row.label, finding.verdict);
+            let strong = finding.weight == Weight::Hint && finding.confidence > 0.7;
+            assert!(!strong, "{}: {}", row.label, finding.verdict);
+        }
+    }
+}
+
+#[test]
+fn the_fixed_fields_of_retail_cards_are_not_complained_of() {
+    let Some(cards) = cards() else { return };
+    for (row, identity) in &cards {
+        for claim in ["csd-constants", "capacity-outside-family", "scr-against-capacity"] {
+            assert!(!identity.findings.iter().any(|f| f.claim == claim), "{}: {claim}", row.label);
+        }
+    }
+}
+
+#[test]
+fn the_cards_of_seed_002_have_the_capacities_of_their_formula() {
+    let text = include_str!("fixtures/seed_registers.csv");
+    for line in text.lines().skip(1) {
+        let fields = fields(line);
+        let registers =
+            HexRegisters { cid: Some(&fields[1]), csd: Some(&fields[2]), ..HexRegisters::default() };
+        let identity = from_hex(registers).unwrap();
+        assert_eq!(identity.capacity_bytes, fields[3].parse().ok(), "{}", fields[0]);
+        assert_eq!(identity.cid.map(|cid| cid.crc), Some(Crc::Ok), "{}", fields[0]);
+    }
+}
+
+#[test]
+fn the_hosts_of_the_collection_have_the_ceilings_of_their_clocks() {
+    for (file, mode, ceiling) in [
+        ("phytium-sdr104-50mhz-no-actual.txt", "SDR104", 25.0),
+        ("rpi4-mmc0-ddr50.txt", "DDR50", 50.0),
+        ("rpi4-mmc0-highspeed.txt", "High Speed", 25.0),
+    ] {
+        let Some(text) = collected(&format!("mmc-ios/{file}")) else { return };
+        let bus = MmcBus::from_ios(&text);
+        assert_eq!((bus.mode.as_deref(), bus.ceiling_mb_s), (Some(mode), Some(ceiling)), "{file}");
+        assert_eq!((bus.bus_width, bus.power_mode.as_deref()), (Some(4), Some("on")), "{file}");
+    }
+}
+
+#[test]
+fn the_decoded_fields_published_with_fifteen_cards_agree() {
+    let Some(text) = collected("registers/cards.csv") else { return };
+    for line in text.lines().skip(1) {
+        let f = fields(line);
+        let registers = HexRegisters {
+            cid: Some(&f[1]),
+            csd: Some(&f[2]),
+            ocr: Some(&f[3]),
+            scr: Some(&f[4]),
+            ..HexRegisters::default()
+        };
+        let identity = from_hex(registers).unwrap();
+        let (cid, scr) = (identity.cid.unwrap(), identity.scr.unwrap());
+        let published = [&f[5], &f[6], &f[7], &f[8], &f[9], &f[10]].map(String::as_str);
+        let decoded =
+            [&cid.mid_hex, &cid.oid, &cid.pnm, &cid.prv, &cid.psn_hex, &cid.mdt].map(String::as_str);
+        assert_eq!(decoded, published, "{}", f[0]);
+        assert_eq!(
+            identity.capacity_bytes.map(|bytes| bytes.to_string()).as_deref(),
+            Some(f[11].as_str()),
+            "{}",
+            f[0]
+        );
+        assert_eq!((cid.crc, identity.csd.unwrap().crc), (Crc::Ok, Crc::Ok), "{}", f[0]);
+        assert_eq!(scr.version.map(|v| v[..2].to_owned()).as_deref(), Some(&f[14][..2]), "{}", f[0]);
+    }
+}

@@ -1,0 +1,273 @@
+//! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
+
+use crate::bench::findings;
+use cardscope_model::bus::{MmcBus, PcieLink, UsbReader};
+use cardscope_model::identity::Identity;
+use cardscope_model::mark::Demand;
+use cardscope_model::nvme::NvmeIdentity;
+use cardscope_model::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
+use cardscope_model::units::BinarySize;
+use std::fmt::{Display, Write};
+
+/// The identity as text.
+#[must_use]
+pub fn text(identity: &Identity) -> String {
+    let mut page = Page::default();
+    if let Some(cid) = &identity.cid {
+        page.part("Card (CID)", |p| cid_lines(p, cid));
+    }
+    if let Some(emmc) = &identity.emmc {
+        page.part("This is an eMMC, no card", |p| p.line("name", Some(&emmc.pnm)));
+    }
+    page.part("Capacity", |p| capacity_lines(p, identity));
+    if let Some(csd) = &identity.csd {
+        page.part("Card-specific data (CSD)", |p| csd_lines(p, csd));
+    }
+    if let Some(scr) = &identity.scr {
+        page.part("Configuration (SCR)", |p| scr_lines(p, scr));
+    }
+    if let Some(ssr) = &identity.ssr {
+        page.part("SD status (SSR)", |p| ssr_lines(p, ssr));
+    }
+    if let Some(ocr) = &identity.ocr {
+        page.part("Operating conditions (OCR)", |p| ocr_lines(p, ocr));
+    }
+    if !identity.mark_demands.is_empty() {
+        page.part("Marks it claims", |p| identity.mark_demands.iter().for_each(|d| mark_line(p, d)));
+    }
+    if let Some(nvme) = &identity.nvme {
+        page.part("NVMe", |p| nvme_lines(p, nvme));
+    }
+    page.part("Bus", |p| bus_lines(p, identity));
+    let hints = findings(&identity.findings);
+    if !hints.is_empty() {
+        page.out.push('\n');
+        page.out.push_str(&hints);
+    }
+    page.out
+}
+
+#[derive(Default)]
+struct Page {
+    out: String,
+}
+
+impl Page {
+    /// A headed part; a part without a line leaves no trace.
+    fn part(&mut self, head: &str, fill: impl FnOnce(&mut Page)) {
+        let before = self.out.len();
+        let blank = if before > 0 { "\n" } else { "" };
+        let _ = writeln!(self.out, "{blank}{head}");
+        let headed = self.out.len();
+        fill(self);
+        if self.out.len() == headed {
+            self.out.truncate(before);
+        }
+    }
+
+    fn line(&mut self, label: &str, value: Option<impl Display>) {
+        if let Some(value) = value.map(|v| v.to_string()).filter(|v| !v.is_empty()) {
+            let _ = writeln!(self.out, "  {label:<24}{value}");
+        }
+    }
+
+    fn flags(&mut self, label: &str, flags: &[(&str, bool)]) {
+        let set: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
+        self.line(label, (!set.is_empty()).then(|| set.join(", ")));
+    }
+}
+
+fn cid_lines(p: &mut Page, cid: &Cid) {
+    p.line("raw", Some(&cid.raw));
+    let note = cid.maker_note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
+    let maker = cid.maker.as_deref().unwrap_or("unknown maker");
+    p.line("maker (MID)", Some(format!("0x{:02x}: {maker}{note}", cid.mid)));
+    p.line("OEM (OID)", Some(format!("{:?} ({})", cid.oid, cid.oid_hex)));
+    p.line("name (PNM)", Some(format!("{:?}", cid.pnm)));
+    p.line("revision (PRV)", Some(&cid.prv));
+    p.line("serial (PSN)", Some(format!("{} ({})", cid.psn, cid.psn_hex)));
+    p.line("made (MDT)", Some(&cid.mdt));
+    p.line("check sum (CRC7)", Some(crc_words(cid.crc)));
+}
+
+fn crc_words(crc: Crc) -> &'static str {
+    match crc {
+        Crc::Ok => "right",
+        Crc::Absent => "not delivered by the host",
+        Crc::Mismatch => "does not fit: first suspect the copy, then the host",
+    }
+}
+
+fn capacity_lines(p: &mut Page, identity: &Identity) {
+    if let Some(c) = &identity.capacity {
+        let nominal = c.nominal.as_deref().map(|n| format!(", sold as {n}")).unwrap_or_default();
+        p.line("size", Some(format!("{}{nominal}", c.text)));
+    }
+    if let Some(f) = &identity.factors {
+        p.line("factors", Some(format!("{}: {}", f.text, f.says)));
+    }
+}
+
+fn csd_lines(p: &mut Page, csd: &Csd) {
+    p.line("raw", Some(&csd.raw));
+    p.line("structure", csd.csd_version.as_deref());
+    p.line("family", csd.family.as_ref());
+    p.line("command classes (CCC)", Some(csd.ccc_names.join(", ")));
+    p.line("clock after reset", csd.tran_speed_mbit_s.map(|s| format!("{s} Mbit/s a line")));
+    p.line(
+        "erase unit",
+        Some(format!("{} blocks of {} bytes", csd.sector_size_blocks, csd.write_bl_len_bytes)),
+    );
+    p.flags(
+        "flags",
+        &[
+            ("copy", csd.copy),
+            ("permanently write protected", csd.perm_write_protect),
+            ("write protected", csd.tmp_write_protect),
+            ("write protected until power cycle", csd.wp_upc),
+        ],
+    );
+    p.line("check sum (CRC7)", Some(crc_words(csd.crc)));
+}
+
+fn scr_lines(p: &mut Page, scr: &Scr) {
+    p.line("raw", Some(&scr.raw));
+    p.line("specification", scr.version.as_deref());
+    p.line("security", scr.sd_security_text.as_deref());
+    p.line(
+        "bus widths",
+        Some(scr.bus_widths.iter().map(|w| format!("{w} bit")).collect::<Vec<_>>().join(", ")),
+    );
+    p.line("commands", Some(scr.cmd_support_list.join(", ")));
+}
+
+fn ssr_lines(p: &mut Page, ssr: &Ssr) {
+    let size = |bytes: Option<u64>| bytes.map(BinarySize);
+    p.line("speed class", ssr.speed_class.map(|c| format!("C{c}")));
+    p.line("UHS speed grade", Some(format!("U{}", ssr.uhs_speed_grade)));
+    p.line("video speed class", Some(format!("V{}", ssr.video_speed_class)));
+    p.line("application class", Some(format!("A{}", ssr.app_perf_class)));
+    p.line("performance move", Some(&ssr.performance_move_text));
+    p.line("allocation unit (AU)", size(ssr.au_size_bytes));
+    p.line("UHS AU", size(ssr.uhs_au_size_bytes));
+    p.line("video AU", size(ssr.vsc_au_size_bytes));
+    p.line("video unit (SU)", size(ssr.su_size_bytes));
+    p.line(
+        "command queue",
+        (ssr.command_queue_depth > 0).then(|| format!("{} deep", ssr.command_queue_depth)),
+    );
+    p.flags(
+        "supports",
+        &[("cache", ssr.cache), ("discard", ssr.discard_support), ("full erase", ssr.fule_support)],
+    );
+    p.line("protected area", Some(format!("{} bytes", ssr.size_of_protected_area)));
+}
+
+fn ocr_lines(p: &mut Page, ocr: &Ocr) {
+    p.line("raw", Some(&ocr.raw));
+    let volts = |low: f64, high: f64| format!("{low} to {high} V");
+    p.line("supply", ocr.vdd_min_v.zip(ocr.vdd_max_v).map(|(low, high)| volts(low, high)));
+    p.flags(
+        "flags",
+        &[
+            ("1.8 V signalling accepted", ocr.s18a),
+            ("over 2 TB", ocr.co2t),
+            ("UHS-II", ocr.uhs_ii),
+            ("high capacity", ocr.ccs),
+            ("powered up", ocr.power_up_status),
+        ],
+    );
+}
+
+fn mark_line(p: &mut Page, demand: &Demand) {
+    let mut wants = vec![format!("writes at {} MB/s", demand.write_mb_s)];
+    wants.extend(demand.read_mb_s.map(|r| format!("reads at {r} MB/s")));
+    wants.extend(demand.random_read_iops.map(|r| format!("{r} random 4 KiB reads a second")));
+    wants.extend(demand.random_write_iops.map(|w| format!("{w} random 4 KiB writes a second")));
+    p.line(&demand.mark.to_string(), Some(format!("{}; {}", wants.join(", "), demand.bus)));
+}
+
+fn nvme_lines(p: &mut Page, nvme: &NvmeIdentity) {
+    let celsius = |t: Option<i32>| t.map(|c| format!("{c} °C"));
+    if let Some(i) = &nvme.identify {
+        p.line("model", Some(i.mn.trim()));
+        p.line("serial", Some(i.sn.trim()));
+        p.line("firmware", Some(i.fr.trim()));
+        p.line("NVMe version", i.ver.as_deref());
+        p.line("warning temperature", celsius(i.wctemp_celsius));
+        p.line("critical temperature", celsius(i.cctemp_celsius));
+    }
+    p.line("threshold (TMPTH)", celsius(nvme.features.tmpth_celsius));
+    p.line("throttles from (TMT1)", celsius(nvme.features.tmt1_celsius));
+    p.line("throttles hard (TMT2)", celsius(nvme.features.tmt2_celsius));
+    p.line("temperature now", nvme.temperature_celsius.map(|c| format!("{c:.0} °C")));
+    if let Some(s) = &nvme.smart {
+        p.line("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
+        p.line(
+            "read, written",
+            Some(format!("{:.1} GB, {:.1} GB", gb(s.data_read_bytes), gb(s.data_written_bytes))),
+        );
+        p.line("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
+        p.line("media errors", Some(s.media_errors));
+        p.line(
+            "throttled",
+            Some(throttled(s.thermal_management_t1_transitions, s.thermal_management_t1_seconds, "T1")),
+        );
+        p.line(
+            "throttled hard",
+            Some(throttled(s.thermal_management_t2_transitions, s.thermal_management_t2_seconds, "T2")),
+        );
+        p.line("warnings", Some(s.critical_warnings.join(", ")));
+    }
+}
+
+fn gb(bytes: u64) -> f64 {
+    bytes as f64 / 1e9
+}
+
+fn throttled(transitions: u32, seconds: u32, level: &str) -> String {
+    format!("{transitions} times to {level}, {seconds} s in all")
+}
+
+fn bus_lines(p: &mut Page, identity: &Identity) {
+    p.line("mode", identity.bus_mode());
+    p.line("carries at most", identity.ceiling_mb_s().map(|c| format!("{c:.1} MB/s")));
+    if let Some(mmc) = &identity.mmc {
+        mmc_lines(p, mmc);
+    }
+    if let Some(usb) = &identity.usb {
+        usb_lines(p, usb);
+    }
+    if let Some(pcie) = &identity.pcie {
+        pcie_lines(p, pcie);
+    }
+}
+
+fn mmc_lines(p: &mut Page, mmc: &MmcBus) {
+    p.line("timing", mmc.timing_text.as_deref());
+    p.line("clock", mmc.running_hz().map(|hz| format!("{} MHz", hz as f64 / 1e6)));
+    p.line("width", mmc.bus_width.map(|w| format!("{w} bit")));
+    p.line("signalling", mmc.signal_voltage_v.map(|v| format!("{v:.2} V")));
+}
+
+fn usb_lines(p: &mut Page, usb: &UsbReader) {
+    let words =
+        [&usb.vendor, &usb.product].into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(" ");
+    let ids = [&usb.vendor_id, &usb.product_id]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(":");
+    p.line("reader", Some(format!("{words} ({ids})")));
+    p.line("driver", usb.driver.as_deref());
+    if usb.hides_cid {
+        p.line("registers", Some("hidden by the reader: no CID, CSD, SCR or SSR, no bus mode"));
+    }
+}
+
+fn pcie_lines(p: &mut Page, pcie: &PcieLink) {
+    if pcie.limited {
+        p.line("link", Some("slower than the card could: see the hints"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Plain text tables: the first column to the left, all others to the right, as wide as their widest cell.
+
+use std::fmt;
+
+/// A table with a head.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these column heads.
+    pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
+        Table { head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row; missing cells stay blank.
+    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// Takes out columns in which no row has anything.
+    pub fn drop_blank_columns(&mut self) {
+        let filled = |c: usize| self.rows.iter().any(|r| r.get(c).is_some_and(|cell| !cell.is_empty()));
+        let keep: Vec<bool> = (0..self.head.len()).map(|c| c == 0 || filled(c)).collect();
+        for line in std::iter::once(&mut self.head).chain(&mut self.rows) {
+            let mut column = 0;
+            line.retain(|_| {
+                column += 1;
+                keep.get(column - 1).copied().unwrap_or(false)
+            });
+        }
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().chain([&self.head]).filter_map(|r| r.get(column));
+        cells.map(|c| c.chars().count()).max().unwrap_or(0)
+    }
+
+    fn line(&self, cells: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        for (column, cell) in cells.iter().enumerate() {
+            let width = self.width(column);
+            match column {
+                0 => text.push_str(&format!("{cell:<width$}")),
+                _ => text.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        writeln!(f, "{}", text.trim_end())
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.line(&self.head, f)?;
+        self.rows.iter().try_for_each(|row| self.line(row, f))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_under_their_unit_and_blank_columns_go() {
+        let mut t = Table::new(["test", "MB/s", "°C", "IOPS"]);
+        t.row(["SEQ1M Q8T1 read", "20.4", "", "19"]);
+        t.row(["RND4K Q1T1 write", "1.2", "", "293"]);
+        t.drop_blank_columns();
+        insta::assert_snapshot!(t.to_string(), @r"
+        test              MB/s  IOPS
+        SEQ1M Q8T1 read   20.4    19
+        RND4K Q1T1 write   1.2   293
+        ");
+    }
+}

@@ -1,0 +1,142 @@
+//! Scatter of the times, from a generator of its own so that the same seed gives the same card on every machine.
+//!
+//! The hot path draws one number an I/O and looks its factor up: exp() and ln() of millions of I/Os would cost
+//! more than the rest of the model.
+
+use crate::archetype;
+
+/// Factors in the table; a power of two, so that bits of the random number pick one.
+const TABLE: usize = 1024;
+
+/// SplitMix64 (Steele, Lea, Flood 2014): one multiply chain, any seed is good.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Evenly in (0, 1].
+    fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Draws the factor of each command's cost, and its hiccups.
+#[derive(Debug)]
+pub(crate) struct Noise {
+    random: Random,
+    read: Box<[f32; TABLE]>,
+    write: Box<[f32; TABLE]>,
+    /// Hiccup if the upper half of the random number lies below this.
+    hiccup_below: u32,
+    hiccup_ns: f64,
+}
+
+/// What one command gets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Draw {
+    /// Multiplies the cost.
+    pub(crate) factor: f64,
+    /// Added to it, in ns.
+    pub(crate) hiccup_ns: f64,
+}
+
+impl Noise {
+    pub(crate) fn new(noise: &archetype::Noise, seed: u64) -> Self {
+        Noise {
+            random: Random::new(seed),
+            read: table(noise.read_sigma),
+            write: table(noise.write_sigma),
+            hiccup_below: (noise.hiccup_p * f64::from(u32::MAX)) as u32,
+            hiccup_ns: noise.hiccup_s * 1e9,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn read(&mut self) -> Draw {
+        let bits = self.random.next();
+        Draw { factor: f64::from(self.read[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
+    }
+
+    #[inline]
+    pub(crate) fn write(&mut self) -> Draw {
+        let bits = self.random.next();
+        Draw { factor: f64::from(self.write[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
+    }
+
+    #[inline]
+    fn hiccup(&mut self, bits: u64) -> f64 {
+        if ((bits >> 32) as u32) < self.hiccup_below {
+            -self.random.unit().ln() * self.hiccup_ns
+        } else {
+            0.0
+        }
+    }
+}
+
+/// exp(σ·z) at evenly spaced quantiles z of the normal distribution.
+fn table(sigma: f64) -> Box<[f32; TABLE]> {
+    let mut factors = Box::new([1.0; TABLE]);
+    for (i, factor) in factors.iter_mut().enumerate() {
+        *factor = (sigma * quantile((i as f64 + 0.5) / TABLE as f64)).exp() as f32;
+    }
+    factors
+}
+
+/// Quantile of the normal distribution: bisection of its distribution function, done once a card.
+fn quantile(p: f64) -> f64 {
+    let (mut low, mut high) = (-6.0, 6.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if normal_cdf(middle) < p { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// Abramowitz and Stegun 26.2.17: error below 7.5e-8.
+fn normal_cdf(z: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
+    let series = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
+    let tail = series.iter().rev().fold(0.0, |sum, a| (sum + a) * t);
+    let upper = tail * (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    if z < 0.0 { upper } else { 1.0 - upper }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(sigma: f64, hiccup_p: f64) -> Noise {
+        let table = archetype::Noise { read_sigma: sigma, write_sigma: 0.0, hiccup_p, hiccup_s: 0.001 };
+        Noise::new(&table, 1)
+    }
+
+    #[test]
+    fn the_factors_scatter_as_wide_as_asked() {
+        let mut n = noise(0.05, 0.0);
+        let logs: Vec<f64> = (0..100_000).map(|_| n.read().factor.ln()).collect();
+        let mean = logs.iter().sum::<f64>() / 1e5;
+        let sd = (logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e5).sqrt();
+        assert!(mean.abs() < 0.001 && (sd - 0.05).abs() < 0.001, "{mean} {sd}");
+        assert_eq!(n.write().factor, 1.0);
+    }
+
+    #[test]
+    fn hiccups_come_as_often_and_last_as_long_as_asked() {
+        let mut n = noise(0.0, 0.01);
+        let hiccups: Vec<f64> = (0..1_000_000).map(|_| n.read().hiccup_ns).filter(|h| *h > 0.0).collect();
+        let mean = hiccups.iter().sum::<f64>() / hiccups.len() as f64;
+        assert!((9_700..10_300).contains(&hiccups.len()), "{}", hiccups.len());
+        assert!((0.95e6..1.05e6).contains(&mean), "{mean}");
+    }
+}

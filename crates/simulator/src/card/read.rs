@@ -1,0 +1,91 @@
+//! Reads (model, R): a base, steps where a boundary is crossed, a transfer; less where the controller still holds
+//! the unit or the read continues the last one.
+
+use super::timing::{Cost, Line, Timing, Unit, ns};
+use crate::archetype::{Cache, Flash, Read};
+
+/// The read path of a card with flash behind it.
+#[derive(Debug)]
+pub(crate) struct ReadPath {
+    tlc: Timing,
+    slc: Timing,
+    sequential: Option<f64>,
+    within_unit: Option<f64>,
+    read_unit: Unit,
+    steps: Vec<(Unit, f64)>,
+    /// Where the last read ended.
+    next: u64,
+}
+
+impl ReadPath {
+    /// `bus_mb_s` is what the bus carries; infinite without a limit.
+    pub(crate) fn new(read: &Read, flash: &Flash, cache: Option<&Cache>, bus_mb_s: f64) -> Self {
+        let line = Line {
+            base_s: read.base_s,
+            large_s: read.large_s.unwrap_or(read.base_s),
+            ramp_bytes: read.ramp_bytes,
+            serial_s: read.serial_s,
+            mb_s: read.mb_s.min(bus_mb_s),
+        };
+        let cached = cache.map_or(line, |c| Line {
+            base_s: c.read_base_s,
+            large_s: read.large_s.unwrap_or(c.read_base_s),
+            serial_s: c.read_serial_s,
+            ..line
+        });
+        let segment = flash.map_segment_bytes.unwrap_or(flash.au_bytes);
+        let segment_step = flash.map_segment_bytes.map_or(0.0, |_| read.segment_step_s);
+        let steps =
+            [(flash.page_bytes, read.page_step_s), (flash.au_bytes, read.au_step_s), (segment, segment_step)];
+        ReadPath {
+            tlc: Timing::new(line),
+            slc: Timing::new(cached),
+            sequential: read.sequential_s.map(ns),
+            within_unit: read.within_read_unit_s.map(ns),
+            read_unit: Unit::new(flash.read_unit_bytes),
+            steps: steps.iter().filter(|s| s.1 > 0.0).map(|s| (Unit::new(s.0), ns(s.1))).collect(),
+            next: u64::MAX,
+        }
+    }
+
+    /// Cost of reading `len` bytes at `offset`; `cached` where they lie in the pSLC cache.
+    #[inline]
+    pub(crate) fn cost(&mut self, offset: u64, len: u64, cached: bool) -> Cost {
+        let continues = offset == self.next;
+        let buffered = self.buffered(offset, len);
+        self.next = offset + len;
+        if let Some(time) = self.within_unit
+            && buffered
+        {
+            return Cost { access: time, service: 0.0, serial: 0.0 };
+        }
+        let mut cost = if cached { self.slc.cost(len) } else { self.tlc.cost(len) };
+        match self.sequential {
+            Some(time) if continues => cost.access = time,
+            _ => {
+                for (unit, step) in &self.steps {
+                    if unit.crossed(offset, len) {
+                        cost.access += step;
+                    }
+                }
+            }
+        }
+        cost
+    }
+
+    /// True where the whole range lies in the unit that the last read ended in.
+    #[inline]
+    fn buffered(&self, offset: u64, len: u64) -> bool {
+        self.within_unit.is_some()
+            && self.next != u64::MAX
+            && self.next > 0
+            && self.read_unit.number(offset) == self.read_unit.number(self.next - 1)
+            && !self.read_unit.crossed(offset, len)
+    }
+
+    /// Forgets what the controller holds: it was overwritten, or the card was reset.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        self.next = u64::MAX;
+    }
+}

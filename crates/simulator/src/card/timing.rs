@@ -1,0 +1,102 @@
+//! Two straight lines behind every cost: the wait before the data, which overlaps between queued commands, and the
+//! transfer, which does not. Times are nanoseconds as f64: exact to a fraction of one for a hundred days.
+
+/// Cost of one command before noise.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cost {
+    /// Before the data; commands in the queue overlap here.
+    pub(crate) access: f64,
+    /// The rest; one command after the other.
+    pub(crate) service: f64,
+    /// Least time between two ends.
+    pub(crate) serial: f64,
+}
+
+impl Cost {
+    #[inline]
+    pub(crate) fn scaled(self, by: f64) -> Cost {
+        Cost { access: self.access * by, service: self.service * by, serial: self.serial * by }
+    }
+}
+
+/// Length at which the base of a [`Timing`] holds.
+const SMALL: u64 = 4096;
+
+/// A wait that grows with the length of the command from 4 KiB to `ramp_bytes`, then a transfer at a fixed speed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timing {
+    base: f64,
+    ramp_bytes: u64,
+    slope: f64,
+    per_byte: f64,
+    serial: f64,
+}
+
+/// Parameters of a [`Timing`] in the units of the archetype's file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line {
+    pub(crate) base_s: f64,
+    pub(crate) large_s: f64,
+    pub(crate) ramp_bytes: u64,
+    pub(crate) serial_s: f64,
+    pub(crate) mb_s: f64,
+}
+
+impl Timing {
+    pub(crate) fn new(line: Line) -> Self {
+        Timing {
+            base: ns(line.base_s),
+            ramp_bytes: line.ramp_bytes,
+            slope: ns(line.large_s - line.base_s) / line.ramp_bytes.saturating_sub(SMALL).max(1) as f64,
+            per_byte: ns_per_byte(line.mb_s),
+            serial: ns(line.serial_s),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn cost(&self, len: u64) -> Cost {
+        let ramp = self.slope * len.min(self.ramp_bytes).saturating_sub(SMALL) as f64;
+        Cost { access: self.base + ramp, service: self.transfer(len), serial: self.serial }
+    }
+
+    #[inline]
+    pub(crate) fn transfer(&self, len: u64) -> f64 {
+        self.per_byte * len as f64
+    }
+}
+
+/// Nanoseconds from seconds.
+pub(crate) fn ns(seconds: f64) -> f64 {
+    seconds * 1e9
+}
+
+/// Nanoseconds for one byte at a speed in MB/s.
+pub(crate) fn ns_per_byte(mb_s: f64) -> f64 {
+    1e3 / mb_s
+}
+
+/// A unit of the flash: how to tell whether a range crosses one, fast where it is a power of two.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unit {
+    bytes: u64,
+    shift: Option<u32>,
+}
+
+impl Unit {
+    pub(crate) fn new(bytes: u64) -> Self {
+        Unit { bytes, shift: bytes.is_power_of_two().then(|| bytes.trailing_zeros()) }
+    }
+
+    #[inline]
+    pub(crate) fn number(self, offset: u64) -> u64 {
+        match self.shift {
+            Some(shift) => offset >> shift,
+            None => offset / self.bytes,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn crossed(self, offset: u64, len: u64) -> bool {
+        self.number(offset) != self.number(offset + len - 1)
+    }
+}

@@ -1,0 +1,111 @@
+//! What a simulated card answers when it is asked who it is: the same bytes on the wire that a real one would send,
+//! decoded by the same decoders.
+
+use crate::archetype::{Archetype, ArchetypeError, NvmeIdentity as Described};
+use cardscope_model::bus::PcieLink;
+use cardscope_model::identity::{HexRegisters, Identity, from_hex};
+use cardscope_model::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, ThermalFeatures};
+
+/// Everything the card says of itself. Findings are left to whoever knows today's date.
+///
+/// # Errors
+/// If the archetype's registers are none.
+pub fn identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
+    let broken = |reason: String| ArchetypeError::Value { name: card.name.clone(), reason };
+    let mut identity = match &card.identity.sd {
+        Some(sd) => from_hex(HexRegisters {
+            cid: Some(&sd.cid),
+            csd: Some(&sd.csd),
+            scr: Some(&sd.scr),
+            ssr: Some(&sd.ssr),
+            ocr: Some(&sd.ocr),
+            kind: None,
+        })
+        .map_err(|e| broken(e.to_string()))?,
+        None => Identity::default(),
+    };
+    if let Some(described) = &card.identity.nvme {
+        identity.nvme = Some(nvme(described).map_err(broken)?);
+        identity.pcie = Some(link(described));
+    }
+    identity.capacity_bytes = Some(card.announced_bytes);
+    identity.complete();
+    Ok(identity)
+}
+
+fn nvme(described: &Described) -> Result<NvmeIdentity, String> {
+    let identify = IdentifyController::decode(&controller_bytes(described)).map_err(|e| e.to_string())?;
+    let feature_10 = u32::from(described.tmt1_k) << 16 | u32::from(described.tmt2_k);
+    Ok(NvmeIdentity {
+        sd_express: ExpressIdentity::from_names(&identify),
+        identify: Some(identify),
+        features: ThermalFeatures::from_results(Some(described.tmpth_k.into()), Some(feature_10)),
+        ..NvmeIdentity::default()
+    })
+}
+
+/// Identify Controller as the card sends it (NVMe Base Specification, Identify Controller data structure).
+fn controller_bytes(d: &Described) -> Vec<u8> {
+    let mut bytes = vec![0; 4096];
+    let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
+    put(0, &d.vid.to_le_bytes());
+    put(2, &d.ssvid.to_le_bytes());
+    put(4, padded::<20>(&d.sn).as_slice());
+    put(24, padded::<40>(&d.mn).as_slice());
+    put(64, padded::<8>(&d.fr).as_slice());
+    put(80, &0x0001_0300u32.to_le_bytes());
+    put(266, &d.wctemp_k.to_le_bytes());
+    put(268, &d.cctemp_k.to_le_bytes());
+    put(272, &d.hmpre.to_le_bytes());
+    put(276, &d.hmmin.to_le_bytes());
+    put(280, &u128::from(d.tnvmcap).to_le_bytes());
+    put(322, &1u16.to_le_bytes());
+    put(324, &d.mntmt_k.to_le_bytes());
+    put(326, &d.mxtmt_k.to_le_bytes());
+    put(516, &1u32.to_le_bytes());
+    put(525, &[u8::from(d.vwc)]);
+    bytes
+}
+
+/// Text as NVMe pads it: with blanks, cut where it is too long.
+fn padded<const N: usize>(text: &str) -> [u8; N] {
+    let mut field = [b' '; N];
+    for (place, byte) in field.iter_mut().zip(text.bytes()) {
+        *place = byte;
+    }
+    field
+}
+
+fn link(d: &Described) -> PcieLink {
+    let (speed, width) = (format!("{:.1} GT/s PCIe", d.pcie_gt_s), d.pcie_lanes.to_string());
+    let now = (Some(speed.as_str()), Some(width.as_str()));
+    PcieLink::from_sysfs(now, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_express_card_of_seed_000_tells_its_limits() {
+        let card = Archetype::load("lexar-1tb-express").unwrap();
+        let identity = identity(&card).unwrap();
+        let nvme = identity.nvme.as_ref().unwrap();
+        let limits = (nvme.features.tmpth_celsius, nvme.features.tmt1_celsius, nvme.features.tmt2_celsius);
+        assert_eq!(limits, (Some(83), Some(81), Some(85)));
+        assert_eq!(nvme.identify.as_ref().map(|i| i.fr.trim().to_owned()).as_deref(), Some("X0705A"));
+        assert_eq!(identity.ceiling_mb_s().map(f64::round), Some(985.0));
+        assert_eq!(identity.capacity_bytes, Some(1_000_865_792_000));
+    }
+
+    #[test]
+    fn every_archetype_knows_who_it_is_and_no_register_contradicts_its_size() {
+        for card in crate::archetypes().unwrap() {
+            let identity = identity(&card).unwrap().judged((2026, 11));
+            assert_eq!(identity.capacity_bytes, Some(card.announced_bytes), "{}", card.name);
+            if let Some(csd) = &identity.csd {
+                assert_eq!(csd.capacity_bytes, Some(card.announced_bytes), "{}", card.name);
+            }
+        }
+    }
+}

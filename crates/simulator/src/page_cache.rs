@@ -1,0 +1,188 @@
+//! The host's page cache, for tests that go through it as hdparm and dd do: writes are gathered and written back in
+//! large pieces while the writer goes on, reads in order are read ahead, and what was touched is answered from memory.
+//! Just enough of Linux that buffered recipes show the card's sequential speeds; sizes are the rig's parameters.
+
+use crate::archetype::Archetype;
+use crate::card::Command;
+use crate::rig::Rig;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Ranges that the cache remembers; a recipe touches one or two.
+const RANGES: usize = 64;
+
+/// Commands that the host keeps in flight for writing back and reading ahead.
+const IN_FLIGHT: u32 = 2;
+
+#[derive(Debug)]
+pub(crate) struct PageCache {
+    per_byte: f64,
+    memory: u64,
+    dirty_limit: u64,
+    writeback: u64,
+    read_ahead: u64,
+    announced: u64,
+    /// Written by the tool, not yet sent to the card.
+    gathered: Range<u64>,
+    /// Sent to the card: (when it is there, bytes).
+    underway: VecDeque<(f64, u64)>,
+    underway_bytes: u64,
+    /// Oldest first.
+    cached: VecDeque<Range<u64>>,
+    /// Where a read would continue the last one.
+    next_read: u64,
+    /// Read ahead: (byte behind it, when it is there).
+    ahead: VecDeque<(u64, f64)>,
+    ahead_end: u64,
+}
+
+impl PageCache {
+    pub(crate) fn new(a: &Archetype) -> Self {
+        PageCache {
+            per_byte: 1e3 / a.rig.host_memory_mb_s,
+            memory: a.rig.host_memory_bytes,
+            dirty_limit: a.rig.dirty_bytes,
+            writeback: a.rig.writeback_bytes,
+            read_ahead: a.rig.read_ahead_bytes,
+            announced: a.announced_bytes,
+            gathered: 0..0,
+            underway: VecDeque::new(),
+            underway_bytes: 0,
+            cached: VecDeque::new(),
+            next_read: u64::MAX,
+            ahead: VecDeque::new(),
+            ahead_end: 0,
+        }
+    }
+
+    /// A buffered write at `now`; returns when the tool may go on.
+    pub(crate) fn write(&mut self, rig: &mut Rig, now: f64, offset: u64, len: u64) -> f64 {
+        let mut now = rig.source(now, len) + len as f64 * self.per_byte;
+        if self.gathered.end != offset {
+            self.send_gathered(rig, now);
+            self.gathered = offset..offset;
+        }
+        self.gathered.end = offset + len;
+        while self.gathered.end - self.gathered.start >= self.writeback {
+            let start = self.gathered.start;
+            self.gathered.start += self.writeback;
+            self.send(rig, now, start, self.writeback);
+        }
+        self.remember(offset..offset + len);
+        self.settle(now);
+        while self.underway_bytes > self.dirty_limit
+            && let Some((end, bytes)) = self.underway.pop_front()
+        {
+            self.underway_bytes -= bytes;
+            now = now.max(end);
+        }
+        now
+    }
+
+    /// Sends all that is gathered; returns when the card has everything.
+    pub(crate) fn flush(&mut self, rig: &mut Rig, now: f64) -> f64 {
+        self.send_gathered(rig, now);
+        let end = self.underway.back().map_or(now, |(end, _)| end.max(now));
+        self.underway.clear();
+        self.underway_bytes = 0;
+        end
+    }
+
+    /// A buffered read at `now`; returns when the tool has its bytes.
+    pub(crate) fn read(&mut self, rig: &mut Rig, now: f64, offset: u64, len: u64) -> f64 {
+        let range = offset..offset + len;
+        let copied = len as f64 * self.per_byte;
+        let continues = offset == self.next_read;
+        self.next_read = range.end;
+        if self.cached.iter().any(|c| c.start <= range.start && range.end <= c.end) {
+            return now + copied;
+        }
+        let ready =
+            if continues { self.read_on(rig, now, &range) } else { self.read_alone(rig, now, &range) };
+        self.remember(range);
+        ready.max(now) + copied
+    }
+
+    fn read_alone(&mut self, rig: &mut Rig, now: f64, range: &Range<u64>) -> f64 {
+        self.ahead.clear();
+        self.ahead_end = range.end;
+        rig.transfer(now, command(false, range.start, range.end - range.start))
+    }
+
+    /// Keeps one piece more underway than the tool has asked for.
+    fn read_on(&mut self, rig: &mut Rig, now: f64, range: &Range<u64>) -> f64 {
+        let goal = (range.end + self.read_ahead).min(self.announced);
+        self.ahead_end = self.ahead_end.max(range.start);
+        while self.ahead_end < goal {
+            let len = self.read_ahead.min(self.announced - self.ahead_end);
+            let ready = rig.transfer(now, command(false, self.ahead_end, len));
+            self.ahead_end += len;
+            self.ahead.push_back((self.ahead_end, ready));
+        }
+        while self.ahead.front().is_some_and(|(end, _)| *end < range.end) {
+            self.ahead.pop_front();
+        }
+        self.ahead.front().map_or(now, |(_, ready)| *ready)
+    }
+
+    /// Empties the cache, as `drop_caches` does: what is not yet written is kept.
+    pub(crate) fn drop_clean(&mut self) {
+        self.cached.clear();
+        self.ahead.clear();
+        self.next_read = u64::MAX;
+        self.ahead_end = 0;
+    }
+
+    /// What was written past the cache is no longer in it.
+    pub(crate) fn invalidate(&mut self, range: Range<u64>) {
+        if !self.cached.is_empty() {
+            self.cached.retain(|c| c.end <= range.start || range.end <= c.start);
+        }
+    }
+
+    fn send_gathered(&mut self, rig: &mut Rig, now: f64) {
+        let Range { start, end } = std::mem::replace(&mut self.gathered, 0..0);
+        if end > start {
+            self.send(rig, now, start, end - start);
+        }
+    }
+
+    fn send(&mut self, rig: &mut Rig, now: f64, offset: u64, len: u64) {
+        let end = rig.transfer(now, command(true, offset, len));
+        self.underway.push_back((end, len));
+        self.underway_bytes += len;
+    }
+
+    fn settle(&mut self, now: f64) {
+        while let Some((end, bytes)) = self.underway.front()
+            && *end <= now
+        {
+            self.underway_bytes -= bytes;
+            self.underway.pop_front();
+        }
+    }
+
+    fn remember(&mut self, range: Range<u64>) {
+        match self.cached.back_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            Some(last) if last.start <= range.start && range.end <= last.end => {}
+            _ => self.cached.push_back(range),
+        }
+        self.forget_oldest();
+    }
+
+    fn forget_oldest(&mut self) {
+        let kept: u64 = self.cached.iter().map(|c| c.end - c.start).sum();
+        let over = kept.saturating_sub(self.memory);
+        if let Some(oldest) = self.cached.front_mut().filter(|_| over > 0) {
+            oldest.start = (oldest.start + over).min(oldest.end);
+        }
+        if self.cached.len() > RANGES || self.cached.front().is_some_and(|c| c.start == c.end) {
+            self.cached.pop_front();
+        }
+    }
+}
+
+fn command(write: bool, offset: u64, len: u64) -> Command {
+    Command { write, offset, len, in_flight: IN_FLIGHT }
+}

@@ -1,0 +1,331 @@
+//! `sim:NAME?key=value&…`: a simulated card and what is different about it this time. A key is a dotted path into
+//! the archetype's file, bare where only one path ends in it, or one of the short words in [`WORDS`].
+
+use crate::archetype::{Archetype, ArchetypeError, FakeKind, Truth};
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::units::parse_size;
+use serde_json::Value;
+
+/// What a simulated card's name begins with.
+pub const PREFIX: &str = "sim:";
+
+/// Short words and the paths that they stand for.
+const WORDS: &[(&str, &str)] = &[
+    ("cooling", "rig.cooling"),
+    ("heat", "rig.heat"),
+    ("fake", "fake.kind"),
+    ("fake_bytes", "fake.real_bytes"),
+    ("cache_bytes", "fake.cache_bytes"),
+    ("wrap_bytes", "fake.wrap_bytes"),
+];
+
+/// The word for the seed, which is no part of the archetype.
+const SEED: &str = "seed";
+
+/// A simulated card as named: the archetype with its overrides, and the seed of its noise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetSpec {
+    /// As the user wrote it.
+    pub text: String,
+    /// The card, overrides applied, its truth along with them.
+    pub archetype: Archetype,
+    /// Seed of everything random about the card.
+    pub seed: u64,
+}
+
+/// Why a target's name cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// It does not begin with `sim:`.
+    #[error("{0:?} names no simulated card; write sim:NAME or sim:NAME?key=value&key=value")]
+    NotSimulated(String),
+    /// An override is no `key=value`.
+    #[error("{0:?} is not key=value; write e.g. sim:constant?mb_s=100")]
+    Shape(String),
+    /// No key of that name.
+    #[error("simulated card {card} has no key {key:?}; {hint}")]
+    UnknownKey {
+        /// The card.
+        card: String,
+        /// The key as given.
+        key: String,
+        /// Keys that it might have been.
+        hint: String,
+    },
+    /// Several keys of that name.
+    #[error("{key:?} could be any of {candidates} of simulated card {card}; write the whole path")]
+    Ambiguous {
+        /// The card.
+        card: String,
+        /// The key as given.
+        key: String,
+        /// The paths that end in it.
+        candidates: String,
+    },
+    /// A value of the wrong kind.
+    #[error("{key}={value}: {reason}")]
+    Value {
+        /// The key as given.
+        key: String,
+        /// The value as given.
+        value: String,
+        /// What it must be.
+        reason: String,
+    },
+    /// The card itself.
+    #[error(transparent)]
+    Archetype(#[from] ArchetypeError),
+}
+
+/// Reads a target's name.
+///
+/// # Errors
+/// If there is no such card, or an override is unknown, ambiguous or leads to no possible card.
+pub fn parse(text: &str) -> Result<TargetSpec, SpecError> {
+    let rest = text.strip_prefix(PREFIX).ok_or_else(|| SpecError::NotSimulated(text.to_owned()))?;
+    let (name, overrides) = rest.split_once('?').unwrap_or((rest, ""));
+    apply(text, Archetype::load(name)?, overrides)
+}
+
+/// Applies `key=value&…` to a card; `text` is how the user named the whole.
+///
+/// # Errors
+/// As [`parse`].
+pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec, SpecError> {
+    let mut spec = TargetSpec { text: text.to_owned(), archetype: card, seed: 1 };
+    let pairs: Vec<_> = overrides.split('&').filter(|p| !p.is_empty()).collect();
+    if pairs.is_empty() {
+        return Ok(spec);
+    }
+    let mut tree = tree(&spec.archetype);
+    for pair in pairs {
+        let (key, value) = pair.split_once('=').ok_or_else(|| SpecError::Shape(pair.to_owned()))?;
+        if key == SEED {
+            spec.seed = value.parse().map_err(|_| wrong(key, value, "a seed is a whole number"))?;
+            continue;
+        }
+        let path = resolve(&spec.archetype.name, &tree, key)?;
+        let place = at(&mut tree, &path);
+        *place = convert(place, &path, key, value)?;
+        // Each value is tried alone, so that the error names the key that is to blame.
+        serde_json::from_value::<Archetype>(tree.clone()).map_err(|e| wrong(key, value, &e.to_string()))?;
+    }
+    let name = spec.archetype.name.clone();
+    spec.archetype =
+        serde_json::from_value(tree).map_err(|e| ArchetypeError::Shape { name, reason: e.to_string() })?;
+    spec.archetype.check()?;
+    demand_a_fake(&spec.archetype, overrides)?;
+    spec.archetype.truth = Truth::of(&spec.archetype);
+    Ok(spec)
+}
+
+impl TargetSpec {
+    /// What the rig is set to, in the words of a condition.
+    #[must_use]
+    pub fn condition(&self) -> Condition {
+        let rig = &self.archetype.rig;
+        let mut condition = Condition::default();
+        let mut set = |word, value: String| condition.set(word, value, Origin::Simulated);
+        if self.archetype.thermal.is_some() {
+            let cooling = match rig.cooling {
+                crate::archetype::Cooling::Active => "active",
+                crate::archetype::Cooling::Passive => "passive",
+            };
+            set("cooling", if rig.heat { cooling.to_owned() } else { "no heat".to_owned() });
+            set("cooling_of", "card".to_owned());
+        }
+        if let Some(speed) = rig.host_source_mb_s {
+            set("host_source_mb_s", speed.to_string());
+        }
+        if let Some(speed) = rig.bus_mb_s {
+            set("bus_mode", format!("{speed} MB/s"));
+        }
+        set("reader", "simulated".to_owned());
+        condition
+    }
+}
+
+/// A size of a fake on a card that is none would be a silent mistake.
+fn demand_a_fake(card: &Archetype, overrides: &str) -> Result<(), SpecError> {
+    let given = |word: &str| overrides.split('&').find(|p| p.split_once('=').is_some_and(|(k, _)| k == word));
+    let pair = ["fake_bytes", "cache_bytes", "wrap_bytes"].into_iter().find_map(given);
+    match pair.and_then(|p| p.split_once('=')) {
+        Some((key, value)) if card.fake.kind == FakeKind::None => {
+            Err(wrong(key, value, "the card is no fake; add fake=limbo, fake=wraparound or fake=chain"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The archetype as a tree in which absent values stand as null, so that they have a path too.
+fn tree(card: &Archetype) -> Value {
+    serde_json::to_value(card).unwrap_or(Value::Null)
+}
+
+/// All paths to values, in the order of the file. The truth follows from the others and is not set by hand.
+fn paths(tree: &Value, prefix: &str, out: &mut Vec<String>) {
+    let Value::Object(table) = tree else {
+        out.push(prefix.to_owned());
+        return;
+    };
+    for (key, value) in table.iter().filter(|(key, _)| !prefix.is_empty() || *key != "truth") {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        paths(value, &path, out);
+    }
+}
+
+fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
+    if let Some((_, path)) = WORDS.iter().find(|(word, _)| *word == key) {
+        return Ok((*path).to_owned());
+    }
+    let mut all = Vec::new();
+    paths(tree, "", &mut all);
+    if all.iter().any(|p| p == key) {
+        return Ok(key.to_owned());
+    }
+    let suffix = format!(".{key}");
+    let ends: Vec<_> = all.iter().filter(|p| p.ends_with(&suffix)).cloned().collect();
+    match ends.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => {
+            Err(SpecError::UnknownKey { card: card.to_owned(), key: key.to_owned(), hint: hint(&all, key) })
+        }
+        _ => Err(SpecError::Ambiguous {
+            card: card.to_owned(),
+            key: key.to_owned(),
+            candidates: ends.join(", "),
+        }),
+    }
+}
+
+/// Keys that share a piece with what was typed; all keys where none does.
+fn hint(all: &[String], key: &str) -> String {
+    let last = key.rsplit('.').next().unwrap_or(key);
+    let pieces: Vec<_> = last.split('_').filter(|p| p.len() > 2).collect();
+    let near: Vec<_> = all.iter().filter(|p| pieces.iter().any(|piece| p.contains(piece))).cloned().collect();
+    if near.is_empty() {
+        let words = WORDS.iter().map(|(word, _)| (*word).to_owned());
+        let known: Vec<_> =
+            std::iter::once(SEED.to_owned()).chain(words).chain(all.iter().cloned()).collect();
+        format!("it has: {}", known.join(", "))
+    } else {
+        format!("did you mean {}?", near.join(", "))
+    }
+}
+
+fn at<'a>(tree: &'a mut Value, path: &str) -> &'a mut Value {
+    path.split('.').fold(tree, |node, key| &mut node[key])
+}
+
+/// Turns the text into the kind of value that stands there.
+fn convert(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, SpecError> {
+    if path.ends_with("_bytes") {
+        return parse_size(text).map(Value::from).map_err(|e| wrong(key, text, &e.to_string()));
+    }
+    match old {
+        Value::Bool(_) => match text {
+            "on" | "true" | "yes" => Ok(Value::Bool(true)),
+            "off" | "false" | "no" => Ok(Value::Bool(false)),
+            _ => Err(wrong(key, text, "must be on or off")),
+        },
+        Value::String(_) => Ok(Value::from(text)),
+        Value::Number(n) if n.is_u64() => {
+            text.parse::<u64>().map(Value::from).map_err(|_| wrong(key, text, "must be a whole number"))
+        }
+        Value::Number(_) | Value::Null => {
+            text.parse::<f64>().map(Value::from).map_err(|_| wrong(key, text, "must be a number"))
+        }
+        Value::Array(_) | Value::Object(_) => {
+            Err(wrong(key, text, "a list cannot be set here, only in a card's file"))
+        }
+    }
+}
+
+fn wrong(key: &str, value: &str, reason: &str) -> SpecError {
+    SpecError::Value { key: key.to_owned(), value: value.to_owned(), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_key_is_found_where_only_one_path_ends_in_it() {
+        let spec = parse("sim:constant?mb_s=100&seed=7").unwrap();
+        assert_eq!(spec.archetype.constant.unwrap().mb_s, 100.0);
+        assert_eq!(spec.seed, 7);
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused_with_both_paths() {
+        let error = parse("sim:lexar-16g-c10?mb_s=100").unwrap_err().to_string();
+        assert!(error.contains("read.mb_s") && error.contains("write.mb_s"), "{error}");
+        assert_eq!(parse("sim:lexar-16g-c10?read.mb_s=100").unwrap().archetype.read.unwrap().mb_s, 100.0);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_neighbours() {
+        let error = parse("sim:lexar-16g-c10?read.bas_s=1").unwrap_err().to_string();
+        assert!(error.contains("read.base_s"), "{error}");
+        let error = parse("sim:lexar-16g-c10?zzz=1").unwrap_err().to_string();
+        assert!(error.contains("cooling") && error.contains("rig.bus_mb_s"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_card_is_refused_with_all_names() {
+        let error = parse("sim:nonesuch").unwrap_err().to_string();
+        assert!(error.contains("lexar-16g-c10") && error.contains("constant"), "{error}");
+        assert!(matches!(parse("/dev/sdb"), Err(SpecError::NotSimulated(_))));
+    }
+
+    #[test]
+    fn the_fake_can_be_made_anything_and_its_truth_follows() {
+        let usable = |text: &str| parse(text).unwrap().archetype.truth.usable_bytes;
+        assert_eq!(usable("sim:sandian-1tb-52g"), 52_000_002_048);
+        assert_eq!(usable("sim:sandian-1tb-52g?fake=none"), 1_000_000_192_512);
+        assert_eq!(usable("sim:sandian-1tb-52g?fake=wraparound&wrap_bytes=64GiB"), 64 << 30);
+        assert_eq!(usable("sim:sandian-1tb-52g?fake=chain&wrap_bytes=64GiB"), 52_000_002_048);
+        assert_eq!(usable("sim:lexar-16g-c10?fake=limbo&fake_bytes=1G&cache_bytes=64M"), 1 << 30);
+    }
+
+    #[test]
+    fn a_fake_that_lacks_its_size_is_refused_with_the_key_to_give() {
+        let error = parse("sim:lexar-16g-c10?fake=limbo").unwrap_err().to_string();
+        assert!(error.contains("fake_bytes"), "{error}");
+        let error = parse("sim:lexar-16g-c10?fake_bytes=1G").unwrap_err().to_string();
+        assert!(error.contains("fake=limbo"), "{error}");
+    }
+
+    #[test]
+    fn nonsense_values_are_refused_and_name_their_key() {
+        for (bad, part) in [
+            ("sim:constant?mb_s=fast", "mb_s=fast"),
+            ("sim:constant?mb_s=-1", "constant.mb_s"),
+            ("sim:constant?cooling=fan", "cooling=fan"),
+            ("sim:constant?heat=2", "heat=2"),
+            ("sim:constant?announced_bytes=1.3", "announced_bytes"),
+            ("sim:constant?seed=x", "seed"),
+            ("sim:constant?mb_s", "key=value"),
+            ("sim:constant?truth.usable_bytes=1G", "no key"),
+        ] {
+            let error = parse(bad).unwrap_err().to_string();
+            assert!(error.contains(part), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_rig_fills_the_condition_by_itself() {
+        let condition =
+            parse("sim:lexar-1tb-express?cooling=passive&host_source_mb_s=70").unwrap().condition();
+        assert_eq!(condition.get("cooling"), Some("passive"));
+        assert_eq!(condition.get("host_source_mb_s"), Some("70"));
+        assert_eq!(condition.origin("cooling"), Some(Origin::Simulated));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_name_panics(text in "(sim:)?(constant|lexar-16g-c10)?[?]?[ -~]{0,40}") {
+            let _ = parse(&text);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Drives a simulated card as the tools of the field do, on its own clock, and turns the times into their figures.
+
+#![allow(dead_code, reason = "each test file uses its own part of the helpers")]
+
+use cardscope_engine::content::Content;
+use cardscope_engine::target::{Completion, Direction, Io, Plan, Target};
+use cardscope_model::recipe::Path;
+use cardscope_simulator::SimTarget;
+
+pub(crate) const KIB: u64 = 1 << 10;
+pub(crate) const MIB: u64 = 1 << 20;
+pub(crate) const GIB: u64 = 1 << 30;
+
+/// Opens a simulated card by its name.
+pub(crate) fn card(name: &str) -> SimTarget {
+    SimTarget::named(name).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A plan past the page cache.
+pub(crate) fn plan(depth: u32, block: u64) -> Plan {
+    Plan { depth, block, path: Path::Direct, sync_each: false, own_buffers: false }
+}
+
+/// One I/O of the given slot.
+pub(crate) fn io(slot: u32, write: bool, offset: u64, len: u64) -> Io {
+    let direction = if write { Direction::Write } else { Direction::Read };
+    Io { slot, direction, offset, len: len as u32, content: Content::Noise }
+}
+
+/// Carries out I/Os at the given places, `depth` in flight, and returns the seconds they took together.
+pub(crate) fn drive(
+    card: &mut SimTarget,
+    plan: &Plan,
+    write: bool,
+    places: impl IntoIterator<Item = u64>,
+) -> f64 {
+    card.plan(plan).unwrap();
+    let start = card.now();
+    let mut places = places.into_iter();
+    let mut done: Vec<Completion> = Vec::with_capacity(plan.depth as usize);
+    let mut free: Vec<u32> = (0..plan.depth).rev().collect();
+    loop {
+        while let Some(slot) = free.pop() {
+            match places.next() {
+                Some(offset) => card.submit(&io(slot, write, offset, plan.block)).unwrap(),
+                None => {
+                    free.push(slot);
+                    break;
+                }
+            }
+        }
+        if free.len() == plan.depth as usize {
+            break;
+        }
+        card.complete(1, &mut done).unwrap();
+        for ended in done.drain(..) {
+            ended.result.unwrap();
+            free.push(ended.slot);
+        }
+    }
+    (card.now() - start) as f64 / 1e9
+}
+
+/// Seconds of one I/O.
+pub(crate) fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> f64 {
+    drive(card, &plan(1, len), write, [offset])
+}
+
+/// Speed in MB/s of I/O in order over `bytes` from `start` on.
+pub(crate) fn sequential(
+    card: &mut SimTarget,
+    write: bool,
+    block: u64,
+    depth: u32,
+    start: u64,
+    bytes: u64,
+) -> f64 {
+    let count = bytes / block;
+    let seconds = drive(card, &plan(depth, block), write, (0..count).map(|i| start + i * block));
+    (count * block) as f64 / 1e6 / seconds
+}
+
+/// Speed in MB/s of `count` 4 KiB I/Os at random places of a span from `start` on.
+pub(crate) fn random_4k(
+    card: &mut SimTarget,
+    write: bool,
+    depth: u32,
+    start: u64,
+    span: u64,
+    count: u64,
+) -> f64 {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let places = (0..count).map(|_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        start + state % (span / 4096) * 4096
+    });
+    let seconds = drive(card, &plan(depth, 4096), write, places);
+    (count * 4096) as f64 / 1e6 / seconds
+}
+
+/// Fails unless `found` lies within `percent` of `published`.
+pub(crate) fn near(what: &str, found: f64, published: f64, percent: f64) {
+    let off = (found / published - 1.0) * 100.0;
+    println!("{what}: {found:.3} against {published} ({off:+.1} %)");
+    assert!(
+        off.abs() <= percent,
+        "{what}: {found:.3} against {published} published ({off:+.1} %, allowed {percent} %)"
+    );
+}

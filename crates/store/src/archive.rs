@@ -1,0 +1,186 @@
+//! The archive as its users see it: blocking calls, one error type.
+
+use crate::record::{
+    EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredSession,
+};
+use crate::sqlite::Firmness;
+use crate::{ArchiveError, place, read, sqlite, write};
+use cardscope_model::result::{BenchReport, Run};
+use sqlx::Connection;
+use sqlx::sqlite::SqliteConnection;
+use std::path::{Path, PathBuf};
+use tokio::runtime::Runtime;
+
+/// An open archive.
+///
+/// Its calls block; from asynchronous code use it on a thread of its own. Several archives, in several processes,
+/// may be open on one file: they wait for each other for up to 20 s.
+#[derive(Debug)]
+pub struct Archive {
+    path: PathBuf,
+    firmness: Firmness,
+    /// Before the runtime, so that it is gone when the runtime goes. `None` only while dropping.
+    connection: Option<SqliteConnection>,
+    runtime: Runtime,
+}
+
+impl Archive {
+    /// Where the archive lies if nothing else is said: `$XDG_DATA_HOME/cardscope/archive.sqlite`, by default
+    /// `~/.local/share/cardscope/archive.sqlite`.
+    ///
+    /// # Errors
+    /// If neither `XDG_DATA_HOME` nor `HOME` is set.
+    pub fn default_path() -> Result<PathBuf, ArchiveError> {
+        place::default_path()
+    }
+
+    /// Opens the archive, and makes it with its folder where there is none.
+    ///
+    /// # Errors
+    /// If the system refuses, the disk is full, or what lies there is no archive, a damaged one, or one of a newer
+    /// Cardscope; nothing is changed then.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
+        let path = path.as_ref().to_owned();
+        let found = place::look(&path)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(|e| ArchiveError::Failed { path: path.clone(), reason: e.to_string() })?;
+        let connection = runtime.block_on(sqlite::open(&path, found))?;
+        Ok(Archive { path, firmness: Firmness::Later, connection: Some(connection), runtime })
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Stores the start of a session. It survives a crash of the process at once; on disk it is with the first
+    /// sample, so that a test does not wait for two syncs.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
+        self.call(Firmness::Later, async |c| write::session(c, start).await)
+    }
+
+    /// Stores the start of a run, as firmly as that of a session.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the session has a run of that number.
+    pub fn begin_run(&mut self, session: SessionId, start: RunStart) -> Result<(), ArchiveError> {
+        self.call(Firmness::Later, async |c| write::run(c, session, start).await)
+    }
+
+    /// Stores a sample of a run that was begun; it is on disk when this returns.
+    ///
+    /// # Errors
+    /// If it cannot be written; what was stored before is kept.
+    pub fn add_sample(
+        &mut self,
+        session: SessionId,
+        run: u32,
+        record: &SampleRecord,
+    ) -> Result<(), ArchiveError> {
+        self.call(Firmness::Now, async |c| write::sample(c, session, run, record).await)
+    }
+
+    /// Stores the results of a run that was begun; they are on disk when this returns.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn finish_run(&mut self, session: SessionId, run: &Run) -> Result<(), ArchiveError> {
+        self.call(Firmness::Now, async |c| write::run_end(c, session, run).await)
+            .map_err(|e| e.about(session))
+    }
+
+    /// Stores how a session ended, its report and its findings; they are on disk when this returns.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn finish_session(
+        &mut self,
+        session: SessionId,
+        how: EndedHow,
+        report: &BenchReport,
+    ) -> Result<(), ArchiveError> {
+        self.call(Firmness::Now, async |c| write::session_end(c, session, how, report).await)
+            .map_err(|e| e.about(session))
+    }
+
+    /// A session with its report, runs and samples.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it cannot be read.
+    pub fn session(&mut self, session: SessionId) -> Result<StoredSession, ArchiveError> {
+        self.call(self.firmness, async |c| read::session(c, session).await).map_err(|e| e.about(session))
+    }
+
+    /// All sessions, oldest first.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
+        self.call(self.firmness, async |c| read::summaries(c).await)
+    }
+
+    /// The sessions whose process ended without finishing them. Their samples are there.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn interrupted(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
+        let mut sessions = self.sessions()?;
+        sessions.retain(|s| s.ended_at.is_none() && !s.running);
+        Ok(sessions)
+    }
+
+    fn call<T>(
+        &mut self,
+        firmness: Firmness,
+        work: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, sqlx::Error>,
+    ) -> Result<T, ArchiveError> {
+        let Some(connection) = &mut self.connection else {
+            return Err(ArchiveError::Failed { path: self.path.clone(), reason: "it is closed".to_owned() });
+        };
+        let failed = |e: sqlx::Error| ArchiveError::of_sqlite(&self.path, &e);
+        if firmness != self.firmness {
+            self.runtime.block_on(sqlite::set(connection, firmness)).map_err(failed)?;
+            self.firmness = firmness;
+        }
+        self.runtime.block_on(work(connection)).map_err(failed)
+    }
+}
+
+impl Drop for Archive {
+    /// Closes it in order, so that the log is folded into the file. Failing costs nothing: the log is read next time.
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            let _ = self.runtime.block_on(connection.close());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_may_be_opened_on_one_thread_and_used_on_another() {
+        fn is_send<T: Send>() {}
+        is_send::<Archive>();
+    }
+
+    #[test]
+    fn what_must_be_on_disk_is_synced_and_what_may_wait_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
+        // PRAGMA synchronous: 1 is NORMAL, 2 is FULL.
+        for (firmness, expected) in [(Firmness::Later, 1), (Firmness::Now, 2), (Firmness::Later, 1)] {
+            let level = archive.call(firmness, async |c| {
+                sqlx::query_scalar::<_, i64>("PRAGMA synchronous").fetch_one(c).await
+            });
+            assert_eq!(level.unwrap(), expected, "{firmness:?}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What can go wrong with an archive, each told as what happened, on what, and what to do.
+
+use crate::SessionId;
+use std::path::{Path, PathBuf};
+
+/// An archive that could not be opened, read or written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArchiveError {
+    /// Neither `XDG_DATA_HOME` nor `HOME` says where data go.
+    #[error("no place for the archive: neither XDG_DATA_HOME nor HOME is set; give --archive FILE")]
+    NoHome,
+    /// The system does not let us.
+    #[error("the archive {path} may not be opened for writing ({reason}); change its owner or mode, or give --archive FILE", path = path.display())]
+    Permission {
+        /// The file, or the folder that could not be made.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// The file cannot be there at all: a folder of that name, a path that leads nowhere …
+    #[error("the archive {path} cannot be opened ({reason}); give another --archive FILE", path = path.display())]
+    Open {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// Another kind of file. It was not touched.
+    #[error("{path} is no Cardscope archive ({what}) and was left as it is; give another --archive FILE", path = path.display())]
+    NotAnArchive {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: String,
+    },
+    /// An archive of which parts are missing or overwritten. It was not touched.
+    #[error("the archive {path} is damaged ({reason}); put back a copy of it, or move it away and start a new one", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How that is known.
+        reason: String,
+    },
+    /// A later Cardscope made it. It was not touched.
+    #[error("the archive {path} was written by a newer Cardscope (format {found}, this one knows up to {known}); use that one, or give another --archive FILE", path = path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest format known here.
+        known: i64,
+    },
+    /// No room. Everything that was stored before is kept.
+    #[error("no room on the disk of the archive {path}; what was stored before is kept: make room, or give --archive FILE on another disk", path = path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process held the archive for too long.
+    #[error("the archive {path} is held by another process; wait for it to end, or give another --archive FILE", path = path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No session of that name.
+    #[error("the archive has no session {id}; `cardscope archive list` shows those it has")]
+    NoSuchSession {
+        /// The session asked for.
+        id: String,
+    },
+    /// A stored value is not what it should be.
+    #[error("{what} of the archive {path} cannot be read ({reason}); its other sessions are not concerned", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Which value.
+        what: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Anything else that SQLite reports.
+    #[error("the archive {path} failed ({reason}); check its disk, or give another --archive FILE", path = path.display())]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        reason: String,
+    },
+}
+
+// Primary result codes of SQLite (https://www.sqlite.org/rescode.html); the lowest byte of an extended one.
+const PERM: i64 = 3;
+const BUSY: i64 = 5;
+const LOCKED: i64 = 6;
+const READONLY: i64 = 8;
+const CORRUPT: i64 = 11;
+const FULL: i64 = 13;
+const CANTOPEN: i64 = 14;
+const NOTADB: i64 = 26;
+/// Extended: no room for the shared index beside the write-ahead log.
+const IOERR_SHMSIZE: i64 = 4874;
+
+impl ArchiveError {
+    /// What an error of SQLite on the file at `path` means to its user.
+    pub(crate) fn of_sqlite(path: &Path, error: &sqlx::Error) -> Self {
+        let path = path.to_owned();
+        let reason = error.to_string();
+        if let sqlx::Error::ColumnDecode { index, source } = error {
+            return ArchiveError::Unreadable {
+                path,
+                what: format!("the field {index}"),
+                reason: source.to_string(),
+            };
+        }
+        if let sqlx::Error::Io(e) = error {
+            return ArchiveError::of_system(&path, e);
+        }
+        let code = error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<i64>().ok());
+        match code.map(|c| if c == IOERR_SHMSIZE { FULL } else { c & 0xff }) {
+            Some(PERM | READONLY) => ArchiveError::Permission { path, reason },
+            Some(BUSY | LOCKED) => ArchiveError::Busy { path },
+            Some(CORRUPT) => ArchiveError::Damaged { path, reason },
+            Some(FULL) => ArchiveError::Full { path },
+            Some(CANTOPEN) => ArchiveError::Open { path, reason },
+            Some(NOTADB) => ArchiveError::NotAnArchive { path, what: reason },
+            _ if matches!(error, sqlx::Error::RowNotFound) => {
+                ArchiveError::NoSuchSession { id: String::new() }
+            }
+            _ => ArchiveError::Failed { path, reason },
+        }
+    }
+
+    /// Names the session that was asked for, where it is not there.
+    pub(crate) fn about(self, session: SessionId) -> Self {
+        match self {
+            ArchiveError::NoSuchSession { .. } => ArchiveError::NoSuchSession { id: session.to_string() },
+            other => other,
+        }
+    }
+
+    /// What an error of the system on `path` means to its user.
+    pub(crate) fn of_system(path: &Path, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind as Kind;
+        let (path, reason) = (path.to_owned(), error.to_string());
+        match error.kind() {
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => ArchiveError::Permission { path, reason },
+            Kind::StorageFull | Kind::QuotaExceeded => ArchiveError::Full { path },
+            _ => ArchiveError::Open { path, reason },
+        }
+    }
+}

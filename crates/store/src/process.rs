@@ -1,0 +1,40 @@
+//! Tells a session that is running from one whose process died.
+//!
+//! A process is named by the boot it lives in, its number, and when it started (field 22 of `/proc/PID/stat`,
+//! proc(5)): numbers come again, the three together do not.
+
+use std::fs::read_to_string;
+
+/// The name of this process; empty where `/proc` is not there.
+pub(crate) fn this() -> String {
+    name(std::process::id()).unwrap_or_default()
+}
+
+/// True if the process of that name lives on this machine.
+pub(crate) fn lives(stored: &str) -> bool {
+    let number = stored.split(' ').nth(1).and_then(|n| n.parse().ok());
+    number.and_then(name).is_some_and(|now| now == stored)
+}
+
+fn name(number: u32) -> Option<String> {
+    let boot = read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let stat = read_to_string(format!("/proc/{number}/stat")).ok()?;
+    // The second field is the program's name in brackets, in which anything may stand.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let state = fields.split_whitespace().next()?;
+    let started = fields.split_whitespace().nth(19)?;
+    // Z: dead, and only its parent has not noticed.
+    (state != "Z").then(|| format!("{} {number} {started}", boot.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_lives_and_one_of_another_boot_or_start_does_not() {
+        let me = this();
+        assert!(lives(&me), "{me}");
+        assert!(!lives(&me.replacen(&me[..4], "beef", 1)) && !lives(&format!("{me}1")) && !lives(""));
+    }
+}

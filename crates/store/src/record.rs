@@ -1,0 +1,213 @@
+//! What goes into the archive and comes out of it.
+
+use cardscope_model::caveat::Caveat;
+use cardscope_model::condition::Condition;
+use cardscope_model::result::{BenchReport, Run, Sample};
+use cardscope_model::test_name::TestName;
+use serde_json::Value;
+use std::fmt;
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// Names a session for ever, in every archive: a UUID of version 7, so that names sort by time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub(crate) Uuid);
+
+/// A text that names no session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no session name; they look like 01890a5d-ac96-774b-bcce-b302099a8057, `cardscope archive list` shows them"
+)]
+pub struct SessionIdError(pub String);
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = SessionIdError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::try_parse(text.trim()).map(SessionId).map_err(|_| SessionIdError(text.to_owned()))
+    }
+}
+
+/// One piece of a card model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Who made it, where known.
+    pub maker: Option<String>,
+    /// The model, as it names itself.
+    pub model: String,
+    /// Bytes it announces, where known.
+    pub capacity_bytes: Option<u64>,
+    /// Its serial number, where it has one.
+    pub serial: Option<String>,
+    /// Hash of everything that tells this piece from others: see [`Piece::identity_hash`].
+    pub identity_hash: String,
+}
+
+impl Piece {
+    /// The hash by which a piece is known again, of what it says of itself (e.g. its CID in hex): BLAKE3, in hex.
+    #[must_use]
+    pub fn identity_hash(identity: &str) -> String {
+        blake3::hash(identity.as_bytes()).to_hex().to_string()
+    }
+}
+
+/// What is known when a session begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionStart {
+    /// The target as the user named it.
+    pub target: String,
+    /// The card, where it could be identified.
+    pub piece: Option<Piece>,
+    /// The recipe's name.
+    pub recipe: String,
+    /// Its version, as the report prints it.
+    pub recipe_version: String,
+    /// Its text, so that the session can be repeated exactly; stored once, under its hash.
+    pub recipe_text: String,
+    /// The session's seed.
+    pub seed: u64,
+    /// What is true of card and rig.
+    pub condition: Condition,
+    /// How the I/O goes: `io_uring`, `preads`, `simulated`.
+    pub io_path: String,
+    /// What the bus can carry in MB/s, where known.
+    pub bus_ceiling_mb_s: Option<f64>,
+    /// What the card says of itself; `Null` where it says nothing.
+    pub identity: Value,
+    /// The computer.
+    pub host: Value,
+    /// Cardscope's own version.
+    pub tool_version: String,
+}
+
+/// What is known when a run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunStart {
+    /// Counts from 1.
+    pub run: u32,
+    /// The seed of its random places and data.
+    pub seed: u64,
+    /// False where the run is not part of the summary.
+    pub counted: bool,
+}
+
+/// One finished loop of a test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampleRecord {
+    /// The word by which the recipe names the test: its step, else its name.
+    pub test_key: String,
+    /// Pattern and operation.
+    pub test: TestName,
+    /// Where a recipe has the same test twice.
+    pub step: Option<String>,
+    /// Which loop of the test, from 0, with those that are discarded.
+    pub loop_index: u32,
+    /// What was measured.
+    pub sample: Sample,
+    /// Doubts about it.
+    pub caveats: Vec<Caveat>,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndedHow {
+    /// As planned.
+    Complete,
+    /// The user stopped it, or its budget was used up.
+    Interrupted,
+    /// An error ended it; the report says which.
+    Failed,
+}
+
+impl EndedHow {
+    pub(crate) const ALL: [EndedHow; 3] = [EndedHow::Complete, EndedHow::Interrupted, EndedHow::Failed];
+
+    /// The word in the archive and in output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            EndedHow::Complete => "complete",
+            EndedHow::Interrupted => "interrupted",
+            EndedHow::Failed => "failed",
+        }
+    }
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionSummary {
+    /// Its name.
+    pub id: SessionId,
+    /// The target as the user named it.
+    pub target: String,
+    /// The card's model, where known.
+    pub card: Option<String>,
+    /// The recipe's name.
+    pub recipe: String,
+    /// When it began, UTC.
+    pub started_at: String,
+    /// When it ended, UTC; `None` while it runs, or if its process died.
+    pub ended_at: Option<String>,
+    /// How it ended.
+    pub ended: Option<EndedHow>,
+    /// True while its process lives on this machine.
+    pub running: bool,
+    /// Runs begun.
+    pub runs: u32,
+    /// Samples stored.
+    pub samples: u32,
+}
+
+/// A run as stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRun {
+    /// As it began.
+    pub start: RunStart,
+    /// Its results; `None` if it did not finish.
+    pub results: Option<Run>,
+    /// Every finished sample, in order.
+    pub samples: Vec<SampleRecord>,
+}
+
+/// A session as stored, with everything raw.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredSession {
+    /// The line it has in a list.
+    pub summary: SessionSummary,
+    /// As it began.
+    pub start: SessionStart,
+    /// Its report; `None` if it did not finish.
+    pub report: Option<BenchReport>,
+    /// Its runs, in order.
+    pub runs: Vec<StoredRun>,
+}
+
+impl StoredSession {
+    /// The report; for a session that did not finish, one made of the runs that did, without a summary.
+    #[must_use]
+    pub fn report_so_far(&self) -> BenchReport {
+        self.report.clone().unwrap_or_else(|| BenchReport {
+            target: self.start.target.clone(),
+            recipe: self.start.recipe.clone(),
+            recipe_version: self.start.recipe_version.clone(),
+            seed: self.start.seed,
+            condition: self.start.condition.clone(),
+            io_path: self.start.io_path.clone(),
+            bus_ceiling_mb_s: self.start.bus_ceiling_mb_s,
+            runs: self.runs.iter().filter_map(|r| r.results.clone()).collect(),
+            summary: Vec::new(),
+            caveats: Vec::new(),
+            findings: Vec::new(),
+            session: Some(self.summary.id.to_string()),
+            error: Some(
+                if self.summary.running { "it is still running" } else { "its process ended without a word" }
+                    .to_owned(),
+            ),
+        })
+    }
+}

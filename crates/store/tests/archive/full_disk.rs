@@ -1,0 +1,100 @@
+//! A disk that fills up while a session is written: the error says so, and what was stored can be read.
+//!
+//! On a small tmpfs, hence only for root; others get one line.
+
+use crate::sessions::{run, sample, start};
+use cardscope_store::{Archive, ArchiveError};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// A file system of 1 MiB; gone when dropped.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn new() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=1M", "none"]).arg(folder.path()).status();
+        let disk = mounted.is_ok_and(|s| s.success()).then(|| SmallDisk(folder));
+        if disk.is_none() {
+            println!("not tested: mounting a small disk needs root");
+        }
+        disk
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Fills it to the last block.
+    fn fill(&self) {
+        use std::io::Write;
+        let mut file = fs::File::create(self.path().join("ballast")).unwrap();
+        while file.write_all(&[7; 4096]).is_ok() {}
+    }
+
+    fn empty(&self) {
+        fs::remove_file(self.path().join("ballast")).unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_so_and_what_was_stored_stays_readable() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let path = disk.path().join("archive.sqlite");
+    let mut archive = Archive::open(&path).unwrap();
+    let session = archive.begin_session(&start()).unwrap();
+    archive.begin_run(session, run(1)).unwrap();
+    (0..5).for_each(|i| archive.add_sample(session, 1, &sample(i)).unwrap());
+    disk.fill();
+    let (stored, error) =
+        (5..).find_map(|i| archive.add_sample(session, 1, &sample(i)).err().map(|e| (i, e))).unwrap();
+    assert_eq!(error, ArchiveError::Full { path: path.clone() });
+    let samples = archive.session(session).unwrap().runs.remove(0).samples;
+    assert_eq!(samples.len() as u32, stored);
+
+    // Closed and opened again on the disk that is still full.
+    drop(archive);
+    let mut archive = Archive::open(&path).unwrap();
+    assert_eq!(archive.session(session).unwrap().runs[0].samples, samples);
+    assert_eq!(
+        archive.add_sample(session, 1, &sample(stored)),
+        Err(ArchiveError::Full { path: path.clone() })
+    );
+
+    // And with room again it goes on where it was.
+    disk.empty();
+    archive.add_sample(session, 1, &sample(stored)).unwrap();
+    assert_eq!(archive.session(session).unwrap().runs[0].samples.len() as u32, stored + 1);
+}
+
+#[test]
+fn an_archive_that_was_closed_before_the_disk_filled_up_can_still_be_read() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let path = disk.path().join("archive.sqlite");
+    let mut archive = Archive::open(&path).unwrap();
+    let session = archive.begin_session(&start()).unwrap();
+    archive.begin_run(session, run(1)).unwrap();
+    archive.add_sample(session, 1, &sample(0)).unwrap();
+    drop(archive);
+    disk.fill();
+    let mut archive = Archive::open(&path).unwrap();
+    assert_eq!(archive.session(session).unwrap().runs[0].samples, [sample(0)]);
+    assert_eq!(archive.begin_session(&start()), Err(ArchiveError::Full { path: path.clone() }));
+}
+
+#[test]
+fn no_archive_can_be_made_on_a_full_disk_and_that_is_the_reason_given() {
+    let Some(disk) = SmallDisk::new() else { return };
+    disk.fill();
+    let path = disk.path().join("archive.sqlite");
+    let error = Archive::open(&path).unwrap_err();
+    assert_eq!(error, ArchiveError::Full { path });
+}

@@ -1,0 +1,123 @@
+//! What is no archive is refused with a reason, and left as it was.
+
+use crate::sessions::{run, sample, start};
+use cardscope_store::{Archive, ArchiveError};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+fn filled(path: &Path) {
+    let mut archive = Archive::open(path).unwrap();
+    let session = archive.begin_session(&start()).unwrap();
+    archive.begin_run(session, run(1)).unwrap();
+    (0..30).for_each(|i| archive.add_sample(session, 1, &sample(i)).unwrap());
+}
+
+/// Opens a file of these bytes, and holds that the folder is afterwards as it was.
+fn refused(bytes: &[u8]) -> ArchiveError {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive.sqlite");
+    fs::write(&path, bytes).unwrap();
+    let error = Archive::open(&path).unwrap_err();
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    error
+}
+
+/// The bytes of an archive whose header, at `at`, is overwritten.
+fn altered(at: usize, with: [u8; 4]) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive.sqlite");
+    filled(&path);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[at..at + 4].copy_from_slice(&with);
+    bytes
+}
+
+#[test]
+fn files_of_other_kinds_are_left_alone() {
+    for bytes in [&b"id,name\n1,card\n"[..], &[0x5a; 4096], &[0; 100_000]] {
+        let error = refused(bytes);
+        assert!(matches!(error, ArchiveError::NotAnArchive { .. }), "{error}");
+        assert!(error.to_string().contains("was left as it is; give another --archive FILE"), "{error}");
+    }
+}
+
+#[test]
+fn the_database_of_another_program_is_left_alone() {
+    // The application id stands at offset 68 of the header.
+    let error = refused(&altered(68, [0; 4]));
+    assert!(error.to_string().contains("an SQLite database of another program"), "{error}");
+}
+
+#[test]
+fn a_truncated_archive_is_refused_with_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive.sqlite");
+    filled(&path);
+    let whole = fs::read(&path).unwrap();
+    for keep in [whole.len() / 2, whole.len() - 4096, 4096, 1000] {
+        let error = refused(&whole[..keep]);
+        let message = format!("{keep} bytes of {} are there", whole.len());
+        assert!(error.to_string().contains(&message), "{error}");
+    }
+    assert!(matches!(refused(&whole[..50]), ArchiveError::NotAnArchive { .. }));
+}
+
+#[test]
+fn an_archive_of_a_newer_cardscope_is_refused() {
+    // The user version stands at offset 60 of the header, big-endian.
+    let error = refused(&altered(60, 99u32.to_be_bytes()));
+    assert!(matches!(error, ArchiveError::Newer { found: 99, .. }), "{error}");
+}
+
+#[test]
+fn an_empty_file_becomes_an_archive() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    filled(file.path());
+    assert_eq!(Archive::open(file.path()).unwrap().sessions().unwrap().len(), 1);
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_file_is_said_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Archive::open(folder.path()).unwrap_err();
+    assert!(error.to_string().contains("Is a directory"), "{error}");
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_is_said_so() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let path = folder.path().join("archive.sqlite");
+    let error = match Archive::open(&path) {
+        Err(error) => error.to_string(),
+        // Root may write anywhere: the question is put by a user who may not.
+        Ok(_) => {
+            fs::remove_file(&path).unwrap();
+            said_by_nobody(&path)
+        }
+    };
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(
+        error.contains("may not be opened for writing") && error.contains("give --archive FILE"),
+        "{error}"
+    );
+}
+
+/// The words of a child that runs as user 65534, from a copy of this program that it may run.
+fn said_by_nobody(path: &Path) -> String {
+    let copy = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().unwrap();
+    let program = copy.path().join("child");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let output = std::process::Command::new(program)
+        .args(["--exact", "--ignored", "--nocapture", "other_process"])
+        .env(crate::ROLE, "open")
+        .env(crate::FILE, path)
+        .uid(65534)
+        .gid(65534)
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

@@ -1,0 +1,107 @@
+//! Sessions to store: made up, but of the shape that a runner makes.
+
+use cardscope_model::caveat::Caveat;
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::histogram::Histogram;
+use cardscope_model::result::{BenchReport, Run, Sample, Second, TemperatureC};
+use cardscope_store::{Archive, Piece, RunStart, SampleRecord, SessionId, SessionStart};
+
+pub(crate) fn start() -> SessionStart {
+    let mut condition = Condition::default();
+    condition.set("cooling", "passive", Origin::Stated);
+    condition.set("kernel", "6.18", Origin::Read);
+    SessionStart {
+        target: "/dev/mmcblk0".into(),
+        piece: Some(Piece {
+            maker: Some("SanDisk".into()),
+            model: "SN32G".into(),
+            capacity_bytes: Some(31_914_983_424),
+            serial: Some("0x1a2b3c4d".into()),
+            identity_hash: Piece::identity_hash("035344534e33324780001a2b3c4d0125"),
+        }),
+        recipe: "quick".into(),
+        recipe_version: "1".into(),
+        recipe_text: "name = \"quick\"\n".into(),
+        seed: u64::MAX - 1,
+        condition,
+        io_path: "io_uring".into(),
+        bus_ceiling_mb_s: Some(104.0),
+        identity: serde_json::json!({"cid": {"mid": 3, "pnm": "SN32G"}}),
+        host: serde_json::json!({"name": "bench", "kernel": "6.18"}),
+        tool_version: "0.1.0".into(),
+    }
+}
+
+pub(crate) fn run(number: u32) -> RunStart {
+    RunStart { run: number, seed: u64::from(number) << 60, counted: number > 1 }
+}
+
+/// The sample of a loop; its number of I/Os is the loop's, so that it is known again.
+pub(crate) fn sample(loop_index: u32) -> SampleRecord {
+    let mut histogram = Histogram::default();
+    (0..200).for_each(|i| histogram.record(100_000 + i * 7919 + u64::from(loop_index)));
+    let ios = u64::from(loop_index) + 1;
+    let second = |at_s| Second { at_s, bytes: ios * 4096, ios, max_us: 1683.3, temperature_c: Some(41.7) };
+    SampleRecord {
+        test_key: "RND4K Q32T1 read".into(),
+        test: "RND4K Q32T1 read".parse().unwrap(),
+        step: None,
+        loop_index,
+        sample: Sample {
+            bytes: ios * 4096,
+            ios,
+            nanos: 5_000_000_123,
+            histogram,
+            series: (0..5).map(second).collect(),
+            temperature_c: TemperatureC { start: Some(38.1), end: None, max: Some(41.7) },
+            counted: loop_index > 0,
+        },
+        caveats: vec![Caveat::HostOverhead { overhead_percent: 0.1 + 0.2 }],
+    }
+}
+
+pub(crate) fn results(number: u32) -> Run {
+    let RunStart { run, seed, counted } = self::run(number);
+    Run {
+        run,
+        counted,
+        seed,
+        results: Vec::new(),
+        not_measured: Vec::new(),
+        scores: vec![("total".into(), 1.1)],
+        passed: None,
+    }
+}
+
+pub(crate) fn report(session: SessionId, runs: Vec<Run>) -> BenchReport {
+    let start = start();
+    BenchReport {
+        target: start.target,
+        recipe: start.recipe,
+        recipe_version: start.recipe_version,
+        seed: start.seed,
+        condition: start.condition,
+        io_path: start.io_path,
+        bus_ceiling_mb_s: start.bus_ceiling_mb_s,
+        runs,
+        summary: Vec::new(),
+        caveats: Vec::new(),
+        findings: vec![
+            Finding::new("serial-zero", Weight::Hint, 0.5, "The serial number is 0.").because("psn", 0),
+        ],
+        session: Some(session.to_string()),
+        error: None,
+    }
+}
+
+/// Writes samples into a session of its own and says the number of each as soon as it is stored.
+pub(crate) fn write(archive: &mut Archive, samples: u32) {
+    let session = archive.begin_session(&start()).unwrap();
+    archive.begin_run(session, run(1)).unwrap();
+    println!("session: {session}");
+    for index in 0..samples {
+        archive.add_sample(session, 1, &sample(index)).unwrap();
+        println!("stored: {index}");
+    }
+}

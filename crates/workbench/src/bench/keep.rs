@@ -1,0 +1,111 @@
+//! Keeps a session in the archive: every sample is on disk before the next begins.
+
+use super::Request;
+use super::recorder::Keeper;
+use crate::error::Failure;
+use crate::target::Opened;
+use cardscope_engine::runner::{ObserverError, random};
+use cardscope_model::recipe::Recipe;
+use cardscope_model::result::{BenchReport, Run, Sample};
+use cardscope_store::{Archive, EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart};
+use serde_json::{Value, json};
+
+/// A session that is being kept.
+pub(super) struct Keeping {
+    archive: Archive,
+    session: SessionId,
+    run: u32,
+    recipe: Recipe,
+}
+
+impl Keeping {
+    /// Opens the archive and stores the start; puts the session's name into the report.
+    pub(super) fn begin(
+        request: &Request,
+        recipe: &Recipe,
+        opened: &Opened,
+        report: &mut BenchReport,
+    ) -> Result<Self, Failure> {
+        let path = request.archive.clone().map_or_else(Archive::default_path, Ok).map_err(Failure::io)?;
+        let mut archive = Archive::open(path).map_err(Failure::io)?;
+        let session = archive.begin_session(&start(request, opened, report)?).map_err(Failure::io)?;
+        report.session = Some(session.to_string());
+        Ok(Keeping { archive, session, run: 0, recipe: recipe.clone() })
+    }
+
+    pub(super) fn begin_run(&mut self, run: u32, seed: u64) -> Result<(), Failure> {
+        self.run = run;
+        self.archive.begin_run(self.session, RunStart { run, seed, counted: true }).map_err(Failure::io)
+    }
+
+    pub(super) fn end_run(&mut self, run: &Run) -> Result<(), Failure> {
+        self.archive.finish_run(self.session, run).map_err(Failure::io)
+    }
+
+    pub(super) fn end(mut self, report: &BenchReport, failure: Option<&Failure>) -> Result<(), Failure> {
+        let how = match failure {
+            None => EndedHow::Complete,
+            Some(Failure::Interrupted) => EndedHow::Interrupted,
+            Some(_) => EndedHow::Failed,
+        };
+        self.archive.finish_session(self.session, how, report).map_err(Failure::io)
+    }
+}
+
+impl Keeper for Keeping {
+    fn keep(&mut self, test: usize, index: u32, sample: &Sample) -> Result<(), ObserverError> {
+        let spec = &self.recipe.tests[test];
+        let record = SampleRecord {
+            test_key: spec.key(),
+            test: spec.name,
+            step: spec.step.clone(),
+            loop_index: index,
+            sample: sample.clone(),
+            caveats: Vec::new(),
+        };
+        self.archive.add_sample(self.session, self.run, &record).map_err(Into::into)
+    }
+}
+
+fn start(request: &Request, opened: &Opened, report: &BenchReport) -> Result<SessionStart, Failure> {
+    let identity = opened.identity.as_ref().and_then(|i| serde_json::to_value(i).ok()).unwrap_or(Value::Null);
+    let host: Vec<(&str, &str)> = report
+        .condition
+        .iter()
+        .filter(|(word, _)| ["kernel", "board", "cpu_governor"].contains(word))
+        .collect();
+    Ok(SessionStart {
+        target: report.target.clone(),
+        piece: piece(opened),
+        recipe: report.recipe.clone(),
+        recipe_version: report.recipe_version.clone(),
+        recipe_text: request.recipe_text()?,
+        seed: report.seed,
+        condition: report.condition.clone(),
+        io_path: report.io_path.clone(),
+        bus_ceiling_mb_s: report.bus_ceiling_mb_s,
+        identity,
+        host: json!(host.into_iter().collect::<std::collections::BTreeMap<_, _>>()),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// The piece on the table, where it says enough of itself to be known again.
+fn piece(opened: &Opened) -> Option<Piece> {
+    let identity = opened.identity.as_ref()?;
+    let known = identity.piece()?;
+    Some(Piece {
+        maker: known.maker,
+        model: known.model,
+        capacity_bytes: identity.capacity_bytes,
+        serial: known.serial,
+        identity_hash: Piece::identity_hash(&known.unique),
+    })
+}
+
+/// A seed that no earlier session had: from a fresh random UUID.
+pub(super) fn fresh_seed() -> u64 {
+    let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
+    // 53 bits: JSON readers keep numbers as doubles, and a seed must come back unchanged.
+    random::mix(high ^ low) >> 11
+}

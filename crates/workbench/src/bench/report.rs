@@ -1,0 +1,68 @@
+//! The document of a session: results from samples, summary from runs.
+
+use super::Request;
+use crate::target::Opened;
+use cardscope_analysis::{ceiling, estimate};
+use cardscope_model::aggregate;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::Recipe;
+use cardscope_model::result::{BenchReport, Sample, TestResult};
+use cardscope_model::units::BinarySize;
+
+/// The document before the first run.
+pub(super) fn empty(request: &Request, recipe: &Recipe, opened: &Opened, seed: u64) -> BenchReport {
+    BenchReport {
+        target: request.target.clone(),
+        recipe: recipe.name.clone(),
+        recipe_version: recipe.fingerprint.clone(),
+        seed,
+        condition: opened.condition.clone(),
+        io_path: opened.target.info().io_path.to_owned(),
+        bus_ceiling_mb_s: opened.ceiling_mb_s,
+        runs: Vec::new(),
+        summary: Vec::new(),
+        caveats: opened.caveats.clone(),
+        findings: Vec::new(),
+        session: None,
+        error: None,
+    }
+}
+
+/// One line before the start: what will be moved.
+pub(super) fn plan_line(recipe: &Recipe, runs: u32) -> String {
+    let tests = recipe.tests.len();
+    let times = if runs > 1 { format!(", {runs} runs at most") } else { String::new() };
+    format!("{}: {tests} tests over {}{times}", recipe.title, BinarySize(recipe.area))
+}
+
+/// Results of the tests that have at least one counted loop.
+pub(super) fn results(
+    recipe: &Recipe,
+    samples: &[Vec<Sample>],
+    caveats: Vec<Vec<Caveat>>,
+    ceiling_mb_s: Option<f64>,
+) -> Vec<TestResult> {
+    let measured = recipe.tests.iter().zip(samples).zip(caveats);
+    measured
+        .filter_map(|((test, samples), caveats)| {
+            let mut result = aggregate::aggregate(test, samples)?;
+            result.caveats = caveats;
+            if let Some(carries) = ceiling_mb_s {
+                ceiling::judge(&mut result, carries);
+            }
+            Some(result)
+        })
+        .collect()
+}
+
+/// Fills in what follows from the runs.
+pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) {
+    report.io_path = opened.target.info().io_path.to_owned();
+    report.summary = aggregate::summarise(&report.runs, recipe, |values| estimate::estimate(values)?.ci95);
+    report.findings.extend(aggregate::demand_findings(&report.runs, recipe));
+    for caveat in opened.target.caveats() {
+        if !report.caveats.contains(&caveat) {
+            report.caveats.push(caveat);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Why a use case ended early, sorted by what the caller can do about it.
+
+/// The sorts of failure; each has an exit status of its own on the command line.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Failure {
+    /// Asked for wrongly, or refused for safety: nothing was done.
+    #[error("{0}")]
+    Refused(String),
+    /// The card failed or went away, or a result could not be kept.
+    #[error("{0}")]
+    Io(String),
+    /// The user interrupted.
+    #[error("interrupted; what was measured is kept")]
+    Interrupted,
+}
+
+impl Failure {
+    /// The exit status of the command line.
+    #[must_use]
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Failure::Refused(_) => 2,
+            Failure::Io(_) => 3,
+            Failure::Interrupted => 130,
+        }
+    }
+
+    /// A refusal with this reason.
+    pub fn refused(reason: impl ToString) -> Self {
+        Failure::Refused(reason.to_string())
+    }
+
+    /// An I/O failure with this reason.
+    pub fn io(reason: impl ToString) -> Self {
+        Failure::Io(reason.to_string())
+    }
+}

@@ -1,0 +1,47 @@
+//! What happens while a use case runs, for progress lines and live pages.
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Something begins.
+    Phase {
+        /// What, in a few words: `run 2 of 10: RND4K Q32T1 read`.
+        what: String,
+        /// Bytes it will move, where that is what ends it.
+        bytes: Option<u64>,
+        /// Seconds it will take, where that is what ends it.
+        seconds: Option<f64>,
+    },
+    /// How far it is.
+    Progress {
+        /// Bytes moved so far.
+        bytes: u64,
+        /// Seconds passed on the target's clock.
+        seconds: f64,
+    },
+    /// A figure came out.
+    Figure {
+        /// Of what.
+        what: String,
+        /// Speed in MB/s.
+        mb_s: f64,
+        /// False for a loop that the recipe discards.
+        counted: bool,
+    },
+    /// Something worth saying.
+    Note(String),
+}
+
+/// Listens to events.
+pub trait Listener {
+    /// Takes one event.
+    fn event(&mut self, event: &Event);
+}
+
+/// Hears nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Listener for Silent {
+    fn event(&mut self, _event: &Event) {}
+}

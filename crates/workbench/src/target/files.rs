@@ -1,0 +1,71 @@
+//! A directory, in which a test file is made and removed again, and a plain file tested in place.
+
+use super::Opened;
+use crate::consent::{Consent, Question, obtain};
+use crate::error::Failure;
+use cardscope_device::thermometer::Thermometer;
+use cardscope_device::{filesystem, host, inspect, system::System};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::real::{FileSystemNote, IoChoice, RealOptions, RealTarget};
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::units::Capacity;
+use std::path::Path;
+
+pub(super) fn directory(path: &Path, interrupt: &Interrupt) -> Result<Opened, Failure> {
+    opened(path, interrupt, |options| RealTarget::directory(path, options))
+}
+
+pub(super) fn file(
+    name: &str,
+    bytes: u64,
+    writes: bool,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+) -> Result<Opened, Failure> {
+    if bytes == 0 {
+        return Err(Failure::Refused(format!(
+            "the file {name} is empty, there is nothing to test in it; name its directory, and a test file is made there"
+        )));
+    }
+    if writes {
+        let at_stake = format!("the file {name}, {}, all of whose content may be lost", Capacity(bytes));
+        obtain(consent, &Question { target: name.to_owned(), at_stake })?;
+    }
+    let mut opened =
+        opened(Path::new(name), interrupt, |options| RealTarget::file(Path::new(name), options))?;
+    opened.may_write = writes;
+    Ok(opened)
+}
+
+fn opened(
+    path: &Path,
+    interrupt: &Interrupt,
+    open: impl FnOnce(RealOptions) -> Result<RealTarget, cardscope_engine::target::TargetError>,
+) -> Result<Opened, Failure> {
+    let below = filesystem::of_path(path).ok();
+    let system = System::host();
+    let disk = below.as_ref().and_then(|f| f.disk.clone());
+    let thermometer = disk.as_deref().and_then(|disk| Thermometer::find(&system, disk));
+    let options = RealOptions {
+        io: IoChoice::from_env(),
+        // Its effect is told by the caveats below, which know the layers beneath it too.
+        file_system: below.as_ref().map(|f| FileSystemNote { name: f.name.clone(), effect: None }),
+        interrupt: interrupt.clone(),
+        temperature: thermometer.as_ref().map(super::temperature),
+        ..RealOptions::default()
+    };
+    let identity = disk.as_deref().and_then(|disk| inspect::inspect(&system, disk).ok());
+    let mut condition: Condition = host::condition(&system, disk.as_deref());
+    if let Some(file_system) = &below {
+        condition.set("file_system", &file_system.name, Origin::Read);
+    }
+    Ok(Opened {
+        target: Box::new(open(options).map_err(Failure::refused)?),
+        ceiling_mb_s: identity.as_ref().and_then(|i| i.ceiling_mb_s()),
+        identity,
+        condition,
+        may_write: true,
+        caveats: below.map(|f| f.caveats()).unwrap_or_default(),
+        _thermometer: thermometer,
+    })
+}

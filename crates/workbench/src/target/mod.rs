@@ -1,0 +1,73 @@
+//! From the name of a target to an open one: a simulated card, a directory, a file or a device.
+//!
+//! Everything that could be lost is asked for here, before the first byte is written.
+
+mod device;
+mod files;
+mod simulated;
+
+use crate::consent::Consent;
+use crate::error::Failure;
+use cardscope_device::thermometer::Thermometer;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::real::TemperatureSource;
+use cardscope_engine::target::Target;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::condition::Condition;
+use cardscope_model::identity::Identity;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An open target and what is known of it.
+pub struct Opened {
+    /// Where the I/O goes.
+    pub target: Box<dyn Target>,
+    /// What the card says of itself, where it could be asked.
+    pub identity: Option<Identity>,
+    /// What is true of card and rig, as far as it can be read.
+    pub condition: Condition,
+    /// What the bus carries in MB/s, where known.
+    pub ceiling_mb_s: Option<f64>,
+    /// True where the recipe may write: to a simulated card, a directory, or with consent.
+    pub may_write: bool,
+    /// Doubts that concern every test on it.
+    pub caveats: Vec<Caveat>,
+    /// Reads the temperature as long as it is kept.
+    _thermometer: Option<Thermometer>,
+}
+
+/// Opens a target. `writes` tells whether something is going to be written to it.
+///
+/// # Errors
+/// A refusal: there is no such target, it is not safe to write to, or consent was not given.
+pub fn open(
+    name: &str,
+    writes: bool,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+) -> Result<Opened, Failure> {
+    if name.starts_with("sim:") {
+        return simulated::open(name);
+    }
+    let path = Path::new(name);
+    let metadata = std::fs::metadata(path).map_err(|e| no_target(name, &e))?;
+    if metadata.is_dir() {
+        files::directory(path, interrupt)
+    } else if metadata.is_file() {
+        files::file(name, metadata.len(), writes, consent, interrupt)
+    } else {
+        device::open(name, writes, consent, interrupt)
+    }
+}
+
+/// The latest reading of a thermometer that goes on by itself, so that asking disturbs no measurement.
+fn temperature(thermometer: &Thermometer) -> TemperatureSource {
+    let reading = thermometer.reading();
+    Arc::new(move || reading.celsius())
+}
+
+fn no_target(name: &str, error: &std::io::Error) -> Failure {
+    Failure::Refused(format!(
+        "{name} cannot be tested ({error}); name a device as `cardscope list` shows it, a directory, a file, or sim:NAME"
+    ))
+}

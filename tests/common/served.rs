@@ -1,0 +1,101 @@
+//! A simulated card served as a file by `cardscope sim serve`, and unmounted when dropped.
+
+use super::binary::{Home, Outcome, Running};
+use super::machine::undo;
+use super::until;
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A server under way, with its mount.
+pub(crate) struct Served {
+    running: Option<Running>,
+    dir: TempDir,
+}
+
+impl Served {
+    /// Serves `name` on a directory of its own; returns when the file is there.
+    #[track_caller]
+    pub(crate) fn start(home: &Home, name: &str, options: &[&str]) -> Self {
+        let mut served = Served { running: None, dir: tempfile::tempdir().unwrap() };
+        served.serve(home, name, options);
+        served
+    }
+
+    /// Starts a server on the same directory, where none is running any more.
+    #[track_caller]
+    pub(crate) fn serve(&mut self, home: &Home, name: &str, options: &[&str]) {
+        let directory = self.dir.path().to_str().unwrap();
+        let arguments: Vec<&str> =
+            ["sim", "serve", name, "--mount", directory].iter().chain(options).copied().collect();
+        let mut running = home.start(&arguments);
+        running.wait_for("/card");
+        self.running = Some(running);
+        until("the served file", || self.card().exists());
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The file that is the card.
+    pub(crate) fn card(&self) -> PathBuf {
+        self.dir.path().join("card")
+    }
+
+    /// Ends the server as a crash would; its mount stays behind, dead.
+    pub(crate) fn kill(&mut self) {
+        let running = self.running.take().expect("it is running");
+        running.signal(Signal::KILL);
+        running.finish();
+    }
+
+    /// Makes the server, and with it the card, hang until what is returned is dropped.
+    pub(crate) fn freeze(&self) -> Frozen {
+        let id = self.running.as_ref().expect("it is running").id();
+        let frozen = Frozen(Pid::from_raw(id.cast_signed()).unwrap());
+        kill_process(frozen.0, Signal::STOP).unwrap();
+        frozen
+    }
+
+    /// Ends the server by a signal it listens to.
+    pub(crate) fn stop(&mut self, signal: Signal) -> Outcome {
+        let running = self.running.take().expect("it is running");
+        running.signal(signal);
+        running.finish_within(Duration::from_secs(20))
+    }
+}
+
+/// A card that hangs.
+pub(crate) struct Frozen(Pid);
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        let _ = kill_process(self.0, Signal::CONT);
+    }
+}
+
+/// True where something is mounted on a directory.
+pub(crate) fn is_mounted(directory: &Path) -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    mounts.lines().any(|line| line.split(' ').nth(4) == directory.to_str())
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            // Lets it unmount by itself; what does not end is killed when `running` is dropped.
+            running.signal(Signal::TERM);
+            for _ in 0..500 {
+                if !is_mounted(self.dir.path()) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        if is_mounted(self.dir.path()) {
+            undo("umount", &["-l", self.dir.path().to_str().unwrap()]);
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! What `--json` promises to scripts (`DESIGN.md`, "Fields that scripts rely on"), on simulated cards.
+#![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
+
+mod common;
+
+use cardscope_model::test_name::Pattern;
+use common::binary::{CARDSCOPE, Home};
+use common::machine::Mounted;
+use common::{list, number, result, results, text};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+const LEXAR: &str = "sim:lexar-16g-c10";
+
+/// A session of a recipe in virtual time.
+fn bench(more: &[&str]) -> Value {
+    let home = Home::new();
+    let arguments: Vec<&str> = ["bench", "--json", "-q"].iter().chain(more).copied().collect();
+    home.run(&arguments).expect(0).json()
+}
+
+#[track_caller]
+fn near(what: &str, found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{what}: {found} and not {expected}");
+}
+
+fn block_of(result: &Value) -> f64 {
+    text(result, "/test").parse::<Pattern>().unwrap().block as f64
+}
+
+#[test]
+fn a_bench_document_holds_every_field_that_scripts_rely_on() {
+    let document = bench(&[LEXAR, "--recipe", "quick", "--runs", "2", "--seed", "7"]);
+    assert_eq!((text(&document, "/target"), text(&document, "/recipe")), (LEXAR, "quick"));
+    assert_eq!(document["seed"], 7);
+    assert!(document["condition"].is_object() && document.get("error").is_none());
+    let runs = list(&document, "/runs");
+    assert_eq!(runs.iter().map(|r| r["run"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+    assert!(runs.iter().all(|r| r["counted"] == true));
+    for result in results(&document) {
+        assert!(["read", "write"].contains(&text(result, "/op")), "{result:#}");
+        for field in ["mb_s", "iops", "bytes", "seconds"] {
+            assert!(number(result, &format!("/{field}")) > 0.0, "{field} of {result:#}");
+        }
+        for field in ["mean", "p50", "p99", "p999", "max"] {
+            assert!(number(result, &format!("/latency_us/{field}")) > 0.0, "{field} of {result:#}");
+        }
+        for field in ["start", "end", "max"] {
+            let known =
+                result["temperature_c"].get(field).expect("the field is there where nothing is known too");
+            assert!(known.is_null(), "this card has no thermometer: {known}");
+        }
+    }
+    for summary in list(&document, "/summary") {
+        assert_eq!(summary["n"], 2);
+        for field in ["mean", "best", "worst", "median", "recipe_value", "ci95/0", "ci95/1"] {
+            assert!(number(summary, &format!("/{field}")).is_finite(), "{field} of {summary:#}");
+        }
+        assert!(summary.get("tool_prints").is_some_and(Value::is_null), "quick imitates no tool");
+    }
+    assert_eq!(list(&document, "/summary").len(), 8);
+}
+
+#[test]
+fn speeds_bytes_seconds_and_ios_agree_in_every_result_and_loop() {
+    for (target, recipe) in [
+        (LEXAR, "quick"),
+        ("sim:lexar-1tb-express", "cdm8-default-mix"),
+        ("sim:constant?depth=32", "geerling-2024"),
+    ] {
+        let document = bench(&[target, "--recipe", recipe, "--runs", "2", "--size", "64M"]);
+        for result in results(&document) {
+            let block = block_of(result);
+            for part in std::iter::once(result).chain(list(result, "/loops")) {
+                let (mb_s, iops) = (number(part, "/mb_s"), number(part, "/iops"));
+                near("mb_s * 1e6 = iops * block", mb_s * 1e6, iops * block);
+                near("bytes / seconds", number(part, "/bytes") / number(part, "/seconds"), mb_s * 1e6);
+            }
+            let all: f64 = list(result, "/loops")
+                .iter()
+                .filter(|l| l["counted"] == true)
+                .map(|l| number(l, "/bytes"))
+                .sum();
+            near("counted loops together", all, number(result, "/bytes"));
+            let of = |field: &str| number(result, &format!("/latency_us/{field}"));
+            let order = [of("p50"), of("p99"), of("p999"), of("max")];
+            assert!(order.is_sorted() && of("mean") <= of("max"), "{result:#}");
+            // What is in flight is rate times mean latency (Little's law); the I/Os that wait as a loop begins add some.
+            let pattern: Pattern = text(result, "/test").parse().unwrap();
+            let in_flight = number(result, "/iops") * of("mean") / 1e6;
+            assert!(
+                in_flight <= f64::from(pattern.queue * pattern.threads) * 1.05,
+                "{in_flight} in flight: {result:#}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_summary_is_over_the_counted_runs_in_mb_s() {
+    let document = bench(&[LEXAR, "--recipe", "quick", "--runs", "5", "--only", "RND4K Q1T1 read"]);
+    let speeds: Vec<f64> = results(&document).iter().map(|r| number(r, "/recipe_value")).collect();
+    let mut sorted = speeds.clone();
+    sorted.sort_by(f64::total_cmp);
+    let summary = &document["summary"][0];
+    let mean = speeds.iter().sum::<f64>() / 5.0;
+    near("mean", number(summary, "/mean"), mean);
+    near("best", number(summary, "/best"), sorted[4]);
+    near("worst", number(summary, "/worst"), sorted[0]);
+    near("median", number(summary, "/median"), sorted[2]);
+    // Student's t for 4 degrees of freedom, 97.5 %.
+    let deviation = (speeds.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / 4.0).sqrt();
+    let half = 2.776_445_105 * deviation / 5f64.sqrt();
+    let (low, high) = (number(summary, "/ci95/0"), number(summary, "/ci95/1"));
+    assert!(
+        (high - mean - half).abs() < 1e-6 * mean && (mean - low - half).abs() < 1e-6 * mean,
+        "{summary:#}"
+    );
+}
+
+#[test]
+fn one_run_has_no_interval() {
+    let document = bench(&[LEXAR, "--recipe", "quick", "--only", "SEQ1M Q1T1"]);
+    for summary in list(&document, "/summary") {
+        assert_eq!((&summary["n"], &summary["ci95"]), (&json!(1), &Value::Null));
+        assert_eq!(summary["mean"], summary["best"]);
+    }
+}
+
+#[test]
+fn what_the_original_tool_prints_stands_beside_the_true_speed() {
+    // cdm_fio.sh cuts MiB/s off and calls them MB/s; CrystalDiskMark prints MB/s of 10^6.
+    let document =
+        bench(&["sim:lexar-1tb-express", "--recipe", "cdm-fio", "--size", "64M", "--only", "SEQ512K Q1T1"]);
+    for summary in list(&document, "/summary") {
+        let mib_s = number(summary, "/recipe_value") * 1e6 / f64::from(1 << 20);
+        assert_eq!(summary["tool_prints"], json!({ "value": mib_s.floor(), "unit": "MB/s" }), "{summary:#}");
+    }
+    let document = bench(&[LEXAR, "--recipe", "cdm8-default", "--size", "64M", "--only", "SEQ1M Q8T1 read"]);
+    let summary = &document["summary"][0];
+    let printed = number(summary, "/tool_prints/value");
+    assert!((printed - number(summary, "/recipe_value")).abs() <= 0.005, "two decimals: {summary:#}");
+    assert_eq!(text(summary, "/tool_prints/unit"), "MB/s");
+}
+
+#[test]
+fn a_test_that_stands_twice_in_a_recipe_has_its_step() {
+    let document = bench(&[LEXAR, "--recipe", "geerling-2024", "--size", "16M"]);
+    let twice: Vec<&str> = results(&document)
+        .into_iter()
+        .filter(|r| r["test"] == "RND4K Q1T1" && r["op"] == "write")
+        .map(|r| text(r, "/step"))
+        .collect();
+    let all: Vec<&str> = results(&document).into_iter().filter_map(|r| r["step"].as_str()).collect();
+    assert!(
+        all.len() >= 2 && twice.iter().collect::<std::collections::HashSet<_>>().len() == twice.len(),
+        "{all:?}"
+    );
+    for name in list(&document, "/summary").iter().map(|s| (&s["test"], &s["op"], s.get("step"))) {
+        let same = list(&document, "/summary")
+            .iter()
+            .filter(|s| (&s["test"], &s["op"], s.get("step")) == name)
+            .count();
+        assert_eq!(same, 1, "{name:?} cannot be told from another");
+    }
+}
+
+#[test]
+fn a_line_that_wants_ext4_is_not_measured_on_a_bare_card_and_measured_through_ext4() {
+    let only = ["--recipe", "dd-sweep", "--size", "16M", "--only", "Seq. write, ext4"];
+    let bare = bench(&[&[LEXAR], &only[..]].concat());
+    let missing = &bare["runs"][0]["not_measured"][0];
+    assert_eq!((text(missing, "/step"), text(missing, "/op")), ("Seq. write, ext4", "write"));
+    assert!(text(missing, "/reason").contains("ext4"), "{missing}");
+    assert!(list(&bare, "/runs/0/results").is_empty() && list(&bare, "/summary").is_empty());
+    let mounted = Mounted::ext4(96);
+    let through = bench(&[&[mounted.path()], &only[..]].concat());
+    assert!(through["runs"][0].get("not_measured").is_none());
+    assert_eq!(text(&through, "/runs/0/results/0/step"), "Seq. write, ext4");
+    assert_eq!(text(&through, "/condition/file_system"), "ext4");
+}
+
+#[test]
+fn a_seed_repeats_a_session_exactly_and_another_seed_does_not() {
+    let session = |target: &str, seed: &str| {
+        bench(&[target, "--recipe", "quick", "--runs", "2", "--seed", seed])["runs"].clone()
+    };
+    assert_eq!(session(LEXAR, "42"), session(LEXAR, "42"));
+    let (first, other) = (session(LEXAR, "42"), session(LEXAR, "43"));
+    assert_ne!(first[0]["seed"], other[0]["seed"]);
+    assert_ne!(first[0]["results"], other[0]["results"]);
+    assert_ne!(first[0]["seed"], first[1]["seed"], "each run has places of its own");
+    let another_card = session(&format!("{LEXAR}?seed=9"), "42");
+    assert_eq!(first[0]["seed"], another_card[0]["seed"]);
+    assert_ne!(first[0]["results"], another_card[0]["results"], "another piece of the same card");
+}
+
+#[test]
+fn a_seed_drawn_by_cardscope_repeats_the_session_when_given_back() {
+    let drawn = bench(&[LEXAR, "--recipe", "quick"]);
+    let seed = drawn["seed"].as_u64().unwrap().to_string();
+    assert_eq!(bench(&[LEXAR, "--recipe", "quick", "--seed", &seed])["runs"], drawn["runs"]);
+    assert_ne!(bench(&[LEXAR, "--recipe", "quick"])["seed"], drawn["seed"], "two sessions draw two seeds");
+}
+
+#[test]
+fn a_loop_that_the_recipe_discards_is_shown_and_not_counted() {
+    let document = bench(&[LEXAR, "--recipe", "cdm8-default", "--size", "64M", "--only", "SEQ1M Q1T1 read"]);
+    let counted: Vec<bool> =
+        list(&document, "/runs/0/results/0/loops").iter().map(|l| l["counted"].as_bool().unwrap()).collect();
+    // CrystalDiskMark 8: one run thrown away, then five, of which the best is shown.
+    assert_eq!(counted, [false, true, true, true, true, true]);
+    let best = list(&document, "/runs/0/results/0/loops")[1..]
+        .iter()
+        .map(|l| number(l, "/mb_s"))
+        .fold(0.0, f64::max);
+    near("the best of five", number(&document, "/runs/0/results/0/recipe_value"), best);
+}
+
+#[test]
+fn a_card_with_a_thermometer_tells_its_temperatures_and_warms_up() {
+    let document = bench(&["sim:lexar-1tb-express?cooling=passive", "--recipe", "quick"]);
+    let all = results(&document);
+    let (first, last) = (all[0], all[all.len() - 1]);
+    for result in [first, last] {
+        let of = |field: &str| number(result, &format!("/temperature_c/{field}"));
+        assert!(
+            (15.0..90.0).contains(&of("start")) && of("max") >= of("end").max(of("start")) - 0.01,
+            "{result:#}"
+        );
+    }
+    assert!(number(last, "/temperature_c/end") > number(first, "/temperature_c/start") + 1.0);
+}
+
+#[test]
+fn each_speed_has_its_share_of_what_the_bus_carries() {
+    let document = bench(&["sim:lexar-1tb-express", "--recipe", "quick", "--only", "SEQ1M Q8T1 read"]);
+    // One lane of PCIe 3.0: 8 GT/s at 128 of 130 bits.
+    let ceiling = 8e9 * 128.0 / 130.0 / 8.0 / 1e6;
+    near("ceiling", number(&document, "/bus_ceiling_mb_s"), ceiling);
+    let result = &document["runs"][0]["results"][0];
+    near("share", number(result, "/bus_share"), number(result, "/mb_s") / ceiling);
+}
+
+#[test]
+fn conditions_are_recorded_and_words_that_nobody_knows_are_refused() {
+    let document = bench(&[
+        "sim:lexar-1tb-express?cooling=passive",
+        "--recipe",
+        "quick",
+        "--only",
+        "SEQ1M Q1T1 read",
+        "--condition",
+        "room_c=21",
+        "--condition",
+        "note=beside the window",
+    ]);
+    assert_eq!(text(&document, "/condition/cooling"), "passive", "the rig fills it by itself");
+    assert_eq!(text(&document, "/condition/room_c"), "21");
+    assert_eq!(text(&document, "/condition/note"), "beside the window");
+    let home = Home::new();
+    home.run(&["bench", LEXAR, "--condition", "coolling=passive"]).expect(2).says(&["coolling", "cooling"]);
+    home.run(&["bench", LEXAR, "--condition", "passive"]).expect(2).says(&["KEY=VALUE"]);
+    assert!(home.sessions().is_empty(), "a refused session leaves nothing in the archive");
+}
+
+#[test]
+fn what_a_budget_leaves_unmeasured_is_named() {
+    let document = bench(&[LEXAR, "--recipe", "quick", "--budget", "30s"]);
+    let missing = list(&document, "/runs/0/not_measured");
+    assert!(!missing.is_empty() && !results(&document).is_empty(), "{document:#}");
+    assert_eq!(missing.len() + results(&document).len(), 8);
+    assert!(missing.iter().all(|m| text(m, "/reason").contains("budget")), "{missing:?}");
+}
+
+#[test]
+fn every_recipe_that_comes_with_cardscope_gives_a_document() {
+    let home = Home::new();
+    let card = "sim:constant?mb_s=200&command_s=0.0002&depth=32";
+    for (name, _) in cardscope_model::recipe::builtin() {
+        let document =
+            home.run(&["bench", card, "--recipe", name, "--size", "64M", "--json"]).expect(0).json();
+        assert_eq!(text(&document, "/recipe"), *name);
+        assert!(!results(&document).is_empty(), "{document:#}");
+        let scores: Vec<String> = document["runs"][0]["scores"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|s| s[0].to_string())
+            .collect();
+        assert_eq!(!scores.is_empty(), ["pibenchmarks", "as-ssd"].contains(name), "{name}: {scores:?}");
+        // AS SSD's formula for it is not published.
+        assert!(!scores.iter().any(|s| s.to_lowercase().contains("total")), "{scores:?}");
+    }
+    assert_eq!(home.sessions().len(), cardscope_model::recipe::builtin().len());
+}
+
+#[test]
+fn what_is_printed_is_what_the_archive_keeps() {
+    let home = Home::new();
+    let document = home.run(&["bench", LEXAR, "--recipe", "quick", "--runs", "2", "--json"]).expect(0).json();
+    let sessions = home.sessions();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(sessions[0].summary.id.to_string(), text(&document, "/session"));
+    assert_eq!(serde_json::to_value(sessions[0].report.as_ref().unwrap()).unwrap(), document);
+    assert_eq!(sessions[0].runs.iter().map(|r| r.samples.len()).collect::<Vec<_>>(), [8, 8]);
+}
+
+#[test]
+fn the_archive_lies_where_it_is_wanted() {
+    let home = Home::new();
+    let quick = ["bench", LEXAR, "-q", "--only", "SEQ1M Q1T1 read"];
+    let named = home.path("elsewhere/mine.sqlite");
+    home.run(&[&quick[..], &["--archive", named.to_str().unwrap()]].concat()).expect(0);
+    assert!(named.exists() && !home.archive().exists(), "--archive wins over CARDSCOPE_ARCHIVE");
+    let mut command = home.command(CARDSCOPE);
+    command.args(quick).env_remove("CARDSCOPE_ARCHIVE");
+    common::binary::Running::of(command).finish().expect(0);
+    assert!(home.path("data/cardscope/archive.sqlite").exists(), "by default in the XDG data folder");
+}
+
+#[test]
+fn the_first_card_of_seed_002_is_decoded_to_its_published_values() {
+    let cid = "035344535530344780811ea6ab00b37f";
+    let csd = "400e00325b5900001d8a7f800a4040b9";
+    let document = Home::new().run(&["decode", "--json", "--cid", cid, "--csd", csd]).expect(0).json();
+    assert_eq!((&document["cid"]["mid"], text(&document, "/cid/oid")), (&json!(3), "SD"));
+    assert_eq!((text(&document, "/cid/pnm"), text(&document, "/cid/prv")), ("SU04G", "8.0"));
+    assert_eq!((&document["cid"]["psn"], text(&document, "/cid/mdt")), (&json!(0x811e_a6ab_u32), "2011-03"));
+    assert!(text(&document, "/cid/maker").contains("SanDisk"));
+    // C_SIZE 1D8Ah: (7562 + 1) × 512 KiB.
+    assert_eq!(document["csd"]["capacity_bytes"], 7563u64 * 512 * 1024);
+    assert_eq!(document["capacity_bytes"], 3_965_190_144u64);
+    assert_eq!((text(&document, "/cid/raw"), text(&document, "/csd/raw")), (cid, csd));
+    assert_eq!((text(&document, "/cid/crc"), text(&document, "/csd/crc")), ("ok", "ok"));
+    for absent in ["scr", "ssr", "ocr", "mmc", "usb", "pcie", "nvme"] {
+        assert!(document.get(absent).is_some_and(Value::is_null), "{absent} is there, and null");
+    }
+    assert!(document["findings"].is_array());
+}
+
+#[test]
+fn the_second_card_of_seed_002_is_decoded_to_its_published_values() {
+    let cid = "0353445355303147800008fe40006cfd";
+    let csd = "002600325f5983c8befbcfff924040d7";
+    let document = Home::new().run(&["decode", "--json", "--cid", cid, "--csd", csd]).expect(0).json();
+    assert_eq!((text(&document, "/cid/pnm"), text(&document, "/cid/mdt")), ("SU01G", "2006-12"));
+    assert_eq!(document["cid"]["psn"], 0x0008_fe40);
+    // C_SIZE F22h, C_SIZE_MULT 7, READ_BL_LEN 9: (3874 + 1) × 2^9 × 2^9.
+    assert_eq!(document["csd"]["capacity_bytes"], 3875u64 << 18);
+    assert_eq!(text(&document, "/csd/family"), "SDSC");
+    assert_eq!(
+        (&document["factors"]["power_of_two"], &document["factors"]["odd"]),
+        (&json!(18), &json!(3875))
+    );
+}
+
+#[test]
+fn info_on_simulated_cards_has_the_words_of_the_specification() {
+    let home = Home::new();
+    let sd = home.run(&["info", LEXAR, "--json"]).expect(0).json();
+    assert_eq!(text(&sd, "/cid/pnm"), "SD16G");
+    assert_eq!((&sd["ssr"]["au_size_bytes"], &sd["ssr"]["app_perf_class"]), (&json!(4 << 20), &json!(0)));
+    // Seed 004: 16012804096 bytes, factored there into 2^20 × 15271.
+    assert_eq!((&sd["capacity_bytes"], &sd["factors"]["odd"]), (&json!(16_012_804_096u64), &json!(15271)));
+    assert_eq!(sd["marks"], json!(["C10"]));
+    let express = home.run(&["info", "sim:lexar-1tb-express", "--json"]).expect(0).json();
+    // Seed 000: TMT1 81 °C, TMT2 85 °C; sd-facts 7: limits 356 and 358 K.
+    assert_eq!(
+        (&express["nvme"]["tmt1_celsius"], &express["nvme"]["tmt2_celsius"]),
+        (&json!(81), &json!(85))
+    );
+    assert_eq!(express["nvme"]["tmpth_celsius"], 83);
+    assert_eq!((&express["pcie"]["current_width"], &express["cid"]), (&json!(1), &Value::Null));
+    let a1 = home.run(&["info", "sim:sandisk-extremepro-32g-a1", "--json"]).expect(0).json();
+    assert_eq!(a1["ssr"]["app_perf_class"], 1);
+    assert!(
+        list(&a1, "/marks").contains(&json!("A1")) && list(&a1, "/marks").contains(&json!("U3")),
+        "{a1:#}"
+    );
+}
+
+#[test]
+fn every_verb_with_json_prints_one_document_and_nothing_else() {
+    let home = Home::new();
+    for arguments in [
+        &["list", "--json"][..],
+        &["list", "--all", "--json"],
+        &["info", LEXAR, "--json"],
+        &["decode", "--ocr", "c0ff8000", "--json"],
+        &["sim", "list", "--json"],
+        &["sim", "show", "lexar-16g-c10", "--json"],
+        &["--json", "bench", LEXAR, "--only", "SEQ1M Q1T1 read"],
+    ] {
+        let document = home.run(arguments).expect(0).json();
+        assert!(document.is_object(), "{arguments:?}: {document}");
+    }
+    for arguments in [
+        &["info", "sim:nonesuch", "--json"][..],
+        &["info", "/dev/no-such-card", "--json"],
+        &["decode", "--cid", "zz", "--json"],
+        &["bench", "sim:nonesuch", "--json"],
+        &["bench", LEXAR, "--recipe", "nonesuch", "--json"],
+        &["sim", "show", "nonesuch", "--json"],
+    ] {
+        let document = home.run(arguments).expect(2).json();
+        assert!(!text(&document, "/error").is_empty(), "{arguments:?}: {document}");
+    }
+}
+
+#[test]
+fn list_tells_of_the_disk_of_this_machine_that_it_is_not_safe() {
+    let document = Home::new().run(&["list", "--all", "--json"]).expect(0).json();
+    let system = |d: &&Value| d["reason"].as_str().is_some_and(|r| r.contains("running system"));
+    let disk = list(&document, "/devices").iter().find(system).expect("/ lies on a disk here");
+    assert_eq!((&disk["safe"], disk["bytes"].is_u64()), (&json!(false), true));
+    for field in ["name", "path", "bus", "removable", "mounted"] {
+        assert!(disk.get(field).is_some(), "{field} of {disk:#}");
+    }
+}
+
+#[test]
+fn sim_list_names_the_cards_of_the_seeds() {
+    let document = Home::new().run(&["sim", "list", "--json"]).expect(0).json();
+    let names: Vec<&str> = list(&document, "/cards").iter().map(|c| text(c, "/name")).collect();
+    for name in ["lexar-16g-c10", "sandisk-extremepro-32g-a1", "sandian-1tb-52g", "lexar-1tb-express"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+}
+
+#[test]
+fn progress_goes_to_stderr_only_and_quiet_silences_it() {
+    let home = Home::new();
+    let loud = home.run(&["bench", LEXAR, "--recipe", "quick", "--seed", "5"]).expect(0);
+    let loud = loud.says(&["writing the test area", "RND4K Q32T1 read", "MB/s"]);
+    assert!(!loud.stdout.contains("writing the test area"), "{loud}");
+    assert!(loud.stdout.contains("SEQ1M Q8T1 read") && loud.stdout.contains("MB/s"), "{loud}");
+    let quiet = home.run(&["bench", LEXAR, "--recipe", "quick", "--seed", "5", "--quiet"]).expect(0);
+    assert_eq!(quiet.stderr, "");
+    // The same but for the session's name on the last line.
+    let table =
+        |text: &str| text.lines().filter(|l| !l.contains("session")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(table(&quiet.stdout), table(&loud.stdout));
+    assert!(
+        !loud.stderr.contains('\x1b') && !loud.stdout.contains('\x1b'),
+        "no terminal, no colours\n{loud}"
+    );
+}
+
+#[test]
+fn a_reader_that_closes_the_pipe_is_no_error() {
+    let home = Home::new();
+    for arguments in [
+        &["info", "sim:lexar-1tb-express", "--json"][..],
+        &["bench", LEXAR, "--recipe", "cdm3", "--json", "-q"],
+    ] {
+        let mut child = home.command(CARDSCOPE).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "{\n");
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn stdout_on_a_full_disk_is_an_error_of_its_own() {
+    let home = Home::new();
+    let mut command = home.command(CARDSCOPE);
+    command.args(["info", LEXAR]).stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    common::binary::Running::of(command).finish().expect(3).says(&["stdout"]);
+}
+
+#[test]
+fn a_table_for_people_names_its_units() {
+    let home = Home::new();
+    let quick = ["bench", LEXAR, "--recipe", "quick", "-q", "--only", "RND4K Q32T1 read"];
+    for (more, words) in
+        [(&[][..], &["MB/s", "IOPS", " ms"][..]), (&["--runs", "2"], &["MB/s", "95 % interval", "median"])]
+    {
+        let told = home.run(&[&quick[..], more].concat()).expect(0);
+        words.iter().for_each(|word| assert!(told.stdout.contains(word), "{word}\n{told}"));
+    }
+    let told = home.run(&["info", LEXAR]).expect(0);
+    assert!(told.stdout.contains("16 012 804 096 bytes (16.01 GB, 14.91 GiB)"), "{told}");
+}
+
+#[test]
+fn the_same_test_is_measured_alike_alone_and_among_others() {
+    let alone = bench(&["sim:constant", "--recipe", "quick", "--only", "SEQ1M Q1T1 write"]);
+    let among = bench(&["sim:constant", "--recipe", "quick"]);
+    let of = |document: &Value| number(result(document, "SEQ1M Q1T1 write"), "/mb_s");
+    // 1 MiB at 50 MB/s after half a millisecond of command.
+    let expected = 1.048_576 / (0.0005 + 1.048_576 / 50.0);
+    for speed in [of(&alone), of(&among)] {
+        assert!((speed / expected - 1.0).abs() < 0.01, "{speed} and not {expected}");
+    }
+}
