@@ -219,6 +219,16 @@ fn a_plain_file_needs_consent_too_and_keeps_its_size() {
 }
 
 #[test]
+fn an_image_under_a_loop_device_is_refused_by_any_of_its_names() {
+    let card = Loop::of_mib(32);
+    let name = card.image.to_str().unwrap();
+    let link = card.image.with_file_name("link.img");
+    std::fs::hard_link(&card.image, &link).unwrap();
+    refused(&card, name, &["is in use", &card.path, "losetup -d"]);
+    refused(&card, link.to_str().unwrap(), &["is in use", &card.path]);
+}
+
+#[test]
 fn a_directory_needs_no_consent_and_keeps_its_files() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("holiday.jpg"), "a picture").unwrap();

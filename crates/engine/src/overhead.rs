@@ -5,7 +5,7 @@ use crate::null::NullTarget;
 use crate::runner::{Observer, ObserverError, Pace, Settings, Step, run_pass};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe;
-use cardscope_model::result::Sample;
+use cardscope_model::result::{EngineCost, Sample};
 use cardscope_model::units::Nanos;
 
 /// Long enough for a steady figure, short enough to go unnoticed: about 3 ms.
@@ -24,15 +24,6 @@ passes = 1
 test = "RND4K Q32T1 read"
 passes = 1
 "#;
-
-/// Nanoseconds that the engine spends on one I/O, clock and histogram included.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Overhead {
-    /// One I/O at a time.
-    pub q1_ns: f64,
-    /// 32 in flight.
-    pub q32_ns: f64,
-}
 
 #[derive(Default)]
 struct Collect(Vec<f64>);
@@ -53,7 +44,7 @@ impl Observer for Collect {
 
 /// Measures the engine's own cost on this machine, now.
 #[must_use]
-pub fn measure() -> Option<Overhead> {
+pub fn measure() -> Option<EngineCost> {
     let recipe = recipe::parse(RECIPE, None).ok()?;
     let settings = Settings {
         seed: 1,
@@ -65,7 +56,7 @@ pub fn measure() -> Option<Overhead> {
     let mut collect = Collect::default();
     run_pass(&mut NullTarget::new(1 << 30), &recipe, &settings, &mut collect).ok()?;
     match collect.0[..] {
-        [q1_ns, q32_ns] => Some(Overhead { q1_ns, q32_ns }),
+        [q1_ns, q32_ns] => Some(EngineCost { q1_ns, q32_ns }),
         _ => None,
     }
 }

@@ -76,12 +76,6 @@ pub enum Caveat {
         /// The errno's text.
         reason: String,
     },
-    /// The measurement took more of the time than it should.
-    #[error("the host needed {overhead_percent:.1} % of the time of each I/O for itself")]
-    HostOverhead {
-        /// Share of the time in percent.
-        overhead_percent: f64,
-    },
     /// A doubt that only one place knows.
     #[error("{text}")]
     Other {

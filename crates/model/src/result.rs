@@ -108,6 +108,15 @@ pub struct LoopResult {
     pub mean_latency_us: f64,
 }
 
+/// How well a figure is known, and what ended the test that asked for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Precision {
+    /// Half width of the 95 % interval in percent of the mean; `None` where too little was measured to say.
+    pub ci95_percent: Option<f64>,
+    /// True where it is as narrow as the recipe wants it.
+    pub reached: bool,
+}
+
 /// What a test measured in one run: all its counted loops together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestResult {
@@ -126,6 +135,8 @@ pub struct TestResult {
     pub latency_us: LatencyUs,
     /// Bytes of the counted loops.
     pub bytes: u64,
+    /// I/Os of the counted loops.
+    pub ios: u64,
     /// Seconds of the counted loops.
     pub seconds: f64,
     /// Temperatures.
@@ -138,6 +149,9 @@ pub struct TestResult {
     /// Share of what the bus can carry, 0 to 1, where the bus is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bus_share: Option<f64>,
+    /// How well the speed is known, where the recipe repeats until it is known well enough.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub precision: Option<Precision>,
     /// The loops.
     pub loops: Vec<LoopResult>,
     /// Second by second over the counted loops.
@@ -234,6 +248,15 @@ pub struct Summary {
     pub tool_prints: Option<ToolPrints>,
 }
 
+/// What the engine itself costs on this machine, measured on a target that answers at once.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EngineCost {
+    /// Nanoseconds for each I/O, one at a time.
+    pub q1_ns: f64,
+    /// Nanoseconds for each I/O, 32 in flight.
+    pub q32_ns: f64,
+}
+
 /// A session: several runs of a recipe on a target under one condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BenchReport {
@@ -252,6 +275,9 @@ pub struct BenchReport {
     /// What the bus can carry in MB/s, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bus_ceiling_mb_s: Option<f64>,
+    /// What the engine itself costs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub engine_cost: Option<EngineCost>,
     /// The runs.
     pub runs: Vec<Run>,
     /// Over all counted runs.

@@ -56,19 +56,24 @@ fn name(step: Option<&String>, test: String) -> String {
     step.map_or(test.clone(), |step| format!("{test} ({step})"))
 }
 
+/// Heads of the columns of `run_row`; one type for both, so that none is left out.
+const RUN_HEAD: [&str; RUN_COLUMNS] = [
+    "test",
+    "MB/s",
+    "± of 95 %",
+    "IOPS",
+    "mean",
+    "p99",
+    "p99.9",
+    "longest",
+    "of the bus",
+    "°C",
+    "tool prints",
+];
+const RUN_COLUMNS: usize = 11;
+
 fn run_table(run: &Run) -> Table {
-    let mut table = Table::new([
-        "test",
-        "MB/s",
-        "IOPS",
-        "mean",
-        "p99",
-        "p99.9",
-        "longest",
-        "of the bus",
-        "°C",
-        "tool prints",
-    ]);
+    let mut table = Table::new(RUN_HEAD);
     for r in &run.results {
         table.row(run_row(r));
     }
@@ -76,11 +81,12 @@ fn run_table(run: &Run) -> Table {
     table
 }
 
-fn run_row(r: &TestResult) -> [String; 10] {
+fn run_row(r: &TestResult) -> [String; RUN_COLUMNS] {
     let l = r.latency_us;
     [
         name(r.step.as_ref(), r.name().to_string()),
         speed(r.mb_s),
+        r.precision.as_ref().and_then(|p| p.ci95_percent).map(|w| format!("{w:.1} %")).unwrap_or_default(),
         rate(r.iops),
         time_us(l.mean),
         time_us(l.p99),
@@ -132,7 +138,7 @@ fn not_measured(run: &Run) -> String {
 
 fn scores(run: &Run) -> String {
     run.scores.iter().fold(String::new(), |mut out, (name, value)| {
-        let _ = writeln!(out, "Score as {name} computes it: {value}");
+        let _ = writeln!(out, "Score ({name}): {value}");
         out
     })
 }

@@ -1,5 +1,5 @@
 //! `sim:NAME?key=value&…`: a simulated card and what is different about it this time. A key is a dotted path into
-//! the archetype's file, bare where only one path ends in it, or one of the short words in [`WORDS`].
+//! the archetype's file, bare where only one path ends in it, or one of the short words in `WORDS`.
 
 use crate::archetype::{Archetype, ArchetypeError, FakeKind, Truth};
 use cardscope_model::condition::{Condition, Origin};

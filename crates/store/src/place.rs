@@ -1,7 +1,7 @@
 //! Where the archive lies, and whether what lies there is one: looked at before SQLite may touch it.
 //!
 //! The default place follows the XDG Base Directory Specification 0.8; the bytes looked at are those of
-//! https://www.sqlite.org/fileformat2.html, section 1.3.
+//! <https://www.sqlite.org/fileformat2.html>, section 1.3.
 
 use crate::ArchiveError;
 use std::fs::{File, OpenOptions};

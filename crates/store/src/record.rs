@@ -199,6 +199,7 @@ impl StoredSession {
             condition: self.start.condition.clone(),
             io_path: self.start.io_path.clone(),
             bus_ceiling_mb_s: self.start.bus_ceiling_mb_s,
+            engine_cost: None,
             runs: self.runs.iter().filter_map(|r| r.results.clone()).collect(),
             summary: Vec::new(),
             caveats: Vec::new(),

@@ -10,8 +10,8 @@ pub mod consent;
 pub mod error;
 pub mod event;
 pub mod identify;
+pub mod opening;
 pub mod simulate;
-pub mod target;
 
 pub use error::Failure;
 pub use event::{Event, Listener};

@@ -4,11 +4,13 @@
 //! `DESIGN.md`, "Safety comes before speed". What a file system or partition table on the device means is asked
 //! elsewhere ([`crate::contents`]): that is no reason to refuse.
 
+mod file;
 mod holder;
 mod layers;
 mod refusal;
 mod survey;
 
+pub use file::check_file;
 pub(crate) use layers::{beneath, mount_devices};
 pub use refusal::Refusal;
 pub use survey::Survey;

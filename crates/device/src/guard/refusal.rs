@@ -95,6 +95,22 @@ pub enum Refusal {
         /// Which disk or partition says so.
         part: String,
     },
+    /// A plain file that is a loop device's.
+    #[error(
+        "{file} is in use: /dev/{device} stands on it; detach that (losetup -d /dev/{device}) and start again"
+    )]
+    UnderLoop {
+        /// As named.
+        file: String,
+        /// Kernel name of the loop device.
+        device: String,
+    },
+    /// A plain file that is swap.
+    #[error("{file} is in use: it is swap of this computer; switch it off (swapoff {file}) and start again")]
+    SwapFile {
+        /// As named.
+        file: String,
+    },
     /// Another program has it.
     #[error(
         "/dev/{device} is opened exclusively by another program{by}, perhaps another Cardscope; end it and start again"

@@ -1,5 +1,5 @@
 //! Simulated cards as data: one TOML file a card under `cards/`, built into the binary. Adding a card is a new
-//! file there and its line in [`FILES`].
+//! file there and its line in `FILES`.
 
 mod describe;
 mod identity;

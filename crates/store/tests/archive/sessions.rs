@@ -57,7 +57,7 @@ pub(crate) fn sample(loop_index: u32) -> SampleRecord {
             temperature_c: TemperatureC { start: Some(38.1), end: None, max: Some(41.7) },
             counted: loop_index > 0,
         },
-        caveats: vec![Caveat::HostOverhead { overhead_percent: 0.1 + 0.2 }],
+        caveats: vec![Caveat::AboveBusCeiling { mb_s: 0.1 + 0.2, ceiling_mb_s: 0.1 }],
     }
 }
 
@@ -84,6 +84,7 @@ pub(crate) fn report(session: SessionId, runs: Vec<Run>) -> BenchReport {
         condition: start.condition,
         io_path: start.io_path,
         bus_ceiling_mb_s: start.bus_ceiling_mb_s,
+        engine_cost: None,
         runs,
         summary: Vec::new(),
         caveats: Vec::new(),

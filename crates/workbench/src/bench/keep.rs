@@ -3,7 +3,7 @@
 use super::Request;
 use super::recorder::Keeper;
 use crate::error::Failure;
-use crate::target::Opened;
+use crate::opening::Opened;
 use cardscope_engine::runner::{ObserverError, random};
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{BenchReport, Run, Sample};

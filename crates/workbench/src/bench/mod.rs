@@ -12,7 +12,7 @@ pub use request::Request;
 use crate::consent::Consent;
 use crate::error::Failure;
 use crate::event::{Event, Listener};
-use crate::target::{self, Opened};
+use crate::opening::{self, Opened};
 use cardscope_engine::runner::{RunError, Settings, random, run_pass};
 use cardscope_engine::target::TargetError;
 use cardscope_model::aggregate;
@@ -44,7 +44,7 @@ pub fn bench(
     let recipe = request.recipe()?;
     let stated = request.condition()?;
     let runs = runs(request, &recipe)?;
-    let mut opened = target::open(&request.target, recipe.writes(), consent, interrupt)?;
+    let mut opened = opening::open(&request.target, recipe.writes(), consent, interrupt)?;
     opened.condition.overlay(&stated);
     opened.caveats.extend(unprepared(&recipe, opened.may_write));
     request::check_state(&recipe, &opened.condition)?;
@@ -139,12 +139,12 @@ impl Session<'_> {
         let mut recorder = Recorder::new(self.recipe, label, listener, Some(keeping));
         let ended = run_pass(opened.target.as_mut(), self.recipe, settings, &mut recorder);
         recorder.settle_paces();
-        let Recorder { samples, caveats, not_measured, .. } = recorder;
+        let Recorder { samples, caveats, precisions, not_measured, .. } = recorder;
         let mut run = Run {
             run: number,
             counted: true,
             seed: settings.seed,
-            results: report::results(self.recipe, &samples, caveats, opened.ceiling_mb_s),
+            results: report::results(self.recipe, &samples, caveats, precisions, opened.ceiling_mb_s),
             not_measured,
             scores: Vec::new(),
             passed: None,

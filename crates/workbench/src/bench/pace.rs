@@ -4,6 +4,7 @@ use cardscope_analysis::stopping::{Decision, Precision};
 use cardscope_engine::runner::{Cut, Pace};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Until;
+use cardscope_model::result::Precision as Known;
 use cardscope_model::test_name::TestName;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +16,12 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// How well the figure is known.
+    pub(super) fn precision(&self) -> Known {
+        let known = self.rule.known().map(|k| k.half_width_percent);
+        Known { ci95_percent: known, reached: self.reached }
+    }
+
     /// The doubt that belongs to the test, if its figure is not as precise as wanted.
     pub(super) fn caveat(&self) -> Option<Caveat> {
         match self.reached {

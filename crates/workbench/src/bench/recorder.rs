@@ -5,7 +5,7 @@ use crate::event::{Event, Listener};
 use cardscope_engine::runner::{Observer, ObserverError, Pace, Step};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Recipe;
-use cardscope_model::result::{NotMeasured, Sample};
+use cardscope_model::result::{NotMeasured, Precision, Sample};
 use cardscope_model::units::{Nanos, seconds};
 use std::sync::{Arc, Mutex};
 
@@ -27,6 +27,8 @@ pub(super) struct Recorder<'a> {
     pub(super) samples: Vec<Vec<Sample>>,
     /// Doubts by test.
     pub(super) caveats: Vec<Vec<Caveat>>,
+    /// How well each figure is known, where the recipe asks.
+    pub(super) precisions: Vec<Option<Precision>>,
     /// What could not be measured.
     pub(super) not_measured: Vec<NotMeasured>,
 }
@@ -48,15 +50,17 @@ impl<'a> Recorder<'a> {
             paces: Vec::new(),
             samples: vec![Vec::new(); n],
             caveats: vec![Vec::new(); n],
+            precisions: vec![None; n],
             not_measured: Vec::new(),
         }
     }
 
-    /// What the paces found goes to the doubts of their tests.
+    /// What the paces found goes to the figures and doubts of their tests.
     pub(super) fn settle_paces(&mut self) {
         for (test, outcome) in std::mem::take(&mut self.paces) {
             let outcome = outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             self.caveats[test].extend(outcome.caveat());
+            self.precisions[test] = Some(outcome.precision());
         }
     }
 

@@ -1,12 +1,13 @@
 //! The document of a session: results from samples, summary from runs.
 
 use super::Request;
-use crate::target::Opened;
+use crate::opening::Opened;
 use cardscope_analysis::{ceiling, estimate};
+use cardscope_engine::overhead;
 use cardscope_model::aggregate;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Recipe;
-use cardscope_model::result::{BenchReport, Sample, TestResult};
+use cardscope_model::result::{BenchReport, Precision, Sample, TestResult};
 use cardscope_model::units::BinarySize;
 
 /// The document before the first run.
@@ -19,13 +20,25 @@ pub(super) fn empty(request: &Request, recipe: &Recipe, opened: &Opened, seed: u
         condition: opened.condition.clone(),
         io_path: opened.target.info().io_path.to_owned(),
         bus_ceiling_mb_s: opened.ceiling_mb_s,
+        engine_cost: overhead::measure(),
         runs: Vec::new(),
         summary: Vec::new(),
-        caveats: opened.caveats.clone(),
+        caveats: doubts(recipe, opened),
         findings: Vec::new(),
         session: None,
         error: None,
     }
+}
+
+/// Doubts that are there before the first I/O.
+fn doubts(recipe: &Recipe, opened: &Opened) -> Vec<Caveat> {
+    let mut doubts = opened.caveats.clone();
+    if recipe.prepare.is_some() && !opened.may_write {
+        let text = "nothing was written beforehand, what is on the card was read: parts that were never written may \
+                    answer faster than data does";
+        doubts.push(Caveat::Other { text: text.to_owned() });
+    }
+    doubts
 }
 
 /// One line before the start: what will be moved.
@@ -40,13 +53,15 @@ pub(super) fn results(
     recipe: &Recipe,
     samples: &[Vec<Sample>],
     caveats: Vec<Vec<Caveat>>,
+    precisions: Vec<Option<Precision>>,
     ceiling_mb_s: Option<f64>,
 ) -> Vec<TestResult> {
-    let measured = recipe.tests.iter().zip(samples).zip(caveats);
+    let measured = recipe.tests.iter().zip(samples).zip(caveats).zip(precisions);
     measured
-        .filter_map(|((test, samples), caveats)| {
+        .filter_map(|(((test, samples), caveats), precision)| {
             let mut result = aggregate::aggregate(test, samples)?;
             result.caveats = caveats;
+            result.precision = precision;
             if let Some(carries) = ceiling_mb_s {
                 ceiling::judge(&mut result, carries);
             }

@@ -4,7 +4,7 @@ use super::Opened;
 use crate::consent::{Consent, Question, obtain};
 use crate::error::Failure;
 use cardscope_device::thermometer::Thermometer;
-use cardscope_device::{filesystem, host, inspect, system::System};
+use cardscope_device::{filesystem, guard, host, inspect, system::System};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::{FileSystemNote, IoChoice, RealOptions, RealTarget};
 use cardscope_model::condition::{Condition, Origin};
@@ -28,6 +28,7 @@ pub(super) fn file(
         )));
     }
     if writes {
+        guard::check_file(&System::host(), Path::new(name)).map_err(Failure::refused)?;
         let at_stake = format!("the file {name}, {}, all of whose content may be lost", Capacity(bytes));
         obtain(consent, &Question { target: name.to_owned(), at_stake })?;
     }
