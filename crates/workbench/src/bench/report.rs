@@ -23,22 +23,11 @@ pub(super) fn empty(request: &Request, recipe: &Recipe, opened: &Opened, seed: u
         engine_cost: overhead::measure(),
         runs: Vec::new(),
         summary: Vec::new(),
-        caveats: doubts(recipe, opened),
+        caveats: opened.caveats.clone(),
         findings: Vec::new(),
         session: None,
         error: None,
     }
-}
-
-/// Doubts that are there before the first I/O.
-fn doubts(recipe: &Recipe, opened: &Opened) -> Vec<Caveat> {
-    let mut doubts = opened.caveats.clone();
-    if recipe.prepare.is_some() && !opened.may_write {
-        let text = "nothing was written beforehand, what is on the card was read: parts that were never written may \
-                    answer faster than data does";
-        doubts.push(Caveat::Other { text: text.to_owned() });
-    }
-    doubts
 }
 
 /// One line before the start: what will be moved.
