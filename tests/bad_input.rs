@@ -161,3 +161,16 @@ fn targets_that_are_none_are_refused() {
         home.run(&["bench", target, "--recipe", "quick", "--yes-destroy", target]).expect(2).says(words);
     }
 }
+
+#[test]
+fn a_recipe_that_demands_a_state_runs_only_where_the_card_is_said_to_be_in_it() {
+    let home = Home::new();
+    let path = home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 read\"\npasses = 1");
+    let recipe = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("requires_state = \"overwritten\"\n{recipe}")).unwrap();
+    let run =
+        |more: &[&str]| home.run(&[&["bench", "sim:constant", "--recipe", &path, "--json"], more].concat());
+    run(&[]).expect(2).says(&["overwritten", "--condition state=overwritten"]);
+    run(&["--condition", "state=fresh"]).expect(2).says(&["overwritten", "fresh"]);
+    run(&["--condition", "state=overwritten"]).expect(0);
+}

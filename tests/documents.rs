@@ -329,3 +329,20 @@ fn the_same_test_is_measured_alike_alone_and_among_others() {
         assert!((speed / expected - 1.0).abs() < 0.01, "{speed} and not {expected}");
     }
 }
+
+#[test]
+fn the_precise_recipe_states_the_interval_it_reached_and_a_plain_one_states_none() {
+    let precise = bench(&["sim:constant", "--recipe", "precise"]);
+    for result in results(&precise) {
+        assert_eq!(result.pointer("/precision/reached"), Some(&Value::Bool(true)), "{result}");
+        assert!(number(result, "/precision/ci95_percent") <= 2.0, "{result}");
+    }
+    let quick = bench(&["sim:constant", "--recipe", "quick"]);
+    assert!(results(&quick).iter().all(|r| r.get("precision").is_none()));
+}
+
+#[test]
+fn the_engine_reports_its_own_cost() {
+    let document = bench(&["sim:constant", "--recipe", "quick"]);
+    assert!(number(&document, "/engine_cost/q1_ns") > 0.0 && number(&document, "/engine_cost/q32_ns") > 0.0);
+}

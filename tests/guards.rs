@@ -229,6 +229,17 @@ fn an_image_under_a_loop_device_is_refused_by_any_of_its_names() {
 }
 
 #[test]
+fn a_swap_file_is_refused_though_it_is_a_plain_file() {
+    let card = Loop::of_mib(64);
+    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    let mounted = Mounted::new(&[], &card.path);
+    let file = image(std::path::Path::new(mounted.path()), 16);
+    let name = file.to_str().unwrap();
+    let _swap = Swap::on(name);
+    write_to(name, &["--yes-destroy", name]).expect(2).says(&[name, "swap", "swapoff"]);
+}
+
+#[test]
 fn a_directory_needs_no_consent_and_keeps_its_files() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("holiday.jpg"), "a picture").unwrap();

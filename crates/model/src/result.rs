@@ -108,7 +108,7 @@ pub struct LoopResult {
     pub mean_latency_us: f64,
 }
 
-/// How well a figure is known, and what ended the test that asked for it.
+/// How well a figure is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
     /// Half width of the 95 % interval in percent of the mean; `None` where too little was measured to say.
