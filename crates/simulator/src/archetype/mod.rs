@@ -7,13 +7,12 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod truth;
-mod validate;
 
 pub use describe::{describe, summary};
 pub use identity::{Identity, NvmeIdentity, SdRegisters};
 pub use schema::{
-    Archetype, Cache, Close, Constant, Cooling, Fake, FakeKind, Flash, HybridWrite, LogWrite, Lost, Noise,
-    PageWrite, Queue, QueueCost, Read, Rig, Thermal, Write,
+    Archetype, Cache, Close, Constant, Cooling, EndOfLife, Fake, FakeKind, FatRegion, Flash, Front,
+    HybridWrite, LogWrite, Lost, Noise, PageWrite, Queue, QueueCost, Read, Rig, Thermal, Wear, Write,
 };
 pub use truth::{OpenBlocks, Truth};
 
@@ -97,6 +96,6 @@ impl Archetype {
     /// # Errors
     /// If a value cannot be.
     pub fn check(&self) -> Result<(), ArchetypeError> {
-        validate::check(self).map_err(|reason| ArchetypeError::Value { name: self.name.clone(), reason })
+        self.check_values().map_err(|reason| ArchetypeError::Value { name: self.name.clone(), reason })
     }
 }

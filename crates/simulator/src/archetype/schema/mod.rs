@@ -1,0 +1,122 @@
+//! The shape of an archetype's file: every parameter with its unit and what it stands for, and the check that its
+//! values can be. Symbols in brackets are those of the equations that the engines' modules name; what a value rests
+//! on stands in each card's file.
+//!
+//! Unknown keys are refused, so that a typing error never silently leaves a default in place.
+
+mod cache;
+mod check;
+mod constant;
+mod fake;
+mod flash;
+mod front;
+mod hybrid;
+mod log;
+mod noise;
+mod page;
+mod queue;
+mod read;
+mod region;
+mod rig;
+mod thermal;
+mod wear;
+mod write;
+
+pub use cache::Cache;
+pub use constant::Constant;
+pub use fake::{Fake, FakeKind, Lost};
+pub use flash::Flash;
+pub use front::Front;
+pub use hybrid::{Close, HybridWrite};
+pub use log::LogWrite;
+pub use noise::Noise;
+pub use page::PageWrite;
+pub use queue::{Queue, QueueCost};
+pub use read::Read;
+pub use region::FatRegion;
+pub use rig::{Cooling, Rig};
+pub use thermal::Thermal;
+pub use wear::{EndOfLife, Wear};
+pub use write::Write;
+
+use super::identity::Identity;
+use super::truth::Truth;
+use check::{Verdict, whole_sectors};
+use serde::{Deserialize, Serialize};
+
+/// A simulated card, with its rig and its truth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Archetype {
+    /// The name behind `sim:`.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Bytes that the card announces.
+    pub announced_bytes: u64,
+    /// Units of the flash.
+    #[serde(default)]
+    pub flash: Flash,
+    /// Scatter of the times.
+    #[serde(default)]
+    pub noise: Noise,
+    /// The controller in front of the flash.
+    #[serde(default)]
+    pub front: Front,
+    /// Commands in flight.
+    #[serde(default)]
+    pub queue: Queue,
+    /// Times of reads; absent only where `constant` is given.
+    pub read: Option<Read>,
+    /// Times of writes and the mapping engine; absent only where `constant` is given.
+    pub write: Option<Write>,
+    /// A card of constant speed, to calibrate against.
+    pub constant: Option<Constant>,
+    /// A region at the start that is treated specially.
+    pub fat_region: Option<FatRegion>,
+    /// Flash used with one bit a cell as a cache.
+    pub cache: Option<Cache>,
+    /// Wear; absent for a card that never wears out and never moves a block.
+    pub wear: Option<Wear>,
+    /// Heat; absent where nothing is known of it.
+    pub thermal: Option<Thermal>,
+    /// What is false about the capacity.
+    #[serde(default)]
+    pub fake: Fake,
+    /// Reader, bus and host between the card and whoever measures.
+    #[serde(default)]
+    pub rig: Rig,
+    /// What the card says of itself.
+    #[serde(default)]
+    pub identity: Identity,
+    /// What a probe should find.
+    pub truth: Truth,
+}
+
+impl Archetype {
+    /// Holds a card against what the model needs: a sentence that names the key, its value and what it must be.
+    pub(super) fn check_values(&self) -> Verdict {
+        whole_sectors("announced_bytes", self.announced_bytes)?;
+        self.sources_of_time()?;
+        self.flash.check()?;
+        self.noise.check()?;
+        self.front.check()?;
+        self.queue.check()?;
+        self.constant.as_ref().map_or(Ok(()), Constant::check)?;
+        self.read.as_ref().map_or(Ok(()), Read::check)?;
+        self.write.as_ref().map_or(Ok(()), Write::check)?;
+        self.fat_region.as_ref().map_or(Ok(()), |r| r.check(self.announced_bytes))?;
+        self.cache.as_ref().map_or(Ok(()), |c| c.check(self.announced_bytes))?;
+        self.wear.as_ref().map_or(Ok(()), Wear::check)?;
+        self.thermal.as_ref().map_or(Ok(()), Thermal::check)?;
+        self.fake.check(self.announced_bytes)?;
+        self.rig.check()
+    }
+
+    fn sources_of_time(&self) -> Verdict {
+        match (self.constant.is_some(), self.read.is_some(), self.write.is_some()) {
+            (true, false, false) | (false, true, true) => Ok(()),
+            _ => Err("a card needs either [constant], or [read] and [write]".to_owned()),
+        }
+    }
+}

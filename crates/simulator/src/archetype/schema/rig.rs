@@ -1,0 +1,75 @@
+//! Reader, bus and host between the card and whoever measures.
+
+use super::check::{SECTOR, Verdict, positive, seconds, whole_sectors};
+use serde::{Deserialize, Serialize};
+
+/// How the card is cooled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cooling {
+    /// With a fan.
+    #[default]
+    Active,
+    /// Without.
+    Passive,
+}
+
+/// Reader, bus and host (model, X). What is not the card's stands here and nowhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rig {
+    /// Cooling of the card.
+    pub cooling: Cooling,
+    /// False for a card that stays at room temperature whatever it does.
+    pub heat: bool,
+    /// What the bus carries, in MB/s.
+    pub bus_mb_s: Option<f64>,
+    /// Speed in MB/s of the source from which the measuring tool takes the data of its writes.
+    pub host_source_mb_s: Option<f64>,
+    /// Seconds that the reader adds to each command.
+    pub overhead_s: f64,
+    /// The reader cuts commands into pieces of at most so many bytes.
+    pub split_bytes: Option<u64>,
+    /// Speed of the host's memory in MB/s, for I/O through the page cache.
+    pub host_memory_mb_s: f64,
+    /// Memory that the host has for its page cache, in bytes.
+    pub host_memory_bytes: u64,
+    /// Bytes not yet written at which the host makes a writer wait.
+    pub dirty_bytes: u64,
+    /// Bytes in which the host writes back what was gathered.
+    pub writeback_bytes: u64,
+    /// Bytes in which the host reads ahead.
+    pub read_ahead_bytes: u64,
+}
+
+impl Default for Rig {
+    /// The host is a small board of 4 GB: Linux makes writers wait at a fifth of its memory and writes back in
+    /// pieces of up to 1 MiB. Its memory speed is that of a Raspberry Pi 4. \[I\]
+    fn default() -> Self {
+        Rig {
+            cooling: Cooling::Active,
+            heat: true,
+            bus_mb_s: None,
+            host_source_mb_s: None,
+            overhead_s: 0.0,
+            split_bytes: None,
+            host_memory_mb_s: 2000.0,
+            host_memory_bytes: 3 << 30,
+            dirty_bytes: 256 << 20,
+            writeback_bytes: 1 << 20,
+            read_ahead_bytes: 1 << 20,
+        }
+    }
+}
+
+impl Rig {
+    pub(super) fn check(&self) -> Verdict {
+        positive("rig.bus_mb_s", self.bus_mb_s.unwrap_or(1.0))?;
+        positive("rig.host_source_mb_s", self.host_source_mb_s.unwrap_or(1.0))?;
+        whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
+        seconds("rig.overhead_s", self.overhead_s)?;
+        positive("rig.host_memory_mb_s", self.host_memory_mb_s)?;
+        whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;
+        whole_sectors("rig.read_ahead_bytes", self.read_ahead_bytes)
+    }
+}
