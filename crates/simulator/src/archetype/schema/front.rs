@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Front {
     /// Seconds of a command that needs no flash: the part of every other time that is the command path \[h\].
-    pub command_s: f64,
+    pub path_s: f64,
     /// Speed of the card's interface in MB/s, whatever the reader could do \[B_i\].
     pub interface_mb_s: Option<f64>,
     /// Memory in which writes that continue each other are joined before they go to the flash, in bytes; 0 joins
@@ -18,7 +18,7 @@ pub struct Front {
 
 impl Front {
     pub(super) fn check(&self) -> Verdict {
-        seconds("front.command_s", self.command_s)?;
+        seconds("front.path_s", self.path_s)?;
         positive("front.interface_mb_s", self.interface_mb_s.unwrap_or(1.0))?;
         if !self.ram_bytes.is_multiple_of(SECTOR) || self.ram_bytes > 1 << 30 {
             return Err(format!(
