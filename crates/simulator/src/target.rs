@@ -287,7 +287,8 @@ impl Target for SimTarget {
         let len = end.saturating_sub(range.start);
         self.medium.discard(range.start, len);
         self.page_cache.invalidate(range.start..end);
-        self.rig.card.discard(len);
+        let noted = self.rig.card.discard(self.now as f64, range.start, len);
+        self.now = self.now.max(nanos(noted));
         Ok(())
     }
 

@@ -45,7 +45,8 @@ impl Truth {
     #[must_use]
     pub fn of(card: &Archetype) -> Truth {
         let mapped = card.constant.is_none();
-        let unit_shows = card.read.as_ref().is_some_and(|r| r.within_read_unit_s.is_some());
+        let unit_shows =
+            card.read.as_ref().is_some_and(|r| r.within_read_unit_s.is_some() || card.front.path_s > 0.0);
         let heat = card.thermal.as_ref().filter(|_| card.rig.heat);
         Truth {
             page_bytes: mapped.then_some(card.flash.page_bytes),

@@ -2,23 +2,40 @@
 //! Equations and symbols are those of the flash model's description; here is only what ties them together.
 
 mod cache;
+pub(crate) mod counters;
+mod engine;
 mod hybrid;
+mod joining;
 mod log;
+mod map_cache;
+mod mapped;
 mod noise;
+mod planes;
+mod ram;
 mod read;
+mod region;
 #[cfg(test)]
 mod tests;
 mod thermal;
 mod timing;
+mod wear;
+mod writing;
 
-use crate::archetype::{Archetype, QueueCost, Write};
+use crate::archetype::{Archetype, EndOfLife, QueueCost, Write};
 use cache::Pslc;
-use hybrid::Hybrid;
-use log::Log;
+use counters::{Counters, Tally};
+use engine::Engine;
+use map_cache::MapCache;
+use mapped::Mapped;
 use noise::{Draw, Noise};
+use planes::Planes;
+use ram::Ram;
 use read::ReadPath;
+use region::Region;
+use std::ops::Range;
 use thermal::Heat;
-use timing::{Cost, Line, Timing, ns};
+use timing::{Cost, ns};
+use wear::Wear;
 
 /// A long command is charged in pieces of this size, so that heat and cache follow its course.
 const PIECE: u64 = 8 << 20;
@@ -39,14 +56,6 @@ pub(crate) struct Command {
     pub(crate) in_flight: u32,
 }
 
-#[derive(Debug)]
-enum Engine {
-    Hybrid(Hybrid),
-    Log(Log),
-    Page(Timing),
-    Constant(Timing),
-}
-
 /// A card. Times are nanoseconds since it was put in.
 #[derive(Debug)]
 pub(crate) struct Card {
@@ -54,40 +63,72 @@ pub(crate) struct Card {
     reads: Option<ReadPath>,
     pslc: Option<Pslc>,
     heat: Option<Heat>,
+    ram: Option<Ram>,
+    region: Option<Region>,
+    mapped: Option<Mapped>,
+    map_cache: Option<MapCache>,
+    planes: Option<Planes>,
+    wear: Option<Wear>,
     noise: Noise,
     /// 1 / Q.
     queue_share: f64,
     read_cost: Box<[f32; DEPTHS]>,
     write_cost: Box<[f32; DEPTHS]>,
     flush: f64,
+    discard: f64,
     /// When the last command ends.
     last_end: f64,
+    tally: Tally,
+    /// Erasures of the engine that the wear knows of.
+    worn: u64,
+    /// Blocks that fell out of use at the end of the card's life and that nobody was told of yet.
+    lost: Vec<Range<u64>>,
 }
 
 impl Card {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
-        let bus = a.rig.bus_mb_s.unwrap_or(f64::INFINITY);
+        let bus =
+            a.rig.bus_mb_s.unwrap_or(f64::INFINITY).min(a.front.interface_mb_s.unwrap_or(f64::INFINITY));
         let page = match &a.write {
             Some(Write::Page(p)) => Some(p),
             _ => None,
         };
         Card {
-            engine: engine(a, bus),
-            reads: a.read.as_ref().map(|r| ReadPath::new(r, &a.flash, a.cache.as_ref(), bus)),
+            engine: Engine::new(a, bus),
+            reads: a.read.as_ref().map(|r| ReadPath::new(r, a, bus)),
             pslc: a.cache.as_ref().zip(page).map(|(c, p)| Pslc::new(c, p, a.announced_bytes, bus)),
             heat: heat(a),
+            ram: Ram::new(&a.front, bus),
+            region: a.fat_region.as_ref().map(|r| Region::new(r, a, bus)),
+            mapped: needs_mapped(a).then(|| Mapped::new(a.announced_bytes)),
+            map_cache: a.read.as_ref().and_then(|r| MapCache::new(r, a.announced_bytes)),
+            planes: Planes::new(&a.flash, a.queue.depth),
+            wear: a.wear.as_ref().map(|w| Wear::new(w, a)),
             noise: Noise::new(&a.noise, seed),
             queue_share: 1.0 / f64::from(a.queue.depth),
             read_cost: steps(&a.queue.read_cost),
             write_cost: steps(&a.queue.write_cost),
             flush: ns(a.queue.flush_s),
+            discard: ns(a.front.discard_s),
             last_end: 0.0,
+            tally: Tally::default(),
+            worn: 0,
+            lost: Vec::new(),
         }
     }
 
     /// Serves a command that arrives at `now`; returns when it ends. Commands end in the order of their arrival.
     #[inline]
     pub(crate) fn serve(&mut self, now: f64, command: Command) -> f64 {
+        self.tally.count(&command);
+        if self.ram.is_some() {
+            return self.serve_through_ram(now, command);
+        }
+        self.serve_by_flash(now, command)
+    }
+
+    #[inline]
+    fn serve_by_flash(&mut self, now: f64, command: Command) -> f64 {
         if let Some(heat) = &mut self.heat {
             heat.begin(now, self.last_end);
         }
@@ -119,7 +160,8 @@ impl Card {
         };
         let start = now.max(self.last_end);
         let cool = cost.scaled(draw.factor);
-        let end = self.end_of(now, cool.scaled(heat), draw, first);
+        let alone = self.planes.as_mut().is_some_and(|planes| planes.waits(piece.offset, piece.write));
+        let end = self.end_of(now, cool.scaled(heat), draw, first, alone);
         self.last_end = end;
         if let Some(node) = &mut self.heat {
             node.worked(end, end - start, cool.service.max(cool.serial), piece.write);
@@ -131,58 +173,74 @@ impl Card {
     }
 
     /// T(d) = max(T1 / min(d, Q), t_ser), said by command: alone in the queue the first term rules, with Q and more
-    /// in flight the second, and in between the closed loop of the first gives d / T1.
+    /// in flight the second, and in between the closed loop of the first gives d / T1. `alone` for a command that
+    /// must wait for the one before it.
     #[inline]
-    fn end_of(&self, now: f64, cost: Cost, draw: Draw, first: bool) -> f64 {
+    fn end_of(&self, now: f64, cost: Cost, draw: Draw, first: bool, alone: bool) -> f64 {
         if !first {
-            return self.last_end + cost.service;
+            return self.last_end + cost.access + cost.service;
         }
-        let alone = now + cost.access + cost.service;
-        let share = (cost.access + cost.service) * self.queue_share;
-        alone.max(self.last_end + share.max(cost.service).max(cost.serial)) + draw.hiccup_ns
+        let whole = cost.access + cost.service;
+        let share = if alone { whole } else { whole * self.queue_share };
+        (now + whole).max(self.last_end + share.max(cost.service).max(cost.serial)) + draw.hiccup_ns
     }
 
     #[inline]
     fn read_cost_of(&mut self, piece: Command) -> Cost {
+        let Some(reads) = &mut self.reads else { return self.engine.read(piece.len) };
         let cached = self.pslc.as_ref().is_some_and(|p| p.holds(piece.offset));
-        match (&mut self.reads, &self.engine) {
-            (Some(reads), _) => reads.cost(piece.offset, piece.len, cached),
-            (None, Engine::Constant(timing) | Engine::Page(timing)) => timing.cost(piece.len),
-            (None, _) => Cost::default(),
+        let unmapped = self.mapped.as_ref().is_some_and(|m| !m.has(piece.offset));
+        let mut cost = reads.cost(piece.offset, piece.len, cached, unmapped);
+        self.tally.unmapped_reads += u64::from(unmapped);
+        if let Some(cache) = &mut self.map_cache {
+            let miss = cache.fetch(piece.offset);
+            self.tally.map_misses += u64::from(miss > 0.0);
+            cost.access += miss;
         }
-    }
-
-    #[inline]
-    fn write_cost_of(&mut self, now: f64, piece: Command, first: bool) -> Cost {
-        if let Some(reads) = &mut self.reads {
-            reads.forget();
+        if let Some(wear) = &mut self.wear {
+            cost.service += wear.read(piece.offset);
         }
-        let serial = |service| Cost { access: 0.0, service, serial: 0.0 };
-        match (&mut self.engine, &mut self.pslc) {
-            (Engine::Hybrid(hybrid), _) => serial(hybrid.write(piece.offset, piece.len, first)),
-            (Engine::Log(log), _) => serial(log.write(piece.offset, piece.len, first)),
-            (Engine::Constant(timing) | Engine::Page(timing), None) => timing.cost(piece.len),
-            (Engine::Constant(timing) | Engine::Page(timing), Some(pslc)) => {
-                cached_write(pslc, timing, now, piece)
-            }
-        }
+        cost
     }
 
     /// Flushes at `now`; returns when everything is stored.
     pub(crate) fn flush(&mut self, now: f64) -> f64 {
+        self.tally.flushes += 1;
+        if let Some(range) = self.ram.as_mut().and_then(Ram::drain) {
+            self.drain(now, range);
+        }
         self.last_end = now.max(self.last_end) + self.flush;
         self.last_end
     }
 
-    /// The card is told that `len` bytes hold nothing of value.
-    pub(crate) fn discard(&mut self, len: u64) {
+    /// The card is told at `now` that a range holds nothing of value; returns when it has taken note.
+    pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
+        self.tally.discards += 1;
+        self.tally.discarded_bytes += len;
+        if let Some(mapped) = &mut self.mapped {
+            mapped.clear(offset, len);
+        }
         if let Some(pslc) = &mut self.pslc {
             pslc.discard(len);
+        }
+        self.last_end = now.max(self.last_end) + self.discard;
+        self.last_end
+    }
+
+    /// Ranges that hold data from before the card was put in.
+    pub(crate) fn holds_data(&mut self, ranges: impl Iterator<Item = Range<u64>>) {
+        if let Some(mapped) = &mut self.mapped {
+            ranges.for_each(|range| {
+                mapped.set(range.start, range.end - range.start);
+            });
         }
     }
 
     /// The card was reset: its buffers are empty.
     pub(crate) fn reset(&mut self) {
+        if let Some(range) = self.ram.as_mut().and_then(Ram::drain) {
+            self.drain(self.last_end, range);
+        }
         if let Some(reads) = &mut self.reads {
             reads.forget();
         }
@@ -193,46 +251,36 @@ impl Card {
         let last_end = self.last_end.min(now);
         self.heat.as_mut().map(|heat| heat.celsius(now, last_end))
     }
-}
 
-/// A write in front of which a cache stands: what the cache takes at its speed, the rest at the flash's own.
-#[inline]
-fn cached_write(pslc: &mut Pslc, tlc: &Timing, now: f64, piece: Command) -> Cost {
-    let taken = pslc.take(now, piece.len);
-    pslc.place(piece.offset, piece.len, taken == piece.len);
-    if taken == piece.len {
-        return pslc.timing().cost(piece.len);
+    /// What the card has come to, once it is worn out.
+    #[inline]
+    pub(crate) fn end_of_life(&self) -> Option<EndOfLife> {
+        self.wear.as_ref().and_then(Wear::end)
     }
-    let mut cost = tlc.cost(piece.len);
-    if taken > 0 {
-        cost.service = pslc.timing().transfer(taken) + tlc.transfer(piece.len - taken);
-    }
-    cost
-}
 
-fn engine(a: &Archetype, bus: f64) -> Engine {
-    match (&a.write, &a.constant) {
-        (Some(Write::Hybrid(p)), _) => Engine::Hybrid(Hybrid::new(p, &a.flash, bus)),
-        (Some(Write::Log(p)), _) => Engine::Log(Log::new(p, &a.flash, a.announced_bytes, bus)),
-        (Some(Write::Page(p)), _) => Engine::Page(Timing::new(Line {
-            base_s: p.base_s,
-            large_s: p.large_s.unwrap_or(p.base_s),
-            ramp_bytes: p.ramp_bytes,
-            serial_s: p.serial_s,
-            mb_s: p.mb_s.min(bus),
-        })),
-        (None, constant) => {
-            let (command_s, mb_s) = constant.map_or((0.0, f64::INFINITY), |c| (c.command_s, c.mb_s));
-            let (base_s, large_s) = (command_s, command_s);
-            Engine::Constant(Timing::new(Line {
-                base_s,
-                large_s,
-                ramp_bytes: 1,
-                serial_s: 0.0,
-                mb_s: mb_s.min(bus),
-            }))
+    /// Blocks that fell out of use since this was last asked.
+    pub(crate) fn take_lost(&mut self) -> Vec<Range<u64>> {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// What it has done so far.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut counters = Counters::of(&self.tally, self.engine.work());
+        if let Some(wear) = &self.wear {
+            counters.erase_cycles = Some(wear.cycles());
+            counters.percent_used = Some(wear.percent_used());
+            counters.moved_blocks = wear.state.moved;
+            counters.disturbed_blocks = wear.state.disturbed;
+            counters.failed_blocks = wear.state.failed;
+            counters.spare_blocks = Some(wear.spare());
         }
+        counters
     }
+}
+
+/// Only where something depends on it is it kept which blocks hold data.
+fn needs_mapped(a: &Archetype) -> bool {
+    a.read.is_some_and(|r| r.unmapped_s.is_some())
 }
 
 fn heat(a: &Archetype) -> Option<Heat> {

@@ -104,7 +104,7 @@ fn quantile(p: f64) -> f64 {
 }
 
 /// Abramowitz and Stegun 26.2.17: error below 7.5e-8.
-fn normal_cdf(z: f64) -> f64 {
+pub(crate) fn normal_cdf(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
     let series = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
     let tail = series.iter().rev().fold(0.0, |sum, a| (sum + a) * t);

@@ -2,13 +2,14 @@
 //! the unit or the read continues the last one.
 
 use super::timing::{Cost, Line, Timing, Unit, ns};
-use crate::archetype::{Cache, Flash, Read};
+use crate::archetype::{Archetype, Read};
 
 /// The read path of a card with flash behind it.
 #[derive(Debug)]
 pub(crate) struct ReadPath {
     tlc: Timing,
     slc: Timing,
+    unmapped: Option<Timing>,
     sequential: Option<f64>,
     within_unit: Option<f64>,
     read_unit: Unit,
@@ -19,7 +20,8 @@ pub(crate) struct ReadPath {
 
 impl ReadPath {
     /// `bus_mb_s` is what the bus carries; infinite without a limit.
-    pub(crate) fn new(read: &Read, flash: &Flash, cache: Option<&Cache>, bus_mb_s: f64) -> Self {
+    pub(crate) fn new(read: &Read, card: &Archetype, bus_mb_s: f64) -> Self {
+        let flash = &card.flash;
         let line = Line {
             base_s: read.base_s,
             large_s: read.large_s.unwrap_or(read.base_s),
@@ -27,7 +29,7 @@ impl ReadPath {
             serial_s: read.serial_s,
             mb_s: read.mb_s.min(bus_mb_s),
         };
-        let cached = cache.map_or(line, |c| Line {
+        let cached = card.cache.map_or(line, |c| Line {
             base_s: c.read_base_s,
             large_s: read.large_s.unwrap_or(c.read_base_s),
             serial_s: c.read_serial_s,
@@ -37,20 +39,23 @@ impl ReadPath {
         let segment_step = flash.map_segment_bytes.map_or(0.0, |_| read.segment_step_s);
         let steps =
             [(flash.page_bytes, read.page_step_s), (flash.au_bytes, read.au_step_s), (segment, segment_step)];
+        let path_s = card.front.path_s;
         ReadPath {
             tlc: Timing::new(line),
             slc: Timing::new(cached),
             sequential: read.sequential_s.map(ns),
-            within_unit: read.within_read_unit_s.map(ns),
+            unmapped: read.unmapped_s.map(|base_s| Timing::new(Line { base_s, large_s: base_s, ..line })),
+            within_unit: read.within_read_unit_s.or((path_s > 0.0).then_some(path_s)).map(ns),
             read_unit: Unit::new(flash.read_unit_bytes),
             steps: steps.iter().filter(|s| s.1 > 0.0).map(|s| (Unit::new(s.0), ns(s.1))).collect(),
             next: u64::MAX,
         }
     }
 
-    /// Cost of reading `len` bytes at `offset`; `cached` where they lie in the pSLC cache.
+    /// Cost of reading `len` bytes at `offset`; `cached` where they lie in the pSLC cache, `unmapped` where nothing
+    /// was ever written: then no flash is read, and no boundary is crossed.
     #[inline]
-    pub(crate) fn cost(&mut self, offset: u64, len: u64, cached: bool) -> Cost {
+    pub(crate) fn cost(&mut self, offset: u64, len: u64, cached: bool, unmapped: bool) -> Cost {
         let continues = offset == self.next;
         let buffered = self.buffered(offset, len);
         self.next = offset + len;
@@ -58,6 +63,11 @@ impl ReadPath {
             && buffered
         {
             return Cost { access: time, service: 0.0, serial: 0.0 };
+        }
+        if let Some(timing) = &self.unmapped
+            && unmapped
+        {
+            return timing.cost(len);
         }
         let mut cost = if cached { self.slc.cost(len) } else { self.tlc.cost(len) };
         match self.sequential {

@@ -65,3 +65,114 @@ fn heat_follows_the_closed_form_of_one_node() {
     let found = card.celsius(now).unwrap();
     assert!((found - expected).abs() < 1.0, "{found:.1} °C, {expected:.1} expected");
 }
+
+fn with(name: &str, change: impl FnOnce(&mut Archetype)) -> Card {
+    let mut archetype = target_spec::parse(name).unwrap().archetype;
+    archetype.noise = crate::archetype::Noise::default();
+    change(&mut archetype);
+    archetype.check().unwrap();
+    Card::new(&archetype, 1)
+}
+
+fn write(offset: u64, len: u64) -> Command {
+    Command { write: true, offset, len, in_flight: 1 }
+}
+
+/// Nanoseconds of a command that comes when the one before it has ended.
+fn time(card: &mut Card, command: Command) -> f64 {
+    let now = card.last_end;
+    card.serve(now, command) - now
+}
+
+const MIB: u64 = 1 << 20;
+
+#[test]
+fn what_was_never_written_reads_faster_until_it_is_written_and_again_once_it_is_discarded() {
+    let mut card = with("sim:lexar-16g-c10", |a| a.read.as_mut().unwrap().unmapped_s = Some(0.0001));
+    let look = |card: &mut Card| {
+        time(card, read(500 * MIB, 1));
+        time(card, read(64 * MIB, 1))
+    };
+    let fresh = look(&mut card);
+    time(&mut card, write(64 * MIB, 4096));
+    let mapped = look(&mut card);
+    card.discard(card.last_end, 64 * MIB, 4096);
+    assert!((look(&mut card) - fresh).abs() < 1.0);
+    assert!((mapped - fresh - 570_000.0).abs() < 1.0, "0.67 ms against 0.1 ms: {mapped} {fresh}");
+    assert_eq!(card.counters().unmapped_reads, 5, "all reads but the one of what was written");
+}
+
+#[test]
+fn a_region_is_guarded_up_to_its_last_byte() {
+    let guard = |a: &mut Archetype| {
+        a.fat_region = Some(crate::archetype::FatRegion { bytes: 8 * MIB, speed: 0.5, page_write_s: None });
+    };
+    let at = |offset: u64, len: u64| {
+        let mut card = with("sim:sandisk-extremepro-32g-a1", guard);
+        time(&mut card, write(offset, len))
+    };
+    let outside = at(64 * MIB, MIB);
+    assert!((at(0, MIB) / outside - 2.0).abs() < 1e-9);
+    assert_eq!(at(8 * MIB, MIB), outside);
+    let half = at(8 * MIB - MIB / 2, MIB) / outside;
+    assert!((1.45..1.55).contains(&half), "half of it is guarded: {half}");
+}
+
+#[test]
+fn a_region_mapped_by_page_opens_no_block() {
+    let mut card = with("sim:lexar-16g-c10", |a| {
+        a.fat_region =
+            Some(crate::archetype::FatRegion { bytes: 64 * MIB, speed: 1.0, page_write_s: Some(0.001) });
+    });
+    let in_turn = |card: &mut Card, base: u64| {
+        (0..40).map(|i| time(card, write(base + i % 10 * 4 * MIB + i / 10 * 4096, 4096))).fold(0.0, f64::max)
+    };
+    let inside = in_turn(&mut card, 0);
+    assert!(inside < 2e6, "ten blocks in turn, each 1 ms and 4 KiB: {inside}");
+    assert!(in_turn(&mut card, 256 * MIB) > 100e6, "elsewhere each write closes a block");
+}
+
+#[test]
+fn small_writes_in_order_are_joined_and_a_flush_has_them_stored() {
+    let join = |bytes: u64| {
+        with("sim:sandisk-extremepro-32g-a1", |a| {
+            a.front = crate::archetype::Front { path_s: 0.0001, ram_bytes: bytes, ..Default::default() };
+        })
+    };
+    let total = |card: &mut Card| (0..16).map(|i| time(card, write(64 * MIB + i * 4096, 4096))).sum::<f64>();
+    let (alone, joined) = (total(&mut join(0)), total(&mut join(65536)));
+    assert!(alone > 1.2 * joined, "{alone} against {joined}");
+    let mut card = join(65536);
+    let quick = time(&mut card, write(0, 4096));
+    let stored = card.flush(card.last_end) - quick;
+    assert!(quick < 0.25e6 && stored > 0.7e6, "{quick} {stored}: the random write is paid by the flush");
+    assert_eq!(card.flush(card.last_end), card.last_end, "nothing is left");
+    assert_eq!(card.counters().joined_writes, 1);
+}
+
+#[test]
+fn two_queued_reads_on_one_plane_follow_each_other() {
+    let spread = |planes: u32, stride: u64| {
+        let mut card = with("sim:lexar-1tb-express", |a| {
+            a.flash.planes = planes;
+            a.thermal = None;
+        });
+        let mut ends: std::collections::VecDeque<f64> = (0..8).map(|_| 0.0).collect();
+        for i in 0..4000u64 {
+            let now = ends.pop_front().unwrap();
+            ends.push_back(card.serve(now, read(i * stride, 8)));
+        }
+        ends.back().copied().unwrap()
+    };
+    // Pages of 32 KiB on four planes: 8 KiB a plane. A stride of 8 KiB goes round, one of 32 KiB stays on a plane.
+    let (round, stays) = (spread(4, 8192), spread(4, 32768));
+    assert!(stays > 4.0 * round, "{stays} against {round}");
+    let one = spread(1, 32768) / round;
+    assert!((0.98..1.02).contains(&one), "with one plane a page there is nothing to wait for: {one}");
+}
+
+#[test]
+fn a_discard_takes_the_time_that_it_is_said_to_take() {
+    let mut card = with("sim:lexar-16g-c10", |a| a.front.discard_s = 0.25);
+    assert_eq!(card.discard(1e9, 0, 4 * MIB), 1.25e9);
+}

@@ -13,6 +13,22 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// A cost that nothing overlaps.
+    #[inline]
+    pub(crate) fn serial(service: f64) -> Cost {
+        Cost { access: 0.0, service, serial: 0.0 }
+    }
+
+    /// This one and then the other, in one command.
+    #[inline]
+    pub(crate) fn plus(self, other: Cost) -> Cost {
+        Cost {
+            access: self.access + other.access,
+            service: self.service + other.service,
+            serial: self.serial.max(other.serial),
+        }
+    }
+
     #[inline]
     pub(crate) fn scaled(self, by: f64) -> Cost {
         Cost { access: self.access * by, service: self.service * by, serial: self.serial * by }
@@ -93,6 +109,12 @@ impl Unit {
             Some(shift) => offset >> shift,
             None => offset / self.bytes,
         }
+    }
+
+    /// The unit that holds `offset`: first byte and byte behind the last.
+    pub(crate) fn range(self, offset: u64) -> std::ops::Range<u64> {
+        let start = self.number(offset) * self.bytes;
+        start..start + self.bytes
     }
 
     #[inline]

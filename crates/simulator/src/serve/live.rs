@@ -69,7 +69,7 @@ impl Live {
     pub(super) fn discard(&self, offset: u64, len: u64) {
         let mut state = self.state();
         state.medium.discard(offset, len);
-        state.rig.card.discard(len);
+        state.rig.card.discard(self.now(), offset, len);
     }
 
     /// Nanoseconds on the card's clock.

@@ -14,11 +14,14 @@ pub struct Front {
     /// Memory in which writes that continue each other are joined before they go to the flash, in bytes; 0 joins
     /// none. A power cut before a flush would lose it.
     pub ram_bytes: u64,
+    /// Seconds of a discard.
+    pub discard_s: f64,
 }
 
 impl Front {
     pub(super) fn check(&self) -> Verdict {
         seconds("front.path_s", self.path_s)?;
+        seconds("front.discard_s", self.discard_s)?;
         positive("front.interface_mb_s", self.interface_mb_s.unwrap_or(1.0))?;
         if !self.ram_bytes.is_multiple_of(SECTOR) || self.ram_bytes > 1 << 30 {
             return Err(format!(

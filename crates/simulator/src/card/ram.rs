@@ -1,0 +1,133 @@
+//! The controller's memory that joins writes which continue each other: they end at once, and the flash is written
+//! when the memory is full, when something else is asked for, on a flush, or after a moment of rest.
+
+use super::timing::{ns, ns_per_byte};
+use crate::archetype::Front;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// A controller that is left alone for so long, in ns, writes what it holds. \[I\]
+const REST: f64 = 10e6;
+
+/// What to do with a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Goes to the flash first: what was held and is not continued.
+    pub(crate) before: Option<Range<u64>>,
+    /// Goes to the flash now; absent where the memory took all of the write.
+    pub(crate) now: Option<Range<u64>>,
+}
+
+/// The memory.
+#[derive(Debug)]
+pub(crate) struct Ram {
+    /// Held, not yet on the flash.
+    pub(super) held: Held,
+    bytes: u64,
+    path: f64,
+    per_byte: f64,
+}
+
+/// A run of bytes; empty where start and end are the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    start: u64,
+    end: u64,
+}
+
+impl Ram {
+    /// Absent on a card that joins nothing.
+    pub(crate) fn new(front: &Front, bus_mb_s: f64) -> Option<Self> {
+        (front.ram_bytes > 0).then(|| Ram {
+            held: Held::default(),
+            bytes: front.ram_bytes,
+            path: ns(front.path_s),
+            per_byte: if bus_mb_s.is_finite() { ns_per_byte(bus_mb_s) } else { 0.0 },
+        })
+    }
+
+    /// Cost of a command that is answered from the memory.
+    #[inline]
+    pub(crate) fn cost(&self, len: u64) -> f64 {
+        self.path + len as f64 * self.per_byte
+    }
+
+    /// Takes a write in.
+    pub(crate) fn write(&mut self, offset: u64, len: u64) -> Step {
+        let held = self.held.range();
+        let continues = !held.is_empty() && offset == held.end;
+        let before = (!held.is_empty() && !continues).then_some(held.clone());
+        let whole = if continues { held.start..offset + len } else { offset..offset + len };
+        let full = whole.end - whole.start >= self.bytes;
+        self.held = if full { Held::default() } else { Held { start: whole.start, end: whole.end } };
+        Step { before, now: full.then_some(whole) }
+    }
+
+    /// True where a read finds all of its bytes here.
+    #[inline]
+    pub(crate) fn holds(&self, offset: u64, len: u64) -> bool {
+        self.held.start <= offset && offset + len <= self.held.end
+    }
+
+    /// What must go to the flash before the range can be read there.
+    pub(crate) fn in_the_way(&mut self, offset: u64, len: u64) -> Option<Range<u64>> {
+        let held = self.held.range();
+        if held.start < offset + len && offset < held.end { self.drain() } else { None }
+    }
+
+    /// What a controller that rested from `last_end` to `now` has written meanwhile.
+    #[inline]
+    pub(crate) fn rested(&mut self, now: f64, last_end: f64) -> Option<Range<u64>> {
+        if now - last_end > REST { self.drain() } else { None }
+    }
+
+    /// Everything that is held goes to the flash.
+    pub(crate) fn drain(&mut self) -> Option<Range<u64>> {
+        let held = std::mem::take(&mut self.held).range();
+        (!held.is_empty()).then_some(held)
+    }
+}
+
+impl Held {
+    fn range(self) -> Range<u64> {
+        self.start..self.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ram() -> Ram {
+        Ram::new(&Front { path_s: 0.0001, interface_mb_s: None, ram_bytes: 16384, discard_s: 0.0 }, 100.0)
+            .unwrap()
+    }
+
+    #[test]
+    fn writes_that_continue_each_other_reach_the_flash_as_one() {
+        let mut ram = ram();
+        for i in 0..3 {
+            assert_eq!(ram.write(i * 4096, 4096), Step { before: None, now: None });
+        }
+        assert!(ram.holds(4096, 8192) && !ram.holds(8192, 8192));
+        assert_eq!(ram.write(12288, 4096), Step { before: None, now: Some(0..16384) });
+        assert_eq!(ram.drain(), None);
+    }
+
+    #[test]
+    fn a_write_elsewhere_a_read_across_and_a_rest_push_out_what_is_held() {
+        let mut ram = ram();
+        ram.write(0, 4096);
+        assert_eq!(ram.write(1 << 20, 4096), Step { before: Some(0..4096), now: None });
+        assert_eq!(ram.in_the_way(0, 4096), None);
+        assert_eq!(ram.in_the_way((1 << 20) - 512, 1024), Some(1 << 20..(1 << 20) + 4096));
+        ram.write(8192, 4096);
+        assert_eq!(ram.rested(1e6, 0.0), None, "a millisecond is no rest");
+        assert_eq!(ram.rested(1e9, 0.0), Some(8192..12288));
+    }
+
+    #[test]
+    fn a_write_of_its_size_or_more_does_not_wait_in_it() {
+        assert_eq!(ram().write(0, 65536), Step { before: None, now: Some(0..65536) });
+    }
+}

@@ -1,0 +1,184 @@
+//! Wear: erasures, blocks that fail and are replaced, blocks at rest that are moved, and blocks that are rewritten
+//! because they were read too often (model 1.2). Levelling keeps all blocks at about the same age, so how many
+//! have failed follows from the mean number of erasures and the scatter of the blocks' endurance.
+
+use super::noise::normal_cdf;
+use super::timing::{Unit, ns_per_byte};
+use crate::archetype::{self, Archetype, EndOfLife};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Erasures of all blocks together.
+    erased: u64,
+    /// Erasures since a block at rest was last moved.
+    since_move: u32,
+    /// Blocks that have failed.
+    pub(crate) failed: u64,
+    /// Blocks that were moved.
+    pub(crate) moved: u64,
+    /// Reads of each block since it was last written; empty where reads do not matter.
+    reads: Vec<u32>,
+    /// Blocks that were rewritten for their reads.
+    pub(crate) disturbed: u64,
+}
+
+/// The age of a card.
+#[derive(Debug)]
+pub(crate) struct Wear {
+    p: archetype::Wear,
+    pub(super) state: State,
+    blocks: f64,
+    au: Unit,
+    /// Moving a block, in ns.
+    copy: f64,
+}
+
+impl Wear {
+    pub(crate) fn new(p: &archetype::Wear, card: &Archetype) -> Self {
+        let blocks = card.announced_bytes.div_ceil(card.flash.au_bytes);
+        let counted = if p.disturb_reads.is_some() { blocks as usize } else { 0 };
+        Wear {
+            p: *p,
+            state: State { reads: vec![0; counted], ..State::default() },
+            blocks: blocks as f64,
+            au: Unit::new(card.flash.au_bytes),
+            copy: card.flash.au_bytes as f64 * ns_per_byte(p.copy_mb_s),
+        }
+    }
+
+    /// Erasures of a block, as a mean.
+    pub(crate) fn cycles(&self) -> f64 {
+        self.p.start_cycles + self.state.erased as f64 / self.blocks
+    }
+
+    /// Share of the endurance that is used up, in percent; may exceed 100.
+    pub(crate) fn percent_used(&self) -> f64 {
+        self.cycles() / self.p.endurance_cycles * 100.0
+    }
+
+    /// Spare blocks that are left.
+    pub(crate) fn spare(&self) -> u64 {
+        u64::from(self.p.spare_blocks).saturating_sub(self.state.failed)
+    }
+
+    /// What the card has come to, once its spare blocks are used up.
+    pub(crate) fn end(&self) -> Option<EndOfLife> {
+        (self.state.failed > u64::from(self.p.spare_blocks)).then_some(self.p.end)
+    }
+
+    /// `units` blocks were erased. Returns what it adds to the write that caused it, in ns: a block that fails while
+    /// it is written is copied, and now and then one at rest is moved.
+    pub(crate) fn erased(&mut self, units: u64) -> f64 {
+        self.state.erased += units;
+        let mut copies = 0;
+        if let Some(every) = self.p.level_every {
+            self.state.since_move += u32::try_from(units).unwrap_or(u32::MAX);
+            if self.state.since_move >= every {
+                self.state.since_move = 0;
+                self.state.erased += 1;
+                self.state.moved += 1;
+                copies += 1;
+            }
+        }
+        let age = (self.cycles() / self.p.endurance_cycles).ln() / self.p.endurance_sigma;
+        let failed = (self.blocks * normal_cdf(age)) as u64;
+        if failed > self.state.failed {
+            copies += failed - self.state.failed;
+            self.state.failed = failed;
+        }
+        copies as f64 * self.copy
+    }
+
+    /// The block at `offset` was read. Returns what its rewriting adds, in ns.
+    #[inline]
+    pub(crate) fn read(&mut self, offset: u64) -> f64 {
+        let Some(limit) = self.p.disturb_reads else { return 0.0 };
+        let count = &mut self.state.reads[self.au.number(offset) as usize];
+        *count += 1;
+        if *count < limit {
+            return 0.0;
+        }
+        *count = 0;
+        self.state.disturbed += 1;
+        self.erased(1) + self.copy
+    }
+
+    /// The block at `offset` was written: its charge is fresh.
+    #[inline]
+    pub(crate) fn written(&mut self, offset: u64) {
+        if let Some(count) = self.state.reads.get_mut(self.au.number(offset) as usize) {
+            *count = 0;
+        }
+    }
+
+    /// The block that holds `offset`: first byte and byte behind the last.
+    pub(crate) fn block(&self, offset: u64) -> std::ops::Range<u64> {
+        self.au.range(offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target_spec;
+
+    fn wear(change: impl FnOnce(&mut archetype::Wear)) -> Wear {
+        let card = target_spec::parse("sim:lexar-16g-c10").unwrap().archetype;
+        let mut p = archetype::Wear {
+            endurance_cycles: 1000.0,
+            endurance_sigma: 0.1,
+            spare_blocks: 20,
+            end: EndOfLife::ReadOnly,
+            start_cycles: 0.0,
+            level_every: None,
+            disturb_reads: None,
+            copy_mb_s: 4.194304,
+        };
+        change(&mut p);
+        Wear::new(&p, &card)
+    }
+
+    #[test]
+    fn half_of_the_blocks_have_failed_after_the_endurance() {
+        let mut wear = wear(|_| ());
+        let blocks = 16_012_804_096u64.div_ceil(4 << 20);
+        assert_eq!(wear.end(), None);
+        wear.erased(blocks * 1000);
+        let share = wear.state.failed as f64 / blocks as f64;
+        assert!((share - 0.5).abs() < 0.001, "{share}");
+        assert_eq!(wear.end(), Some(EndOfLife::ReadOnly));
+        assert_eq!((wear.spare(), wear.percent_used().round()), (0, 100.0));
+    }
+
+    #[test]
+    fn spare_blocks_put_the_end_off() {
+        // 20 of 3818 blocks are 0.52 %: the normal quantile is -2.56, hence exp(-0.256) of the endurance.
+        let mut wear = wear(|_| ());
+        let blocks = 16_012_804_096u64.div_ceil(4 << 20);
+        let mut cycles = 0;
+        while wear.end().is_none() {
+            cycles += 1;
+            wear.erased(blocks);
+        }
+        assert!((770..=782).contains(&cycles), "{cycles} cycles");
+    }
+
+    #[test]
+    fn each_failed_or_moved_block_stalls_a_write_for_one_copy() {
+        let mut levelled = wear(|p| p.level_every = Some(100));
+        let stalls: Vec<f64> = (0..1000).map(|_| levelled.erased(1)).filter(|s| *s > 0.0).collect();
+        assert_eq!((stalls.len(), levelled.state.moved), (10, 10));
+        assert!((stalls[0] - 1e9).abs() < 1.0, "4 MiB at 4.19 MB/s take a second: {}", stalls[0]);
+    }
+
+    #[test]
+    fn a_block_that_is_read_too_often_is_rewritten_and_writing_it_starts_the_count_again() {
+        let mut wear = wear(|p| p.disturb_reads = Some(1000));
+        let stalls = |wear: &mut Wear, n: u32| (0..n).filter(|_| wear.read(8 << 20) > 0.0).count();
+        assert_eq!(stalls(&mut wear, 3500), 3);
+        wear.written(9 << 20);
+        assert_eq!(stalls(&mut wear, 999), 0);
+        assert_eq!(wear.state.disturbed, 3);
+    }
+}
