@@ -172,6 +172,11 @@ impl Running {
         self.said(0)
     }
 
+    /// What it printed on stderr so far.
+    pub(crate) fn noted(&self) -> String {
+        self.said(1)
+    }
+
     /// Waits until stderr holds a text.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, word: &str) {

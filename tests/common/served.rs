@@ -4,6 +4,7 @@ use super::binary::{Home, Outcome, Running};
 use super::machine::undo;
 use super::until;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -26,13 +27,43 @@ impl Served {
     /// Starts a server on the same directory, where none is running any more.
     #[track_caller]
     pub(crate) fn serve(&mut self, home: &Home, name: &str, options: &[&str]) {
+        self.serve_all(home, &[name], options);
+        until("the served file", || self.card().exists());
+    }
+
+    /// Serves several cards, each on a directory of its own below one.
+    #[track_caller]
+    pub(crate) fn several(home: &Home, names: &[&str], options: &[&str]) -> Self {
+        let mut served = Served { running: None, dir: tempfile::tempdir().unwrap() };
+        served.serve_all(home, names, options);
+        served
+    }
+
+    /// Starts a server of any number of cards on the same directory.
+    #[track_caller]
+    pub(crate) fn serve_all(&mut self, home: &Home, names: &[&str], options: &[&str]) {
         let directory = self.dir.path().to_str().unwrap();
-        let arguments: Vec<&str> =
-            ["sim", "serve", name, "--mount", directory].iter().chain(options).copied().collect();
+        let arguments = [&["sim", "serve"], names, &["--mount", directory], options].concat();
         let mut running = home.start(&arguments);
         running.wait_for("/card");
         self.running = Some(running);
-        until("the served file", || self.card().exists());
+    }
+
+    /// The server's process.
+    pub(crate) fn id(&self) -> Pid {
+        let id = self.running.as_ref().expect("it is running").id();
+        Pid::from_raw(id.cast_signed()).unwrap()
+    }
+
+    /// What stands in `counters.json` or `truth.json` now.
+    #[track_caller]
+    pub(crate) fn document(&self, name: &str) -> Value {
+        serde_json::from_str(&std::fs::read_to_string(self.dir.path().join(name)).unwrap()).unwrap()
+    }
+
+    /// Waits for an end that comes by itself.
+    pub(crate) fn finish(&mut self) -> Outcome {
+        self.running.take().expect("it is running").finish_within(Duration::from_secs(20))
     }
 
     pub(crate) fn directory(&self) -> &Path {
@@ -53,8 +84,7 @@ impl Served {
 
     /// Makes the server, and with it the card, hang until what is returned is dropped.
     pub(crate) fn freeze(&self) -> Frozen {
-        let id = self.running.as_ref().expect("it is running").id();
-        let frozen = Frozen(Pid::from_raw(id.cast_signed()).unwrap());
+        let frozen = Frozen(self.id());
         kill_process(frozen.0, Signal::STOP).unwrap();
         frozen
     }
@@ -78,8 +108,14 @@ impl Drop for Frozen {
 
 /// True where something is mounted on a directory.
 pub(crate) fn is_mounted(directory: &Path) -> bool {
+    mounts_in(directory).iter().any(|mount| mount == directory)
+}
+
+/// All mounts on a directory and below it.
+pub(crate) fn mounts_in(directory: &Path) -> Vec<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    mounts.lines().any(|line| line.split(' ').nth(4) == directory.to_str())
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
+    points.filter(|point| point.starts_with(directory)).collect()
 }
 
 impl Drop for Served {
@@ -88,14 +124,14 @@ impl Drop for Served {
             // Lets it unmount by itself; what does not end is killed when `running` is dropped.
             running.signal(Signal::TERM);
             for _ in 0..500 {
-                if !is_mounted(self.dir.path()) {
+                if mounts_in(self.dir.path()).is_empty() {
                     break;
                 }
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
-        if is_mounted(self.dir.path()) {
-            undo("umount", &["-l", self.dir.path().to_str().unwrap()]);
+        for mount in mounts_in(self.dir.path()) {
+            undo("umount", &["-l", mount.to_str().unwrap()]);
         }
     }
 }

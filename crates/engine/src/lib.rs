@@ -10,4 +10,5 @@ pub mod null;
 pub mod overhead;
 pub mod real;
 pub mod runner;
+pub mod schedule;
 pub mod target;

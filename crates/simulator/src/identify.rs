@@ -1,8 +1,9 @@
 //! What a simulated card answers when it is asked who it is: the same bytes on the wire that a real one would send,
 //! decoded by the same decoders.
 
-use crate::archetype::{Archetype, ArchetypeError, NvmeIdentity as Described};
-use cardscope_model::bus::PcieLink;
+use crate::archetype::{Archetype, ArchetypeError, NvmeIdentity as Described, PowerState, UsbIdentity};
+use crate::smart::{self, Facts};
+use cardscope_model::bus::{PcieLink, UsbProtocol, UsbReader};
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, ThermalFeatures};
 
@@ -25,20 +26,23 @@ pub fn identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
         None => Identity::default(),
     };
     if let Some(described) = &card.identity.nvme {
-        identity.nvme = Some(nvme(described).map_err(broken)?);
+        let ambient_c = card.thermal.as_ref().map_or(25.0, |t| t.ambient_c);
+        identity.nvme = Some(nvme(described, ambient_c).map_err(broken)?);
         identity.pcie = Some(link(described));
     }
+    identity.usb = card.identity.usb.as_ref().map(reader);
     identity.capacity_bytes = Some(card.announced_bytes);
     identity.complete();
     Ok(identity)
 }
 
-fn nvme(described: &Described) -> Result<NvmeIdentity, String> {
+fn nvme(described: &Described, ambient_c: f64) -> Result<NvmeIdentity, String> {
     let identify = IdentifyController::decode(&controller_bytes(described)).map_err(|e| e.to_string())?;
     let feature_10 = u32::from(described.tmt1_k) << 16 | u32::from(described.tmt2_k);
     Ok(NvmeIdentity {
         sd_express: ExpressIdentity::from_names(&identify),
         identify: Some(identify),
+        smart: smart::smart(described, &Facts { celsius: ambient_c, spare: 100, ..Facts::default() }),
         features: ThermalFeatures::from_results(Some(described.tmpth_k.into()), Some(feature_10)),
         ..NvmeIdentity::default()
     })
@@ -53,7 +57,12 @@ fn controller_bytes(d: &Described) -> Vec<u8> {
     put(4, padded::<20>(&d.sn).as_slice());
     put(24, padded::<40>(&d.mn).as_slice());
     put(64, padded::<8>(&d.fr).as_slice());
+    put(72, &[d.rab]);
+    put(73, &d.ieee.to_le_bytes()[..3]);
+    put(77, &[d.mdts]);
     put(80, &0x0001_0300u32.to_le_bytes());
+    put(256, &d.oacs.to_le_bytes());
+    put(263, &[d.power_states.len().clamp(1, 32) as u8 - 1]);
     put(266, &d.wctemp_k.to_le_bytes());
     put(268, &d.cctemp_k.to_le_bytes());
     put(272, &d.hmpre.to_le_bytes());
@@ -63,8 +72,42 @@ fn controller_bytes(d: &Described) -> Vec<u8> {
     put(324, &d.mntmt_k.to_le_bytes());
     put(326, &d.mxtmt_k.to_le_bytes());
     put(516, &1u32.to_le_bytes());
+    put(520, &d.oncs.to_le_bytes());
     put(525, &[u8::from(d.vwc)]);
+    for (n, state) in d.power_states.iter().take(32).enumerate() {
+        put(2048 + 32 * n, &power_state(state));
+    }
     bytes
+}
+
+/// A power state descriptor, in steps of 0.1 mW.
+fn power_state(state: &PowerState) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let steps = (state.max_w * 10_000.0).round().clamp(0.0, f64::from(u16::MAX)) as u16;
+    bytes[..2].copy_from_slice(&steps.to_le_bytes());
+    bytes[3] = 1 | u8::from(!state.operational) << 1;
+    bytes[4..8].copy_from_slice(&state.enter_us.to_le_bytes());
+    bytes[8..12].copy_from_slice(&state.exit_us.to_le_bytes());
+    bytes
+}
+
+/// What sysfs and INQUIRY say of a stick or an adapter.
+fn reader(d: &UsbIdentity) -> UsbReader {
+    let mut reader = UsbReader {
+        vendor_id: Some(format!("{:04x}", d.vendor_id)),
+        product_id: Some(format!("{:04x}", d.product_id)),
+        vendor: Some(d.vendor.clone()),
+        product: Some(d.product.clone()),
+        serial: Some(d.serial.clone()),
+        protocol: Some(d.protocol),
+        driver: Some(if d.protocol == UsbProtocol::Uas { "uas" } else { "usb-storage" }.to_owned()),
+        inquiry_vendor: Some(d.inquiry_vendor.clone()),
+        inquiry_model: Some(d.inquiry_model.clone()),
+        inquiry_rev: Some(d.inquiry_rev.clone()),
+        ..UsbReader::default()
+    };
+    reader.set_speed(&d.speed_mbit_s.to_string());
+    reader
 }
 
 /// Text as NVMe pads it: with blanks, cut where it is too long.
@@ -96,6 +139,31 @@ mod tests {
         assert_eq!(nvme.identify.as_ref().map(|i| i.fr.trim().to_owned()).as_deref(), Some("X0705A"));
         assert_eq!(identity.ceiling_mb_s().map(f64::round), Some(985.0));
         assert_eq!(identity.capacity_bytes, Some(1_000_865_792_000));
+    }
+
+    #[test]
+    fn the_adata_card_says_what_nvme_cli_printed_of_it() {
+        let card = Archetype::load("adata-256g-express").unwrap();
+        let nvme = identity(&card).unwrap().nvme.unwrap();
+        let id = nvme.identify.unwrap();
+        assert_eq!(
+            (id.vid_hex.as_str(), id.ieee.as_str(), id.mdts_bytes),
+            ("0x1cc1", "486834", Some(256 << 10))
+        );
+        assert_eq!((id.mn.as_str(), id.fr.as_str(), id.oncs), ("SD   71", "W0926A", 0x15));
+        let states: Vec<_> = id.power_states.iter().map(|s| (s.max_power_w, s.operational)).collect();
+        assert_eq!(states, [(1.8, true), (1.8, true), (1.8, true), (1.44, false), (0.72, false)]);
+        assert_eq!(nvme.smart.map(|s| (s.temperature_celsius, s.available_spare)), Some((Some(28), 100)));
+    }
+
+    #[test]
+    fn a_stick_shows_its_descriptors_and_hides_the_rest() {
+        let card = Archetype::load("usb-stick-tlc").unwrap();
+        let identity = identity(&card).unwrap();
+        let usb = identity.usb.as_ref().unwrap();
+        assert_eq!((usb.protocol, usb.driver.as_deref()), (Some(UsbProtocol::Bot), Some("usb-storage")));
+        assert_eq!(identity.bus_mode().as_deref(), Some("USB 5000 Mbit/s BOT"));
+        assert!(identity.cid.is_none() && identity.nvme.is_none());
     }
 
     #[test]

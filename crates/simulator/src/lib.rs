@@ -8,15 +8,23 @@
 
 pub mod archetype;
 mod card;
+mod chance;
 mod content;
 mod identify;
+mod inserted;
 mod page_cache;
+pub mod random;
 mod rig;
 pub mod serve;
+mod smart;
+mod state_file;
+mod storage;
 pub mod target;
 pub mod target_spec;
+mod trouble;
 
 pub use archetype::{Archetype, archetypes, describe, summary};
 pub use identify::identity;
+pub use state_file::StateError;
 pub use target::SimTarget;
-pub use target_spec::TargetSpec;
+pub use target_spec::{Storage, TargetSpec};

@@ -4,6 +4,7 @@
 
 use crate::archetype::{self, Archetype};
 use crate::card::{Card, Command};
+use std::ops::Range;
 
 /// A card in its rig. Times are nanoseconds since it was put in.
 #[derive(Debug)]
@@ -16,19 +17,69 @@ pub(crate) struct Rig {
     source_per_byte: f64,
     source_free: f64,
     plain: bool,
+    cache_bytes: u64,
+    /// What the reader's memory holds: the end of what was read last.
+    cached: Range<u64>,
+    address_limit: u64,
+    /// First byte from which on a reader with the last-sector bug fails reads of several sectors.
+    single_from: u64,
+    /// Set once writes take so many times as long.
+    slow: Option<Slow>,
 }
+
+/// A card that has become slow at writing: what it would have done by itself, and what it does.
+#[derive(Debug, Clone, Copy)]
+struct Slow {
+    factor: f64,
+    /// When the last command would have ended.
+    by_itself: f64,
+    /// When it did.
+    free: f64,
+}
+
+/// Sectors at the end of the card within which some readers fail reads of more than one (the kernel's
+/// `last_sector_bug`).
+const LAST_SECTORS: u64 = 8;
+
+const SECTOR: u64 = 512;
 
 impl Rig {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
-        let archetype::Rig { overhead_s, split_bytes, host_source_mb_s, .. } = a.rig;
+        let archetype::Rig {
+            overhead_s,
+            split_bytes,
+            host_source_mb_s,
+            reader_cache_bytes,
+            address_limit_bytes,
+            last_sector_bug,
+            ..
+        } = a.rig;
         Rig {
             card: Card::new(a, seed),
             overhead: overhead_s * 1e9,
             split: split_bytes.unwrap_or(u64::MAX),
             source_per_byte: host_source_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),
             source_free: 0.0,
-            plain: overhead_s == 0.0 && split_bytes.is_none() && host_source_mb_s.is_none(),
+            plain: overhead_s == 0.0
+                && split_bytes.is_none()
+                && host_source_mb_s.is_none()
+                && reader_cache_bytes == 0,
+            cache_bytes: reader_cache_bytes,
+            cached: 0..0,
+            address_limit: address_limit_bytes.unwrap_or(u64::MAX),
+            single_from: if last_sector_bug {
+                a.announced_bytes.saturating_sub(LAST_SECTORS * SECTOR)
+            } else {
+                u64::MAX
+            },
+            slow: None,
         }
+    }
+
+    /// From now on writes take `factor` times as long.
+    pub(crate) fn slow_writes(&mut self, factor: f64) {
+        self.plain = false;
+        self.slow = Some(Slow { factor, by_itself: 0.0, free: 0.0 });
     }
 
     /// A command of the measuring tool at `now`; returns when it ends.
@@ -50,15 +101,108 @@ impl Rig {
         self.source_free
     }
 
+    /// Where the reader takes an address.
+    #[inline]
+    pub(crate) fn address(&self, offset: u64) -> u64 {
+        if offset < self.address_limit { offset } else { offset % self.address_limit }
+    }
+
+    /// True where the reader fails a read by itself.
+    #[inline]
+    pub(crate) fn fails(&self, command: &Command) -> bool {
+        !command.write && command.len > SECTOR && command.offset + command.len > self.single_from
+    }
+
+    /// True where it may fail some reads.
+    pub(crate) fn fails_some(&self) -> bool {
+        self.single_from != u64::MAX
+    }
+
     /// A command whose data is there, through the reader.
     pub(crate) fn transfer(&mut self, now: f64, command: Command) -> f64 {
         let arrival = now + self.overhead;
+        if self.answers(&command) {
+            return arrival;
+        }
         let (mut done, mut end) = (0, arrival);
         while done < command.len {
             let len = self.split.min(command.len - done);
             end = self.card.serve(arrival, Command { offset: command.offset + done, len, ..command });
             done += len;
         }
-        end
+        match &mut self.slow {
+            Some(slow) => slow.stretch(now, end, command.write),
+            None => end,
+        }
+    }
+
+    /// True where the reader's memory has all that is asked for; notes what it holds from now on.
+    fn answers(&mut self, command: &Command) -> bool {
+        let end = command.offset + command.len;
+        if self.cache_bytes == 0 {
+            return false;
+        }
+        if command.write {
+            self.cached = 0..0;
+            return false;
+        }
+        let held = self.cached.start <= command.offset && end <= self.cached.end;
+        let start = if command.offset == self.cached.end { self.cached.start } else { command.offset };
+        if !held {
+            self.cached = start.max(end.saturating_sub(self.cache_bytes))..end;
+        }
+        held
+    }
+}
+
+impl Slow {
+    fn stretch(&mut self, now: f64, end: f64, write: bool) -> f64 {
+        let own = (end - now.max(self.by_itself)).max(0.0);
+        self.by_itself = end;
+        self.free = now.max(self.free) + own * if write { self.factor } else { 1.0 };
+        self.free.max(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target_spec;
+
+    fn rig(overrides: &str) -> Rig {
+        Rig::new(&target_spec::parse(&format!("sim:constant?{overrides}")).unwrap().archetype, 1)
+    }
+
+    fn read(offset: u64, len: u64) -> Command {
+        Command { write: false, offset, len, in_flight: 1 }
+    }
+
+    #[test]
+    fn a_reader_with_memory_answers_what_was_just_read() {
+        let mut rig = rig("reader_cache_bytes=32KiB&overhead_s=0.0001");
+        let mut now = 0.0;
+        let mut time = |command| {
+            let end = rig.command(now, command);
+            (end - std::mem::replace(&mut now, end)).round()
+        };
+        assert_eq!(time(read(0, 16384)), 927_680.0, "0.1 ms, 0.5 ms and 16 KiB at 50 MB/s");
+        assert_eq!(time(read(4096, 4096)), 100_000.0);
+        assert!(time(read(16384, 32768)) > 1e6, "larger than its memory");
+        assert!(time(read(0, 4096)) > 500_000.0, "pushed out");
+        assert_eq!(time(read(0, 4096)), 100_000.0);
+        time(Command { write: true, ..read(0, 4096) });
+        assert!(time(read(0, 4096)) > 500_000.0, "a write empties it");
+    }
+
+    #[test]
+    fn a_reader_may_fail_long_reads_at_the_very_end_and_lose_the_high_bits_of_an_address() {
+        let bytes = 8_000_634_880u64;
+        let odd = rig("last_sector_bug=on&address_limit_bytes=4GiB");
+        assert!(odd.fails(&read(bytes - 8 * 512, 1024)) && odd.fails(&read(bytes - 9 * 512, 1024)));
+        assert!(!odd.fails(&read(bytes - 512, 512)) && !odd.fails(&read(bytes - 10 * 512, 1024)));
+        assert!(!odd.fails(&Command { write: true, ..read(bytes - 1024, 1024) }));
+        assert_eq!((odd.address(4096), odd.address((4 << 30) + 4096)), (4096, 4096));
+        let sane = rig("");
+        assert!(!sane.fails(&read(bytes - 1024, 1024)) && sane.address(bytes) == bytes);
     }
 }

@@ -1,18 +1,21 @@
 //! A simulated card behind the `Target` trait, in virtual time: the clock jumps from completion to completion, so
 //! hours of a card's life pass in seconds and are the same each time for the same seed.
 
-use crate::archetype::{Identity, Lost, Truth};
+use crate::archetype::{Identity, Truth};
 use crate::card::Command;
-use crate::content::{FakeMap, Medium, Piece, What, fill, first_difference};
+use crate::content::{Found, Trouble};
+use crate::inserted::Inserted;
 use crate::page_cache::PageCache;
-use crate::rig::Rig;
-use crate::target_spec::TargetSpec;
-use crate::{archetype::FakeKind, target_spec, target_spec::SpecError};
+use crate::smart::{self, Facts};
+use crate::state_file::StateError;
+use crate::target_spec::{self, SpecError, TargetSpec};
+use crate::trouble::{error, failed};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::target::{
     Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
 };
 use cardscope_model::condition::Condition;
+use cardscope_model::nvme::SmartLog;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
 use std::collections::VecDeque;
@@ -25,14 +28,15 @@ const SECTOR: u64 = 512;
 pub struct SimTarget {
     spec: TargetSpec,
     info: TargetInfo,
-    rig: Rig,
-    medium: Medium,
+    card: Inserted,
     page_cache: PageCache,
     now: Nanos,
     plan: Plan,
     slots: Vec<Slot>,
     /// In the order in which they end.
     in_flight: VecDeque<Pending>,
+    /// What a read found that nobody will look at.
+    unseen: Found,
 }
 
 #[derive(Debug)]
@@ -45,17 +49,18 @@ struct Pending {
 /// What a slot last read, and its memory once somebody asks for it.
 #[derive(Debug, Default)]
 struct Slot {
-    offset: u64,
-    pieces: Vec<Piece>,
+    found: Found,
     bytes: Vec<u8>,
     /// True while the bytes of the last read are still to be made.
     unmade: bool,
 }
 
 impl SimTarget {
-    /// Puts a simulated card into its rig.
-    #[must_use]
-    pub fn open(spec: TargetSpec) -> SimTarget {
+    /// Puts a simulated card into its rig, in the state that its name asks for.
+    ///
+    /// # Errors
+    /// If that state cannot be loaded, or could not be saved where it is to be.
+    pub fn open(spec: TargetSpec) -> Result<SimTarget, StateError> {
         let a = &spec.archetype;
         let info = TargetInfo {
             name: spec.text.clone(),
@@ -65,25 +70,43 @@ impl SimTarget {
             file_system: None,
             whole_card: true,
         };
-        SimTarget {
-            rig: Rig::new(a, spec.seed),
-            medium: medium(&spec),
+        let card = Inserted::new(&spec)?;
+        Ok(SimTarget {
             page_cache: PageCache::new(a),
-            now: 0,
+            now: nanos(card.clock()),
+            card,
             plan: Plan { depth: 0, block: 0, path: Path::Direct, sync_each: false, own_buffers: false },
             slots: Vec::new(),
             in_flight: VecDeque::new(),
+            unseen: Found::default(),
             info,
             spec,
-        }
+        })
+    }
+
+    /// Saves everything that stands on the card and the state of its engines, for `state=FILE`.
+    ///
+    /// # Errors
+    /// If the host cannot write the file; an older one of that name is then still there.
+    pub fn save(&self, path: &std::path::Path) -> Result<(), StateError> {
+        self.card.save(path)
+    }
+
+    /// Pulls the card out and saves it to where its name says (`save=FILE`). Dropping it does the same, but has
+    /// nobody to tell of an error.
+    ///
+    /// # Errors
+    /// As [`SimTarget::save`].
+    pub fn close(mut self) -> Result<(), StateError> {
+        self.card.close()
     }
 
     /// Opens `sim:NAME?key=value&…`.
     ///
     /// # Errors
-    /// If the name leads to no card.
+    /// If the name leads to no card, or its saved state cannot be used.
     pub fn named(text: &str) -> Result<SimTarget, SpecError> {
-        target_spec::parse(text).map(SimTarget::open)
+        Ok(SimTarget::open(target_spec::parse(text)?)?)
     }
 
     /// The card and its overrides.
@@ -104,6 +127,25 @@ impl SimTarget {
         &self.spec.archetype.identity
     }
 
+    /// The SMART log of an NVMe card as it stands now; absent on other cards.
+    pub fn smart(&mut self) -> Option<SmartLog> {
+        let now = self.now as f64;
+        let card = &self.spec.archetype;
+        let identity = card.identity.nvme.as_ref()?;
+        let ambient = card.thermal.as_ref().map_or(25.0, |t| t.ambient_c);
+        let counters = self.card.rig.card.counters();
+        let all = card.wear.as_ref().map_or(0, |w| u64::from(w.spare_blocks));
+        let left = counters.spare_blocks.unwrap_or(all);
+        let facts = Facts {
+            celsius: self.card.rig.card.celsius(now).unwrap_or(ambient),
+            counters,
+            heat: self.card.rig.card.heat_counters(now),
+            seconds: now / 1e9,
+            spare: (left * 100).checked_div(all).map_or(100, |percent| percent.min(100) as u8),
+        };
+        smart::smart(identity, &facts)
+    }
+
     /// What the rig is set to, in the words of a condition.
     #[must_use]
     pub fn condition(&self) -> Condition {
@@ -116,7 +158,7 @@ impl SimTarget {
         let now = self.now as f64;
         let (write, offset, len) = (io.direction == Direction::Write, io.offset, u64::from(io.len));
         if self.plan.path == Path::Buffered && !(write && self.plan.sync_each) {
-            let (cache, rig) = (&mut self.page_cache, &mut self.rig);
+            let (cache, rig) = (&mut self.page_cache, &mut self.card.rig);
             return if write {
                 cache.write(rig, now, offset, len)
             } else {
@@ -124,28 +166,27 @@ impl SimTarget {
             };
         }
         let in_flight = self.in_flight.len() as u32 + 1;
-        let end = self.rig.command(now, Command { write, offset, len, in_flight });
+        let end = self.card.command(now, Command { write, offset, len, in_flight });
         if !write {
             return end;
         }
         self.page_cache.invalidate(offset..offset + len);
-        if self.plan.sync_each { self.rig.card.flush(end) } else { end }
+        if self.plan.sync_each { self.card.rig.card.flush(end) } else { end }
     }
 
     /// Notes what is written, or what the read found.
     #[inline]
     fn touch(&mut self, io: &Io) -> Option<Box<TargetError>> {
-        let len = u64::from(io.len);
-        match io.direction {
-            Direction::Write if io.content == Content::Buffer => self.write_buffer(io),
-            Direction::Write => {
-                self.medium.write(io.offset, len, io.content);
-                None
-            }
+        let result = match io.direction {
+            Direction::Write if io.content == Content::Buffer => return self.write_buffer(io),
+            Direction::Write => self.card.write(io.offset, u64::from(io.len), io.content),
             Direction::Read if self.plan.own_buffers => self.look(io),
-            Direction::Read if self.spec.archetype.fake.lost == Lost::Error => self.look_only(io),
-            Direction::Read => None,
-        }
+            Direction::Read if self.card.reads_matter() => {
+                self.card.read(io.offset, u64::from(io.len), &mut self.unseen)
+            }
+            Direction::Read => Ok(()),
+        };
+        result.err().map(|trouble| Box::new(failed(io, trouble)))
     }
 
     fn write_buffer(&mut self, io: &Io) -> Option<Box<TargetError>> {
@@ -154,46 +195,30 @@ impl SimTarget {
             Ok(slot) => std::mem::take(&mut slot.bytes),
             Err(error) => return Some(Box::new(error)),
         };
-        self.medium.write_bytes(io.offset, &bytes[..io.len as usize]);
+        let result = self.card.write_bytes(io.offset, &bytes[..io.len as usize]);
         self.slots[io.slot as usize].bytes = bytes;
-        None
+        result.err().map(|trouble| Box::new(failed(io, trouble)))
     }
 
     /// A slot whose memory holds what its last read found.
     fn made(&mut self, slot: u32) -> Result<&mut Slot, TargetError> {
         let found = self.slot_memory(slot)?;
         if std::mem::take(&mut found.unmade) {
-            fill(&found.pieces, &mut found.bytes);
+            found.found.fill(&mut found.bytes);
         }
         Ok(found)
     }
 
     /// Keeps what the read found as it is now: a later write must not change it.
-    fn look(&mut self, io: &Io) -> Option<Box<TargetError>> {
-        let block = self.plan.block as usize;
+    fn look(&mut self, io: &Io) -> Result<(), Trouble> {
         let slot = &mut self.slots[io.slot as usize];
-        slot.offset = io.offset;
-        slot.pieces.clear();
-        if self.medium.read(io.offset, u64::from(io.len), &mut slot.pieces).is_err() {
-            return Some(Box::new(unreadable(io)));
-        }
+        self.card.read(io.offset, u64::from(io.len), &mut slot.found)?;
         slot.unmade = true;
-        if slot.pieces.iter().any(|p| p.what == What::Bytes) {
-            slot.bytes.resize(block, 0);
-            let mut at = 0;
-            for piece in &slot.pieces {
-                if piece.what == What::Bytes {
-                    self.medium.fetch(piece, &mut slot.bytes[at..at + piece.len as usize]);
-                }
-                at += piece.len as usize;
-            }
+        if slot.found.has_bytes() {
+            slot.bytes.resize(self.plan.block as usize, 0);
+            self.card.fetch(&slot.found, &mut slot.bytes)?;
         }
-        None
-    }
-
-    fn look_only(&mut self, io: &Io) -> Option<Box<TargetError>> {
-        let found = self.medium.read(io.offset, u64::from(io.len), &mut Vec::new());
-        found.is_err().then(|| Box::new(unreadable(io)))
+        Ok(())
     }
 
     fn slot_memory(&mut self, slot: u32) -> Result<&mut Slot, TargetError> {
@@ -216,12 +241,29 @@ impl SimTarget {
         } else {
             ("beyond the end of the card", libc::ENOSPC)
         };
-        io_error(io, reason, errno)
+        failed(io, Trouble::Io { reason: reason.to_owned(), errno })
     }
 
     fn settle_writes(&mut self) {
-        let end = self.page_cache.flush(&mut self.rig, self.now as f64);
+        let end = self.page_cache.flush(&mut self.card.rig, self.now as f64);
         self.now = self.now.max(nanos(end));
+    }
+
+    /// Whether the card still answers a call that is no read or write.
+    fn answers(&mut self, operation: &'static str) -> Result<(), TargetError> {
+        self.card.alive(self.now as f64).map_err(|trouble| error(operation, 0, 0, trouble))
+    }
+
+    /// Carries an I/O out; returns when it ends, and why it failed.
+    #[inline]
+    fn carry(&mut self, io: &Io) -> (Nanos, Option<Box<TargetError>>) {
+        let end = self.serve(io);
+        if end > self.card.vanishes_at() {
+            let at = nanos(self.card.vanishes_at()).max(self.now);
+            let trouble = self.card.alive(at as f64).err();
+            return (at, trouble.map(|trouble| Box::new(failed(io, trouble))));
+        }
+        (nanos(end).max(self.now), self.touch(io))
     }
 }
 
@@ -249,9 +291,9 @@ impl Target for SimTarget {
         let len = u64::from(io.len);
         let fits = io.offset.checked_add(len).is_some_and(|end| end <= self.info.bytes);
         let whole = (io.offset | len).is_multiple_of(SECTOR) && len != 0;
+        self.card.alive(self.now as f64).map_err(|trouble| failed(io, trouble))?;
         let (at, failed) = if fits && whole && io.slot < self.plan.depth {
-            let end = nanos(self.serve(io));
-            (end.max(self.now), self.touch(io))
+            self.carry(io)
         } else {
             (self.now, Some(Box::new(self.refused(io))))
         };
@@ -265,35 +307,43 @@ impl Target for SimTarget {
     fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         if let Some(last) = at_least.min(self.in_flight.len()).checked_sub(1) {
             self.now = self.now.max(self.in_flight[last].at);
+            self.card.pass(self.now as f64);
         }
+        let mut gone = None;
         while let Some(first) = self.in_flight.front()
             && first.at <= self.now
             && let Some(Pending { slot, at, failed }) = self.in_flight.pop_front()
         {
-            done.push(Completion { slot, at, result: failed.map_or(Ok(()), |error| Err(*error)) });
+            let result = failed.map_or(Ok(()), |error| Err(*error));
+            if let Err(error @ TargetError::Gone { .. }) = &result {
+                gone = Some(error.clone());
+            }
+            done.push(Completion { slot, at, result });
         }
-        Ok(())
+        gone.map_or(Ok(()), Err)
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {
+        self.answers("flush")?;
         self.settle_writes();
-        let end = self.rig.card.flush(self.now as f64);
+        let end = self.card.rig.card.flush(self.now as f64);
         self.now = self.now.max(nanos(end));
         Ok(())
     }
 
     fn discard(&mut self, range: Region) -> Result<(), TargetError> {
+        self.answers("discard")?;
         let end = range.start.saturating_add(range.len).min(self.info.bytes);
         let len = end.saturating_sub(range.start);
-        self.medium.discard(range.start, len);
         self.page_cache.invalidate(range.start..end);
-        let noted = self.rig.card.discard(self.now as f64, range.start, len);
+        let noted = self.card.discard(self.now as f64, range.start, len);
         self.now = self.now.max(nanos(noted));
         Ok(())
     }
 
     fn idle(&mut self, time: Duration) {
         self.now = self.now.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        self.card.pass(self.now as f64);
     }
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
@@ -309,13 +359,14 @@ impl Target for SimTarget {
     fn temperature(&mut self) -> Option<f64> {
         let thermal = self.spec.archetype.thermal.as_ref().filter(|t| t.sensor)?;
         // NVMe reports whole kelvin. A card without heat is as warm as the room.
-        let celsius = self.rig.card.celsius(self.now as f64).unwrap_or(thermal.ambient_c);
+        let celsius = self.card.rig.card.celsius(self.now as f64).unwrap_or(thermal.ambient_c);
         Some(celsius.round())
     }
 
     fn reopen(&mut self) -> Result<(), TargetError> {
+        self.answers("reopen")?;
         self.drop_caches()?;
-        self.rig.card.reset();
+        self.card.reset();
         self.in_flight.clear();
         Ok(())
     }
@@ -330,33 +381,12 @@ impl Target for SimTarget {
             _ => return self.slot_memory(slot).map(|_| Match::Same),
         };
         let bytes = (!found.bytes.is_empty()).then_some(found.bytes.as_slice());
-        Ok(first_difference(&found.pieces, found.offset, expected, bytes)
-            .map_or(Match::Same, Match::DiffersAt))
+        Ok(found.found.first_difference(expected, bytes).map_or(Match::Same, Match::DiffersAt))
     }
-}
-
-/// The medium of a card, behind its fake map.
-pub(crate) fn medium(spec: &TargetSpec) -> Medium {
-    let fake = &spec.archetype.fake;
-    let map = FakeMap::new(fake, spec.archetype.announced_bytes);
-    Medium::new(map, fake.kind == FakeKind::None, fake.lost)
 }
 
 /// The model's time on the target's clock; without SSE4.1 `f64::round` would be a call for each I/O.
 #[inline]
 fn nanos(time: f64) -> Nanos {
     (time + 0.5) as Nanos
-}
-
-fn unreadable(io: &Io) -> TargetError {
-    io_error(io, "the card cannot read this block", libc::EIO)
-}
-
-fn io_error(io: &Io, reason: &str, errno: i32) -> TargetError {
-    let operation = match io.direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
-    };
-    let reason = reason.to_owned();
-    TargetError::Io { operation, offset: io.offset, len: u64::from(io.len), reason, errno }
 }

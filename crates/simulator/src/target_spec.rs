@@ -2,6 +2,8 @@
 //! the archetype's file, bare where only one path ends in it, or one of the short words in `WORDS`.
 
 use crate::archetype::{Archetype, ArchetypeError, FakeKind, Truth};
+use crate::state_file::StateError;
+pub use crate::storage::Storage;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::units::parse_size;
 use serde_json::Value;
@@ -17,10 +19,14 @@ const WORDS: &[(&str, &str)] = &[
     ("fake_bytes", "fake.real_bytes"),
     ("cache_bytes", "fake.cache_bytes"),
     ("wrap_bytes", "fake.wrap_bytes"),
+    ("state", "state.start"),
 ];
 
 /// The word for the seed, which is no part of the archetype.
 const SEED: &str = "seed";
+
+/// The seed where none is given.
+pub(crate) const DEFAULT_SEED: u64 = 1;
 
 /// A simulated card as named: the archetype with its overrides, and the seed of its noise.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +37,8 @@ pub struct TargetSpec {
     pub archetype: Archetype,
     /// Seed of everything random about the card.
     pub seed: u64,
+    /// Where its content comes from, lies and goes.
+    pub storage: Storage,
 }
 
 /// Why a target's name cannot be used.
@@ -75,6 +83,9 @@ pub enum SpecError {
     /// The card itself.
     #[error(transparent)]
     Archetype(#[from] ArchetypeError),
+    /// Its saved state.
+    #[error(transparent)]
+    State(#[from] StateError),
 }
 
 /// Reads a target's name.
@@ -92,7 +103,12 @@ pub fn parse(text: &str) -> Result<TargetSpec, SpecError> {
 /// # Errors
 /// As [`parse`].
 pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec, SpecError> {
-    let mut spec = TargetSpec { text: text.to_owned(), archetype: card, seed: 1 };
+    let mut spec = TargetSpec {
+        text: text.to_owned(),
+        archetype: card,
+        seed: DEFAULT_SEED,
+        storage: Storage::default(),
+    };
     let pairs: Vec<_> = overrides.split('&').filter(|p| !p.is_empty()).collect();
     if pairs.is_empty() {
         return Ok(spec);
@@ -104,18 +120,23 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
             spec.seed = value.parse().map_err(|_| wrong(key, value, "a seed is a whole number"))?;
             continue;
         }
+        if spec.storage.take(key, value)? {
+            continue;
+        }
         let path = resolve(&spec.archetype.name, &tree, key)?;
         let place = at(&mut tree, &path);
         *place = convert(place, &path, key, value)?;
         // Each value is tried alone, so that the error names the key that is to blame.
-        serde_json::from_value::<Archetype>(tree.clone()).map_err(|e| wrong(key, value, &e.to_string()))?;
+        // The tree is then made anew, since a table may have come into being.
+        let card: Archetype = serde_json::from_value(tree).map_err(|e| wrong(key, value, &e.to_string()))?;
+        tree = self::tree(&card);
     }
     let name = spec.archetype.name.clone();
     spec.archetype =
         serde_json::from_value(tree).map_err(|e| ArchetypeError::Shape { name, reason: e.to_string() })?;
     spec.archetype.check()?;
     demand_a_fake(&spec.archetype, overrides)?;
-    spec.archetype.truth = Truth::of(&spec.archetype);
+    spec.archetype.truth = Truth::of(&spec.archetype, spec.seed);
     Ok(spec)
 }
 
@@ -150,9 +171,11 @@ fn demand_a_fake(card: &Archetype, overrides: &str) -> Result<(), SpecError> {
     let given = |word: &str| overrides.split('&').find(|p| p.split_once('=').is_some_and(|(k, _)| k == word));
     let pair = ["fake_bytes", "cache_bytes", "wrap_bytes"].into_iter().find_map(given);
     match pair.and_then(|p| p.split_once('=')) {
-        Some((key, value)) if card.fake.kind == FakeKind::None => {
-            Err(wrong(key, value, "the card is no fake; add fake=limbo, fake=wraparound or fake=chain"))
-        }
+        Some((key, value)) if card.fake.kind == FakeKind::None => Err(wrong(
+            key,
+            value,
+            "the card is no fake; add fake=limbo, wraparound, chain, damaged or overcommitted",
+        )),
         _ => Ok(()),
     }
 }
@@ -183,6 +206,12 @@ fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
     if all.iter().any(|p| p == key) {
         return Ok(key.to_owned());
     }
+    // A table that the card has not got is made by naming one of its keys; what it then lacks, its own check says.
+    if let Some((table, _)) = key.split_once('.')
+        && tree.get(table).is_some_and(Value::is_null)
+    {
+        return Ok(key.to_owned());
+    }
     let suffix = format!(".{key}");
     let ends: Vec<_> = all.iter().filter(|p| p.ends_with(&suffix)).cloned().collect();
     match ends.as_slice() {
@@ -205,8 +234,12 @@ fn hint(all: &[String], key: &str) -> String {
     let near: Vec<_> = all.iter().filter(|p| pieces.iter().any(|piece| p.contains(piece))).cloned().collect();
     if near.is_empty() {
         let words = WORDS.iter().map(|(word, _)| (*word).to_owned());
-        let known: Vec<_> =
-            std::iter::once(SEED.to_owned()).chain(words).chain(all.iter().cloned()).collect();
+        let known: Vec<_> = [SEED, "save", "memory"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(words)
+            .chain(all.iter().cloned())
+            .collect();
         format!("it has: {}", known.join(", "))
     } else {
         format!("did you mean {}?", near.join(", "))
@@ -232,16 +265,23 @@ fn convert(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, Spec
         Value::Number(n) if n.is_u64() => {
             text.parse::<u64>().map(Value::from).map_err(|_| wrong(key, text, "must be a whole number"))
         }
-        Value::Number(_) | Value::Null => {
+        Value::Number(_) => {
             text.parse::<f64>().map(Value::from).map_err(|_| wrong(key, text, "must be a number"))
         }
+        Value::Null => Ok(guess(text)),
         Value::Array(_) | Value::Object(_) => {
             Err(wrong(key, text, "a list cannot be set here, only in a card's file"))
         }
     }
 }
 
-fn wrong(key: &str, value: &str, reason: &str) -> SpecError {
+/// The value for a place that is empty: whoever reads it there says what it should have been.
+fn guess(text: &str) -> Value {
+    let whole = text.parse::<u64>().map(Value::from).ok();
+    whole.or_else(|| text.parse::<f64>().map(Value::from).ok()).unwrap_or_else(|| Value::from(text))
+}
+
+pub(crate) fn wrong(key: &str, value: &str, reason: &str) -> SpecError {
     SpecError::Value { key: key.to_owned(), value: value.to_owned(), reason: reason.to_owned() }
 }
 
@@ -307,6 +347,23 @@ mod tests {
             ("sim:constant?seed=x", "seed"),
             ("sim:constant?mb_s", "key=value"),
             ("sim:constant?truth.usable_bytes=1G", "no key"),
+        ] {
+            let error = parse(bad).unwrap_err().to_string();
+            assert!(error.contains(part), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_the_card_has_not_got_is_made_by_one_of_its_keys() {
+        let worn = parse("sim:constant?wear.endurance_cycles=50&wear.end=dead&wear.level_every=100").unwrap();
+        let wear = worn.archetype.wear.unwrap();
+        assert_eq!((wear.endurance_cycles, wear.level_every), (50.0, Some(100)));
+        let guarded = parse("sim:constant?fat_region.speed=0.5").unwrap();
+        assert_eq!(guarded.archetype.truth.fat_region_bytes, Some(8 << 20));
+        for (bad, part) in [
+            ("sim:constant?wear.end=never", "read-only"),
+            ("sim:constant?wear.endurance=50", "endurance_cycles"),
+            ("sim:constant?thermal.tmt1_c=50", "missing field"),
         ] {
             let error = parse(bad).unwrap_err().to_string();
             assert!(error.contains(part), "{bad}: {error}");

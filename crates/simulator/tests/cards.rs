@@ -1,37 +1,18 @@
-//! The other cards against what was published of them, and the calibration card against its own file.
+//! What single cards do beyond the published figures, which the fidelity rows hold; and the calibration card against
+//! its own file.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
 mod common;
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::target::{Direction, Io, Plan, Region, Target, TargetError};
+use cardscope_model::registers::Ssr;
+use cardscope_simulator::Archetype;
 use common::{GIB, KIB, MIB, card, drive, io, near, one, plan, random_4k, sequential};
 use std::time::Duration;
 
 const EXTREME: &str = "sim:sandisk-extremepro-32g-a1";
 const SANDIAN: &str = "sim:sandian-1tb-52g";
-
-#[test]
-fn the_a1_card_gives_the_figures_of_the_raspberry_pi_tables() {
-    let mut a1 = card(EXTREME);
-    near("sequential read", sequential(&mut a1, false, MIB, 1, 192 * MIB, 256 * MIB), 43.87, 5.0);
-    near("sequential write", sequential(&mut a1, true, MIB, 1, 192 * MIB, 512 * MIB), 38.8, 5.0);
-    near("4K random read", random_4k(&mut a1, false, 1, 192 * MIB, 100 * MIB, 50_000), 9.82, 6.0);
-    near(
-        "4K random write over 100 MB",
-        random_4k(&mut a1, true, 1, 192 * MIB, 100 * MIB, 100_000),
-        4.70,
-        6.0,
-    );
-}
-
-#[test]
-fn the_wider_its_random_writes_are_spread_the_slower_they_get() {
-    near("RW64", random_4k(&mut card(EXTREME), true, 1, 192 * MIB, 64 * MIB, 200_000), 5.0, 10.0);
-    near("RW1G", random_4k(&mut card(EXTREME), true, 1, 192 * MIB, GIB, 100_000), 1.8, 10.0);
-    near("fake, RW64", random_4k(&mut card(SANDIAN), true, 1, 192 * MIB, 64 * MIB, 100_000), 3.3, 10.0);
-    near("fake, RW1G", random_4k(&mut card(SANDIAN), true, 1, 192 * MIB, GIB, 50_000), 0.84, 10.0);
-}
 
 #[test]
 fn the_bus_of_the_pi_hides_what_the_card_can_do() {
@@ -127,6 +108,62 @@ fn its_variants_are_other_fakes() {
     let mut done = Vec::new();
     failing.complete(1, &mut done).unwrap();
     assert!(matches!(done[0].result, Err(TargetError::Io { errno: 5, .. })), "{:?}", done[0]);
+}
+
+#[test]
+fn each_variant_of_the_fake_that_its_file_names_is_the_fake_that_it_says() {
+    for cache in [2 * MIB, 128 * MIB, 256 * MIB] {
+        let mut fake = card(&format!("{SANDIAN}?cache_bytes={cache}"));
+        write(&mut fake, 100 * GIB, MIB, STAMP);
+        write(&mut fake, 100 * GIB + MIB, cache - MIB, Content::Noise);
+        assert_eq!(holds(&mut fake, 100 * GIB, MIB, STAMP), Match::Same, "{cache} bytes hold it");
+        write(&mut fake, 100 * GIB + cache, MIB, Content::Noise);
+        assert_eq!(holds(&mut fake, 100 * GIB, MIB, STAMP), Match::DiffersAt(0), "one MiB more does not");
+    }
+    for (kind, period) in
+        [("fake=wraparound&wrap_bytes=64GiB", 64 * GIB), ("fake=chain&wrap_bytes=64GiB", 64 * GIB)]
+    {
+        let mut fake = card(&format!("{SANDIAN}?{kind}"));
+        write(&mut fake, 3 * period + GIB, MIB, STAMP);
+        assert_eq!(holds(&mut fake, 3 * period + GIB, MIB, STAMP), Match::Same, "{kind}");
+        write(&mut fake, GIB, MIB, Content::Constant(1));
+        assert_eq!(
+            holds(&mut fake, 3 * period + GIB, MIB, Content::Constant(1)),
+            Match::Same,
+            "{kind}: one place"
+        );
+    }
+    let mut chain = card(&format!("{SANDIAN}?fake=chain&wrap_bytes=64GiB"));
+    write(&mut chain, 64 * GIB + 60 * GIB, MIB, STAMP);
+    assert_eq!(
+        holds(&mut chain, 124 * GIB, MIB, STAMP),
+        Match::DiffersAt(0),
+        "60 GiB of the period are not there"
+    );
+}
+
+#[test]
+fn the_marks_of_the_labels_stand_in_the_registers() {
+    let ssr = |name: &str| {
+        let sd = Archetype::load(name).unwrap().identity.sd.unwrap();
+        Ssr::from_hex(&sd.ssr).unwrap()
+    };
+    for (name, class, uhs, video, app) in [
+        ("sdsc-2g", 0, 0, 0, 0),
+        ("oem-8g-bad4k", 4, 0, 0, 0),
+        ("noobs-8g-c6", 6, 0, 0, 0),
+        ("samsung-32g-c10", 10, 0, 0, 0),
+        ("sandisk-ultra-16g-u1", 10, 1, 0, 0),
+        ("evo-64g-u3", 10, 3, 0, 0),
+        ("sandisk-extremepro-32g-a1", 10, 3, 30, 1),
+        ("proplus-128g-a2", 10, 3, 30, 2),
+        ("a2-label-only", 10, 3, 30, 2),
+    ] {
+        let marks = ssr(name);
+        let found = (marks.speed_class, marks.uhs_speed_grade, marks.video_speed_class, marks.app_perf_class);
+        assert_eq!(found, (Some(class), uhs, video, app), "{name}");
+        assert_eq!(marks.dat_bus_width, Some(4), "{name}");
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! `sim`: simulated cards, listed, explained, and served as a file.
+//! `sim`: simulated cards, listed, explained, and served as files and over NBD.
 
 use crate::output::{self, Options};
 use crate::signals;
 use cardscope_workbench::Failure;
 use cardscope_workbench::bench::Interrupt;
-use cardscope_workbench::simulate;
+use cardscope_workbench::simulate::{self, Serving};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -18,20 +19,44 @@ pub(crate) enum Sim {
         /// NAME or sim:NAME[?key=value&…]
         name: String,
     },
+    Random(Random),
     Serve(Serve),
 }
 
-/// Serve one as a file that answers in real time, until SIGTERM or Ctrl-C
+/// A random card within the ranges of real ones, with its truth; use it as sim:random-SEED
 #[derive(Debug, Args)]
+pub(crate) struct Random {
+    /// Which card: the same number is the same card on every machine
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many, from this seed on
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    count: u64,
+    /// Print the cards as files instead of words; change one and use it as sim:./FILE.toml
+    #[arg(long, conflicts_with = "json")]
+    toml: bool,
+}
+
+/// Serve cards as files and over NBD, in real time, until SIGTERM or Ctrl-C
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("place").required(true).multiple(true).args(["mount", "nbd"]))]
 pub(crate) struct Serve {
-    /// NAME or sim:NAME[?key=value&…]
-    name: String,
-    /// Empty directory to mount on; the card is the file `card` in it
+    /// NAME or sim:NAME[?key=value&…], several for several cards at once
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Empty directory to mount on, with the files card, truth.json and counters.json; of several cards each gets a
+    /// directory DIR/NAME, made where absent
     #[arg(long, value_name = "DIR")]
-    mount: PathBuf,
+    mount: Option<PathBuf>,
+    /// Serve NBD there: host:port, or the path of a Unix socket; each card is an export of its name
+    #[arg(long, value_name = "ADDR|SOCKET")]
+    nbd: Option<String>,
     /// Answer at once instead of keeping the card's time
     #[arg(long)]
     no_timing: bool,
+    /// Leave out measures that bring answers closer to their times, to see what each is worth
+    #[arg(long, value_name = "MEASURE", value_delimiter = ',', value_parser = PossibleValuesParser::new(simulate::measures()))]
+    without: Vec<String>,
 }
 
 impl Sim {
@@ -47,9 +72,25 @@ impl Sim {
                 let card = simulate::show(&name)?;
                 output::document(options, &card.document, || card.text.clone())?;
             }
+            Sim::Random(random) => random.run(options)?,
             Sim::Serve(serve) => serve.run(options)?,
         }
         Ok(0)
+    }
+}
+
+impl Random {
+    fn run(self, options: &Options) -> Result<(), Failure> {
+        let seeds = self.seed..self.seed.saturating_add(self.count);
+        let cards = seeds.map(simulate::random).collect::<Result<Vec<_>, _>>()?;
+        let documents: Vec<_> = cards.iter().map(|card| &card.document).collect();
+        let text = |card: &simulate::Shown| match card.document["toml"].as_str() {
+            Some(file) if self.toml => file.to_owned(),
+            _ => card.text.clone(),
+        };
+        output::document(options, &serde_json::json!({ "cards": documents }), || {
+            cards.iter().map(text).collect::<Vec<_>>().join("\n")
+        })
     }
 }
 
@@ -57,10 +98,21 @@ impl Serve {
     fn run(self, options: &Options) -> Result<(), Failure> {
         let interrupt = Interrupt::default();
         signals::raise_on_signals(&interrupt.flag())?;
-        simulate::serve(&self.name, &self.mount, !self.no_timing, &interrupt, &mut |line| {
+        let serving = Serving {
+            names: self.names,
+            mount: self.mount,
+            nbd: self.nbd,
+            at_once: self.no_timing,
+            without: self.without,
+        };
+        let served = simulate::serve(&serving, &interrupt, &mut |line| {
             if !options.quiet {
                 output::note(line);
             }
-        })
+        })?;
+        match options.json {
+            true => output::document(options, &served, String::new),
+            false => Ok(()),
+        }
     }
 }

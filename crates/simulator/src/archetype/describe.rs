@@ -1,6 +1,7 @@
 //! An archetype in words, for `sim list` and `sim show`.
 
-use super::schema::{Archetype, Cache, Close, FakeKind, Thermal, Write};
+use super::describe_cache::{cache, collection, heat};
+use super::schema::{Archetype, Close, EndOfLife, FatRegion, HybridWrite, Wear, Write};
 use cardscope_model::units::{BinarySize, Capacity};
 use std::fmt::Write as _;
 
@@ -17,7 +18,9 @@ pub fn describe(card: &Archetype) -> String {
     let mut say = |text: String| {
         let _ = writeln!(out, "{text}");
     };
-    say(capacity(card));
+    say(super::describe_capacity::capacity(card));
+    say(super::describe_capacity::faults(card));
+    say(super::describe_capacity::state(card));
     if let Some(c) = &card.constant {
         say(format!(
             "Answers each command in {} plus its bytes at {} MB/s, without noise and without heat.",
@@ -30,37 +33,25 @@ pub fn describe(card: &Archetype) -> String {
     }
     say(reads(card));
     say(card.write.as_ref().map(writes).unwrap_or_default());
+    say(front(card));
+    say(card.fat_region.as_ref().map(region).unwrap_or_default());
+    say(card.wear.as_ref().map(wear).unwrap_or_default());
     say(card.cache.as_ref().map(cache).unwrap_or_default());
     say(card.thermal.as_ref().map(heat).unwrap_or_default());
     say(rig(card));
     out.lines().filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-fn capacity(card: &Archetype) -> String {
-    let size = |bytes: Option<u64>| Capacity(bytes.unwrap_or(0)).to_string();
-    let fake = &card.fake;
-    let cache = fake
-        .cache_bytes
-        .map_or(String::new(), |c| format!(" A cache of {} hides it for a while.", BinarySize(c)));
-    match fake.kind {
-        FakeKind::None => "The capacity is real.".to_owned(),
-        FakeKind::Limbo => {
-            format!("Fake: only {} are there, what is written beyond is lost.{cache}", size(fake.real_bytes))
-        }
-        FakeKind::Wraparound => {
-            format!("Fake: addresses wrap at {}, later data overwrites earlier.", size(fake.wrap_bytes))
-        }
-        FakeKind::Chain => format!(
-            "Fake: addresses wrap at {}, and of those only {} are there.",
-            size(fake.wrap_bytes),
-            size(fake.real_bytes)
-        ),
-    }
-}
-
 fn units(card: &Archetype) -> String {
     let f = &card.flash;
-    format!("Flash: page {}, erase block {}.", BinarySize(f.page_bytes), BinarySize(f.au_bytes))
+    let planes = if f.planes > 1 { format!(" of {} planes", f.planes) } else { String::new() };
+    let segment =
+        f.map_segment_bytes.map_or(String::new(), |s| format!(", mapped in segments of {}", BinarySize(s)));
+    format!(
+        "Flash: page {}{planes}, erase block {}{segment}.",
+        BinarySize(f.page_bytes),
+        BinarySize(f.au_bytes)
+    )
 }
 
 fn reads(card: &Archetype) -> String {
@@ -69,26 +60,26 @@ fn reads(card: &Archetype) -> String {
         1 => "no command queue".to_owned(),
         n => format!("up to {n} commands at a time"),
     };
-    format!("Reads: {} before the first byte, then {} MB/s; {queue}.", time(r.base_s), r.mb_s)
+    let unmapped = r
+        .unmapped_s
+        .map_or(String::new(), |t| format!(" Where nothing was ever written it answers after {}.", time(t)));
+    let misses = r.map_cache_bytes.map_or(String::new(), |held| {
+        format!(
+            " It knows the mapping of {} at a time; elsewhere a read waits {} more.",
+            BinarySize(held),
+            time(r.map_miss_s)
+        )
+    });
+    format!(
+        "Reads: {} before the first byte, then {} MB/s; {queue}.{unmapped}{misses}",
+        time(r.base_s),
+        r.mb_s
+    )
 }
 
 fn writes(write: &Write) -> String {
     match write {
-        Write::Hybrid(h) => {
-            let close = match h.close {
-                Close::Partial => "its rest is copied",
-                Close::Full => "all of it is copied",
-            };
-            format!(
-                "Writes: blocks mapped whole (hybrid). {} per write plus {} MB/s; {} blocks may be open in order and {} out of order. \
-                 When one more is touched the oldest is closed: {close} at {} MB/s.",
-                time(h.fixed_s),
-                h.mb_s,
-                h.open_linear,
-                h.open_random,
-                h.copy_mb_s
-            )
-        }
+        Write::Hybrid(h) => hybrid(h),
         Write::Log(l) => format!(
             "Writes: in order {} per write plus {} MB/s; out of order {} for 4 KiB into a log of {}, and {} for each erase block \
              that the log must be merged into: the wider random writes are spread, the slower they get.",
@@ -98,40 +89,82 @@ fn writes(write: &Write) -> String {
             BinarySize(l.log_bytes),
             time(l.merge_s)
         ),
-        Write::Page(p) => {
-            format!(
-                "Writes: mapped by page, {} per 4 KiB write plus {} MB/s anywhere.",
-                time(p.base_s),
-                p.mb_s
-            )
-        }
+        Write::Page(p) => format!(
+            "Writes: mapped by page, {} per 4 KiB write plus {} MB/s anywhere.{}",
+            time(p.base_s),
+            p.mb_s,
+            collection(p)
+        ),
     }
 }
 
-fn cache(c: &Cache) -> String {
+fn blocks(count: u32) -> String {
+    if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") }
+}
+
+fn hybrid(h: &HybridWrite) -> String {
+    let close = match h.close {
+        Close::Partial => "its rest is copied",
+        Close::Full => "all of it is copied",
+        Close::Written => "what was written to it is copied",
+    };
+    let small = h.small_log.map_or(String::new(), |log| {
+        let (most, takes) = (BinarySize(log.max_write_bytes), time(log.write_s));
+        format!(" Writes of up to {most} that jump go to a log of their own, in {takes} and more.")
+    });
+    let open = match (h.open_linear, h.open_random) {
+        (linear, 0) => {
+            format!("{} may be open in order, each write out of order merges its block", blocks(linear))
+        }
+        (linear, random) => format!("{} may be open in order and {random} out of order", blocks(linear)),
+    };
     format!(
-        "Cache (pSLC): {:.1} GB clean take writes at {} MB/s. Once used up it stays closed until {:.1} GB are clean again, \
-         at {} MB/s while nothing is written. Data in it reads after {}.",
-        c.clean_bytes as f64 / 1e9,
-        c.write_mb_s,
-        c.reopen_bytes as f64 / 1e9,
-        c.clean_mb_s,
-        time(c.read_base_s)
+        "Writes: blocks mapped whole (hybrid). {} per write plus {} MB/s; {open}. \
+         When one more is touched the oldest is closed: {close} at {} MB/s.{small}",
+        time(h.fixed_s),
+        h.mb_s,
+        h.copy_mb_s
     )
 }
 
-fn heat(t: &Thermal) -> String {
+fn front(card: &Archetype) -> String {
+    match card.front.ram_bytes {
+        0 => String::new(),
+        bytes => format!(
+            "Its memory joins writes that continue each other, up to {}; until a flush they could be lost.",
+            BinarySize(bytes)
+        ),
+    }
+}
+
+fn region(r: &FatRegion) -> String {
+    let size = BinarySize(r.bytes);
+    match r.page_write_s {
+        Some(t) => format!(
+            "The first {size} are mapped by page: a write anywhere there takes {} and opens no block.",
+            time(t)
+        ),
+        None => format!(
+            "The first {size} are treated specially: writes there run at {:.0} % of the speed.",
+            r.speed * 100.0
+        ),
+    }
+}
+
+fn wear(w: &Wear) -> String {
+    let end = match w.end {
+        EndOfLife::ReadOnly => "it can only be read",
+        EndOfLife::SwallowsWrites => "it accepts writes and drops them",
+        EndOfLife::LosesBlocks => "each further block that fails is lost",
+        EndOfLife::Dead => "it answers no more",
+    };
+    let moved =
+        w.level_every.map_or(String::new(), |n| format!(" A block at rest is moved every {n} erasures."));
+    let disturbed =
+        w.disturb_reads.map_or(String::new(), |n| format!(" A block is rewritten after {n} reads."));
     format!(
-        "Heat: {} K/W with a fan, {} K/W without, {} J/K. From {} °C on reads run at {:.0} % and writes at {:.0} %, from {} °C on \
-         everything at {:.0} %.",
-        t.active_k_per_w,
-        t.passive_k_per_w,
-        t.capacity_j_per_k,
-        t.tmt1_c,
-        t.light_read * 100.0,
-        t.light_write * 100.0,
-        t.tmt2_c,
-        t.heavy * 100.0
+        "Wear: half of the blocks outlive {} erasures, {} spare ones replace those that fail, then {end}.{moved}{disturbed}",
+        w.endurance_cycles, w.spare_blocks
     )
 }
 
@@ -151,7 +184,7 @@ fn rig(card: &Archetype) -> String {
 }
 
 /// A time in the unit that suits it.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{s:.2} s"),
         s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),

@@ -1,35 +1,73 @@
 //! Simulated cards as data: one TOML file a card under `cards/`, built into the binary. Adding a card is a new
 //! file there and its line in `FILES`.
 
+mod capacity;
 mod describe;
+mod describe_cache;
+mod describe_capacity;
 mod identity;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod truth;
 
+use crate::random;
+pub use capacity::CapacityVerdict;
 pub use describe::{describe, summary};
-pub use identity::{Identity, NvmeIdentity, SdRegisters};
+pub use identity::{Identity, NvmeIdentity, PowerState, SdRegisters, UsbIdentity};
 pub use schema::{
-    Archetype, Cache, Close, Constant, Cooling, EndOfLife, Fake, FakeKind, FatRegion, Flash, Front,
-    HybridWrite, LogWrite, Lost, Noise, PageWrite, Queue, QueueCost, Read, Rig, Thermal, Wear, Write,
+    Archetype, Cache, CacheKind, Close, Constant, Cooling, EndOfLife, Fake, FakeKind, FatRegion, Faults,
+    Flash, Front, Gc, HybridWrite, LogWrite, Lost, Noise, PageWrite, PoolFull, Queue, QueueCost, Read, Rig,
+    SmallLog, Start, State, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
 };
 pub use truth::{OpenBlocks, Truth};
 
 /// The files that are built in, by name.
 const FILES: &[(&str, &str)] = &[
+    ("a2-command-queue", include_str!("../../../../cards/a2-command-queue.toml")),
+    ("a2-label-only", include_str!("../../../../cards/a2-label-only.toml")),
+    ("adata-256g-express", include_str!("../../../../cards/adata-256g-express.toml")),
     ("constant", include_str!("../../../../cards/constant.toml")),
+    ("evo-64g-u3", include_str!("../../../../cards/evo-64g-u3.toml")),
+    ("evoplus-256g-a2", include_str!("../../../../cards/evoplus-256g-a2.toml")),
+    ("evoplus-32g-u1-fakeq", include_str!("../../../../cards/evoplus-32g-u1-fakeq.toml")),
     ("lexar-16g-c10", include_str!("../../../../cards/lexar-16g-c10.toml")),
     ("lexar-1tb-express", include_str!("../../../../cards/lexar-1tb-express.toml")),
+    ("lexar-pro-128g-a2", include_str!("../../../../cards/lexar-pro-128g-a2.toml")),
+    ("noobs-8g-c6", include_str!("../../../../cards/noobs-8g-c6.toml")),
+    ("oem-8g-bad4k", include_str!("../../../../cards/oem-8g-bad4k.toml")),
+    ("pro-64g-u3", include_str!("../../../../cards/pro-64g-u3.toml")),
+    ("proplus-128g-a2", include_str!("../../../../cards/proplus-128g-a2.toml")),
+    ("samsung-32g-c10", include_str!("../../../../cards/samsung-32g-c10.toml")),
+    ("samsung-evo-16g-u1", include_str!("../../../../cards/samsung-evo-16g-u1.toml")),
+    ("samsung-pro-16g-u1", include_str!("../../../../cards/samsung-pro-16g-u1.toml")),
+    ("samsung-proendurance-32g-u1", include_str!("../../../../cards/samsung-proendurance-32g-u1.toml")),
+    ("samsung-proplus-32g-u3", include_str!("../../../../cards/samsung-proplus-32g-u3.toml")),
     ("sandian-1tb-52g", include_str!("../../../../cards/sandian-1tb-52g.toml")),
+    ("sandisk-256g-express", include_str!("../../../../cards/sandisk-256g-express.toml")),
+    ("sandisk-extreme-16g-u3", include_str!("../../../../cards/sandisk-extreme-16g-u3.toml")),
     ("sandisk-extremepro-32g-a1", include_str!("../../../../cards/sandisk-extremepro-32g-a1.toml")),
+    ("sandisk-extremepro-8g-u1", include_str!("../../../../cards/sandisk-extremepro-8g-u1.toml")),
+    ("sandisk-su04g", include_str!("../../../../cards/sandisk-su04g.toml")),
+    ("sandisk-ultra-16g-u1", include_str!("../../../../cards/sandisk-ultra-16g-u1.toml")),
+    ("sata-ssd-uasp", include_str!("../../../../cards/sata-ssd-uasp.toml")),
+    ("sdnand-0.5g", include_str!("../../../../cards/sdnand-0.5g.toml")),
+    ("sdsc-2g", include_str!("../../../../cards/sdsc-2g.toml")),
+    ("sony-32g-u3", include_str!("../../../../cards/sony-32g-u3.toml")),
+    ("toshiba-16g-c10", include_str!("../../../../cards/toshiba-16g-c10.toml")),
+    ("ultra-64g-tlc24", include_str!("../../../../cards/ultra-64g-tlc24.toml")),
+    ("usb-stick-tlc", include_str!("../../../../cards/usb-stick-tlc.toml")),
+    ("wb3-full6", include_str!("../../../../cards/wb3-full6.toml")),
+    ("wb6-hard3", include_str!("../../../../cards/wb6-hard3.toml")),
 ];
 
 /// Why an archetype cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchetypeError {
     /// Nobody knows the name.
-    #[error("there is no simulated card {name:?}; there are: {known}")]
+    #[error(
+        "there is no simulated card {name:?}; there are: {known}, random-7 (any number), and your own files as ./FILE.toml"
+    )]
     Unknown {
         /// As given.
         name: String,
@@ -42,6 +80,14 @@ pub enum ArchetypeError {
         /// The card.
         name: String,
         /// What the reader of the file says.
+        reason: String,
+    },
+    /// The file cannot be had.
+    #[error("simulated card {path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system says.
         reason: String,
     },
     /// A value cannot be.
@@ -69,11 +115,19 @@ pub fn archetypes() -> Result<Vec<Archetype>, ArchetypeError> {
 }
 
 impl Archetype {
-    /// A built-in card by its name.
+    /// A built-in card by its name, a random one as `random-SEED`, or one's own by the path of its `.toml` file.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// If there is none of that name, or the file is no archetype.
     pub fn load(name: &str) -> Result<Archetype, ArchetypeError> {
+        if let Some(seed) = name.strip_prefix(random::PREFIX).and_then(|seed| seed.parse().ok()) {
+            return Ok(random::card(seed));
+        }
+        if name.ends_with(".toml") {
+            let text = std::fs::read_to_string(name)
+                .map_err(|e| ArchetypeError::File { path: name.to_owned(), reason: e.to_string() })?;
+            return Archetype::from_toml(name, &text);
+        }
         let Some((_, text)) = FILES.iter().find(|(known, _)| *known == name) else {
             return Err(ArchetypeError::Unknown { name: name.to_owned(), known: names().join(", ") });
         };
@@ -89,6 +143,12 @@ impl Archetype {
             .map_err(|e| ArchetypeError::Shape { name: name.to_owned(), reason: e.to_string() })?;
         card.check()?;
         Ok(card)
+    }
+
+    /// The card as a file that [`Archetype::from_toml`] reads.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
     }
 
     /// Checks the values, after a file was read or a key overridden.

@@ -5,55 +5,93 @@
 //! Where data lies is kept for each 256 KiB as the cycle of the cache in which it was written: data of an earlier
 //! cycle has been moved to TLC when the cache was cleaned.
 
-use super::timing::{Line, Timing, ns};
-use crate::archetype::{Cache, PageWrite};
+use super::Command;
+use super::timing::{Line, Timing, ns, ns_per_byte};
+use crate::archetype::{Archetype, Cache, WhenFull, Write};
+use serde::{Deserialize, Serialize};
 
 const CHUNK_SHIFT: u32 = 18;
 
 /// Written to TLC directly, or never.
 const TLC: u8 = 0;
 
-/// The cache and its history.
-#[derive(Debug)]
-pub(crate) struct Pslc {
-    timing: Timing,
-    clean: f64,
-    most_clean: f64,
-    reopen: f64,
-    cleaned_per_ns: f64,
-    idle: f64,
-    rest: f64,
+/// The cache's history: what it has come to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Bytes in it that are not yet moved.
+    used: f64,
+    /// Bytes that can still be cleaned [D].
+    pool: f64,
     open: bool,
     last_write: f64,
     /// When the last command of any kind ended.
     last_command: f64,
     /// Cycle of each chunk of the card.
+    #[serde(with = "super::runs")]
     cycles: Vec<u8>,
     cycle: u8,
 }
 
+impl State {
+    /// Chunks that the card has.
+    pub(super) fn chunks(&self) -> usize {
+        self.cycles.len()
+    }
+}
+
+/// What the cache did with a write.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Taken {
+    /// Bytes that went into it.
+    pub(crate) bytes: u64,
+    /// Nanoseconds a byte for those.
+    pub(crate) per_byte: f64,
+}
+
+/// The cache.
+#[derive(Debug)]
+pub(crate) struct Pslc {
+    p: Cache,
+    announced: u64,
+    pub(super) state: State,
+    timing: Timing,
+    cleaned_per_ns: f64,
+    idle: f64,
+    rest: f64,
+    pool_rest: f64,
+    most_pool: f64,
+    per_byte: f64,
+    /// Nanoseconds a byte that waits for one to be moved.
+    folding: f64,
+}
+
 impl Pslc {
-    pub(crate) fn new(p: &Cache, write: &PageWrite, announced: u64, bus_mb_s: f64) -> Self {
-        let start = p.start_bytes.unwrap_or(p.clean_bytes) as f64;
+    /// `bus_mb_s` is what the bus carries; infinite without a limit.
+    pub(crate) fn new(p: &Cache, card: &Archetype, bus_mb_s: f64) -> Self {
+        let mb_s = p.write_mb_s.min(bus_mb_s);
+        let most_pool = p.pool_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let used = p.start_bytes.map_or(0.0, |start| (p.clean_bytes - start) as f64);
         Pslc {
-            timing: Timing::new(Line {
-                base_s: p.write_base_s,
-                large_s: p.write_large_s,
-                ramp_bytes: write.ramp_bytes,
-                serial_s: p.write_serial_s,
-                mb_s: p.write_mb_s.min(bus_mb_s),
-            }),
-            clean: start,
-            most_clean: p.clean_bytes as f64,
-            reopen: p.reopen_bytes as f64,
+            p: *p,
+            announced: card.announced_bytes,
+            state: State {
+                used,
+                // JSON knows no infinity: without a limit the pool is simply never drawn from.
+                pool: if most_pool.is_finite() { most_pool } else { 0.0 },
+                open: p.start_bytes != Some(0),
+                last_write: 0.0,
+                last_command: 0.0,
+                cycles: vec![TLC; (card.announced_bytes >> CHUNK_SHIFT) as usize + 1],
+                cycle: 1,
+            },
+            timing: timing(p, card, mb_s),
             cleaned_per_ns: p.clean_mb_s / 1e3,
             idle: ns(p.idle_s),
             rest: ns(p.rest_s),
-            open: start > 0.0,
-            last_write: 0.0,
-            last_command: 0.0,
-            cycles: vec![TLC; (announced >> CHUNK_SHIFT) as usize + 1],
-            cycle: 1,
+            pool_rest: ns(p.pool_rest_s),
+            most_pool,
+            per_byte: ns_per_byte(mb_s),
+            folding: ns_per_byte(mb_s) + ns_per_byte(p.clean_mb_s),
         }
     }
 
@@ -66,73 +104,126 @@ impl Pslc {
     /// A command begins at `now`: what was cleaned since the last one counts.
     #[inline]
     pub(crate) fn begin(&mut self, now: f64) {
-        if now - self.last_command > self.rest {
-            let rested = now - self.last_command;
-            self.clean = (self.clean + rested * self.cleaned_per_ns).min(self.most_clean);
-            self.last_write = self.last_write.max(now);
+        let rested = now - self.state.last_command;
+        if rested > self.rest {
+            self.clean(rested);
+            if rested > self.pool_rest && self.most_pool.is_finite() {
+                self.state.pool = self.most_pool;
+            }
+            self.state.last_write = self.state.last_write.max(now);
         }
     }
 
-    /// A write begins at `now`. Returns how many of its `len` bytes the cache takes.
+    /// A write begins at `now`, on a card of which `mapped` bytes hold something. Returns what the cache takes of it.
     #[inline]
-    pub(crate) fn take(&mut self, now: f64, len: u64) -> u64 {
-        if !self.open {
-            self.clean_while_unwritten(now);
+    pub(crate) fn take(&mut self, now: f64, piece: Command, mapped: u64) -> Taken {
+        let limit = self.p.limit_bytes(self.announced.saturating_sub(mapped));
+        let len = piece.len;
+        if !self.state.open || self.p.clean_between_reads {
+            self.clean_while_unwritten(now, limit);
         }
-        if !self.open {
-            return 0;
+        let room = if self.state.open { (limit - self.state.used).max(0.0) } else { 0.0 };
+        let bytes = (room as u64).min(len);
+        self.state.used += bytes as f64;
+        self.draw(len as f64);
+        self.place(piece.offset, len, bytes == len);
+        if bytes == len {
+            return Taken { bytes, per_byte: self.per_byte };
         }
-        let taken = (self.clean as u64).min(len);
-        self.clean -= taken as f64;
-        if taken < len {
-            self.open = false;
-        }
-        taken
+        self.state.open = false;
+        self.when_full(bytes, len)
     }
 
-    fn clean_while_unwritten(&mut self, now: f64) {
-        let pause = now - self.last_write - self.idle;
-        if pause > 0.0 {
-            self.clean = (self.clean + pause * self.cleaned_per_ns).min(self.most_clean);
+    fn when_full(&self, bytes: u64, len: u64) -> Taken {
+        match self.p.when_full {
+            WhenFull::Direct => Taken { bytes, per_byte: self.per_byte },
+            WhenFull::Fold => {
+                let all = bytes as f64 * self.per_byte + (len - bytes) as f64 * self.folding;
+                Taken { bytes: len, per_byte: all / len as f64 }
+            }
         }
-        if self.clean >= self.reopen && self.clean >= 1.0 {
-            self.open = true;
+    }
+
+    /// Each byte written takes one of the blocks that cleaning needs.
+    #[inline]
+    fn draw(&mut self, bytes: f64) {
+        if self.most_pool.is_finite() {
+            self.state.pool = (self.state.pool - bytes).max(0.0);
+        }
+    }
+
+    fn clean(&mut self, time: f64) {
+        let most = if self.most_pool.is_finite() { self.state.pool } else { f64::INFINITY };
+        self.state.used = (self.state.used - (time * self.cleaned_per_ns).min(most)).max(0.0);
+    }
+
+    #[inline]
+    fn clean_while_unwritten(&mut self, now: f64, limit: f64) {
+        let pause = now - self.state.last_write - self.idle;
+        if pause > 0.0 {
+            self.clean(pause);
+            // The pause is used up; the end of this write begins the next one.
+            self.state.last_write = now;
+        }
+        let clean = limit - self.state.used;
+        if !self.state.open && clean >= (self.p.reopen_bytes as f64).min(limit) && clean >= 1.0 {
+            self.state.open = true;
             // Cycle 0 is TLC; after 255 cycles the oldest data is counted as young again, which costs little.
-            self.cycle = self.cycle.checked_add(1).unwrap_or(1);
+            self.state.cycle = self.state.cycle.checked_add(1).unwrap_or(1);
         }
     }
 
     /// A command ended at `end`.
     #[inline]
     pub(crate) fn end(&mut self, end: f64, wrote: bool) {
-        self.last_command = end;
+        self.state.last_command = end;
         if wrote {
-            self.last_write = end;
+            self.state.last_write = end;
         }
     }
 
     /// Notes where the bytes from `offset` went.
     #[inline]
-    pub(crate) fn place(&mut self, offset: u64, len: u64, cached: bool) {
-        let mark = if cached { self.cycle } else { TLC };
+    fn place(&mut self, offset: u64, len: u64, cached: bool) {
+        let mark = if cached { self.state.cycle } else { TLC };
         let first = (offset >> CHUNK_SHIFT) as usize;
         let last = ((offset + len - 1) >> CHUNK_SHIFT) as usize;
         if first == last {
-            self.cycles[first] = mark;
+            self.state.cycles[first] = mark;
         } else {
-            self.cycles[first..=last].fill(mark);
+            self.state.cycles[first..=last].fill(mark);
         }
     }
 
     /// True where the bytes at `offset` lie in the cache.
     #[inline]
     pub(crate) fn holds(&self, offset: u64) -> bool {
-        self.cycles[(offset >> CHUNK_SHIFT) as usize] == self.cycle
+        self.state.cycles[(offset >> CHUNK_SHIFT) as usize] == self.state.cycle
     }
 
     /// Discarded bytes need no cleaning.
     pub(crate) fn discard(&mut self, len: u64) {
-        self.clean = (self.clean + len as f64).min(self.most_clean);
-        self.open |= self.clean >= self.reopen;
+        self.state.used = (self.state.used - len as f64).max(0.0);
+        self.state.open |= self.p.clean_bytes as f64 - self.state.used >= self.p.reopen_bytes as f64;
     }
 }
+
+/// Absent times are those of the page engine; the other engines have their own and use the speed alone.
+fn timing(p: &Cache, card: &Archetype, mb_s: f64) -> Timing {
+    let (base_s, large_s, serial_s, ramp_bytes) = match &card.write {
+        Some(Write::Page(w)) => (w.base_s, w.large_s, w.serial_s, w.ramp_bytes),
+        _ => (0.0, None, 0.0, 1),
+    };
+    let base_s = p.write_base_s.unwrap_or(base_s);
+    Timing::new(Line {
+        base_s,
+        large_s: p.write_large_s.or(large_s).unwrap_or(base_s),
+        ramp_bytes,
+        serial_s: p.write_serial_s.unwrap_or(serial_s),
+        mb_s,
+    })
+}
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;

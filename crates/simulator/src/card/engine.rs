@@ -3,6 +3,7 @@
 use super::counters::Work;
 use super::hybrid::Hybrid;
 use super::log::Log;
+use super::page::Page;
 use super::timing::{Cost, Line, Timing};
 use crate::archetype::{Archetype, Write};
 
@@ -10,7 +11,7 @@ use crate::archetype::{Archetype, Write};
 pub(super) enum Engine {
     Hybrid(Hybrid),
     Log(Log),
-    Page(Timing),
+    Page(Page),
     Constant(Timing),
 }
 
@@ -19,13 +20,7 @@ impl Engine {
         match (&a.write, &a.constant) {
             (Some(Write::Hybrid(p)), _) => Engine::Hybrid(Hybrid::new(p, &a.flash, bus)),
             (Some(Write::Log(p)), _) => Engine::Log(Log::new(p, &a.flash, a.announced_bytes, bus)),
-            (Some(Write::Page(p)), _) => Engine::Page(Timing::new(Line {
-                base_s: p.base_s,
-                large_s: p.large_s.unwrap_or(p.base_s),
-                ramp_bytes: p.ramp_bytes,
-                serial_s: p.serial_s,
-                mb_s: p.mb_s.min(bus),
-            })),
+            (Some(Write::Page(p)), _) => Engine::Page(Page::new(p, a, bus)),
             (None, constant) => {
                 let (command_s, mb_s) = constant.map_or((0.0, f64::INFINITY), |c| (c.command_s, c.mb_s));
                 let line = Line {
@@ -46,14 +41,26 @@ impl Engine {
         match self {
             Engine::Hybrid(hybrid) => Cost::serial(hybrid.write(offset, len, first)),
             Engine::Log(log) => Cost::serial(log.write(offset, len, first)),
-            Engine::Constant(timing) | Engine::Page(timing) => timing.cost(len),
+            Engine::Page(page) => page.timing().cost(len),
+            Engine::Constant(timing) => timing.cost(len),
+        }
+    }
+
+    /// Nanoseconds that a byte of the last write took, where that went in order: a cache in front takes such bytes.
+    #[inline]
+    pub(super) fn in_order(&self) -> Option<f64> {
+        match self {
+            Engine::Hybrid(hybrid) => hybrid.in_order(),
+            Engine::Log(log) => log.in_order(),
+            Engine::Page(_) | Engine::Constant(_) => None,
         }
     }
 
     /// Cost of a read where the card has no read path of its own.
     pub(super) fn read(&self, len: u64) -> Cost {
         match self {
-            Engine::Constant(timing) | Engine::Page(timing) => timing.cost(len),
+            Engine::Page(page) => page.timing().cost(len),
+            Engine::Constant(timing) => timing.cost(len),
             Engine::Hybrid(_) | Engine::Log(_) => Cost::default(),
         }
     }
@@ -61,7 +68,10 @@ impl Engine {
     /// What it did inside the card so far.
     pub(super) fn work(&self) -> Work {
         match self {
-            Engine::Hybrid(_) | Engine::Log(_) | Engine::Page(_) | Engine::Constant(_) => Work::default(),
+            Engine::Page(page) => page.state.work,
+            Engine::Hybrid(hybrid) => hybrid.state.work,
+            Engine::Log(log) => log.state.work,
+            Engine::Constant(_) => Work::default(),
         }
     }
 }

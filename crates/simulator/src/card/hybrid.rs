@@ -1,23 +1,33 @@
 //! Hybrid mapping (model, W-H): blocks mapped whole, K of them open. What is written in order goes straight
 //! through; closing a block that is not whole copies, and with K + 1 blocks in turn every write closes one.
+//! Small writes may go to a log of their own instead.
 
+use super::counters::Work;
 use super::timing::{Unit, ns, ns_per_byte};
-use crate::archetype::{Close, Flash, HybridWrite};
+use crate::archetype::{Close, Flash, HybridWrite, SmallLog};
+use serde::{Deserialize, Serialize};
 
 /// One open block.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Open {
     au: u64,
     /// Written out of order since it was opened.
     random: bool,
-    /// Bytes written in order from the block's start; 0 once that order is broken.
-    written: u64,
-    /// Bytes that its log holds out of order, in whole pages.
+    /// The last run of writes in order: its first byte in the block, and the byte behind its last.
+    from: u64,
+    to: u64,
+    /// Bytes written since it was opened, those out of order in whole pages.
     log_bytes: u64,
 }
 
+impl Open {
+    fn new(au: u64, offset: u64) -> Self {
+        Open { au, random: false, from: offset, to: offset, log_bytes: 0 }
+    }
+}
+
 /// The stream that the last write belonged to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Stream {
     start: u64,
     next: u64,
@@ -25,127 +35,306 @@ struct Stream {
     established: bool,
 }
 
-/// The engine. Costs are nanoseconds, all of them serial: such cards have no queue.
-#[derive(Debug)]
-pub(crate) struct Hybrid {
-    p: HybridWrite,
-    au: Unit,
-    au_bytes: u64,
-    page_bytes: u64,
-    per_byte: f64,
-    copy_per_byte: f64,
+/// What a card of this family remembers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct State {
     /// Least recently used first.
     open: Vec<Open>,
     stream: Stream,
+    /// Bytes in the log of small writes.
+    small_bytes: u64,
+    /// What was done inside the card so far.
+    pub(crate) work: Work,
+}
+
+/// The log of small writes, in ns.
+#[derive(Debug, Clone, Copy)]
+struct Small {
+    p: SmallLog,
+    write: f64,
+    per_byte: f64,
+    merge: f64,
+}
+
+/// The parameters, in ns.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    fixed: f64,
+    new_stream: f64,
+    jump: f64,
+    stream_end: f64,
+    sub_page: f64,
+    sub_page_jump: f64,
+    ragged: f64,
+    random: f64,
+    sub_page_random: f64,
+    per_byte: f64,
+    copy_per_byte: f64,
+    close: f64,
+}
+
+/// The engine. Costs are nanoseconds, all of them serial: such cards have no queue.
+#[derive(Debug)]
+pub(crate) struct Hybrid {
+    close: Close,
+    open_linear: usize,
+    open_random: usize,
+    random_log_bytes: u64,
+    times: Times,
+    small: Option<Small>,
+    au: Unit,
+    au_bytes: u64,
+    page: Unit,
+    page_bytes: u64,
+    /// What a write out of order occupies whole.
+    plane: Unit,
+    plane_bytes: u64,
+    /// True where the last write went in order.
+    in_order: bool,
+    pub(crate) state: State,
 }
 
 impl Hybrid {
     pub(crate) fn new(p: &HybridWrite, flash: &Flash, bus_mb_s: f64) -> Self {
         Hybrid {
-            p: *p,
+            close: p.close,
+            open_linear: p.open_linear as usize,
+            open_random: p.open_random as usize,
+            random_log_bytes: p.random_log_bytes,
+            times: Times::new(p, bus_mb_s),
+            small: p.small_log.map(|log| Small::new(log, bus_mb_s)),
             au: Unit::new(flash.au_bytes),
             au_bytes: flash.au_bytes,
+            page: Unit::new(flash.page_bytes),
             page_bytes: flash.page_bytes,
-            per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
-            copy_per_byte: ns_per_byte(p.copy_mb_s),
-            open: Vec::with_capacity(p.open_linear.max(p.open_random) as usize + 1),
-            stream: Stream { start: 0, next: u64::MAX, established: false },
+            plane: Unit::new(flash.plane_bytes()),
+            plane_bytes: flash.plane_bytes(),
+            in_order: false,
+            state: State {
+                open: Vec::with_capacity(p.open_linear.max(p.open_random) as usize + 1),
+                stream: Stream { start: 0, next: u64::MAX, established: false },
+                small_bytes: 0,
+                work: Work::default(),
+            },
         }
     }
 
     /// Cost of writing `len` bytes at `offset`; `first` where this begins a command.
+    #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, first: bool) -> f64 {
-        let mut cost = self.follow(offset, first);
+        let jumps = offset != self.state.stream.next;
+        if jumps
+            && first
+            && let Some(cost) = self.write_small(offset, len)
+        {
+            return cost;
+        }
+        let mut cost = self.follow(offset, jumps, first);
         let (mut at, end) = (offset, offset + len);
         while at < end {
             let au = self.au.number(at);
             let piece = end.min((au + 1) * self.au_bytes) - at;
-            cost += self.write_in(au, at - au * self.au_bytes, piece);
+            cost += self.write_in(au, at - au * self.au_bytes, piece, jumps && at == offset);
             at += piece;
         }
-        self.stream.next = end;
-        self.stream.established |= self.au.number(self.stream.start) != self.au.number(end - 1);
+        let stream = &mut self.state.stream;
+        stream.next = end;
+        stream.established |= self.au.number(stream.start) != self.au.number(end - 1);
         cost
+    }
+
+    /// Nanoseconds that a byte of the last write took, where that went in order.
+    #[inline]
+    pub(crate) fn in_order(&self) -> Option<f64> {
+        self.in_order.then_some(self.times.per_byte)
     }
 
     /// Keeps track of the stream and prices the command's begin by it.
-    fn follow(&mut self, offset: u64, first: bool) -> f64 {
-        let mut cost = if first { ns(self.p.fixed_s) } else { 0.0 };
-        if offset != self.stream.next {
-            cost += if self.stream.established { ns(self.p.stream_end_s) } else { 0.0 };
-            self.stream = Stream { start: offset, next: offset, established: false };
+    #[inline]
+    fn follow(&mut self, offset: u64, jumps: bool, first: bool) -> f64 {
+        let stream = &mut self.state.stream;
+        let mut cost = if first { self.times.fixed } else { 0.0 };
+        if jumps {
+            cost += self.times.jump + if stream.established { self.times.stream_end } else { 0.0 };
+            *stream = Stream { start: offset, next: offset, established: false };
         }
-        if first && !self.stream.established {
-            cost += ns(self.p.new_stream_s);
+        if first && !stream.established {
+            cost += self.times.new_stream;
         }
         cost
     }
 
-    fn write_in(&mut self, au: u64, offset: u64, len: u64) -> f64 {
-        let mut cost = 0.0;
-        let mut block = match self.open.iter().position(|o| o.au == au) {
-            Some(place) => self.open.remove(place),
-            None => {
-                cost += self.make_room();
-                Open { au, random: false, written: 0, log_bytes: 0 }
-            }
-        };
-        cost += if !block.random && offset == block.written {
-            block.written += len;
-            self.in_order(len)
+    /// Cost of a write that goes to the log of small writes; `None` where it does not.
+    #[inline]
+    fn write_small(&mut self, offset: u64, len: u64) -> Option<f64> {
+        let small = self.small?;
+        if len > small.p.max_write_bytes || (!small.p.takes_turns && self.continues_a_block(offset)) {
+            return None;
+        }
+        self.in_order = false;
+        self.state.stream = Stream { start: offset, next: offset + len, established: false };
+        self.state.small_bytes += len;
+        let mut cost = small.write + len as f64 * small.per_byte;
+        if self.state.small_bytes >= small.p.bytes {
+            self.state.work.merges += 1;
+            self.state.work.copied_bytes += self.state.small_bytes;
+            self.state.small_bytes = 0;
+            cost += small.merge;
+        }
+        Some(cost)
+    }
+
+    /// True where a write would go on in an open block, or begin one at its start.
+    fn continues_a_block(&self, offset: u64) -> bool {
+        let au = self.au.number(offset);
+        let inside = offset - au * self.au_bytes;
+        let open = self.state.open.iter().rev().find(|o| o.au == au);
+        open.map_or(inside == 0, |o| !o.random && o.to == inside)
+    }
+
+    #[inline]
+    fn write_in(&mut self, au: u64, offset: u64, len: u64, jumps: bool) -> f64 {
+        let mut cost = self.bring_to_the_end(au, offset);
+        cost += self.merge_full_log(offset, len);
+        let Some(block) = self.state.open.last_mut() else { return cost };
+        self.in_order = !block.random && offset == block.to;
+        if offset != block.to {
+            block.from = offset;
+        }
+        block.to = offset + len;
+        block.log_bytes += len;
+        if self.in_order {
+            cost += self.straight(offset, len, jumps);
         } else {
-            self.out_of_order(&mut block, offset, len)
-        };
-        // A block written whole only needs its predecessor erased: it is closed at no cost (switch merge).
-        if block.written < self.au_bytes {
-            self.open.push(block);
+            block.random = true;
+            cost += self.out_of_order(len);
+        }
+        self.drop_whole();
+        cost
+    }
+
+    /// A write out of order for which the log of the last block has no room merges it first, and then begins a new one.
+    #[inline]
+    fn merge_full_log(&mut self, offset: u64, len: u64) -> f64 {
+        let Some(block) = self.state.open.last_mut() else { return 0.0 };
+        let in_order = !block.random && offset == block.to;
+        if in_order || (self.open_random > 0 && block.log_bytes + len <= self.random_log_bytes) {
+            return 0.0;
+        }
+        *block = Open::new(block.au, offset);
+        self.copy(self.au_bytes)
+    }
+
+    /// Makes the block the last in the list, opening it where it is not open.
+    #[inline]
+    fn bring_to_the_end(&mut self, au: u64, offset: u64) -> f64 {
+        let open = &mut self.state.open;
+        if open.last().is_some_and(|o| o.au == au) {
+            return 0.0;
+        }
+        if let Some(place) = open.iter().rposition(|o| o.au == au) {
+            open[place..].rotate_left(1);
+            return 0.0;
+        }
+        let cost = self.make_room();
+        self.state.open.push(Open::new(au, offset));
+        cost
+    }
+
+    /// A block written whole in order only needs its predecessor erased (switch merge).
+    #[inline]
+    fn drop_whole(&mut self) {
+        if self.state.open.last().is_some_and(|o| o.to - o.from == self.au_bytes) {
+            self.state.open.pop();
+            self.state.work.erased_units += 1;
+        }
+    }
+
+    #[inline]
+    fn straight(&self, offset: u64, len: u64, jumps: bool) -> f64 {
+        let t = &self.times;
+        let mut cost = len as f64 * t.per_byte;
+        if len < self.page_bytes {
+            cost += t.sub_page + if jumps { t.sub_page_jump } else { 0.0 };
+        } else if t.ragged > 0.0 {
+            cost += t.ragged * (self.cuts_a_page(offset) + self.cuts_a_page(offset + len));
         }
         cost
     }
 
-    fn in_order(&self, len: u64) -> f64 {
-        let ragged = !len.is_multiple_of(self.page_bytes);
-        len as f64 * self.per_byte + if ragged { ns(self.p.sub_page_s) } else { 0.0 }
+    fn cuts_a_page(&self, at: u64) -> f64 {
+        if self.page.number(at) * self.page_bytes == at { 0.0 } else { 1.0 }
     }
 
-    fn out_of_order(&mut self, block: &mut Open, offset: u64, len: u64) -> f64 {
-        block.random = true;
-        // A random block that is then overwritten in order from its start gets whole again.
-        block.written = match offset {
-            0 => len,
-            o if o == block.written => block.written + len,
-            _ => 0,
-        };
-        let pages = len.div_ceil(self.page_bytes) * self.page_bytes;
-        let mut cost = pages as f64 * self.per_byte;
+    #[inline]
+    fn out_of_order(&mut self, len: u64) -> f64 {
+        let t = &self.times;
+        let pages = (self.plane.number(len - 1) + 1) * self.plane_bytes;
+        let mut cost = t.random + pages as f64 * t.per_byte;
         if len < self.page_bytes {
-            cost += ns(self.p.sub_page_random_s);
+            cost += t.sub_page_random;
         }
-        block.log_bytes += pages;
-        if block.log_bytes >= self.p.random_log_bytes {
-            block.log_bytes = 0;
-            cost += self.copy(self.au_bytes);
+        if let Some(block) = self.state.open.last_mut() {
+            block.log_bytes += pages - len;
         }
         cost
     }
 
     /// Closes the block used longest ago where as many are open as may be.
+    #[inline]
     fn make_room(&mut self) -> f64 {
-        let limit = if self.open.iter().any(|o| o.random) { self.p.open_random } else { self.p.open_linear };
+        let random = self.open_random != self.open_linear && self.state.open.iter().any(|o| o.random);
+        let limit = if random { self.open_random.max(1) } else { self.open_linear };
         let mut cost = 0.0;
-        while self.open.len() >= limit as usize {
-            let oldest = self.open.remove(0);
+        while self.state.open.len() >= limit {
+            let oldest = self.state.open.remove(0);
             cost += self.close(&oldest);
         }
         cost
     }
 
-    fn close(&self, block: &Open) -> f64 {
-        let partial = !block.random && self.p.close == Close::Partial;
-        self.copy(if partial { self.au_bytes - block.written } else { self.au_bytes })
+    fn close(&mut self, block: &Open) -> f64 {
+        self.copy(match self.close {
+            Close::Partial if !block.random => self.au_bytes - (block.to - block.from),
+            Close::Written => block.log_bytes.min(self.au_bytes),
+            Close::Partial | Close::Full => self.au_bytes,
+        })
     }
 
-    fn copy(&self, bytes: u64) -> f64 {
-        bytes as f64 * self.copy_per_byte + ns(self.p.close_s)
+    fn copy(&mut self, bytes: u64) -> f64 {
+        let work = &mut self.state.work;
+        work.merges += 1;
+        work.copied_bytes += bytes;
+        work.erased_units += 1;
+        bytes as f64 * self.times.copy_per_byte + self.times.close
     }
 }
+
+impl Times {
+    fn new(p: &HybridWrite, bus_mb_s: f64) -> Self {
+        Times {
+            fixed: ns(p.fixed_s),
+            new_stream: ns(p.new_stream_s),
+            jump: ns(p.jump_s),
+            stream_end: ns(p.stream_end_s),
+            sub_page: ns(p.sub_page_s),
+            sub_page_jump: ns(p.sub_page_jump_s),
+            ragged: ns(p.ragged_s.unwrap_or(p.sub_page_s)),
+            random: ns(p.random_s),
+            sub_page_random: ns(p.sub_page_random_s),
+            per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
+            copy_per_byte: ns_per_byte(p.copy_mb_s),
+            close: ns(p.close_s),
+        }
+    }
+}
+
+impl Small {
+    fn new(p: SmallLog, bus_mb_s: f64) -> Self {
+        Small { p, write: ns(p.write_s), per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)), merge: ns(p.merge_s) }
+    }
+}
+
+#[cfg(test)]
+#[path = "hybrid_tests.rs"]
+mod tests;

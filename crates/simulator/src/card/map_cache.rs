@@ -21,6 +21,13 @@ pub(crate) struct State {
     next: usize,
 }
 
+impl State {
+    /// Parts that the table has, and that fit into the memory: what two states of one card agree in.
+    pub(super) fn parts(&self) -> usize {
+        self.resident.len() + self.ring.len()
+    }
+}
+
 /// The memory.
 #[derive(Debug)]
 pub(crate) struct MapCache {
@@ -68,7 +75,7 @@ mod tests {
     #[test]
     fn random_reads_over_a_span_miss_as_often_as_the_closed_form_says() {
         let spec =
-            target_spec::parse("sim:lexar-1tb-express?map_cache_bytes=1GiB&map_miss_s=0.0001").unwrap();
+            target_spec::parse("sim:lexar-1tb-express?map_cache_bytes=1GiB&read.map_miss_s=0.0001").unwrap();
         let read = spec.archetype.read.unwrap();
         for (span_gib, share) in [(1, 0.0), (2, 0.5), (4, 0.75), (64, 1.0 - 1.0 / 64.0)] {
             let mut cache = MapCache::new(&read, spec.archetype.announced_bytes).unwrap();
@@ -86,7 +93,8 @@ mod tests {
 
     #[test]
     fn a_card_whose_table_fits_has_no_such_memory() {
-        let spec = target_spec::parse("sim:lexar-1tb-express?map_cache_bytes=2TB&map_miss_s=0.0001").unwrap();
+        let spec =
+            target_spec::parse("sim:lexar-1tb-express?map_cache_bytes=2TB&read.map_miss_s=0.0001").unwrap();
         assert!(MapCache::new(&spec.archetype.read.unwrap(), spec.archetype.announced_bytes).is_none());
     }
 }

@@ -19,6 +19,11 @@ impl Mapped {
         Mapped { words: vec![0; (bytes.div_ceil(1 << SHIFT)).div_ceil(64) as usize], blocks: 0 }
     }
 
+    /// Length of the table, which two states of one card agree in.
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
     /// Bytes mapped.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {

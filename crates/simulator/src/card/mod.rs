@@ -10,13 +10,16 @@ mod log;
 mod map_cache;
 mod mapped;
 mod noise;
+mod page;
 mod planes;
 mod ram;
 mod read;
 mod region;
+mod runs;
+pub(crate) mod state;
 #[cfg(test)]
 mod tests;
-mod thermal;
+pub(crate) mod thermal;
 mod timing;
 mod wear;
 mod writing;
@@ -27,14 +30,15 @@ use counters::{Counters, Tally};
 use engine::Engine;
 use map_cache::MapCache;
 use mapped::Mapped;
+pub(crate) use noise::Random;
 use noise::{Draw, Noise};
 use planes::Planes;
 use ram::Ram;
 use read::ReadPath;
 use region::Region;
 use std::ops::Range;
-use thermal::Heat;
-use timing::{Cost, ns};
+use thermal::{Heat, HeatCounters};
+use timing::{Cost, later, ns};
 use wear::Wear;
 
 /// A long command is charged in pieces of this size, so that heat and cache follow its course.
@@ -74,6 +78,9 @@ pub(crate) struct Card {
     queue_share: f64,
     read_cost: Box<[f32; DEPTHS]>,
     write_cost: Box<[f32; DEPTHS]>,
+    /// The same for what lies in the cache, or went there.
+    cached_read: Box<[f32; DEPTHS]>,
+    cached_write: Box<[f32; DEPTHS]>,
     flush: f64,
     discard: f64,
     /// When the last command ends.
@@ -89,14 +96,10 @@ impl Card {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
         let bus =
             a.rig.bus_mb_s.unwrap_or(f64::INFINITY).min(a.front.interface_mb_s.unwrap_or(f64::INFINITY));
-        let page = match &a.write {
-            Some(Write::Page(p)) => Some(p),
-            _ => None,
-        };
         Card {
             engine: Engine::new(a, bus),
             reads: a.read.as_ref().map(|r| ReadPath::new(r, a, bus)),
-            pslc: a.cache.as_ref().zip(page).map(|(c, p)| Pslc::new(c, p, a.announced_bytes, bus)),
+            pslc: a.cache.as_ref().map(|c| Pslc::new(c, a, bus)),
             heat: heat(a),
             ram: Ram::new(&a.front, bus),
             region: a.fat_region.as_ref().map(|r| Region::new(r, a, bus)),
@@ -106,8 +109,10 @@ impl Card {
             wear: a.wear.as_ref().map(|w| Wear::new(w, a)),
             noise: Noise::new(&a.noise, seed),
             queue_share: 1.0 / f64::from(a.queue.depth),
-            read_cost: steps(&a.queue.read_cost),
-            write_cost: steps(&a.queue.write_cost),
+            read_cost: steps(&a.queue.read_cost, |s| s.factor),
+            write_cost: steps(&a.queue.write_cost, |s| s.factor),
+            cached_read: steps(&a.queue.read_cost, |s| s.cached.unwrap_or(s.factor)),
+            cached_write: steps(&a.queue.write_cost, |s| s.cached.unwrap_or(s.factor)),
             flush: ns(a.queue.flush_s),
             discard: ns(a.front.discard_s),
             last_end: 0.0,
@@ -149,27 +154,35 @@ impl Card {
     #[inline]
     fn serve_piece(&mut self, now: f64, piece: Command, first: bool) -> f64 {
         let slot = (piece.in_flight as usize).min(DEPTHS - 1);
-        let (cost, draw, heat) = if piece.write {
-            let cost = self.write_cost_of(now.max(self.last_end), piece, first);
-            let heat = self.heat.as_ref().map_or(1.0, Heat::write_factor);
-            (cost.scaled(f64::from(self.write_cost[slot])), self.noise.write(), heat)
+        let (cost, draw) = if piece.write {
+            let cost = self.write_cost_of(later(now, self.last_end), piece, first);
+            let factors = if self.cached(piece.offset) { &self.cached_write } else { &self.write_cost };
+            (cost.scaled(f64::from(factors[slot])), self.noise.write())
         } else {
-            let cost = self.read_cost_of(piece);
-            let heat = self.heat.as_ref().map_or(1.0, Heat::read_factor);
-            (cost.scaled(f64::from(self.read_cost[slot])), self.noise.read(), heat)
+            let cached = self.cached(piece.offset);
+            let factors = if cached { &self.cached_read } else { &self.read_cost };
+            let factor = f64::from(factors[slot]);
+            (self.read_cost_of(piece, cached).scaled(factor), self.noise.read())
         };
-        let start = now.max(self.last_end);
+        let start = later(now, self.last_end);
         let cool = cost.scaled(draw.factor);
         let alone = self.planes.as_mut().is_some_and(|planes| planes.waits(piece.offset, piece.write));
-        let end = self.end_of(now, cool.scaled(heat), draw, first, alone);
+        let slowed = self.heat.as_ref().map_or(cool, |heat| heat.slowed(cool, piece.write, first));
+        let end = self.end_of(now, slowed, draw, first, alone);
         self.last_end = end;
         if let Some(node) = &mut self.heat {
-            node.worked(end, end - start, cool.service.max(cool.serial), piece.write);
+            node.worked(end, end - start, later(cool.service, cool.serial), piece.write);
         }
         if let Some(pslc) = &mut self.pslc {
             pslc.end(end, piece.write);
         }
         end
+    }
+
+    /// True where what lies at `offset` is in the pSLC cache.
+    #[inline]
+    fn cached(&self, offset: u64) -> bool {
+        self.pslc.as_ref().is_some_and(|pslc| pslc.holds(offset))
     }
 
     /// T(d) = max(T1 / min(d, Q), t_ser), said by command: alone in the queue the first term rules, with Q and more
@@ -178,17 +191,17 @@ impl Card {
     #[inline]
     fn end_of(&self, now: f64, cost: Cost, draw: Draw, first: bool, alone: bool) -> f64 {
         if !first {
-            return self.last_end + cost.access + cost.service;
+            return self.last_end + cost.service;
         }
         let whole = cost.access + cost.service;
         let share = if alone { whole } else { whole * self.queue_share };
-        (now + whole).max(self.last_end + share.max(cost.service).max(cost.serial)) + draw.hiccup_ns
+        let busy = later(later(share, cost.service), cost.serial);
+        later(now + whole, self.last_end + busy) + draw.hiccup_ns
     }
 
     #[inline]
-    fn read_cost_of(&mut self, piece: Command) -> Cost {
+    fn read_cost_of(&mut self, piece: Command, cached: bool) -> Cost {
         let Some(reads) = &mut self.reads else { return self.engine.read(piece.len) };
-        let cached = self.pslc.as_ref().is_some_and(|p| p.holds(piece.offset));
         let unmapped = self.mapped.as_ref().is_some_and(|m| !m.has(piece.offset));
         let mut cost = reads.cost(piece.offset, piece.len, cached, unmapped);
         self.tally.unmapped_reads += u64::from(unmapped);
@@ -217,8 +230,9 @@ impl Card {
     pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
         self.tally.discards += 1;
         self.tally.discarded_bytes += len;
-        if let Some(mapped) = &mut self.mapped {
-            mapped.clear(offset, len);
+        let unmapped = self.mapped.as_mut().map_or(0, |mapped| mapped.clear(offset, len));
+        if let Engine::Page(page) = &mut self.engine {
+            page.discard(unmapped, len);
         }
         if let Some(pslc) = &mut self.pslc {
             pslc.discard(len);
@@ -229,10 +243,10 @@ impl Card {
 
     /// Ranges that hold data from before the card was put in.
     pub(crate) fn holds_data(&mut self, ranges: impl Iterator<Item = Range<u64>>) {
-        if let Some(mapped) = &mut self.mapped {
-            ranges.for_each(|range| {
-                mapped.set(range.start, range.end - range.start);
-            });
+        let Some(mapped) = &mut self.mapped else { return };
+        let bytes = ranges.map(|range| mapped.set(range.start, range.end - range.start)).sum();
+        if let Engine::Page(page) = &mut self.engine {
+            page.hold(bytes);
         }
     }
 
@@ -250,6 +264,12 @@ impl Card {
     pub(crate) fn celsius(&mut self, now: f64) -> Option<f64> {
         let last_end = self.last_end.min(now);
         self.heat.as_mut().map(|heat| heat.celsius(now, last_end))
+    }
+
+    /// What it counted about its heat, where a heat model runs.
+    pub(crate) fn heat_counters(&mut self, now: f64) -> HeatCounters {
+        self.celsius(now);
+        self.heat.as_ref().map(Heat::counters).unwrap_or_default()
     }
 
     /// What the card has come to, once it is worn out.
@@ -280,21 +300,22 @@ impl Card {
 
 /// Only where something depends on it is it kept which blocks hold data.
 fn needs_mapped(a: &Archetype) -> bool {
-    a.read.is_some_and(|r| r.unmapped_s.is_some())
+    let collects = matches!(&a.write, Some(Write::Page(page)) if page.gc.is_some());
+    collects || a.cache.is_some_and(|c| c.bits.is_some()) || a.read.is_some_and(|r| r.unmapped_s.is_some())
 }
 
 fn heat(a: &Archetype) -> Option<Heat> {
-    a.thermal.as_ref().filter(|_| a.rig.heat).map(|thermal| Heat::new(thermal, &a.rig))
+    a.thermal.as_ref().filter(|_| a.rig.heat).map(|thermal| Heat::new(thermal, a))
 }
 
 /// The cost factor at each number of commands in flight.
-fn steps(list: &[QueueCost]) -> Box<[f32; DEPTHS]> {
+fn steps(list: &[QueueCost], factor: fn(&QueueCost) -> f64) -> Box<[f32; DEPTHS]> {
     let mut sorted = list.to_vec();
     sorted.sort_by_key(|s| s.in_flight);
     let mut table = Box::new([1.0f32; DEPTHS]);
     for step in sorted {
         let from = (step.in_flight as usize).min(DEPTHS);
-        table[from..].fill(step.factor as f32);
+        table[from..].fill(factor(&step) as f32);
     }
     table
 }

@@ -1,7 +1,8 @@
 //! Scatter of the times, from a generator of its own so that the same seed gives the same card on every machine.
 //!
 //! The hot path draws one number an I/O and looks its factor up: exp() and ln() of millions of I/Os would cost
-//! more than the rest of the model.
+//! more than the rest of the model. Both come from the libm crate, here and wherever the model needs them: the C
+//! library's differ in the last bit from version to version, and with it the same card would.
 
 use crate::archetype;
 
@@ -26,7 +27,7 @@ impl Random {
     }
 
     /// Evenly in (0, 1].
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 }
@@ -62,6 +63,16 @@ impl Noise {
         }
     }
 
+    /// Where the random numbers are.
+    pub(super) fn state(&self) -> u64 {
+        self.random.0
+    }
+
+    /// Goes on from there.
+    pub(super) fn resume(&mut self, state: u64) {
+        self.random = Random::new(state);
+    }
+
     #[inline]
     pub(crate) fn read(&mut self) -> Draw {
         let bits = self.random.next();
@@ -77,7 +88,7 @@ impl Noise {
     #[inline]
     fn hiccup(&mut self, bits: u64) -> f64 {
         if ((bits >> 32) as u32) < self.hiccup_below {
-            -self.random.unit().ln() * self.hiccup_ns
+            -libm::log(self.random.unit()) * self.hiccup_ns
         } else {
             0.0
         }
@@ -88,7 +99,7 @@ impl Noise {
 fn table(sigma: f64) -> Box<[f32; TABLE]> {
     let mut factors = Box::new([1.0; TABLE]);
     for (i, factor) in factors.iter_mut().enumerate() {
-        *factor = (sigma * quantile((i as f64 + 0.5) / TABLE as f64)).exp() as f32;
+        *factor = libm::exp(sigma * quantile((i as f64 + 0.5) / TABLE as f64)) as f32;
     }
     factors
 }
@@ -108,7 +119,7 @@ pub(crate) fn normal_cdf(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
     let series = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
     let tail = series.iter().rev().fold(0.0, |sum, a| (sum + a) * t);
-    let upper = tail * (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let upper = tail * libm::exp(-z * z / 2.0) / (2.0 * std::f64::consts::PI).sqrt();
     if z < 0.0 { upper } else { 1.0 - upper }
 }
 

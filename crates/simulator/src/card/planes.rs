@@ -17,7 +17,7 @@ impl Planes {
     pub(super) fn new(flash: &Flash, depth: u32) -> Option<Self> {
         let count = u64::from(flash.planes);
         (count > 1 && depth > 1).then(|| Planes {
-            unit: Unit::new(flash.page_bytes / count),
+            unit: Unit::new(flash.plane_bytes()),
             count,
             last: u64::MAX,
         })

@@ -15,7 +15,7 @@ pub(crate) struct ReadPath {
     read_unit: Unit,
     steps: Vec<(Unit, f64)>,
     /// Where the last read ended.
-    next: u64,
+    pub(super) next: u64,
 }
 
 impl ReadPath {
@@ -30,9 +30,9 @@ impl ReadPath {
             mb_s: read.mb_s.min(bus_mb_s),
         };
         let cached = card.cache.map_or(line, |c| Line {
-            base_s: c.read_base_s,
-            large_s: read.large_s.unwrap_or(c.read_base_s),
-            serial_s: c.read_serial_s,
+            base_s: c.read_base_s.unwrap_or(read.base_s),
+            large_s: read.large_s.unwrap_or(c.read_base_s.unwrap_or(read.base_s)),
+            serial_s: c.read_serial_s.unwrap_or(read.serial_s),
             ..line
         });
         let segment = flash.map_segment_bytes.unwrap_or(flash.au_bytes);

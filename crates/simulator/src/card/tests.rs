@@ -44,7 +44,7 @@ fn commands_end_in_the_order_of_their_arrival() {
 #[test]
 fn a_fake_queue_makes_queued_writes_dear() {
     let mut archetype = target_spec::parse("sim:constant").unwrap().archetype;
-    archetype.queue.write_cost = vec![QueueCost { in_flight: 8, factor: 40.0 }];
+    archetype.queue.write_cost = vec![QueueCost { in_flight: 8, factor: 40.0, cached: None }];
     let mut card = Card::new(&archetype, 1);
     let write = |in_flight| Command { write: true, offset: 0, len: 4096, in_flight };
     let alone = card.serve(0.0, write(7));
@@ -175,4 +175,30 @@ fn two_queued_reads_on_one_plane_follow_each_other() {
 fn a_discard_takes_the_time_that_it_is_said_to_take() {
     let mut card = with("sim:lexar-16g-c10", |a| a.front.discard_s = 0.25);
     assert_eq!(card.discard(1e9, 0, 4 * MIB), 1.25e9);
+}
+
+#[test]
+fn every_kind_of_card_wears_out_by_what_is_written_to_it() {
+    for name in
+        ["sim:constant", "sim:lexar-16g-c10", "sim:sandisk-extremepro-32g-a1", "sim:lexar-1tb-express"]
+    {
+        let mut card = with(name, |a| {
+            a.wear =
+                Some(crate::archetype::Wear { endurance_cycles: 2.0, spare_blocks: 0, ..Default::default() });
+        });
+        let bytes = target_spec::parse(name).unwrap().archetype.announced_bytes;
+        let passes = (1..=4)
+            .find(|_| {
+                let blocks = bytes / (64 * MIB);
+                (0..blocks).for_each(|i| {
+                    time(&mut card, write(i * 64 * MIB, 64 * MIB));
+                });
+                card.end_of_life().is_some()
+            })
+            .unwrap_or(9);
+        assert!((2..=3).contains(&passes), "{name}: two cycles of endurance lasted {passes} passes");
+        let counters = card.counters();
+        let cycles = counters.erase_cycles.unwrap() / passes as f64;
+        assert!((0.9..1.2).contains(&cycles), "{name}: a pass in order erases each block once: {cycles}");
+    }
 }

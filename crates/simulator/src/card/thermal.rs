@@ -1,14 +1,18 @@
 //! Heat (model, T): one node with a capacity and a resistance to the room, fed by what the card does, and two
 //! limits with hysteresis. Integrated in steps of at least 10 ms of the card's clock, exactly for a constant power.
+//! It counts what an NVMe card reports of it in its SMART log.
 
-use super::timing::ns;
-use crate::archetype::{Cooling, Rig, Thermal};
+use super::timing::{Cost, ns};
+use crate::archetype::{Archetype, Cooling, Thermal, Throttle};
+use serde::{Deserialize, Serialize};
 
 /// Shortest step in ns: far below any time constant of a card (minutes), far above the time of an I/O.
 const STEP: f64 = 10e6;
 
+const KELVIN: f64 = 273.0;
+
 /// What the card did since the last look.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Work {
     /// ns with a command under way.
     busy: f64,
@@ -18,6 +22,37 @@ struct Work {
     writing: f64,
 }
 
+/// What a card counts about its heat; seconds of its own clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct HeatCounters {
+    /// Times that light throttling (TMT1) began.
+    pub(crate) t1_transitions: u32,
+    /// Times that heavy throttling (TMT2) began.
+    pub(crate) t2_transitions: u32,
+    /// Seconds in light throttling.
+    pub(crate) t1_s: f64,
+    /// Seconds in heavy throttling.
+    pub(crate) t2_s: f64,
+    /// Seconds at or above the warning temperature.
+    pub(crate) warning_s: f64,
+    /// Seconds at or above the critical temperature.
+    pub(crate) critical_s: f64,
+    /// Seconds with a command under way.
+    pub(crate) busy_s: f64,
+    /// Highest temperature so far in °C.
+    pub(crate) highest_c: f64,
+}
+
+/// The node's history: what it has come to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct State {
+    celsius: f64,
+    level: u8,
+    since: f64,
+    work: Work,
+    counters: HeatCounters,
+}
+
 /// The node.
 #[derive(Debug)]
 pub(crate) struct Heat {
@@ -25,43 +60,60 @@ pub(crate) struct Heat {
     k_per_w: f64,
     /// Time constant in ns.
     tau: f64,
-    celsius: f64,
-    level: u8,
-    since: f64,
-    work: Work,
+    warning_c: f64,
+    critical_c: f64,
+    pub(super) state: State,
     read_factor: f64,
     write_factor: f64,
 }
 
 impl Heat {
-    pub(crate) fn new(p: &Thermal, rig: &Rig) -> Self {
-        let k_per_w = match rig.cooling {
+    pub(crate) fn new(p: &Thermal, card: &Archetype) -> Self {
+        let k_per_w = match card.rig.cooling {
             Cooling::Active => p.active_k_per_w,
             Cooling::Passive => p.passive_k_per_w,
         };
+        let celsius = p.ambient_c + k_per_w * p.idle_w;
+        let limit = |kelvin: Option<u16>| kelvin.map_or(f64::INFINITY, |k| f64::from(k) - KELVIN);
+        let nvme = card.identity.nvme.as_ref();
         Heat {
             p: *p,
             k_per_w,
             tau: ns(k_per_w * p.capacity_j_per_k),
-            celsius: p.ambient_c + k_per_w * p.idle_w,
-            level: 0,
-            since: 0.0,
-            work: Work::default(),
+            warning_c: limit(nvme.map(|n| n.wctemp_k)),
+            critical_c: limit(nvme.map(|n| n.cctemp_k)),
+            state: State {
+                celsius,
+                level: 0,
+                since: 0.0,
+                work: Work::default(),
+                counters: HeatCounters { highest_c: celsius, ..HeatCounters::default() },
+            },
             read_factor: 1.0,
             write_factor: 1.0,
         }
     }
 
-    /// Multiplies the time of a read.
-    #[inline]
-    pub(crate) fn read_factor(&self) -> f64 {
-        self.read_factor
+    /// Goes on from a saved state.
+    pub(crate) fn resume(&mut self, state: State) {
+        self.state = state;
+        self.slow_down();
     }
 
-    /// Multiplies the time of a write.
+    /// What it counted so far.
+    pub(crate) fn counters(&self) -> HeatCounters {
+        self.state.counters
+    }
+
+    /// What a command costs at the present temperature.
     #[inline]
-    pub(crate) fn write_factor(&self) -> f64 {
-        self.write_factor
+    pub(crate) fn slowed(&self, cost: Cost, write: bool, first: bool) -> Cost {
+        let factor = if write { self.write_factor } else { self.read_factor };
+        // A long command keeps the data path busy from its second piece on, so its pieces take the full factor.
+        if self.p.throttle == Throttle::Clock || !first {
+            return cost.scaled(factor);
+        }
+        Cost { serial: cost.serial.max(cost.service) * factor, ..cost }
     }
 
     /// A command begins at `now`, after the card has rested since the last one ended.
@@ -77,13 +129,13 @@ impl Heat {
     /// moves costs the same energy at any speed.
     #[inline]
     pub(crate) fn worked(&mut self, now: f64, busy: f64, moving: f64, write: bool) {
-        self.work.busy += busy;
+        self.state.work.busy += busy;
         if write {
-            self.work.writing += moving
+            self.state.work.writing += moving
         } else {
-            self.work.reading += moving
+            self.state.work.reading += moving
         }
-        if now - self.since >= STEP {
+        if now - self.state.since >= STEP {
             self.integrate(now);
         }
     }
@@ -91,39 +143,73 @@ impl Heat {
     /// The temperature at `now` in °C.
     pub(crate) fn celsius(&mut self, now: f64, last_end: f64) -> f64 {
         self.begin(now, last_end);
-        self.celsius
+        self.state.celsius
     }
 
     fn integrate(&mut self, now: f64) {
-        let dt = now - self.since;
+        let dt = now - self.state.since;
         if dt <= 0.0 {
             return;
         }
-        let Work { busy, reading, writing } = std::mem::take(&mut self.work);
+        let Work { busy, reading, writing } = std::mem::take(&mut self.state.work);
         let share = |ns: f64| (ns / dt).min(1.0);
+        let busy_w = self.p.busy_w * if self.state.level == 0 { 1.0 } else { self.p.throttled_busy };
         let watts = self.p.idle_w
-            + share(busy) * (self.p.busy_w - self.p.idle_w)
+            + share(busy) * (busy_w - self.p.idle_w)
             + share(reading) * self.p.read_w
             + share(writing) * self.p.write_w;
         let goal = self.p.ambient_c + self.k_per_w * watts;
-        self.celsius = goal + (self.celsius - goal) * (-dt / self.tau).exp();
-        self.since = now;
+        self.state.counters.busy_s += share(busy) * dt / 1e9;
+        self.state.celsius = goal + (self.state.celsius - goal) * libm::exp(-dt / self.tau);
+        self.state.since = now;
+        self.count(dt / 1e9);
         self.limit();
     }
 
+    fn count(&mut self, seconds: f64) {
+        let State { celsius, level, counters, .. } = &mut self.state;
+        counters.highest_c = counters.highest_c.max(*celsius);
+        match level {
+            1 => counters.t1_s += seconds,
+            2 => counters.t2_s += seconds,
+            _ => {}
+        }
+        if *celsius >= self.warning_c {
+            counters.warning_s += seconds;
+        }
+        if *celsius >= self.critical_c {
+            counters.critical_s += seconds;
+        }
+    }
+
     fn limit(&mut self) {
-        let (t, p) = (self.celsius, &self.p);
-        self.level = match self.level {
+        let (t, p, before) = (self.state.celsius, &self.p, self.state.level);
+        self.state.level = match before {
             _ if t >= p.tmt2_c => 2,
             2 if t >= p.tmt2_c - p.hysteresis_k => 2,
             0 if t < p.tmt1_c => 0,
             _ if t < p.tmt1_c - p.hysteresis_k => 0,
             _ => 1,
         };
-        (self.read_factor, self.write_factor) = match self.level {
+        if self.state.level == before {
+            return;
+        }
+        let counters = &mut self.state.counters;
+        counters.t1_transitions += u32::from(self.state.level == 1);
+        counters.t2_transitions += u32::from(self.state.level == 2);
+        self.slow_down();
+    }
+
+    fn slow_down(&mut self) {
+        let p = &self.p;
+        (self.read_factor, self.write_factor) = match self.state.level {
             0 => (1.0, 1.0),
             1 => (1.0 / p.light_read, 1.0 / p.light_write),
             _ => (1.0 / p.heavy, 1.0 / p.heavy),
         };
     }
 }
+
+#[cfg(test)]
+#[path = "thermal_tests.rs"]
+mod tests;

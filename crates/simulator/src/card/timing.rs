@@ -25,7 +25,7 @@ impl Cost {
         Cost {
             access: self.access + other.access,
             service: self.service + other.service,
-            serial: self.serial.max(other.serial),
+            serial: later(self.serial, other.serial),
         }
     }
 
@@ -79,6 +79,12 @@ impl Timing {
     pub(crate) fn transfer(&self, len: u64) -> f64 {
         self.per_byte * len as f64
     }
+}
+
+/// The later of two times. `f64::max` also asks whether either is no number, four times an I/O; no time is none.
+#[inline]
+pub(crate) fn later(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 /// Nanoseconds from seconds.

@@ -23,6 +23,13 @@ pub(crate) struct State {
     pub(crate) disturbed: u64,
 }
 
+impl State {
+    /// Blocks whose reads are counted.
+    pub(super) fn blocks(&self) -> usize {
+        self.reads.len()
+    }
+}
+
 /// The age of a card.
 #[derive(Debug)]
 pub(crate) struct Wear {
@@ -45,6 +52,11 @@ impl Wear {
             au: Unit::new(card.flash.au_bytes),
             copy: card.flash.au_bytes as f64 * ns_per_byte(p.copy_mb_s),
         }
+    }
+
+    /// Whole blocks in so many bytes: what a card that maps nothing has erased once they were written.
+    pub(crate) fn units(&self, bytes: u64) -> u64 {
+        self.au.number(bytes)
     }
 
     /// Erasures of a block, as a mean.
@@ -81,7 +93,7 @@ impl Wear {
                 copies += 1;
             }
         }
-        let age = (self.cycles() / self.p.endurance_cycles).ln() / self.p.endurance_sigma;
+        let age = libm::log(self.cycles() / self.p.endurance_cycles) / self.p.endurance_sigma;
         let failed = (self.blocks * normal_cdf(age)) as u64;
         if failed > self.state.failed {
             copies += failed - self.state.failed;

@@ -1,6 +1,11 @@
 //! Capacity fakes (model, F): which place of the medium an address really leads to.
 
-use crate::archetype::{Fake, FakeKind};
+use crate::archetype::{Archetype, FakeKind};
+use crate::chance::Units;
+
+/// Tell the choices of one seed apart.
+pub(super) const DAMAGED: u64 = 0x6461_6d61;
+const LOST: u64 = 0x6c6f_7374;
 
 /// Where a run of addresses leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +21,10 @@ pub(crate) struct Route {
 pub(crate) enum Place {
     /// Kept at this byte of the medium.
     Kept(u64),
-    /// Kept at this byte of the medium until another address takes the place: a read must own it.
-    Cached(u64),
+    /// This byte of the medium keeps nothing any more; what it held before may still show.
+    Bad(u64),
     /// Nowhere.
-    Lost,
+    Nowhere,
 }
 
 /// The map of one card.
@@ -28,52 +33,84 @@ pub(crate) struct FakeMap {
     kind: FakeKind,
     real: u64,
     wrap: u64,
-    cache: u64,
+    damaged: Option<Units>,
+    /// Units that are lost once faults have begun.
+    late: Option<Units>,
+    begun: bool,
 }
 
 impl FakeMap {
-    pub(crate) fn new(fake: &Fake, announced: u64) -> Self {
+    pub(crate) fn new(card: &Archetype, seed: u64) -> Self {
+        let (fake, faults, announced) = (&card.fake, &card.faults, card.announced_bytes);
+        let damaged = Units::new(seed, DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
+        let late = Units::new(seed, LOST, faults.unit_bytes, faults.lost_share);
         FakeMap {
             kind: fake.kind,
             real: fake.real_bytes.unwrap_or(announced).min(announced),
             wrap: fake.wrap_bytes.unwrap_or(announced).min(announced),
-            cache: fake.cache_bytes.unwrap_or(0),
+            damaged: (fake.kind == FakeKind::Damaged).then_some(damaged),
+            late: (faults.lost_share > 0.0).then_some(late),
+            begun: faults.begin_after_bytes == 0,
         }
+    }
+
+    /// The card with all its faults, whenever they begin.
+    pub(crate) fn at_last(card: &Archetype, seed: u64) -> Self {
+        FakeMap { begun: true, ..FakeMap::new(card, seed) }
+    }
+
+    /// From now on late units are lost.
+    pub(crate) fn begin_faults(&mut self) {
+        self.begun = true;
+    }
+
+    /// Bytes of the medium that keep what they are given, as far as the map goes.
+    pub(crate) fn real(&self) -> u64 {
+        self.real
     }
 
     /// Where the first bytes of the run of `len` bytes at `offset` lead; as long a run as leads to one place.
     #[inline]
     pub(crate) fn route(&self, offset: u64, len: u64) -> Route {
-        match self.kind {
-            FakeKind::None => Route { len, place: Place::Kept(offset) },
-            FakeKind::Limbo if offset < self.real => {
-                Route { len: len.min(self.real - offset), place: Place::Kept(offset) }
+        let route = match self.kind {
+            FakeKind::None | FakeKind::Damaged | FakeKind::Overcommitted | FakeKind::ReadOnly => {
+                Route { len, place: Place::Kept(offset) }
             }
-            FakeKind::Limbo => self.beyond(offset, len),
-            FakeKind::Wraparound => {
-                let at = offset % self.wrap;
-                Route { len: len.min(self.wrap - at), place: Place::Kept(at) }
+            FakeKind::Limbo => self.below_real(offset, len),
+            FakeKind::Wraparound => self.wrapped(offset, len),
+            FakeKind::Chain => {
+                let Route { len, .. } = self.wrapped(offset, len);
+                self.below_real(offset % self.wrap, len)
             }
-            FakeKind::Chain => self.chain(offset, len),
+        };
+        match route.place {
+            Place::Kept(at) => self.unless_bad(at, route.len),
+            _ => route,
         }
     }
 
-    fn beyond(&self, offset: u64, len: u64) -> Route {
-        if self.cache == 0 {
-            return Route { len, place: Place::Lost };
-        }
-        let at = offset % self.cache;
-        // The cache stands behind the real bytes in the medium.
-        Route { len: len.min(self.cache - at), place: Place::Cached(self.real + at) }
-    }
-
-    fn chain(&self, offset: u64, len: u64) -> Route {
+    fn wrapped(&self, offset: u64, len: u64) -> Route {
         let at = offset % self.wrap;
-        let run = len.min(self.wrap - at);
+        Route { len: len.min(self.wrap - at), place: Place::Kept(at) }
+    }
+
+    fn below_real(&self, at: u64, len: u64) -> Route {
         if at < self.real {
-            Route { len: run.min(self.real - at), place: Place::Kept(at) }
+            Route { len: len.min(self.real - at), place: Place::Kept(at) }
         } else {
-            Route { len: run, place: Place::Lost }
+            Route { len, place: Place::Nowhere }
         }
+    }
+
+    fn unless_bad(&self, at: u64, mut len: u64) -> Route {
+        let late = self.late.filter(|_| self.begun);
+        for units in [self.damaged, late].into_iter().flatten() {
+            let (bad, run) = units.run(at, len);
+            len = run;
+            if bad {
+                return Route { len, place: Place::Bad(at) };
+            }
+        }
+        Route { len, place: Place::Kept(at) }
     }
 }

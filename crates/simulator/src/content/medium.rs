@@ -1,246 +1,325 @@
-//! The medium behind its fake map: writes of descriptions or bytes, and reads that say what is there, piece by
-//! piece. Bytes are made only when somebody asks for them.
+//! The medium behind its fake map: where a write goes and what a read finds, with the cache that hides a fake, the
+//! pool of an overcommitted card and the bits that flip.
 
-use super::bytes::Bytes;
-use super::fake::{FakeMap, Place};
-use super::store::{Extents, What};
-use crate::archetype::Lost;
-use cardscope_engine::content::{self, Content};
+use super::Trouble;
+use super::cache::WriteCache;
+use super::extents::What;
+use super::fake::{FakeMap, Place, Route};
+use super::live::LiveBlocks;
+use super::store::{Data, Layer, Store};
+use crate::archetype::{Archetype, FakeKind, Lost, PoolFull, State, Unwritten};
+use crate::chance::{Chance, WeakBits};
+use cardscope_engine::content::Content;
 
-/// Part of what a read found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece {
-    /// Bytes.
-    pub(crate) len: u64,
-    /// What they are.
-    pub(crate) what: What,
-    /// Place on the medium, where [`What::Bytes`] lie.
-    pub(crate) at: u64,
-    /// The address that the description was written to; the read's own on an honest card.
-    pub(crate) origin: u64,
-}
+/// What caches hold and pools count.
+pub(super) const BLOCK: u64 = 4096;
 
-/// A read of a lost block fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unreadable;
+/// Tell the choices of one seed apart.
+pub(crate) const WEAK: u64 = 0x7765_616b;
+const ONCE: u64 = 0x6f6e_6365;
+const OTHER: u64 = 0x6f74_6865;
 
 /// All that stands on a card.
 #[derive(Debug)]
 pub(crate) struct Medium {
-    map: FakeMap,
-    honest: bool,
-    lost: Lost,
-    extents: Extents,
-    bytes: Bytes,
+    pub(super) map: FakeMap,
+    /// Nothing is false about it: writes and reads go straight to the store.
+    pub(super) honest: bool,
+    read_only: bool,
+    pub(super) lost: Lost,
+    pub(super) unwritten: u8,
+    pub(super) store: Store,
+    pub(super) cache: Option<WriteCache>,
+    cache_strict: bool,
+    cache_survives: bool,
+    pub(super) pool: Option<Pool>,
+    pub(super) weak: Option<WeakBits>,
+    pub(super) once: Option<WeakBits>,
+    /// True once faults have begun.
+    pub(super) begun: bool,
+    /// Blocks that wear has taken.
+    pub(super) worn: Option<LiveBlocks>,
+    pub(super) other: Chance,
+}
+
+/// The blocks of an overcommitted card.
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) live: LiveBlocks,
+    pub(super) blocks: u64,
+    full: PoolFull,
 }
 
 impl Medium {
-    pub(crate) fn new(map: FakeMap, honest: bool, lost: Lost) -> Self {
-        Medium { map, honest, lost, extents: Extents::default(), bytes: Bytes::default() }
+    /// A card as its archetype says it starts; bytes beyond `budget` go to a file.
+    pub(crate) fn new(card: &Archetype, seed: u64, budget: u64) -> Self {
+        let mut medium = Medium::empty(card, seed, budget);
+        medium.fill(card, seed);
+        medium
+    }
+
+    /// A card on which nothing was ever written.
+    pub(crate) fn empty(card: &Archetype, seed: u64, budget: u64) -> Self {
+        let (fake, faults) = (&card.fake, &card.faults);
+        let pool = || Pool {
+            live: LiveBlocks::default(),
+            blocks: fake.real_bytes.unwrap_or(card.announced_bytes).div_ceil(BLOCK),
+            full: fake.pool_full,
+        };
+        let weak = |p: f64, purpose| (p > 0.0).then(|| WeakBits::new(seed, purpose, p));
+        let cached = matches!(fake.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
+        let cache = fake.cache_bytes.filter(|_| cached);
+        Medium {
+            map: FakeMap::new(card, seed),
+            honest: fake.kind == FakeKind::None && faults.none(),
+            read_only: fake.kind == FakeKind::ReadOnly,
+            lost: fake.lost,
+            unwritten: match card.state.unwritten {
+                Unwritten::Zeros => 0,
+                Unwritten::Ones => 0xff,
+            },
+            store: Store::new(budget),
+            cache: cache.map(|bytes| WriteCache::new(fake.cache_kind, bytes / BLOCK)),
+            cache_strict: fake.cache_strict,
+            cache_survives: fake.cache_survives,
+            pool: (fake.kind == FakeKind::Overcommitted).then(pool),
+            weak: weak(faults.flip_p, WEAK),
+            once: weak(faults.read_flip_p, ONCE),
+            begun: faults.begin_after_bytes == 0,
+            worn: None,
+            other: Chance::new(seed, OTHER),
+        }
+    }
+
+    /// What was done with the card before: written once, in order, past any cache.
+    fn fill(&mut self, card: &Archetype, seed: u64) {
+        for range in State::mapped_ranges(card, seed) {
+            let end = self.pool_end(&range);
+            self.each(range.start, end - range.start, |medium, address, len, place| {
+                let (Place::Kept(at) | Place::Bad(at)) = place else { return Ok(()) };
+                medium.store.put(Layer::Flash, at, len, address, Data::Told(What::Noise))
+            })
+            .ok();
+        }
+    }
+
+    /// As much of the range as an overcommitted card has blocks for; they are in use from now on.
+    fn pool_end(&mut self, range: &std::ops::Range<u64>) -> u64 {
+        let Some(pool) = &mut self.pool else { return range.end };
+        let mut block = range.start / BLOCK;
+        while block * BLOCK < range.end && pool.live.count() < pool.blocks {
+            pool.live.insert(block);
+            block += 1;
+        }
+        (block * BLOCK).clamp(range.start, range.end)
+    }
+
+    /// Faults begin now.
+    pub(crate) fn begin_faults(&mut self) {
+        self.begun = true;
+        self.map.begin_faults();
+    }
+
+    /// These bytes of the medium keep nothing any more.
+    pub(crate) fn wear_out(&mut self, range: std::ops::Range<u64>) {
+        self.honest = false;
+        let worn = self.worn.get_or_insert_default();
+        (range.start / BLOCK..range.end.div_ceil(BLOCK)).for_each(|block| worn.insert(block));
+    }
+
+    /// Where a run of addresses leads.
+    pub(super) fn route(&self, address: u64, len: u64) -> Route {
+        let route = self.map.route(address, len);
+        match (&self.worn, route.place) {
+            (Some(worn), Place::Kept(at)) => {
+                let bad = worn.contains(at / BLOCK);
+                let mut parts =
+                    blocks(at, route.len).take_while(|(from, _)| worn.contains(from / BLOCK) == bad);
+                let end = parts.by_ref().last().map_or(at, |(_, to)| to);
+                Route { len: end - at, place: if bad { Place::Bad(at) } else { Place::Kept(at) } }
+            }
+            _ => route,
+        }
+    }
+
+    /// True once an overcommitted card has no block left and is slow for it.
+    pub(crate) fn slow(&self) -> bool {
+        self.pool.as_ref().is_some_and(|p| p.full == PoolFull::Slow && p.live.count() >= p.blocks)
+    }
+
+    /// True where a read changes the card or may fail, so that it matters even if nobody looks at what it found.
+    pub(crate) fn reads_matter(&self) -> bool {
+        self.lost == Lost::Error || self.cache.is_some()
     }
 
     /// Writes a description; [`Content::Buffer`] goes through [`Medium::write_bytes`].
+    ///
+    /// # Errors
+    /// If the card dies of it.
     #[inline]
-    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) {
+    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), Trouble> {
         let what = match content {
             Content::Noise => What::Noise,
             Content::Constant(byte) => What::Constant(byte),
             Content::Stream { seed } => What::Stream(seed),
             Content::Stamp { salt, generation } => What::Stamp(salt, generation),
-            Content::Buffer => return,
+            Content::Buffer => return Ok(()),
         };
-        if self.honest {
-            self.put(offset, len, offset, what);
-        } else {
-            self.routed(offset, len, |medium, at, len, address| medium.put(at, len, address, what));
-        }
+        self.write_data(offset, len, Data::Told(what))
     }
 
     /// Writes bytes as they are.
-    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) {
-        self.routed(offset, data.len() as u64, |medium, at, len, address| {
-            let from = (address - offset) as usize;
-            let part = &data[from..from + len as usize];
-            if part.iter().all(|b| *b == part[0]) {
-                medium.put(at, len, address, What::Constant(part[0]));
-            } else {
-                medium.extents.write(at..at + len, What::Bytes, address as i64 - at as i64);
-                medium.bytes.write(at, part);
-            }
-        });
-    }
-
-    /// Forgets a range: it reads as zeros.
-    pub(crate) fn discard(&mut self, offset: u64, len: u64) {
-        self.routed(offset, len, |medium, at, len, _| {
-            medium.extents.remove(at..at + len);
-            medium.bytes.drop_pages(at, at + len);
-        });
+    ///
+    /// # Errors
+    /// If there is no room for them, or the card dies of it.
+    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), Trouble> {
+        self.write_data(offset, data.len() as u64, Data::Bytes(data))
     }
 
     #[inline]
-    fn put(&mut self, at: u64, len: u64, address: u64, what: What) {
-        let unchanged = self.extents.write(at..at + len, what, address as i64 - at as i64);
-        if !unchanged {
-            self.bytes.drop_pages(at, at + len);
+    fn write_data(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+        if self.honest {
+            return self.store.put(Layer::Flash, offset, len, offset, data);
         }
+        self.write_false(offset, len, data)
     }
 
-    /// Calls `act` with (place, length, address) for each part of the range that is kept anywhere.
-    fn routed(&mut self, offset: u64, len: u64, mut act: impl FnMut(&mut Self, u64, u64, u64)) {
-        let (mut address, end) = (offset, offset + len);
-        while address < end {
-            let route = self.map.route(address, end - address);
-            match route.place {
-                Place::Kept(at) | Place::Cached(at) => act(self, at, route.len, address),
-                Place::Lost => {}
-            }
-            address += route.len;
+    fn write_false(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+        if self.read_only {
+            return Ok(());
         }
-    }
-
-    /// Appends what a read of the range finds.
-    ///
-    /// # Errors
-    /// If a part of it is lost and the card fails such reads.
-    pub(crate) fn read(&self, offset: u64, len: u64, pieces: &mut Vec<Piece>) -> Result<(), Unreadable> {
-        let (mut address, end) = (offset, offset + len);
-        while address < end {
-            let route = self.map.route(address, end - address);
-            match route.place {
-                Place::Kept(at) => self.find(at, route.len, address, None, pieces)?,
-                Place::Cached(at) => {
-                    self.find(at, route.len, address, Some(address as i64 - at as i64), pieces)?
-                }
-                Place::Lost => self.lose(route.len, address, pieces)?,
-            }
-            address += route.len;
-        }
-        Ok(())
-    }
-
-    /// Appends what lies at a place; with `owner` only what was written to this very address counts.
-    fn find(
-        &self,
-        at: u64,
-        len: u64,
-        address: u64,
-        owner: Option<i64>,
-        pieces: &mut Vec<Piece>,
-    ) -> Result<(), Unreadable> {
-        let (mut place, end) = (at, at + len);
-        while place < end {
-            let asked = address + (place - at);
-            match self.extents.at(place) {
-                Ok(extent) if owner.is_none_or(|shift| shift == extent.shift) => {
-                    let len = extent.end.min(end) - place;
-                    let origin = place.wrapping_add_signed(extent.shift);
-                    pieces.push(Piece { len, what: extent.what, at: place, origin });
-                    place += len;
-                }
-                Ok(extent) => {
-                    let len = extent.end.min(end) - place;
-                    self.lose(len, asked, pieces)?;
-                    place += len;
-                }
-                Err(next) => {
-                    let len = next.min(end) - place;
-                    match owner {
-                        Some(_) => self.lose(len, asked, pieces)?,
-                        None => pieces.push(Piece { len, what: What::Constant(0), at: place, origin: asked }),
+        self.each(offset, len, |medium, address, len, place| {
+            let part = data.part(address - offset, len);
+            match place {
+                Place::Kept(at) if medium.pool.is_some() => medium.write_pooled(address, at, len, part),
+                Place::Kept(at) => {
+                    if !medium.cache_strict {
+                        medium.pass_through(address, len);
                     }
-                    place += len;
+                    medium.store.put(Layer::Flash, at, len, address, part)
+                }
+                Place::Bad(_) | Place::Nowhere => medium.write_lost(address, len, part),
+            }
+        })
+    }
+
+    /// Calls `act` with address, length and place of each part of the range that leads to one place.
+    fn each(
+        &mut self,
+        offset: u64,
+        len: u64,
+        mut act: impl FnMut(&mut Self, u64, u64, Place) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        let (mut address, end) = (offset, offset + len);
+        while address < end {
+            let route = self.route(address, end - address);
+            act(self, address, route.len, route.place)?;
+            address += route.len;
+        }
+        Ok(())
+    }
+
+    /// A write of an overcommitted card: blocks in use are kept, and new ones while there are any.
+    fn write_pooled(&mut self, address: u64, at: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+        for (from, to) in blocks(address, len) {
+            let Some(pool) = &mut self.pool else { return Ok(()) };
+            let block = from / BLOCK;
+            if !pool.live.contains(block) {
+                match (pool.live.count() < pool.blocks, pool.full) {
+                    (true, _) | (_, PoolFull::Slow) => pool.live.insert(block),
+                    (_, PoolFull::Vanish) => continue,
+                    (_, PoolFull::Dies) => {
+                        let reason = "the card died when its last block was in use".to_owned();
+                        return Err(Trouble::Gone { reason });
+                    }
                 }
             }
+            let part = data.part(from - address, to - from);
+            self.store.put(Layer::Flash, at + (from - address), to - from, from, part)?;
         }
         Ok(())
     }
 
-    fn lose(&self, len: u64, address: u64, pieces: &mut Vec<Piece>) -> Result<(), Unreadable> {
-        let byte = match self.lost {
-            Lost::Zeros => 0,
+    /// Blocks that are kept go through the cache and push others out of it.
+    fn pass_through(&mut self, address: u64, len: u64) {
+        let Some(cache) = &mut self.cache else { return };
+        for (from, _) in blocks(address, len) {
+            if let Some(old) = cache.take(from / BLOCK) {
+                self.store.remove(Layer::Cache, old * BLOCK..(old + 1) * BLOCK);
+            }
+        }
+    }
+
+    /// A write of a lost range: the cache keeps it for a while.
+    fn write_lost(&mut self, address: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+        for (from, to) in blocks(address, len) {
+            let Some(cache) = &mut self.cache else { return Ok(()) };
+            let block = from / BLOCK;
+            let whole = block * BLOCK..(block + 1) * BLOCK;
+            let new = !cache.contains(block);
+            if let Some(old) = cache.take(block) {
+                self.store.remove(Layer::Cache, old * BLOCK..(old + 1) * BLOCK);
+            }
+            if new && to - from < BLOCK {
+                let rest = Data::Told(What::Constant(self.lost_byte()));
+                self.store.put(Layer::Cache, whole.start, BLOCK, whole.start, rest)?;
+            }
+            self.store.put(Layer::Cache, from, to - from, from, data.part(from - address, to - from))?;
+        }
+        Ok(())
+    }
+
+    fn lost_byte(&self) -> u8 {
+        match self.lost {
+            Lost::Zeros | Lost::Error => 0,
             Lost::Ones => 0xff,
-            Lost::Error => return Err(Unreadable),
-        };
-        pieces.push(Piece { len, what: What::Constant(byte), at: address, origin: address });
-        Ok(())
-    }
-
-    /// Fetches the bytes of a piece that are kept as such.
-    pub(crate) fn fetch(&self, piece: &Piece, out: &mut [u8]) {
-        self.bytes.read(piece.at, out);
-    }
-
-    /// Extents and pages of bytes kept.
-    #[cfg(test)]
-    pub(crate) fn kept(&self) -> (usize, usize) {
-        (self.extents.len(), self.bytes.kept())
-    }
-}
-
-/// The description of a piece, in the engine's words.
-fn content(what: What) -> Content {
-    match what {
-        What::Noise => Content::Noise,
-        What::Constant(byte) => Content::Constant(byte),
-        What::Stream(seed) => Content::Stream { seed },
-        What::Stamp(salt, generation) => Content::Stamp { salt, generation },
-        What::Bytes => Content::Buffer,
-    }
-}
-
-/// Makes the bytes of all pieces but those kept as bytes, which stand in `out` already.
-pub(crate) fn fill(pieces: &[Piece], out: &mut [u8]) {
-    let mut at = 0;
-    for piece in pieces {
-        let end = at + piece.len as usize;
-        content::fill(content(piece.what), piece.origin, &mut out[at..end]);
-        at = end;
-    }
-}
-
-/// First byte of the pieces, read from `offset` on, that differs from what was expected there. Only where two
-/// descriptions disagree are bytes made, a little at a time.
-pub(crate) fn first_difference(
-    pieces: &[Piece],
-    offset: u64,
-    expected: Content,
-    bytes: Option<&[u8]>,
-) -> Option<u64> {
-    let mut at = 0;
-    for piece in pieces {
-        let address = offset + at;
-        if !(content(piece.what) == expected && (piece.origin == address || constant(expected))) {
-            let found = bytes.map(|b| &b[at as usize..(at + piece.len) as usize]);
-            if let Some(first) = differs(piece, address, expected, found) {
-                return Some(at + first);
-            }
+            Lost::Stale => self.unwritten,
         }
-        at += piece.len;
     }
-    None
-}
 
-fn constant(content: Content) -> bool {
-    matches!(content, Content::Constant(_) | Content::Noise)
-}
-
-fn differs(piece: &Piece, address: u64, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
-    let mut made = [0u8; 4096];
-    let mut at = 0;
-    while at < piece.len {
-        let len = (piece.len - at).min(made.len() as u64);
-        let found = match (piece.what, bytes) {
-            (What::Bytes, Some(bytes)) => &bytes[at as usize..(at + len) as usize],
-            (what, _) => {
-                content::fill(content(what), piece.origin + at, &mut made[..len as usize]);
-                &made[..len as usize]
-            }
-        };
-        if let content::Match::DiffersAt(first) = content::compare(expected, address + at, found) {
-            return Some(at + first);
+    /// Forgets a range: it reads as if nothing had been written.
+    pub(crate) fn discard(&mut self, offset: u64, len: u64) {
+        if self.read_only {
+            return;
         }
-        at += len;
+        // Nothing in this can fail; the card only forgets.
+        let _ = self.each(offset, len, |medium, address, len, place| {
+            if let Place::Kept(at) = place {
+                medium.store.remove(Layer::Flash, at..at + len);
+            } else if medium.cache.is_some() {
+                medium.store.remove(Layer::Cache, address..address + len);
+            }
+            if let Some(pool) = &mut medium.pool {
+                let whole = address.div_ceil(BLOCK)..(address + len) / BLOCK;
+                whole.for_each(|block| pool.live.remove(block));
+            }
+            Ok(())
+        });
     }
-    None
+
+    /// The card was reset or put in again.
+    pub(crate) fn reset(&mut self) {
+        if self.cache_survives {
+            return;
+        }
+        if let Some(cache) = &mut self.cache {
+            for block in cache.blocks() {
+                self.store.remove(Layer::Cache, block * BLOCK..(block + 1) * BLOCK);
+            }
+            cache.clear();
+        }
+    }
+}
+
+/// The range in parts that end on blocks: (first byte, byte behind the last).
+pub(super) fn blocks(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
+    let end = offset + len;
+    let mut at = offset;
+    std::iter::from_fn(move || {
+        (at < end).then(|| {
+            let from = at;
+            at = ((at / BLOCK + 1) * BLOCK).min(end);
+            (from, at)
+        })
+    })
 }

@@ -1,118 +1,159 @@
-//! The medium by extents: what was written where, and to which address it was said to go. A terabyte of noise is
-//! one entry, and a benchmark's write of noise over noise costs two comparisons.
+//! Two layers of content: the flash by its own places, and the memory of a fake's cache by address. Both keep
+//! descriptions as such and share the room for bytes.
 
-use std::collections::BTreeMap;
+use super::Trouble;
+use super::bytes::Bytes;
+use super::extents::{Extents, Kind, What};
+use super::found::Piece;
+use super::pages::{PAGE, Pages};
+use std::io;
 use std::ops::Range;
 
-/// What an extent holds. The bytes of a description are those of the address it was written *to*.
+/// Which layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
-    /// Incompressible bytes.
-    Noise,
-    /// One byte, repeated.
-    Constant(u8),
-    /// The stream of a seed.
-    Stream(u64),
-    /// Stamps of a salt and a generation.
-    Stamp(u64, u32),
-    /// Bytes kept as such.
-    Bytes,
+pub(crate) enum Layer {
+    Flash,
+    Cache,
 }
 
-/// A run of one content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
-    /// First byte on the medium.
-    pub(crate) start: u64,
-    /// Byte behind the last.
-    pub(crate) end: u64,
-    /// What it holds.
-    pub(crate) what: What,
-    /// The address it was written to, less its place on the medium.
-    pub(crate) shift: i64,
+/// What is to be stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Data<'a> {
+    Told(What),
+    Bytes(&'a [u8]),
 }
 
-/// Extents by their first byte; they do not overlap. What none covers was never written.
-#[derive(Debug, Default)]
-pub(crate) struct Extents {
-    map: BTreeMap<u64, Extent>,
-    /// The extent of the last write, which the next one often lies within.
-    recent: Option<Extent>,
+impl Data<'_> {
+    /// The part of `len` bytes from `from` on.
+    pub(crate) fn part(&self, from: u64, len: u64) -> Self {
+        match *self {
+            Data::Told(what) => Data::Told(what),
+            Data::Bytes(bytes) => Data::Bytes(&bytes[from as usize..(from + len) as usize]),
+        }
+    }
 }
 
-impl Extents {
-    /// Notes that the range now holds `what`. Returns true if nothing changed by it.
+/// All that is stored.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) flash: Extents,
+    pub(crate) cache: Extents,
+    pub(crate) bytes: Bytes,
+}
+
+/// Bytes of the cache's layer lie behind those of any flash.
+const CACHE_BYTES: u64 = 1 << 62;
+
+fn key(layer: Layer, at: u64) -> u64 {
+    match layer {
+        Layer::Flash => at,
+        Layer::Cache => CACHE_BYTES + at,
+    }
+}
+
+impl Store {
+    /// Keeps up to `budget` bytes of pages in memory.
+    pub(crate) fn new(budget: u64) -> Self {
+        Store { flash: Extents::default(), cache: Extents::default(), bytes: Bytes::new(Pages::new(budget)) }
+    }
+
     #[inline]
-    pub(crate) fn write(&mut self, range: Range<u64>, what: What, shift: i64) -> bool {
-        if let Some(recent) = &self.recent
-            && recent.start <= range.start
-            && range.end <= recent.end
-            && recent.what == what
-            && recent.shift == shift
-            && what != What::Bytes
-        {
-            return true;
-        }
-        self.insert(range, what, shift);
-        false
-    }
-
-    #[inline(never)]
-    fn insert(&mut self, range: Range<u64>, what: What, shift: i64) {
-        self.remove(range.clone());
-        let mut new = Extent { start: range.start, end: range.end, what, shift };
-        if let Some((_, left)) = self.map.range(..range.start).next_back()
-            && left.end == new.start
-            && same(left, &new)
-        {
-            new.start = left.start;
-        }
-        if let Some(right) = self.map.get(&range.end)
-            && same(right, &new)
-        {
-            new.end = right.end;
-            self.map.remove(&range.end);
-        }
-        self.map.insert(new.start, new);
-        self.recent = Some(new);
-    }
-
-    /// Forgets the range: it reads as never written.
-    pub(crate) fn remove(&mut self, range: Range<u64>) {
-        self.recent = None;
-        self.split(range.start);
-        self.split(range.end);
-        let gone: Vec<u64> = self.map.range(range).map(|(start, _)| *start).collect();
-        for start in gone {
-            self.map.remove(&start);
+    fn layer(&mut self, layer: Layer) -> &mut Extents {
+        match layer {
+            Layer::Flash => &mut self.flash,
+            Layer::Cache => &mut self.cache,
         }
     }
 
-    /// Cuts the extent that spans `at` in two.
-    fn split(&mut self, at: u64) {
-        let Some((_, extent)) = self.map.range_mut(..at).next_back() else { return };
-        if extent.end > at {
-            let right = Extent { start: at, ..*extent };
-            extent.end = at;
-            self.map.insert(at, right);
+    /// Stores `len` bytes at a place, written to `address`.
+    ///
+    /// # Errors
+    /// If there is no room for bytes.
+    #[inline]
+    pub(crate) fn put(
+        &mut self,
+        layer: Layer,
+        at: u64,
+        len: u64,
+        address: u64,
+        data: Data<'_>,
+    ) -> Result<(), Trouble> {
+        match data {
+            Data::Told(what) => {
+                self.tell(layer, at..at + len, Kind { what, shift: address as i64 - at as i64 });
+                Ok(())
+            }
+            Data::Bytes(bytes) => self.put_bytes(layer, at, bytes).map_err(no_room),
         }
     }
 
-    /// The extent that holds `at`, or the gap around it: (end of the gap, nothing).
-    pub(crate) fn at(&self, at: u64) -> Result<Extent, u64> {
-        match self.map.range(..=at).next_back() {
-            Some((_, extent)) if extent.end > at => Ok(*extent),
-            _ => Err(self.map.range(at + 1..).next().map_or(u64::MAX, |(start, _)| *start)),
+    #[inline]
+    fn tell(&mut self, layer: Layer, range: Range<u64>, kind: Kind) {
+        let (start, end) = (key(layer, range.start), key(layer, range.end));
+        if !self.layer(layer).write(range, kind) {
+            self.bytes.drop_pages(start, end);
         }
     }
 
-    /// Extents kept.
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.map.len()
+    /// Page by page: one that is all one byte, as most of a file system is, is told and not kept.
+    fn put_bytes(&mut self, layer: Layer, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let (mut place, mut rest) = (at, bytes);
+        while !rest.is_empty() {
+            let room = PAGE - (place % PAGE as u64) as usize;
+            let (part, tail) = rest.split_at(rest.len().min(room));
+            let range = place..place + part.len() as u64;
+            if part.iter().all(|b| *b == part[0]) {
+                self.tell(layer, range.clone(), Kind { what: What::Constant(part[0]), shift: 0 });
+            } else {
+                self.bytes.write(key(layer, place), part)?;
+                self.layer(layer).write(range.clone(), Kind { what: What::Bytes, shift: 0 });
+            }
+            place = range.end;
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    /// Forgets a range.
+    pub(crate) fn remove(&mut self, layer: Layer, range: Range<u64>) {
+        self.bytes.drop_pages(key(layer, range.start), key(layer, range.end));
+        self.layer(layer).remove(range);
+    }
+
+    /// What stands at a place, and the length of which it is the same; nothing where nobody wrote.
+    pub(crate) fn at(&self, layer: Layer, at: u64, len: u64) -> (u64, Option<Piece>) {
+        let extents = match layer {
+            Layer::Flash => &self.flash,
+            Layer::Cache => &self.cache,
+        };
+        let (end, kind) = extents.at(at, at + len);
+        let len = end - at;
+        let piece = kind.map(|Kind { what, shift }| {
+            let origin = at.wrapping_add_signed(shift);
+            Piece { len, what, at: key(layer, at), origin }
+        });
+        (len, piece)
+    }
+
+    /// Fetches the bytes of a piece that are kept as such.
+    ///
+    /// # Errors
+    /// If the file that memory spilled to cannot be read.
+    pub(crate) fn fetch(&self, piece: &Piece, out: &mut [u8]) -> Result<(), Trouble> {
+        self.bytes.read(piece.at, out).map_err(|e| Trouble::Io {
+            reason: format!("the simulation's file of spilled data cannot be read: {e}"),
+            errno: e.raw_os_error().unwrap_or(libc::EIO),
+        })
     }
 }
 
-fn same(a: &Extent, b: &Extent) -> bool {
-    a.what == b.what && a.shift == b.shift
+pub(super) fn no_room(error: io::Error) -> Trouble {
+    let errno = match error.kind() {
+        io::ErrorKind::StorageFull => libc::ENOSPC,
+        _ => error.raw_os_error().unwrap_or(libc::EIO),
+    };
+    let reason = format!(
+        "the simulation has no room left for what is written ({error}); free some, or set TMPDIR to a larger disk"
+    );
+    Trouble::Io { reason, errno }
 }

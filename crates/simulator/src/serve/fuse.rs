@@ -1,23 +1,22 @@
-//! A file system with one file, `card`. The file is opened for direct I/O, so that each request of a tool reaches
-//! the model and nothing is answered by the kernel's page cache.
+//! A card as a file system (FUSE). The files are opened for direct I/O, so that each request of a tool reaches the
+//! model and nothing is answered by the kernel's page cache.
 
-use super::delay::Delay;
-use super::live::Live;
-use super::{FILE, Options};
-use crate::target_spec::TargetSpec;
+use super::delay::{self, Delay, How};
+use super::files::{CARD, Files, TRUTH_FILE};
+use super::live::{Answered, Came, Trouble, whole};
+use super::options::Measure;
+use super::path;
+use super::slot::{Request as InFlight, Slot};
 use fuser::{
-    BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Config, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
+    InitFlags, KernelConfig, LockOwner, MountOption, OpenAccMode, OpenFlags, ReplyAttr, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-
-const CARD: INodeNo = INodeNo(2);
-
-/// Names and sizes never change.
-const FOR_LONG: Duration = Duration::from_secs(3600);
 
 /// Largest request; the kernel's own limit of 256 pages.
 const MAX_REQUEST: u32 = 1 << 20;
@@ -25,75 +24,109 @@ const MAX_REQUEST: u32 = 1 << 20;
 /// Requests that the kernel may have in flight without waiting; its default of 12 would hide deep queues.
 const IN_FLIGHT: u16 = 1024;
 
+/// Where one reader may wait for an answer by itself, another reads on.
+const READERS: usize = 2;
+
 struct CardFile {
-    live: Live,
+    card: Arc<Slot>,
+    files: Files,
     /// Absent where answers are given at once.
     delay: Option<Delay>,
-    root: FileAttr,
-    card: FileAttr,
+    /// Half of the host's own way, in nanoseconds: a request came that much before it is seen, and its answer
+    /// arrives that much after it is given.
+    half_path: Arc<AtomicU64>,
+    handles: AtomicU64,
 }
 
 /// Mounts a card on a directory.
-pub(super) fn mount(
-    spec: &TargetSpec,
-    directory: &Path,
-    options: Options,
-) -> std::io::Result<fuser::BackgroundSession> {
-    let live = Live::new(spec);
-    let delay = if options.timing { Some(Delay::start()?) } else { None };
-    let root = attributes(INodeNo::ROOT, FileType::Directory, 0o755, 0);
-    let card = attributes(CARD, FileType::RegularFile, 0o600, live.bytes());
-    let name = MountOption::FSName(format!("sim:{}", spec.archetype.name));
+pub(super) fn mount(card: &Arc<Slot>, directory: &Path) -> std::io::Result<fuser::BackgroundSession> {
+    let options = &card.options;
+    let (first, inline) = (options.takes(Measure::Priority), options.takes(Measure::Inline));
+    let delay = if options.timing { Some(Delay::start(How { first, inline })?) } else { None };
+    let half_path = Arc::new(AtomicU64::new(0));
+    let file = CardFile {
+        card: Arc::clone(card),
+        files: Files::new(card),
+        delay,
+        half_path: Arc::clone(&half_path),
+        handles: AtomicU64::new(1),
+    };
     let mut config = Config::default();
+    let name = MountOption::FSName(card.text.clone());
     config.mount_options = vec![name, MountOption::Subtype("cardscope".to_owned()), MountOption::NoAtime];
-    fuser::spawn_mount(CardFile { live, delay, root, card }, directory, &config)
+    config.n_threads = Some(if inline { READERS } else { 1 });
+    let session = spawn(file, directory, &config, options.timing, first)?;
+    if options.takes(Measure::Allowance) {
+        let half = path::measure(&directory.join(TRUTH_FILE)) / 2;
+        half_path.store(half.as_nanos() as u64, Ordering::Relaxed);
+    }
+    Ok(session)
 }
 
-fn attributes(ino: INodeNo, kind: FileType, perm: u16, size: u64) -> FileAttr {
-    let now = SystemTime::now();
-    FileAttr {
-        ino,
-        size,
-        blocks: size / 512,
-        atime: now,
-        mtime: now,
-        ctime: now,
-        crtime: now,
-        kind,
-        perm,
-        nlink: 1,
-        uid: rustix::process::getuid().as_raw(),
-        gid: rustix::process::getgid().as_raw(),
-        rdev: 0,
-        blksize: 4096,
-        flags: 0,
-    }
+/// Threads inherit how the one that makes them is scheduled, and the readers are made deep inside the library.
+fn spawn(
+    file: CardFile,
+    directory: &Path,
+    config: &Config,
+    timing: bool,
+    first: bool,
+) -> std::io::Result<fuser::BackgroundSession> {
+    let mount = || {
+        if timing {
+            delay::hurry(first);
+        }
+        fuser::spawn_mount(file, directory, config)
+    };
+    let joined = std::thread::scope(|scope| scope.spawn(mount).join());
+    joined.unwrap_or_else(|_| Err(std::io::Error::other("the thread that mounts panicked")))
 }
 
 impl CardFile {
-    /// Gives an answer at its time.
-    fn answer(&self, at: Instant, answer: impl FnOnce() + Send + 'static) {
-        match &self.delay {
-            Some(delay) => delay.answer(at, Box::new(answer)),
-            None => answer(),
-        }
+    /// A request, and when it set out.
+    fn came(&self) -> (InFlight, Came) {
+        let request = self.card.request();
+        let at = request.came.at.checked_sub(self.half_path()).unwrap_or(request.came.at);
+        let came = Came { at, ..request.came };
+        (request, came)
     }
 
-    /// Commands in flight, the one that just came included.
-    fn in_flight(&self) -> u32 {
-        self.delay.as_ref().map_or(0, Delay::in_flight) + 1
+    fn half_path(&self) -> Duration {
+        Duration::from_nanos(self.half_path.load(Ordering::Relaxed))
     }
 
-    fn attributes_of(&self, ino: INodeNo) -> Option<&FileAttr> {
-        match ino {
-            INodeNo::ROOT => Some(&self.root),
-            CARD => Some(&self.card),
-            _ => None,
-        }
+    /// Gives an answer so that it arrives at its time.
+    fn answer(&self, request: InFlight, at: Instant, answer: impl FnOnce() + Send + 'static) {
+        let Some(delay) = &self.delay else {
+            request.answered(None);
+            return answer();
+        };
+        let due = at.checked_sub(self.half_path()).unwrap_or(at);
+        delay.answer(
+            due,
+            Box::new(move |waited| {
+                request.answered(waited.then_some(due));
+                answer();
+            }),
+        );
     }
 
-    fn fits(&self, offset: u64, len: u64) -> bool {
-        offset.checked_add(len).is_some_and(|end| end <= self.live.bytes())
+    fn answer_empty(&self, request: InFlight, (at, result): Answered<()>, reply: ReplyEmpty) {
+        self.answer(request, at, move || match result {
+            Ok(()) => reply.ok(),
+            Err(trouble) => reply.error(errno(trouble)),
+        });
+    }
+
+    fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
+        self.files.attributes(ino)
+    }
+}
+
+fn errno(trouble: Trouble) -> Errno {
+    match trouble {
+        Trouble::Unreadable => Errno::EIO,
+        Trouble::NoRoom => Errno::ENOSPC,
+        Trouble::Gone => Errno::ENODEV,
     }
 }
 
@@ -108,16 +141,16 @@ impl Filesystem for CardFile {
     }
 
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        if parent == INodeNo::ROOT && name == FILE {
-            reply.entry(&FOR_LONG, &self.card, Generation(0));
-        } else {
-            reply.error(Errno::ENOENT);
+        let found = Files::named(name).filter(|_| parent == INodeNo::ROOT);
+        match found.and_then(|ino| self.attributes(ino)) {
+            Some((found, valid)) => reply.entry(&valid, &found, Generation(0)),
+            None => reply.error(Errno::ENOENT),
         }
     }
 
     fn getattr(&self, _req: &Request, ino: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
-        match self.attributes_of(ino) {
-            Some(found) => reply.attr(&FOR_LONG, found),
+        match self.attributes(ino) {
+            Some((found, valid)) => reply.attr(&valid, &found),
             None => reply.error(Errno::ENOENT),
         }
     }
@@ -141,44 +174,68 @@ impl Filesystem for CardFile {
         _flags: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        self.getattr(req, ino, fh, reply);
+        if ino == CARD {
+            self.getattr(req, ino, fh, reply);
+        } else {
+            reply.error(Errno::EACCES);
+        }
     }
 
-    fn open(&self, _req: &Request, ino: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
-        if ino == CARD {
-            let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-            reply.opened(FileHandle(0), flags);
-        } else {
-            reply.error(Errno::EISDIR);
+    fn open(&self, _req: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+        if ino == INodeNo::ROOT {
+            return reply.error(Errno::EISDIR);
         }
+        if ino != CARD && flags.acc_mode() != OpenAccMode::O_RDONLY {
+            return reply.error(Errno::EACCES);
+        }
+        let handle = FileHandle(self.handles.fetch_add(1, Ordering::Relaxed));
+        reply.opened(handle, FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
+    }
+
+    fn release(
+        &self,
+        _req: &Request,
+        _ino: INodeNo,
+        fh: FileHandle,
+        _flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        _flush: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.files.forget(fh.0);
+        reply.ok();
     }
 
     fn read(
         &self,
         _req: &Request,
-        _ino: INodeNo,
-        _fh: FileHandle,
+        ino: INodeNo,
+        fh: FileHandle,
         offset: u64,
         size: u32,
         _flags: OpenFlags,
         _lock_owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let len = u64::from(size).min(self.live.bytes().saturating_sub(offset));
+        if ino != CARD {
+            return reply.data(&self.files.read(ino, fh.0, offset, size));
+        }
+        let len = u64::from(size).min(self.card.live.bytes().saturating_sub(offset));
         if len == 0 {
             return reply.data(&[]);
         }
-        let (at, data) = self.live.read(offset, len, self.in_flight());
-        self.answer(at, move || match data {
+        let (request, came) = self.came();
+        let (at, data) = self.card.live.read(came, offset, len);
+        self.answer(request, at, move || match data {
             Ok(data) => reply.data(&data),
-            Err(_) => reply.error(Errno::EIO),
+            Err(trouble) => reply.error(errno(trouble)),
         });
     }
 
     fn write(
         &self,
         _req: &Request,
-        _ino: INodeNo,
+        ino: INodeNo,
         _fh: FileHandle,
         offset: u64,
         data: &[u8],
@@ -187,53 +244,64 @@ impl Filesystem for CardFile {
         _lock_owner: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let room = self.live.bytes().saturating_sub(offset).min(data.len() as u64) as usize;
+        if ino != CARD {
+            return reply.error(Errno::EACCES);
+        }
+        let room = self.card.live.bytes().saturating_sub(offset).min(data.len() as u64) as usize;
         if room == 0 {
             return reply.error(Errno::ENOSPC);
         }
-        let at = self.live.write(offset, &data[..room], self.in_flight());
-        self.answer(at, move || reply.written(room as u32));
+        let (request, came) = self.came();
+        let (at, result) = self.card.live.write(came, offset, &data[..room]);
+        self.answer(request, at, move || match result {
+            Ok(()) => reply.written(room as u32),
+            Err(trouble) => reply.error(errno(trouble)),
+        });
     }
 
     fn flush(&self, _req: &Request, _ino: INodeNo, _fh: FileHandle, _owner: LockOwner, reply: ReplyEmpty) {
         reply.ok();
     }
 
-    fn fsync(&self, _req: &Request, _ino: INodeNo, _fh: FileHandle, _datasync: bool, reply: ReplyEmpty) {
-        let at = self.live.flush();
-        self.answer(at, move || reply.ok());
+    fn fsync(&self, _req: &Request, ino: INodeNo, _fh: FileHandle, _datasync: bool, reply: ReplyEmpty) {
+        if ino != CARD {
+            return reply.ok();
+        }
+        let (request, came) = self.came();
+        let answered = self.card.live.flush(came);
+        self.answer_empty(request, answered, reply);
     }
 
     /// Loop devices discard by punching holes.
     fn fallocate(
         &self,
         _req: &Request,
-        _ino: INodeNo,
+        ino: INodeNo,
         _fh: FileHandle,
         offset: u64,
         length: u64,
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        if !self.fits(offset, length) {
+        if ino != CARD || !self.card.holds(offset, length) {
             return reply.error(Errno::ENOSPC);
         }
-        if mode & (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) != 0 {
-            self.live.discard(offset, length);
+        if !whole(offset, length) {
+            return reply.error(Errno::EINVAL);
         }
-        reply.ok();
+        if mode & (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) == 0 || length == 0 {
+            return reply.ok();
+        }
+        let (request, came) = self.came();
+        let answered = self.card.live.discard(came, offset, length);
+        self.answer_empty(request, answered, reply);
     }
 
     fn readdir(&self, _req: &Request, ino: INodeNo, _fh: FileHandle, offset: u64, mut reply: ReplyDirectory) {
         if ino != INodeNo::ROOT {
             return reply.error(Errno::ENOTDIR);
         }
-        let entries = [
-            (INodeNo::ROOT, FileType::Directory, "."),
-            (INodeNo::ROOT, FileType::Directory, ".."),
-            (CARD, FileType::RegularFile, FILE),
-        ];
-        for (next, (ino, kind, name)) in (1u64..).zip(entries).skip(offset as usize) {
+        for (next, (ino, kind, name)) in (1u64..).zip(Files::listing()).skip(offset as usize) {
             if reply.add(ino, next, kind, name) {
                 break;
             }

@@ -2,34 +2,69 @@
 //! model's answer is a moment on the same clock.
 
 use crate::card::Command;
-use crate::content::{Medium, Piece, What, fill};
-use crate::rig::Rig;
-use crate::target::medium;
+use crate::card::counters::Counters;
+use crate::content::{self, Found};
+use crate::inserted::Inserted;
+use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
+use cardscope_engine::content::Content;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// The least that a card reads or writes.
+pub(super) const SECTOR: u64 = 512;
 
 /// A card that somebody is using now.
 pub(super) struct Live {
     bytes: u64,
     start: Instant,
+    /// The card's clock at the start: that of the state it was loaded from.
+    clock: f64,
     state: Mutex<State>,
 }
 
 struct State {
-    rig: Rig,
-    medium: Medium,
-    pieces: Vec<Piece>,
+    card: Inserted,
+    found: Found,
+    /// The card's clock in nanoseconds; two threads may bring their requests in the wrong order.
+    latest: f64,
 }
 
-/// The card cannot read the block.
-pub(super) struct Unreadable;
+/// Why the card does not do what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// It fails this request.
+    Unreadable,
+    /// The host has no room for what is written.
+    NoRoom,
+    /// It answers no more.
+    Gone,
+}
+
+/// When the card answers, and what.
+pub(super) type Answered<T> = (Instant, Result<T, Trouble>);
+
+/// A request as it came: when, and how many were in flight with it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Came {
+    pub(super) at: Instant,
+    pub(super) in_flight: u32,
+}
 
 impl Live {
-    pub(super) fn new(spec: &TargetSpec) -> Self {
-        let a = &spec.archetype;
-        let state = State { rig: Rig::new(a, spec.seed), medium: medium(spec), pieces: Vec::new() };
-        Live { bytes: a.announced_bytes, start: Instant::now(), state: Mutex::new(state) }
+    pub(super) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
+        let card = Inserted::new(spec)?;
+        let (bytes, clock) = (spec.archetype.announced_bytes, card.clock());
+        let state = State { card, found: Found::default(), latest: clock };
+        Ok(Live { bytes, start: Instant::now(), clock, state: Mutex::new(state) })
+    }
+
+    /// Saves the card to where its name says (`save=FILE`), once; dropping it does the same.
+    ///
+    /// # Errors
+    /// If the host cannot write the file.
+    pub(super) fn close(&self) -> Result<(), StateError> {
+        self.state().card.close()
     }
 
     /// Bytes that the card announces.
@@ -38,47 +73,107 @@ impl Live {
     }
 
     /// Reads; the range lies within the card.
-    pub(super) fn read(
-        &self,
-        offset: u64,
-        len: u64,
-        in_flight: u32,
-    ) -> (Instant, Result<Vec<u8>, Unreadable>) {
-        let mut state = self.state();
-        let end = state.rig.command(self.now(), Command { write: false, offset, len, in_flight });
-        let data = state.fetch(offset, len);
-        (self.at(end), data)
+    pub(super) fn read(&self, came: Came, offset: u64, len: u64) -> Answered<Vec<u8>> {
+        self.answer(came, |state, now| {
+            let end = state.card.command(now, command(came, false, offset, len));
+            (end, state.fetch(offset, len))
+        })
+    }
+
+    /// Reads without handing the data out; the range lies within the card.
+    pub(super) fn fetch(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
+        self.answer(came, |state, now| {
+            let end = state.card.command(now, command(came, false, offset, len));
+            (end, state.card.read(offset, len, &mut state.found))
+        })
     }
 
     /// Writes; the range lies within the card.
-    pub(super) fn write(&self, offset: u64, data: &[u8], in_flight: u32) -> Instant {
-        let mut state = self.state();
-        let len = data.len() as u64;
-        let end = state.rig.command(self.now(), Command { write: true, offset, len, in_flight });
-        state.medium.write_bytes(offset, data);
-        self.at(end)
+    pub(super) fn write(&self, came: Came, offset: u64, data: &[u8]) -> Answered<()> {
+        if !whole(offset, data.len() as u64) {
+            return self.patch(came, offset, data);
+        }
+        self.answer(came, |state, now| {
+            let end = state.card.command(now, command(came, true, offset, data.len() as u64));
+            (end, state.card.write_bytes(offset, data))
+        })
+    }
+
+    /// A card knows only whole sectors: what covers part of one is read, changed and written, as a host does it.
+    fn patch(&self, came: Came, offset: u64, data: &[u8]) -> Answered<()> {
+        let start = offset - offset % SECTOR;
+        let len = (offset + data.len() as u64).next_multiple_of(SECTOR) - start;
+        self.answer(came, |state, now| {
+            let read = state.card.command(now, command(came, false, start, len));
+            let end = state.card.command(read, command(came, true, start, len));
+            let patched = state.fetch(start, len).and_then(|mut sectors| {
+                let from = (offset - start) as usize;
+                sectors[from..from + data.len()].copy_from_slice(data);
+                state.card.write_bytes(start, &sectors)
+            });
+            (end, patched)
+        })
+    }
+
+    /// Writes zeros; the range is of whole sectors within the card. They cost what other data does.
+    pub(super) fn write_zeros(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
+        self.answer(came, |state, now| {
+            let end = state.card.command(now, command(came, true, offset, len));
+            (end, state.card.write(offset, len, Content::Constant(0)))
+        })
     }
 
     /// Has the card store everything.
-    pub(super) fn flush(&self) -> Instant {
-        let end = self.state().rig.card.flush(self.now());
-        self.at(end)
+    pub(super) fn flush(&self, came: Came) -> Answered<()> {
+        self.answer(came, |state, now| (state.card.rig.card.flush(now), Ok(())))
     }
 
-    /// Tells the card that a range holds nothing of value.
-    pub(super) fn discard(&self, offset: u64, len: u64) {
+    /// Tells the card that a range of whole sectors holds nothing of value.
+    pub(super) fn discard(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
+        self.answer(came, |state, now| (state.card.discard(now, offset, len), Ok(())))
+    }
+
+    /// Puts a request to the card, if it still answers.
+    fn answer<T>(
+        &self,
+        came: Came,
+        ask: impl FnOnce(&mut State, f64) -> (f64, Result<T, content::Trouble>),
+    ) -> Answered<T> {
+        let (mut state, now) = self.at_time(came);
+        let (end, result) = match state.card.alive(now) {
+            Ok(()) => ask(&mut state, now),
+            Err(trouble) => (now, Err(trouble)),
+        };
+        (self.instant(end), result.map_err(Trouble::from))
+    }
+
+    /// What the card has done so far.
+    pub(super) fn counters(&self) -> Counters {
+        self.state().card.rig.card.counters()
+    }
+
+    /// Temperature now in °C, where a heat model runs.
+    pub(super) fn celsius(&self) -> Option<f64> {
+        let (mut state, now) = self.at_time(Came { at: Instant::now(), in_flight: 0 });
+        state.card.rig.card.celsius(now)
+    }
+
+    /// Seconds since the card was put in.
+    pub(super) fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// The card, with its clock at the moment of a request.
+    fn at_time(&self, came: Came) -> (MutexGuard<'_, State>, f64) {
         let mut state = self.state();
-        state.medium.discard(offset, len);
-        state.rig.card.discard(self.now(), offset, len);
+        let since = came.at.saturating_duration_since(self.start).as_nanos() as f64 + self.clock;
+        state.latest = state.latest.max(since);
+        let now = state.latest;
+        (state, now)
     }
 
-    /// Nanoseconds on the card's clock.
-    fn now(&self) -> f64 {
-        self.start.elapsed().as_nanos() as f64
-    }
-
-    fn at(&self, nanos: f64) -> Instant {
-        self.start + Duration::from_nanos(nanos as u64)
+    fn instant(&self, nanos: f64) -> Instant {
+        self.start + Duration::from_nanos((nanos - self.clock) as u64)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -86,20 +181,31 @@ impl Live {
     }
 }
 
+/// True for whole sectors.
+pub(super) fn whole(offset: u64, len: u64) -> bool {
+    offset.is_multiple_of(SECTOR) && len.is_multiple_of(SECTOR)
+}
+
+fn command(came: Came, write: bool, offset: u64, len: u64) -> Command {
+    Command { write, offset, len, in_flight: came.in_flight }
+}
+
 impl State {
-    fn fetch(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, Unreadable> {
-        self.pieces.clear();
-        self.medium.read(offset, len, &mut self.pieces).map_err(|_| Unreadable)?;
+    fn fetch(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, content::Trouble> {
+        self.card.read(offset, len, &mut self.found)?;
         let mut data = vec![0; len as usize];
-        let mut at = 0;
-        for piece in &self.pieces {
-            let end = at + piece.len as usize;
-            if piece.what == What::Bytes {
-                self.medium.fetch(piece, &mut data[at..end]);
-            }
-            at = end;
-        }
-        fill(&self.pieces, &mut data);
+        self.card.fetch(&self.found, &mut data)?;
+        self.found.fill(&mut data);
         Ok(data)
+    }
+}
+
+impl From<content::Trouble> for Trouble {
+    fn from(trouble: content::Trouble) -> Self {
+        match trouble {
+            content::Trouble::Io { errno: libc::ENOSPC, .. } => Trouble::NoRoom,
+            content::Trouble::Io { .. } => Trouble::Unreadable,
+            content::Trouble::Gone { .. } => Trouble::Gone,
+        }
     }
 }

@@ -1,20 +1,38 @@
-//! The directory to mount on: clears what a killed server left there, refuses what is in use.
+//! The directory to mount on: clears what a killed server left there, refuses what is in use, and says what to do
+//! where the kernel takes no mount. A directory is asked by a thread of its own, since asking hangs where the server
+//! that is mounted there does.
 
 use super::ServeError;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// The kernel's answer for a mount whose server is gone.
 const DEAD: i32 = libc::ENOTCONN;
 
+/// How long a server may take to answer before it counts as hung.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const FUSE: &str = "/dev/fuse";
+
 /// Makes sure that a directory can be mounted on.
 pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
-    if is_dead(directory) && !detach(directory) {
-        return Err(refuse(
-            directory,
-            "a server that was killed left its mount there and it cannot be cleared; try fusermount3 -u on it",
-        ));
+    match state(directory) {
+        State::Dead if !detach(directory) => {
+            return Err(refuse(
+                directory,
+                "a server that was killed left its mount there and it cannot be cleared; try fusermount3 -u on it",
+            ));
+        }
+        State::Silent => {
+            return Err(refuse(
+                directory,
+                "what is mounted there does not answer: end its server (or umount -l it), or give another directory",
+            ));
+        }
+        State::Dead | State::Answers => {}
     }
     let found = std::fs::metadata(directory).map_err(|e| refuse(directory, &reason(&e)))?;
     if !found.is_dir() {
@@ -26,7 +44,34 @@ pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
             "there is a file named \"card\" already: another card is served there, or give an empty directory",
         ));
     }
+    let mut entries = std::fs::read_dir(directory).map_err(|e| refuse(directory, &reason(&e)))?;
+    match entries.next() {
+        Some(_) => {
+            Err(refuse(directory, "it is not empty; give an empty directory, its files would be hidden"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Makes sure that the cards' own directories can be made in one: it is there, and no mount of another server.
+pub(super) fn prepare_parent(directory: &Path) -> Result<(), ServeError> {
+    let found = match state(directory) {
+        State::Silent | State::Dead => return prepare(directory),
+        State::Answers => std::fs::metadata(directory).map_err(|e| refuse(directory, &reason(&e)))?,
+    };
+    if !found.is_dir() || directory.join(super::FILE).exists() {
+        return prepare(directory);
+    }
     Ok(())
+}
+
+/// Makes a card's own directory where it is absent; true if it did.
+pub(super) fn make(directory: &Path) -> Result<bool, ServeError> {
+    match std::fs::create_dir(directory) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(refuse(directory, &format!("it cannot be made: {error}"))),
+    }
 }
 
 /// Unmounts lazily: whoever still has the file open keeps it, nobody finds it any more.
@@ -44,8 +89,62 @@ pub(super) fn detach(directory: &Path) -> bool {
     tried("fusermount3", &["-u", "-z"]) || tried("fusermount", &["-u", "-z"]) || tried("umount", &["-l"])
 }
 
-fn is_dead(directory: &Path) -> bool {
-    std::fs::metadata(directory).is_err_and(|e| e.raw_os_error() == Some(DEAD))
+/// True where something is mounted on a directory, by the kernel's table (proc_pid_mountinfo(5)).
+pub(super) fn is_mounted(directory: &Path) -> bool {
+    let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    // The parent is asked, and not the directory, whose server may be gone.
+    let parent = directory.parent().and_then(|parent| parent.canonicalize().ok());
+    let place = match (parent, directory.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => directory.to_owned(),
+    };
+    let escaped = place.display().to_string().replace('\\', "\\134").replace(' ', "\\040");
+    table.lines().any(|line| line.split(' ').nth(4) == Some(&escaped))
+}
+
+/// Why the kernel took no mount, and what to do.
+pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
+    let opened = std::fs::OpenOptions::new().read(true).write(true).open(FUSE);
+    let reason = match opened.map_err(|e| e.kind()) {
+        Err(io::ErrorKind::NotFound) => {
+            format!(
+                "there is no {FUSE}: load the kernel's module (modprobe fuse), or in a container pass the device in"
+            )
+        }
+        Err(io::ErrorKind::PermissionDenied) => {
+            format!("you may not use {FUSE}: run it as root, or let everybody use it (chmod 666 {FUSE})")
+        }
+        _ if error.kind() == io::ErrorKind::PermissionDenied || error.to_string().contains("fusermount") => {
+            format!("{error}; run it as root, or install fusermount3 (package fuse3), which mounts for users")
+        }
+        _ => format!("{error}; --nbd serves cards without FUSE"),
+    };
+    ServeError::Mount { path: directory.to_owned(), reason }
+}
+
+/// How a directory answers.
+enum State {
+    /// It answers, whatever it is, or is not there.
+    Answers,
+    /// Something whose server is gone is mounted there.
+    Dead,
+    /// Something whose server hangs is mounted there.
+    Silent,
+}
+
+fn state(directory: &Path) -> State {
+    let (sender, receiver) = mpsc::channel();
+    let path = directory.to_owned();
+    // A listing, since names and attributes may be known to the kernel long after the server died. A thread that
+    // hangs on a hung server is left behind; it ends with that server.
+    std::thread::spawn(move || {
+        sender.send(std::fs::read_dir(path).and_then(|mut all| all.next().transpose()))
+    });
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(Err(error)) if error.raw_os_error() == Some(DEAD) => State::Dead,
+        Ok(_) => State::Answers,
+        Err(_) => State::Silent,
+    }
 }
 
 fn refuse(directory: &Path, reason: &str) -> ServeError {

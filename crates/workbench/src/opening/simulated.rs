@@ -10,7 +10,7 @@ pub(super) fn open(name: &str) -> Result<Opened, Failure> {
     let bus = identity.ceiling_mb_s().or(spec.archetype.rig.bus_mb_s);
     let condition = spec.condition();
     Ok(Opened {
-        target: Box::new(SimTarget::open(spec)),
+        target: Box::new(SimTarget::open(spec).map_err(Failure::refused)?),
         identity: Some(identity),
         condition,
         ceiling_mb_s: bus,

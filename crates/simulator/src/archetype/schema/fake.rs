@@ -1,4 +1,5 @@
-//! What is false about the capacity.
+//! What is false about the capacity. The kinds are those of the model (F) and of f3's hidden emulator, which folds
+//! powers of two only.
 
 use super::check::{SECTOR, Verdict, some_bytes};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,12 @@ pub enum FakeKind {
     Wraparound,
     /// Addresses wrap at `wrap_bytes`, and what then lies beyond the real bytes is lost.
     Chain,
+    /// A share of units all over the card is lost.
+    Damaged,
+    /// Any address works until `real_bytes` are in use.
+    Overcommitted,
+    /// Writes are accepted and dropped: what stood there stays.
+    ReadOnly,
 }
 
 /// What a lost block reads as.
@@ -27,52 +34,180 @@ pub enum Lost {
     Zeros,
     /// 0xFF, as erased flash.
     Ones,
+    /// Something older: what stood in the place before, or the data of another block.
+    Stale,
     /// The read fails.
     Error,
 }
 
+/// Which block gives way in a full cache of a fake.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheKind {
+    /// The one whose number leaves the same remainder by the cache's size.
+    #[default]
+    Direct,
+    /// The one used longest ago.
+    Lru,
+    /// The one written first.
+    Fifo,
+}
+
+/// What an overcommitted card does with a new block when its real bytes are in use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoolFull {
+    /// Accepts and drops it.
+    #[default]
+    Vanish,
+    /// Keeps it, and writes are slower from then on.
+    Slow,
+    /// Answers no more.
+    Dies,
+}
+
 /// False capacity (model, F).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fake {
     /// The kind.
     pub kind: FakeKind,
-    /// Bytes that really are there.
+    /// Bytes that really are there; 0 for a card that keeps nothing.
     pub real_bytes: Option<u64>,
-    /// Where addresses wrap.
+    /// Where addresses wrap; any multiple of 512.
     pub wrap_bytes: Option<u64>,
-    /// Bytes of the lost range that a cache keeps for a while, by address modulo its size.
+    /// Size of the units that a damaged card loses.
+    pub damaged_unit_bytes: u64,
+    /// Share of them that are lost; which ones is the seed's choice.
+    pub damaged_share: f64,
+    /// What an overcommitted card does when it is full.
+    pub pool_full: PoolFull,
+    /// Then a write takes so many times as long.
+    pub slow_factor: f64,
+    /// Bytes of the lost range that a cache keeps for a while.
     pub cache_bytes: Option<u64>,
+    /// Which block gives way in it.
+    pub cache_kind: CacheKind,
+    /// True where it holds lost blocks only; false where every write passes through it and real ones push lost ones
+    /// out.
+    pub cache_strict: bool,
+    /// False where it is empty after a reset.
+    pub cache_survives: bool,
     /// What a lost block reads as.
     pub lost: Lost,
 }
 
+impl Default for Fake {
+    /// Units of 4 MiB and a hundredfold fall are those of public reports (AltraMayor/f3 #222, #176).
+    fn default() -> Self {
+        Fake {
+            kind: FakeKind::None,
+            real_bytes: None,
+            wrap_bytes: None,
+            damaged_unit_bytes: 4 << 20,
+            damaged_share: 0.0,
+            pool_full: PoolFull::Vanish,
+            slow_factor: 100.0,
+            cache_bytes: None,
+            cache_kind: CacheKind::Direct,
+            cache_strict: true,
+            cache_survives: true,
+            lost: Lost::Zeros,
+        }
+    }
+}
+
+/// Blocks of this size are what caches of fakes hold, in bytes.
+const CACHE_BLOCK: u64 = 4096;
+
+/// The truth is worked out unit by unit: more of them would make a card slow to name.
+const MOST_UNITS: u64 = 1 << 24;
+
 impl Fake {
     pub(super) fn check(&self, announced: u64) -> Verdict {
+        self.sizes(announced)?;
+        self.cache()?;
         let given =
             |key: &str, value: Option<u64>| value.ok_or_else(|| format!("this kind of fake needs {key}"));
-        let sizes = [
-            ("fake.real_bytes", self.real_bytes),
-            ("fake.wrap_bytes", self.wrap_bytes),
-            ("fake.cache_bytes", self.cache_bytes),
-        ];
-        for (key, value) in sizes.into_iter().filter_map(|(key, value)| value.map(|v| (key, v))) {
-            if value % SECTOR != 0 {
-                return Err(format!("{key} = {value} must be a multiple of 512"));
+        let real = || given("fake.real_bytes (fake_bytes=…)", self.real_bytes);
+        let wrap = || given("fake.wrap_bytes (wrap_bytes=…)", self.wrap_bytes);
+        match self.kind {
+            FakeKind::None | FakeKind::ReadOnly => Ok(()),
+            FakeKind::Limbo => real().map(drop),
+            FakeKind::Wraparound => some_bytes("fake.wrap_bytes", wrap()?),
+            FakeKind::Chain => chain(real()?, wrap()?),
+            FakeKind::Damaged => {
+                chosen_units(
+                    ("fake.damaged_unit_bytes", self.damaged_unit_bytes),
+                    ("fake.damaged_share", self.damaged_share),
+                    announced,
+                )?;
+                match self.damaged_share {
+                    0.0 => Err("this kind of fake needs fake.damaged_share above 0".to_owned()),
+                    _ => Ok(()),
+                }
+            }
+            FakeKind::Overcommitted => self.pool(real()?),
+        }
+    }
+
+    fn sizes(&self, announced: u64) -> Verdict {
+        for (key, value, unit) in [
+            ("fake.real_bytes", self.real_bytes, SECTOR),
+            ("fake.wrap_bytes", self.wrap_bytes, SECTOR),
+            ("fake.cache_bytes", self.cache_bytes, CACHE_BLOCK),
+        ] {
+            let Some(value) = value else { continue };
+            if value % unit != 0 {
+                return Err(format!("{key} = {value} must be a multiple of {unit}"));
             }
             if value > announced {
                 return Err(format!("{key} = {value} is more than the card announces ({announced})"));
             }
         }
-        let real =
-            || some_bytes("fake.real_bytes", given("fake.real_bytes (fake_bytes=…)", self.real_bytes)?);
-        let wrap =
-            || some_bytes("fake.wrap_bytes", given("fake.wrap_bytes (wrap_bytes=…)", self.wrap_bytes)?);
-        match self.kind {
-            FakeKind::None => Ok(()),
-            FakeKind::Limbo => real(),
-            FakeKind::Wraparound => wrap(),
-            FakeKind::Chain => real().and_then(|()| wrap()),
+        Ok(())
+    }
+
+    fn cache(&self) -> Verdict {
+        let loses = matches!(self.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
+        match self.cache_bytes {
+            Some(0) => Err("fake.cache_bytes must not be 0; leave it out for no cache".to_owned()),
+            Some(bytes) if !loses && self.kind != FakeKind::None => Err(format!(
+                "fake.cache_bytes = {bytes}: only a card that loses blocks (limbo, chain, damaged) hides it by a cache"
+            )),
+            _ => Ok(()),
         }
     }
+
+    fn pool(&self, real: u64) -> Verdict {
+        some_bytes("fake.real_bytes", real)?;
+        if !(1.0..=1e6).contains(&self.slow_factor) {
+            return Err(format!("fake.slow_factor = {} must be 1 to 1000000", self.slow_factor));
+        }
+        Ok(())
+    }
+}
+
+fn chain(real: u64, wrap: u64) -> Verdict {
+    some_bytes("fake.real_bytes", real)?;
+    some_bytes("fake.wrap_bytes", wrap)?;
+    if real >= wrap {
+        return Err(format!(
+            "fake.real_bytes = {real} must be less than fake.wrap_bytes = {wrap} for a chain; else it is a wraparound"
+        ));
+    }
+    Ok(())
+}
+
+/// Units of which a share is chosen by the seed.
+pub(super) fn chosen_units(unit: (&str, u64), share: (&str, f64), announced: u64) -> Verdict {
+    super::check::share(share.0, share.1)?;
+    super::check::whole_sectors(unit.0, unit.1)?;
+    if announced / unit.1 > MOST_UNITS {
+        return Err(format!(
+            "{} = {} cuts this card into more than {MOST_UNITS} units; take larger ones",
+            unit.0, unit.1
+        ));
+    }
+    Ok(())
 }

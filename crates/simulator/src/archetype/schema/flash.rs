@@ -39,6 +39,12 @@ fn one() -> u32 {
 }
 
 impl Flash {
+    /// Bytes of a page that lie on one plane.
+    #[must_use]
+    pub fn plane_bytes(&self) -> u64 {
+        self.page_bytes / u64::from(self.planes)
+    }
+
     pub(super) fn check(&self) -> Verdict {
         let segment = self.map_segment_bytes.unwrap_or(self.au_bytes);
         for (key, value) in [

@@ -8,6 +8,7 @@ mod cache;
 mod check;
 mod constant;
 mod fake;
+mod faults;
 mod flash;
 mod front;
 mod hybrid;
@@ -18,24 +19,27 @@ mod queue;
 mod read;
 mod region;
 mod rig;
+mod state;
 mod thermal;
 mod wear;
 mod write;
 
-pub use cache::Cache;
+pub use cache::{Cache, WhenFull};
 pub use constant::Constant;
-pub use fake::{Fake, FakeKind, Lost};
+pub use fake::{CacheKind, Fake, FakeKind, Lost, PoolFull};
+pub use faults::Faults;
 pub use flash::Flash;
 pub use front::Front;
-pub use hybrid::{Close, HybridWrite};
+pub use hybrid::{Close, HybridWrite, SmallLog};
 pub use log::LogWrite;
 pub use noise::Noise;
-pub use page::PageWrite;
+pub use page::{Gc, PageWrite};
 pub use queue::{Queue, QueueCost};
 pub use read::Read;
 pub use region::FatRegion;
 pub use rig::{Cooling, Rig};
-pub use thermal::Thermal;
+pub use state::{Start, State, Unwritten};
+pub use thermal::{Thermal, Throttle};
 pub use wear::{EndOfLife, Wear};
 pub use write::Write;
 
@@ -83,6 +87,12 @@ pub struct Archetype {
     /// What is false about the capacity.
     #[serde(default)]
     pub fake: Fake,
+    /// What else goes wrong with it.
+    #[serde(default)]
+    pub faults: Faults,
+    /// What stands on it when it is put in.
+    #[serde(default)]
+    pub state: State,
     /// Reader, bus and host between the card and whoever measures.
     #[serde(default)]
     pub rig: Rig,
@@ -110,6 +120,8 @@ impl Archetype {
         self.wear.as_ref().map_or(Ok(()), Wear::check)?;
         self.thermal.as_ref().map_or(Ok(()), Thermal::check)?;
         self.fake.check(self.announced_bytes)?;
+        self.faults.check(self.announced_bytes)?;
+        self.state.check()?;
         self.rig.check()
     }
 

@@ -31,6 +31,9 @@ pub struct QueueCost {
     pub in_flight: u32,
     /// Multiplies the whole cost.
     pub factor: f64,
+    /// The same for what lies in the pSLC cache, or goes there; as `factor` where absent.
+    #[serde(default)]
+    pub cached: Option<f64>,
 }
 
 impl Queue {
@@ -40,6 +43,7 @@ impl Queue {
         }
         for step in self.read_cost.iter().chain(&self.write_cost) {
             positive("queue cost factor", step.factor)?;
+            positive("queue cost cached", step.cached.unwrap_or(1.0))?;
         }
         seconds("queue.flush_s", self.flush_s)
     }

@@ -30,6 +30,13 @@ pub struct Rig {
     pub overhead_s: f64,
     /// The reader cuts commands into pieces of at most so many bytes.
     pub split_bytes: Option<u64>,
+    /// Memory of the reader in bytes: what was read last is answered from it without asking the card.
+    pub reader_cache_bytes: u64,
+    /// True for a reader that fails reads of several sectors within the last eight of the card, as some do.
+    pub last_sector_bug: bool,
+    /// Bytes that the reader can address; what lies beyond begins again at 0, as with readers that cut a block
+    /// number to 32 bits.
+    pub address_limit_bytes: Option<u64>,
     /// Speed of the host's memory in MB/s, for I/O through the page cache.
     pub host_memory_mb_s: f64,
     /// Memory that the host has for its page cache, in bytes.
@@ -53,6 +60,9 @@ impl Default for Rig {
             host_source_mb_s: None,
             overhead_s: 0.0,
             split_bytes: None,
+            reader_cache_bytes: 0,
+            last_sector_bug: false,
+            address_limit_bytes: None,
             host_memory_mb_s: 2000.0,
             host_memory_bytes: 3 << 30,
             dirty_bytes: 256 << 20,
@@ -67,6 +77,13 @@ impl Rig {
         positive("rig.bus_mb_s", self.bus_mb_s.unwrap_or(1.0))?;
         positive("rig.host_source_mb_s", self.host_source_mb_s.unwrap_or(1.0))?;
         whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
+        whole_sectors("rig.address_limit_bytes", self.address_limit_bytes.unwrap_or(SECTOR))?;
+        if !self.reader_cache_bytes.is_multiple_of(SECTOR) {
+            return Err(format!(
+                "rig.reader_cache_bytes = {} must be a multiple of 512",
+                self.reader_cache_bytes
+            ));
+        }
         seconds("rig.overhead_s", self.overhead_s)?;
         positive("rig.host_memory_mb_s", self.host_memory_mb_s)?;
         whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;

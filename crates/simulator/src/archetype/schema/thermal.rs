@@ -3,6 +3,17 @@
 use super::check::{Verdict, positive, share};
 use serde::{Deserialize, Serialize};
 
+/// What a hot card saves at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Throttle {
+    /// Its clock: everything takes longer.
+    #[default]
+    Clock,
+    /// The share of the time for which its data path may be busy: what leaves it idle anyway is as fast as before.
+    Duty,
+}
+
 /// Heat (model, T): one thermal node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,12 +42,22 @@ pub struct Thermal {
     pub tmt2_c: f64,
     /// Kelvin below a limit at which its throttling ends.
     pub hysteresis_k: f64,
+    /// What throttling slows down.
+    #[serde(default)]
+    pub throttle: Throttle,
     /// Speed of reads under light throttling, as a share \[f₁\].
     pub light_read: f64,
     /// Speed of writes under light throttling, as a share.
     pub light_write: f64,
+    /// Power of a command under way while throttled, as a share of `busy_w`: a lower clock draws less.
+    #[serde(default = "one")]
+    pub throttled_busy: f64,
     /// Speed under heavy throttling, as a share \[f₂\].
     pub heavy: f64,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 impl Thermal {
@@ -48,6 +69,7 @@ impl Thermal {
             ("thermal.light_read", self.light_read),
             ("thermal.light_write", self.light_write),
             ("thermal.heavy", self.heavy),
+            ("thermal.throttled_busy", self.throttled_busy),
         ] {
             positive(key, value)?;
         }
@@ -55,6 +77,7 @@ impl Thermal {
             ("thermal.light_read", self.light_read),
             ("thermal.light_write", self.light_write),
             ("thermal.heavy", self.heavy),
+            ("thermal.throttled_busy", self.throttled_busy),
         ] {
             share(key, value)?;
         }

@@ -1,11 +1,13 @@
 //! `sim`: simulated cards as people see them.
 
-use crate::bench::Interrupt;
+mod serving;
+
+pub use serving::{Served, Serving, measures, serve};
+
 use crate::error::Failure;
-use cardscope_simulator::{TargetSpec, archetypes, describe, serve, serve::ServeError, summary, target_spec};
+use cardscope_simulator::{TargetSpec, archetypes, describe, random, summary, target_spec};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// A line of the list.
 #[derive(Debug, Clone, Serialize)]
@@ -25,7 +27,7 @@ pub struct Card {
 pub struct Shown {
     /// In words.
     pub text: String,
-    /// The archetype and its truth.
+    /// The truth, and every parameter of the archetype.
     pub document: Value,
 }
 
@@ -56,8 +58,19 @@ pub fn list_text(cards: &[Card]) -> String {
 /// If there is none of that name, or an override does not fit it.
 pub fn show(name: &str) -> Result<Shown, Failure> {
     let spec = spec(name)?;
-    let document = json!({ "name": spec.archetype.name, "seed": spec.seed, "archetype": spec.archetype });
+    let card = &spec.archetype;
+    let document = json!({ "name": card.name, "seed": spec.seed, "truth": card.truth, "archetype": card });
     Ok(Shown { text: describe(&spec.archetype), document })
+}
+
+/// Explains the random card of a seed; `document` holds its file too.
+///
+/// # Errors
+/// If it cannot be, which its test rules out.
+pub fn random(seed: u64) -> Result<Shown, Failure> {
+    let mut shown = show(&format!("{}{seed}", random::PREFIX))?;
+    shown.document["toml"] = random::card(seed).to_toml().into();
+    Ok(shown)
 }
 
 /// A card by `NAME…` or `sim:NAME…`.
@@ -67,24 +80,4 @@ fn spec(name: &str) -> Result<TargetSpec, Failure> {
         false => format!("{}{name}", target_spec::PREFIX),
     };
     target_spec::parse(&full).map_err(Failure::refused)
-}
-
-/// Serves a card as the file `card` in `directory`, in real time (or at once where `timing` is false), until
-/// `stop` is raised. `say` is told the file once it can be used.
-///
-/// # Errors
-/// If there is no such card, or the directory cannot be mounted on.
-pub fn serve(
-    name: &str,
-    directory: &Path,
-    timing: bool,
-    stop: &Interrupt,
-    say: &mut dyn FnMut(&str),
-) -> Result<(), Failure> {
-    let spec = spec(name)?;
-    let ready = |file: &Path| say(&format!("{} is {}", spec.text, file.display()));
-    serve::serve(&spec, directory, serve::Options { timing }, stop, ready).map_err(|error| match error {
-        ServeError::Directory { .. } => Failure::refused(error),
-        _ => Failure::io(error),
-    })
 }

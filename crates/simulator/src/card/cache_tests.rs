@@ -1,0 +1,120 @@
+use crate::card::{Card, Command};
+use crate::target_spec;
+
+const GB: u64 = 1_000_000_000;
+const MIB: u64 = 1 << 20;
+
+fn card(overrides: &str) -> Card {
+    let name = format!("sim:sandisk-256g-express?heat=off&read_sigma=0&write_sigma=0&hiccup_p=0&{overrides}");
+    Card::new(&target_spec::parse(&name).unwrap().archetype, 1)
+}
+
+/// Writes `bytes` in order from `from` on; returns the end and the speed in MB/s.
+fn write(card: &mut Card, now: f64, from: u64, bytes: u64) -> (f64, f64) {
+    let mut end = now;
+    for at in (from..from + bytes).step_by(64 * MIB as usize) {
+        end = card.serve(end, Command { write: true, offset: at, len: 64 * MIB, in_flight: 1 });
+    }
+    let blocks = bytes.div_ceil(64 * MIB) * 64 * MIB;
+    (end, blocks as f64 / 1e6 / ((end - now) / 1e9))
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < 0.02, "{found:.1} and not {expected:.1}");
+}
+
+#[test]
+fn a_dynamic_cache_holds_a_third_of_what_is_free_and_shrinks_as_the_card_fills() {
+    // 253 GB free: 84 GB of cache. With 150 GB held by other data, a third of the rest.
+    for (held, expected) in [(0, 84.5), (150, 34.5)] {
+        let mut card = card("bits=3&clean_bytes=120000000000&clean_mb_s=0&reopen_bytes=0");
+        card.holds_data(std::iter::once(0..held * GB));
+        let (mut now, mut taken) = (0.0, 0);
+        // Always the same gigabyte, so that what is free stays as it is.
+        loop {
+            let (end, speed) = write(&mut card, now, 200 * GB / MIB * MIB, 256 * MIB);
+            if speed < 500.0 {
+                break;
+            }
+            (now, taken) = (end, taken + 256 * MIB);
+        }
+        let found = taken as f64 / 1e9;
+        assert!((found - expected).abs() < 0.6, "{held} GB held: {found:.1} GB and not {expected}");
+    }
+}
+
+#[test]
+fn a_folding_cache_that_is_full_writes_at_both_costs_together() {
+    let mut card = card("when_full=fold&start_bytes=0&clean_mb_s=100&write_mb_s=600");
+    near(write(&mut card, 0.0, 0, GB).1, 1.0 / (1.0 / 600.0 + 1.0 / 100.0));
+}
+
+#[test]
+fn past_a_full_cache_that_does_not_fold_the_flashs_own_speed_remains() {
+    let mut card = card("start_bytes=0&clean_mb_s=0&reopen_bytes=1GB&write.mb_s=200");
+    near(write(&mut card, 0.0, 0, GB).1, 200.0);
+}
+
+#[test]
+fn a_used_up_cache_comes_back_with_the_time_in_which_nothing_is_written() {
+    let refill = "start_bytes=0&clean_mb_s=50&reopen_bytes=1GB&idle_s=2&write_mb_s=600&write.mb_s=200";
+    let second = 1e9;
+    // 1 GB at 50 MB/s takes 20 s, after the 2 s that count as no pause.
+    for (pause, expected) in [(21.0, 200.0), (23.0, 600.0)] {
+        let mut card = card(refill);
+        let (end, _) = write(&mut card, 0.0, 0, 512 * MIB);
+        // A read every second: the card is at work, but not for its cache.
+        let mut now = end;
+        while now < end + pause * second {
+            now = card.serve(now + second, Command { write: false, offset: 0, len: 4096, in_flight: 1 });
+        }
+        near(write(&mut card, end + pause * second, GB, 512 * MIB).1, expected);
+    }
+}
+
+#[test]
+fn nothing_is_cleaned_once_the_pool_is_drawn_empty_until_the_card_has_rested_long() {
+    let pool = "start_bytes=0&clean_mb_s=500&reopen_bytes=1GB&pool_bytes=2GB&write_mb_s=600&write.mb_s=200&pool_rest_s=300";
+    let second = 1e9;
+    let mut card = card(pool);
+    let (end, _) = write(&mut card, 0.0, 0, 3 * GB);
+    let (end, after_a_minute) = write(&mut card, end + 100.0 * second, GB, 256 * MIB);
+    near(after_a_minute, 200.0);
+    let (end, _) = (end + 400.0 * second, 0);
+    let (end, _) = write(&mut card, end, GB, 64 * MIB);
+    near(write(&mut card, end + 100.0 * second, GB, 256 * MIB).1, 600.0);
+}
+
+#[test]
+fn in_front_of_mapped_blocks_only_writes_in_order_get_faster() {
+    let plain =
+        target_spec::parse("sim:usb-stick-tlc?read_sigma=0&write_sigma=0&hiccup_p=0").unwrap().archetype;
+    let mut card = Card::new(&plain, 1);
+    let (end, fast) = write(&mut card, 0.0, 0, GB);
+    assert!((55.0..66.0).contains(&fast), "{fast}");
+    let random = |card: &mut Card, now, i: u64| {
+        let offset = 8 * GB / MIB * MIB + i * 7919 % 1024 * MIB + 4096;
+        card.serve(now, Command { write: true, offset, len: 4096, in_flight: 1 })
+    };
+    // The first write finds no block open; the next one closes its block.
+    let opened = random(&mut card, end, 1);
+    let one = random(&mut card, opened, 2) - opened;
+    assert!((0.3e9..0.45e9).contains(&one), "{one} ns");
+    let (mut end, _) = write(&mut card, opened + one, 2 * GB / MIB * MIB, 2 * GB);
+    end = write(&mut card, end, 5 * GB / MIB * MIB, 128 * MIB).0;
+    let slow = write(&mut card, end, 6 * GB / MIB * MIB, 256 * MIB).1;
+    assert!((11.0..13.0).contains(&slow), "{slow}");
+}
+
+#[test]
+fn the_saved_state_of_a_cache_goes_on_where_it_was() {
+    let whole = "clean_bytes=2GB&reopen_bytes=1GB&clean_mb_s=20";
+    let mut first = card(whole);
+    let (now, _) = write(&mut first, 0.0, 0, GB + 500 * MIB);
+    let text = serde_json::to_string(&first.pslc.as_ref().unwrap().state).unwrap();
+    assert!(text.len() < 1000, "runs keep it short: {} bytes", text.len());
+    let mut second = card(whole);
+    second.pslc.as_mut().unwrap().state = serde_json::from_str(&text).unwrap();
+    second.last_end = now;
+    assert_eq!(write(&mut first, now, 0, GB), write(&mut second, now, 0, GB));
+}

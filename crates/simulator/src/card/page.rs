@@ -1,0 +1,195 @@
+//! Page mapping with garbage collection (model, W-P), as a fluid: how many bytes are erased, how many are stale, and
+//! what share of a block that is collected is still valid. One step a write, whatever the size of the card.
+//!
+//! Stale bytes are of two kinds: whole blocks of them, left behind where data was overwritten in order, cost an
+//! erasure only; among scattered ones a victim keeps the share p = exp(-(1 - p)/u) of a card written evenly at
+//! random (FIFO collection; the model's own closed form).
+
+use super::counters::Work;
+use super::timing::{Line, Timing, ns, ns_per_byte};
+use crate::archetype::{Archetype, Gc, PageWrite};
+use serde::{Deserialize, Serialize};
+
+/// The engine's history: what it has come to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Erased bytes.
+    free: f64,
+    /// Stale bytes in blocks that hold nothing else.
+    stale_whole: f64,
+    /// Stale bytes among valid ones.
+    stale_scattered: f64,
+    /// Where the last write ended.
+    next: u64,
+    /// Bytes written that no erasure was counted for yet, on a card whose collection is not modelled.
+    unerased: u64,
+    pub(crate) work: Work,
+}
+
+/// A write that reached the engine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Written {
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+    /// Bytes of it where nothing was before.
+    pub(crate) new_bytes: u64,
+    /// Bytes of the whole card that hold something, this write included.
+    pub(crate) mapped: u64,
+}
+
+/// The engine.
+#[derive(Debug)]
+pub(crate) struct Page {
+    timing: Timing,
+    map_miss: f64,
+    unit: u64,
+    collection: Option<Collection>,
+    pub(super) state: State,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Collection {
+    unit: f64,
+    copy_per_byte: f64,
+    erase: f64,
+}
+
+impl Page {
+    /// `bus_mb_s` is what the bus carries; infinite without a limit.
+    pub(crate) fn new(p: &PageWrite, card: &Archetype, bus_mb_s: f64) -> Self {
+        let spare = p.gc.map_or(0.0, |gc| gc.spare_share);
+        Page {
+            timing: Timing::new(Line {
+                base_s: p.base_s,
+                large_s: p.large_s.unwrap_or(p.base_s),
+                ramp_bytes: p.ramp_bytes,
+                serial_s: p.serial_s,
+                mb_s: p.mb_s.min(bus_mb_s),
+            }),
+            map_miss: ns(p.map_miss_s),
+            unit: p.gc.map_or(card.flash.au_bytes, |gc| gc.unit_bytes),
+            collection: p.gc.as_ref().map(Collection::new),
+            state: State {
+                free: card.announced_bytes as f64 * (1.0 + spare),
+                stale_whole: 0.0,
+                stale_scattered: 0.0,
+                next: u64::MAX,
+                unerased: 0,
+                work: Work::default(),
+            },
+        }
+    }
+
+    /// Cost lines of writes and, where the card says nothing of reads, of those.
+    #[inline]
+    pub(crate) fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// Added to a write whose part of the mapping table is not in the controller's memory, in ns.
+    #[inline]
+    pub(crate) fn map_miss(&self) -> f64 {
+        self.map_miss
+    }
+
+    /// Takes note of a write. Returns the ns for which it stalls on the collection that it causes.
+    #[inline]
+    pub(crate) fn store(&mut self, w: Written) -> f64 {
+        let Some(collection) = self.collection else {
+            self.count_erased(w.len);
+            return 0.0;
+        };
+        let in_order = w.offset == self.state.next || w.len >= self.unit;
+        self.state.next = w.offset + w.len;
+        let stale = w.len.saturating_sub(w.new_bytes) as f64;
+        if in_order {
+            self.state.stale_whole += stale;
+        } else {
+            self.state.stale_scattered += stale;
+        }
+        self.state.free -= w.len as f64;
+        let mut stall = 0.0;
+        // One unit is always kept erased, to copy into.
+        while self.state.free < collection.unit && self.state.stale_whole + self.state.stale_scattered >= 1.0
+        {
+            stall += self.collect(collection, w.mapped as f64);
+        }
+        stall
+    }
+
+    /// Without a model of the collection each unit written is one erased.
+    #[inline]
+    fn count_erased(&mut self, len: u64) {
+        self.state.unerased += len;
+        if self.state.unerased >= self.unit {
+            self.state.work.erased_units += self.state.unerased / self.unit;
+            self.state.unerased %= self.unit;
+        }
+    }
+
+    /// Collects one unit.
+    fn collect(&mut self, c: Collection, mapped: f64) -> f64 {
+        let s = &mut self.state;
+        s.work.merges += 1;
+        s.work.erased_units += 1;
+        if s.stale_whole >= c.unit {
+            s.stale_whole -= c.unit;
+            s.free += c.unit;
+            return c.erase;
+        }
+        // Whole blocks that are not quite one unit are found among the scattered ones.
+        s.stale_scattered += std::mem::take(&mut s.stale_whole);
+        let share = valid_share(mapped / (mapped + s.stale_scattered));
+        let gained = ((1.0 - share) * c.unit).min(s.stale_scattered);
+        let copied = c.unit - gained;
+        s.stale_scattered -= gained;
+        s.free += gained;
+        s.work.copied_bytes += copied as u64;
+        copied * c.copy_per_byte + c.erase
+    }
+
+    /// Bytes that were discarded as a range of `len`.
+    pub(crate) fn discard(&mut self, unmapped: u64, len: u64) {
+        if len >= self.unit {
+            self.state.stale_whole += unmapped as f64;
+        } else {
+            self.state.stale_scattered += unmapped as f64;
+        }
+    }
+
+    /// Bytes that the card held before it was put in.
+    pub(crate) fn hold(&mut self, bytes: u64) {
+        self.state.free -= bytes as f64;
+    }
+}
+
+impl Collection {
+    fn new(gc: &Gc) -> Self {
+        Collection {
+            unit: gc.unit_bytes as f64,
+            copy_per_byte: ns_per_byte(gc.copy_mb_s),
+            erase: ns(gc.erase_s),
+        }
+    }
+}
+
+/// The share p of a victim that is still valid at utilisation `u`: the root of p = exp(-(1 - p)/u) below 1.
+fn valid_share(u: f64) -> f64 {
+    if u <= 0.0 {
+        return 0.0;
+    }
+    // Iterated from below it rises to the lower root; near u = 1 slowly, but p is then close to 1 anyway.
+    let mut p = 0.0;
+    for _ in 0..200 {
+        let next = libm::exp(-(1.0 - p) / u);
+        if next - p < 1e-9 {
+            break;
+        }
+        p = next;
+    }
+    p
+}
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;

@@ -1,0 +1,111 @@
+use super::*;
+use crate::target_spec;
+
+const UNIT: u64 = 1 << 20;
+
+/// A card of 256 MiB with 7 % of spare flash, whose units of 1 MiB are copied at 100 MB/s and erased in 1 ms.
+fn page(spare: f64) -> (Page, u64) {
+    let mut card = target_spec::parse("sim:lexar-1tb-express").unwrap().archetype;
+    card.announced_bytes = 256 * UNIT;
+    let Some(crate::archetype::Write::Page(mut p)) = card.write else { panic!("mapped by page") };
+    p.gc = Some(Gc { spare_share: spare, unit_bytes: UNIT, copy_mb_s: 100.0, erase_s: 0.001 });
+    (Page::new(&p, &card, f64::INFINITY), card.announced_bytes)
+}
+
+fn overwrite(page: &mut Page, mapped: u64, offset: u64, len: u64) -> f64 {
+    page.store(Written { offset, len, new_bytes: 0, mapped })
+}
+
+#[test]
+fn the_valid_share_solves_the_models_equation() {
+    // Section 2.2: u = 0.935 gives p = 0.87 and a write amplification of 7.7.
+    let p = valid_share(0.935);
+    assert!((p - 0.87).abs() < 0.005, "{p}");
+    assert!((1.0 / (1.0 - p) - 7.7).abs() < 0.3);
+    for u in [0.1, 0.5, 0.8, 0.95] {
+        let p: f64 = valid_share(u);
+        assert!((p - (-(1.0 - p) / u).exp()).abs() < 1e-6, "{u}: {p}");
+    }
+    assert_eq!(valid_share(0.0), 0.0);
+}
+
+#[test]
+fn random_overwrites_of_a_full_card_stall_as_the_closed_form_says() {
+    let (mut page, bytes) = page(0.07);
+    page.hold(bytes);
+    let mut state = 1u64;
+    let mut round = |page: &mut Page, writes: u64| {
+        let before = page.state.work;
+        let mut stalled = 0.0;
+        for _ in 0..writes {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            stalled += overwrite(page, bytes, (state >> 33) % (bytes / 4096) * 4096, 4096);
+        }
+        (stalled, page.state.work.copied_bytes - before.copied_bytes, page.state.work.merges - before.merges)
+    };
+    round(&mut page, 100_000);
+    let (stalled, copied, runs) = round(&mut page, 100_000);
+    // What is free beyond one unit is used up, so u = 256 of 256 · 1.07 - 1 MiB.
+    let p = valid_share(256.0 / (256.0 * 1.07 - 1.0));
+    let host = 100_000.0 * 4096.0;
+    let expected = host * p / (1.0 - p);
+    assert!((copied as f64 / expected - 1.0).abs() < 0.03, "{copied} copied, {expected:.0} expected");
+    let every = host / runs as f64;
+    assert!((every / ((1.0 - p) * UNIT as f64) - 1.0).abs() < 0.03, "a stall every {every:.0} bytes");
+    let one = stalled / runs as f64;
+    let cost = p * UNIT as f64 * 10.0 + 1e6;
+    assert!((one / cost - 1.0).abs() < 0.03, "{one:.0} ns and not {cost:.0}");
+}
+
+#[test]
+fn overwriting_in_order_costs_erasures_and_no_copies() {
+    let (mut page, bytes) = page(0.07);
+    page.hold(bytes);
+    let mut stalled = 0.0;
+    for _ in 0..4 {
+        for at in (0..bytes).step_by(UNIT as usize) {
+            stalled += overwrite(&mut page, bytes, at, UNIT);
+        }
+    }
+    assert_eq!(page.state.work.copied_bytes, 0);
+    let erased = page.state.work.erased_units;
+    assert!((1000..=1024).contains(&erased), "{erased}");
+    assert!((stalled - erased as f64 * 1e6).abs() < 1.0);
+}
+
+#[test]
+fn what_is_discarded_need_not_be_copied() {
+    let copied = |discard: bool| {
+        let (mut page, bytes) = page(0.07);
+        page.hold(bytes);
+        let mapped = if discard { bytes / 2 } else { bytes };
+        if discard {
+            page.discard(bytes / 2, bytes / 2);
+        }
+        let mut state = 7u64;
+        for _ in 0..100_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            overwrite(&mut page, mapped, (state >> 33) % (mapped / 4096) * 4096, 4096);
+        }
+        page.state.work.copied_bytes
+    };
+    assert!(copied(true) * 4 < copied(false));
+}
+
+proptest::proptest! {
+    /// Erased, stale and valid bytes always make up the flash.
+    #[test]
+    fn no_byte_of_flash_gets_lost(writes in proptest::collection::vec((0u64..65536, 1u64..512), 1..400)) {
+        let (mut page, bytes) = page(0.1);
+        let mut mapped = crate::card::mapped::Mapped::new(bytes);
+        for (block, blocks) in writes {
+            let (offset, len) = (block * 4096, (blocks * 4096).min(bytes - block * 4096));
+            let new_bytes = mapped.set(offset, len);
+            page.store(Written { offset, len, new_bytes, mapped: mapped.bytes() });
+            let s = &page.state;
+            let all = s.free + s.stale_whole + s.stale_scattered + mapped.bytes() as f64;
+            proptest::prop_assert!((all - bytes as f64 * 1.1).abs() < 1.0, "{:?}", s);
+            proptest::prop_assert!(s.free >= 0.0 && s.stale_scattered >= 0.0 && s.stale_whole >= 0.0);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What a card has come to, to be saved and put back: its engine's open blocks and logs, its cache, its heat, its
+//! age, the place of its random numbers. Parameters are not among it; they are the archetype's.
+
+use super::counters::Tally;
+use super::engine::Engine;
+use super::mapped::Mapped;
+use super::{Card, cache, hybrid, log, map_cache, page, ram, thermal, wear};
+use serde::{Deserialize, Serialize};
+
+/// The saved state of a card. Times are on its clock, which goes on where it was.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct CardState {
+    engine: EngineState,
+    pslc: Option<cache::State>,
+    heat: Option<thermal::State>,
+    held: Option<ram::Held>,
+    mapped: Option<Mapped>,
+    map_cache: Option<map_cache::State>,
+    wear: Option<wear::State>,
+    read_next: Option<u64>,
+    random: u64,
+    last_end: f64,
+    tally: Tally,
+    worn: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum EngineState {
+    Hybrid(hybrid::State),
+    Log(log::State),
+    Page(page::State),
+    Constant,
+}
+
+/// A state that is not one of this card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OtherCard;
+
+impl Card {
+    /// What it has come to.
+    pub(crate) fn state(&self) -> CardState {
+        CardState {
+            engine: match &self.engine {
+                Engine::Hybrid(hybrid) => EngineState::Hybrid(hybrid.state.clone()),
+                Engine::Log(log) => EngineState::Log(log.state.clone()),
+                Engine::Page(page) => EngineState::Page(page.state.clone()),
+                Engine::Constant(_) => EngineState::Constant,
+            },
+            pslc: self.pslc.as_ref().map(|p| p.state.clone()),
+            heat: self.heat.as_ref().map(|h| h.state.clone()),
+            held: self.ram.as_ref().map(|r| r.held),
+            mapped: self.mapped.clone(),
+            map_cache: self.map_cache.as_ref().map(|m| m.state.clone()),
+            wear: self.wear.as_ref().map(|w| w.state.clone()),
+            read_next: self.reads.as_ref().map(|r| r.next),
+            random: self.noise.state(),
+            last_end: self.last_end,
+            tally: self.tally,
+            worn: self.worn,
+        }
+    }
+
+    /// Goes on from a saved state. What only one of the two has (heat that was switched off, say) begins anew.
+    ///
+    /// # Errors
+    /// If it was saved by a card of another shape; this one is then as it was.
+    pub(crate) fn resume(&mut self, state: CardState) -> Result<(), OtherCard> {
+        if !self.fits(&state) {
+            return Err(OtherCard);
+        }
+        match (&mut self.engine, state.engine) {
+            (Engine::Hybrid(hybrid), EngineState::Hybrid(state)) => hybrid.state = state,
+            (Engine::Log(log), EngineState::Log(state)) => log.state = state,
+            (Engine::Page(page), EngineState::Page(state)) => page.state = state,
+            _ => {}
+        }
+        put(self.pslc.as_mut().map(|p| &mut p.state), state.pslc);
+        if let Some((heat, state)) = self.heat.as_mut().zip(state.heat) {
+            heat.resume(state);
+        }
+        put(self.ram.as_mut().map(|r| &mut r.held), state.held);
+        put(self.mapped.as_mut(), state.mapped);
+        put(self.map_cache.as_mut().map(|m| &mut m.state), state.map_cache);
+        put(self.wear.as_mut().map(|w| &mut w.state), state.wear);
+        put(self.reads.as_mut().map(|r| &mut r.next), state.read_next);
+        self.noise.resume(state.random);
+        (self.last_end, self.tally, self.worn) = (state.last_end, state.tally, state.worn);
+        Ok(())
+    }
+
+    /// True where the state's tables are as long as this card's.
+    fn fits(&self, state: &CardState) -> bool {
+        fn same<T>(mine: Option<&T>, theirs: Option<&T>, length: impl Fn(&T) -> usize) -> bool {
+            mine.zip(theirs).is_none_or(|(a, b)| length(a) == length(b))
+        }
+        let engine = match (&self.engine, &state.engine) {
+            (Engine::Log(log), EngineState::Log(theirs)) => log.state.units() == theirs.units(),
+            (Engine::Hybrid(_), EngineState::Hybrid(_))
+            | (Engine::Page(_), EngineState::Page(_))
+            | (Engine::Constant(_), EngineState::Constant) => true,
+            _ => false,
+        };
+        engine
+            && same(self.pslc.as_ref().map(|p| &p.state), state.pslc.as_ref(), cache::State::chunks)
+            && same(self.mapped.as_ref(), state.mapped.as_ref(), Mapped::len)
+            && same(
+                self.map_cache.as_ref().map(|m| &m.state),
+                state.map_cache.as_ref(),
+                map_cache::State::parts,
+            )
+            && same(self.wear.as_ref().map(|w| &w.state), state.wear.as_ref(), wear::State::blocks)
+    }
+}
+
+fn put<T>(place: Option<&mut T>, saved: Option<T>) {
+    if let Some((place, saved)) = place.zip(saved) {
+        *place = saved;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archetype::{Archetype, archetypes};
+    use crate::card::Command;
+    use crate::card::noise::Random;
+
+    const MIB: u64 = 1 << 20;
+
+    /// Commands of all kinds and lengths, one after the other; returns when each ended.
+    fn live(card: &mut Card, archetype: &Archetype, from: u64, count: u64) -> Vec<u64> {
+        let mut random = Random::new(from);
+        let span = archetype.announced_bytes.min(2048 * MIB) / 4096;
+        let mut next = 0;
+        (0..count)
+            .map(|i| {
+                let len = [4096, 4096, 8192, 65536, MIB][(random.next() % 5) as usize];
+                let offset = if random.next().is_multiple_of(3) { random.next() % span * 4096 } else { next };
+                let offset = offset.min(archetype.announced_bytes - len) / 4096 * 4096;
+                next = offset + len;
+                let write = !random.next().is_multiple_of(4);
+                let now = card.last_end + if i % 50 == 49 { 2e9 } else { 0.0 };
+                if i % 97 == 96 {
+                    card.discard(now, offset, len);
+                }
+                card.serve(now, Command { write, offset, len, in_flight: 1 }).to_bits()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_card_that_is_saved_and_put_back_goes_on_to_the_nanosecond() {
+        let odd = crate::target_spec::parse(
+            "sim:random-3?front.ram_bytes=64KiB&wear.level_every=20&wear.disturb_reads=50",
+        );
+        for archetype in archetypes().unwrap().into_iter().chain([odd.unwrap().archetype]) {
+            let mut first = Card::new(&archetype, 1);
+            live(&mut first, &archetype, 7, 2000);
+            let saved = serde_json::to_value(first.state()).unwrap();
+            let mut second = Card::new(&archetype, 2);
+            second.resume(serde_json::from_value(saved).unwrap()).unwrap();
+            let (on, again) = (live(&mut first, &archetype, 8, 2000), live(&mut second, &archetype, 8, 2000));
+            assert_eq!(on, again, "{}", archetype.name);
+            assert_eq!(first.counters(), second.counters(), "{}", archetype.name);
+        }
+    }
+
+    #[test]
+    fn the_state_of_a_card_of_another_family_or_size_is_refused() {
+        let open = |name: &str| Card::new(&crate::target_spec::parse(name).unwrap().archetype, 1);
+        let state = open("sim:lexar-16g-c10").state();
+        assert_eq!(open("sim:lexar-1tb-express").resume(state).unwrap_err(), OtherCard);
+        let state = open("sim:sandian-1tb-52g").state();
+        assert_eq!(open("sim:sandisk-extremepro-32g-a1").resume(state).unwrap_err(), OtherCard);
+    }
+}

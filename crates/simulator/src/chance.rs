@@ -1,0 +1,167 @@
+//! What a seed decides about places: which units are bad, which cells are weak. A pure function of the seed and the
+//! place, so that nothing need be kept for it and the truth can be worked out without the card.
+
+/// Cells are looked for in stretches of so many bytes.
+const STRETCH: u64 = 1 << 20;
+
+/// Most weak cells of a stretch that are told apart; the schema keeps the mean at 21 and less.
+const MOST: u32 = 64;
+
+/// Numbers that belong to a seed and a purpose.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    pub(crate) fn new(seed: u64, purpose: u64) -> Self {
+        Chance(mix(mix(seed) ^ purpose))
+    }
+
+    /// The number of place `n`.
+    #[inline]
+    pub(crate) fn draw(self, n: u64) -> u64 {
+        mix(self.0 ^ mix(n))
+    }
+
+    /// The same, evenly in [0, 1).
+    #[inline]
+    pub(crate) fn unit(self, n: u64) -> f64 {
+        (self.draw(n) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// The last step of SplitMix64 (Steele, Lea, Flood 2014).
+#[inline]
+pub(crate) fn mix(n: u64) -> u64 {
+    let z = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Units of one size of which a share is chosen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Units {
+    chance: Chance,
+    bytes: u64,
+    share: f64,
+}
+
+impl Units {
+    pub(crate) fn new(seed: u64, purpose: u64, bytes: u64, share: f64) -> Self {
+        Units { chance: Chance::new(seed, purpose), bytes, share }
+    }
+
+    /// Whether the unit with this number is chosen.
+    #[inline]
+    pub(crate) fn chosen(&self, number: u64) -> bool {
+        self.chance.unit(number) < self.share
+    }
+
+    /// Whether the unit around `at` is chosen, and the bytes from there on, at most `len`, that share its lot.
+    pub(crate) fn run(&self, at: u64, len: u64) -> (bool, u64) {
+        let first = at / self.bytes;
+        let chosen = self.chosen(first);
+        let mut unit = first + 1;
+        while unit * self.bytes < at + len && self.chosen(unit) == chosen {
+            unit += 1;
+        }
+        (chosen, (unit * self.bytes - at).min(len))
+    }
+
+    /// The chosen units of a card, as ranges of bytes.
+    pub(crate) fn ranges(self, total: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
+        (0..total.div_ceil(self.bytes))
+            .filter(move |unit| self.chosen(*unit))
+            .map(move |unit| unit * self.bytes..((unit + 1) * self.bytes).min(total))
+    }
+}
+
+/// Single bits that hold the wrong value, with a probability for each sector of 512 bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WeakBits {
+    chance: Chance,
+    p: f64,
+}
+
+impl WeakBits {
+    pub(crate) fn new(seed: u64, purpose: u64, p: f64) -> Self {
+        WeakBits { chance: Chance::new(seed, purpose), p }
+    }
+
+    /// Calls `act` with the byte and the mask of each weak bit of the medium in `start..end`.
+    pub(crate) fn each(&self, start: u64, end: u64, mut act: impl FnMut(u64, u8)) {
+        for stretch in start / STRETCH..end.div_ceil(STRETCH) {
+            for i in 0..self.count(stretch, STRETCH) {
+                let bit = self.chance.draw(stretch << 8 | u64::from(i + 1)) % (STRETCH * 8);
+                let byte = stretch * STRETCH + bit / 8;
+                if (start..end).contains(&byte) {
+                    act(byte, 1 << (bit % 8));
+                }
+            }
+        }
+    }
+
+    /// The same for read number `read` of `len` bytes: bits that are wrong this time only, by their place in it.
+    pub(crate) fn in_read(&self, read: u64, len: u64, mut act: impl FnMut(u64, u8)) {
+        for i in 0..self.count(read, len) {
+            let bit = self.chance.draw(read << 8 | u64::from(i + 1)) % (len * 8);
+            act(bit / 8, 1 << (bit % 8));
+        }
+    }
+
+    /// How many of them `len` bytes have: a Poisson number by its distribution function.
+    fn count(&self, number: u64, len: u64) -> u32 {
+        let mean = self.p * (len / 512) as f64;
+        let mut left = self.chance.unit(number << 8);
+        let mut term = (-mean).exp();
+        let mut count = 0;
+        while left >= term && count < MOST {
+            left -= term;
+            count += 1;
+            term *= mean / f64::from(count);
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn about_the_given_share_of_units_is_chosen_and_another_seed_chooses_others() {
+        let units = |seed| Units::new(seed, 1, 4096, 0.16);
+        let chosen: Vec<_> = units(1).ranges(4096 * 100_000).collect();
+        assert!((15_500..16_500).contains(&chosen.len()), "{}", chosen.len());
+        assert_ne!(chosen, units(2).ranges(4096 * 100_000).collect::<Vec<_>>());
+        assert_eq!(Units::new(1, 1, 4096, 1.0).run(0, 1 << 20), (true, 1 << 20));
+        assert_eq!(Units::new(1, 1, 4096, 0.0).run(512, 1 << 20), (false, 1 << 20));
+    }
+
+    #[test]
+    fn a_run_ends_where_the_lot_of_the_units_changes() {
+        let units = Units::new(3, 1, 4096, 0.5);
+        let mut at = 512;
+        while at < 4096 * 1000 {
+            let (chosen, len) = units.run(at, 4096 * 1000 - at);
+            assert!((at..at + len).step_by(512).all(|a| units.chosen(a / 4096) == chosen));
+            at += len;
+        }
+    }
+
+    #[test]
+    fn weak_bits_are_as_many_as_said_and_do_not_move() {
+        let weak = WeakBits::new(5, 1, 1e-3);
+        let all = |start, end| {
+            let mut found = Vec::new();
+            weak.each(start, end, |byte, mask| found.push((byte, mask)));
+            found.sort_unstable();
+            found
+        };
+        // 1 GiB has 2 097 152 sectors: 2 097 expected, standard deviation 46.
+        let whole = all(0, 1 << 30);
+        assert!((1900..2300).contains(&whole.len()), "{}", whole.len());
+        let parts: Vec<_> = (0..1024).flat_map(|i| all(i << 20, (i + 1) << 20)).collect();
+        assert_eq!(whole, parts);
+    }
+}

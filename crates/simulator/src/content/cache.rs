@@ -1,0 +1,125 @@
+//! The write cache that hides a fake: which blocks of 4 KiB it holds. The blocks' content stands in a layer of its
+//! own, by address (f3's emulator keeps one by block number modulo its size; public reports know 0 to 256 MB).
+
+use super::bytes::NumberMap;
+use crate::archetype::CacheKind;
+use std::collections::VecDeque;
+
+/// Block numbers that are held, by kind.
+#[derive(Debug)]
+pub(crate) struct WriteCache {
+    slots: u64,
+    table: Table,
+}
+
+#[derive(Debug)]
+enum Table {
+    /// Block number + 1 by slot, 0 where nothing is.
+    Direct(Vec<u64>),
+    Ordered {
+        renew: bool,
+        order: Order,
+    },
+}
+
+/// Blocks in the order in which they give way. A block that moves back leaves its old entry behind, which its number
+/// of order tells from the new one.
+#[derive(Debug, Default)]
+struct Order {
+    queue: VecDeque<(u64, u64)>,
+    newest: NumberMap<u64>,
+    next: u64,
+}
+
+impl WriteCache {
+    pub(crate) fn new(kind: CacheKind, slots: u64) -> Self {
+        let table = match kind {
+            CacheKind::Direct => Table::Direct(vec![0; slots as usize]),
+            CacheKind::Lru => Table::Ordered { renew: true, order: Order::default() },
+            CacheKind::Fifo => Table::Ordered { renew: false, order: Order::default() },
+        };
+        WriteCache { slots, table }
+    }
+
+    /// Whether it holds the block.
+    pub(crate) fn contains(&self, block: u64) -> bool {
+        match &self.table {
+            Table::Direct(slots) => slots[(block % self.slots) as usize] == block + 1,
+            Table::Ordered { order, .. } => order.newest.contains_key(&block),
+        }
+    }
+
+    /// The block in the slot that this one would take, where each has a slot of its own.
+    pub(crate) fn neighbour(&self, block: u64) -> Option<u64> {
+        match &self.table {
+            Table::Direct(slots) => slots[(block % self.slots) as usize].checked_sub(1),
+            Table::Ordered { .. } => None,
+        }
+    }
+
+    /// Takes a block that is written. Returns the one that gives way.
+    pub(crate) fn take(&mut self, block: u64) -> Option<u64> {
+        match &mut self.table {
+            Table::Direct(slots) => {
+                let slot = &mut slots[(block % self.slots) as usize];
+                std::mem::replace(slot, block + 1).checked_sub(1).filter(|old| *old != block)
+            }
+            Table::Ordered { renew, order } => {
+                if !order.newest.contains_key(&block) || *renew {
+                    order.push_back(block);
+                }
+                if order.newest.len() as u64 > self.slots { order.pop_front() } else { None }
+            }
+        }
+    }
+
+    /// Notes that a block it holds is read.
+    pub(crate) fn used(&mut self, block: u64) {
+        if let Table::Ordered { renew: true, order } = &mut self.table
+            && order.newest.contains_key(&block)
+        {
+            order.push_back(block);
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        match &mut self.table {
+            Table::Direct(slots) => slots.fill(0),
+            Table::Ordered { order, .. } => *order = Order::default(),
+        }
+    }
+
+    /// The blocks it holds, in the order in which they give way, where there is one.
+    pub(crate) fn blocks(&self) -> Vec<u64> {
+        match &self.table {
+            Table::Direct(slots) => slots.iter().filter_map(|slot| slot.checked_sub(1)).collect(),
+            Table::Ordered { order, .. } => order.live().map(|(block, _)| block).collect(),
+        }
+    }
+}
+
+impl Order {
+    fn push_back(&mut self, block: u64) {
+        self.next += 1;
+        self.newest.insert(block, self.next);
+        self.queue.push_back((block, self.next));
+        if self.queue.len() > 2 * self.newest.len() + 64 {
+            self.queue = self.live().collect();
+        }
+    }
+
+    fn pop_front(&mut self) -> Option<u64> {
+        while let Some((block, number)) = self.queue.pop_front() {
+            if self.newest.get(&block) == Some(&number) {
+                self.newest.remove(&block);
+                return Some(block);
+            }
+        }
+        None
+    }
+
+    fn live(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.queue.iter().copied().filter(|(block, number)| self.newest.get(block) == Some(number))
+    }
+}

@@ -1,0 +1,93 @@
+//! When a card fails a command or vanishes. The moments follow from the seed and from what was done to the card, so
+//! that the same commands meet the same faults.
+
+use super::Trouble;
+use crate::archetype;
+use crate::chance::{Chance, Units};
+use serde::{Deserialize, Serialize};
+
+/// Tell the choices of one seed apart.
+const FAILING: u64 = 0x6661_696c;
+const TRIES: u64 = 0x7472_6965;
+
+/// What the card has been through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    pub(crate) written: u64,
+    pub(crate) ios: u64,
+    pub(crate) reads: u64,
+}
+
+/// The faults of one card.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    p: archetype::Faults,
+    failing: Option<Units>,
+    tries: Chance,
+    pub(crate) counters: Counters,
+}
+
+impl Faults {
+    pub(crate) fn new(p: &archetype::Faults, seed: u64) -> Self {
+        let failing = Units::new(seed, FAILING, p.unit_bytes, p.failing_share);
+        Faults {
+            p: *p,
+            failing: (p.failing_share > 0.0).then_some(failing),
+            tries: Chance::new(seed, TRIES),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The units that fail, on a card with all its faults.
+    pub(crate) fn failing(&self) -> Option<Units> {
+        self.failing
+    }
+
+    /// When the card vanishes by its clock, in nanoseconds.
+    pub(crate) fn vanishes_at(&self) -> f64 {
+        self.p.vanish_after_s.map_or(f64::INFINITY, |s| s * 1e9)
+    }
+
+    /// Whether the card has vanished by what was done to it.
+    pub(crate) fn vanished(&self) -> bool {
+        let Counters { written, ios, .. } = self.counters;
+        self.p.vanish_after_bytes.is_some_and(|most| written >= most)
+            || self.p.vanish_after_ios.is_some_and(|most| ios >= most)
+    }
+
+    /// True once faults have begun.
+    pub(crate) fn begun(&self) -> bool {
+        self.counters.written >= self.p.begin_after_bytes
+    }
+
+    /// Counts a command and says whether the card fails it.
+    ///
+    /// # Errors
+    /// If it does.
+    pub(crate) fn strike(&mut self, write: bool, offset: u64, len: u64) -> Result<(), Trouble> {
+        let (number, begun) = (self.counters.ios, self.begun());
+        self.counters.ios += 1;
+        if write {
+            self.counters.written += len;
+        } else {
+            self.counters.reads += 1;
+        }
+        let p = if write { self.p.write_error_p } else { self.p.read_error_p };
+        if begun && p > 0.0 && self.tries.unit(number) < p {
+            return Err(failed("the card failed this time"));
+        }
+        if begun && self.failing.is_some_and(|units| hits(units, offset, len)) {
+            return Err(failed("the card fails at this place"));
+        }
+        Ok(())
+    }
+}
+
+fn hits(units: Units, offset: u64, len: u64) -> bool {
+    let (bad, run) = units.run(offset, len);
+    bad || run < len
+}
+
+fn failed(reason: &str) -> Trouble {
+    Trouble::Io { reason: reason.to_owned(), errno: libc::EIO }
+}

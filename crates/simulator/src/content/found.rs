@@ -1,0 +1,161 @@
+//! What a read found: pieces that say what is there, and the bits that are wrong. Bytes are made only when somebody
+//! asks for them.
+
+use super::extents::What;
+use cardscope_engine::content::{self, Content, Match};
+
+/// Part of what a read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Bytes.
+    pub(crate) len: u64,
+    /// What they are.
+    pub(crate) what: What,
+    /// Where [`What::Bytes`] lie.
+    pub(crate) at: u64,
+    /// The address that the description was written to; the read's own on an honest card.
+    pub(crate) origin: u64,
+}
+
+/// What a read found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The address that was read.
+    pub(crate) offset: u64,
+    pub(crate) pieces: Vec<Piece>,
+    /// Bits that are wrong, by byte of the read.
+    pub(crate) flips: Vec<(u64, u8)>,
+    /// Bytes found so far.
+    len: u64,
+}
+
+impl Found {
+    /// Ready for a read at `offset`.
+    pub(crate) fn clear(&mut self, offset: u64) {
+        self.offset = offset;
+        self.pieces.clear();
+        self.flips.clear();
+        self.len = 0;
+    }
+
+    /// Bytes found so far.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// True where some of it is kept as bytes.
+    pub(crate) fn has_bytes(&self) -> bool {
+        self.pieces.iter().any(|p| p.what == What::Bytes)
+    }
+
+    /// Appends a piece.
+    pub(crate) fn push(&mut self, piece: Piece) {
+        self.len += piece.len;
+        match self.pieces.last_mut() {
+            Some(last) if continues(last, &piece) => last.len += piece.len,
+            _ => self.pieces.push(piece),
+        }
+    }
+
+    /// Makes the bytes of all pieces but those kept as bytes, which stand in `out` already, and turns the bits that
+    /// are wrong.
+    pub(crate) fn fill(&self, out: &mut [u8]) {
+        let mut at = 0;
+        for piece in &self.pieces {
+            let end = at + piece.len as usize;
+            content::fill(described(piece.what), piece.origin, &mut out[at..end]);
+            at = end;
+        }
+        for (byte, mask) in &self.flips {
+            out[*byte as usize] ^= mask;
+        }
+    }
+
+    /// First byte that differs from what was expected there. `bytes` holds what was kept as bytes, and no more.
+    pub(crate) fn first_difference(&self, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
+        if self.flips.is_empty() {
+            self.between(expected, bytes)
+        } else {
+            self.between_bytes(expected, bytes)
+        }
+    }
+
+    /// Only where two descriptions disagree are bytes made, a little at a time.
+    fn between(&self, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
+        let mut at = 0;
+        for piece in &self.pieces {
+            let address = self.offset + at;
+            let same = piece.origin == address || everywhere(expected);
+            if !(described(piece.what) == expected && same) {
+                let found = bytes.map(|b| &b[at as usize..(at + piece.len) as usize]);
+                if let Some(first) = differs(piece, address, expected, found) {
+                    return Some(at + first);
+                }
+            }
+            at += piece.len;
+        }
+        None
+    }
+
+    /// The rare read with wrong bits: all of it is made.
+    fn between_bytes(&self, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
+        let mut made = bytes.map_or_else(Vec::new, <[u8]>::to_vec);
+        made.resize(self.len as usize, 0);
+        self.fill(&mut made);
+        if expected == Content::Noise {
+            // Noise is noise at any address; only its bits can be wrong.
+            let moved = self.pieces.iter().all(|p| p.what == What::Noise);
+            if moved {
+                return self.flips.iter().map(|(byte, _)| *byte).min();
+            }
+        }
+        match content::compare(expected, self.offset, &made) {
+            Match::DiffersAt(first) => Some(first),
+            Match::Same => None,
+        }
+    }
+}
+
+fn continues(last: &Piece, next: &Piece) -> bool {
+    let follows = |end: u64, start: u64| end.checked_add(last.len) == Some(start);
+    let same_bytes = next.what != What::Bytes || follows(last.at, next.at);
+    last.what == next.what
+        && same_bytes
+        && (follows(last.origin, next.origin) || everywhere(described(next.what)) && next.what != What::Noise)
+}
+
+/// The description of a piece, in the engine's words.
+fn described(what: What) -> Content {
+    match what {
+        What::Noise => Content::Noise,
+        What::Constant(byte) => Content::Constant(byte),
+        What::Stream(seed) => Content::Stream { seed },
+        What::Stamp(salt, generation) => Content::Stamp { salt, generation },
+        What::Bytes => Content::Buffer,
+    }
+}
+
+/// True for content that passes for the same wherever it was written.
+fn everywhere(content: Content) -> bool {
+    matches!(content, Content::Constant(_) | Content::Noise)
+}
+
+fn differs(piece: &Piece, address: u64, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
+    let mut made = [0u8; 4096];
+    let mut at = 0;
+    while at < piece.len {
+        let len = (piece.len - at).min(made.len() as u64);
+        let found = match (piece.what, bytes) {
+            (What::Bytes, Some(bytes)) => &bytes[at as usize..(at + len) as usize],
+            (what, _) => {
+                content::fill(described(what), piece.origin + at, &mut made[..len as usize]);
+                &made[..len as usize]
+            }
+        };
+        if let Match::DiffersAt(first) = content::compare(expected, address + at, found) {
+            return Some(at + first);
+        }
+        at += len;
+    }
+    None
+}

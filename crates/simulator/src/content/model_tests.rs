@@ -1,0 +1,307 @@
+//! Fakes against a naive model: a map of blocks, written as the descriptions of the fakes read, with none of the
+//! structures that make the real one fast.
+
+use super::*;
+use crate::archetype::{Archetype, CacheKind, Fake, FakeKind, Lost, PoolFull, State};
+use crate::chance::Units;
+use cardscope_engine::content::{self, Content};
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+const BLOCK: u64 = 4096;
+/// Blocks of the card.
+const BLOCKS: u64 = 96;
+const SEED: u64 = 11;
+
+/// What a block reads as, where it reads.
+type Seen = Option<Vec<u8>>;
+
+/// A fake as its description reads.
+struct Naive {
+    fake: Fake,
+    kept: HashMap<u64, Vec<u8>>,
+    /// Blocks in the cache, the next to give way first.
+    cached: Vec<(u64, Vec<u8>)>,
+    bad: Vec<bool>,
+}
+
+impl Naive {
+    fn new(fake: Fake) -> Self {
+        let units = Units::new(SEED, super::fake::DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
+        let damaged = fake.kind == FakeKind::Damaged;
+        let bad = |block: u64| damaged && units.chosen(block * BLOCK / fake.damaged_unit_bytes);
+        Naive { fake, kept: HashMap::new(), cached: Vec::new(), bad: (0..BLOCKS).map(bad).collect() }
+    }
+
+    fn real(&self) -> u64 {
+        self.fake.real_bytes.unwrap_or(BLOCKS * BLOCK) / BLOCK
+    }
+
+    /// The block that keeps what is written to this one.
+    fn home(&self, block: u64) -> Option<u64> {
+        let wrapped = block % (self.fake.wrap_bytes.unwrap_or(BLOCKS * BLOCK) / BLOCK);
+        match self.fake.kind {
+            FakeKind::Limbo => (block < self.real()).then_some(block),
+            FakeKind::Wraparound => Some(wrapped),
+            FakeKind::Chain => (wrapped < self.real()).then_some(wrapped),
+            FakeKind::Damaged => (!self.bad[block as usize]).then_some(block),
+            _ => Some(block),
+        }
+    }
+
+    fn slots(&self) -> usize {
+        (self.fake.cache_bytes.unwrap_or(0) / BLOCK) as usize
+    }
+
+    /// A block passes into the cache.
+    fn take(&mut self, block: u64, bytes: Vec<u8>) {
+        if self.slots() == 0 {
+            return;
+        }
+        let place = self.cached.iter().position(|(held, _)| *held == block);
+        match (self.fake.cache_kind, place) {
+            (CacheKind::Fifo, Some(at)) => self.cached[at].1 = bytes,
+            (CacheKind::Direct, _) => {
+                let slots = self.slots() as u64;
+                self.cached.retain(|(held, _)| held % slots != block % slots);
+                self.cached.push((block, bytes));
+            }
+            (_, found) => {
+                if let Some(at) = found {
+                    self.cached.remove(at);
+                }
+                self.cached.push((block, bytes));
+            }
+        }
+        if self.cached.len() > self.slots() {
+            self.cached.remove(0);
+        }
+    }
+
+    fn write(&mut self, block: u64, bytes: &[u8]) {
+        let full = self.kept.len() as u64 >= self.real();
+        match (self.fake.kind, self.home(block)) {
+            (FakeKind::ReadOnly, _) => {}
+            (FakeKind::Overcommitted, _)
+                if full && !self.kept.contains_key(&block) && self.fake.pool_full == PoolFull::Vanish => {}
+            (_, Some(home)) => {
+                if !self.fake.cache_strict {
+                    self.take(block, Vec::new());
+                }
+                self.kept.insert(home, bytes.to_vec());
+            }
+            (_, None) => self.take(block, bytes.to_vec()),
+        }
+    }
+
+    fn discard(&mut self, block: u64) {
+        match (self.fake.kind, self.home(block)) {
+            (FakeKind::ReadOnly, _) => {}
+            (_, Some(home)) => drop(self.kept.remove(&home)),
+            (_, None) => self.cached.iter_mut().filter(|c| c.0 == block).for_each(|c| c.1.fill(0)),
+        }
+    }
+
+    fn read(&mut self, block: u64) -> Seen {
+        let zeros = vec![0; BLOCK as usize];
+        if let Some(home) = self.home(block) {
+            let pool_full = self.fake.kind == FakeKind::Overcommitted
+                && self.kept.len() as u64 >= self.real()
+                && !self.kept.contains_key(&block);
+            return if pool_full {
+                self.lost()
+            } else {
+                Some(self.kept.get(&home).cloned().unwrap_or(zeros))
+            };
+        }
+        let Some(at) = self.cached.iter().position(|(held, _)| *held == block) else { return self.lost() };
+        let bytes = self.cached[at].1.clone();
+        if self.fake.cache_kind == CacheKind::Lru {
+            let used = self.cached.remove(at);
+            self.cached.push(used);
+        }
+        Some(bytes)
+    }
+
+    fn lost(&self) -> Seen {
+        match self.fake.lost {
+            Lost::Zeros | Lost::Stale => Some(vec![0; BLOCK as usize]),
+            Lost::Ones => Some(vec![0xff; BLOCK as usize]),
+            Lost::Error => None,
+        }
+    }
+}
+
+fn card(fake: Fake) -> Archetype {
+    Archetype { announced_bytes: BLOCKS * BLOCK, fake, ..Archetype::load("constant").unwrap() }
+}
+
+fn read(medium: &mut Medium, block: u64) -> Seen {
+    let mut found = Found::default();
+    found.clear(block * BLOCK);
+    medium.read(block * BLOCK, BLOCK, 1, &mut found).ok()?;
+    let mut out = vec![0xee; BLOCK as usize];
+    medium.fetch(&found, &mut out).unwrap();
+    found.fill(&mut out);
+    Some(out)
+}
+
+fn any_fake() -> impl Strategy<Value = Fake> {
+    let kind = prop_oneof![
+        Just(FakeKind::None),
+        Just(FakeKind::Limbo),
+        Just(FakeKind::Wraparound),
+        Just(FakeKind::Chain),
+        Just(FakeKind::Damaged),
+        Just(FakeKind::Overcommitted),
+        Just(FakeKind::ReadOnly),
+    ];
+    let cache = prop_oneof![Just(CacheKind::Direct), Just(CacheKind::Lru), Just(CacheKind::Fifo)];
+    let lost = prop_oneof![Just(Lost::Zeros), Just(Lost::Ones), Just(Lost::Error)];
+    let full = prop_oneof![Just(PoolFull::Vanish), Just(PoolFull::Slow)];
+    (kind, 1..60u64, 1..30u64, prop::option::of(1..12u64), cache, any::<bool>(), lost, full).prop_map(
+        |(kind, real, more, cache, cache_kind, cache_strict, lost, pool_full)| {
+            let hides = matches!(kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
+            Fake {
+                kind,
+                real_bytes: Some(real * BLOCK),
+                wrap_bytes: Some((real + more) * BLOCK),
+                damaged_unit_bytes: 2 * BLOCK,
+                damaged_share: 0.4,
+                pool_full,
+                cache_bytes: cache.filter(|_| hides).map(|blocks| blocks * BLOCK),
+                cache_kind,
+                cache_strict,
+                lost,
+                ..Fake::default()
+            }
+        },
+    )
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Told(u64, u64, u64),
+    Bytes(u64, u64, u8),
+    Read(u64),
+    Discard(u64, u64),
+}
+
+fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => (0..BLOCKS, 1..20u64, 0..3u64).prop_map(|(at, count, seed)| Step::Told(at, count, seed)),
+        3 => (0..BLOCKS, 1..20u64, any::<u8>()).prop_map(|(at, count, first)| Step::Bytes(at, count, first)),
+        3 => (0..BLOCKS).prop_map(Step::Read),
+        1 => (0..BLOCKS, 1..20u64).prop_map(|(at, count)| Step::Discard(at, count)),
+    ];
+    prop::collection::vec(step, 1..most)
+}
+
+/// Carries a step out on the medium; returns the blocks it wrote, with their bytes.
+fn carry_out(medium: &mut Medium, step: &Step) -> Vec<(u64, Vec<u8>)> {
+    let clip = |at: u64, count: u64| count.min(BLOCKS - at);
+    let (at, bytes) = match *step {
+        Step::Told(at, count, seed) => {
+            let mut bytes = vec![0; (clip(at, count) * BLOCK) as usize];
+            content::fill(Content::Stream { seed }, at * BLOCK, &mut bytes);
+            medium.write(at * BLOCK, bytes.len() as u64, Content::Stream { seed }).unwrap();
+            (at, bytes)
+        }
+        Step::Bytes(at, count, first) => {
+            let len = clip(at, count) * BLOCK;
+            let bytes: Vec<u8> = (0..len).map(|i| first.wrapping_add((i / 7) as u8)).collect();
+            medium.write_bytes(at * BLOCK, &bytes).unwrap();
+            (at, bytes)
+        }
+        Step::Discard(at, count) => {
+            medium.discard(at * BLOCK, clip(at, count) * BLOCK);
+            return Vec::new();
+        }
+        Step::Read(_) => return Vec::new(),
+    };
+    (at..).zip(bytes.chunks(BLOCK as usize).map(<[u8]>::to_vec)).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_fake_answers_as_its_description_says(fake in any_fake(), steps in steps(60)) {
+        let mut medium = Medium::new(&card(fake), SEED, 1 << 20);
+        let mut naive = Naive::new(fake);
+        for step in &steps {
+            for (block, bytes) in carry_out(&mut medium, step) {
+                naive.write(block, &bytes);
+            }
+            match *step {
+                Step::Discard(at, count) => (at..(at + count).min(BLOCKS)).for_each(|b| naive.discard(b)),
+                Step::Read(block) => prop_assert!(read(&mut medium, block) == naive.read(block), "block {block}"),
+                _ => {}
+            }
+        }
+        for block in 0..BLOCKS {
+            prop_assert!(read(&mut medium, block) == naive.read(block), "block {block}");
+        }
+    }
+
+    #[test]
+    fn what_is_spilled_reads_as_what_is_kept_in_memory(steps in steps(60)) {
+        let mut kept = Medium::new(&card(Fake::default()), SEED, 1 << 30);
+        let mut spilled = Medium::new(&card(Fake::default()), SEED, 3 * BLOCK);
+        for step in &steps {
+            carry_out(&mut kept, step);
+            carry_out(&mut spilled, step);
+        }
+        for block in 0..BLOCKS {
+            prop_assert!(read(&mut kept, block) == read(&mut spilled, block), "block {block}");
+        }
+    }
+
+    #[test]
+    fn the_truth_of_a_fake_is_what_a_full_test_of_it_finds(mut fake in any_fake()) {
+        fake.cache_bytes = None;
+        fake.pool_full = PoolFull::Vanish;
+        let card = card(fake);
+        prop_assume!(card.check().is_ok());
+        let mut medium = Medium::new(&card, SEED, 0);
+        let stamp = Content::Stamp { salt: 5, generation: 1 };
+        medium.write(0, BLOCKS * BLOCK, stamp).unwrap();
+        let good = |block: &u64| {
+            let mut expected = vec![0; BLOCK as usize];
+            content::fill(stamp, block * BLOCK, &mut expected);
+            read(&mut medium, *block) == Some(expected)
+        };
+        let good: Vec<_> = (0..BLOCKS).filter(good).collect();
+        let truth = crate::archetype::Truth::of(&card, SEED);
+        prop_assert_eq!(truth.good_bytes, good.len() as u64 * BLOCK);
+        if fake.kind != FakeKind::Wraparound && fake.kind != FakeKind::Chain {
+            let prefix = (0..).zip(&good).take_while(|(i, block)| i == *block).count() as u64;
+            prop_assert_eq!(truth.usable_bytes, prefix * BLOCK);
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
+    let mut store = super::store::Store::new(0);
+    let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
+    store.bytes = super::bytes::Bytes::new(super::pages::Pages::spilling_to(full));
+    let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
+    let stamp = super::extents::What::Stamp(1, 1);
+    let flash = super::store::Layer::Flash;
+    store.put(flash, 0, 1 << 20, 0, super::store::Data::Told(stamp)).unwrap();
+    let failed = store.put(flash, 4096, 8192, 4096, super::store::Data::Bytes(&bytes)).unwrap_err();
+    let Trouble::Io { reason, errno } = failed else { panic!("{failed:?}") };
+    assert_eq!(errno, libc::ENOSPC);
+    assert!(reason.contains("TMPDIR"), "{reason}");
+    let (len, piece) = store.at(flash, 0, 1 << 20);
+    assert_eq!((len, piece.unwrap().what), (1 << 20, stamp), "all of it is still what it was");
+}
+
+#[test]
+fn a_used_card_that_is_a_fake_holds_data_only_where_it_can() {
+    let mut card = card(Fake { kind: FakeKind::Limbo, real_bytes: Some(10 * BLOCK), ..Fake::default() });
+    card.state.start = crate::archetype::Start::Filled;
+    assert!(State::mapped_ranges(&card, 1).eq(std::iter::once(0..BLOCKS * BLOCK)));
+    let mut medium = Medium::new(&card, 1, 0);
+    assert!(read(&mut medium, 9).unwrap().iter().any(|b| *b != 0));
+    assert!(read(&mut medium, 10).unwrap().iter().all(|b| *b == 0));
+}

@@ -1,0 +1,258 @@
+//! A card in its rig, with what stands on it and what is wrong with it: the one place where time and content meet,
+//! so that a fault is the same in virtual and in real time.
+
+use crate::archetype::{EndOfLife, FakeKind, State};
+use crate::card::Command;
+use crate::content::{Faults, Found, Medium, Trouble};
+use crate::rig::Rig;
+use crate::state_file::{self, Saved, StateError};
+use crate::target_spec::TargetSpec;
+use cardscope_engine::content::Content;
+use std::path::Path;
+
+/// A card that somebody uses. Times are nanoseconds since it was put in.
+#[derive(Debug)]
+pub(crate) struct Inserted {
+    /// The card's times.
+    pub(crate) rig: Rig,
+    medium: Medium,
+    faults: Faults,
+    /// True where each command must be looked at: the card has faults, or may die.
+    watched: bool,
+    slow_factor: Option<f64>,
+    /// Why the card answers no more.
+    gone: Option<String>,
+    vanishes_at: f64,
+    /// The card's clock when it was last looked at.
+    latest: f64,
+    spec: TargetSpec,
+    saved: bool,
+}
+
+impl Inserted {
+    /// Puts a card in, in the state that its name asks for.
+    ///
+    /// # Errors
+    /// If that state cannot be loaded, or it could not be saved where it is to be.
+    pub(crate) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
+        let (a, seed, storage) = (&spec.archetype, spec.seed, &spec.storage);
+        if let Some(path) = &storage.save {
+            state_file::check_place(path)?;
+        }
+        let mut rig = Rig::new(a, seed);
+        let mut faults = Faults::new(&a.faults, seed);
+        let mut latest = 0.0;
+        let medium = match &storage.load {
+            Some(path) => {
+                let loaded = state_file::load(path, a, seed, storage.memory_bytes)?;
+                rig.card.resume(loaded.card).map_err(|_| state_file::other_engines(path))?;
+                (faults.counters, latest) = (loaded.counters, loaded.clock);
+                loaded.medium
+            }
+            None => {
+                rig.card.holds_data(State::mapped_ranges(a, seed));
+                Medium::new(a, seed, storage.memory_bytes)
+            }
+        };
+        let mut inserted = Inserted {
+            rig,
+            medium,
+            watched: !a.faults.none() || a.wear.is_some() || a.fake.kind == FakeKind::Overcommitted,
+            latest,
+            slow_factor: Some(a.fake.slow_factor),
+            gone: None,
+            vanishes_at: faults.vanishes_at(),
+            faults,
+            spec: spec.clone(),
+            saved: false,
+        };
+        inserted.after_write();
+        Ok(inserted)
+    }
+
+    /// Whether the card still answers at `now`.
+    ///
+    /// # Errors
+    /// [`Trouble::Gone`] if not.
+    #[inline]
+    pub(crate) fn alive(&mut self, now: f64) -> Result<(), Trouble> {
+        self.latest = now;
+        if self.watched { self.still_there(now) } else { Ok(()) }
+    }
+
+    fn still_there(&mut self, now: f64) -> Result<(), Trouble> {
+        if self.gone.is_none() && (now >= self.vanishes_at || self.faults.vanished()) {
+            self.gone = Some("it vanished, as its faults say".to_owned());
+        }
+        self.gone.clone().map_or(Ok(()), |reason| Err(Trouble::Gone { reason }))
+    }
+
+    /// The card's clock when it was last looked at; that of its saved state at first.
+    pub(crate) fn clock(&self) -> f64 {
+        self.latest
+    }
+
+    /// Time passes without a command.
+    pub(crate) fn pass(&mut self, now: f64) {
+        self.latest = now;
+    }
+
+    /// When the card vanishes by its clock; never is infinity.
+    #[inline]
+    pub(crate) fn vanishes_at(&self) -> f64 {
+        self.vanishes_at
+    }
+
+    /// A command of the measuring tool at `now`; returns when it ends.
+    #[inline]
+    pub(crate) fn command(&mut self, now: f64, command: Command) -> f64 {
+        self.rig.command(now, command)
+    }
+
+    /// Writes a description.
+    ///
+    /// # Errors
+    /// If the card does not take it.
+    #[inline]
+    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), Trouble> {
+        let offset = self.rig.address(offset);
+        if !self.watched {
+            return self.medium.write(offset, len, content);
+        }
+        self.watched_write(offset, len, |medium| medium.write(offset, len, content))
+    }
+
+    /// Writes bytes as they are.
+    ///
+    /// # Errors
+    /// If the card does not take them, or the host has no room to keep them.
+    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), Trouble> {
+        let offset = self.rig.address(offset);
+        if !self.watched {
+            return self.medium.write_bytes(offset, data);
+        }
+        self.watched_write(offset, data.len() as u64, |medium| medium.write_bytes(offset, data))
+    }
+
+    fn watched_write(
+        &mut self,
+        offset: u64,
+        len: u64,
+        write: impl FnOnce(&mut Medium) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        let result = self.faults.strike(true, offset, len).and_then(|()| self.write_worn(write));
+        if let Err(Trouble::Gone { reason }) = &result {
+            self.gone = Some(reason.clone());
+        }
+        self.after_write();
+        result
+    }
+
+    /// A write to a card that may have come to its end.
+    fn write_worn(&mut self, write: impl FnOnce(&mut Medium) -> Result<(), Trouble>) -> Result<(), Trouble> {
+        let worn = |what: &str| format!("the card is worn out and {what}");
+        match self.rig.card.end_of_life() {
+            None => write(&mut self.medium),
+            Some(EndOfLife::SwallowsWrites) => Ok(()),
+            Some(EndOfLife::ReadOnly) => {
+                Err(Trouble::Io { reason: worn("takes no more writes"), errno: libc::EIO })
+            }
+            Some(EndOfLife::Dead) => Err(Trouble::Gone { reason: worn("answers no more") }),
+            Some(EndOfLife::LosesBlocks) => {
+                for block in self.rig.card.take_lost() {
+                    self.medium.wear_out(block);
+                }
+                write(&mut self.medium)
+            }
+        }
+    }
+
+    /// What changes once enough is written.
+    fn after_write(&mut self) {
+        if self.faults.begun() {
+            self.medium.begin_faults();
+        }
+        if self.medium.slow()
+            && let Some(factor) = self.slow_factor.take()
+        {
+            self.rig.slow_writes(factor);
+        }
+    }
+
+    /// Notes in `found` what a read finds.
+    ///
+    /// # Errors
+    /// If the card cannot read it.
+    pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut Found) -> Result<(), Trouble> {
+        found.clear(offset);
+        if self.rig.fails(&Command { write: false, offset, len, in_flight: 1 }) {
+            let reason = "the reader fails reads of several sectors at the end of the card".to_owned();
+            return Err(Trouble::Io { reason, errno: libc::EIO });
+        }
+        if self.watched {
+            self.faults.strike(false, offset, len)?;
+        }
+        let place = self.rig.address(offset);
+        self.medium.read(place, len, self.faults.counters.reads, found)
+    }
+
+    /// True where a read matters even if nobody looks at what it found.
+    pub(crate) fn reads_matter(&self) -> bool {
+        self.watched || self.medium.reads_matter() || self.rig.fails_some()
+    }
+
+    /// Fetches what was found as bytes to its place in `out`.
+    ///
+    /// # Errors
+    /// If the host cannot read it any more.
+    pub(crate) fn fetch(&self, found: &Found, out: &mut [u8]) -> Result<(), Trouble> {
+        self.medium.fetch(found, out)
+    }
+
+    /// Tells the card at `now` that a range holds nothing of value; returns when it has noted it.
+    pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
+        self.medium.discard(self.rig.address(offset), len);
+        self.rig.card.discard(now, offset, len)
+    }
+
+    /// The card was reset, or pulled and put in again.
+    pub(crate) fn reset(&mut self) {
+        self.medium.reset();
+        self.rig.card.reset();
+    }
+
+    /// Saves everything that stands on the card and the state of its engines.
+    ///
+    /// # Errors
+    /// If the host cannot write the file.
+    pub(crate) fn save(&self, path: &Path) -> Result<(), StateError> {
+        let whose = (&self.spec.archetype, self.spec.seed);
+        let saved = Saved {
+            content: self.medium.content(),
+            card: self.rig.card.state(),
+            counters: self.faults.counters,
+            clock: self.latest,
+        };
+        state_file::save(path, whose, &saved, &self.medium)
+    }
+
+    /// Saves to where the card's name says, once.
+    ///
+    /// # Errors
+    /// As [`Inserted::save`].
+    pub(crate) fn close(&mut self) -> Result<(), StateError> {
+        match &self.spec.storage.save {
+            Some(path) if !std::mem::replace(&mut self.saved, true) => self.save(path),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Inserted {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            // Whoever wants to handle it closes the card; a state that is lost in silence would be worse than a line.
+            eprintln!("{error}");
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! The families that cards come in, and how often: old cards with blocks mapped whole, UHS-I cards with a log,
+//! cards mapped by page, and SD Express cards with a pSLC cache and heat.
+
+use super::draw::{Draw, rounded};
+use super::registers::{CAPACITY_UNIT, Claims, registers};
+use crate::archetype::{
+    Archetype, Cache, Close, FatRegion, Flash, Gc, HybridWrite, Identity, LogWrite, Noise, NvmeIdentity,
+    PageWrite, Queue, QueueCost, Read, SmallLog, Thermal, Throttle, WhenFull, Write,
+};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// A card with its flash and its times; name, fake and identity are still to come.
+pub(super) fn draw(draw: &mut Draw) -> Archetype {
+    let family =
+        draw.one_of(&[(40, hybrid as fn(&mut Draw) -> Archetype), (30, log), (15, page), (15, express)]);
+    let mut card = family(draw);
+    if draw.chance(0.05)
+        && let Some(read) = &mut card.read
+    {
+        // SD NAND answers in 0.14, others in 0.15 to 0.3 of the time where nothing was written.
+        read.unmapped_s = Some(rounded(read.base_s * draw.between(0.14, 0.3)));
+    }
+    card
+}
+
+/// The family in words.
+pub(super) fn name(card: &Archetype) -> &'static str {
+    match (&card.write, card.thermal.is_some()) {
+        (Some(Write::Hybrid(_)), _) => "blocks mapped whole, a few of them open",
+        (Some(Write::Log(_)), _) => "random writes in a log",
+        (_, true) => "SD Express, mapped by page behind a pSLC cache",
+        (_, false) => "mapped by page",
+    }
+}
+
+/// Registers or NVMe identity that fit the card.
+pub(super) fn identity(card: &Archetype, serial: u32) -> Identity {
+    if let Some(thermal) = &card.thermal {
+        return Identity { nvme: Some(nvme(card, thermal, serial)), ..Identity::default() };
+    }
+    let write_mb_s = match card.write {
+        Some(Write::Hybrid(h)) => h.mb_s,
+        Some(Write::Log(l)) => l.mb_s,
+        Some(Write::Page(p)) => p.mb_s,
+        None => 0.0,
+    };
+    let app = u8::from(matches!(card.write, Some(Write::Log(l)) if l.random_s < 0.001));
+    let claims = Claims {
+        announced_bytes: card.announced_bytes,
+        au_bytes: card.flash.au_bytes,
+        write_mb_s,
+        app,
+        serial,
+    };
+    Identity { sd: Some(registers(claims)), ..Identity::default() }
+}
+
+fn blank(announced_bytes: u64, flash: Flash, read: Read, write: Write) -> Archetype {
+    Archetype {
+        name: String::new(),
+        title: String::new(),
+        announced_bytes,
+        flash,
+        noise: Noise::default(),
+        front: Default::default(),
+        queue: Queue::default(),
+        read: Some(read),
+        write: Some(write),
+        constant: None,
+        fat_region: None,
+        cache: None,
+        wear: None,
+        thermal: None,
+        fake: Default::default(),
+        faults: Default::default(),
+        state: Default::default(),
+        rig: Default::default(),
+        identity: Identity::default(),
+        truth: Default::default(),
+    }
+}
+
+/// A size near a nominal one, as makers choose them: some per cent below, in the unit that a CSD can say.
+fn capacity(draw: &mut Draw, nominal_gb: &[u64]) -> u64 {
+    let nominal = nominal_gb[draw.below(nominal_gb.len() as u64) as usize] as f64 * 1e9;
+    (nominal * draw.between(0.985, 1.005)) as u64 / CAPACITY_UNIT * CAPACITY_UNIT
+}
+
+/// Page, planes and unit; TLC makes both of them multiples of three.
+fn flash(draw: &mut Draw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64)], odd: f64) -> Flash {
+    let threes = draw.chance(odd);
+    let (page, au) = if threes {
+        (draw.one_of(&[(2, 48), (1, 24), (2, 16)]), draw.one_of(&[(1, 6), (3, 12), (3, 24), (1, 48)]))
+    } else {
+        (draw.one_of(pages_kib), draw.one_of(units_mib))
+    };
+    let planes = if page % 3 == 0 { 3 } else { 1 };
+    Flash {
+        page_bytes: page * KIB,
+        planes,
+        read_unit_bytes: 4 * KIB,
+        au_bytes: au * MIB,
+        map_segment_bytes: draw.chance(0.24).then(|| draw.one_of(&[(1, 1024), (1, 2048)]) * MIB),
+    }
+}
+
+/// Reads with steps where page, unit and segment are crossed, as shares of the base.
+fn read(draw: &mut Draw, base: (f64, f64), mb_s: (f64, f64)) -> Read {
+    let base_s = draw.around(base.0, base.1);
+    // 20 of 27 cards show their page, 24 of 27 their unit.
+    let page = if draw.chance(0.74) { draw.around(0.047, 0.32) } else { 0.0 };
+    let unit = if draw.chance(0.89) { draw.around(0.078, 0.31) } else { 0.0 };
+    Read {
+        base_s,
+        sequential_s: draw.chance(0.5).then(|| rounded(base_s * draw.between(0.1, 0.5))),
+        large_s: None,
+        ramp_bytes: 512 * KIB,
+        page_step_s: rounded(base_s * page),
+        au_step_s: rounded(base_s * unit),
+        segment_step_s: draw.around(0.000_038, 0.000_072),
+        within_read_unit_s: None,
+        serial_s: 0.0,
+        mb_s: draw.around(mb_s.0, mb_s.1),
+        unmapped_s: None,
+        map_miss_s: 0.0,
+        map_cache_bytes: None,
+    }
+}
+
+fn noise(draw: &mut Draw) -> Noise {
+    Noise {
+        read_sigma: draw.around(0.027, 0.086),
+        write_sigma: draw.around(0.03, 0.08),
+        hiccup_p: draw.around(0.000_2, 0.01),
+        hiccup_s: draw.around(0.002, 0.03),
+    }
+}
+
+fn hybrid(draw: &mut Draw) -> Archetype {
+    let flash = flash(draw, &[(15, 8), (70, 16), (15, 32)], &[(1, 1), (1, 2), (7, 4), (1, 8)], 0.15);
+    let read = read(draw, (0.000_42, 0.0013), (11.0, 45.0));
+    // 14 of 28 cards show no limit up to 7; where there is one it is mostly 3.
+    let linear = draw.one_of(&[(8, 3), (4, 4), (2, 5), (1, 6), (1, 1), (6, 12), (6, 16)]);
+    let write = HybridWrite {
+        // Of 11 cards 5 copied the rest of a block, 3 all of it, 3 less.
+        close: draw.one_of(&[(5, Close::Partial), (3, Close::Full), (3, Close::Written)]),
+        open_linear: linear,
+        open_random: if draw.chance(0.85) { linear } else { 1 },
+        fixed_s: draw.around(0.0003, 0.0014),
+        new_stream_s: draw.around(0.0004, 0.0007),
+        stream_end_s: 0.0,
+        sub_page_s: draw.around(0.0004, 0.003),
+        sub_page_random_s: draw.around(0.0004, 0.02),
+        mb_s: draw.around(4.1, 18.0),
+        copy_mb_s: draw.around(4.7, 10.0),
+        close_s: draw.around(0.003, 0.02),
+        random_log_bytes: draw.one_of(&[(1, 4), (2, 16), (1, 64)]) * MIB,
+        // Five of 28 cards, all of one maker.
+        small_log: draw.chance(0.18).then(|| small_log(draw)),
+        ..HybridWrite::default()
+    };
+    let announced = capacity(draw, &[4, 8, 16, 32]);
+    let mut card = blank(announced, flash, read, Write::Hybrid(write));
+    card.noise = noise(draw);
+    // 8 of 28 cards guard what lies in the first 8 or 12 MiB.
+    card.fat_region = draw.chance(0.29).then(|| FatRegion {
+        bytes: draw.one_of(&[(7, 8), (1, 12)]) * MIB,
+        speed: rounded(draw.between(0.2, 0.7)),
+        page_write_s: None,
+    });
+    card
+}
+
+fn small_log(draw: &mut Draw) -> SmallLog {
+    SmallLog {
+        max_write_bytes: draw.one_of(&[(1, 4), (2, 8)]) * KIB,
+        write_s: draw.around(0.0013, 0.005),
+        mb_s: draw.around(1.5, 8.0),
+        bytes: 4 * MIB,
+        merge_s: draw.around(0.05, 0.3),
+        takes_turns: false,
+    }
+}
+
+fn log(draw: &mut Draw) -> Archetype {
+    let flash = flash(draw, &[(1, 8), (6, 16), (2, 32)], &[(6, 4), (2, 8), (2, 16)], 0.25);
+    let mut read = read(draw, (0.000_38, 0.000_62), (40.0, 155.0));
+    read.sequential_s = Some(rounded(read.base_s * draw.between(0.05, 0.3)));
+    if draw.chance(0.2) {
+        read.map_miss_s = rounded(read.base_s * draw.between(0.3, 1.0));
+        read.map_cache_bytes = Some(draw.one_of(&[(1, 128), (1, 256), (1, 1024)]) * MIB);
+    }
+    let write = LogWrite {
+        fixed_s: draw.around(0.0002, 0.0015),
+        random_s: draw.around(0.0007, 0.0026),
+        mb_s: draw.around(8.0, 90.0),
+        log_bytes: draw.one_of(&[(1, 1), (1, 4), (2, 16), (2, 32), (4, 64), (2, 256)]) * MIB,
+        merge_s: draw.around(0.075, 0.33),
+    };
+    let announced = capacity(draw, &[16, 32, 64, 128, 256]);
+    let mut card = blank(announced, flash, read, Write::Log(write));
+    card.noise = noise(draw);
+    // A queue that helps writes, one that is only said to be there, or none.
+    let factor = draw.one_of(&[(60, 1.0), (25, 0.45), (15, 40.0)]);
+    if factor != 1.0 {
+        let factor = rounded(factor * draw.between(0.7, 1.3));
+        card.queue.write_cost = vec![QueueCost { in_flight: 8, factor, cached: None }];
+    }
+    card
+}
+
+fn page(draw: &mut Draw) -> Archetype {
+    let flash = flash(draw, &[(1, 16), (1, 32)], &[(1, 8), (2, 16), (1, 32)], 0.3);
+    let au_bytes = flash.au_bytes;
+    let mut read = read(draw, (0.0003, 0.0009), (20.0, 160.0));
+    let depth = draw.one_of(&[(3, 1), (1, 4), (2, 8), (1, 16)]);
+    read.serial_s = if depth > 1 { rounded(read.base_s / draw.between(2.0, f64::from(depth))) } else { 0.0 };
+    let write = PageWrite {
+        base_s: draw.around(0.0003, 0.0017),
+        large_s: None,
+        ramp_bytes: 512 * KIB,
+        serial_s: 0.0,
+        mb_s: draw.around(19.0, 90.0),
+        map_miss_s: 0.0,
+        gc: draw.chance(0.4).then(|| gc(draw, au_bytes)),
+    };
+    let announced = capacity(draw, &[64, 128, 256, 512]);
+    let mut card = blank(announced, flash, read, Write::Page(write));
+    card.noise = noise(draw);
+    card.queue.depth = depth;
+    card
+}
+
+fn express(draw: &mut Draw) -> Archetype {
+    let mut flash = flash(draw, &[(1, 16), (2, 32), (1, 64)], &[(1, 16), (2, 32), (1, 64)], 0.2);
+    flash.planes = 1;
+    let mut read = read(draw, (0.000_19, 0.000_36), (768.0, 834.0));
+    let cached_s = rounded(read.base_s * draw.between(0.3, 0.9));
+    (read.page_step_s, read.au_step_s, read.segment_step_s) = (0.000_002, 0.000_004, 0.0);
+    (read.large_s, read.serial_s) = (Some(draw.around(0.0003, 0.0004)), draw.around(0.000_009_5, 0.000_016));
+    read.sequential_s = None;
+    let slow = draw.around(217.0, 310.0);
+    let write = PageWrite {
+        base_s: draw.around(0.000_014, 0.000_024),
+        large_s: Some(0.000_46),
+        ramp_bytes: 512 * KIB,
+        serial_s: draw.around(0.000_015, 0.000_02),
+        mb_s: slow,
+        map_miss_s: 0.0,
+        gc: None,
+    };
+    let announced = capacity(draw, &[128, 256, 512, 1000]);
+    let mut card = blank(announced, flash, read, Write::Page(write));
+    card.noise = Noise { read_sigma: 0.02, write_sigma: 0.02, hiccup_p: 0.001, hiccup_s: 0.000_03 };
+    card.queue.depth = 32;
+    let clean = (announced as f64 * draw.between(0.1, 0.34)) as u64 / MIB * MIB;
+    card.cache = Some(cache(draw, clean, cached_s));
+    card.thermal = Some(thermal(draw));
+    card
+}
+
+/// Spare flash from what 2^30 sold as 10^9 leaves to a quarter.
+fn gc(draw: &mut Draw, unit_bytes: u64) -> Gc {
+    Gc {
+        spare_share: draw.around(0.07, 0.25),
+        unit_bytes,
+        copy_mb_s: draw.around(20.0, 150.0),
+        erase_s: draw.around(0.003, 0.0045),
+    }
+}
+
+fn cache(draw: &mut Draw, clean_bytes: u64, read_base_s: f64) -> Cache {
+    Cache {
+        clean_bytes,
+        start_bytes: None,
+        bits: draw.chance(0.5).then_some(3),
+        alpha: 1.0,
+        when_full: if draw.chance(0.3) { WhenFull::Fold } else { WhenFull::Direct },
+        reopen_bytes: clean_bytes / 2,
+        clean_mb_s: draw.around(40.0, 180.0),
+        idle_s: 0.05,
+        rest_s: 60.0,
+        clean_between_reads: false,
+        pool_bytes: None,
+        pool_rest_s: 300.0,
+        write_mb_s: draw.around(610.0, 680.0),
+        write_base_s: Some(0.000_018),
+        write_large_s: Some(0.000_34),
+        write_serial_s: Some(draw.around(0.000_007, 0.000_008)),
+        read_base_s: Some(read_base_s),
+        read_serial_s: Some(draw.around(0.000_008_4, 0.000_009_4)),
+    }
+}
+
+fn thermal(draw: &mut Draw) -> Thermal {
+    let tmt1_c = draw.one_of(&[(2, 81.0), (1, 85.0)]);
+    Thermal {
+        sensor: true,
+        ambient_c: draw.between(17.0, 25.0).round(),
+        passive_k_per_w: draw.between(35.0, 60.0).round(),
+        active_k_per_w: draw.between(15.0, 25.0).round(),
+        capacity_j_per_k: draw.around(4.0, 20.0),
+        idle_w: 0.05,
+        busy_w: rounded(draw.between(0.6, 0.95)),
+        read_w: rounded(draw.between(0.2, 0.42)),
+        write_w: rounded(draw.between(0.2, 0.4)),
+        tmt1_c,
+        tmt2_c: tmt1_c + 4.0,
+        hysteresis_k: 2.0,
+        throttle: if draw.chance(0.5) { Throttle::Clock } else { Throttle::Duty },
+        light_read: rounded(draw.between(0.6, 0.75)),
+        light_write: rounded(draw.between(0.67, 0.83)),
+        throttled_busy: 1.0,
+        heavy: 0.3,
+    }
+}
+
+/// An Express card of no maker: vendor 0xFFFF is none.
+fn nvme(card: &Archetype, thermal: &Thermal, serial: u32) -> NvmeIdentity {
+    let kelvin = |celsius: f64| (celsius + 273.0) as u16;
+    NvmeIdentity {
+        vid: 0xffff,
+        ssvid: 0xffff,
+        sn: format!("{serial:08X}"),
+        mn: "RANDOM EXPRESS".to_owned(),
+        fr: "1.0".to_owned(),
+        wctemp_k: kelvin(thermal.tmt1_c + 2.0),
+        cctemp_k: kelvin(thermal.tmt2_c),
+        tmpth_k: kelvin(thermal.tmt1_c + 2.0),
+        tmt1_k: kelvin(thermal.tmt1_c),
+        tmt2_k: kelvin(thermal.tmt2_c),
+        mntmt_k: kelvin(30.0),
+        mxtmt_k: kelvin(thermal.tmt2_c),
+        hmpre: 16384,
+        hmmin: 16384,
+        tnvmcap: card.announced_bytes,
+        rab: 0,
+        ieee: 0,
+        mdts: 7,
+        oacs: 0,
+        oncs: 0,
+        spare_threshold: 10,
+        power_states: Vec::new(),
+        vwc: false,
+        pcie_gt_s: 8.0,
+        pcie_lanes: 1,
+    }
+}

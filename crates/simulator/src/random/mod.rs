@@ -1,0 +1,115 @@
+//! Random cards within the ranges in which real ones were measured, each with its truth: to find out how often a
+//! detector is right, and to try one's own tools on cards that nobody has fitted them to. A seed names one card.
+//!
+//! Ranges and shares are those of the flash model's description: quantiles over 58 public flashbench runs of 29
+//! cards, and the published levels of UHS-I and SD Express cards. What is a guess there is a guess here.
+
+mod draw;
+mod fakes;
+mod families;
+mod registers;
+
+use crate::archetype::{Archetype, FakeKind, Identity, Start, State, Truth};
+use crate::target_spec::DEFAULT_SEED;
+use draw::Draw;
+
+/// What the name of a random card begins with; its seed follows.
+pub const PREFIX: &str = "random-";
+
+/// The card of a seed.
+#[must_use]
+pub fn card(seed: u64) -> Archetype {
+    let mut draw = Draw::new(seed);
+    let mut card = families::draw(&mut draw);
+    card.name = format!("{PREFIX}{seed}");
+    card.fake = fakes::draw(&mut draw, card.announced_bytes);
+    card.state = State {
+        start: draw.one_of(&[(3, Start::Factory), (4, Start::Filled), (3, Start::Used)]),
+        used_share: draw::rounded(draw.between(0.2, 0.8)),
+        ..State::default()
+    };
+    card.title = title(&card);
+    card.identity = identity(&mut draw, &card);
+    card.truth = Truth::of(&card, DEFAULT_SEED);
+    card
+}
+
+fn title(card: &Archetype) -> String {
+    let family = families::name(card);
+    if card.fake.kind == FakeKind::None {
+        format!("random: {family}")
+    } else {
+        format!("random: a fake, {family}")
+    }
+}
+
+fn identity(draw: &mut Draw, card: &Archetype) -> Identity {
+    let serial = draw.below(u64::from(u32::MAX)) as u32;
+    families::identity(card, serial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SimTarget, identity, target_spec};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_seed_is_one_card_and_each_card_can_be() {
+        for seed in 0..500 {
+            let first = card(seed);
+            assert_eq!(first, card(seed), "{seed}");
+            first.check().unwrap_or_else(|e| panic!("{seed}: {e}"));
+            assert_eq!(first.truth, Truth::of(&first, DEFAULT_SEED), "{seed}");
+        }
+    }
+
+    #[test]
+    fn a_card_written_to_a_file_is_the_same_card() {
+        for seed in 0..100 {
+            let card = card(seed);
+            let file = card.to_toml();
+            assert_eq!(
+                Archetype::from_toml("x", &file).unwrap_or_else(|e| panic!("{e}\n{file}")),
+                card,
+                "{file}"
+            );
+        }
+    }
+
+    #[test]
+    fn its_registers_are_sound_and_fit_its_capacity() {
+        for seed in 0..200 {
+            let card = card(seed);
+            let found = identity(&card).unwrap().judged((2026, 11));
+            assert_eq!(found.capacity_bytes, Some(card.announced_bytes), "{seed}");
+            if let Some(csd) = found.csd {
+                assert_eq!(csd.capacity_bytes, Some(card.announced_bytes), "{seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn among_a_thousand_cards_are_all_families_odd_units_and_fakes() {
+        let cards: Vec<_> = (0..1000).map(card).collect();
+        let share = |is: &dyn Fn(&Archetype) -> bool| cards.iter().filter(|c| is(c)).count() as f64 / 1000.0;
+        let families: BTreeSet<_> = cards.iter().map(families::name).collect();
+        assert_eq!(families.len(), 4, "{families:?}");
+        let odd = share(&|c| !c.flash.au_bytes.is_power_of_two());
+        assert!((0.1..0.4).contains(&odd), "3 · 2^k units: {odd}");
+        let fakes = share(&|c| c.fake.kind != FakeKind::None);
+        assert!((0.15..0.35).contains(&fakes), "{fakes}");
+        let step = share(&|c| c.read.is_some_and(|r| r.au_step_s > 0.0));
+        assert!((0.8..0.97).contains(&step), "24 of 27 cards show their unit to reads: {step}");
+    }
+
+    #[test]
+    fn its_name_opens_it_and_overrides_fit_it() {
+        let spec = target_spec::parse("sim:random-7?noise.read_sigma=0").unwrap();
+        assert_eq!(spec.archetype.name, "random-7");
+        assert_eq!(spec.archetype.noise.read_sigma, 0.0);
+        assert_eq!(SimTarget::open(spec).unwrap().truth().usable_bytes, card(7).truth.usable_bytes);
+        let error = target_spec::parse("sim:random-x").unwrap_err().to_string();
+        assert!(error.contains("random-7"), "{error}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Registers of a random SD card: what a maker would burn into a card of its capacity and speed (Physical Layer
+//! Specification 4.10: 5.2 CID, 5.3 CSD version 2.0, 4.10.2 SD status). The maker is one that nobody is.
+
+use crate::archetype::SdRegisters;
+use cardscope_model::registers::crc7::crc7;
+
+/// The unit of C_SIZE in a CSD of version 2.0.
+pub(super) const CAPACITY_UNIT: u64 = 512 << 10;
+
+/// AU_SIZE by code, table 4-47, in MiB from code 7 on.
+const AU_MIB: [u64; 9] = [1, 2, 4, 8, 12, 16, 24, 32, 64];
+
+/// What the registers are to say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Claims {
+    pub(super) announced_bytes: u64,
+    pub(super) au_bytes: u64,
+    /// What it writes in order, in MB/s: decides the marks.
+    pub(super) write_mb_s: f64,
+    /// Application performance class, 0 to 2.
+    pub(super) app: u8,
+    pub(super) serial: u32,
+}
+
+pub(super) fn registers(claims: Claims) -> SdRegisters {
+    SdRegisters {
+        cid: hex(&cid(claims)),
+        csd: hex(&csd(claims.announced_bytes)),
+        scr: "0235804300000000".to_owned(),
+        ssr: hex(&ssr(claims)),
+        ocr: "c0ff8000".to_owned(),
+    }
+}
+
+/// MID 0xFE is nobody's; "RN", name RANDM, revision 1.0, made in January 2024.
+fn cid(claims: Claims) -> [u8; 16] {
+    let mut cid = [0u8; 16];
+    cid[0] = 0xfe;
+    cid[1..3].copy_from_slice(b"RN");
+    cid[3..8].copy_from_slice(b"RANDM");
+    cid[8] = 0x10;
+    cid[9..13].copy_from_slice(&claims.serial.to_be_bytes());
+    cid[13..15].copy_from_slice(&[0x01, 0x81]);
+    cid[15] = crc7(&cid[..15]) << 1 | 1;
+    cid
+}
+
+fn csd(announced_bytes: u64) -> [u8; 16] {
+    let c_size = (announced_bytes / CAPACITY_UNIT).saturating_sub(1) as u32;
+    let mut csd = [0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0, 0, 0, 0, 0x7f, 0x80, 0x0a, 0x40, 0x00, 0];
+    csd[7..10].copy_from_slice(&c_size.to_be_bytes()[1..]);
+    csd[15] = crc7(&csd[..15]) << 1 | 1;
+    csd
+}
+
+fn ssr(claims: Claims) -> [u8; 64] {
+    let mb_s = claims.write_mb_s;
+    let code = AU_MIB.iter().position(|mib| mib << 20 >= claims.au_bytes).unwrap_or(8) as u8 + 7;
+    let mut ssr = [0u8; 64];
+    ssr[0] = 0x80;
+    ssr[8] = [(10.0, 4), (6.0, 3), (4.0, 2), (2.0, 1)].iter().find(|c| mb_s >= c.0).map_or(0, |c| c.1);
+    ssr[10] = code << 4;
+    let grade = [(30.0, 3), (10.0, 1)].iter().find(|c| mb_s >= c.0).map_or(0, |c| c.1);
+    ssr[14] = grade << 4 | if grade > 0 { code } else { 0 };
+    ssr[15] = [(90.0, 90), (60.0, 60), (30.0, 30), (10.0, 10), (6.0, 6)]
+        .iter()
+        .find(|c| mb_s >= c.0)
+        .map_or(0, |c| c.1);
+    ssr[21] = claims.app;
+    ssr
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}

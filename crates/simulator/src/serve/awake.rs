@@ -1,0 +1,181 @@
+//! Keeps the machine's cores from sleeping while cards are in use, since waking one up takes longer than a command of
+//! a fast card: 70 µs a round trip through FUSE on a machine like ours, 7 µs with cores kept awake (DESIGN,
+//! Baselines). Power management is asked by `/dev/cpu_dma_latency` (kernel documentation, PM QoS); where the kernel has
+//! no cpuidle driver it cannot be, and idle cores are given something to do instead.
+
+use super::options::{Measure, Options};
+use cardscope_engine::schedule;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+const LATENCY: &str = "/dev/cpu_dma_latency";
+const IDLE_DRIVER: &str = "/sys/devices/system/cpu/cpuidle/current_driver";
+
+/// How long after the last command the cores are kept busy.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Rounds between two looks at the clock.
+const ROUNDS: u32 = 2000;
+
+/// Holds the cores awake as long as it lives.
+#[derive(Debug)]
+pub(super) struct Awake {
+    _latency: Option<File>,
+    spinning: Option<Arc<Spinning>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Spinning {
+    start: Instant,
+    /// Milliseconds from `start` to the last command.
+    last: AtomicU64,
+    resting: AtomicBool,
+    over: AtomicBool,
+    rest: Mutex<()>,
+    wake: Condvar,
+}
+
+impl Awake {
+    /// Takes what measures are asked for and possible; without any it does nothing.
+    pub(super) fn new(options: &Options) -> Awake {
+        let latency = options.takes(Measure::LatencyHold).then(hold_latency).flatten();
+        let mut awake = Awake { _latency: latency, spinning: None, threads: Vec::new() };
+        if options.takes(Measure::Spinner) && !has_idle_driver() {
+            awake.spin();
+        }
+        awake
+    }
+
+    fn spin(&mut self) {
+        let spinning = Arc::new(Spinning {
+            start: Instant::now(),
+            last: AtomicU64::new(0),
+            resting: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            rest: Mutex::new(()),
+            wake: Condvar::new(),
+        });
+        for core in cores() {
+            let theirs = Arc::clone(&spinning);
+            let builder = std::thread::Builder::new().name(format!("card-awake-{core}"));
+            self.threads.extend(builder.spawn(move || theirs.run(core)));
+        }
+        self.spinning = Some(spinning);
+    }
+
+    /// A command came.
+    #[inline]
+    pub(super) fn poke(&self) {
+        if let Some(spinning) = &self.spinning {
+            spinning.poke();
+        }
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        if let Some(spinning) = &self.spinning {
+            spinning.over.store(true, Ordering::Relaxed);
+            spinning.rouse();
+        }
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Spinning {
+    fn poke(&self) {
+        self.last.store(self.millis(), Ordering::Relaxed);
+        if self.resting.load(Ordering::Relaxed) {
+            self.rouse();
+        }
+    }
+
+    fn rouse(&self) {
+        let _rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        self.resting.store(false, Ordering::Relaxed);
+        self.wake.notify_all();
+    }
+
+    /// Spins on one core, behind everything else that runs there. A thread that cannot be put last is ended: it
+    /// would take time from those who need it.
+    fn run(&self, core: usize) {
+        let mut only = CpuSet::new();
+        only.set(core);
+        if schedule::run_last().is_err() || sched_setaffinity(None, &only).is_err() {
+            return;
+        }
+        while !self.over.load(Ordering::Relaxed) {
+            for _ in 0..ROUNDS {
+                std::hint::spin_loop();
+            }
+            if self.idle() {
+                self.wait();
+            }
+        }
+    }
+
+    fn idle(&self) -> bool {
+        self.millis().saturating_sub(self.last.load(Ordering::Relaxed)) > LINGER.as_millis() as u64
+    }
+
+    fn wait(&self) {
+        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        self.resting.store(true, Ordering::Relaxed);
+        while self.resting.load(Ordering::Relaxed) && !self.over.load(Ordering::Relaxed) {
+            rest = self.wake.wait(rest).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn millis(&self) -> u64 {
+        self.start.elapsed().as_millis() as u64
+    }
+}
+
+/// The wish lasts as long as the file is open. Only root may wish.
+fn hold_latency() -> Option<File> {
+    let mut file = OpenOptions::new().write(true).open(LATENCY).ok()?;
+    file.write_all(&0i32.to_ne_bytes()).ok()?;
+    Some(file)
+}
+
+fn has_idle_driver() -> bool {
+    std::fs::read_to_string(IDLE_DRIVER).is_ok_and(|driver| driver.trim() != "none")
+}
+
+/// The cores that this process may use.
+fn cores() -> Vec<usize> {
+    let allowed = sched_getaffinity(None).unwrap_or_default();
+    (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu_time() -> Duration {
+        let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
+    }
+
+    #[test]
+    fn cores_spin_after_a_command_and_rest_a_second_later() {
+        let mut awake = Awake::new(&Options::at_once());
+        awake.spin();
+        awake.poke();
+        std::thread::sleep(LINGER + Duration::from_millis(500));
+        let (rested, before) = (Instant::now(), cpu_time());
+        std::thread::sleep(Duration::from_millis(300));
+        let share = (cpu_time() - before).as_secs_f64() / rested.elapsed().as_secs_f64();
+        assert!(awake.spinning.as_ref().is_some_and(|s| s.resting.load(Ordering::Relaxed)), "{share}");
+        awake.poke();
+        assert!(awake.spinning.as_ref().is_some_and(|s| !s.resting.load(Ordering::Relaxed)));
+    }
+}

@@ -1,0 +1,227 @@
+//! The negotiation as a machine without sockets: it says how many bytes it wants next, takes them, and gives what to
+//! send and how to go on. It keeps nothing of what a client claims beyond one option of bounded length.
+
+use super::super::live::SECTOR;
+use super::wire::{EXPORT_FLAGS, MAGIC, OPTION_MAGIC, Reader, flag, info, option, option_reply, reply};
+
+/// The longest option that is read: names have at most 4096 bytes by the protocol.
+const LONGEST: u32 = 8192;
+
+/// A longer one is skipped up to here, and beyond it the client is cut off.
+const SKIPPED: u32 = 1 << 20;
+
+/// Bytes skipped at a time.
+const CHUNK: u32 = 4096;
+
+/// Smallest and preferred block: a card's sector, and what file systems use. The largest is [`super::transmit::LARGEST`].
+const BLOCKS: [u32; 3] = [SECTOR as u32, 4096, super::transmit::LARGEST];
+
+/// A card as a client sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Export {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// More of the negotiation.
+    Negotiate,
+    /// Requests to an export.
+    Transmit {
+        /// Its number.
+        export: usize,
+        /// The client knows the smallest block and keeps to it.
+        aligned: bool,
+    },
+    /// The connection is closed.
+    Close,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum State {
+    ClientFlags,
+    OptionHead,
+    OptionData { option: u32, len: u32 },
+    Skip { option: u32, left: u32 },
+}
+
+/// A negotiation under way.
+#[derive(Debug)]
+pub(super) struct Handshake<'a> {
+    exports: &'a [Export],
+    state: State,
+    no_zeroes: bool,
+}
+
+impl<'a> Handshake<'a> {
+    pub(super) fn new(exports: &'a [Export]) -> Self {
+        Handshake { exports, state: State::ClientFlags, no_zeroes: false }
+    }
+
+    /// What the server says first.
+    pub(super) fn greeting() -> Vec<u8> {
+        let mut out = Vec::with_capacity(18);
+        out.extend(MAGIC.to_be_bytes());
+        out.extend(OPTION_MAGIC.to_be_bytes());
+        out.extend((flag::FIXED_NEWSTYLE | flag::NO_ZEROES).to_be_bytes());
+        out
+    }
+
+    /// Bytes wanted next; at most [`LONGEST`].
+    pub(super) fn wants(&self) -> usize {
+        match self.state {
+            State::ClientFlags => 4,
+            State::OptionHead => 16,
+            State::OptionData { len, .. } => len as usize,
+            State::Skip { left, .. } => left.min(CHUNK) as usize,
+        }
+    }
+
+    /// Takes the bytes that were wanted; appends what to send to `out`.
+    pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Next {
+        match self.state {
+            State::ClientFlags => self.client_flags(bytes),
+            State::OptionHead => self.head(bytes, out),
+            State::OptionData { option, .. } => {
+                self.state = State::OptionHead;
+                self.option(option, bytes, out)
+            }
+            State::Skip { option, left } => self.skip(option, left - left.min(CHUNK), out),
+        }
+    }
+
+    fn client_flags(&mut self, bytes: &[u8]) -> Next {
+        let known = u32::from(flag::FIXED_NEWSTYLE | flag::NO_ZEROES);
+        match Reader(bytes).u32() {
+            Some(flags) if flags & !known == 0 => {
+                self.no_zeroes = flags & u32::from(flag::NO_ZEROES) != 0;
+                self.state = State::OptionHead;
+                Next::Negotiate
+            }
+            _ => Next::Close,
+        }
+    }
+
+    fn head(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Next {
+        let mut reader = Reader(bytes);
+        match (reader.u64(), reader.u32(), reader.u32()) {
+            (Some(OPTION_MAGIC), Some(option), Some(0)) => self.option(option, &[], out),
+            (Some(OPTION_MAGIC), Some(option), Some(len)) if len <= LONGEST => {
+                self.state = State::OptionData { option, len };
+                Next::Negotiate
+            }
+            (Some(OPTION_MAGIC), Some(option), Some(left)) if left <= SKIPPED => {
+                self.state = State::Skip { option, left };
+                Next::Negotiate
+            }
+            _ => Next::Close,
+        }
+    }
+
+    fn skip(&mut self, option: u32, left: u32, out: &mut Vec<u8>) -> Next {
+        if left > 0 {
+            self.state = State::Skip { option, left };
+            return Next::Negotiate;
+        }
+        self.state = State::OptionHead;
+        option_reply(out, option, reply::TOO_BIG, b"this option is too long");
+        Next::Negotiate
+    }
+
+    fn option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> Next {
+        match number {
+            option::EXPORT_NAME => return self.export_name(data, out),
+            option::ABORT => {
+                option_reply(out, number, reply::ACK, &[]);
+                return Next::Close;
+            }
+            option::LIST if data.is_empty() => self.list(out),
+            option::LIST => option_reply(out, number, reply::INVALID, b"a list takes no data"),
+            option::INFO | option::GO => return self.info(number, data, out),
+            _ => option_reply(out, number, reply::UNSUPPORTED, &[]),
+        }
+        Next::Negotiate
+    }
+
+    /// An export's number; the empty name is the first.
+    fn find(&self, name: &[u8]) -> Option<usize> {
+        match name {
+            [] => (!self.exports.is_empty()).then_some(0),
+            _ => self.exports.iter().position(|e| e.name.as_bytes() == name),
+        }
+    }
+
+    /// The old way of choosing: no error can be told, only hung up.
+    fn export_name(&self, name: &[u8], out: &mut Vec<u8>) -> Next {
+        let Some(export) = self.find(name) else { return Next::Close };
+        out.extend(self.exports[export].bytes.to_be_bytes());
+        out.extend(EXPORT_FLAGS.to_be_bytes());
+        if !self.no_zeroes {
+            out.extend([0; 124]);
+        }
+        Next::Transmit { export, aligned: false }
+    }
+
+    fn list(&self, out: &mut Vec<u8>) {
+        for export in self.exports {
+            let mut data = (export.name.len() as u32).to_be_bytes().to_vec();
+            data.extend(export.name.as_bytes());
+            option_reply(out, option::LIST, reply::SERVER, &data);
+        }
+        option_reply(out, option::LIST, reply::ACK, &[]);
+    }
+
+    fn info(&self, number: u32, data: &[u8], out: &mut Vec<u8>) -> Next {
+        let Some(asked) = Asked::parse(data) else {
+            option_reply(out, number, reply::INVALID, b"name and list do not fill the option");
+            return Next::Negotiate;
+        };
+        let Some(found) = self.find(asked.name) else {
+            option_reply(out, number, reply::UNKNOWN, b"no card of that name is served here");
+            return Next::Negotiate;
+        };
+        let export = &self.exports[found];
+        let mut told = |kind: u16, fields: &[&[u8]]| {
+            option_reply(
+                out,
+                number,
+                reply::INFO,
+                &[&kind.to_be_bytes(), fields.concat().as_slice()].concat(),
+            );
+        };
+        told(info::EXPORT, &[&export.bytes.to_be_bytes(), &EXPORT_FLAGS.to_be_bytes()]);
+        if asked.wants(info::NAME) {
+            told(info::NAME, &[export.name.as_bytes()]);
+        }
+        let blocks = BLOCKS.map(u32::to_be_bytes);
+        told(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
+        option_reply(out, number, reply::ACK, &[]);
+        match number {
+            option::GO => Next::Transmit { export: found, aligned: asked.wants(info::BLOCK_SIZE) },
+            _ => Next::Negotiate,
+        }
+    }
+}
+
+/// What INFO and GO carry: a name, and the kinds of information asked for.
+struct Asked<'a> {
+    name: &'a [u8],
+    kinds: &'a [u8],
+}
+
+impl<'a> Asked<'a> {
+    fn parse(data: &'a [u8]) -> Option<Self> {
+        let mut reader = Reader(data);
+        let len = reader.u32()?;
+        let name = reader.take(len as usize)?;
+        let count = reader.u16()?;
+        let kinds = reader.take(usize::from(count) * 2)?;
+        reader.0.is_empty().then_some(Asked { name, kinds })
+    }
+
+    fn wants(&self, kind: u16) -> bool {
+        self.kinds.chunks_exact(2).any(|two| two == kind.to_be_bytes())
+    }
+}

@@ -1,0 +1,224 @@
+//! Listens for NBD clients and gives each a thread. A Unix socket is removed at the end; one that a dead server left
+//! behind is replaced.
+
+use super::super::ServeError;
+use super::super::slot::Slot;
+use super::address::{Address, refused};
+use super::handshake::Export;
+use super::session;
+use super::stream::Stream;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often a wait for clients looks whether it should stop.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// How long a client may be silent while it negotiates.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Clients at a time; more are turned away.
+const CLIENTS: usize = 64;
+
+enum Socket {
+    Tcp(TcpListener, SocketAddr),
+    /// With the inode that is ours to remove.
+    Unix(UnixListener, PathBuf, u64),
+}
+
+/// A listening server; dropped, it is closed and its clients are cut off.
+pub(in super::super) struct Listener {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    socket: Socket,
+    cards: Vec<Arc<Slot>>,
+    exports: Vec<Export>,
+    stop: AtomicBool,
+}
+
+/// A client being served.
+struct Client {
+    stream: Stream,
+    thread: JoinHandle<()>,
+}
+
+impl Listener {
+    pub(in super::super) fn start(address: &Address, cards: &[Arc<Slot>]) -> Result<Listener, ServeError> {
+        let socket = match address {
+            Address::Tcp(text) => tcp(text)?,
+            Address::Unix(path) => unix(path)?,
+        };
+        let export = |card: &Arc<Slot>| Export { name: card.name.clone(), bytes: card.live.bytes() };
+        let exports = cards.iter().map(export).collect();
+        let stop = AtomicBool::new(false);
+        let shared = Arc::new(Shared { socket, cards: cards.to_vec(), exports, stop });
+        let mut listener = Listener { shared: Arc::clone(&shared), thread: None };
+        let started = std::thread::Builder::new().name("card-nbd".to_owned()).spawn(move || shared.run());
+        listener.thread = Some(started.map_err(|e| refused(address, &e.to_string()))?);
+        Ok(listener)
+    }
+
+    /// Where a card is, as clients of NBD write it.
+    pub(in super::super) fn uri(&self, name: &str) -> String {
+        match &self.shared.socket {
+            Socket::Tcp(_, address) => format!("nbd://{address}/{name}"),
+            Socket::Unix(_, path, _) => format!("nbd+unix:///{name}?socket={}", path.display()),
+        }
+    }
+
+    /// A sentence where others than this machine's users can connect.
+    pub(in super::super) fn warning(&self) -> Option<String> {
+        match &self.shared.socket {
+            Socket::Tcp(_, address) if !address.ip().is_loopback() => Some(format!(
+                "warning: NBD asks for no password: whoever reaches {address} reads and writes these cards"
+            )),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        self.shared.socket.remove();
+    }
+}
+
+fn tcp(text: &str) -> Result<Socket, ServeError> {
+    let named = |error: io::Error| refused(text, &format!("this is no address of this machine ({error})"));
+    let addresses: Vec<_> = text.to_socket_addrs().map_err(named)?.collect();
+    let listener = TcpListener::bind(addresses.as_slice()).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            refused(text, "the port is in use; give another one, or 0 for any free one")
+        }
+        io::ErrorKind::PermissionDenied => refused(text, "ports below 1024 need root; give a higher one"),
+        _ => named(error),
+    })?;
+    let broken = |error: io::Error| refused(text, &error.to_string());
+    listener.set_nonblocking(true).map_err(broken)?;
+    let address = listener.local_addr().map_err(broken)?;
+    Ok(Socket::Tcp(listener, address))
+}
+
+fn unix(path: &Path) -> Result<Socket, ServeError> {
+    clear(path)?;
+    let broken = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => refused(path.display(), "its directory does not exist; make it first"),
+        _ => refused(path.display(), &error.to_string()),
+    };
+    let listener = UnixListener::bind(path).map_err(broken)?;
+    listener.set_nonblocking(true).map_err(broken)?;
+    let inode = std::fs::symlink_metadata(path).map_err(broken)?.ino();
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Ok(Socket::Unix(listener, path, inode))
+}
+
+/// Removes a socket whose server is dead; refuses one that lives, and files that are no sockets.
+fn clear(path: &Path) -> Result<(), ServeError> {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    if !found.file_type().is_socket() {
+        return Err(refused(
+            path.display(),
+            "there is a file of that name, and no socket; give another path",
+        ));
+    }
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            std::fs::remove_file(path).map_err(|e| refused(path.display(), &e.to_string()))
+        }
+        Ok(_) => Err(refused(path.display(), "another server answers there; give another path")),
+        Err(error) => Err(refused(path.display(), &error.to_string())),
+    }
+}
+
+impl Socket {
+    fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Tcp(listener, _) => listener.as_fd(),
+            Socket::Unix(listener, ..) => listener.as_fd(),
+        }
+    }
+
+    fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Socket::Tcp(listener, _) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
+                Ok(Stream::Tcp(stream))
+            }
+            Socket::Unix(listener, ..) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
+                Ok(Stream::Unix(stream))
+            }
+        }
+    }
+
+    /// Removes the socket's file, unless somebody else has put another there.
+    fn remove(&self) {
+        if let Socket::Unix(_, path, inode) = self
+            && std::fs::symlink_metadata(path).is_ok_and(|found| found.ino() == *inode)
+        {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Shared {
+    fn run(self: &Arc<Self>) {
+        let mut clients: Vec<Client> = Vec::new();
+        while !self.stop.load(Ordering::Relaxed) {
+            let _ = poll(&mut [PollFd::from_borrowed_fd(self.socket.fd(), PollFlags::IN)], Some(&LOOK));
+            clients.retain(|client| !client.thread.is_finished());
+            // A client that is gone before it is accepted is none of our trouble.
+            if let Ok(stream) = self.socket.accept()
+                && clients.len() < CLIENTS
+            {
+                clients.extend(self.welcome(stream));
+            }
+        }
+        for client in &clients {
+            client.stream.close();
+        }
+        for client in clients {
+            let _ = client.thread.join();
+        }
+    }
+
+    /// Gives a client a thread; one that cannot be had is a client turned away.
+    fn welcome(self: &Arc<Self>, stream: Stream) -> Option<Client> {
+        let (handle, shared) = (stream.again().ok()?, Arc::clone(self));
+        let serve = move || {
+            // What went wrong on a connection concerns its client, who sees it end.
+            let _ = shared.serve(&stream);
+            stream.close();
+        };
+        let thread = std::thread::Builder::new().name("card-client".to_owned()).spawn(serve).ok()?;
+        Some(Client { stream: handle, thread })
+    }
+
+    fn serve(&self, stream: &Stream) -> session::Ended {
+        let (mut reader, mut writer) = (stream.again()?, stream.again()?);
+        stream.hurry()?;
+        stream.patience(Some(PATIENCE))?;
+        let Some((export, aligned)) = session::negotiate(&mut reader, &mut writer, &self.exports)? else {
+            return Ok(());
+        };
+        stream.patience(None)?;
+        session::transmit(reader, writer, &self.cards[export], aligned)
+    }
+}

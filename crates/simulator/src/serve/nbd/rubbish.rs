@@ -1,0 +1,156 @@
+//! Clients that send anything at all: no panic, nothing allocated on their word, and the card serves the next one.
+
+use super::super::awake::Awake;
+use super::super::options::Options;
+use super::super::slot::Slot;
+use super::handshake::{Export, Handshake, Next};
+use super::session::{negotiate, transmit};
+use super::transmit::{LARGEST, Limits, Task, Verdict, judge};
+use super::wire::{OPTION_MAGIC, REQUEST_BYTES, REQUEST_MAGIC, Request};
+use proptest::prelude::*;
+use std::io::{Cursor, Write};
+use std::sync::{Arc, LazyLock, Mutex};
+
+const BYTES: u64 = 1 << 20;
+
+static CARD: LazyLock<Arc<Slot>> = LazyLock::new(|| {
+    let spec = crate::target_spec::parse("sim:constant?announced_bytes=1MiB").unwrap();
+    let options = Options::at_once();
+    Arc::new(Slot::new(&spec, "constant".to_owned(), &options, &Arc::new(Awake::new(&options))).unwrap())
+});
+
+fn exports() -> Vec<Export> {
+    vec![Export { name: "constant".to_owned(), bytes: BYTES }]
+}
+
+/// What a client gets to see.
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Seen {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(data);
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A client that sends these bytes and hangs up; gives what it saw.
+fn converse(bytes: &[u8]) -> Vec<u8> {
+    let (mut reader, mut seen) = (Cursor::new(bytes), Seen::default());
+    if let Ok(Some((_, aligned))) = negotiate(&mut reader, &mut seen, &exports()) {
+        let _ = transmit(reader, seen.clone(), &CARD, aligned);
+    }
+    let seen = seen.0.lock().unwrap();
+    seen.clone()
+}
+
+fn option(number: u32, data: &[u8]) -> Vec<u8> {
+    let head = [&OPTION_MAGIC.to_be_bytes()[..], &number.to_be_bytes(), &(data.len() as u32).to_be_bytes()];
+    [&head.concat(), data].concat()
+}
+
+fn go() -> Vec<u8> {
+    option(7, &[&8u32.to_be_bytes()[..], b"constant", &0u16.to_be_bytes()].concat())
+}
+
+fn request(flags: u16, command: u16, offset: u64, len: u32) -> Vec<u8> {
+    let parts: [&[u8]; 6] = [
+        &REQUEST_MAGIC.to_be_bytes(),
+        &flags.to_be_bytes(),
+        &command.to_be_bytes(),
+        &7u64.to_be_bytes(),
+        &offset.to_be_bytes(),
+        &len.to_be_bytes(),
+    ];
+    parts.concat()
+}
+
+/// A client as it should be: writes a block, reads it back.
+fn good() -> Vec<u8> {
+    let write = [request(0, 1, 4096, 512), vec![0xab; 512]].concat();
+    [3u32.to_be_bytes().to_vec(), go(), write, request(0, 0, 4096, 512), request(0, 2, 0, 0)].concat()
+}
+
+#[test]
+fn a_good_client_is_served() {
+    let seen = converse(&good());
+    assert!(seen.ends_with(&[0xab; 512]));
+}
+
+#[test]
+fn a_client_that_leaves_in_the_middle_of_anything_is_let_go() {
+    let all = good();
+    (0..all.len()).for_each(|len| drop(converse(&all[..len])));
+    assert!(converse(&all).ends_with(&[0xab; 512]));
+}
+
+#[test]
+fn a_name_longer_than_its_option_and_an_option_that_never_ends_are_refused() {
+    let long_name = option(7, &[&u32::MAX.to_be_bytes()[..], b"constant"].concat());
+    let seen = converse(&[&3u32.to_be_bytes()[..], &long_name].concat());
+    assert!(seen.windows(4).any(|w| w == 0x8000_0003u32.to_be_bytes()), "invalid: {seen:?}");
+    let endless = [&3u32.to_be_bytes()[..], &OPTION_MAGIC.to_be_bytes(), &[0, 0, 0, 7], &[0xff; 4]].concat();
+    assert_eq!(converse(&endless).len(), 18, "nothing after the greeting: hung up");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_negotiation_survives_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+        let (exports, mut out) = (exports(), Vec::new());
+        let mut handshake = Handshake::new(&exports);
+        let mut rest = &bytes[..];
+        while let Some((front, after)) = rest.split_at_checked(handshake.wants()) {
+            prop_assert!(handshake.wants() <= 8192);
+            rest = after;
+            if handshake.take(front, &mut out) != Next::Negotiate {
+                break;
+            }
+        }
+        prop_assert!(out.len() <= 64 * (bytes.len() + 1));
+    }
+
+    #[test]
+    fn options_of_any_kind_and_content_never_end_a_good_negotiation(
+        options in proptest::collection::vec((0u32..20, proptest::collection::vec(any::<u8>(), 0..40)), 0..8),
+    ) {
+        // EXPORT_NAME, ABORT and GO end it by themselves, as they should.
+        let kept = options.iter().filter(|(number, _)| ![1, 2, 7].contains(number));
+        let sent: Vec<u8> = kept.flat_map(|(number, data)| option(*number, data)).collect();
+        let rest = good();
+        let seen = converse(&[&rest[..4], &sent, &rest[4..]].concat());
+        prop_assert!(seen.ends_with(&[0xab; 512]));
+    }
+
+    #[test]
+    fn a_request_that_is_done_lies_within_the_card(bytes in any::<[u8; REQUEST_BYTES - 4]>(), aligned: bool) {
+        let head: Vec<u8> = REQUEST_MAGIC.to_be_bytes().into_iter().chain(bytes).collect();
+        let request = Request::parse(&head.try_into().unwrap()).unwrap();
+        let small = Request { command: request.command % 8, flags: request.flags % 4, ..request };
+        let near = Request { offset: request.offset % (2 * BYTES), len: request.len % (1 << 26), ..small };
+        for request in [request, small, near] {
+            match judge(&request, Limits { bytes: BYTES, aligned }) {
+                Verdict::Do { task: Task::Flush, .. } | Verdict::Close => {}
+                Verdict::Do { offset, len, .. } => prop_assert!(offset + len <= BYTES && len > 0),
+                Verdict::Refuse { skip, .. } => prop_assert!(skip <= u64::from(LARGEST)),
+            }
+        }
+    }
+
+    #[test]
+    fn requests_of_any_kind_are_answered_and_the_next_client_served(
+        requests in proptest::collection::vec((0u16..4, 0u16..9, 0u64..2 * BYTES, 0u32..(1 << 26)), 0..6),
+        rubbish in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let sent = requests.iter().flat_map(|(flags, command, offset, len)| request(*flags, *command, *offset, *len));
+        let start = good();
+        converse(&[&start[..4 + go().len()], &sent.collect::<Vec<u8>>(), &rubbish].concat());
+        prop_assert!(converse(&start).ends_with(&[0xab; 512]));
+        prop_assert_eq!(CARD.meter.in_flight().0, 0);
+    }
+}

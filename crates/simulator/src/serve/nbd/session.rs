@@ -1,0 +1,219 @@
+//! One client: negotiates, then puts its requests to the card. The answers are given by a thread of its own, so that
+//! a client which reads none of them holds up nobody else; and only so much is in flight that it cannot fill memory.
+
+use super::super::delay::{self, Delay, How};
+use super::super::live::{Answered, Live, Trouble};
+use super::super::options::Measure;
+use super::super::slot::{Request as InFlight, Slot};
+use super::handshake::{Export, Handshake, Next};
+use super::transmit::{Limits, Task, Verdict, judge};
+use super::wire::{Errno, REQUEST_BYTES, Request, reply_head};
+use std::io::{self, IoSlice, Read, Write};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Bytes of data in flight for one client.
+const ROOM: u64 = 64 << 20;
+
+/// What a request takes of it at least: 1024 in flight.
+const LEAST: u64 = 64 << 10;
+
+/// Bytes skipped at a time.
+const CHUNK: u64 = 64 << 10;
+
+/// A connection on which no negotiation came about, or that broke.
+pub(super) type Ended = io::Result<()>;
+
+/// Negotiates; gives the card that the client chose, and what it keeps to. `None` where it chose none.
+pub(super) fn negotiate(
+    reader: &mut impl Read,
+    writer: &mut impl Write,
+    exports: &[Export],
+) -> io::Result<Option<(usize, bool)>> {
+    let mut handshake = Handshake::new(exports);
+    writer.write_all(&Handshake::greeting())?;
+    let (mut bytes, mut out) = (Vec::new(), Vec::new());
+    loop {
+        bytes.resize(handshake.wants(), 0);
+        reader.read_exact(&mut bytes)?;
+        let next = handshake.take(&bytes, &mut out);
+        writer.write_all(&out)?;
+        out.clear();
+        match next {
+            Next::Negotiate => {}
+            Next::Close => return Ok(None),
+            Next::Transmit { export, aligned } => return Ok(Some((export, aligned))),
+        }
+    }
+}
+
+/// Requests to one card, until the client leaves or sends what cannot be followed.
+pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
+    reader: R,
+    writer: W,
+    card: &Arc<Slot>,
+    aligned: bool,
+) -> Ended {
+    let options = &card.options;
+    let how = How { first: options.takes(Measure::Priority), inline: false };
+    if options.timing {
+        delay::hurry(how.first);
+    }
+    let session = Session {
+        card,
+        limits: Limits { bytes: card.live.bytes(), aligned },
+        writer: Arc::new(Mutex::new(writer)),
+        room: Arc::new(Room::default()),
+        delay: if options.timing { Some(Delay::start(how)?) } else { None },
+    };
+    session.run(reader)
+}
+
+struct Session<'a, W> {
+    card: &'a Arc<Slot>,
+    limits: Limits,
+    writer: Arc<Mutex<W>>,
+    room: Arc<Room>,
+    delay: Option<Delay>,
+}
+
+impl<W: Write + Send + 'static> Session<'_, W> {
+    fn run(&self, mut reader: impl Read) -> Ended {
+        let mut head = [0; REQUEST_BYTES];
+        loop {
+            reader.read_exact(&mut head)?;
+            let Some(request) = Request::parse(&head) else { return Ok(()) };
+            match judge(&request, self.limits) {
+                Verdict::Close => return Ok(()),
+                Verdict::Refuse { error, skip } => {
+                    skipped(&mut reader, skip)?;
+                    self.answer(Ready { cookie: request.cookie, result: Err(error), taken: 0 }, None);
+                }
+                Verdict::Do { task, offset, len, sync } => {
+                    let data = if task == Task::Write { received(&mut reader, len)? } else { Vec::new() };
+                    self.carry_out(request.cookie, task, (offset, len), sync, &data);
+                }
+            }
+        }
+    }
+
+    fn carry_out(&self, cookie: u64, task: Task, (offset, len): (u64, u64), sync: bool, data: &[u8]) {
+        let taken = self.room.take(if task == Task::Read { len } else { 0 });
+        let request = self.card.request();
+        let (live, came): (&Live, _) = (&self.card.live, request.came);
+        let none = |(at, result): Answered<()>| (at, result.map(|()| Vec::new()));
+        let (mut at, mut result) = match task {
+            Task::Read => live.read(came, offset, len),
+            Task::Write => none(live.write(came, offset, data)),
+            Task::Flush => none(live.flush(came)),
+            Task::Trim => none(live.discard(came, offset, len)),
+            Task::Cache => none(live.fetch(came, offset, len)),
+            Task::WriteZeroes => none(live.write_zeros(came, offset, len)),
+        };
+        if sync && result.is_ok() {
+            (at, result) = none(live.flush(came));
+        }
+        let ready = Ready { cookie, result: result.map_err(errno), taken };
+        self.answer(ready, Some((request, at)));
+    }
+
+    /// Sends an answer at its time; a refusal, which the card knows nothing of, at once but in its turn.
+    fn answer(&self, ready: Ready, request: Option<(InFlight, Instant)>) {
+        let (writer, room) = (Arc::clone(&self.writer), Arc::clone(&self.room));
+        let send = move || {
+            ready.send(&writer);
+            room.give(ready.taken);
+        };
+        match (&self.delay, request) {
+            (Some(delay), Some((request, due))) => delay.answer(
+                due,
+                Box::new(move |waited| {
+                    request.answered(waited.then_some(due));
+                    send();
+                }),
+            ),
+            (Some(delay), None) => delay.answer(Instant::now(), Box::new(move |_| send())),
+            (None, request) => {
+                drop(request);
+                send();
+            }
+        }
+    }
+}
+
+/// An answer, ready to be sent.
+struct Ready {
+    cookie: u64,
+    result: Result<Vec<u8>, Errno>,
+    /// Room that it takes until it is sent.
+    taken: u64,
+}
+
+impl Ready {
+    /// Sends it. Where the client is gone the reader notices, too, and ends the session.
+    fn send<W: Write>(&self, writer: &Mutex<W>) {
+        let head = reply_head(self.cookie, self.result.as_ref().err().copied());
+        let data = self.result.as_deref().unwrap_or_default();
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = write_both(&mut *writer, &head, data);
+    }
+}
+
+/// Both parts in one call where the kernel takes them, so that a short answer is one packet.
+fn write_both(writer: &mut impl Write, head: &[u8], data: &[u8]) -> io::Result<()> {
+    let sent = writer.write_vectored(&[IoSlice::new(head), IoSlice::new(data)])?;
+    writer.write_all(head.get(sent..).unwrap_or_default())?;
+    writer.write_all(data.get(sent.saturating_sub(head.len())..).unwrap_or_default())
+}
+
+fn errno(trouble: Trouble) -> Errno {
+    match trouble {
+        Trouble::Unreadable | Trouble::Gone => Errno::Io,
+        Trouble::NoRoom => Errno::NoSpace,
+    }
+}
+
+/// The data of a write. Memory grows as it comes, not as it is claimed.
+fn received(reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
+    let mut data = Vec::new();
+    reader.by_ref().take(len).read_to_end(&mut data)?;
+    match data.len() as u64 == len {
+        true => Ok(data),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+fn skipped(reader: &mut impl Read, mut left: u64) -> io::Result<()> {
+    let mut sink = vec![0; left.min(CHUNK) as usize];
+    while left > 0 {
+        let part = left.min(CHUNK);
+        reader.read_exact(&mut sink[..part as usize])?;
+        left -= part;
+    }
+    Ok(())
+}
+
+/// Bytes in flight for one client.
+#[derive(Default)]
+struct Room {
+    used: Mutex<u64>,
+    freed: Condvar,
+}
+
+impl Room {
+    /// Waits for room; gives what was taken.
+    fn take(&self, len: u64) -> u64 {
+        let wanted = len.max(LEAST);
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        while *used > 0 && *used + wanted > ROOM {
+            used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
+        }
+        *used += wanted;
+        wanted
+    }
+
+    fn give(&self, taken: u64) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) -= taken;
+        self.freed.notify_one();
+    }
+}

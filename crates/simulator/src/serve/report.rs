@@ -1,0 +1,151 @@
+//! What is counted about a card while it is served: the live `counters.json`, and the last word of `sim serve`.
+
+use super::lag::Lags;
+use super::slot::Slot;
+use crate::card::counters::Counters;
+use serde::Serialize;
+
+/// Above this median the card's times suffer (the goal of the server, at 1000 I/Os per second).
+const GOOD_P50_US: f64 = 30.0;
+/// The same for one in a hundred.
+const GOOD_P99_US: f64 = 300.0;
+
+/// A card's counters since it was put in.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// Its name among those that are served.
+    pub name: String,
+    /// As the user wrote it.
+    pub target: String,
+    /// Seconds since it was put in.
+    pub seconds: f64,
+    /// Commands of any kind.
+    pub commands: u64,
+    /// What the card itself counted.
+    #[serde(flatten)]
+    pub card: Counters,
+    /// Requests that wait for their answer now.
+    pub in_flight: u32,
+    /// The most that ever did.
+    pub max_in_flight: u32,
+    /// °C, where a heat model runs.
+    pub temperature_c: Option<f64>,
+    /// How late answers were; absent where they are given at once.
+    pub lag: Option<Lag>,
+}
+
+/// How late answers were.
+#[derive(Debug, Clone, Serialize)]
+pub struct Lag {
+    /// Answers that were waited for.
+    pub answers: u64,
+    /// Over all of them.
+    pub all_us: Quantiles,
+    /// Over the last thousand.
+    pub recent_us: Quantiles,
+    /// Share of all that was later than a millisecond, 0 to 1.
+    pub later_than_1_ms: f64,
+}
+
+/// Quantiles of a lag, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Quantiles {
+    /// Half of them are below.
+    pub p50: f64,
+    /// All but one in a hundred.
+    pub p99: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+impl Report {
+    pub(super) fn of(slot: &Slot) -> Report {
+        let (in_flight, max_in_flight) = slot.meter.in_flight();
+        let card = slot.live.counters();
+        Report {
+            name: slot.name.clone(),
+            target: slot.text.clone(),
+            seconds: slot.live.seconds(),
+            commands: card.reads + card.writes + card.flushes + card.discards,
+            card,
+            in_flight,
+            max_in_flight,
+            temperature_c: slot.live.celsius().map(|c| (c * 10.0).round() / 10.0),
+            lag: slot.options.timing.then(|| Lag::of(slot.meter.lags())),
+        }
+    }
+
+    /// One line for people: how late the answers were.
+    #[must_use]
+    pub fn lag_line(&self) -> Option<String> {
+        let lag = self.lag.as_ref()?;
+        let (p50, p99) = (lag.all_us.p50, lag.all_us.p99);
+        Some(format!("lag: p50 {p50:.1} µs, p99 {p99:.1} µs over {} commands", lag.answers))
+    }
+
+    /// A sentence, where answers were so late that the card seems slower than it is.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let lag = self.lag.as_ref().filter(|lag| lag.is_high())?;
+        Some(format!(
+            "warning: {} answered late (median {:.0} µs, one in a hundred {:.0} µs or more): this machine is too busy or too slow \
+             to keep its times; use fewer I/Os per second, a quieter machine, or virtual time (bench sim:{})",
+            self.target,
+            lag.all_us.p50,
+            lag.all_us.p99,
+            self.target.trim_start_matches("sim:")
+        ))
+    }
+}
+
+impl Lag {
+    fn of(mut lags: Lags) -> Lag {
+        let us = |nanos: u64| nanos as f64 / 1e3;
+        let all = &lags.all;
+        let answers = all.count();
+        lags.recent.sort_unstable();
+        let recent = |q: f64| {
+            let at = ((q * lags.recent.len() as f64).ceil() as usize).saturating_sub(1);
+            lags.recent.get(at).copied().map_or(0.0, us)
+        };
+        Lag {
+            answers,
+            all_us: Quantiles { p50: us(all.quantile(0.5)), p99: us(all.quantile(0.99)), max: us(all.max()) },
+            recent_us: Quantiles { p50: recent(0.5), p99: recent(0.99), max: recent(1.0) },
+            later_than_1_ms: if answers == 0 { 0.0 } else { lags.late as f64 / answers as f64 },
+        }
+    }
+
+    fn is_high(&self) -> bool {
+        self.all_us.p50 > GOOD_P50_US || self.all_us.p99 > GOOD_P99_US
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::lag::Meter;
+    use std::time::Duration;
+
+    fn lag(micros: impl Iterator<Item = u64>) -> Lag {
+        let meter = Meter::default();
+        micros.for_each(|us| meter.record(Duration::from_micros(us)));
+        Lag::of(meter.lags())
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_lags() {
+        let found = lag(1..=1000);
+        assert_eq!(found.recent_us, Quantiles { p50: 500.0, p99: 990.0, max: 1000.0 });
+        assert!((found.all_us.p50 / 500.0 - 1.0).abs() < 0.005, "{found:?}");
+        assert_eq!((found.answers, found.later_than_1_ms), (1000, 0.0));
+    }
+
+    #[test]
+    fn a_lag_is_high_beyond_30_in_the_median_or_300_at_the_99th() {
+        assert!(!lag((0..1000).map(|n| if n < 985 { 29 } else { 290 })).is_high());
+        assert!(lag((0..1000).map(|_| 32)).is_high());
+        assert!(lag((0..1000).map(|n| if n < 985 { 1 } else { 310 })).is_high());
+        assert!(!lag(std::iter::empty()).is_high());
+    }
+}

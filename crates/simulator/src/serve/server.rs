@@ -1,0 +1,222 @@
+//! Several cards served at once, each on a directory of its own, by name over NBD, or both; unmounted and closed
+//! however it ends.
+
+use super::awake::Awake;
+use super::nbd::{Address, Listener};
+use super::options::Options;
+use super::report::Report;
+use super::slot::Slot;
+use super::{FILE, ServeError, fuse, mount};
+use crate::target_spec::TargetSpec;
+use cardscope_engine::interrupt::Interrupt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the foreground looks whether it should stop.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What to serve, and where.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The cards; the first is NBD's default.
+    pub cards: Vec<TargetSpec>,
+    /// The directory of one card, or of a directory for each of several.
+    pub mount: Option<PathBuf>,
+    /// Where NBD clients connect.
+    pub nbd: Option<Address>,
+    /// With their times or at once, and how.
+    pub options: Options,
+}
+
+/// Cards that are being served; dropped, they are unmounted.
+pub struct Server {
+    cards: Vec<Arc<Slot>>,
+    mounts: Vec<Mount>,
+    nbd: Option<Listener>,
+}
+
+/// A card's file system.
+struct Mount {
+    session: Option<fuser::BackgroundSession>,
+    directory: PathBuf,
+    /// We made the directory, so we remove it.
+    made: bool,
+}
+
+impl Server {
+    /// Mounts the cards and listens. Dead mounts that a killed server left there are cleared first.
+    ///
+    /// # Errors
+    /// If a directory cannot be mounted on, or the address not be listened on; nothing is served then.
+    pub fn start(job: &Job) -> Result<Server, ServeError> {
+        if job.cards.is_empty() || (job.mount.is_none() && job.nbd.is_none()) {
+            return Err(ServeError::Nothing);
+        }
+        let awake = Arc::new(Awake::new(&job.options));
+        let slot = |(spec, name)| Ok(Arc::new(Slot::new(spec, name, &job.options, &awake)?));
+        let cards: Vec<_> =
+            job.cards.iter().zip(names(&job.cards)).map(slot).collect::<Result<_, ServeError>>()?;
+        let mut server = Server { cards, mounts: Vec::new(), nbd: None };
+        if let Some(address) = &job.nbd {
+            server.nbd = Some(Listener::start(address, &server.cards)?);
+        }
+        if let Some(directory) = &job.mount {
+            server.mount(directory)?;
+        }
+        Ok(server)
+    }
+
+    fn mount(&mut self, directory: &Path) -> Result<(), ServeError> {
+        if let [card] = self.cards.as_slice() {
+            self.mounts.push(Mount::new(card, directory, false)?);
+            return Ok(());
+        }
+        mount::prepare_parent(directory)?;
+        for card in &self.cards {
+            let own = directory.join(&card.name);
+            let made = mount::make(&own)?;
+            self.mounts.push(Mount::new(card, &own, made)?);
+        }
+        Ok(())
+    }
+
+    /// The files that are the cards, in the order given; empty where nothing is mounted.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.mounts.iter().map(|m| m.directory.join(FILE)).collect()
+    }
+
+    /// The NBD addresses (URIs) of the cards, in the order given; empty where nothing listens.
+    #[must_use]
+    pub fn uris(&self) -> Vec<String> {
+        let Some(nbd) = &self.nbd else { return Vec::new() };
+        self.cards.iter().map(|card| nbd.uri(&card.name)).collect()
+    }
+
+    /// Lines for people: where each card is, and what to be careful about.
+    #[must_use]
+    pub fn places(&self) -> Vec<String> {
+        let names = || self.cards.iter().map(|card| &card.text);
+        let files = names().zip(self.files()).map(|(name, file)| format!("{name} is {}", file.display()));
+        let uris = names().zip(self.uris()).map(|(name, uri)| format!("{name} is {uri}"));
+        let warning = self.nbd.as_ref().and_then(Listener::warning);
+        files.chain(uris).chain(warning).collect()
+    }
+
+    /// True once somebody else has unmounted everything, or a thread of ours panicked.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        let unmounted = !self.mounts.is_empty() && self.mounts.iter().all(Mount::ended);
+        self.cards.iter().any(|card| card.meter.broken()) || (unmounted && self.nbd.is_none())
+    }
+
+    /// What was counted so far, by card.
+    #[must_use]
+    pub fn reports(&self) -> Vec<Report> {
+        self.cards.iter().map(|card| card.report()).collect()
+    }
+
+    /// Unmounts and closes everything; gives what was counted.
+    ///
+    /// # Errors
+    /// If a card broke while it was served; all the others are unmounted all the same.
+    pub fn stop(mut self) -> Result<Vec<Report>, ServeError> {
+        drop(self.nbd.take());
+        let ends: Vec<_> = self.mounts.iter_mut().map(Mount::unmount).collect();
+        let broken = self.cards.iter().find(|card| card.meter.broken());
+        let broken = broken.map(|card| ServeError::Session {
+            what: card.text.clone(),
+            source: std::io::Error::other("a thread panicked; please report it"),
+        });
+        let saved: Vec<_> = self.cards.iter().map(|card| card.live.close()).collect();
+        let unsaved = saved.into_iter().find_map(Result::err).map(ServeError::from);
+        match ends.into_iter().find_map(Result::err).or(broken).or(unsaved) {
+            Some(error) => Err(error),
+            None => Ok(self.reports()),
+        }
+    }
+}
+
+impl Mount {
+    fn new(card: &Arc<Slot>, directory: &Path, made: bool) -> Result<Mount, ServeError> {
+        let mut mount = Mount { session: None, directory: directory.to_owned(), made };
+        mount::prepare(directory)?;
+        mount.session = Some(fuse::mount(card, directory).map_err(|e| mount::explain(directory, &e))?);
+        Ok(mount)
+    }
+
+    fn ended(&self) -> bool {
+        self.session.as_ref().is_none_or(|s| s.guard.is_finished())
+    }
+
+    fn unmount(&mut self) -> Result<(), ServeError> {
+        let Some(session) = self.session.take() else { return Ok(()) };
+        let ended = session.guard.is_finished();
+        let result = match (ended, mount::is_mounted(&self.directory)) {
+            // Somebody unmounted ours and mounted something else there, which the session would unmount in turn.
+            (true, true) => {
+                std::mem::forget(session);
+                Ok(())
+            }
+            (true, false) => session.join(),
+            (false, _) => session.umount_and_join(),
+        };
+        match result {
+            // A file that is still open keeps the kernel from unmounting: it is detached, and ends with us.
+            Err(_) if !ended && (!mount::is_mounted(&self.directory) || mount::detach(&self.directory)) => {
+                Ok(())
+            }
+            Err(source) => Err(ServeError::Session { what: self.directory.display().to_string(), source }),
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // An error here has nobody to go to; `stop` tells it.
+        let _ = self.unmount();
+        if self.made {
+            let _ = std::fs::remove_dir(&self.directory);
+        }
+    }
+}
+
+/// The cards' own names; a second card of a name gets `-2`.
+fn names(cards: &[TargetSpec]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for card in cards {
+        let own = card.archetype.name.clone();
+        let numbered = (2..).map(|n: u32| format!("{own}-{n}"));
+        let name = std::iter::once(own.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.push(name.unwrap_or(own));
+    }
+    names
+}
+
+/// Serves cards until `stop` is raised or somebody unmounts them. `ready` is told once they can be used. Gives what
+/// was counted.
+///
+/// # Errors
+/// If they cannot be mounted, or break while they are served.
+pub fn serve(job: &Job, stop: &Interrupt, ready: impl FnOnce(&Server)) -> Result<Vec<Report>, ServeError> {
+    let server = Server::start(job)?;
+    ready(&server);
+    while !stop.raised() && !server.ended() {
+        std::thread::sleep(LOOK);
+    }
+    server.stop()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_card_of_a_name_is_numbered() {
+        let cards = ["sim:constant", "sim:lexar-16g-c10", "sim:constant?mb_s=1", "sim:constant"];
+        let cards: Vec<_> = cards.iter().map(|name| crate::target_spec::parse(name).unwrap()).collect();
+        assert_eq!(names(&cards), ["constant", "lexar-16g-c10", "constant-2", "constant-3"]);
+    }
+}

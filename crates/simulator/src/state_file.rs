@@ -1,0 +1,325 @@
+//! A card's state as a file: magic, version, what card it is, its content and the state of its engines, the pages of
+//! bytes, and a BLAKE3 of all of it at the end. Written beside its place and renamed, so that there is always a whole
+//! one.
+
+use crate::archetype::{Archetype, Fake, Faults};
+use crate::card::state::CardState;
+use crate::content::{ContentRef, ContentState, Counters, Medium, PAGE_BYTES, Trouble};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+const MAGIC: &[u8; 16] = b"cardscope state\n";
+
+/// Raised whenever a part changes its shape.
+const VERSION: u32 = 1;
+
+/// No part that stands in memory in one piece is longer; what says so is no state file.
+const LONGEST: u64 = 1 << 36;
+
+const HASH: usize = 32;
+
+/// Why a state cannot be loaded or saved.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// The host cannot read it.
+    #[error("the state file {path} cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// The host's words.
+        reason: String,
+    },
+    /// It is something else.
+    #[error("{path} is not a state file of a simulated card; give one that save=FILE has written")]
+    Foreign {
+        /// The file.
+        path: String,
+    },
+    /// Of another version of this program.
+    #[error("the state file {path} has format {found}, this program reads format {VERSION}; save it anew")]
+    Version {
+        /// The file.
+        path: String,
+        /// Its format.
+        found: u32,
+    },
+    /// It ends too early, or a byte of it is wrong.
+    #[error("the state file {path} is damaged: {reason}; save it anew")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Of another card.
+    #[error("the state file {path} is of {found}, not of {wanted}")]
+    OtherCard {
+        /// The file.
+        path: String,
+        /// The card in it.
+        found: String,
+        /// The card that is put in.
+        wanted: String,
+    },
+    /// The host cannot write it.
+    #[error("the state cannot be saved to {path}: {reason}")]
+    Unwritable {
+        /// The file.
+        path: String,
+        /// The host's words.
+        reason: String,
+    },
+}
+
+/// What card a state belongs to: all that decides where its content lies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Head {
+    name: String,
+    bytes: u64,
+    /// Absent where the seed decides nothing about the content.
+    seed: Option<u64>,
+    fake: Fake,
+    faults: Faults,
+}
+
+impl Head {
+    fn new(card: &Archetype, seed: u64) -> Self {
+        let seeded = card.fake != Fake::default() || !card.faults.none();
+        Head {
+            name: card.name.clone(),
+            bytes: card.announced_bytes,
+            seed: seeded.then_some(seed),
+            fake: card.fake,
+            faults: card.faults,
+        }
+    }
+
+    /// In words, as far as it differs from `other`.
+    fn unlike(&self, other: &Head) -> String {
+        let Head { name, bytes, seed, .. } = self;
+        match () {
+            () if *name != other.name => format!("card {name}"),
+            () if *bytes != other.bytes => format!("a card of {bytes} bytes"),
+            () if *seed != other.seed => format!("seed {}", seed.unwrap_or_default()),
+            () => "a card with other values in [fake] or [faults]".to_owned(),
+        }
+    }
+}
+
+/// What a file keeps beside the pages of bytes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Saved<C> {
+    pub(crate) content: C,
+    pub(crate) card: CardState,
+    pub(crate) counters: Counters,
+    /// The card's clock in nanoseconds.
+    pub(crate) clock: f64,
+}
+
+/// What a file gives back.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) medium: Medium,
+    pub(crate) card: CardState,
+    pub(crate) counters: Counters,
+    pub(crate) clock: f64,
+}
+
+/// Saves a card.
+///
+/// # Errors
+/// If the host cannot write the file; an older one of that name is then still there.
+pub(crate) fn save(
+    path: &Path,
+    (archetype, seed): (&Archetype, u64),
+    saved: &Saved<ContentRef<'_>>,
+    medium: &Medium,
+) -> Result<(), StateError> {
+    let head = Head::new(archetype, seed);
+    write(path, &head, saved, medium)
+        .map_err(|e| StateError::Unwritable { path: path.display().to_string(), reason: e.to_string() })
+}
+
+/// Says early whether a state can be saved there, before hours of work depend on it.
+///
+/// # Errors
+/// If no file can be made in that folder.
+pub(crate) fn check_place(path: &Path) -> Result<(), StateError> {
+    let unwritable = |reason| StateError::Unwritable { path: path.display().to_string(), reason };
+    if path.is_dir() {
+        return Err(unwritable("it is a folder".to_owned()));
+    }
+    tempfile::tempfile_in(folder(path)).map(drop).map_err(|e| unwritable(e.to_string()))
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn write(path: &Path, head: &Head, saved: &Saved<ContentRef<'_>>, medium: &Medium) -> io::Result<()> {
+    let temporary = tempfile::NamedTempFile::new_in(folder(path))?;
+    let mut out = Hashed { inner: BufWriter::new(temporary.as_file()), hash: blake3::Hasher::new() };
+    out.write_all(MAGIC)?;
+    out.write_all(&VERSION.to_le_bytes())?;
+    part(&mut out, head)?;
+    part(&mut out, saved)?;
+    let numbers = medium.pages();
+    out.write_all(&(numbers.len() as u64).to_le_bytes())?;
+    let mut page = [0; PAGE_BYTES];
+    for number in numbers {
+        medium.page(number, &mut page)?;
+        out.write_all(&number.to_le_bytes())?;
+        out.write_all(&page)?;
+    }
+    let sum = out.hash.finalize();
+    out.inner.write_all(sum.as_bytes())?;
+    out.inner.flush()?;
+    drop(out);
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+/// A part behind its length, so that a reader knows what it needs before it believes it.
+fn part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
+    let bytes = postcard::to_allocvec(value).map_err(io::Error::other)?;
+    out.write_all(&(bytes.len() as u64).to_le_bytes())?;
+    out.write_all(&bytes)
+}
+
+/// Loads the state of this very card; bytes beyond `budget` go to a file.
+///
+/// # Errors
+/// If the file cannot be read, is none of these, is damaged or of another card.
+pub(crate) fn load(path: &Path, archetype: &Archetype, seed: u64, budget: u64) -> Result<Loaded, StateError> {
+    let name = path.display().to_string();
+    let file =
+        File::open(path).map_err(|e| StateError::Unreadable { path: name.clone(), reason: e.to_string() })?;
+    let input = Hashed { inner: BufReader::new(file), hash: blake3::Hasher::new() };
+    let mut reader = Reader { path: name, input };
+    reader.opening()?;
+    reader.head(&Head::new(archetype, seed))?;
+    let saved: Saved<ContentState> = reader.part()?;
+    let mut medium = Medium::empty(archetype, seed, budget);
+    if !medium.restore(saved.content) {
+        return Err(reader.damaged("its content is none of this card"));
+    }
+    reader.pages(&mut medium)?;
+    reader.sum()?;
+    Ok(Loaded { medium, card: saved.card, counters: saved.counters, clock: saved.clock })
+}
+
+/// The state's engines are not those of the card that its name calls.
+pub(crate) fn other_engines(path: &Path) -> StateError {
+    let path = path.display().to_string();
+    StateError::Damaged {
+        path,
+        reason: "its engines are none of this card; was the card changed since?".to_owned(),
+    }
+}
+
+struct Reader {
+    path: String,
+    input: Hashed<BufReader<File>>,
+}
+
+impl Reader {
+    fn opening(&mut self) -> Result<(), StateError> {
+        let mut magic = [0; MAGIC.len()];
+        if self.input.read_exact(&mut magic).is_err() || &magic != MAGIC {
+            return Err(StateError::Foreign { path: self.path.clone() });
+        }
+        match u32::from_le_bytes(self.array()?) {
+            VERSION => Ok(()),
+            found => Err(StateError::Version { path: self.path.clone(), found }),
+        }
+    }
+
+    fn head(&mut self, wanted: &Head) -> Result<(), StateError> {
+        let found: Head = self.part()?;
+        if found == *wanted {
+            return Ok(());
+        }
+        let (path, wanted_words) = (self.path.clone(), wanted.unlike(&found));
+        Err(StateError::OtherCard { path, found: found.unlike(wanted), wanted: wanted_words })
+    }
+
+    fn part<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
+        let len = u64::from_le_bytes(self.array()?);
+        let mut bytes = Vec::new();
+        // Only what is there takes memory, whatever the length says.
+        let read = (&mut self.input).take(len.min(LONGEST)).read_to_end(&mut bytes);
+        if read.ok() != usize::try_from(len).ok() {
+            return Err(self.damaged("it ends too early"));
+        }
+        postcard::from_bytes(&bytes).map_err(|e| self.damaged(&e.to_string()))
+    }
+
+    fn pages(&mut self, medium: &mut Medium) -> Result<(), StateError> {
+        let count = u64::from_le_bytes(self.array()?);
+        for _ in 0..count {
+            let number = u64::from_le_bytes(self.array()?);
+            let page: [u8; PAGE_BYTES] = self.array()?;
+            medium.put_page(number, &page).map_err(|trouble| match trouble {
+                Trouble::Io { reason, .. } | Trouble::Gone { reason } => {
+                    StateError::Unreadable { path: self.path.clone(), reason }
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn sum(&mut self) -> Result<(), StateError> {
+        let found = self.input.hash.finalize();
+        let kept: [u8; HASH] = self.array()?;
+        if found != kept {
+            return Err(self.damaged("its checksum is wrong"));
+        }
+        match self.input.read(&mut [0]) {
+            Ok(0) => Ok(()),
+            _ => Err(self.damaged("something stands behind its end")),
+        }
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
+        let mut array = [0; N];
+        match self.input.read_exact(&mut array) {
+            Ok(()) => Ok(array),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Err(self.damaged("it ends too early")),
+            Err(e) => Err(StateError::Unreadable { path: self.path.clone(), reason: e.to_string() }),
+        }
+    }
+
+    fn damaged(&self, reason: &str) -> StateError {
+        StateError::Damaged { path: self.path.clone(), reason: reason.to_owned() }
+    }
+}
+
+/// Sums up what passes through.
+struct Hashed<T> {
+    inner: T,
+    hash: blake3::Hasher,
+}
+
+impl<T: Write> Write for Hashed<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<T: Read> Read for Hashed<T> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(bytes)?;
+        self.hash.update(&bytes[..read]);
+        Ok(read)
+    }
+}

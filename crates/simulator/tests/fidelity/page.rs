@@ -1,0 +1,97 @@
+//! The page that shows every row, made by the rows themselves: `docs/fidelity.md`.
+
+use super::row::Row;
+use std::path::{Path, PathBuf};
+
+/// How much of a group is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// What the ordinary tests have time for: smaller sessions, looked at but not compared with the page.
+    Short,
+    /// What the page shows.
+    Full,
+}
+
+/// Where a group's rows come from.
+#[derive(Clone, Copy)]
+pub(crate) enum Source {
+    /// Quick enough for every test run.
+    Quick(fn() -> Vec<Row>),
+    /// Long sessions, which know a short form.
+    Long(fn(Form) -> Vec<Row>),
+}
+
+/// A section of the page.
+#[derive(Clone, Copy)]
+pub(crate) struct Group {
+    pub(crate) title: &'static str,
+    /// What the reader should know of how it was measured.
+    pub(crate) note: &'static str,
+    pub(crate) rows: Source,
+}
+
+impl Group {
+    pub(crate) fn run(&self, form: Form) -> Vec<Row> {
+        match self.rows {
+            Source::Quick(rows) => rows(),
+            Source::Long(rows) => rows(form),
+        }
+    }
+
+    /// True where this form gives what the page shows.
+    pub(crate) fn is_shown(&self, form: Form) -> bool {
+        form == Form::Full || !matches!(self.rows, Source::Long(_))
+    }
+
+    fn heading(&self) -> String {
+        format!("## {}\n", self.title)
+    }
+
+    /// The section as it stands on the page; nothing for a group without rows.
+    pub(crate) fn section(&self, rows: &[Row]) -> String {
+        if rows.is_empty() {
+            return String::new();
+        }
+        let missed = rows.iter().filter(|r| !r.within()).count();
+        let mut lines = vec![
+            self.heading(),
+            format!("{}\n", self.note),
+            format!("{} figures, {} within their tolerance.\n", rows.len(), rows.len() - missed),
+            "| card | measured | published | source | ours | off | allowed |".to_owned(),
+            "| --- | --- | --- | --- | --- | --- | --- |".to_owned(),
+        ];
+        lines.extend(rows.iter().map(Row::line));
+        let reasons: Vec<String> = rows.iter().filter_map(Row::reason).collect();
+        if !reasons.is_empty() {
+            lines.push("\nWhat misses, and why:\n".to_owned());
+            lines.extend(reasons);
+        }
+        lines.join("\n") + "\n\n"
+    }
+}
+
+pub(crate) fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fidelity.md")
+}
+
+const HEAD: &str = include_str!("head.md");
+
+/// The page: sections as given, and those not given as they stand in the old page.
+pub(crate) fn assemble(old: &str, groups: &[Group], sections: &[Option<String>]) -> String {
+    let mut page = HEAD.to_owned() + "\n";
+    for (group, section) in groups.iter().zip(sections) {
+        match section {
+            Some(text) => page += text,
+            None => page += &kept(old, &group.heading()),
+        }
+    }
+    page.trim_end().to_owned() + "\n"
+}
+
+/// A section of the old page, from its heading to the next one.
+fn kept(old: &str, heading: &str) -> String {
+    let Some(start) = old.find(heading) else { return String::new() };
+    let body = &old[start..];
+    let end = body[heading.len()..].find("\n## ").map_or(body.len(), |at| heading.len() + at + 1);
+    body[..end].trim_end().to_owned() + "\n\n"
+}
