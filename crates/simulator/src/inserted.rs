@@ -26,6 +26,8 @@ pub(crate) struct Inserted {
     /// The card's clock when it was last looked at.
     latest: f64,
     spec: TargetSpec,
+    /// True once anything was asked of it: only then is there something to save when it is dropped.
+    used: bool,
     saved: bool,
 }
 
@@ -64,6 +66,7 @@ impl Inserted {
             vanishes_at: faults.vanishes_at(),
             faults,
             spec: spec.clone(),
+            used: false,
             saved: false,
         };
         inserted.after_write();
@@ -77,6 +80,7 @@ impl Inserted {
     #[inline]
     pub(crate) fn alive(&mut self, now: f64) -> Result<(), Trouble> {
         self.latest = now;
+        self.used = true;
         if self.watched { self.still_there(now) } else { Ok(()) }
     }
 
@@ -211,7 +215,14 @@ impl Inserted {
 
     /// Tells the card at `now` that a range holds nothing of value; returns when it has noted it.
     pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
-        self.medium.discard(self.rig.address(offset), len);
+        // A card that takes no more writes forgets nothing either.
+        let worn_out = matches!(
+            self.rig.card.end_of_life(),
+            Some(EndOfLife::ReadOnly | EndOfLife::SwallowsWrites | EndOfLife::Dead)
+        );
+        if !worn_out {
+            self.medium.discard(self.rig.address(offset), len);
+        }
         self.rig.card.discard(now, offset, len)
     }
 
@@ -248,8 +259,19 @@ impl Inserted {
     }
 }
 
+impl Inserted {
+    /// Leaves an older state as it is: this card broke.
+    pub(crate) fn abandon(&mut self) {
+        self.saved = true;
+    }
+}
+
 impl Drop for Inserted {
+    /// A card that nobody used, because something else was refused, must not replace a state that somebody saved.
     fn drop(&mut self) {
+        if !self.used || std::thread::panicking() {
+            return;
+        }
         if let Err(error) = self.close() {
             // Whoever wants to handle it closes the card; a state that is lost in silence would be worse than a line.
             eprintln!("{error}");

@@ -103,8 +103,11 @@ impl Head {
         match () {
             () if *name != other.name => format!("card {name}"),
             () if *bytes != other.bytes => format!("a card of {bytes} bytes"),
-            () if *seed != other.seed => format!("seed {}", seed.unwrap_or_default()),
-            () => "a card with other values in [fake] or [faults]".to_owned(),
+            () if self.fake != other.fake || self.faults != other.faults => match seed {
+                None => "an honest card without faults".to_owned(),
+                Some(_) => "a card with other values in [fake] or [faults]".to_owned(),
+            },
+            () => format!("seed {}", seed.unwrap_or_default()),
         }
     }
 }
@@ -149,10 +152,27 @@ pub(crate) fn save(
 /// If no file can be made in that folder.
 pub(crate) fn check_place(path: &Path) -> Result<(), StateError> {
     let unwritable = |reason| StateError::Unwritable { path: path.display().to_string(), reason };
-    if path.is_dir() {
-        return Err(unwritable("it is a folder".to_owned()));
+    if let Ok(found) = std::fs::symlink_metadata(path) {
+        let refusal = if found.is_dir() {
+            Some("it is a folder")
+        } else if !found.is_file() {
+            Some("it is no ordinary file")
+        } else if found.len() > 0 && !is_state(path) {
+            Some("there is another file of that name, which would be lost")
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            return Err(unwritable(refusal.to_owned()));
+        }
     }
     tempfile::tempfile_in(folder(path)).map(drop).map_err(|e| unwritable(e.to_string()))
+}
+
+/// True for a file that begins as a saved state does.
+fn is_state(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && &magic == MAGIC
 }
 
 fn folder(path: &Path) -> &Path {

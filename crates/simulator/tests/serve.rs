@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
+use cardscope_simulator::SimTarget;
 use cardscope_simulator::serve::{Job, Options, ServeError, Server};
 use cardscope_simulator::target_spec;
 use serde_json::Value;
@@ -255,4 +256,49 @@ fn the_mounts_of_a_killed_server_are_cleared_by_the_next() {
     assert!(cards.iter().all(|card| card.join("card").exists()));
     served.stop().unwrap();
     assert!(cards.iter().all(|card| std::fs::metadata(card).is_ok()));
+}
+
+#[test]
+fn a_start_that_is_refused_leaves_a_saved_state_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("kept.state");
+    let name = format!("sim:constant?save={}", state.display());
+    SimTarget::named(&name).unwrap().close().unwrap();
+    let kept = std::fs::read(&state).unwrap();
+    std::fs::write(folder.path().join("something"), "here").unwrap();
+    let error = Server::start(&job(&[&name], folder.path(), false)).err().unwrap().to_string();
+    assert!(error.contains("not empty"), "{error}");
+    assert!(std::fs::read(&state).unwrap() == kept, "the card was never used");
+    let twice = Server::start(&job(&[&name, &name], folder.path(), false)).err().unwrap().to_string();
+    assert!(twice.contains("two cards"), "{twice}");
+}
+
+#[test]
+fn a_state_replaces_no_file_but_a_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let photo = folder.path().join("photo.img");
+    std::fs::write(&photo, "not a state").unwrap();
+    let link = folder.path().join("latest");
+    std::os::unix::fs::symlink(&photo, &link).unwrap();
+    for (path, words) in
+        [(photo.as_path(), "would be lost"), (&link, "ordinary"), ("/dev/null".as_ref(), "ordinary")]
+    {
+        let error = SimTarget::named(&format!("sim:constant?save={}", path.display()));
+        let error = error.err().unwrap().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(std::fs::read(&photo).unwrap(), b"not a state");
+}
+
+#[test]
+fn a_card_that_is_still_open_is_unmounted_whatever_way_its_directory_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+    std::fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let served = Server::start(&job(&["sim:constant"], &link, false)).unwrap();
+    let open = std::fs::File::open(real.join("card")).unwrap();
+    served.stop().unwrap();
+    assert!(std::fs::read_dir(&real).unwrap().next().is_none(), "nothing is mounted there any more");
+    drop(open);
 }

@@ -52,7 +52,8 @@ pub(super) fn mount(card: &Arc<Slot>, directory: &Path) -> std::io::Result<fuser
         handles: AtomicU64::new(1),
     };
     let mut config = Config::default();
-    let name = MountOption::FSName(card.text.clone());
+    // fusermount takes its options in one list between commas.
+    let name = MountOption::FSName(card.text.replace(',', "_"));
     config.mount_options = vec![name, MountOption::Subtype("cardscope".to_owned()), MountOption::NoAtime];
     config.n_threads = Some(if inline { READERS } else { 1 });
     let session = spawn(file, directory, &config, options.timing, first)?;
@@ -292,8 +293,15 @@ impl Filesystem for CardFile {
         if mode & (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) == 0 || length == 0 {
             return reply.ok();
         }
+        let zero = mode & libc::FALLOC_FL_ZERO_RANGE != 0;
+        // Who punches a hole may count on zeros in it.
+        if !zero && !self.card.live.holes_are_zeros() {
+            return reply.error(Errno::EOPNOTSUPP);
+        }
         let (request, came) = self.came();
-        let answered = self.card.live.discard(came, offset, length);
+        let live = &self.card.live;
+        let answered =
+            if zero { live.write_zeros(came, offset, length) } else { live.discard(came, offset, length) };
         self.answer_empty(request, answered, reply);
     }
 

@@ -1,6 +1,7 @@
 //! The card with its content on the real clock: each request is put to the model at the moment it comes, and the
 //! model's answer is a moment on the same clock.
 
+use crate::archetype::Unwritten;
 use crate::card::Command;
 use crate::card::counters::Counters;
 use crate::content::{self, Found};
@@ -20,6 +21,8 @@ pub(super) struct Live {
     start: Instant,
     /// The card's clock at the start: that of the state it was loaded from.
     clock: f64,
+    /// True where what was discarded reads as zeros.
+    holes_are_zeros: bool,
     state: Mutex<State>,
 }
 
@@ -28,6 +31,8 @@ struct State {
     found: Found,
     /// The card's clock in nanoseconds; two threads may bring their requests in the wrong order.
     latest: f64,
+    /// True once it is saved: what came later would be lost in silence.
+    closed: bool,
 }
 
 /// Why the card does not do what it was asked.
@@ -55,8 +60,9 @@ impl Live {
     pub(super) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
         let card = Inserted::new(spec)?;
         let (bytes, clock) = (spec.archetype.announced_bytes, card.clock());
-        let state = State { card, found: Found::default(), latest: clock };
-        Ok(Live { bytes, start: Instant::now(), clock, state: Mutex::new(state) })
+        let holes_are_zeros = spec.archetype.state.unwritten == Unwritten::Zeros;
+        let state = State { card, found: Found::default(), latest: clock, closed: false };
+        Ok(Live { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })
     }
 
     /// Saves the card to where its name says (`save=FILE`), once; dropping it does the same.
@@ -64,7 +70,21 @@ impl Live {
     /// # Errors
     /// If the host cannot write the file.
     pub(super) fn close(&self) -> Result<(), StateError> {
-        self.state().card.close()
+        let mut state = self.state();
+        state.closed = true;
+        state.card.close()
+    }
+
+    /// Takes it out without saving: a thread broke while it changed the card.
+    pub(super) fn abandon(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        state.card.abandon();
+    }
+
+    /// True where what was discarded reads as zeros.
+    pub(super) fn holes_are_zeros(&self) -> bool {
+        self.holes_are_zeros
     }
 
     /// Bytes that the card announces.
@@ -76,7 +96,7 @@ impl Live {
     pub(super) fn read(&self, came: Came, offset: u64, len: u64) -> Answered<Vec<u8>> {
         self.answer(came, |state, now| {
             let end = state.card.command(now, command(came, false, offset, len));
-            (end, state.fetch(offset, len))
+            (end, state.lasts(end).and_then(|()| state.fetch(offset, len)))
         })
     }
 
@@ -84,7 +104,7 @@ impl Live {
     pub(super) fn fetch(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
         self.answer(came, |state, now| {
             let end = state.card.command(now, command(came, false, offset, len));
-            (end, state.card.read(offset, len, &mut state.found))
+            (end, state.lasts(end).and_then(|()| state.card.read(offset, len, &mut state.found)))
         })
     }
 
@@ -95,7 +115,7 @@ impl Live {
         }
         self.answer(came, |state, now| {
             let end = state.card.command(now, command(came, true, offset, data.len() as u64));
-            (end, state.card.write_bytes(offset, data))
+            (end, state.lasts(end).and_then(|()| state.card.write_bytes(offset, data)))
         })
     }
 
@@ -106,7 +126,7 @@ impl Live {
         self.answer(came, |state, now| {
             let read = state.card.command(now, command(came, false, start, len));
             let end = state.card.command(read, command(came, true, start, len));
-            let patched = state.fetch(start, len).and_then(|mut sectors| {
+            let patched = state.lasts(end).and_then(|()| state.fetch(start, len)).and_then(|mut sectors| {
                 let from = (offset - start) as usize;
                 sectors[from..from + data.len()].copy_from_slice(data);
                 state.card.write_bytes(start, &sectors)
@@ -119,7 +139,7 @@ impl Live {
     pub(super) fn write_zeros(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
         self.answer(came, |state, now| {
             let end = state.card.command(now, command(came, true, offset, len));
-            (end, state.card.write(offset, len, Content::Constant(0)))
+            (end, state.lasts(end).and_then(|()| state.card.write(offset, len, Content::Constant(0))))
         })
     }
 
@@ -140,6 +160,9 @@ impl Live {
         ask: impl FnOnce(&mut State, f64) -> (f64, Result<T, content::Trouble>),
     ) -> Answered<T> {
         let (mut state, now) = self.at_time(came);
+        if state.closed {
+            return (came.at, Err(Trouble::Gone));
+        }
         let (end, result) = match state.card.alive(now) {
             Ok(()) => ask(&mut state, now),
             Err(trouble) => (now, Err(trouble)),
@@ -191,6 +214,12 @@ fn command(came: Came, write: bool, offset: u64, len: u64) -> Command {
 }
 
 impl State {
+    /// Whether the card is still there when a command ends: one that vanishes meanwhile has done nothing.
+    fn lasts(&mut self, end: f64) -> Result<(), content::Trouble> {
+        let vanishes = self.card.vanishes_at();
+        if end > vanishes { self.card.alive(vanishes) } else { Ok(()) }
+    }
+
     fn fetch(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, content::Trouble> {
         self.card.read(offset, len, &mut self.found)?;
         let mut data = vec![0; len as usize];

@@ -3,6 +3,7 @@
 //! that is mounted there does.
 
 use super::ServeError;
+use crate::target_spec::PREFIX;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,6 +21,12 @@ const FUSE: &str = "/dev/fuse";
 /// Makes sure that a directory can be mounted on.
 pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
     match state(directory) {
+        State::Dead if !ours(directory) => {
+            return Err(refuse(
+                directory,
+                "another program's mount there is dead; clear it (fusermount3 -u), or give another directory",
+            ));
+        }
         State::Dead if !detach(directory) => {
             return Err(refuse(
                 directory,
@@ -89,17 +96,34 @@ pub(super) fn detach(directory: &Path) -> bool {
     tried("fusermount3", &["-u", "-z"]) || tried("fusermount", &["-u", "-z"]) || tried("umount", &["-l"])
 }
 
-/// True where something is mounted on a directory, by the kernel's table (proc_pid_mountinfo(5)).
-pub(super) fn is_mounted(directory: &Path) -> bool {
+/// The kernel's number of what is mounted on a directory; `None` where nothing is.
+pub(super) fn id(directory: &Path) -> Option<String> {
+    let line = mounted(directory)?;
+    line.split(' ').next().map(str::to_owned)
+}
+
+/// True where one of our cards is mounted on a directory.
+fn ours(directory: &Path) -> bool {
+    let line = mounted(directory).unwrap_or_default();
+    let (_, kind) = line.split_once(" - ").unwrap_or_default();
+    // Root's mounts have no subtype, so the source tells: it is the card's name.
+    kind.starts_with("fuse.cardscope ") || kind.starts_with(&format!("fuse {PREFIX}"))
+}
+
+/// The line of what is mounted on a directory in the kernel's table (proc_pid_mountinfo(5)); the last one lies on top.
+fn mounted(directory: &Path) -> Option<String> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     // The parent is asked, and not the directory, whose server may be gone.
-    let parent = directory.parent().and_then(|parent| parent.canonicalize().ok());
-    let place = match (parent, directory.file_name()) {
+    let whole = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+    let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
+    let place = match (parent, whole.file_name()) {
         (Some(parent), Some(name)) => parent.join(name),
-        _ => directory.to_owned(),
+        _ => whole,
     };
-    let escaped = place.display().to_string().replace('\\', "\\134").replace(' ', "\\040");
-    table.lines().any(|line| line.split(' ').nth(4) == Some(&escaped))
+    let plain = place.display().to_string();
+    let escapes = [('\\', "\\134"), (' ', "\\040"), ('\t', "\\011"), ('\n', "\\012")];
+    let escaped = escapes.iter().fold(plain, |text, (from, to)| text.replace(*from, to));
+    table.lines().rfind(|line| line.split(' ').nth(4) == Some(&escaped)).map(str::to_owned)
 }
 
 /// Why the kernel took no mount, and what to do.

@@ -7,6 +7,7 @@ use super::options::Options;
 use super::report::Report;
 use super::slot::Slot;
 use super::{FILE, ServeError, fuse, mount};
+use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
 use cardscope_engine::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ use std::time::Duration;
 
 /// How often the foreground looks whether it should stop.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// How long the kernel may take to unmount.
+const UNMOUNTING: Duration = Duration::from_secs(2);
 
 /// What to serve, and where.
 #[derive(Debug, Clone)]
@@ -40,6 +44,8 @@ pub struct Server {
 struct Mount {
     session: Option<fuser::BackgroundSession>,
     directory: PathBuf,
+    /// The kernel's number of it.
+    id: Option<String>,
     /// We made the directory, so we remove it.
     made: bool,
 }
@@ -53,6 +59,7 @@ impl Server {
         if job.cards.is_empty() || (job.mount.is_none() && job.nbd.is_none()) {
             return Err(ServeError::Nothing);
         }
+        saved_apart(&job.cards)?;
         let awake = Arc::new(Awake::new(&job.options));
         let slot = |(spec, name)| Ok(Arc::new(Slot::new(spec, name, &job.options, &awake)?));
         let cards: Vec<_> =
@@ -129,7 +136,13 @@ impl Server {
             what: card.text.clone(),
             source: std::io::Error::other("a thread panicked; please report it"),
         });
-        let saved: Vec<_> = self.cards.iter().map(|card| card.live.close()).collect();
+        let close = |card: &Arc<Slot>| {
+            if card.meter.broken() {
+                card.live.abandon()
+            }
+            card.live.close()
+        };
+        let saved: Vec<_> = self.cards.iter().map(close).collect();
         let unsaved = saved.into_iter().find_map(Result::err).map(ServeError::from);
         match ends.into_iter().find_map(Result::err).or(broken).or(unsaved) {
             Some(error) => Err(error),
@@ -140,9 +153,13 @@ impl Server {
 
 impl Mount {
     fn new(card: &Arc<Slot>, directory: &Path, made: bool) -> Result<Mount, ServeError> {
-        let mut mount = Mount { session: None, directory: directory.to_owned(), made };
+        let mut mount = Mount { session: None, directory: directory.to_owned(), id: None, made };
         mount::prepare(directory)?;
-        mount.session = Some(fuse::mount(card, directory).map_err(|e| mount::explain(directory, &e))?);
+        // The kernel's table knows whole paths only.
+        mount.directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let mounted = fuse::mount(card, &mount.directory).map_err(|e| mount::explain(directory, &e))?;
+        mount.session = Some(mounted);
+        mount.id = mount::id(&mount.directory);
         Ok(mount)
     }
 
@@ -153,18 +170,22 @@ impl Mount {
     fn unmount(&mut self) -> Result<(), ServeError> {
         let Some(session) = self.session.take() else { return Ok(()) };
         let ended = session.guard.is_finished();
-        let result = match (ended, mount::is_mounted(&self.directory)) {
-            // Somebody unmounted ours and mounted something else there, which the session would unmount in turn.
-            (true, true) => {
+        let result = match (ended, mount::id(&self.directory)) {
+            // Ours whose threads broke, or, where somebody unmounted ours, something else that was mounted there since
+            // and that the session would unmount in turn.
+            (true, Some(found)) => {
                 std::mem::forget(session);
+                if self.id.as_ref() == Some(&found) {
+                    mount::detach(&self.directory);
+                }
                 Ok(())
             }
-            (true, false) => session.join(),
-            (false, _) => session.umount_and_join(),
+            (true, None) => session.join(),
+            (false, _) => within(UNMOUNTING, move || session.umount_and_join()),
         };
         match result {
             // A file that is still open keeps the kernel from unmounting: it is detached, and ends with us.
-            Err(_) if !ended && (!mount::is_mounted(&self.directory) || mount::detach(&self.directory)) => {
+            Err(_) if !ended && (mount::id(&self.directory).is_none() || mount::detach(&self.directory)) => {
                 Ok(())
             }
             Err(source) => Err(ServeError::Session { what: self.directory.display().to_string(), source }),
@@ -181,6 +202,28 @@ impl Drop for Mount {
             let _ = std::fs::remove_dir(&self.directory);
         }
     }
+}
+
+/// What an act comes to, if it ends in time; it goes on by itself if not. A mount that an ordinary user detached ends
+/// with the last file that is open on it.
+fn within(time: Duration, act: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> std::io::Result<()> {
+    let (tell, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(act()));
+    ended.recv_timeout(time).unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
+}
+
+/// Two cards saved to one file would leave one of them.
+fn saved_apart(cards: &[TargetSpec]) -> Result<(), ServeError> {
+    let mut places = std::collections::BTreeSet::new();
+    let mut all = cards.iter().filter_map(|card| card.storage.save.as_ref());
+    let twice =
+        all.find(|path| !places.insert(std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())));
+    twice.map_or(Ok(()), |path| {
+        Err(ServeError::from(StateError::Unwritable {
+            path: path.display().to_string(),
+            reason: "two cards are to be saved there; give each a file of its own".to_owned(),
+        }))
+    })
 }
 
 /// The cards' own names; a second card of a name gets `-2`.
@@ -212,6 +255,29 @@ pub fn serve(job: &Job, stop: &Interrupt, ready: impl FnOnce(&Server)) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_cards_are_not_saved_to_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let card = |name: &str, file: &str| {
+            let text = format!("sim:{name}?save={}", folder.path().join(file).display());
+            crate::target_spec::parse(&text).unwrap()
+        };
+        assert!(saved_apart(&[card("constant", "a"), card("constant", "b")]).is_ok());
+        let error =
+            saved_apart(&[card("constant", "a"), card("lexar-16g-c10", "a")]).unwrap_err().to_string();
+        assert!(error.contains("two cards"), "{error}");
+    }
+
+    #[test]
+    fn what_does_not_end_in_time_is_left_behind() {
+        let hang = || {
+            std::thread::sleep(Duration::from_secs(30));
+            Ok(())
+        };
+        assert_eq!(within(Duration::from_millis(20), hang).unwrap_err().kind(), std::io::ErrorKind::TimedOut);
+        assert!(within(Duration::from_secs(20), || Ok(())).is_ok());
+    }
 
     #[test]
     fn a_second_card_of_a_name_is_numbered() {

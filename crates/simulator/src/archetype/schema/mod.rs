@@ -106,6 +106,18 @@ pub struct Archetype {
 impl Archetype {
     /// Holds a card against what the model needs: a sentence that names the key, its value and what it must be.
     pub(super) fn check_values(&self) -> Verdict {
+        // Its directory and its NBD export are called by it.
+        if self.name.is_empty()
+            || self.name.len() > 255
+            || self.name.contains('/')
+            || self.name.starts_with('.')
+            || self.name.chars().any(char::is_control)
+        {
+            return Err(format!(
+                "name = {:?} must be a word without a slash that begins with no dot",
+                self.name
+            ));
+        }
         whole_sectors("announced_bytes", self.announced_bytes)?;
         self.sources_of_time()?;
         self.flash.check()?;

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,9 @@ use std::time::Duration;
 
 /// How often a wait for clients looks whether it should stop.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// How long it waits after a client could not be accepted.
+const BREATH: Duration = Duration::from_millis(50);
 
 /// How long a client may be silent while it negotiates.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -73,7 +77,7 @@ impl Listener {
     pub(in super::super) fn uri(&self, name: &str) -> String {
         match &self.shared.socket {
             Socket::Tcp(_, address) => format!("nbd://{address}/{name}"),
-            Socket::Unix(_, path, _) => format!("nbd+unix:///{name}?socket={}", path.display()),
+            Socket::Unix(_, path, _) => format!("nbd+unix:///{name}?socket={}", escaped(path)),
         }
     }
 
@@ -96,6 +100,13 @@ impl Drop for Listener {
         }
         self.shared.socket.remove();
     }
+}
+
+/// A path as it may stand in the query of a URI (RFC 3986, section 3.4).
+fn escaped(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let byte = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    path.as_os_str().as_bytes().iter().map(|b| byte(*b)).collect()
 }
 
 fn tcp(text: &str) -> Result<Socket, ServeError> {
@@ -184,11 +195,13 @@ impl Shared {
         while !self.stop.load(Ordering::Relaxed) {
             let _ = poll(&mut [PollFd::from_borrowed_fd(self.socket.fd(), PollFlags::IN)], Some(&LOOK));
             clients.retain(|client| !client.thread.is_finished());
-            // A client that is gone before it is accepted is none of our trouble.
-            if let Ok(stream) = self.socket.accept()
-                && clients.len() < CLIENTS
-            {
-                clients.extend(self.welcome(stream));
+            match self.socket.accept() {
+                Ok(stream) if clients.len() < CLIENTS => clients.extend(self.welcome(stream)),
+                // A client that is gone before it is accepted is none of our trouble.
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // Too many open files, say: the client still waits, and asking again at once would only keep a core busy.
+                Err(_) => std::thread::sleep(BREATH),
             }
         }
         for client in &clients {

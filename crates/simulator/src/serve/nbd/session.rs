@@ -9,7 +9,7 @@ use super::handshake::{Export, Handshake, Next};
 use super::transmit::{Limits, Task, Verdict, judge};
 use super::wire::{Errno, REQUEST_BYTES, Request, reply_head};
 use std::io::{self, IoSlice, Read, Write};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Bytes of data in flight for one client.
@@ -91,14 +91,18 @@ impl<W: Write + Send + 'static> Session<'_, W> {
                 }
                 Verdict::Do { task, offset, len, sync } => {
                     let data = if task == Task::Write { received(&mut reader, len)? } else { Vec::new() };
-                    self.carry_out(request.cookie, task, (offset, len), sync, &data);
+                    if !self.carry_out(request.cookie, task, (offset, len), sync, &data) {
+                        return Ok(());
+                    }
                 }
             }
         }
     }
 
-    fn carry_out(&self, cookie: u64, task: Task, (offset, len): (u64, u64), sync: bool, data: &[u8]) {
-        let taken = self.room.take(if task == Task::Read { len } else { 0 });
+    /// False once the client takes no answers any more: what else it sent is not carried out.
+    fn carry_out(&self, cookie: u64, task: Task, (offset, len): (u64, u64), sync: bool, data: &[u8]) -> bool {
+        let room = self.room.take(if task == Task::Read { len } else { 0 });
+        let Some(taken) = room else { return false };
         let request = self.card.request();
         let (live, came): (&Live, _) = (&self.card.live, request.came);
         let none = |(at, result): Answered<()>| (at, result.map(|()| Vec::new()));
@@ -115,13 +119,16 @@ impl<W: Write + Send + 'static> Session<'_, W> {
         }
         let ready = Ready { cookie, result: result.map_err(errno), taken };
         self.answer(ready, Some((request, at)));
+        true
     }
 
     /// Sends an answer at its time; a refusal, which the card knows nothing of, at once but in its turn.
     fn answer(&self, ready: Ready, request: Option<(InFlight, Instant)>) {
         let (writer, room) = (Arc::clone(&self.writer), Arc::clone(&self.room));
         let send = move || {
-            ready.send(&writer);
+            if ready.send(&writer).is_err() {
+                room.close();
+            }
             room.give(ready.taken);
         };
         match (&self.delay, request) {
@@ -150,12 +157,12 @@ struct Ready {
 }
 
 impl Ready {
-    /// Sends it. Where the client is gone the reader notices, too, and ends the session.
-    fn send<W: Write>(&self, writer: &Mutex<W>) {
+    /// Sends it.
+    fn send<W: Write>(&self, writer: &Mutex<W>) -> io::Result<()> {
         let head = reply_head(self.cookie, self.result.as_ref().err().copied());
         let data = self.result.as_deref().unwrap_or_default();
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = write_both(&mut *writer, &head, data);
+        write_both(&mut *writer, &head, data)
     }
 }
 
@@ -196,24 +203,40 @@ fn skipped(reader: &mut impl Read, mut left: u64) -> io::Result<()> {
 /// Bytes in flight for one client.
 #[derive(Default)]
 struct Room {
-    used: Mutex<u64>,
+    used: Mutex<Used>,
     freed: Condvar,
 }
 
+#[derive(Default)]
+struct Used {
+    bytes: u64,
+    /// The client takes no answers any more.
+    closed: bool,
+}
+
 impl Room {
-    /// Waits for room; gives what was taken.
-    fn take(&self, len: u64) -> u64 {
+    /// Waits for room; gives what was taken, or `None` once it is closed.
+    fn take(&self, len: u64) -> Option<u64> {
         let wanted = len.max(LEAST);
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        while *used > 0 && *used + wanted > ROOM {
+        let mut used = self.used();
+        while !used.closed && used.bytes > 0 && used.bytes + wanted > ROOM {
             used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
         }
-        *used += wanted;
-        wanted
+        used.bytes += wanted;
+        (!used.closed).then_some(wanted)
     }
 
     fn give(&self, taken: u64) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) -= taken;
+        self.used().bytes -= taken;
         self.freed.notify_one();
+    }
+
+    fn close(&self) {
+        self.used().closed = true;
+        self.freed.notify_one();
+    }
+
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
