@@ -1,6 +1,8 @@
 //! What a seed decides about places: which units are bad, which cells are weak. A pure function of the seed and the
 //! place, so that nothing need be kept for it and the truth can be worked out without the card.
 
+use cardscope_engine::runner::random;
+
 /// Cells are looked for in stretches of so many bytes.
 const STRETCH: u64 = 1 << 20;
 
@@ -29,13 +31,10 @@ impl Chance {
     }
 }
 
-/// The last step of SplitMix64 (Steele, Lea, Flood 2014).
+/// One step of SplitMix64 (Steele, Lea, Flood 2014) from a state.
 #[inline]
 pub(crate) fn mix(n: u64) -> u64 {
-    let z = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    random::mix(n.wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
 /// Units of one size of which a share is chosen.

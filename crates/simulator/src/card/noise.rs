@@ -5,6 +5,7 @@
 //! library's differ in the last bit from version to version, and with it the same card would.
 
 use crate::archetype;
+use cardscope_engine::runner::random::mix;
 
 /// Factors in the table; a power of two, so that bits of the random number pick one.
 const TABLE: usize = 1024;
@@ -21,9 +22,7 @@ impl Random {
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        mix(self.0)
     }
 
     /// Evenly in (0, 1].

@@ -13,7 +13,7 @@ pub struct PageWrite {
     #[serde(default)]
     pub large_s: Option<f64>,
     /// Length at which `large_s` is reached.
-    #[serde(default = "ramp_bytes")]
+    #[serde(default = "super::read::ramp_bytes")]
     pub ramp_bytes: u64,
     /// Least seconds from one write's end to the next one's.
     #[serde(default)]
@@ -40,10 +40,6 @@ pub struct Gc {
     pub copy_mb_s: f64,
     /// Seconds of erasing a unit \[t_erase\].
     pub erase_s: f64,
-}
-
-fn ramp_bytes() -> u64 {
-    512 << 10
 }
 
 impl PageWrite {

@@ -46,7 +46,8 @@ pub struct Read {
     pub map_cache_bytes: Option<u64>,
 }
 
-fn ramp_bytes() -> u64 {
+/// Where base times that grow with the length end, if a file does not say: half a MiB, as on the Express cards.
+pub(super) fn ramp_bytes() -> u64 {
     512 << 10
 }
 
