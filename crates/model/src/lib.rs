@@ -21,3 +21,4 @@ pub mod registers;
 pub mod result;
 pub mod test_name;
 pub mod units;
+pub mod verify;

@@ -6,5 +6,7 @@
 
 pub mod bench;
 pub mod figure;
+pub mod h2testw;
 pub mod identity;
 pub mod table;
+pub mod verify;

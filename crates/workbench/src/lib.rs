@@ -12,6 +12,8 @@ pub mod event;
 pub mod identify;
 pub mod opening;
 pub mod simulate;
+pub mod verify;
+mod watching;
 
 pub use error::Failure;
 pub use event::{Event, Listener};

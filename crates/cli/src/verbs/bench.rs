@@ -1,10 +1,10 @@
 //! `bench`: run a recipe on a target.
 
+use super::arguments::{duration, size};
 use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
-use cardscope_model::units::parse_size;
 use cardscope_workbench::bench::{self, Request};
 use cardscope_workbench::{Failure, bench::Outcome};
 use clap::Args;
@@ -45,23 +45,6 @@ pub(crate) struct Bench {
     yes_destroy: Option<String>,
 }
 
-fn size(text: &str) -> Result<u64, String> {
-    parse_size(text).map_err(|e| e.to_string())
-}
-
-/// Reads `90s`, `3m`, `1.5h` or plain seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let (number, factor) = match text.char_indices().last() {
-        Some((i, 's')) => (&text[..i], 1.0),
-        Some((i, 'm')) => (&text[..i], 60.0),
-        Some((i, 'h')) => (&text[..i], 3600.0),
-        _ => (text, 1.0),
-    };
-    let seconds =
-        number.parse::<f64>().ok().map(|n| n * factor).filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9);
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a time; write 90s, 3m or 1h"))
-}
-
 impl Bench {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let request = Request {
@@ -94,20 +77,5 @@ impl Bench {
                 u8::from(report.findings.iter().any(|f| f.weight == cardscope_model::finding::Weight::Bad))
             }
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn budgets_are_read_as_people_write_them() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("20"), Ok(Duration::from_secs(20)));
-        for bad in ["", "m", "-3m", "3x", "0", "nan", "inf"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
     }
 }

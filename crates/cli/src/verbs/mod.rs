@@ -1,11 +1,13 @@
 //! The verbs, one file each.
 
 mod archive;
+mod arguments;
 mod bench;
 mod decode;
 mod info;
 mod list;
 mod sim;
+mod verify;
 
 use crate::output::Options;
 use cardscope_workbench::Failure;
@@ -18,6 +20,7 @@ pub(crate) enum Verb {
     Info(info::Info),
     Decode(decode::Decode),
     Bench(bench::Bench),
+    Verify(verify::Verify),
     #[command(subcommand)]
     Sim(sim::Sim),
     Archive(archive::Archive),
@@ -31,6 +34,7 @@ impl Verb {
             Verb::Info(verb) => verb.run(output),
             Verb::Decode(verb) => verb.run(output),
             Verb::Bench(verb) => verb.run(output),
+            Verb::Verify(verb) => verb.run(output),
             Verb::Sim(verb) => verb.run(output),
             Verb::Archive(verb) => verb.run(output),
         }

@@ -1,0 +1,70 @@
+//! What `verify` finds out: is the capacity real, is every block whole.
+
+mod report;
+mod trouble;
+
+pub use report::{Disproof, Method, Share, VerifyReport};
+pub use trouble::{SectorFound, Trouble};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The answer to "is this card genuine and whole".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All of it is there, as far as was looked.
+    Genuine,
+    /// What lies beyond some address is lost.
+    Limbo,
+    /// Addresses wrap: one place answers for several addresses.
+    Wraparound,
+    /// Addresses wrap, and part of what is left is lost.
+    Chain,
+    /// Places here and there lose or change what they are given: holes, flips, late failure.
+    Damaged,
+    /// It keeps no block.
+    Dead,
+    /// Any address works until too many are in use.
+    Overcommitted,
+    /// Writes are accepted and dropped: what stood there stays.
+    ReadOnly,
+    /// The same question gets different answers.
+    Unstable,
+    /// The reader may be the liar: ask a second one before accusing the card.
+    ReaderSuspect,
+    /// Not enough could be seen to say.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The word in output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Genuine => "genuine",
+            Verdict::Limbo => "limbo",
+            Verdict::Wraparound => "wraparound",
+            Verdict::Chain => "chain",
+            Verdict::Damaged => "damaged",
+            Verdict::Dead => "dead",
+            Verdict::Overcommitted => "overcommitted",
+            Verdict::ReadOnly => "read-only",
+            Verdict::Unstable => "unstable",
+            Verdict::ReaderSuspect => "reader-suspect",
+            Verdict::Inconclusive => "inconclusive",
+        }
+    }
+
+    /// Whether it speaks against the card: exit status 1.
+    #[must_use]
+    pub fn is_bad(self) -> bool {
+        !matches!(self, Verdict::Genuine | Verdict::ReaderSuspect | Verdict::Inconclusive)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

@@ -1,0 +1,1 @@
+//! Is the capacity real: the quick probe.

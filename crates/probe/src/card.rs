@@ -1,0 +1,398 @@
+//! A target as probes drive it: pieces written and read several at a time, a failed I/O tried once more and then
+//! recorded, every byte counted.
+//!
+//! Memory is `depth` × `block` bytes whatever the card's size.
+
+use crate::trouble::{Stop, Trouble, trouble};
+use cardscope_engine::content::{Content, Match, compare};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
+use cardscope_model::recipe::Path;
+use cardscope_model::units::{Nanos, seconds};
+
+/// A range of the card that one I/O covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Piece {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes, at most the block of the [`Card`].
+    pub len: u32,
+}
+
+impl Piece {
+    /// First byte after it.
+    #[must_use]
+    pub fn end(self) -> u64 {
+        self.offset + u64::from(self.len)
+    }
+}
+
+/// Cuts a range into pieces of `block` bytes, the last one shorter.
+pub fn pieces(start: u64, end: u64, block: u32) -> impl Iterator<Item = Piece> {
+    (start..end)
+        .step_by(block.max(1) as usize)
+        .map(move |offset| Piece { offset, len: u64::from(block).min(end - offset) as u32 })
+}
+
+/// Bytes that were moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Written, putting back left out.
+    pub written: u64,
+    /// Put back.
+    pub restored: u64,
+    /// Read.
+    pub read: u64,
+}
+
+/// What became of one read.
+#[derive(Debug)]
+pub enum Answer<'a> {
+    /// Everything as expected.
+    Same,
+    /// Something else; its bytes, and the first wrong one.
+    Differs {
+        /// What was read.
+        bytes: &'a [u8],
+        /// Offset within it.
+        first: usize,
+    },
+    /// It failed twice.
+    Failed(&'a Trouble),
+}
+
+/// A target, driven.
+pub struct Card<'t> {
+    target: &'t mut dyn Target,
+    interrupt: Interrupt,
+    block: u32,
+    depth: u32,
+    bytes: u64,
+    sector: u32,
+    tally: Tally,
+    troubles: Vec<Trouble>,
+    /// How many were recorded in all; `troubles` keeps the first ones.
+    trouble_count: u64,
+    done: Vec<Completion>,
+}
+
+/// So many troubles are kept word by word; more are counted.
+const MOST_TROUBLES: usize = 1000;
+
+/// Multi-sector reads that reach into so many sectors at the end fail in some USB readers (the kernel's
+/// `last_sector_bug` quirk): there the second try goes sector by sector.
+const LAST_SECTORS: u64 = 8;
+
+impl<'t> Card<'t> {
+    /// Gets a target ready for I/Os of up to `block` bytes, `depth` at a time.
+    ///
+    /// # Errors
+    /// If memory or the I/O path cannot be had.
+    pub fn new(
+        target: &'t mut dyn Target,
+        interrupt: &Interrupt,
+        block: u32,
+        depth: u32,
+    ) -> Result<Card<'t>, Stop> {
+        let info = target.info();
+        let (bytes, sector) = (info.bytes, info.sector);
+        let mut card = Card {
+            target,
+            interrupt: interrupt.clone(),
+            block,
+            depth,
+            bytes,
+            sector,
+            tally: Tally::default(),
+            troubles: Vec::new(),
+            trouble_count: 0,
+            done: Vec::new(),
+        };
+        card.plan()?;
+        Ok(card)
+    }
+
+    fn plan(&mut self) -> Result<(), Stop> {
+        let plan = Plan {
+            depth: self.depth,
+            block: u64::from(self.block),
+            path: Path::Direct,
+            sync_each: false,
+            own_buffers: true,
+        };
+        self.target.plan(&plan).map_err(Stop::Target)
+    }
+
+    /// Bytes that the card announces.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Smallest unit of an I/O in bytes.
+    #[must_use]
+    pub fn sector(&self) -> u32 {
+        self.sector
+    }
+
+    /// Bytes of the longest I/O.
+    #[must_use]
+    pub fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// The card's clock, in seconds.
+    pub fn seconds(&mut self) -> f64 {
+        seconds(self.now())
+    }
+
+    /// The card's clock.
+    pub fn now(&mut self) -> Nanos {
+        self.target.now()
+    }
+
+    /// Temperature in °C, where it can be had.
+    pub fn temperature(&mut self) -> Option<f64> {
+        self.target.temperature()
+    }
+
+    /// Bytes moved so far.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// The troubles so far, the first thousand of them.
+    #[must_use]
+    pub fn troubles(&self) -> &[Trouble] {
+        &self.troubles
+    }
+
+    /// How many there were in all.
+    #[must_use]
+    pub fn trouble_count(&self) -> u64 {
+        self.trouble_count
+    }
+
+    /// Has the card store what it accepted. A flush that fails is trouble like any other.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn flush(&mut self) -> Result<(), Stop> {
+        match self.target.flush() {
+            Ok(()) => Ok(()),
+            Err(error) => trouble(error).map(|t| self.record(t)),
+        }
+    }
+
+    /// Closes and opens the card again, so that no cache of the host answers for it.
+    ///
+    /// # Errors
+    /// If it cannot be opened any more.
+    pub fn reopen(&mut self) -> Result<(), Stop> {
+        self.target.reopen().map_err(Stop::Target)?;
+        self.plan()
+    }
+
+    /// Tells the card that a range holds nothing of value; false where it takes no such hint.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
+        match self.target.discard(cardscope_engine::target::Region { start, len }) {
+            Ok(()) => Ok(true),
+            Err(error @ TargetError::Gone { .. }) => Err(Stop::Target(error)),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Writes pieces in order. `each` hears of every one as it ends, with its end by the card's clock and what was
+    /// wrong with it; of those that failed twice it hears last.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it; then what was under way may or may not be on the card.
+    pub fn write(
+        &mut self,
+        pieces: impl IntoIterator<Item = Piece>,
+        content: Content,
+        mut each: impl FnMut(Piece, Nanos, Option<&Trouble>),
+    ) -> Result<(), Stop> {
+        let failed =
+            self.drive(Direction::Write, content, pieces, &mut |card: &mut Self, _, piece, at| {
+                card.tally.written += u64::from(piece.len);
+                each(piece, at, None);
+                Ok(())
+            })?;
+        for (piece, first) in failed {
+            self.tally.written += u64::from(piece.len);
+            let again = self.alone(Direction::Write, content, piece)?;
+            let trouble = self.second_try(first, again);
+            each(piece, self.target.now(), trouble.as_ref());
+        }
+        Ok(())
+    }
+
+    /// Reads pieces in order and holds each against what is expected there; [`Content::Buffer`] expects nothing, and
+    /// then the answer is [`Answer::Differs`] at 0, with the bytes. `each` hears of every one as it ends, of those
+    /// that had to be tried twice last.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or `each` says so.
+    pub fn read(
+        &mut self,
+        pieces: impl IntoIterator<Item = Piece>,
+        expected: Content,
+        mut each: impl FnMut(Piece, Nanos, Answer<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut answer = |card: &mut Self, slot: u32, piece: Piece, at| {
+            card.tally.read += u64::from(piece.len);
+            let found = match expected {
+                Content::Buffer => Match::DiffersAt(0),
+                _ => card.target.compare(slot, expected).map_err(Stop::Target)?,
+            };
+            match found {
+                Match::Same => each(piece, at, Answer::Same),
+                Match::DiffersAt(first) => {
+                    let bytes = card.target.buffer(slot).map_err(Stop::Target)?;
+                    each(piece, at, differs(&bytes[..piece.len as usize], first))
+                }
+            }
+        };
+        let failed = self.drive(Direction::Read, Content::Buffer, pieces, &mut answer)?;
+        for (piece, first) in failed {
+            self.tally.read += u64::from(piece.len);
+            let mut bytes = Vec::new();
+            let again = self.read_again(piece, &mut bytes)?;
+            let trouble = self.second_try(first, again);
+            let at = self.target.now();
+            match (trouble, compare_bytes(expected, piece.offset, &bytes)) {
+                (Some(trouble), _) => each(piece, at, Answer::Failed(&trouble))?,
+                (None, Match::Same) => each(piece, at, Answer::Same)?,
+                (None, Match::DiffersAt(first)) => each(piece, at, differs(&bytes, first))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts an original back; counted apart from what a probe writes. Gives what failed twice.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<Trouble>, Stop> {
+        let mut troubles = Vec::new();
+        for piece in pieces(offset, offset + original.len() as u64, self.block) {
+            let from = (piece.offset - offset) as usize;
+            let part = &original[from..from + piece.len as usize];
+            self.tally.restored += part.len() as u64;
+            self.target.buffer(0).map_err(Stop::Target)?[..part.len()].copy_from_slice(part);
+            let Some(first) = self.alone(Direction::Write, Content::Buffer, piece)? else { continue };
+            let again = self.alone(Direction::Write, Content::Buffer, piece)?;
+            troubles.extend(self.second_try(first, again));
+        }
+        Ok(troubles)
+    }
+
+    /// Keeps up to `depth` I/Os in flight; gives those that failed. What is in flight when somebody stops is waited
+    /// for.
+    fn drive(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        pieces: impl IntoIterator<Item = Piece>,
+        each: &mut impl FnMut(&mut Self, u32, Piece, Nanos) -> Result<(), Stop>,
+    ) -> Result<Vec<(Piece, Trouble)>, Stop> {
+        let mut pieces = pieces.into_iter();
+        let mut flying: Vec<Option<Piece>> = vec![None; self.depth as usize];
+        let mut free: Vec<u32> = (0..self.depth).rev().collect();
+        let mut failed = Vec::new();
+        let mut ended = Ok(());
+        loop {
+            while ended.is_ok() && !free.is_empty() {
+                if self.interrupt.raised() {
+                    ended = Err(Stop::Interrupted);
+                    break;
+                }
+                let Some(piece) = pieces.next() else { break };
+                let slot = free.pop().unwrap_or_default();
+                self.target
+                    .submit(&Io { slot, direction, offset: piece.offset, len: piece.len, content })
+                    .map_err(Stop::Target)?;
+                flying[slot as usize] = Some(piece);
+            }
+            if free.len() == self.depth as usize {
+                return ended.map(|()| failed);
+            }
+            let mut done = std::mem::take(&mut self.done);
+            let completed = self.target.complete(1, &mut done);
+            for Completion { slot, at, result } in done.drain(..) {
+                let Some(piece) = flying[slot as usize].take() else { continue };
+                free.push(slot);
+                let heard = match result {
+                    Ok(()) => each(self, slot, piece, at),
+                    Err(error) => trouble(error).map(|t| failed.push((piece, t))),
+                };
+                ended = ended.and(heard);
+            }
+            self.done = done;
+            completed.map_err(Stop::Target)?;
+        }
+    }
+
+    /// One I/O by itself, in slot 0; what was wrong with it.
+    fn alone(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        piece: Piece,
+    ) -> Result<Option<Trouble>, Stop> {
+        let io = Io { slot: 0, direction, offset: piece.offset, len: piece.len, content };
+        self.target.submit(&io).map_err(Stop::Target)?;
+        let mut done = Vec::new();
+        // A raised interrupt makes `complete` return early, but nothing may stay in flight.
+        while done.is_empty() {
+            self.target.complete(1, &mut done).map_err(Stop::Target)?;
+        }
+        match done.pop().map(|completion| completion.result) {
+            Some(Err(error)) => trouble(error).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads a piece once more; near the end of the card sector by sector.
+    fn read_again(&mut self, piece: Piece, bytes: &mut Vec<u8>) -> Result<Option<Trouble>, Stop> {
+        let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
+        let unit = if piece.end() > last { self.sector } else { piece.len };
+        for part in pieces(piece.offset, piece.end(), unit) {
+            if let Some(trouble) = self.alone(Direction::Read, Content::Buffer, part)? {
+                return Ok(Some(trouble));
+            }
+            let slot = self.target.buffer(0).map_err(Stop::Target)?;
+            bytes.extend_from_slice(&slot[..part.len as usize]);
+        }
+        Ok(None)
+    }
+
+    /// Records a failure with what became of the second try; gives it where that failed too.
+    fn second_try(&mut self, first: Trouble, again: Option<Trouble>) -> Option<Trouble> {
+        self.record(Trouble { recovered: again.is_none(), ..first.clone() });
+        again.map(|_| first)
+    }
+
+    fn record(&mut self, trouble: Trouble) {
+        self.trouble_count += 1;
+        if self.troubles.len() < MOST_TROUBLES {
+            self.troubles.push(trouble);
+        }
+    }
+}
+
+fn differs(bytes: &[u8], first: u64) -> Answer<'_> {
+    Answer::Differs { bytes, first: first as usize }
+}
+
+fn compare_bytes(expected: Content, offset: u64, bytes: &[u8]) -> Match {
+    match expected {
+        Content::Buffer => Match::DiffersAt(0),
+        _ => compare(expected, offset, bytes),
+    }
+}

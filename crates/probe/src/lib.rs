@@ -1,0 +1,13 @@
+//! What drives a [`Target`](cardscope_engine::target::Target) and ends in findings: is the capacity real, is every
+//! block whole, how long does the card last.
+//!
+//! A probe prints nothing and stores nothing. Where what it overwrites is kept ([`keeper::Keeper`]) and who hears
+//! how far it is ([`watch::Watch`]) is handed in.
+#![forbid(unsafe_code)]
+
+pub mod capacity;
+pub mod card;
+pub mod keeper;
+pub mod sector;
+pub mod trouble;
+pub mod watch;

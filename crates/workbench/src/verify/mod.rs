@@ -1,0 +1,74 @@
+//! `verify`: is the capacity real, is every block whole. Three methods, one document.
+
+pub mod files;
+pub mod full;
+pub mod quick;
+
+use crate::consent::Consent;
+use crate::error::Failure;
+use crate::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::verify::{Method, VerifyReport};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A verification as asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Device, directory, file or `sim:NAME`.
+    pub target: String,
+    /// Quick, full or by files.
+    pub method: Method,
+    /// Quick: also finds out caches of up to 2 GiB.
+    pub thorough: bool,
+    /// Quick: what is on the card may go, so nothing is saved and put back.
+    pub erase: bool,
+    /// Full: an image of the card is saved to this file first and put back after.
+    pub backup: Option<PathBuf>,
+    /// Full and files: nothing is written, what an earlier pass wrote is read again.
+    pub read_only: bool,
+    /// Full: goes on where an earlier pass stopped.
+    pub resume: bool,
+    /// Full: writes all before reading, instead of reading each stretch soon after it was written.
+    pub two_passes: bool,
+    /// Files: leaves the files there.
+    pub keep_files: bool,
+    /// Time after which nothing new begins.
+    pub budget: Option<Duration>,
+    /// Bytes that may be written, putting back not counted.
+    pub max_write: Option<u64>,
+    /// What is printed on the card.
+    pub label: Option<String>,
+    /// `KEY=VALUE` each.
+    pub conditions: Vec<String>,
+    /// Seed; `None` draws one.
+    pub seed: Option<u64>,
+    /// The archive's file; `None` is the user's own.
+    pub archive: Option<PathBuf>,
+}
+
+/// What became of it: always a document, and what ended it early.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The document, partial where `failure` is set.
+    pub report: VerifyReport,
+    /// What ended it early.
+    pub failure: Option<Failure>,
+}
+
+/// Verifies a card.
+///
+/// # Errors
+/// A refusal: the request is wrong, the target is not safe to test, or consent was not given. Nothing was written.
+pub fn verify(
+    request: &Request,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Outcome, Failure> {
+    match request.method {
+        Method::Quick => quick::run(request, consent, interrupt, listener),
+        Method::Full => full::run(request, consent, interrupt, listener),
+        Method::Files => files::run(request, interrupt, listener),
+    }
+}
