@@ -19,6 +19,9 @@ const BLKGETSIZE64: rustix::ioctl::Opcode = opcode::read::<usize>(0x12, 114);
 /// `BLKROGET` (linux/fs.h): not 0 for a device that takes no writes.
 const BLKROGET: rustix::ioctl::Opcode = opcode::none(0x12, 94);
 
+/// `BLKRRPART` (linux/fs.h): the kernel reads the partition table again.
+const BLKRRPART: rustix::ioctl::Opcode = opcode::none(0x12, 95);
+
 /// `BLKGETDISKSEQ` (linux/fs.h, Linux 5.15).
 const BLKGETDISKSEQ: rustix::ioctl::Opcode = opcode::read::<u64>(0x12, 128);
 
@@ -168,6 +171,19 @@ pub(crate) fn try_exclusive(path: &Path) -> Result<(), OpenError> {
 pub fn size_of(fd: impl AsFd) -> Result<u64, Errno> {
     // SAFETY: BLKGETSIZE64 writes exactly one u64 to the pointer it is given, which `Getter` owns.
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETSIZE64, u64>::new()) }
+}
+
+/// Has the kernel look at a device's partition table again, after it was written anew. Nothing depends on it: a device
+/// without partitions, one in use, or a file is left as it is.
+pub fn read_partitions_again(path: &Path) {
+    if require_block_device(path).is_err() {
+        return;
+    }
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    if let Ok(fd) = rustix::fs::open(path, flags, Mode::empty()) {
+        // SAFETY: BLKRRPART takes no argument and touches no memory of ours.
+        let _ = unsafe { rustix::ioctl::ioctl(&fd, rustix::ioctl::NoArg::<BLKRRPART>::new()) };
+    }
 }
 
 fn sequence_of(fd: impl AsFd) -> Option<u64> {

@@ -3,6 +3,9 @@
 //! A card announces whole erase blocks as a rule. So the power of two in its capacity bounds the size of a block
 //! that is a power of two (the `factor` step of seed 004), and a factor 3 is what blocks of TLC flash leave.
 
+pub mod fit;
+pub mod known;
+
 use crate::units::{BinarySize, Capacity, GIB};
 use serde::{Deserialize, Serialize};
 

@@ -6,6 +6,7 @@
 use crate::capacity::{CapacityView, Factors, factor};
 use crate::finding::Finding;
 use crate::judge;
+use crate::layout::present::{PresentLayout, Unit};
 use crate::mark::{Demand, Mark};
 use crate::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr, crc7};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub struct Identity {
     pub pcie: Option<PcieLink>,
     /// NVMe's own description.
     pub nvme: Option<NvmeIdentity>,
+    /// The partitions and file systems that stand on it, and whether they begin where they should.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub layout: Option<PresentLayout>,
     /// Contradictions and remarks.
     pub findings: Vec<Finding>,
 }
@@ -154,6 +158,20 @@ impl Identity {
         let (model, serial) = (identify.mn.trim().to_owned(), identify.sn.trim().to_owned());
         let unique = format!("{} {model} {serial}", identify.vid_hex);
         Some(PieceName { maker: None, model, serial: Some(serial), unique })
+    }
+
+    /// The allocation unit that the card states: the larger of the two in its SSR, else what the kernel made of it.
+    #[must_use]
+    pub fn allocation_unit(&self) -> Option<Unit> {
+        let ssr = self.ssr.as_ref();
+        let stated =
+            ssr.and_then(|ssr| ssr.au_size_bytes.max(ssr.uhs_au_size_bytes)).filter(|bytes| *bytes > 0);
+        stated.map(|bytes| Unit { bytes, source: "allocation unit in the card's SSR" }).or_else(|| {
+            // 4 MiB is what the kernel says where the card says nothing.
+            let kernel = self.mmc.as_ref()?.preferred_erase_size?;
+            let bytes = Some(kernel).filter(|bytes| ![0, 4 << 20].contains(bytes))?;
+            Some(Unit { bytes, source: "preferred_erase_size of the kernel" })
+        })
     }
 
     /// What the bus between host and card or reader carries, in MB/s (10^6).

@@ -174,6 +174,14 @@ impl<'t> Card<'t> {
         self.trouble_count
     }
 
+    /// Where a loop over single I/Os may end: an error once the user asked to stop.
+    ///
+    /// # Errors
+    /// [`Stop::Interrupted`].
+    pub fn go_on(&self) -> Result<(), Stop> {
+        if self.interrupt.raised() { Err(Stop::Interrupted) } else { Ok(()) }
+    }
+
     /// Has the card store what it accepted. A flush that fails is trouble like any other.
     ///
     /// # Errors
@@ -192,6 +200,11 @@ impl<'t> Card<'t> {
     pub fn reopen(&mut self) -> Result<(), Stop> {
         self.target.reopen().map_err(Stop::Target)?;
         self.plan()
+    }
+
+    /// Lets time pass without I/O.
+    pub fn idle(&mut self, time: std::time::Duration) {
+        self.target.idle(time);
     }
 
     /// Tells the card that a range holds nothing of value; false where it takes no such hint.
@@ -290,6 +303,18 @@ impl<'t> Card<'t> {
             troubles.extend(self.second_try(first, again));
         }
         Ok(troubles)
+    }
+
+    /// Writes bytes of the caller's own, counted as written. Gives what failed twice.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<Trouble>, Stop> {
+        let before = self.tally.restored;
+        let troubles = self.put_back(offset, bytes);
+        self.tally.written += self.tally.restored - before;
+        self.tally.restored = before;
+        troubles
     }
 
     /// Keeps up to `depth` I/Os in flight; gives those that failed. What is in flight when somebody stops is waited

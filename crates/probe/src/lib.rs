@@ -7,7 +7,11 @@
 
 pub mod capacity;
 pub mod card;
+pub mod endure;
+pub mod full;
+pub mod h2w;
 pub mod keeper;
+pub mod restore;
 pub mod sector;
 pub mod trouble;
 pub mod watch;

@@ -39,6 +39,10 @@ pub fn text(identity: &Identity) -> String {
         page.part("NVMe", |p| nvme_lines(p, nvme));
     }
     page.part("Bus", |p| bus_lines(p, identity));
+    if let Some(layout) = &identity.layout {
+        let lines = crate::format::present_lines(layout);
+        page.part("Layout", |p| lines.iter().for_each(|(label, value)| p.line(label, Some(value))));
+    }
     let hints = findings(&identity.findings);
     if !hints.is_empty() {
         page.out.push('\n');

@@ -5,8 +5,14 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod endure;
 pub mod figure;
+pub mod files;
+pub mod fit;
+pub mod format;
 pub mod h2testw;
 pub mod identity;
+pub mod map;
+pub mod restore;
 pub mod table;
 pub mod verify;

@@ -135,7 +135,12 @@ impl Archive {
         Ok(sessions)
     }
 
-    fn call<T>(
+    /// How firmly the last call wrote; reading takes it as it is.
+    pub(crate) fn firmness(&self) -> Firmness {
+        self.firmness
+    }
+
+    pub(crate) fn call<T>(
         &mut self,
         firmness: Firmness,
         work: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, sqlx::Error>,

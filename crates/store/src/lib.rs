@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod document;
 mod error;
 mod place;
 mod process;
@@ -17,6 +18,7 @@ mod stamp;
 mod write;
 
 pub use archive::Archive;
+pub use document::{RecordStart, RecordSummary, StoredRecord};
 pub use error::ArchiveError;
 pub use record::{
     EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart, SessionSummary,

@@ -1,5 +1,6 @@
 //! What is read back: lists, and sessions whole.
 
+use crate::document::{RecordStart, RecordSummary, StoredRecord};
 use crate::record::{
     EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredRun,
     StoredSession,
@@ -33,19 +34,62 @@ pub(crate) async fn session(c: &mut SqliteConnection, id: SessionId) -> Read<Sto
     })
 }
 
-fn summary(row: &SqliteRow) -> Read<SessionSummary> {
+/// Every record, oldest first.
+pub(crate) async fn records(c: &mut SqliteConnection) -> Read<Vec<RecordSummary>> {
+    query(sql::RECORDS).fetch_all(c).await?.iter().map(record_summary).collect()
+}
+
+/// One record with its document.
+pub(crate) async fn record(c: &mut SqliteConnection, id: SessionId) -> Read<StoredRecord> {
+    let row = query(sql::RECORD).bind(id.to_string()).fetch_one(c).await?;
+    let start = RecordStart {
+        kind: row.try_get("kind")?,
+        target: row.try_get("target")?,
+        piece: piece(&row)?,
+        seed: parsed(&row, "seed")?,
+        condition: condition(&row)?,
+        identity: json(&row, "identity")?,
+        host: json(&row, "host")?,
+        tool_version: row.try_get("tool_version")?,
+    };
+    Ok(StoredRecord { summary: record_summary(&row)?, start, document: optional_json(&row, "document")? })
+}
+
+fn record_summary(row: &SqliteRow) -> Read<RecordSummary> {
+    let (ended_at, ended, running) = end(row)?;
+    Ok(RecordSummary {
+        id: parsed(row, "id")?,
+        kind: row.try_get("kind")?,
+        target: row.try_get("target")?,
+        card: row.try_get("model")?,
+        started_at: row.try_get("started_at")?,
+        updated_at: row.try_get("updated_at")?,
+        ended_at,
+        ended,
+        running,
+    })
+}
+
+/// When and how it ended; true where it did not and its process lives.
+fn end(row: &SqliteRow) -> Read<(Option<String>, Option<EndedHow>, bool)> {
     let ended_at: Option<String> = row.try_get("ended_at")?;
     let word: Option<String> = row.try_get("ended_how")?;
     let process: String = row.try_get("process")?;
+    let running = ended_at.is_none() && process::lives(&process);
+    Ok((ended_at, EndedHow::ALL.into_iter().find(|how| Some(how.word()) == word.as_deref()), running))
+}
+
+fn summary(row: &SqliteRow) -> Read<SessionSummary> {
+    let (ended_at, ended, running) = end(row)?;
     Ok(SessionSummary {
         id: parsed(row, "id")?,
         target: row.try_get("target")?,
         card: row.try_get("model")?,
         recipe: row.try_get("recipe")?,
         started_at: row.try_get("started_at")?,
-        running: ended_at.is_none() && process::lives(&process),
+        running,
         ended_at,
-        ended: EndedHow::ALL.into_iter().find(|how| Some(how.word()) == word.as_deref()),
+        ended,
         runs: whole(row, "runs")?,
         samples: whole(row, "samples")?,
     })

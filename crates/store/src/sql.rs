@@ -60,3 +60,29 @@ pub(crate) const RUNS: &str =
 
 pub(crate) const SAMPLES: &str = "SELECT test_key, test, op, step, loop_index, counted, bytes, ios, nanos, histogram, \
     series, start_c, end_c, max_c, caveats FROM sample WHERE session_id = $1 AND run_number = $2 ORDER BY place";
+
+pub(crate) const INSERT_RECORD: &str = "INSERT INTO record (id, kind, specimen_id, target, seed, condition, \
+    condition_origins, identity, host, tool_version, process, started_at) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+
+pub(crate) const UPDATE_RECORD: &str = "UPDATE record SET updated_at = $2, document = $3 WHERE id = $1";
+
+pub(crate) const FINISH_RECORD: &str =
+    "UPDATE record SET updated_at = $2, ended_at = $2, ended_how = $3, document = $4 WHERE id = $1";
+
+/// The columns of a record, all but its document.
+macro_rules! records {
+    ($more:literal, $rest:literal) => {
+        concat!(
+            "SELECT d.id, d.kind, d.target, d.seed, d.condition, d.condition_origins, d.identity, d.host, \
+             d.tool_version, d.process, d.started_at, d.updated_at, d.ended_at, d.ended_how, \
+             c.maker, c.model, c.capacity_bytes, p.serial, p.id AS identity_hash",
+            $more,
+            " FROM record d LEFT JOIN specimen p ON p.id = d.specimen_id LEFT JOIN card c ON c.id = p.card_id ",
+            $rest
+        )
+    };
+}
+
+pub(crate) const RECORDS: &str = records!("", "ORDER BY d.started_at, d.id");
+pub(crate) const RECORD: &str = records!(", d.document", "WHERE d.id = $1");

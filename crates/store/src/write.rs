@@ -1,11 +1,13 @@
 //! What is written: sessions, runs, samples, and their ends.
 
+use crate::document::RecordStart;
 use crate::record::{EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart};
 use crate::{process, sql, stamp};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::result::{BenchReport, Run};
 use serde::Serialize;
+use serde_json::Value;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection, query};
 use std::collections::BTreeMap;
@@ -43,6 +45,58 @@ pub(crate) async fn session(
         .await?;
     t.commit().await?;
     Ok(id)
+}
+
+/// Stores the start of a record, and its card.
+pub(crate) async fn record(c: &mut SqliteConnection, start: &RecordStart) -> Result<SessionId, sqlx::Error> {
+    let id = SessionId(Uuid::now_v7());
+    let mut t = c.begin_with("BEGIN IMMEDIATE").await?;
+    if let Some(piece) = &start.piece {
+        specimen(&mut t, piece).await?;
+    }
+    query(sql::INSERT_RECORD)
+        .bind(id.to_string())
+        .bind(&start.kind)
+        .bind(start.piece.as_ref().map(|p| &p.identity_hash))
+        .bind(&start.target)
+        .bind(start.seed.to_string())
+        .bind(json(&start.condition)?)
+        .bind(json(&origins(&start.condition))?)
+        .bind(json(&start.identity)?)
+        .bind(json(&start.host)?)
+        .bind(&start.tool_version)
+        .bind(process::this())
+        .bind(stamp::now())
+        .execute(&mut *t)
+        .await?;
+    t.commit().await?;
+    Ok(id)
+}
+
+pub(crate) async fn record_update(c: &mut SqliteConnection, id: SessionId, document: &Value) -> Done {
+    let done = query(sql::UPDATE_RECORD)
+        .bind(id.to_string())
+        .bind(stamp::now())
+        .bind(json(document)?)
+        .execute(c)
+        .await?;
+    one(done.rows_affected())
+}
+
+pub(crate) async fn record_end(
+    c: &mut SqliteConnection,
+    id: SessionId,
+    how: EndedHow,
+    document: &Value,
+) -> Done {
+    let done = query(sql::FINISH_RECORD)
+        .bind(id.to_string())
+        .bind(stamp::now())
+        .bind(how.word())
+        .bind(json(document)?)
+        .execute(c)
+        .await?;
+    one(done.rows_affected())
 }
 
 /// Stores the recipe once, under the hash of all that makes it; returns the hash.

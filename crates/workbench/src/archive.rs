@@ -2,11 +2,14 @@
 
 use crate::error::Failure;
 use cardscope_model::result::BenchReport;
-use cardscope_store::{Archive, SessionId, SessionSummary};
+use cardscope_store::{
+    Archive, ArchiveError, EndedHow, RecordSummary, SessionId, SessionSummary, StoredRecord,
+};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// One session of the list.
+/// One session or record of the list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line {
     /// Its name.
@@ -17,8 +20,10 @@ pub struct Line {
     pub target: String,
     /// The card, where it could be identified.
     pub card: Option<String>,
-    /// The recipe.
-    pub recipe: String,
+    /// The verb that measured it: `bench`, `verify`, `endure`, `format`.
+    pub kind: String,
+    /// The recipe of a benchmark.
+    pub recipe: Option<String>,
     /// `complete`, `interrupted`, `failed`, `running`, or `crashed` where its process ended without a word.
     pub state: String,
 }
@@ -28,35 +33,90 @@ fn open(path: Option<&Path>) -> Result<Archive, Failure> {
     Archive::open(path).map_err(Failure::io)
 }
 
-/// All sessions, oldest first.
+/// What `show` finds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    /// A benchmark session.
+    Bench(Box<BenchReport>),
+    /// The document of another verb.
+    Record {
+        /// The verb.
+        kind: String,
+        /// Its document.
+        document: Value,
+    },
+}
+
+/// Everything that was measured, oldest first.
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
 pub fn list(path: Option<&Path>) -> Result<Vec<Line>, Failure> {
-    Ok(open(path)?.sessions().map_err(Failure::io)?.iter().map(line).collect())
+    let mut archive = open(path)?;
+    let mut lines: Vec<Line> = archive.sessions().map_err(Failure::io)?.iter().map(session_line).collect();
+    lines.extend(archive.records().map_err(Failure::io)?.iter().map(record_line));
+    lines.sort_by(|a, b| (&a.started_at, &a.session).cmp(&(&b.started_at, &b.session)));
+    Ok(lines)
 }
 
-fn line(summary: &SessionSummary) -> Line {
-    let state = match summary.ended {
-        Some(how) => how.word(),
-        None if summary.running => "running",
-        None => "crashed",
-    };
+fn session_line(summary: &SessionSummary) -> Line {
     Line {
         session: summary.id.to_string(),
         started_at: summary.started_at.clone(),
         target: summary.target.clone(),
         card: summary.card.clone(),
-        recipe: summary.recipe.clone(),
-        state: state.to_owned(),
+        kind: "bench".to_owned(),
+        recipe: Some(summary.recipe.clone()),
+        state: state(summary.ended, summary.running).to_owned(),
     }
 }
 
-/// A session's document; of one that did not finish, what was measured.
+fn record_line(summary: &RecordSummary) -> Line {
+    Line {
+        session: summary.id.to_string(),
+        started_at: summary.started_at.clone(),
+        target: summary.target.clone(),
+        card: summary.card.clone(),
+        kind: summary.kind.clone(),
+        recipe: None,
+        state: state(summary.ended, summary.running).to_owned(),
+    }
+}
+
+fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
+    match ended {
+        Some(how) => how.word(),
+        None if running => "running",
+        None => "crashed",
+    }
+}
+
+/// A document as it was printed; of what did not finish, what was measured.
 ///
 /// # Errors
-/// If there is no such session, or it cannot be read.
-pub fn show(path: Option<&Path>, session: &str) -> Result<BenchReport, Failure> {
+/// If there is nothing of that name, or it cannot be read.
+pub fn show(path: Option<&Path>, session: &str) -> Result<Shown, Failure> {
     let id: SessionId = session.parse().map_err(Failure::refused)?;
-    Ok(open(path)?.session(id).map_err(Failure::refused)?.report_so_far())
+    let mut archive = open(path)?;
+    match archive.record(id) {
+        Ok(record) => Ok(Shown::Record { kind: record.summary.kind.clone(), document: so_far(record) }),
+        Err(ArchiveError::NoSuchSession { .. }) => {
+            let session = archive.session(id).map_err(Failure::refused)?;
+            Ok(Shown::Bench(Box::new(session.report_so_far())))
+        }
+        Err(other) => Err(Failure::refused(other)),
+    }
+}
+
+/// The document as last kept; one that did not end says so.
+fn so_far(record: StoredRecord) -> Value {
+    let StoredRecord { summary, start, document } = record;
+    let mut document = document.unwrap_or_else(|| json!({ "target": start.target, "seed": start.seed }));
+    if summary.ended.is_none()
+        && let Some(fields) = document.as_object_mut()
+    {
+        let why = if summary.running { "it is still running" } else { "its process ended without a word" };
+        fields.entry("error").or_insert_with(|| why.into());
+    }
+    document
 }

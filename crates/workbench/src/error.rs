@@ -1,5 +1,8 @@
 //! Why a use case ended early, sorted by what the caller can do about it.
 
+use cardscope_engine::target::TargetError;
+use cardscope_probe::trouble::Stop;
+
 /// The sorts of failure; each has an exit status of its own on the command line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Failure {
@@ -33,5 +36,14 @@ impl Failure {
     /// An I/O failure with this reason.
     pub fn io(reason: impl ToString) -> Self {
         Failure::Io(reason.to_string())
+    }
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Interrupted | Stop::Target(TargetError::Interrupted) => Failure::Interrupted,
+            other => Failure::io(other),
+        }
     }
 }

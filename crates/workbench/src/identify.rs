@@ -1,9 +1,12 @@
 //! `list`, `info` and `decode`: what is there, and what it says of itself.
 
 use crate::error::Failure;
-use cardscope_device::inspect;
+use cardscope_device::block::BlockDevice;
 use cardscope_device::list::{self, Scope};
+use cardscope_device::open::peek;
 use cardscope_device::system::System;
+use cardscope_device::{contents, inspect};
+use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::{self, Identity};
 use cardscope_simulator::target_spec;
 use std::path::Path;
@@ -31,9 +34,48 @@ pub fn info(target: &str, sysfs: Option<&Path>) -> Result<Identity, Failure> {
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
         cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
     } else {
-        inspect::inspect(&system(sysfs)?, target).map_err(Failure::refused)?
+        real(target, &system(sysfs)?)?
     };
-    Ok(judged(identity))
+    let layout = identity.layout.as_ref().and_then(|layout| layout.finding(target));
+    let mut identity = judged(identity);
+    identity.findings.extend(layout);
+    Ok(identity)
+}
+
+/// A device, or a file that holds a card's image; with how it is laid out, where this machine can look.
+fn real(target: &str, system: &System) -> Result<Identity, Failure> {
+    let path = Path::new(target);
+    if let Ok(about) = std::fs::metadata(path)
+        && about.is_file()
+        && system.is_live()
+    {
+        let file = std::fs::File::open(path)
+            .map_err(|e| Failure::Refused(format!("{target} cannot be read: {e}")))?;
+        let mut identity = Identity { capacity_bytes: Some(about.len()), ..Identity::default() };
+        identity.complete();
+        identity.layout = contents::present_of(&file, about.len(), None);
+        return Ok(identity);
+    }
+    let mut identity = inspect::inspect(system, target).map_err(Failure::refused)?;
+    let looked = BlockDevice::find(system, target).filter(|_| system.is_live()).map(|device| {
+        // Of a partition, its whole disk is described.
+        let disk = device.disk();
+        peek(&disk.path(system)).map(|file| {
+            let bytes = identity.capacity_bytes.unwrap_or_default();
+            contents::present_of(&file, bytes, identity.allocation_unit())
+        })
+    });
+    match looked {
+        Some(Ok(layout)) => identity.layout = layout,
+        Some(Err(error)) => identity.findings.push(Finding::new(
+            "layout-not-read",
+            Weight::Note,
+            1.0,
+            format!("how it is laid out was not looked at: {error}"),
+        )),
+        None => {}
+    }
+    Ok(identity)
 }
 
 /// Decodes pasted registers, judged as of today.

@@ -5,12 +5,21 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
+mod backup;
 pub mod bench;
+mod card_key;
+mod checkpoint;
 pub mod consent;
+pub mod endure;
 pub mod error;
 pub mod event;
+pub mod fit;
+pub mod format;
 pub mod identify;
+mod journal;
 pub mod opening;
+mod recording;
+pub mod restore;
 pub mod simulate;
 pub mod verify;
 mod watching;

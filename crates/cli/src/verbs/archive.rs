@@ -3,8 +3,10 @@
 use crate::output::{self, Options};
 use cardscope_report::table::Table;
 use cardscope_workbench::Failure;
-use cardscope_workbench::archive::{self, Line};
+use cardscope_workbench::archive::{self, Line, Shown};
 use clap::{Args, Subcommand};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Look at what was measured before
@@ -19,9 +21,9 @@ pub(crate) struct Archive {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List all sessions
+    /// List everything that was measured
     List,
-    /// Show one session as it was printed; of one that did not finish, what was measured
+    /// Show one as it was printed; of one that did not finish, what was measured
     Show {
         /// The session's name, as `list` shows it
         session: String,
@@ -36,10 +38,14 @@ impl Archive {
                 let sessions = archive::list(path)?;
                 output::document(options, &serde_json::json!({ "sessions": sessions }), || text(&sessions))?;
             }
-            What::Show { session } => {
-                let report = archive::show(path, &session)?;
-                output::document(options, &report, || cardscope_report::bench::text(&report))?;
-            }
+            What::Show { session } => match archive::show(path, &session)? {
+                Shown::Bench(report) => {
+                    output::document(options, &report, || cardscope_report::bench::text(&report))?;
+                }
+                Shown::Record { kind, document } => {
+                    output::document(options, &document, || record_text(&kind, &document))?;
+                }
+            },
         }
         Ok(0)
     }
@@ -49,10 +55,26 @@ fn text(sessions: &[Line]) -> String {
     if sessions.is_empty() {
         return "Nothing was measured yet.".to_owned();
     }
-    let mut table = Table::new(["session", "began (UTC)", "target", "card", "recipe", "ended"]);
+    let mut table = Table::new(["session", "began (UTC)", "target", "card", "verb", "recipe", "ended"]);
     for s in sessions {
         let card = s.card.clone().unwrap_or_default();
-        table.row([&s.session, &s.started_at, &s.target, &card, &s.recipe, &s.state].map(String::clone));
+        let recipe = s.recipe.clone().unwrap_or_default();
+        table.row(
+            [&s.session, &s.started_at, &s.target, &card, &s.kind, &recipe, &s.state].map(String::clone),
+        );
     }
     table.to_string()
+}
+
+/// A record as its verb prints it; as JSON where it is too early or too old for that.
+fn record_text(kind: &str, document: &Value) -> String {
+    let known = match kind {
+        "verify" => as_text(document, cardscope_report::verify::text),
+        _ => None,
+    };
+    known.or_else(|| serde_json::to_string_pretty(document).ok()).unwrap_or_default()
+}
+
+fn as_text<T: DeserializeOwned>(document: &Value, text: impl FnOnce(&T) -> String) -> Option<String> {
+    T::deserialize(document).ok().map(|report| text(&report))
 }

@@ -37,6 +37,9 @@ pub(crate) struct Bench {
     /// Seed of the random places and data; the same seed repeats a session
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Save an image of the card to FILE first, and put it back afterwards
+    #[arg(long, value_name = "FILE")]
+    backup: Option<PathBuf>,
     /// Archive to keep the results in [default: in the XDG data folder]
     #[arg(long, value_name = "FILE", env = "CARDSCOPE_ARCHIVE")]
     archive: Option<PathBuf>,
@@ -56,6 +59,7 @@ impl Bench {
             budget: self.budget,
             conditions: self.condition,
             seed: self.seed,
+            backup: self.backup,
             archive: self.archive,
         };
         let interrupt = bench::Interrupt::default();

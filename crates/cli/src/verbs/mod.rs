@@ -4,8 +4,12 @@ mod archive;
 mod arguments;
 mod bench;
 mod decode;
+mod endure;
+mod fit;
+mod format;
 mod info;
 mod list;
+mod restore;
 mod sim;
 mod verify;
 
@@ -21,6 +25,10 @@ pub(crate) enum Verb {
     Decode(decode::Decode),
     Bench(bench::Bench),
     Verify(verify::Verify),
+    Endure(endure::Endure),
+    Format(format::Format),
+    Fit(fit::Fit),
+    Restore(restore::Restore),
     #[command(subcommand)]
     Sim(sim::Sim),
     Archive(archive::Archive),
@@ -35,6 +43,10 @@ impl Verb {
             Verb::Decode(verb) => verb.run(output),
             Verb::Bench(verb) => verb.run(output),
             Verb::Verify(verb) => verb.run(output),
+            Verb::Endure(verb) => verb.run(output),
+            Verb::Format(verb) => verb.run(output),
+            Verb::Fit(verb) => verb.run(output),
+            Verb::Restore(verb) => verb.run(output),
             Verb::Sim(verb) => verb.run(output),
             Verb::Archive(verb) => verb.run(output),
         }

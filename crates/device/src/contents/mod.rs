@@ -2,14 +2,17 @@
 //!
 //! Built from bytes alone, tolerant of garbage: a card may hold anything. Nothing here is a reason to refuse.
 
+mod layout;
 mod magic;
 mod reader;
 mod table;
 
+pub use layout::{present, present_of};
 pub use magic::Found;
+pub use reader::Bytes;
 pub use table::Table;
 
-use reader::{Bytes, FileBytes};
+use reader::FileBytes;
 use serde::Serialize;
 use std::fs::File;
 
@@ -118,6 +121,11 @@ impl Contents {
 }
 
 impl Part {
+    /// A box for logical partitions, which holds no files itself.
+    fn extended(&self) -> bool {
+        matches!(self.type_id.as_str(), "05" | "0f" | "85")
+    }
+
     fn phrase(&self) -> String {
         let what = match (&self.found, &self.name) {
             (Some(found), _) => found.to_string(),

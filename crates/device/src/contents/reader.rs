@@ -7,7 +7,8 @@ use std::os::unix::fs::FileExt;
 const ALIGN: u64 = 4096;
 
 /// Something that bytes can be read from.
-pub(crate) trait Bytes {
+#[allow(clippy::len_without_is_empty, reason = "a device of no bytes is refused long before")]
+pub trait Bytes {
     /// Bytes there are.
     fn len(&self) -> u64;
 

@@ -3,7 +3,13 @@
 //! Recognised by the magic number of `statfs(2)`; which of several kinds with one number it is (ext2/3/4, the
 //! FUSE programs) and what lies beneath come from the list of mounts and from sysfs.
 
+mod beneath;
 mod kinds;
+
+pub use beneath::lies_on;
+mod room;
+
+pub use room::{Room, room};
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::guard;

@@ -24,10 +24,23 @@ pub(super) const fn mix(x: u64) -> u64 {
 #[inline]
 pub(super) fn block(key: u64, number: u64, out: &mut [u8; BLOCK]) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor was just found to have AVX2.
-        return unsafe { block_avx2(key, number, out) };
+    {
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+            // SAFETY: the processor was just found to have both.
+            return unsafe { block_avx512(key, number, out) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor was just found to have AVX2.
+            return unsafe { block_avx2(key, number, out) };
+        }
     }
+    portable(key, number, out);
+}
+
+/// The same function with a register for all eight lanes, and multiplication of 64 bits in it.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn block_avx512(key: u64, number: u64, out: &mut [u8; BLOCK]) {
     portable(key, number, out);
 }
 

@@ -4,6 +4,7 @@
 //! in any order. The generator and its measured speed are in `style-and-deps` C.3 of the reference pages.
 
 mod generator;
+pub mod h2w;
 mod stamp;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,12 @@ pub enum Content {
         salt: u64,
         /// Counts how often this address has been written.
         generation: u32,
+    },
+    /// The pattern of h2testw's and f3's files: byte `a` of the target is byte `base + a` of the whole data, so a
+    /// file `N.h2w` has `base` = (N − 1) · 2^30.
+    H2w {
+        /// Where the target begins in the whole data.
+        base: u64,
     },
     /// Whatever stands in the slot's buffer.
     Buffer,
@@ -63,10 +70,15 @@ pub fn fill(content: Content, offset: u64, bytes: &mut [u8]) {
             fill_blocks(offset, bytes, |number, block| generator::block(key, number, block));
         }
         Content::Stamp { salt, generation } => {
-            let key = stamp::body_key(salt, generation);
+            let keys = stamp::Keys::new(salt, generation);
             fill_blocks(offset, bytes, |number, block| {
-                stamp::write(Stamp { address: number * BLOCK as u64, salt, generation }, key, block);
+                stamp::write(&keys, number * BLOCK as u64, block);
             });
+        }
+        Content::H2w { base } => {
+            let start = base.wrapping_add(offset);
+            let mut sectors = h2w::Sectors::new(start / BLOCK as u64);
+            fill_blocks(start, bytes, |number, block| sectors.make(number, block));
         }
         Content::Buffer => {}
     }

@@ -27,7 +27,7 @@ pub struct Stamp {
 pub fn read_stamp(sector: &[u8]) -> Option<Stamp> {
     let stamp = read_stamp_header(sector)?;
     let mut expected = [0; BLOCK];
-    write(stamp, body_key(stamp.salt, stamp.generation), &mut expected);
+    write(&Keys::new(stamp.salt, stamp.generation), stamp.address, &mut expected);
     (sector.get(BODY..BLOCK)? == &expected[BODY..]).then_some(stamp)
 }
 
@@ -35,28 +35,45 @@ pub fn read_stamp(sector: &[u8]) -> Option<Stamp> {
 #[must_use]
 pub fn read_stamp_header(sector: &[u8]) -> Option<Stamp> {
     let word = |at: usize| sector.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
-    let header = [word(0)?, word(8)?, word(16)?, word(24)?];
-    let generation = u32::try_from(header[3]).ok()?;
-    let sound = header[0] == MAGIC && word(32)? == checksum(header);
-    sound.then_some(Stamp { address: header[1], salt: header[2], generation })
+    let (magic, address, salt) = (word(0)?, word(8)?, word(16)?);
+    let generation = u32::try_from(word(24)?).ok()?;
+    let sound = magic == MAGIC && word(32)? == Keys::new(salt, generation).checksum(address);
+    sound.then_some(Stamp { address, salt, generation })
 }
 
-/// Key of the stream that fills the stamps of one salt and generation.
-pub(super) fn body_key(salt: u64, generation: u32) -> u64 {
-    generator::mix(generator::mix(salt ^ STAMP_KEY).wrapping_add(u64::from(generation)))
+/// What all stamps of one salt and generation have in common, made once for many sectors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Keys {
+    salt: u64,
+    generation: u32,
+    /// Key of the stream that fills them.
+    body: u64,
+    /// The checksum as far as it does not hang on the address, which comes last for that reason.
+    begun: u64,
 }
 
-/// Writes one stamped sector; `key` is its [`body_key`], made once for many sectors.
-#[inline]
-pub(super) fn write(stamp: Stamp, key: u64, sector: &mut [u8; BLOCK]) {
-    generator::block(key, stamp.address / BLOCK as u64, sector);
-    let header = [MAGIC, stamp.address, stamp.salt, u64::from(stamp.generation)];
-    for (at, word) in header.into_iter().chain([checksum(header)]).enumerate() {
-        sector[8 * at..8 * at + 8].copy_from_slice(&word.to_le_bytes());
+impl Keys {
+    pub(super) fn new(salt: u64, generation: u32) -> Self {
+        let body = generator::mix(generator::mix(salt ^ STAMP_KEY).wrapping_add(u64::from(generation)));
+        let words = [MAGIC, salt, u64::from(generation)];
+        let begun = words.into_iter().fold(STAMP_KEY, |sum, word| generator::mix(sum ^ word));
+        Keys { salt, generation, body, begun }
+    }
+
+    /// A bijection of each word in turn: two headers that differ in one word never share it, others by 1 in 2^64.
+    #[inline]
+    fn checksum(&self, address: u64) -> u64 {
+        generator::mix(self.begun ^ address)
     }
 }
 
-/// A bijection of each word in turn: two headers that differ in one word never share it, others by 1 in 2^64.
-fn checksum(header: [u64; 4]) -> u64 {
-    header.into_iter().fold(STAMP_KEY, |sum, word| generator::mix(sum ^ word))
+/// Writes the stamped sector of an address.
+#[inline]
+pub(super) fn write(keys: &Keys, address: u64, sector: &mut [u8; BLOCK]) {
+    generator::block(keys.body, address / BLOCK as u64, sector);
+    let header = [MAGIC, address, keys.salt, u64::from(keys.generation), keys.checksum(address)];
+    let (words, _) = sector.as_chunks_mut::<8>();
+    for (place, word) in words.iter_mut().zip(header) {
+        *place = word.to_le_bytes();
+    }
 }

@@ -14,6 +14,7 @@ fn any_content() -> impl Strategy<Value = Content> {
         any::<u8>().prop_map(Content::Constant),
         any::<u64>().prop_map(|seed| Content::Stream { seed }),
         (any::<u64>(), any::<u32>()).prop_map(|(salt, generation)| Content::Stamp { salt, generation }),
+        any::<u64>().prop_map(|base| Content::H2w { base }),
     ]
 }
 
@@ -100,6 +101,29 @@ fn the_generator_makes_the_same_bytes_on_every_machine_and_in_every_version() {
     assert_eq!(made(Content::Stream { seed: 1 }, 512 * 1_000_000_007 + 64, 16), STREAM_1_FAR);
 }
 
+/// A sector of an h2w file by its definition: the chain, one step after another.
+fn h2w_sector(offset: u64) -> Vec<u8> {
+    let chain = std::iter::successors(Some(offset), |r| Some(r.wrapping_mul(4_294_967_311).wrapping_add(17)));
+    chain.take(64).flat_map(u64::to_le_bytes).collect()
+}
+
+#[test]
+fn an_h2w_sector_begins_as_f3write_writes_it() {
+    // Golden bytes of reference page `peers` 2.10; the SHA-256 values there are held by `tests/files.rs`.
+    assert_eq!(made(Content::H2w { base: 0 }, 0, 32), GOLDEN_START);
+}
+
+proptest! {
+    #[test]
+    fn an_h2w_file_is_the_chain_of_each_sector(number in 1u64..100_000, sector in 0u64..1 << 21, sectors in 1usize..40) {
+        let base = (number - 1) * h2w::FILE_BYTES;
+        let found = made(Content::H2w { base }, sector * 512, sectors * 512);
+        let expected: Vec<u8> = (0..sectors as u64).flat_map(|n| h2w_sector(base + (sector + n) * 512)).collect();
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(h2w::words(base)[0], base);
+    }
+}
+
 #[test]
 fn the_wide_generator_agrees_with_the_portable_one() {
     for number in [0, 1, 77, u64::MAX] {
@@ -141,3 +165,7 @@ const STREAM_1_AT_0: [u8; 16] =
     [0xc4, 0x1f, 0x8f, 0xc6, 0xb2, 0xe6, 0xe0, 0x05, 0x6b, 0x12, 0xda, 0xcb, 0x0e, 0x9a, 0xb2, 0x73];
 const STREAM_1_FAR: [u8; 16] =
     [0xdc, 0xc1, 0x2e, 0xe2, 0xd7, 0xbc, 0xd9, 0xfa, 0xb3, 0x4e, 0xa9, 0xe7, 0x40, 0x4d, 0x96, 0x0d];
+const GOLDEN_START: [u8; 32] = [
+    0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x01, 0, 0, 0x11, 0, 0, 0, 0x01, 0x10, 0, 0,
+    0x0f, 0x02, 0, 0,
+];

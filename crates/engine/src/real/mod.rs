@@ -12,6 +12,7 @@ mod lane;
 mod leftovers;
 mod open;
 mod options;
+mod part;
 mod patience;
 mod place;
 mod psync;

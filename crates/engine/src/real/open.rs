@@ -55,7 +55,7 @@ impl RealTarget {
         Self::on_file(Place::Directory(file), directory, (room, 0), false, options)
     }
 
-    fn on_file(
+    pub(super) fn on_file(
         place: Place,
         path: &Path,
         (bytes, limit): (u64, u64),

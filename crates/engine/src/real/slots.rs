@@ -190,7 +190,9 @@ impl Slots {
         let wanted = match io.content {
             Content::Noise => Held::Noise,
             Content::Constant(byte) => Held::Constant(byte),
-            Content::Buffer | Content::Stream { .. } | Content::Stamp { .. } => Held::Something,
+            Content::Buffer | Content::Stream { .. } | Content::Stamp { .. } | Content::H2w { .. } => {
+                Held::Something
+            }
         };
         // Shared memory has one state, kept with the first slot, and others may be sending it.
         let keeper = if self.shared { 0 } else { slot };

@@ -1,8 +1,12 @@
 //! What `verify` finds out: is the capacity real, is every block whole.
 
+mod files;
+mod map;
 mod report;
 mod trouble;
 
+pub use files::{FileResult, FilesReport, FirstError, Pace, SectorCounts};
+pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
 pub use report::{Disproof, Method, Share, VerifyReport};
 pub use trouble::{SectorFound, Trouble};
 

@@ -1,6 +1,6 @@
 //! The document of `verify`. Sizes in bytes, times in seconds of the target's clock.
 
-use super::{SectorFound, Trouble, Verdict};
+use super::{FilesReport, SectorFound, SpeedMap, Trouble, Verdict};
 use crate::caveat::Caveat;
 use crate::condition::Condition;
 use crate::finding::{Finding, Weight};
@@ -85,9 +85,15 @@ pub struct VerifyReport {
     /// Addresses that disprove the card, with what was expected and found.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub disproofs: Vec<Disproof>,
+    /// The files, where it was looked at by files.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub files: Option<FilesReport>,
     /// I/Os that failed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub troubles: Vec<Trouble>,
+    /// Speed, slowest second and bad bytes over the address axis, where every block was looked at.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub map: Option<SpeedMap>,
     /// What was true of card and rig.
     pub condition: Condition,
     /// How the I/O went.

@@ -25,6 +25,8 @@ pub(crate) enum What {
     Stamp(u64, u32),
     /// Bytes kept as such.
     Bytes,
+    /// The pattern of h2testw's files, which begins at this byte of the whole data.
+    H2w(u64),
 }
 
 /// A description, and the address it was written to less its place on the medium.

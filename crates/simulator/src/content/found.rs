@@ -131,6 +131,7 @@ fn described(what: What) -> Content {
         What::Constant(byte) => Content::Constant(byte),
         What::Stream(seed) => Content::Stream { seed },
         What::Stamp(salt, generation) => Content::Stamp { salt, generation },
+        What::H2w(base) => Content::H2w { base },
         What::Bytes => Content::Buffer,
     }
 }

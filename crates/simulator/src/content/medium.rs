@@ -163,6 +163,7 @@ impl Medium {
             Content::Constant(byte) => What::Constant(byte),
             Content::Stream { seed } => What::Stream(seed),
             Content::Stamp { salt, generation } => What::Stamp(salt, generation),
+            Content::H2w { base } => What::H2w(base),
             Content::Buffer => return Ok(()),
         };
         self.write_data(offset, len, Data::Told(what))

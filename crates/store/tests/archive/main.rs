@@ -5,6 +5,7 @@ mod crash;
 mod full_disk;
 mod keeping;
 mod neighbours;
+mod records;
 mod refusal;
 mod sessions;
 

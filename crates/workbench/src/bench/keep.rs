@@ -2,13 +2,14 @@
 
 use super::Request;
 use super::recorder::Keeper;
+use crate::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
+use crate::recording;
 use cardscope_engine::runner::{ObserverError, random};
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{BenchReport, Run, Sample};
-use cardscope_store::{Archive, EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart};
-use serde_json::{Value, json};
+use cardscope_store::{Archive, RunStart, SampleRecord, SessionId, SessionStart};
 
 /// A session that is being kept.
 pub(super) struct Keeping {
@@ -43,12 +44,7 @@ impl Keeping {
     }
 
     pub(super) fn end(mut self, report: &BenchReport, failure: Option<&Failure>) -> Result<(), Failure> {
-        let how = match failure {
-            None => EndedHow::Complete,
-            Some(Failure::Interrupted) => EndedHow::Interrupted,
-            Some(_) => EndedHow::Failed,
-        };
-        self.archive.finish_session(self.session, how, report).map_err(Failure::io)
+        self.archive.finish_session(self.session, recording::how(failure), report).map_err(Failure::io)
     }
 }
 
@@ -68,15 +64,9 @@ impl Keeper for Keeping {
 }
 
 fn start(request: &Request, opened: &Opened, report: &BenchReport) -> Result<SessionStart, Failure> {
-    let identity = opened.identity.as_ref().and_then(|i| serde_json::to_value(i).ok()).unwrap_or(Value::Null);
-    let host: Vec<(&str, &str)> = report
-        .condition
-        .iter()
-        .filter(|(word, _)| ["kernel", "board", "cpu_governor"].contains(word))
-        .collect();
     Ok(SessionStart {
         target: report.target.clone(),
-        piece: piece(opened),
+        piece: card_key::piece(opened),
         recipe: report.recipe.clone(),
         recipe_version: report.recipe_version.clone(),
         recipe_text: request.recipe_text()?,
@@ -84,27 +74,14 @@ fn start(request: &Request, opened: &Opened, report: &BenchReport) -> Result<Ses
         condition: report.condition.clone(),
         io_path: report.io_path.clone(),
         bus_ceiling_mb_s: report.bus_ceiling_mb_s,
-        identity,
-        host: json!(host.into_iter().collect::<std::collections::BTreeMap<_, _>>()),
+        identity: card_key::identity_json(opened),
+        host: card_key::host_json(&report.condition),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
 
-/// The piece on the table, where it says enough of itself to be known again.
-fn piece(opened: &Opened) -> Option<Piece> {
-    let identity = opened.identity.as_ref()?;
-    let known = identity.piece()?;
-    Some(Piece {
-        maker: known.maker,
-        model: known.model,
-        capacity_bytes: identity.capacity_bytes,
-        serial: known.serial,
-        identity_hash: Piece::identity_hash(&known.unique),
-    })
-}
-
 /// A seed that no earlier session had: from a fresh random UUID.
-pub(super) fn fresh_seed() -> u64 {
+pub(crate) fn fresh_seed() -> u64 {
     let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
     // 53 bits: JSON readers keep numbers as doubles, and a seed must come back unchanged.
     random::mix(high ^ low) >> 11

@@ -9,6 +9,9 @@ mod request;
 pub use cardscope_engine::interrupt::Interrupt;
 pub use request::Request;
 
+pub(crate) use keep::fresh_seed;
+
+use crate::backup::{self, Backup};
 use crate::consent::Consent;
 use crate::error::Failure;
 use crate::event::{Event, Listener};
@@ -21,6 +24,7 @@ use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{BenchReport, Run};
 use keep::Keeping;
 use recorder::Recorder;
+use std::path::Path;
 
 /// What became of a session: always a document, and what ended it early.
 #[derive(Debug)]
@@ -46,6 +50,7 @@ pub fn bench(
     let runs = runs(request, &recipe)?;
     let mut opened = opening::open(&request.target, recipe.writes(), consent, interrupt)?;
     opened.condition.overlay(&stated);
+    crate::format::name_state(request.archive.as_deref(), &mut opened);
     opened.caveats.extend(unprepared(&recipe, opened.may_write));
     request::check_state(&recipe, &opened.condition)?;
     let fits = opened.target.area(recipe.area);
@@ -53,14 +58,43 @@ pub fn bench(
     let seed = request.seed.unwrap_or_else(keep::fresh_seed);
     let mut report = report::empty(request, &recipe, &opened, seed);
     listener.event(&Event::Note(report::plan_line(&recipe, runs)));
+    let backup = match &request.backup {
+        Some(file) => Some(take_backup(file, &recipe, &mut opened, interrupt, listener)?),
+        None => None,
+    };
     let mut keeping = Keeping::begin(request, &recipe, &opened, &mut report)?;
     let session = Session { recipe: &recipe, runs, first_pass_ends: first_pass_ends(request, &recipe), seed };
     let failure = session.run(&mut opened, request, interrupt, listener, &mut keeping, &mut report).err();
     report::sum_up(&mut report, &recipe, &opened);
+    let back = backup.map(|backup| backup.put_back(&mut opened, interrupt, listener)).transpose();
+    report.findings.extend(back.iter().flatten().filter_map(backup::finding));
+    let failure = failure.or(back.err());
     report.error = failure.as_ref().map(ToString::to_string);
     let kept = keeping.end(&report, failure.as_ref());
     let failure = failure.or(kept.err());
     Ok(Outcome { report, failure })
+}
+
+/// Saves an image of a card that the recipe is going to overwrite.
+fn take_backup(
+    file: &Path,
+    recipe: &Recipe,
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Backup, Failure> {
+    if !recipe.writes() {
+        return Err(Failure::Refused(format!(
+            "recipe {} writes nothing, so --backup has nothing to save",
+            recipe.name
+        )));
+    }
+    if Path::new(&opened.target.info().name).is_dir() {
+        return Err(Failure::refused(
+            "in a directory only a file of the test's own is written to, so --backup has nothing to save",
+        ));
+    }
+    Backup::take(file, opened, interrupt, listener)
 }
 
 /// Reads of a card that keeps its content find what happens to be there.

@@ -25,6 +25,8 @@ pub struct Request {
     pub conditions: Vec<String>,
     /// Seed; `None` draws one.
     pub seed: Option<u64>,
+    /// An image of the card is saved to this file first and put back after.
+    pub backup: Option<PathBuf>,
     /// The archive's file; `None` is the user's own.
     pub archive: Option<PathBuf>,
 }

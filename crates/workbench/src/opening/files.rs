@@ -6,7 +6,9 @@ use crate::error::Failure;
 use cardscope_device::thermometer::Thermometer;
 use cardscope_device::{filesystem, guard, host, inspect, system::System};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::null::NullTarget;
 use cardscope_engine::real::{FileSystemNote, IoChoice, RealOptions, RealTarget};
+use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::units::Capacity;
 use std::path::Path;
@@ -38,10 +40,21 @@ pub(super) fn file(
     Ok(opened)
 }
 
-fn opened(
+/// A directory whose files are targets of their own: what is known of card and rig, and the options with which each
+/// file is opened. Nothing is made in it.
+pub(crate) fn mounted(path: &Path, interrupt: &Interrupt) -> Result<(Opened, RealOptions), Failure> {
+    let mut for_files = RealOptions::default();
+    let opened = opened(path, interrupt, |options| {
+        for_files = options;
+        Ok(NullTarget::new(0))
+    })?;
+    Ok((opened, for_files))
+}
+
+fn opened<T: Target + 'static>(
     path: &Path,
     interrupt: &Interrupt,
-    open: impl FnOnce(RealOptions) -> Result<RealTarget, cardscope_engine::target::TargetError>,
+    open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
 ) -> Result<Opened, Failure> {
     let below = filesystem::of_path(path).ok();
     let system = System::host();

@@ -6,6 +6,8 @@ mod device;
 mod files;
 mod simulated;
 
+pub(crate) use files::mounted;
+
 use crate::consent::Consent;
 use crate::error::Failure;
 use cardscope_device::thermometer::Thermometer;

@@ -1,5 +1,6 @@
 //! `verify`: is the capacity real, is every block whole. Three methods, one document.
 
+mod document;
 pub mod files;
 pub mod full;
 pub mod quick;

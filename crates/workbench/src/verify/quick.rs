@@ -1,16 +1,191 @@
-//! `verify`, quick.
+//! `verify`, quick: a few samples and one long run. What is on the card is saved to a journal before it is overwritten,
+//! put back and compared afterwards, however the probe ended; a card that is gone by then is put right by `restore`.
 
+use super::document;
 use super::{Outcome, Request};
-use crate::consent::Consent;
+use crate::consent::{Consent, DataKept};
 use crate::error::Failure;
-use crate::event::Listener;
+use crate::event::{Event, Listener};
+use crate::journal::Journal;
+use crate::opening::{self, Opened};
+use crate::recording::Recording;
+use crate::watching::Watching;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::runner::random::mix;
+use cardscope_model::condition::Condition;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::label;
+use cardscope_model::units::{BinarySize, Capacity, MIB};
+use cardscope_model::verify::{Method, Verdict, VerifyReport};
+use cardscope_probe::capacity::{self, BLOCK, DEPTH, Options};
+use cardscope_probe::card::Card;
+use cardscope_probe::keeper::Keeper;
+use cardscope_probe::restore::{PutBack, put_back};
+use cardscope_probe::trouble::Stop;
+use std::path::Path;
+
+/// Below this there is nothing that a sample could tell.
+const SMALLEST: u64 = MIB;
+
+/// Bytes beside the run that a probe may save: markers, stretches, the search for the boundary.
+const BESIDES: u64 = 192 * MIB;
 
 pub(super) fn run(
     request: &Request,
-    _consent: &mut dyn Consent,
-    _interrupt: &Interrupt,
-    _listener: &mut dyn Listener,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
 ) -> Result<Outcome, Failure> {
-    Err(Failure::Refused(format!("{}: not built yet", request.target)))
+    check(request)?;
+    let printed = request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
+    let mut stated = Condition::default();
+    request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
+    let mut kept = DataKept;
+    let consent = if request.erase { consent } else { &mut kept };
+    let mut opened = opening::open(&request.target, true, consent, interrupt)?;
+    opened.condition.overlay(&stated);
+    crate::format::name_state(request.archive.as_deref(), &mut opened);
+    let bytes = opened.target.info().bytes;
+    if bytes < SMALLEST {
+        return Err(Failure::Refused(format!(
+            "{} has {bytes} bytes; below 1 MiB there is nothing to probe, `verify --full` tests every block",
+            request.target
+        )));
+    }
+    let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
+    let options = Options {
+        thorough: request.thorough,
+        max_write: request.max_write,
+        budget: request.budget,
+        seed: mix(seed),
+    };
+    let mut journal = match request.erase {
+        true => None,
+        false => {
+            let room = (options.run_bytes(bytes) + BESIDES).min(bytes);
+            Some(Journal::create(&request.target, &mut opened, room)?)
+        }
+    };
+    plan(&options, bytes, journal.as_ref(), listener);
+    let mut report = document::empty(request, Method::Quick, &opened, seed);
+    let recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, seed, &opened)?;
+    report.session = Some(recording.name());
+    let failure = probe(&mut opened, journal.as_mut(), &options, interrupt, listener, &mut report).err();
+    let failure = failure.or(journal.and_then(|journal| settle(journal, &report).err()));
+    document::judge_label(&mut report, printed.as_ref(), &opened);
+    report.error = failure.as_ref().map(ToString::to_string);
+    let stored = recording.finish(&report, failure.as_ref());
+    Ok(Outcome { report, failure: failure.or(stored.err()) })
+}
+
+/// Refuses what goes against itself, before anything is opened.
+fn check(request: &Request) -> Result<(), Failure> {
+    if request.read_only {
+        return Err(Failure::Refused(
+            "--read-only reads again what --full or --files wrote: give one of them too".into(),
+        ));
+    }
+    if Path::new(&request.target).is_dir() {
+        return Err(Failure::Refused(format!(
+            "{0} is a directory: `verify {0} --files` fills its free space, or name the card's device (`cardscope list`)",
+            request.target
+        )));
+    }
+    Ok(())
+}
+
+/// What it will cost, before it begins.
+fn plan(options: &Options, bytes: u64, journal: Option<&Journal>, listener: &mut dyn Listener) {
+    let run = options.run_bytes(bytes).min(options.max_write.unwrap_or(u64::MAX));
+    let keeps = match journal {
+        Some(journal) => format!("what it overwrites is kept in {} and put back", journal.path().display()),
+        None => "what is on the card is lost".to_owned(),
+    };
+    let text = format!(
+        "writes up to {} to a genuine card of {}, on a fake with a cache up to four times that; {keeps}",
+        BinarySize(run >> 20 << 20),
+        Capacity(bytes)
+    );
+    listener.event(&Event::Note(text));
+}
+
+/// Probes, then puts back whatever was overwritten, also after an interruption or an error.
+fn probe(
+    opened: &mut Opened,
+    mut journal: Option<&mut Journal>,
+    options: &Options,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+    report: &mut VerifyReport,
+) -> Result<(), Failure> {
+    let announced = opened.target.info().bytes;
+    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
+    let began = card.seconds();
+    if let Some(journal) = journal.as_deref_mut() {
+        let salted = journal.wrote_with(capacity::salt(options));
+        salted.map_err(|e| Failure::Refused(format!("{e}; nothing was written to the card")))?;
+    }
+    let mut watch = Watching(listener);
+    let keeper = journal.as_deref_mut().map(|journal| journal as &mut dyn Keeper);
+    let ended = capacity::probe(&mut card, keeper, options, &mut watch);
+    let stop = ended.as_ref().err().cloned();
+    if let Ok(outcome) = &ended {
+        document::quick(report, outcome, announced);
+    }
+    let mut failure = stop.clone().map(Failure::from);
+    document::count(report, &mut card, began);
+    drop(card);
+    let gone = matches!(stop, Some(Stop::Target(_)));
+    if let Some(journal) = journal {
+        if gone {
+            report.data_kept = journal.kept().is_empty();
+        } else {
+            // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
+            let own = Interrupt::default();
+            let mut card = Card::new(opened.target.as_mut(), &own, BLOCK, DEPTH)?;
+            let resumed = card.seconds();
+            match put_back(&mut card, journal, &mut watch) {
+                Ok(back) => came_back(report, &back),
+                Err(stop) => failure = failure.or(Some(stop.into())),
+            }
+            document::count(report, &mut card, resumed);
+        }
+    }
+    report.io_path = opened.target.info().io_path.to_owned();
+    failure.map_or(Ok(()), Err)
+}
+
+/// What putting back showed. Beyond the usable bytes nothing can be kept, and nothing was there.
+fn came_back(report: &mut VerifyReport, back: &PutBack) {
+    let usable = report.usable_bytes.unwrap_or(report.announced_bytes);
+    let lost: u64 = back.lost.iter().filter(|r| r.offset < usable).map(|r| r.len).sum();
+    let unreadable: u64 = back.unreadable.iter().map(|(r, _)| r.len).sum();
+    report.data_kept = lost == 0 && unreadable == 0;
+    if lost == 0 && unreadable == 0 {
+        return;
+    }
+    if report.verdict == Verdict::Genuine && lost > 0 {
+        (report.verdict, report.usable_bytes) = (Verdict::Damaged, None);
+        report.good_bytes = Some(report.announced_bytes - lost);
+        report.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
+    }
+    let first = back.lost.iter().chain(back.unreadable.iter().map(|(r, _)| r)).map(|r| r.offset).min();
+    report.findings.push(
+        Finding::new("not-put-back", Weight::Bad, 1.0, "some of the card's data could not be put back")
+            .because("bytes that the card did not keep", lost)
+            .because("bytes that could not be read from the journal", unreadable)
+            .because("first address", first.unwrap_or_default())
+            .advise("the journal is kept: copy the card, then `cardscope restore` it once more"),
+    );
+}
+
+/// A journal whose content is all on the card again goes; any other stays, and is named.
+fn settle(journal: Journal, report: &VerifyReport) -> Result<(), Failure> {
+    if report.data_kept {
+        return journal.finish();
+    }
+    let path = journal.path().display().to_string();
+    Err(Failure::Io(format!(
+        "what was on the card is kept in {path}; put it back with `cardscope restore {path}`"
+    )))
 }

@@ -1,0 +1,113 @@
+//! `endure`: wear until failure.
+
+use super::arguments::{duration, size};
+use crate::output::{self, Options};
+use crate::progress::Progress;
+use crate::signals;
+use crate::terminal::AtTerminal;
+use cardscope_workbench::Failure;
+use cardscope_workbench::bench::Interrupt;
+use cardscope_workbench::endure::{self, Outcome, Request};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Wear a card out in rounds of writing and reading, until half of it is bad
+///
+/// Everything on the card is lost, and so, in the end, is the card. Each round is kept when it is done; a run that was
+/// interrupted goes on with --resume.
+#[derive(Debug, Args)]
+pub(crate) struct Endure {
+    /// Device, file, or sim:NAME[?key=value&…]
+    target: String,
+    /// Wear only so much from the start of the card, e.g. 1G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    span: Option<u64>,
+    /// End after N rounds, those of earlier sittings counted
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// End when so large a share of the sectors is bad, e.g. 10% or 0.1
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "50%")]
+    until: f64,
+    /// Go on with the run that was interrupted on this card
+    #[arg(long)]
+    resume: bool,
+    /// Wait so long for a card that went away
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    wait: Duration,
+    /// Begin no round that would end after this time, e.g. 90s, 3m, 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
+    /// Begin no round that would write more than this in all, e.g. 100G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_write: Option<u64>,
+    /// What is true of card and rig, e.g. reader=internal (may be given again)
+    #[arg(long, value_name = "KEY=VALUE")]
+    condition: Vec<String>,
+    /// Seed of orders and data; the same seed repeats a run
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// Archive to keep the results in [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE", env = "CARDSCOPE_ARCHIVE")]
+    archive: Option<PathBuf>,
+    /// Consent to lose what is on TARGET; must equal TARGET as typed
+    #[arg(long, value_name = "TARGET")]
+    yes_destroy: Option<String>,
+}
+
+/// Reads `10%` or `0.1`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().ok().map(|n| n * factor);
+    share
+        .filter(|s| *s > 0.0 && *s <= 1.0)
+        .ok_or_else(|| format!("{text:?} is not a share; write 10% or 0.1"))
+}
+
+impl Endure {
+    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+        let request = Request {
+            target: self.target,
+            span: self.span,
+            rounds: self.rounds,
+            until: self.until,
+            resume: self.resume,
+            wait: self.wait,
+            budget: self.budget,
+            max_write: self.max_write,
+            conditions: self.condition,
+            seed: self.seed,
+            archive: self.archive,
+        };
+        let interrupt = Interrupt::default();
+        signals::raise_on_signals(&interrupt.flag())?;
+        let mut progress = Progress::new(options.quiet);
+        let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
+        let outcome = endure::endure(&request, &mut consent, &interrupt, &mut progress);
+        // A question that Ctrl-C left without an answer is no refusal.
+        let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
+        let Outcome { report, failure } = outcome.map_err(ended)?;
+        drop(progress);
+        output::document(options, &report, || cardscope_report::endure::text(&report))?;
+        Ok(match failure {
+            Some(failure) => {
+                output::say(&failure);
+                failure.exit_status()
+            }
+            None => u8::from(report.is_bad()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_are_read_as_people_write_them() {
+        assert_eq!((share("10%"), share("0.1"), share("100 %")), (Ok(0.1), Ok(0.1), Ok(1.0)));
+        for bad in ["0", "-1%", "101%", "half", "nan"] {
+            assert!(share(bad).is_err(), "{bad}");
+        }
+    }
+}

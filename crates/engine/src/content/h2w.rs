@@ -1,0 +1,92 @@
+//! The pattern of h2testw's and f3's `N.h2w` files: sectors of 64 little-endian words, of which the first is the
+//! sector's own byte offset o in the whole data and each further one r = r · 4294967311 + 17 (mod 2^64), from r = o on
+//! (reference page `peers` 2.10, checked there against files that f3write made).
+//!
+//! A chain of 63 multiplications would be the bottleneck. But word i is A_i · o + C_i with constants, so from one
+//! sector to the next it only grows by 512 · A_i: one addition a word, and all 64 at once.
+
+use super::generator::BLOCK;
+
+const MULTIPLIER: u64 = 4_294_967_311;
+const INCREMENT: u64 = 17;
+
+/// Words of a sector.
+pub const WORDS: usize = BLOCK / 8;
+
+/// Bytes of a whole `N.h2w` file; the last one of a card may be shorter.
+pub const FILE_BYTES: u64 = 1 << 30;
+
+/// A_i and C_i: word i of the sector at offset o is A_i · o + C_i.
+const FORMS: ([u64; WORDS], [u64; WORDS]) = {
+    let (mut factors, mut addends) = ([1; WORDS], [0; WORDS]);
+    let mut i = 1;
+    while i < WORDS {
+        factors[i] = MULTIPLIER.wrapping_mul(factors[i - 1]);
+        addends[i] = MULTIPLIER.wrapping_mul(addends[i - 1]).wrapping_add(INCREMENT);
+        i += 1;
+    }
+    (factors, addends)
+};
+
+/// By how much each word grows from one sector to the next.
+const STEPS: [u64; WORDS] = {
+    let mut steps = FORMS.0;
+    let mut i = 0;
+    while i < WORDS {
+        steps[i] = steps[i].wrapping_mul(BLOCK as u64);
+        i += 1;
+    }
+    steps
+};
+
+/// Makes sectors one after another.
+pub(super) struct Sectors {
+    /// Number of the sector that `words` holds.
+    number: u64,
+    words: [u64; WORDS],
+}
+
+impl Sectors {
+    /// Ready to begin anywhere.
+    pub(super) fn new(number: u64) -> Self {
+        Self { number, words: words(number.wrapping_mul(BLOCK as u64)) }
+    }
+
+    /// Makes sector `number`; quick where it follows the one before.
+    #[inline]
+    pub(super) fn make(&mut self, number: u64, out: &mut [u8; BLOCK]) {
+        if number != self.number {
+            *self = Self::new(number);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor was just found to have AVX2.
+            return unsafe { self.make_avx2(out) };
+        }
+        self.portable(out);
+    }
+
+    /// The same with registers twice as wide as those that every x86-64 has.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn make_avx2(&mut self, out: &mut [u8; BLOCK]) {
+        self.portable(out);
+    }
+
+    /// Gives out the words and steps them on; inlined, so that each caller's instructions are used.
+    #[inline(always)]
+    fn portable(&mut self, out: &mut [u8; BLOCK]) {
+        let (places, _) = out.as_chunks_mut::<8>();
+        for ((place, word), step) in places.iter_mut().zip(&mut self.words).zip(&STEPS) {
+            *place = word.to_le_bytes();
+            *word = word.wrapping_add(*step);
+        }
+        self.number = self.number.wrapping_add(1);
+    }
+}
+
+/// The words of the sector at byte `offset` of the whole data.
+#[must_use]
+pub fn words(offset: u64) -> [u64; WORDS] {
+    std::array::from_fn(|i| FORMS.0[i].wrapping_mul(offset).wrapping_add(FORMS.1[i]))
+}

@@ -1,0 +1,280 @@
+//! Does it fit? By exact bytes, since cards of one nominal capacity differ by hundreds of megabytes (seed 002), and an
+//! image made on the largest is cut off on all others.
+
+use super::known::KNOWN;
+use super::nominal;
+use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+
+/// So much below the smallest card known is left free: cards that nobody has listed yet may be smaller.
+const MARGIN: f64 = 0.01;
+/// Partitions end on a multiple of this: an allocation unit of SDHC cards.
+const STEP: u64 = 4 << 20;
+/// With fewer cards known of a nominal capacity, what is usual is taken from all.
+const ENOUGH: usize = 3;
+
+/// Whether an image fits a card, and what is left; negative what is missing.
+#[must_use]
+pub fn fits(image_bytes: u64, card_bytes: u64) -> (bool, i64) {
+    let spare = i128::from(card_bytes) - i128::from(image_bytes);
+    (spare >= 0, i64::try_from(spare).unwrap_or(if spare < 0 { i64::MIN } else { i64::MAX }))
+}
+
+/// A card with its exact capacity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardSize {
+    /// Brand and card, or the target as named.
+    pub card: String,
+    /// Bytes that it announces.
+    pub bytes: u64,
+    /// Who says so: a seed, a published register, the archive, the system.
+    pub source: String,
+}
+
+/// The cards of the table.
+#[must_use]
+pub fn known_cards() -> Vec<CardSize> {
+    let card = |k: &super::known::Known| CardSize {
+        card: format!("{} {}", k.brand, k.card),
+        bytes: k.bytes,
+        source: k.source.to_owned(),
+    };
+    KNOWN.iter().map(card).collect()
+}
+
+/// One card held against what is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardFit {
+    /// The card.
+    #[serde(flatten)]
+    pub card: CardSize,
+    /// Size that is printed on it, as far as it can be told from the bytes.
+    pub nominal: Option<String>,
+    /// Whether what is asked fits; `None` if nothing is asked.
+    pub fits: Option<bool>,
+    /// Bytes left, or missing if negative.
+    pub spare_bytes: Option<i64>,
+    /// An image that does not fit, but whose used part does: it could be cut.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub fits_if_cut: bool,
+}
+
+/// What cards of one nominal capacity have in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Nominal {
+    /// `32 GB`.
+    pub nominal: String,
+    /// What is printed, in bytes (powers of ten).
+    pub printed_bytes: u64,
+    /// How many such cards are known.
+    pub known: usize,
+    /// The smallest of them.
+    pub smallest: Option<CardSize>,
+    /// The largest of them.
+    pub largest: Option<CardSize>,
+    /// Difference between the two.
+    pub spread_bytes: u64,
+    /// A partition, with everything before it, that ends here fits every one of them.
+    pub safe_partition_bytes: u64,
+    /// How that was found.
+    pub safe_from: String,
+    /// Whether what is asked fits all of them.
+    pub fits: Option<bool>,
+}
+
+/// A card against its print.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AgainstPrint {
+    /// The size that is likely printed on it.
+    pub nominal: String,
+    /// In bytes (powers of ten).
+    pub printed_bytes: u64,
+    /// Bytes that it lacks; negative if it has more.
+    pub lacks_bytes: i64,
+    /// The same in percent of the print.
+    pub lacks_percent: f64,
+    /// What known cards lack, least and most, in percent.
+    pub usual_percent: (f64, f64),
+    /// True where it lacks no more than they do.
+    pub usual: bool,
+}
+
+/// The document of `fit`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FitReport {
+    /// What is asked, as typed.
+    pub asked: Option<String>,
+    /// Its bytes.
+    pub asked_bytes: Option<u64>,
+    /// Of an image: up to its last byte that is not zero.
+    pub in_use_bytes: Option<u64>,
+    /// Of an image: where its last partition ends.
+    pub partitions_end_bytes: Option<u64>,
+    /// The answer; `None` if nothing is asked.
+    pub fits: Option<bool>,
+    /// The card that was named.
+    pub target: Option<CardFit>,
+    /// It against its print.
+    pub print: Option<AgainstPrint>,
+    /// Known cards, smallest first.
+    pub cards: Vec<CardFit>,
+    /// By nominal capacity.
+    pub nominal: Vec<Nominal>,
+    /// Contradictions between what the card and the system say.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
+}
+
+/// Bytes that a nominal capacity prints: `32 GB` is 32 × 10^9.
+#[must_use]
+pub fn printed_bytes(nominal: &str) -> Option<u64> {
+    let (number, unit) = nominal.split_once(' ')?;
+    let power = match unit {
+        "MB" => 2,
+        "GB" => 3,
+        "TB" => 4,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(1000u64.pow(power))
+}
+
+/// Holds a card against what is asked.
+#[must_use]
+pub fn card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> CardFit {
+    let answer = asked.map(|asked| fits(asked, card.bytes));
+    let fits_if_cut = matches!(answer, Some((false, _))) && needed.is_some_and(|needed| needed <= card.bytes);
+    CardFit {
+        nominal: nominal(card.bytes),
+        fits: answer.map(|a| a.0),
+        spare_bytes: answer.map(|a| a.1),
+        fits_if_cut,
+        card,
+    }
+}
+
+/// What the cards of one nominal capacity have in common.
+#[must_use]
+pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<Nominal> {
+    let printed = printed_bytes(name)?;
+    let mut of_it: Vec<&CardSize> =
+        cards.iter().filter(|c| nominal(c.bytes).as_deref() == Some(name)).collect();
+    of_it.sort_by_key(|card| card.bytes);
+    let (smallest, largest) = (of_it.first().copied(), of_it.last().copied());
+    let least_share = || cards.iter().filter_map(share).fold(1.0, f64::min);
+    let (least, safe_from) = match smallest {
+        Some(smallest) => (smallest.bytes, format!("the smallest of {} known cards, less 1 %", of_it.len())),
+        None => (
+            (printed as f64 * least_share()) as u64,
+            "no such card is known: the smallest share of its print that any known card has, less 1 %"
+                .to_owned(),
+        ),
+    };
+    let safe = (least as f64 * (1.0 - MARGIN)) as u64;
+    Some(Nominal {
+        nominal: name.to_owned(),
+        printed_bytes: printed,
+        known: of_it.len(),
+        smallest: smallest.cloned(),
+        largest: largest.cloned(),
+        spread_bytes: largest.zip(smallest).map_or(0, |(l, s)| l.bytes - s.bytes),
+        safe_partition_bytes: safe - safe % STEP,
+        safe_from,
+        fits: asked.zip(smallest).map(|(asked, smallest)| asked <= smallest.bytes),
+    })
+}
+
+/// Share of its print that a card has.
+fn share(card: &CardSize) -> Option<f64> {
+    let printed = printed_bytes(&nominal(card.bytes)?)?;
+    Some(card.bytes as f64 / printed as f64)
+}
+
+/// What a card lacks against its print, and whether others lack as much.
+#[must_use]
+pub fn against_print(bytes: u64, cards: &[CardSize]) -> Option<AgainstPrint> {
+    let name = nominal(bytes)?;
+    let printed = printed_bytes(&name)?;
+    let lacks_bytes = i64::try_from(i128::from(printed) - i128::from(bytes)).ok()?;
+    let percent = |lacks: f64| lacks * 100.0;
+    let lacks = |card: &CardSize| share(card).map(|share| percent(1.0 - share));
+    let alike: Vec<f64> =
+        cards.iter().filter(|c| nominal(c.bytes).as_deref() == Some(&name)).filter_map(lacks).collect();
+    let all = || cards.iter().filter_map(lacks).collect();
+    let others: Vec<f64> = if alike.len() >= ENOUGH { alike } else { all() };
+    let usual_percent =
+        others.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), l| (low.min(*l), high.max(*l)));
+    let lacks_percent = percent(lacks_bytes as f64 / printed as f64);
+    Some(AgainstPrint {
+        nominal: name,
+        printed_bytes: printed,
+        lacks_bytes,
+        lacks_percent,
+        usual_percent,
+        // A byte more is no news; neither is the last digit of a division.
+        usual: lacks_percent <= usual_percent.1 + 1e-6,
+    })
+}
+
+/// The nominal capacities of these cards, each once, smallest first.
+#[must_use]
+pub fn nominals(cards: &[CardSize]) -> Vec<String> {
+    let mut names: Vec<String> = cards.iter().filter_map(|card| nominal(card.bytes)).collect();
+    names.sort_by_key(|name| printed_bytes(name));
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_32_gb_card_of_samsung_is_681_mib_smaller_than_one_of_patriot() {
+        // Seed 002: 31,393,316,864 and 32,107,397,120 bytes, "a difference of 681 MiB".
+        let cards = known_cards();
+        let bytes = |name: &str| cards.iter().find(|c| c.card == name).unwrap().bytes;
+        let (samsung, patriot) = (bytes("Samsung class 10 32 GB"), bytes("Patriot LX 32 GB"));
+        assert_eq!((patriot - samsung) >> 20, 681);
+        assert_eq!(fits(patriot, samsung), (false, -714_080_256));
+    }
+
+    #[test]
+    fn the_safe_partition_of_32_gb_fits_every_known_card_and_is_aligned() {
+        let cards = known_cards();
+        let n = of_nominal("32 GB", &cards, Some(31_393_316_864)).unwrap();
+        assert_eq!(n.smallest.unwrap().bytes, 31_267_487_744);
+        assert_eq!(n.largest.unwrap().bytes, 32_107_397_120);
+        assert_eq!(n.safe_partition_bytes % (4 << 20), 0);
+        // 31,267,487,744 less 1 % is 30,954,812,866; 7380 × 4 MiB are 30,954,…
+        assert!(
+            n.safe_partition_bytes <= 30_954_812_866 && 30_954_812_866 - n.safe_partition_bytes < 4 << 20
+        );
+        assert_eq!(n.fits, Some(false), "an image of Samsung's size is cut off on Gigastone's");
+    }
+
+    #[test]
+    fn a_nominal_capacity_of_which_no_card_is_known_gets_a_careful_answer() {
+        let n = of_nominal("2 TB", &known_cards(), None).unwrap();
+        assert_eq!((n.known, n.printed_bytes), (0, 2_000_000_000_000));
+        let share = n.safe_partition_bytes as f64 / 2e12;
+        assert!((0.94..0.97).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn kingston_s_128_gb_lack_two_percent_and_that_is_usual() {
+        // Seed 002: 125,342,580,736 bytes.
+        let against = against_print(125_342_580_736, &known_cards()).unwrap();
+        assert_eq!((against.nominal.as_str(), against.lacks_bytes), ("128 GB", 2_657_419_264));
+        assert!((against.lacks_percent - 2.076).abs() < 0.001);
+        assert!(against.usual);
+        assert!(!against_print(118_000_000_000, &known_cards()).unwrap().usual);
+    }
+
+    #[test]
+    fn the_table_is_in_order_and_every_card_is_near_what_its_name_says() {
+        assert!(KNOWN.is_sorted_by_key(|known| known.bytes));
+        for known in KNOWN {
+            assert!(known.bytes.is_multiple_of(512) && nominal(known.bytes).is_some(), "{known:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The document of `endure`: a card worn out in rounds. Sizes in bytes, times in seconds of the target's clock, speeds
+//! in MB/s.
+
+use crate::caveat::Caveat;
+use crate::condition::Condition;
+use crate::finding::{Finding, Weight};
+use serde::{Deserialize, Serialize};
+
+/// Shares of bad sectors that are milestones, in percent, beside the first error (mfst's, reference page `peers` 2.12).
+pub const MILESTONES_PERCENT: [f64; 5] = [0.1, 1.0, 10.0, 25.0, 50.0];
+
+/// Bad sectors of one round by what stood there, in sectors of 512 bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadSectors {
+    /// Data that was written to another address.
+    pub misdirected: u64,
+    /// What an earlier round wrote there.
+    pub stale: u64,
+    /// Stamps of another run.
+    pub foreign: u64,
+    /// This round's data with a few bits wrong.
+    pub flipped: u64,
+    /// One byte repeated, or nothing that is known.
+    pub lost: u64,
+    /// They could not be read.
+    pub unreadable: u64,
+}
+
+impl BadSectors {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.misdirected + self.stale + self.foreign + self.flipped + self.lost + self.unreadable
+    }
+}
+
+/// One round: everything written in random order, everything read in another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndureRound {
+    /// Counts from 1.
+    pub round: u32,
+    /// Seed of its two orders.
+    pub seed: u64,
+    /// Bytes written.
+    pub written: u64,
+    /// Bytes read back.
+    pub read: u64,
+    /// Sectors that were bad, each read twice.
+    pub bad: BadSectors,
+    /// Of the sectors that were read back, from 0 to 1.
+    pub bad_share: f64,
+    /// Writes that failed twice.
+    pub failed_writes: u64,
+    /// Speed of writing.
+    pub write_mb_s: f64,
+    /// Speed of reading.
+    pub read_mb_s: f64,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A share of bad sectors that was reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Milestone {
+    /// `first error`, `0.1 %` …
+    pub milestone: String,
+    /// The round that reached it.
+    pub round: u32,
+    /// Bytes written by then, over all rounds.
+    pub bytes_written: u64,
+    /// Seconds of testing by then.
+    pub seconds: f64,
+}
+
+/// When half of the sectors will be bad, if it goes on like this.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Projection {
+    /// Full-card cycles, those of this run, until half of it is bad.
+    pub cycles: f64,
+    /// 95 % interval of it, from leaving rounds out in turn.
+    pub interval: [f64; 2],
+    /// The same in bytes written.
+    pub bytes_written: f64,
+    /// Rounds with losses that it rests on.
+    pub rounds: u32,
+}
+
+/// What became of a card that was worn out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndureReport {
+    /// The target as it was named.
+    pub target: String,
+    /// Bytes that the card announces.
+    pub announced_bytes: u64,
+    /// Bytes from 0 that are worn.
+    pub span_bytes: u64,
+    /// Each finished round.
+    pub rounds: Vec<EndureRound>,
+    /// What was reached, in order.
+    pub milestones: Vec<Milestone>,
+    /// Written in all rounds, unfinished ones too.
+    pub bytes_written: u64,
+    /// Read in all rounds.
+    pub bytes_read: u64,
+    /// Bytes written over the span.
+    pub cycles: f64,
+    /// Share of bad sectors in the last round, from 0 to 1.
+    pub bad_share: f64,
+    /// When half of it will be bad; `None` where nothing can be said.
+    pub projection: Option<Projection>,
+    /// Why nothing can be said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub projection_reason: Option<String>,
+    /// Seconds of testing, over all sittings.
+    pub seconds: f64,
+    /// Times that the card went away and came back.
+    pub returns: u32,
+    /// What ended it: `half of the sectors are bad`, `--rounds` …
+    pub ended_by: String,
+    /// What was true of card and rig.
+    pub condition: Condition,
+    /// How the I/O went.
+    pub io_path: String,
+    /// The seed of orders and data.
+    pub seed: u64,
+    /// Doubts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub caveats: Vec<Caveat>,
+    /// Conclusions.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// What ended it early, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+}
+
+impl EndureReport {
+    /// Whether the card lost data: exit status 1.
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        let lost = self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0);
+        lost || self.findings.iter().any(|f| f.weight == Weight::Bad)
+    }
+
+    /// The milestone that comes next, in percent; 0 is the first error.
+    #[must_use]
+    pub fn next_milestone_percent(&self) -> Option<f64> {
+        match self.milestones.len() {
+            0 => Some(0.0),
+            n => MILESTONES_PERCENT.get(n - 1).copied(),
+        }
+    }
+
+    /// Takes a finished round in, with the milestones that it reached.
+    pub fn take(&mut self, round: EndureRound) {
+        self.bytes_read += round.read;
+        self.bad_share = round.bad_share;
+        while let Some(percent) = self.next_milestone_percent() {
+            let reached = round.bad.all() > 0 && round.bad_share * 100.0 >= percent;
+            if !reached {
+                break;
+            }
+            self.milestones.push(Milestone {
+                milestone: if percent == 0.0 { "first error".to_owned() } else { format!("{percent} %") },
+                round: round.round,
+                bytes_written: self.bytes_written,
+                seconds: self.seconds,
+            });
+        }
+        self.rounds.push(round);
+    }
+}

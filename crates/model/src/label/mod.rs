@@ -1,0 +1,114 @@
+//! What is printed on a card, read word by word, and held against what is possible and what was seen of the card.
+//!
+//! Marks and families: Physical Layer Specification 4.13, 3.11, 8.4 and 3.3 (reference page `sd-facts` 4 and 5). An x
+//! rating counts CD speeds of 150 kB/s. The card that gave the reason is the "1TB … 4K" of seed 001.
+
+mod judge;
+mod parse;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use judge::{Measured, Seen, judge};
+pub use parse::{LabelError, parse};
+
+use crate::mark::Mark;
+use crate::registers::Family;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// MB/s of one x of an x rating: a CD's 150 kB/s.
+pub const MB_S_OF_X: f64 = 0.15;
+
+/// The bus that is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum PrintedBus {
+    /// I: up to 104 MB/s.
+    #[serde(rename = "UHS-I")]
+    UhsI,
+    /// II: up to 312 MB/s.
+    #[serde(rename = "UHS-II")]
+    UhsII,
+    /// III: up to 624 MB/s.
+    #[serde(rename = "UHS-III")]
+    UhsIII,
+    /// PCIe and NVMe.
+    #[serde(rename = "SD Express")]
+    Express,
+}
+
+impl PrintedBus {
+    /// What it carries at most, in MB/s (`sd-facts` 4).
+    #[must_use]
+    pub fn ceiling_mb_s(self) -> f64 {
+        match self {
+            PrintedBus::UhsI => 104.0,
+            PrintedBus::UhsII => 312.0,
+            PrintedBus::UhsIII => 624.0,
+            PrintedBus::Express => 3938.0,
+        }
+    }
+}
+
+impl fmt::Display for PrintedBus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            PrintedBus::UhsI => "UHS-I",
+            PrintedBus::UhsII => "UHS-II",
+            PrintedBus::UhsIII => "UHS-III",
+            PrintedBus::Express => "SD Express",
+        })
+    }
+}
+
+/// Which way a printed speed goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// From the card.
+    Read,
+    /// To the card.
+    Write,
+}
+
+/// A speed that is printed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrintedSpeed {
+    /// In MB/s (10^6).
+    pub mb_s: f64,
+    /// Which way, where it says so; makers mean reading where it does not.
+    pub way: Option<Way>,
+    /// As it is printed: `633x`, `95 MB/s`.
+    pub printed: String,
+}
+
+/// A printed capacity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrintedCapacity {
+    /// In bytes, with the powers of ten that makers count by.
+    pub bytes: u64,
+    /// As it is printed: `1TB`.
+    pub printed: String,
+}
+
+/// What is printed on a card.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Label {
+    /// The text as it was given.
+    pub text: String,
+    /// Its capacity.
+    pub capacity: Option<PrintedCapacity>,
+    /// Marks that exist.
+    pub marks: Vec<Mark>,
+    /// Words that look like marks and are none: `4K`, `U2`.
+    pub false_marks: Vec<String>,
+    /// SDHC, SDXC, SDUC.
+    pub families: Vec<Family>,
+    /// I, II, III, Express.
+    pub buses: Vec<PrintedBus>,
+    /// Speeds, x ratings among them.
+    pub speeds: Vec<PrintedSpeed>,
+    /// Everything else: makers, product names.
+    pub unknown: Vec<String>,
+}

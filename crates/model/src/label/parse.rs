@@ -1,0 +1,273 @@
+//! From words to what they mean. What means nothing here is kept as it is: makers' names and slogans.
+
+use super::words::{MB_S, words};
+use super::{Label, MB_S_OF_X, PrintedBus, PrintedCapacity, PrintedSpeed, Way};
+use crate::mark::Mark;
+use crate::registers::Family;
+
+/// No card has room for more.
+const LONGEST: usize = 1000;
+
+/// The largest card that there can be, with some room: 128 TB of SDUC.
+const LARGEST_CARD: f64 = 1e15;
+
+/// A label that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LabelError {
+    /// Nothing in it.
+    #[error(
+        "--label is empty; write what is printed on the card, e.g. \"64GB SDXC U3 V30 A2 'up to 170 MB/s'\""
+    )]
+    Empty,
+    /// Too much in it.
+    #[error("--label has {0} characters; no card has more than {LONGEST} printed on it")]
+    Long(usize),
+    /// Two sizes.
+    #[error("--label names two capacities, {0} and {1}; give the one that is printed largest")]
+    Capacities(String, String),
+}
+
+/// Words of the specification that say nothing by themselves.
+const FILLERS: [&str; 16] = [
+    "sd",
+    "microsd",
+    "micro",
+    "tf",
+    "card",
+    "memory",
+    "speed",
+    "class",
+    "video",
+    "application",
+    "performance",
+    "uhs",
+    "up",
+    "to",
+    "max",
+    "mark",
+];
+
+/// Logos that no specification knows, as marks printed on fakes and in advertisements.
+const FALSE_LOGOS: [&str; 7] = ["uhd", "hd", "fhd", "fullhd", "4kuhd", "8kuhd", "qhd"];
+
+/// Reads what is printed on a card.
+///
+/// # Errors
+/// If there is nothing to read, or it names two capacities.
+pub fn parse(text: &str) -> Result<Label, LabelError> {
+    let characters = text.chars().count();
+    if characters > LONGEST {
+        return Err(LabelError::Long(characters));
+    }
+    let words = words(text);
+    if words.is_empty() {
+        return Err(LabelError::Empty);
+    }
+    let mut reader = Reader { words: &words, at: 0, way: None, label: Label::default() };
+    text.clone_into(&mut reader.label.text);
+    while reader.at < words.len() {
+        let taken = reader.step()?;
+        reader.at += taken.max(1);
+    }
+    Ok(reader.label)
+}
+
+struct Reader<'a> {
+    words: &'a [String],
+    at: usize,
+    /// `read` or `write` that the next speed belongs to.
+    way: Option<Way>,
+    label: Label,
+}
+
+impl Reader<'_> {
+    fn word(&self, ahead: usize) -> &str {
+        self.words.get(self.at + ahead).map_or("", String::as_str)
+    }
+
+    fn number(&self, ahead: usize) -> Option<f64> {
+        let word = self.word(ahead);
+        let plain = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        word.parse().ok().filter(|n: &f64| plain && n.is_finite())
+    }
+
+    /// Reads what stands at the current word; gives how many words it took.
+    fn step(&mut self) -> Result<usize, LabelError> {
+        if let Some(number) = self.number(0) {
+            return self.quantity(number);
+        }
+        if let Some(taken) = self.class().or_else(|| self.bus()).or_else(|| self.family()) {
+            return Ok(taken);
+        }
+        let word = self.word(0).to_owned();
+        if let Some(way) = way(&word) {
+            self.way = Some(way);
+        } else if let Some((way, mb_s)) = short_speed(&word) {
+            self.speed(mb_s, Some(way), word);
+        } else if let Some(mark) = mark(&word) {
+            self.mark(mark, &word);
+        } else if FALSE_LOGOS.contains(&word.as_str()) {
+            self.label.false_marks.push(word.to_uppercase());
+        } else if !FILLERS.contains(&word.as_str()) {
+            self.label.unknown.push(word);
+        }
+        Ok(1)
+    }
+
+    /// A number with its unit.
+    fn quantity(&mut self, number: f64) -> Result<usize, LabelError> {
+        let unit = self.word(1).to_owned();
+        let printed = format!("{}{}{unit}", self.word(0), if unit == MB_S { " " } else { "" });
+        if unit == "x" {
+            self.speed(number * MB_S_OF_X, None, printed);
+            return Ok(2);
+        }
+        if unit == MB_S {
+            let behind = way(self.word(2)).filter(|_| self.way.is_none());
+            let way = self.way.take().or(behind);
+            self.speed(number, way, printed.replace(MB_S, "MB/s"));
+            return Ok(if behind.is_some() { 3 } else { 2 });
+        }
+        if unit == "k" {
+            self.label.false_marks.push(printed.to_uppercase());
+            return Ok(2);
+        }
+        if let Some(bytes) = capacity(number, &unit) {
+            self.capacity(PrintedCapacity { bytes, printed: printed.to_uppercase() })?;
+            return Ok(2);
+        }
+        match self.way.take() {
+            Some(way) => self.speed(number, Some(way), format!("{} MB/s", self.word(0))),
+            None => self.label.unknown.push(self.word(0).to_owned()),
+        }
+        Ok(1)
+    }
+
+    fn capacity(&mut self, found: PrintedCapacity) -> Result<(), LabelError> {
+        match &self.label.capacity {
+            Some(first) if first.bytes != found.bytes => {
+                Err(LabelError::Capacities(first.printed.clone(), found.printed))
+            }
+            _ => {
+                self.label.capacity = Some(found);
+                Ok(())
+            }
+        }
+    }
+
+    fn speed(&mut self, mb_s: f64, way: Option<Way>, printed: String) {
+        self.way = None;
+        self.label.speeds.push(PrintedSpeed { mb_s, way, printed });
+    }
+
+    fn mark(&mut self, mark: Option<Mark>, word: &str) {
+        match mark {
+            Some(mark) if !self.label.marks.contains(&mark) => self.label.marks.push(mark),
+            Some(_) => {}
+            None => self.label.false_marks.push(word.to_uppercase()),
+        }
+    }
+
+    /// `class 10`, `UHS speed class 3`, `video speed class 30`, `application performance class 2`, `A2` written apart.
+    fn class(&mut self) -> Option<usize> {
+        let spelled: [(&str, &[&str]); 4] = [
+            ("v", &["video", "speed", "class"]),
+            ("a", &["application", "performance", "class"]),
+            ("u", &["uhs", "speed", "class"]),
+            ("u", &["uhs", "class"]),
+        ];
+        let found = spelled.iter().find(|(_, path)| (0..path.len()).all(|i| self.word(i) == path[i]));
+        let (letter, length) = match found {
+            Some((letter, path)) => (*letter, path.len()),
+            None if self.word(0) == "class" => ("c", 1),
+            None => return None,
+        };
+        let number = self.word(length).trim_start_matches(letter).to_owned();
+        let word = format!("{letter}{number}");
+        let mark = mark(&word)?;
+        self.mark(mark, &word);
+        Some(length + 1)
+    }
+
+    /// `UHS-I`, `UHS II`, `SD Express`; also the lone I and II that stand beside the family on the card.
+    fn bus(&mut self) -> Option<usize> {
+        let (bus, taken) = match (self.word(0), self.word(1)) {
+            ("uhs", second) => (roman(second)?, 2),
+            ("sd" | "microsd", "express") => (PrintedBus::Express, 2),
+            ("express", _) => (PrintedBus::Express, 1),
+            (first, _) => match first.strip_prefix("uhs-").or_else(|| first.strip_prefix("uhs")) {
+                Some(number) => (roman(number)?, 1),
+                None if !self.label.families.is_empty() && first.starts_with('i') => (roman(first)?, 1),
+                None => return None,
+            },
+        };
+        if !self.label.buses.contains(&bus) {
+            self.label.buses.push(bus);
+        }
+        Some(taken)
+    }
+
+    /// `SDXC`, `microSDXC`, `micro SD XC`.
+    fn family(&mut self) -> Option<usize> {
+        let family = match self.word(0).strip_prefix("micro").unwrap_or(self.word(0)) {
+            "sdsc" => Family::Sdsc,
+            "sdhc" | "hc" => Family::Sdhc,
+            "sdxc" | "xc" => Family::Sdxc,
+            "sduc" | "uc" => Family::Sduc,
+            _ => return None,
+        };
+        if !self.label.families.contains(&family) {
+            self.label.families.push(family);
+        }
+        Some(1)
+    }
+}
+
+fn roman(text: &str) -> Option<PrintedBus> {
+    match text {
+        "i" | "1" => Some(PrintedBus::UhsI),
+        "ii" | "2" => Some(PrintedBus::UhsII),
+        "iii" | "3" => Some(PrintedBus::UhsIII),
+        _ => None,
+    }
+}
+
+fn way(word: &str) -> Option<Way> {
+    match word {
+        "r" | "read" | "reads" | "reading" => Some(Way::Read),
+        "w" | "write" | "writes" | "writing" => Some(Way::Write),
+        _ => None,
+    }
+}
+
+/// `R170`, `W90`.
+fn short_speed(word: &str) -> Option<(Way, f64)> {
+    let mut characters = word.chars();
+    let way = way(characters.next()?.encode_utf8(&mut [0; 4]))?;
+    let digits = characters.as_str();
+    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten().map(|mb_s| (way, mb_s))
+}
+
+/// A word of the shape of a mark; within it the mark, where there is such a one.
+fn mark(word: &str) -> Option<Option<Mark>> {
+    let mut characters = word.chars();
+    let letter = characters.next().filter(|c| "cuvae".contains(*c))?;
+    let digits = characters.as_str();
+    let shape = (1..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    shape.then(|| digits.parse().ok().and_then(|number| Mark::new(letter.to_ascii_uppercase(), number)))
+}
+
+fn capacity(number: f64, unit: &str) -> Option<u64> {
+    let factor = match unit {
+        "mb" => 1e6,
+        "gb" | "g" => 1e9,
+        "tb" | "t" => 1e12,
+        "mib" => f64::from(1u32 << 20),
+        "gib" => f64::from(1u32 << 30),
+        "tib" => 2f64.powi(40),
+        _ => return None,
+    };
+    let bytes = number * factor;
+    (1.0..=LARGEST_CARD).contains(&bytes).then_some(bytes as u64)
+}

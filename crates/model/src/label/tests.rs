@@ -1,0 +1,243 @@
+//! Labels as they are printed on real and false cards.
+
+use super::*;
+use crate::finding::{Finding, Weight};
+use crate::identity::Identity;
+use crate::registers::Ssr;
+
+const FAKE: &str = "1TB U3 A2 V30 633x 'up to 95 MB/s' 4K SDXC UHS-I C10";
+
+fn read(text: &str) -> Label {
+    parse(text).unwrap()
+}
+
+fn marks(label: &Label) -> Vec<String> {
+    label.marks.iter().map(ToString::to_string).collect()
+}
+
+fn found<'a>(findings: &'a [Finding], claim: &str) -> Vec<&'a Finding> {
+    findings.iter().filter(|f| f.claim == claim).collect()
+}
+
+fn alone(text: &str) -> Vec<Finding> {
+    judge(&read(text), &Seen::default())
+}
+
+fn claims(findings: &[Finding]) -> Vec<&str> {
+    findings.iter().map(|f| f.claim.as_str()).collect()
+}
+
+#[test]
+fn the_false_terabyte_of_seed_001_is_read_word_by_word() {
+    let label = read(FAKE);
+    assert_eq!(label.capacity.as_ref().map(|c| c.bytes), Some(1_000_000_000_000));
+    assert_eq!(marks(&label), ["U3", "A2", "V30", "C10"]);
+    assert_eq!(label.false_marks, ["4K"]);
+    assert_eq!((&label.families[..], &label.buses[..]), (&[Family::Sdxc][..], &[PrintedBus::UhsI][..]));
+    let speeds: Vec<(f64, &str)> = label.speeds.iter().map(|s| (s.mb_s, s.printed.as_str())).collect();
+    assert_eq!(speeds.len(), 2);
+    assert!((speeds[0].0 - 94.95).abs() < 1e-9 && speeds[0].1 == "633x", "{speeds:?}");
+    assert_eq!(speeds[1], (95.0, "95 MB/s"));
+    assert!(label.unknown.is_empty(), "{:?}", label.unknown);
+}
+
+#[rstest::rstest]
+#[case("SanDisk Extreme PRO 64 GB microSDXC I U3 V30 A2 R 170 W 90", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("170MB/s read 90MB/s write", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("read up to 170 MB/s, write 90 MB/s", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("R170/W90", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("“100MB/s*”", &[(100.0, None)])]
+#[case("100 MB/s", &[(100.0, None)])]
+#[case("1667x", &[(250.05, None)])]
+fn speeds_are_read_as_makers_print_them(#[case] text: &str, #[case] expected: &[(f64, Option<Way>)]) {
+    let speeds = read(text).speeds;
+    assert_eq!(speeds.len(), expected.len(), "{speeds:?}");
+    for (speed, (mb_s, way)) in speeds.iter().zip(expected) {
+        assert!((speed.mb_s - mb_s).abs() < 1e-9 && speed.way == *way, "{speed:?}");
+    }
+}
+
+#[rstest::rstest]
+#[case("Class 10", &["C10"])]
+#[case("UHS Speed Class 3, Video Speed Class 30, Application Performance Class A2", &["U3", "V30", "A2"])]
+#[case("C10/U3", &["C10", "U3"])]
+#[case("E600 SD Express", &["E600"])]
+fn marks_are_read_as_letters_and_in_words(#[case] text: &str, #[case] expected: &[&str]) {
+    assert_eq!(marks(&read(text)), expected);
+}
+
+#[test]
+fn what_means_nothing_is_kept_and_nonsense_is_refused() {
+    assert_eq!(read("Lexar Professional 64GB").unknown, ["lexar", "professional"]);
+    assert_eq!(parse("  ' ' "), Err(LabelError::Empty));
+    assert_eq!(parse("64GB 128GB"), Err(LabelError::Capacities("64GB".into(), "128GB".into())));
+    assert!(parse("64GB 64 GB").is_ok());
+    assert!(matches!(parse(&"a".repeat(2000)), Err(LabelError::Long(2000))));
+}
+
+#[test]
+fn a_mark_that_does_not_exist_is_named_with_those_that_do() {
+    for (text, word) in [(FAKE, "4K"), ("U2 64GB", "U2"), ("V31", "V31"), ("A3", "A3"), ("4K UHD", "UHD")] {
+        let findings = alone(text);
+        let of = found(&findings, "label-mark-unknown");
+        assert!(
+            of.iter().any(|f| f.verdict.starts_with(word) && f.evidence[1].1.contains("V90")),
+            "{findings:?}"
+        );
+    }
+    assert!(found(&alone("64GB U3 V30 A2 C10 UHS-I SDXC"), "label-mark-unknown").is_empty());
+}
+
+#[rstest::rstest]
+#[case("64GB SDHC", true)]
+#[case("32GB SDHC", false)]
+#[case("16GB SDXC", true)]
+#[case("64GB SDXC", false)]
+#[case("1TB SDHC", true)]
+#[case("1TB SDXC", false)]
+#[case("4TB SDUC", false)]
+#[case("2TB SDXC", false)]
+#[case("4TB SDXC", true)]
+#[case("SDHC SDXC", true)]
+fn a_family_fits_its_capacity(#[case] text: &str, #[case] wrong: bool) {
+    assert_eq!(found(&alone(text), "label-family").len(), usize::from(wrong), "{text}");
+}
+
+#[rstest::rstest]
+#[case("U1 U3", true)]
+#[case("C10 V90 UHS-II U3", false)]
+#[case("V60 UHS-I U3", true)]
+#[case("V90 UHS-I UHS-II U3", false)]
+#[case("C4 U1", true)]
+#[case("C10 U1", false)]
+#[case("U1 V30", true)]
+#[case("U1 V10", false)]
+#[case("U3 V90", false)]
+#[case("E600 UHS-I", true)]
+#[case("E600 SD Express UHS-I", false)]
+#[case("C10 U3 V30 A2 UHS-I", false)]
+fn marks_that_cannot_stand_together_are_told(#[case] text: &str, #[case] wrong: bool) {
+    assert_eq!(!found(&alone(text), "label-mark-combination").is_empty(), wrong, "{text}");
+}
+
+/// The finding about the printed capacity of a card that announces so much.
+fn capacity(text: &str, announced: u64, usable: Option<u64>) -> (Weight, String) {
+    let seen = Seen { announced_bytes: Some(announced), usable_bytes: usable, ..Seen::default() };
+    let findings = judge(&read(text), &seen);
+    let worst = found(&findings, "label-capacity").into_iter().max_by_key(|f| f.weight).unwrap();
+    (worst.weight, worst.verdict.clone())
+}
+
+#[test]
+fn what_a_card_lacks_against_its_print_is_told_in_bytes_and_percent() {
+    // Seed 002: the least and the most of the 32 GB cards, and the 128 GB one.
+    for (text, bytes) in [("32GB", 31_393_316_864), ("32GB", 32_107_397_120), ("128GB", 125_342_580_736)] {
+        let (weight, verdict) = capacity(text, bytes, None);
+        assert_eq!(weight, Weight::Note, "{verdict}");
+        assert!(verdict.ends_with("that is usual"), "{verdict}");
+    }
+    let (_, verdict) = capacity("32GB", 31_393_316_864, None);
+    assert!(verdict.contains("606683136 bytes (1.9 %) less than the 32GB"), "{verdict}");
+    let (weight, verdict) = capacity("1TB", 52_000_000_000, None);
+    assert_eq!(weight, Weight::Bad);
+    assert!(verdict.contains("948000000000 bytes (94.8 %) less"), "{verdict}");
+}
+
+#[test]
+fn a_card_that_announces_what_is_printed_and_holds_less_is_contradicted() {
+    let (weight, verdict) = capacity("1TB", 1_000_000_000_000, Some(52_000_000_000));
+    assert_eq!(weight, Weight::Bad);
+    assert!(verdict.contains("really holds 52 000 000 000 bytes"), "{verdict}");
+    let whole = capacity("64GB", 63_864_569_856, Some(63_864_569_856));
+    assert_eq!(whole.0, Weight::Note);
+}
+
+fn speed(text: &str, read_mb_s: &[f64], ceiling_mb_s: Option<f64>) -> (Weight, String) {
+    let measured = Measured { read_mb_s: read_mb_s.to_vec(), write_mb_s: Vec::new(), ceiling_mb_s };
+    let findings = judge(&read(text), &Seen { measured, ..Seen::default() });
+    let found = found(&findings, "label-speed");
+    (found[0].weight, found[0].verdict.clone())
+}
+
+#[test]
+fn only_a_card_far_below_its_printed_speed_in_every_run_is_contradicted() {
+    assert_eq!(speed("95 MB/s", &[80.0, 85.0, 82.0], Some(104.0)).0, Weight::Note);
+    assert_eq!(speed("95 MB/s", &[60.0, 61.0, 60.0], Some(104.0)).0, Weight::Hint);
+    assert_eq!(speed("95 MB/s", &[20.0, 21.0, 20.0], Some(104.0)).0, Weight::Bad);
+    assert_eq!(speed("95 MB/s", &[20.0], Some(104.0)).0, Weight::Hint, "one run proves nothing");
+    assert_eq!(speed("95 MB/s", &[20.0, 20.0, 90.0], Some(104.0)).0, Weight::Note, "one run reached it");
+    assert_eq!(speed("95 MB/s", &[20.0, 21.0, 20.0], None).0, Weight::Hint, "who knows the reader");
+}
+
+#[test]
+fn a_slow_reader_makes_a_printed_speed_not_testable() {
+    let (weight, verdict) = speed("170MB/s", &[38.0, 38.0, 38.0], Some(53.2));
+    assert_eq!(weight, Weight::Note);
+    assert!(verdict.contains("cannot be tested here"), "{verdict}");
+}
+
+#[test]
+fn an_x_rating_must_agree_with_the_speed_beside_it() {
+    assert!(found(&alone(FAKE), "label-speed").is_empty(), "633x is 95 MB/s");
+    let findings = alone("633x 'up to 200 MB/s'");
+    assert!(found(&findings, "label-speed")[0].verdict.starts_with("633x is 95 MB/s"), "{findings:?}");
+    assert!(claims(&alone("170MB/s UHS-I")).contains(&"label-speed"), "UHS-I carries 104 MB/s");
+}
+
+#[test]
+fn a_printed_mark_that_the_card_does_not_claim_is_told() {
+    let mut identity = Identity {
+        ssr: Ssr::from_hex(&format!("{:0<128}", "8000000003000000020290000b0500")).ok(),
+        ..Identity::default()
+    };
+    identity.complete();
+    let seen = Seen { identity: Some(&identity), ..Seen::default() };
+    let findings = judge(&read("C10 U3"), &seen);
+    let told: Vec<&str> =
+        found(&findings, "label-mark-against-card").iter().map(|f| f.verdict.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "C10 is printed, and the card itself claims C4 only",
+            "U3 is printed, and the card itself claims no U mark"
+        ]
+    );
+    assert!(found(&judge(&read("C4"), &seen), "label-mark-against-card").is_empty());
+    assert!(
+        found(&alone("C10 U3"), "label-mark-against-card").is_empty(),
+        "a reader that hides the register says nothing"
+    );
+}
+
+#[test]
+fn a_run_below_the_mark_is_a_hint() {
+    let measured = Measured { write_mb_s: vec![9.0, 12.0], ..Measured::default() };
+    let findings = judge(&read("U3 C10"), &Seen { measured, ..Seen::default() });
+    let told = found(&findings, "label-mark-speed");
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].weight == Weight::Hint && told[0].verdict.starts_with("U3 promises at least 30 MB/s"),
+        "{told:?}"
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text: String, announced: Option<u64>, usable: Option<u64>, speeds: Vec<f64>) {
+        let measured = Measured { read_mb_s: speeds.clone(), write_mb_s: speeds, ceiling_mb_s: None };
+        let seen = Seen { announced_bytes: announced, usable_bytes: usable, identity: None, measured };
+        if let Ok(label) = parse(&text) {
+            let _ = judge(&label, &seen);
+        }
+    }
+
+    #[test]
+    fn no_words_in_any_order_panic(words in proptest::collection::vec("(up to|[0-9.]{1,4}|gb|tb|mb/s|x|[cuvae][0-9]{1,3}|uhs-?(i|ii|iii)?|class|sd[hxu]c|micro|express|read|w|r|'|/|4k|video speed class|é)", 0..20)) {
+        let text = words.join(" ");
+        if let Ok(label) = parse(&text) {
+            let _ = judge(&label, &Seen { announced_bytes: Some(64_000_000_000), ..Seen::default() });
+            let json = serde_json::to_string(&label).unwrap();
+            proptest::prop_assert!(serde_json::from_str::<Label>(&json).is_ok());
+        }
+    }
+}

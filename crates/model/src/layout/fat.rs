@@ -1,0 +1,144 @@
+//! FAT12, FAT16 and FAT32: the number of sectors of a FAT depends on the number of clusters, which depends on where the
+//! data area begins, which depends on the FAT. The formatters settle it by trying; so do we, in the same order, since
+//! the result is told from others by the sector.
+
+use super::table::{BIG_FAT16_SECTORS, MOST_CHS_SECTORS};
+use super::{FileSystem, Frame, Layout, gcd, start_before};
+
+/// Two copies of the FAT.
+const FATS: u64 = 2;
+/// 512 entries of 32 bytes.
+const ROOT_SECTORS: u64 = 32;
+/// The boot sector.
+const SMALL_RESERVED: u64 = 1;
+/// Boot sector, information sector, their copies from sector 6 on: FAT32 needs no fewer.
+const FAT32_RESERVED: u64 = 9;
+/// FAT32 rounds in steps of the boundary unit of SDHC cards, 4 MiB, if a boundary is larger.
+const FAT32_STEP: u64 = 8192;
+/// By the number of clusters alone a FAT12 is told from a FAT16 and that from a FAT32 (Microsoft's FAT specification).
+const MOST_FAT12: u64 = 4084;
+const MOST_FAT16: u64 = 65_524;
+
+/// Sectors of a FAT with entries of `bits` for so many clusters; the first two entries are no clusters.
+fn fat_sectors(clusters: u64, bits: u64) -> u64 {
+    ((clusters + 2) * bits).div_ceil(8 * 512)
+}
+
+/// Where FAT and data come to lie.
+#[derive(Debug, Clone, Copy)]
+struct Places {
+    start: u64,
+    reserved: u64,
+    fat: u64,
+    clusters: u64,
+}
+
+/// FAT12 and FAT16: what precedes the data is odd, so the partition begins where the data ends up on the boundary.
+pub(super) fn small(frame: &Frame) -> Layout {
+    let (file_system, bits) = match frame.row.file_system {
+        FileSystem::Fat12 => (FileSystem::Fat12, 12),
+        _ => (FileSystem::Fat16, 16),
+    };
+    let most = if bits == 12 { MOST_FAT12 } else { MOST_FAT16 };
+    let mut cluster = frame.row.cluster;
+    let mut places = settle_small(frame, cluster, bits);
+    // Capacities at the upper end of a row, which no real card has, would have a cluster too many.
+    while places.clusters > most {
+        cluster *= 2;
+        places = settle_small(frame, cluster, bits);
+    }
+    // A large boundary may leave a FAT16 so few that it were a FAT12.
+    while bits == 16 && places.clusters <= MOST_FAT12 && cluster > 1 {
+        cluster /= 2;
+        places = settle_small(frame, cluster, bits);
+    }
+    let sectors = frame.end - places.start;
+    let partition_type = match file_system {
+        FileSystem::Fat12 => 0x01,
+        _ if sectors < BIG_FAT16_SECTORS => 0x04,
+        _ => 0x06,
+    };
+    layout(frame, file_system, partition_type, cluster, places, ROOT_SECTORS)
+}
+
+fn settle_small(frame: &Frame, cluster: u64, bits: u64) -> Places {
+    let mut fat = (frame.end / cluster * bits).div_ceil(8 * 512);
+    loop {
+        let used = SMALL_RESERVED + FATS * fat + ROOT_SECTORS;
+        let odd = used % frame.boundary;
+        let mut start = if odd == 0 { frame.boundary } else { 2 * frame.boundary - odd };
+        let clusters = |start: u64| (frame.end - start - used) / cluster;
+        while fat_sectors(clusters(start), bits) > fat {
+            start += frame.boundary;
+        }
+        if fat_sectors(clusters(start), bits) == fat {
+            return Places { start, reserved: SMALL_RESERVED, fat, clusters: clusters(start) };
+        }
+        fat -= 1;
+    }
+}
+
+/// FAT32: the reserved sectors make up for the odd length of the FATs, and the partition begins on the boundary.
+pub(super) fn fat32(frame: &Frame) -> Layout {
+    let mut cluster = frame.row.cluster;
+    let mut places = settle_fat32(frame, cluster);
+    // A little above 2 GiB, where no card is, clusters of 32 KiB would be so few that it were a FAT16.
+    while places.clusters <= MOST_FAT16 && cluster > 1 {
+        cluster /= 2;
+        places = settle_fat32(frame, cluster);
+    }
+    let partition_type = if frame.total_sectors <= MOST_CHS_SECTORS { 0x0b } else { 0x0c };
+    layout(frame, FileSystem::Fat32, partition_type, cluster, places, 0)
+}
+
+fn settle_fat32(frame: &Frame, cluster: u64) -> Places {
+    // The reserved sectors are counted in 16 bits: what a larger boundary needs more goes before the partition.
+    let step = if frame.boundary <= FAT32_STEP { frame.boundary } else { gcd(frame.boundary, FAT32_STEP) };
+    let mut fat = (frame.end.div_ceil(cluster) * 4).div_ceil(512);
+    let mut reserved = reserve(fat, step);
+    loop {
+        let used = reserved + FATS * fat;
+        let start = start_before(frame.boundary, used, step);
+        let clusters = (frame.end - start - used) / cluster;
+        match fat_sectors(clusters, 32) {
+            needed if needed == fat => return Places { start, reserved, fat, clusters },
+            needed if needed > fat => reserved += step,
+            _ => {
+                fat -= 1;
+                reserved = reserve(fat, step);
+            }
+        }
+    }
+}
+
+fn reserve(fat: u64, step: u64) -> u64 {
+    let reserved = step - FATS * fat % step;
+    if reserved < FAT32_RESERVED { reserved + step } else { reserved }
+}
+
+fn layout(
+    frame: &Frame,
+    file_system: FileSystem,
+    partition_type: u8,
+    cluster: u64,
+    places: Places,
+    root_sectors: u64,
+) -> Layout {
+    Layout {
+        total_sectors: frame.total_sectors,
+        scheme: frame.scheme,
+        file_system,
+        partition_type,
+        boundary_sectors: frame.boundary,
+        partition_start: places.start,
+        partition_sectors: frame.end - places.start,
+        reserved_sectors: places.reserved,
+        fat_sectors: places.fat,
+        fats: FATS,
+        root_sectors,
+        data_start: places.start + places.reserved + FATS * places.fat + root_sectors,
+        cluster_sectors: cluster,
+        clusters: places.clusters,
+        geometry: frame.geometry,
+    }
+}

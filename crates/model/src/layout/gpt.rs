@@ -1,0 +1,84 @@
+//! A GPT with one partition, as bytes: UEFI specification 2.10, section 5.3. SDUC cards, above 2 TiB, have one.
+
+use super::{Layout, SECTOR};
+
+/// Sectors of the second table at the card's end: 128 entries of 128 bytes and the header.
+pub const SECOND_SECTORS: u64 = 33;
+const ENTRIES: usize = 128;
+const ENTRY: usize = 128;
+/// Sectors of the entries.
+const ENTRY_SECTORS: u64 = 32;
+const HEADER: usize = 92;
+/// Microsoft basic data, which exFAT partitions have: EBD0A0A2-B9E5-4433-87C0-68B6B72699C7.
+const BASIC_DATA: [u8; 16] =
+    [0xa2, 0xa0, 0xd0, 0xeb, 0xe5, 0xb9, 0x33, 0x44, 0x87, 0xc0, 0x68, 0xb6, 0xb7, 0x26, 0x99, 0xc7];
+
+/// Both tables of a card, each with the sector it belongs at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tables {
+    /// Header and entries, from sector 1 on.
+    pub first: Vec<u8>,
+    /// Entries and header, the last 33 sectors.
+    pub second: Vec<u8>,
+    /// Where the second begins.
+    pub second_start: u64,
+}
+
+/// The tables of a layout on a card of `card_sectors`; `disk` and `partition` are random.
+#[must_use]
+pub fn tables(layout: &Layout, card_sectors: u64, disk: [u8; 16], partition: [u8; 16]) -> Tables {
+    let entries = entries(layout, partition);
+    let last = card_sectors - 1;
+    let header = |own: u64, other: u64, table: u64| {
+        let mut sector = vec![0u8; SECTOR as usize];
+        sector[..8].copy_from_slice(b"EFI PART");
+        sector[8..12].copy_from_slice(&[0, 0, 1, 0]);
+        put(&mut sector, 12, &(HEADER as u32).to_le_bytes());
+        put(&mut sector, 24, &own.to_le_bytes());
+        put(&mut sector, 32, &other.to_le_bytes());
+        put(&mut sector, 40, &(2 + ENTRY_SECTORS).to_le_bytes());
+        put(&mut sector, 48, &(card_sectors - SECOND_SECTORS - 1).to_le_bytes());
+        put(&mut sector, 56, &disk);
+        put(&mut sector, 72, &table.to_le_bytes());
+        put(&mut sector, 80, &(ENTRIES as u32).to_le_bytes());
+        put(&mut sector, 84, &(ENTRY as u32).to_le_bytes());
+        put(&mut sector, 88, &crc32(&entries).to_le_bytes());
+        let sum = crc32(&sector[..HEADER]);
+        put(&mut sector, 16, &sum.to_le_bytes());
+        sector
+    };
+    let second_start = card_sectors - SECOND_SECTORS;
+    Tables {
+        first: [header(1, last, 2), entries.clone()].concat(),
+        second: [entries.clone(), header(last, 1, second_start)].concat(),
+        second_start,
+    }
+}
+
+fn entries(layout: &Layout, partition: [u8; 16]) -> Vec<u8> {
+    let mut entries = vec![0u8; ENTRIES * ENTRY];
+    put(&mut entries, 0, &BASIC_DATA);
+    put(&mut entries, 16, &partition);
+    put(&mut entries, 32, &layout.partition_start.to_le_bytes());
+    put(&mut entries, 40, &(layout.partition_end() - 1).to_le_bytes());
+    entries
+}
+
+fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+    bytes[at..at + value.len()].copy_from_slice(value);
+}
+
+/// CRC-32 as in Ethernet and zip: the polynomial 0x04C11DB7, bit by bit from the lowest.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(!0u32, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_check_sum_is_that_of_the_catalogue() {
+        // The check value of CRC-32/ISO-HDLC.
+        assert_eq!(super::crc32(b"123456789"), 0xcbf4_3926);
+    }
+}

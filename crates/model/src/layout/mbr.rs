@@ -1,0 +1,44 @@
+//! The master boot record with its one partition, as bytes.
+
+use super::table::Geometry;
+use super::{Layout, Scheme};
+
+/// Cylinders beyond this do not fit their ten bits.
+const MOST_CYLINDER: u64 = 1023;
+/// What stands for places beyond that: cylinder 1023, head 254, sector 63.
+const BEYOND: [u8; 3] = [254, 0xff, 0xff];
+/// Type of the entry that protects a GPT.
+const PROTECTIVE: u8 = 0xee;
+
+/// A sector as cylinder, head and sector, packed as the entry wants it.
+#[must_use]
+pub fn chs(sector: u64, geometry: Geometry) -> [u8; 3] {
+    let cylinder = sector / geometry.cylinder();
+    if cylinder > MOST_CYLINDER {
+        return BEYOND;
+    }
+    let head = sector / geometry.sectors_per_track % geometry.heads;
+    let number = sector % geometry.sectors_per_track + 1;
+    [head as u8, (number | cylinder >> 8 << 6) as u8, cylinder as u8]
+}
+
+/// The record of a layout; a protective one where the layout has a GPT. `id` is the disk's signature.
+#[must_use]
+pub fn record(layout: &Layout, id: u32) -> [u8; 512] {
+    let mut record = [0u8; 512];
+    let (kind, start, sectors) = match layout.scheme {
+        Scheme::Mbr => (layout.partition_type, layout.partition_start, layout.partition_sectors),
+        Scheme::Gpt => (PROTECTIVE, 1, layout.total_sectors - 1),
+    };
+    record[440..444].copy_from_slice(&id.to_le_bytes());
+    let entry = &mut record[446..462];
+    entry[1..4].copy_from_slice(&chs(start, layout.geometry));
+    entry[4] = kind;
+    entry[5..8].copy_from_slice(&chs(start + sectors - 1, layout.geometry));
+    // The length of what a GPT protects may not fit; all ones mean "at least".
+    let clipped = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes();
+    entry[8..12].copy_from_slice(&clipped(start));
+    entry[12..16].copy_from_slice(&clipped(sectors));
+    record[510..].copy_from_slice(&[0x55, 0xaa]);
+    record
+}

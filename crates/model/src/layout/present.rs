@@ -1,0 +1,129 @@
+//! The layout that stands on a card now, held against the one that the SD Association gives its capacity and against
+//! the card's own allocation unit.
+
+use super::boot::Volume;
+use super::{Layout, SECTOR, Wish, plan};
+use crate::finding::{Finding, Weight};
+use crate::units::{BinarySize, grouped};
+use serde::{Deserialize, Serialize};
+
+/// One partition, or a volume without one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partition {
+    /// Its number; `None` for a volume over the whole card.
+    pub number: Option<u32>,
+    /// First byte on the card.
+    pub start_bytes: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// What is in it, where its boot sector is understood.
+    #[serde(flatten)]
+    pub volume: Option<Volume>,
+    /// Where its files begin, from the card's start; the partition's start where the file system is not known.
+    pub data_start_bytes: u64,
+    /// True where that is a multiple of the unit.
+    pub aligned: bool,
+}
+
+/// What stands on a card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PresentLayout {
+    /// `mbr`, `gpt`; `None` without a partition table.
+    pub table: Option<String>,
+    /// Its partitions.
+    pub partitions: Vec<Partition>,
+    /// What data should begin on a multiple of, in bytes.
+    pub unit_bytes: u64,
+    /// Where that comes from.
+    pub unit_source: String,
+    /// Boundary unit of the SD Association's layout for this capacity, in bytes.
+    pub boundary_bytes: Option<u64>,
+    /// What that layout would be.
+    pub association: Option<Layout>,
+    /// True where all partitions begin their data on the unit; `None` where there is nothing to look at.
+    pub aligned: Option<bool>,
+}
+
+/// What was read from a card: number, start, length and boot sector of each partition.
+pub type Read = (Option<u32>, u64, u64, Option<Volume>);
+
+/// An allocation unit that the card states, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// Bytes.
+    pub bytes: u64,
+    /// Where it stands.
+    pub source: &'static str,
+}
+
+impl PresentLayout {
+    /// Looks at what was read from a card of `bytes` bytes. `stated` is the card's own allocation unit, where known.
+    #[must_use]
+    pub fn new(bytes: u64, table: Option<String>, read: Vec<Read>, stated: Option<Unit>) -> Self {
+        let association = plan(bytes / SECTOR, Wish::default()).ok();
+        let boundary = association.map(|layout| layout.boundary_sectors * SECTOR);
+        let by_capacity = Unit {
+            bytes: boundary.unwrap_or(4 << 20),
+            source: "boundary unit of the SD Association's layout for this capacity",
+        };
+        let unit = stated.unwrap_or(by_capacity);
+        let partitions: Vec<Partition> = read.into_iter().map(|read| partition(read, unit.bytes)).collect();
+        let aligned = (!partitions.is_empty()).then(|| partitions.iter().all(|p| p.aligned));
+        PresentLayout {
+            table,
+            partitions,
+            unit_bytes: unit.bytes,
+            unit_source: unit.source.to_owned(),
+            boundary_bytes: boundary,
+            association,
+            aligned,
+        }
+    }
+
+    /// The conclusion; `None` where nothing stands on the card that could be aligned.
+    #[must_use]
+    pub fn finding(&self, target: &str) -> Option<Finding> {
+        let unit = BinarySize(self.unit_bytes);
+        let odd = self.partitions.iter().find(|p| !p.aligned);
+        let found = match (self.aligned?, odd) {
+            (false, Some(odd)) => Finding::new("layout-alignment", Weight::Hint, 0.9, odd.complaint(self.unit_bytes))
+                .advise(format!(
+                    "`cardscope format {target}` lays it out anew, which loses what is on it; back it up first, or give --backup"
+                )),
+            _ => Finding::new(
+                "layout-alignment",
+                Weight::Note,
+                0.9,
+                format!("the data of every partition begins on a multiple of {unit}"),
+            ),
+        };
+        let found = found.because("unit_bytes", self.unit_bytes).because("unit_from", &self.unit_source);
+        Some(self.partitions.iter().fold(found, |found, p| found.because(&p.name(), p.data_start_bytes)))
+    }
+}
+
+fn partition((number, start_bytes, bytes, volume): Read, unit: u64) -> Partition {
+    let data_start_bytes = start_bytes.saturating_add(volume.as_ref().map_or(0, |v| v.data_offset));
+    let aligned = data_start_bytes.is_multiple_of(unit.max(1));
+    Partition { number, start_bytes, bytes, volume, data_start_bytes, aligned }
+}
+
+impl Partition {
+    /// `partition 1`, or `the volume`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.number.map_or_else(|| "the volume".to_owned(), |n| format!("partition {n}"))
+    }
+
+    fn complaint(&self, unit: u64) -> String {
+        let what = self.volume.as_ref().map_or_else(String::new, |v| format!(" ({})", v.file_system));
+        let past = self.data_start_bytes % unit;
+        format!(
+            "the data of {}{what} begins at byte {}, {} bytes past a multiple of {}: files share the card's units with what is before them, so a write may cost two",
+            self.name(),
+            grouped(self.data_start_bytes),
+            grouped(past),
+            BinarySize(unit)
+        )
+    }
+}

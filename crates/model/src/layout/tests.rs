@@ -1,0 +1,194 @@
+//! Layouts against cards as they left the factory, and what must hold for every capacity.
+
+use super::*;
+use proptest::prelude::*;
+
+fn sd(sectors: u64) -> Layout {
+    plan(sectors, Wish::default()).unwrap()
+}
+
+/// sd-facts section 6, "as read from the card".
+#[test]
+fn an_8_gb_sandisk_leaves_the_factory_with_4404_reserved_sectors() {
+    let l = sd(15_523_840);
+    assert_eq!((l.file_system, l.partition_type), (FileSystem::Fat32, 0x0b));
+    assert_eq!((l.partition_start, l.reserved_sectors, l.fat_sectors), (8192, 4404, 1894));
+    assert_eq!((l.data_start, l.cluster_sectors), (16_384, 64));
+}
+
+#[test]
+fn a_32_gb_sandisk_leaves_the_factory_with_973_584_clusters() {
+    let l = sd(62_333_952);
+    assert_eq!((l.partition_start, l.reserved_sectors, l.fat_sectors), (8192, 1170, 7607));
+    assert_eq!((l.data_start, l.clusters, l.partition_type), (24_576, 973_584, 0x0c));
+    assert_eq!(l.partition_end(), 62_333_952);
+}
+
+#[test]
+fn a_64_gb_card_is_exfat_with_data_at_32_mib() {
+    let l = sd(124_735_488);
+    assert_eq!((l.file_system, l.partition_type, l.cluster_sectors), (FileSystem::Exfat, 0x07, 256));
+    assert_eq!((l.partition_start, l.reserved_sectors, l.fat_sectors), (32_768, 16_384, 16_384));
+    assert_eq!((l.data_start, l.clusters), (65_536, 486_992));
+}
+
+#[test]
+fn a_256_gb_card_has_clusters_of_256_kib() {
+    let l = sd(500_000_000);
+    assert_eq!((l.partition_start, l.reserved_sectors, l.fat_sectors), (65_536, 32_768, 32_768));
+    assert_eq!((l.data_start, l.clusters, l.cluster_sectors), (131_072, 976_306, 512));
+}
+
+#[test]
+fn every_capacity_has_the_file_system_and_cluster_of_its_class() {
+    let mib = |n: u64| sd(n << 11);
+    for (size, file_system, cluster, boundary) in [
+        (8, FileSystem::Fat12, 16, 16),
+        (60, FileSystem::Fat12, 32, 32),
+        (256, FileSystem::Fat16, 32, 64),
+        (1024, FileSystem::Fat16, 32, 128),
+        (2048, FileSystem::Fat16, 64, 128),
+        (32 << 10, FileSystem::Fat32, 64, 8192),
+        (128 << 10, FileSystem::Exfat, 256, 32_768),
+        (512 << 10, FileSystem::Exfat, 512, 65_536),
+        (2 << 20, FileSystem::Exfat, 1024, 131_072),
+        // 8 MB clusters at 32 TB, 32 MiB at 128 TB.
+        (32 << 20, FileSystem::Exfat, 16_384, 131_072),
+        (128 << 20, FileSystem::Exfat, 65_536, 131_072),
+    ] {
+        let l = mib(size);
+        assert_eq!(
+            (l.file_system, l.cluster_sectors, l.boundary_sectors),
+            (file_system, cluster, boundary),
+            "{size}"
+        );
+    }
+}
+
+#[test]
+fn small_cards_are_typed_by_the_sectors_of_their_partition() {
+    assert_eq!(sd(8 << 11).partition_type, 0x01);
+    assert_eq!(sd(65 << 11).partition_type, 0x06);
+    assert_eq!((sd(1 << 32).scheme, sd((1 << 32) + 1).scheme), (Scheme::Mbr, Scheme::Gpt));
+}
+
+#[test]
+fn a_size_adjustment_ends_the_partition_on_a_cylinder_and_none_leaves_nothing_unused() {
+    let adjusted = plan(62_333_952, Wish { size_adjustment: true, ..Wish::default() }).unwrap();
+    // 255 heads of 63 sectors.
+    assert_eq!(adjusted.partition_end() % 16_065, 0);
+    assert!(62_333_952 - adjusted.partition_end() < 16_065);
+    assert_eq!(sd(62_333_952).partition_end(), 62_333_952);
+}
+
+#[test]
+fn a_measured_unit_of_12_or_24_mib_moves_the_data_onto_it() {
+    for sectors in [15_523_840u64, 62_333_952, 124_735_488, 500_000_000] {
+        for boundary in [12u64 << 20, 24 << 20] {
+            let l = plan(sectors, Wish { boundary: Some(boundary), ..Wish::default() }).unwrap();
+            assert_eq!(l.data_start * SECTOR % boundary, 0, "{sectors} {boundary}");
+            assert!(l.reserved_sectors <= 65_535, "the field has 16 bits");
+        }
+    }
+}
+
+#[test]
+fn a_boundary_that_fits_no_cluster_or_no_card_is_refused() {
+    for boundary in [0, 1000, 100 << 10, 32 << 30] {
+        let refused = plan(124_735_488, Wish { boundary: Some(boundary), ..Wish::default() });
+        assert!(matches!(refused, Err(LayoutError::Boundary { .. })), "{boundary}");
+    }
+    assert!(matches!(plan(2047, Wish::default()), Err(LayoutError::TooSmall { .. })));
+    assert!(matches!(plan((1 << 38) + 1, Wish::default()), Err(LayoutError::TooLarge { .. })));
+}
+
+#[test]
+fn the_record_says_what_the_layout_says() {
+    let l = sd(62_333_952);
+    let record = mbr::record(&l, 0x1234_5678);
+    assert_eq!(record[446 + 4], 0x0c);
+    assert_eq!(record[446 + 8..446 + 12], 8192u32.to_le_bytes());
+    assert_eq!(record[446 + 12..446 + 16], (62_333_952u32 - 8192).to_le_bytes());
+    // Sector 8192 with 255 heads of 63: cylinder 0, head 130, sector 3.
+    assert_eq!(record[446 + 1..446 + 4], [130, 3, 0]);
+    assert_eq!(record[510..], [0x55, 0xaa]);
+    // Beyond cylinder 1023 all bits are set.
+    assert_eq!(record[446 + 5..446 + 8], [254, 0xff, 0xff]);
+}
+
+#[test]
+fn a_gpt_names_the_partition_and_lies_at_both_ends() {
+    let sectors = 5_000_000_000;
+    let l = sd(sectors);
+    let tables = gpt::tables(&l, sectors, [1; 16], [2; 16]);
+    assert_eq!((tables.first.len(), tables.second.len()), (33 * 512, 33 * 512));
+    assert_eq!(tables.second_start + 33, sectors);
+    assert_eq!(tables.first[512 + 32..512 + 40], l.partition_start.to_le_bytes());
+    assert!(l.partition_end() <= tables.second_start);
+    assert_eq!(mbr::record(&l, 0)[446 + 4], 0xee);
+}
+
+/// Any capacity that a card may have, small ones as often as large ones.
+fn capacities() -> impl Strategy<Value = u64> {
+    (11u32..38, any::<u64>()).prop_map(|(power, rest)| (1u64 << power) + rest % (1 << power) + 1)
+}
+
+fn holds(l: &Layout) -> Result<(), TestCaseError> {
+    prop_assert_eq!(l.data_start % l.boundary_sectors, 0, "data begins on a boundary");
+    let bits = match l.file_system {
+        FileSystem::Fat12 => 12,
+        FileSystem::Fat16 => 16,
+        _ => 32,
+    };
+    prop_assert!(
+        l.fat_sectors * SECTOR * 8 >= (l.clusters + 2) * bits,
+        "the FAT has an entry for every cluster"
+    );
+    let end = l.data_start + l.clusters * l.cluster_sectors;
+    prop_assert!(end <= l.partition_end() && l.partition_end() <= l.total_sectors, "inside the card");
+    prop_assert!(l.partition_end() - end < l.cluster_sectors, "no cluster is given away");
+    prop_assert!(l.partition_start >= 1 && l.clusters > 0);
+    let most = match l.file_system {
+        FileSystem::Fat12 => 1..=4084,
+        FileSystem::Fat16 => 4085..=65_524,
+        FileSystem::Fat32 => 65_525..=268_435_444,
+        FileSystem::Exfat => 1..=4_294_967_285,
+    };
+    prop_assert!(most.contains(&l.clusters), "{} clusters are no {}", l.clusters, l.file_system);
+    let places = l.partition_start + l.reserved_sectors + l.fats * l.fat_sectors + l.root_sectors;
+    prop_assert_eq!(places, l.data_start);
+    prop_assert!(l.file_system == FileSystem::Exfat || l.reserved_sectors <= 65_535);
+    prop_assert!(
+        l.scheme == Scheme::Mbr || l.partition_start >= 34 && l.partition_end() + 33 <= l.total_sectors
+    );
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn every_capacity_from_1_mib_to_128_tib_has_a_layout_that_holds(sectors in capacities(), size_adjustment: bool) {
+        holds(&plan(sectors, Wish { boundary: None, size_adjustment }).unwrap())?;
+    }
+
+    #[test]
+    fn every_boundary_that_is_taken_holds_as_well(sectors in capacities(), units in 1u64..4000, size_adjustment: bool) {
+        for unit in [8u64 << 10, 32 << 10, 1 << 20, 4 << 20] {
+            let wish = Wish { boundary: Some(units * unit), size_adjustment };
+            if let Ok(layout) = plan(sectors, wish) {
+                prop_assert_eq!(layout.boundary_sectors * SECTOR, units * unit);
+                holds(&layout)?;
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_in_a_boot_sector_never_panics(head in proptest::collection::vec(any::<u8>(), 0..3000), signed: bool) {
+        let mut head = head;
+        if signed && head.len() >= 512 {
+            head[510..512].copy_from_slice(&[0x55, 0xaa]);
+            head[3..11].copy_from_slice(b"EXFAT   ");
+        }
+        let _ = boot::read(&head);
+    }
+}

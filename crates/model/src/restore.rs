@@ -1,0 +1,102 @@
+//! What `restore` did. Sizes and places in bytes.
+
+use serde::{Deserialize, Serialize};
+
+/// What the originals come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RestoreSource {
+    /// What a test saved before it overwrote it.
+    Journal,
+    /// An image of a whole card.
+    Backup,
+}
+
+/// How it is known that this is the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecognisedBy {
+    /// By what it says of itself: CID, or model and serial number.
+    Identity,
+    /// By what stands on it.
+    Content,
+    /// The user said so.
+    Consent,
+    /// By its size only: it says nothing of itself, and nothing stands on it that would tell.
+    SizeOnly,
+}
+
+/// A part of the card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoreRange {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Why, where there is more to say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+}
+
+/// What became of a journal or a backup.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RestoreReport {
+    /// The journal or image.
+    pub file: String,
+    /// Which of both.
+    pub source: RestoreSource,
+    /// The target as it was named.
+    pub target: String,
+    /// When the originals were saved, UTC.
+    pub saved_at: String,
+    /// Bytes that the card announces.
+    pub announced_bytes: u64,
+    /// How it is known that this is the card; `None` before it was looked at.
+    pub recognised_by: Option<RecognisedBy>,
+    /// Bytes that the journal or image holds.
+    pub saved_bytes: u64,
+    /// Bytes of the card that were not as they had been; `None` where nobody looked.
+    pub differed_bytes: Option<u64>,
+    /// Bytes written to the card.
+    pub bytes_restored: u64,
+    /// Whether everything was read again after opening the card anew, and compared.
+    pub compared: bool,
+    /// What the card did not keep.
+    pub lost: Vec<RestoreRange>,
+    /// What could not be restored, and why.
+    pub unreadable: Vec<RestoreRange>,
+    /// True where the journal was removed, since nothing is left to do.
+    pub removed: bool,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+    /// What ended it early, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+}
+
+impl RestoreReport {
+    /// Whether data is lost: exit status 1.
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        !self.lost.is_empty() || !self.unreadable.is_empty()
+    }
+}
+
+/// A journal that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingJournal {
+    /// Its file.
+    pub file: String,
+    /// The target as it was named.
+    pub target: String,
+    /// What the card calls itself, where it does.
+    pub card: Option<String>,
+    /// Bytes that the card announces.
+    pub announced_bytes: u64,
+    /// When its test began, UTC.
+    pub began: String,
+    /// Bytes of the card that it holds.
+    pub saved_bytes: u64,
+    /// What is with it: `waits`, `running` where its test goes on, or why it cannot be used.
+    pub state: String,
+}

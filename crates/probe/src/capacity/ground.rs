@@ -1,0 +1,243 @@
+//! What every step of the quick probe stands on: originals saved before a write, stamps written, and looked at again
+//! in random order, never believed on one look.
+//!
+//! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
+
+use super::ranges::Ranges;
+use crate::card::{Answer, Card, Piece, pieces};
+use crate::keeper::Keeper;
+use crate::sector::{SECTOR, SectorFound, look};
+use crate::trouble::Stop;
+use crate::watch::Watch;
+use cardscope_engine::content::Content;
+use cardscope_engine::runner::random::Random;
+use std::collections::BTreeMap;
+
+/// Smallest stretch that is looked at: the page of every cache of a fake that is known, and a multiple of every sector.
+pub(super) const UNIT: u32 = 4096;
+
+/// A stamp that should stand on the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub(super) piece: Piece,
+    pub(super) generation: u32,
+    /// False where it was not written: the block could not be saved, or the write failed twice.
+    pub(super) written: bool,
+}
+
+impl Claim {
+    /// The same stretch block by block.
+    pub(super) fn blocks(self) -> impl Iterator<Item = Claim> {
+        pieces(self.piece.offset, self.piece.end(), UNIT).map(move |piece| Claim { piece, ..self })
+    }
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It stands there.
+    Kept,
+    /// It does not: what stands in the first wrong sector, and where that is.
+    Lost { found: SectorFound, at: u64 },
+}
+
+impl State {
+    pub(super) fn kept(self) -> bool {
+        self == State::Kept
+    }
+}
+
+/// The card, and all that is known of what was done to it.
+pub(super) struct Ground<'g, 't> {
+    pub(super) card: &'g mut Card<'t>,
+    keeper: Option<&'g mut dyn Keeper>,
+    pub(super) watch: &'g mut dyn Watch,
+    pub(super) random: Random,
+    pub(super) salt: u64,
+    generation: u32,
+    saved: Ranges,
+    unsavable: Ranges,
+    /// Writes that failed twice.
+    pub(super) failed_writes: u64,
+    /// Blocks whose second look differed from the first.
+    pub(super) wavered: Vec<u64>,
+    /// Bytes that may be written.
+    max_write: u64,
+    deadline: Option<f64>,
+}
+
+impl<'g, 't> Ground<'g, 't> {
+    pub(super) fn new(
+        card: &'g mut Card<'t>,
+        keeper: Option<&'g mut dyn Keeper>,
+        watch: &'g mut dyn Watch,
+        options: &super::Options,
+    ) -> Self {
+        let deadline = options.budget.map(|b| card.seconds() + b.as_secs_f64());
+        Ground {
+            salt: super::salt(options),
+            card,
+            keeper,
+            watch,
+            random: Random::new(options.seed),
+            generation: 0,
+            saved: Ranges::default(),
+            unsavable: Ranges::default(),
+            failed_writes: 0,
+            wavered: Vec::new(),
+            max_write: options.max_write.unwrap_or(u64::MAX),
+            deadline,
+        }
+    }
+
+    /// Whether `bytes` more may be written in the limits that the user set.
+    pub(super) fn may_write(&mut self, bytes: u64) -> bool {
+        let in_time = self.deadline.is_none_or(|end| self.card.seconds() < end);
+        in_time && self.card.tally().written.saturating_add(bytes) <= self.max_write
+    }
+
+    pub(super) fn keeps_data(&self) -> bool {
+        self.keeper.is_some()
+    }
+
+    /// The block at this address.
+    pub(super) fn unit(&self, address: u64) -> Piece {
+        let offset = address.min(self.card.bytes() - 1) / u64::from(UNIT) * u64::from(UNIT);
+        Piece { offset, len: (self.card.bytes() - offset).min(u64::from(UNIT)) as u32 }
+    }
+
+    /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
+    pub(super) fn save(&mut self, wanted: &[Piece]) -> Result<(), Stop> {
+        let Some(keeper) = self.keeper.as_deref_mut() else { return Ok(()) };
+        let block = self.card.block();
+        let new: Vec<Piece> = wanted
+            .iter()
+            .flat_map(|p| pieces(p.offset, p.end(), block))
+            .filter(|p| !self.saved.contains(*p) && !self.unsavable.contains(*p))
+            .collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut unreadable = Vec::new();
+        self.card.read(new.iter().copied(), Content::Buffer, |piece, _, answer| match answer {
+            Answer::Differs { bytes, .. } => Ok(keeper.keep(piece.offset, bytes)?),
+            Answer::Same | Answer::Failed(_) => {
+                unreadable.push(piece);
+                Ok(())
+            }
+        })?;
+        keeper.commit()?;
+        new.iter().filter(|p| !unreadable.contains(p)).for_each(|p| self.saved.add(*p));
+        // A large piece may be unreadable in one place only: what can be saved of it is.
+        for piece in unreadable {
+            if piece.len <= UNIT {
+                self.unsavable.add(piece);
+            } else {
+                let parts: Vec<Piece> = pieces(piece.offset, piece.end(), UNIT).collect();
+                self.save(&parts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Saves and stamps pieces, in order; what could not be is said in the claims. A piece of which a part could not be
+    /// saved is cut into blocks.
+    pub(super) fn stamp(&mut self, wanted: &[Piece]) -> Result<Vec<Claim>, Stop> {
+        self.save(wanted)?;
+        self.generation += 1;
+        let generation = self.generation;
+        let content = Content::Stamp { salt: self.salt, generation };
+        let unit = |piece: &Piece| if self.unsavable.touches(*piece) { UNIT } else { piece.len };
+        let mut claims: Vec<Claim> = wanted
+            .iter()
+            .flat_map(|p| pieces(p.offset, p.end(), unit(p)))
+            .map(|piece| Claim { piece, generation, written: !self.unsavable.touches(piece) })
+            .collect();
+        let mut failed = Vec::new();
+        let writes: Vec<Piece> = claims.iter().filter(|c| c.written).map(|c| c.piece).collect();
+        self.card.write(writes, content, |piece, _, trouble| {
+            if trouble.is_some() {
+                failed.push(piece);
+            }
+        })?;
+        self.card.flush()?;
+        claims.iter_mut().filter(|c| failed.contains(&c.piece)).for_each(|c| c.written = false);
+        self.failed_writes += failed.len() as u64;
+        Ok(claims)
+    }
+
+    /// Looks at claims in random order. What is not kept is looked at again after opening the card anew: only what is
+    /// lost both times is lost.
+    pub(super) fn check(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
+        let mut states = self.look_at(claims)?;
+        let lost: Vec<usize> = (0..claims.len()).filter(|i| !states[*i].kept()).collect();
+        if lost.is_empty() {
+            return Ok(states);
+        }
+        self.card.reopen()?;
+        let again: Vec<Claim> = lost.iter().map(|i| claims[*i]).collect();
+        for (index, state) in lost.into_iter().zip(self.look_at(&again)?) {
+            if state != states[index] {
+                self.wavered.push(claims[index].piece.offset);
+            }
+            // Bits that are wrong in other places each time are the reading's fault: no sector was wrong twice.
+            states[index] = if flips_move(states[index], state) { State::Kept } else { state };
+        }
+        Ok(states)
+    }
+
+    fn look_at(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
+        let mut states: Vec<State> =
+            claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.piece.offset }).collect();
+        let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, claim) in claims.iter().enumerate().filter(|(_, c)| c.written) {
+            generations.entry(claim.generation).or_default().push(index);
+        }
+        for (generation, mut order) in generations {
+            shuffle(&mut order, &mut self.random);
+            let places: BTreeMap<u64, usize> =
+                order.iter().map(|index| (claims[*index].piece.offset, *index)).collect();
+            let content = Content::Stamp { salt: self.salt, generation };
+            let salt = self.salt;
+            let reads = order.iter().map(|index| claims[*index].piece);
+            self.card.read(reads, content, |piece, _, answer| {
+                if let Some(index) = places.get(&piece.offset) {
+                    states[*index] = state(piece, answer, salt, generation);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(states)
+    }
+}
+
+/// Two looks at one piece that found flips, in different sectors.
+fn flips_move(first: State, second: State) -> bool {
+    match (first, second) {
+        (
+            State::Lost { found: SectorFound::Flipped { .. }, at: one },
+            State::Lost { found: SectorFound::Flipped { .. }, at: other },
+        ) => one != other,
+        _ => false,
+    }
+}
+
+fn state(piece: Piece, answer: Answer<'_>, salt: u64, generation: u32) -> State {
+    match answer {
+        Answer::Same => State::Kept,
+        Answer::Failed(_) => State::Lost { found: SectorFound::Error, at: piece.offset },
+        Answer::Differs { bytes, first } => {
+            let from = first / SECTOR * SECTOR;
+            let at = piece.offset + from as u64;
+            let sector = &bytes[from..(from + SECTOR).min(bytes.len())];
+            State::Lost { found: look(sector, at, salt, generation), at }
+        }
+    }
+}
+
+/// Fisher and Yates.
+fn shuffle(items: &mut [usize], random: &mut Random) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, random.below(last as u64 + 1) as usize);
+    }
+}

@@ -1,0 +1,241 @@
+//! From what was seen to a verdict with its confidence, its bound and its proof.
+
+use super::Outcome;
+use super::ground::{Claim, State};
+use super::quick::Quick;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_model::verify::{Disproof, Verdict};
+
+/// So many disproving addresses are listed.
+const DISPROOFS: usize = 16;
+
+/// A cache of this size is known from public reports; an address period that is a power of two up to it may as well be
+/// a card that keeps nothing but what such a memory holds.
+const MEMORY_LIKE: u64 = 512 << 20;
+
+/// Periods that come from the width of an address on the way to the card, not from the card: 28 and 32 bits of
+/// sectors of 512 bytes (ATA, SCSI READ(10)).
+const READER_LIMITS: [u64; 2] = [1 << 37, 1 << 41];
+
+impl Quick<'_, '_> {
+    /// Everything that all outcomes share.
+    fn outcome(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
+        let wavered = self.ground.wavered.len() as u64
+            + self.ground.card.troubles().iter().filter(|t| t.recovered).count() as u64;
+        Outcome {
+            verdict,
+            usable_bytes: None,
+            good_bytes: None,
+            proven_bytes: self.proven(seen),
+            confidence: certainty(seen.iter().filter(|(_, s)| !s.kept()).count()),
+            share: None,
+            wrap_bytes: None,
+            cache_bytes: None,
+            overflown_bytes: 0,
+            disproofs: disproofs(seen),
+            wavered,
+            cut_short: self.cut_short,
+        }
+    }
+
+    pub(super) fn genuine(&self, seen: &[(Claim, State)]) -> Outcome {
+        let all = self.ground.card.bytes();
+        let share = self.excluded(seen);
+        let mut outcome = self.outcome(Verdict::Genuine, seen);
+        // What a genuine card kept of the run is proven by the looks at its oldest and newest blocks.
+        outcome.proven_bytes = self.tail_bytes().max(outcome.proven_bytes) + self.marker_bytes();
+        outcome.overflown_bytes = self.tail_bytes();
+        outcome.confidence = if outcome.wavered > 0 { 0.9 } else { 0.95_f64.max(1.0 - share.excluded_above) };
+        outcome.share = Some(share);
+        if outcome.wavered > 1 {
+            outcome.verdict = Verdict::Unstable;
+            outcome.confidence = certainty(outcome.wavered as usize);
+        } else if 2 * self.tail_bytes() < all && (share.samples < 4 || self.tail_bytes() < 8 << 20) {
+            outcome.verdict = Verdict::Inconclusive;
+            outcome.confidence = 0.5;
+        } else {
+            (outcome.usable_bytes, outcome.good_bytes) = (Some(all), Some(all));
+        }
+        outcome
+    }
+
+    pub(super) fn limbo(&self, usable: Option<u64>, at_least: u64, seen: &[(Claim, State)]) -> Outcome {
+        let cache = Some(self.flood.bytes()).filter(|bytes| *bytes > 0);
+        let reader = usable.is_some_and(|bytes| READER_LIMITS.contains(&bytes));
+        let verdict = if reader { Verdict::ReaderSuspect } else { Verdict::Limbo };
+        Outcome {
+            usable_bytes: usable,
+            good_bytes: usable.or(Some(at_least)),
+            cache_bytes: cache,
+            ..self.outcome(verdict, seen)
+        }
+    }
+
+    pub(super) fn chain(&self, usable: u64, period: u64, seen: &[(Claim, State)]) -> Outcome {
+        Outcome {
+            verdict: Verdict::Chain,
+            wrap_bytes: Some(period),
+            ..self.limbo(Some(usable), usable, seen)
+        }
+    }
+
+    /// `inside` markers within one period are all kept.
+    pub(super) fn wraparound(&self, period: u64, seen: &[(Claim, State)], inside: usize) -> Outcome {
+        let all = self.ground.card.bytes();
+        let memory = period.is_power_of_two() && period <= MEMORY_LIKE && all / period >= 16;
+        let (verdict, usable) = if memory {
+            (Verdict::Dead, 0)
+        } else if READER_LIMITS.contains(&period) {
+            (Verdict::ReaderSuspect, period)
+        } else {
+            (Verdict::Wraparound, period)
+        };
+        Outcome {
+            verdict,
+            usable_bytes: Some(usable),
+            good_bytes: Some(usable),
+            wrap_bytes: Some(period),
+            confidence: certainty(inside),
+            ..self.outcome(Verdict::Wraparound, seen)
+        }
+    }
+
+    pub(super) fn overcommitted(&self, seen: &[(Claim, State)]) -> Outcome {
+        let outcome = self.outcome(Verdict::Overcommitted, seen);
+        Outcome { good_bytes: Some(outcome.proven_bytes.max(self.tail_bytes() / 2)), ..outcome }
+    }
+
+    pub(super) fn keeps_none(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
+        Outcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) }
+    }
+
+    /// Losses here and there; `still` where they were lost a second time.
+    pub(super) fn losses(&self, seen: &[(Claim, State)], still: bool) -> Outcome {
+        let share = self.excluded(seen);
+        let all = self.ground.card.bytes() as f64;
+        // Where no marker was hit, what the run showed is all there is to estimate from.
+        let (bad, samples) = match share.bad {
+            0 => (seen.iter().filter(|(_, s)| !s.kept()).count() as u64, seen.len() as u64),
+            bad => (bad, share.samples),
+        };
+        let good = (all * (1.0 - bad as f64 / samples.max(1) as f64)) as u64;
+        let outcome = self.outcome(if still { Verdict::Damaged } else { Verdict::Unstable }, seen);
+        Outcome { good_bytes: Some(good), share: Some(share), ..outcome }
+    }
+}
+
+/// Each independent observation halves the doubt, as far as a probe can be trusted at all.
+fn certainty(observations: usize) -> f64 {
+    (1.0 - 0.5_f64.powi(observations.min(10) as i32)).clamp(0.5, 0.999)
+}
+
+/// Addresses that disprove the card, each with how often it was lost.
+fn disproofs(seen: &[(Claim, State)]) -> Vec<Disproof> {
+    let mut listed: Vec<Disproof> = Vec::new();
+    for (claim, state) in seen {
+        let State::Lost { found, at } = state else { continue };
+        if let Some(known) = listed.iter_mut().find(|d| d.address == *at) {
+            known.seen += 1;
+        } else if listed.len() < DISPROOFS {
+            let expected = format!("stamp of address {at}, write {}", claim.generation);
+            // Each loss was looked at twice, the second time after opening the card anew.
+            listed.push(Disproof { address: *at, expected, found: *found, seen: 2 });
+        }
+    }
+    listed
+}
+
+/// What is to be said about an outcome, in sentences with their numbers.
+#[must_use]
+pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
+    let mut findings = vec![capacity(outcome, announced)];
+    if outcome.verdict == Verdict::Genuine {
+        findings.push(bound(outcome, announced));
+    }
+    if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
+        findings.push(
+            Finding::new("answers-differ", Weight::Hint, 0.5, "a place was asked twice and gave two answers")
+                .because("times", outcome.wavered)
+                .advise("test it again in another reader before you trust card or reader"),
+        );
+    }
+    if outcome.cut_short {
+        findings.push(
+            Finding::new(
+                "cut-short",
+                Weight::Note,
+                1.0,
+                "the limits given with --budget or --max-write ended it early",
+            )
+            .because("bytes of the run", outcome.overflown_bytes),
+        );
+    }
+    findings
+}
+
+fn capacity(outcome: &Outcome, announced: u64) -> Finding {
+    let usable = outcome.usable_bytes.map(|b| Capacity(b).to_string());
+    let weight = if outcome.verdict.is_bad() { Weight::Bad } else { Weight::Note };
+    let finding = Finding::new("capacity", weight, outcome.confidence, sentence(outcome, announced))
+        .because("announced", Capacity(announced))
+        .because("usable", usable.unwrap_or_else(|| "unknown".into()))
+        .because("disproving addresses listed", outcome.disproofs.len());
+    match outcome.verdict {
+        Verdict::Genuine => finding,
+        Verdict::ReaderSuspect | Verdict::Unstable => {
+            finding.advise("test the card in a second reader: the answer may change with it")
+        }
+        Verdict::Inconclusive => finding.advise("run it again without limits, or with --full"),
+        Verdict::Damaged => finding.advise("`verify --full` finds every bad block; do not keep data on it"),
+        _ => finding.advise(
+            "do not use what lies beyond the usable bytes; before you accuse the seller, see it in a second reader",
+        ),
+    }
+}
+
+fn sentence(outcome: &Outcome, announced: u64) -> String {
+    let cache = outcome
+        .cache_bytes
+        .map_or(String::new(), |b| format!(", hidden by a cache of less than {}", BinarySize(b >> 20 << 20)));
+    let usable = outcome.usable_bytes.map_or("an unknown part".to_owned(), |b| Capacity(b).to_string());
+    let wrap = outcome.wrap_bytes.map_or(String::new(), |b| Capacity(b).to_string());
+    match outcome.verdict {
+        Verdict::Genuine => "nothing speaks against the announced capacity".to_owned(),
+        Verdict::Limbo => format!("only {usable} are there, what is written beyond is lost{cache}"),
+        Verdict::Wraparound => format!("addresses repeat every {wrap}: what is written beyond overwrites what lies before"),
+        Verdict::Chain => format!("addresses repeat every {wrap}, and of that only {usable} are there{cache}"),
+        Verdict::Damaged => "places here and there lose what is written to them".to_owned(),
+        Verdict::Dead => "it keeps no block that is written to it".to_owned(),
+        Verdict::Overcommitted => format!(
+            "it keeps any block until about {} are in use, then new ones are lost",
+            Capacity(outcome.good_bytes.unwrap_or(0))
+        ),
+        Verdict::ReadOnly => "writes are accepted or refused, and what stood there stays: it is worn out to read-only, or locked".to_owned(),
+        Verdict::Unstable => "the same place gives different answers".to_owned(),
+        Verdict::ReaderSuspect => {
+            format!("the card ends or repeats at {usable}, just where the addresses of some readers end")
+        }
+        Verdict::Inconclusive => format!("too little of {} could be looked at", Capacity(announced)),
+    }
+}
+
+/// What a sampled test cannot see, said with it.
+fn bound(outcome: &Outcome, announced: u64) -> Finding {
+    let share = outcome.share.map_or(1.0, |s| s.excluded_above);
+    Finding::new(
+        "bound",
+        Weight::Note,
+        0.95,
+        format!(
+            "a bad share above {:.1} % would have been seen with 95 %, a cache up to {} too; no test that writes {} can \
+             expose a card that really holds more than that",
+            share * 100.0,
+            BinarySize(outcome.overflown_bytes.min(announced) >> 20 << 20),
+            Capacity(outcome.proven_bytes)
+        ),
+    )
+    .because("markers", outcome.share.map_or(0, |s| s.samples))
+    .because("proven bytes", outcome.proven_bytes)
+    .advise("`verify --full` is the only proof")
+}

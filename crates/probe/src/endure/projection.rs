@@ -1,0 +1,145 @@
+//! When half of the card will be bad, from how the bad share grew so far.
+//!
+//! The logarithm of a block's endurance scatters about normally (reference page `flash-behaviour` 1.2), so the probit of
+//! the bad share is a straight line over the logarithm of the cycles, and half of it is bad where that line crosses 0.
+
+use cardscope_model::endure::{EndureRound, Projection};
+
+/// Rounds with growing losses that a line needs.
+const FEWEST: usize = 4;
+
+/// t for 95 % and the number of rounds left out in turn is taken as that of many: an interval that is honest, not exact.
+const T95: f64 = 2.0;
+
+/// The projection for a span of so many bytes, or why there is none.
+///
+/// # Errors
+/// The reason, for people.
+pub fn project(rounds: &[EndureRound], span: u64) -> Result<Projection, String> {
+    let all: Vec<(f64, f64)> = points(rounds, span);
+    match all.len() {
+        0 => return Err("no sector was lost so far, so nothing says when the first will be".to_owned()),
+        n if n < FEWEST => {
+            return Err(format!(
+                "sectors were lost in {n} rounds with growing losses so far, and a trend needs {FEWEST}"
+            ));
+        }
+        _ => {}
+    }
+    let estimate = crossing(&all).ok_or("the bad share does not grow with the cycles")?;
+    let without: Vec<f64> = (0..all.len())
+        .filter_map(|out| {
+            let rest: Vec<(f64, f64)> =
+                all.iter().enumerate().filter(|(n, _)| *n != out).map(|(_, p)| *p).collect();
+            crossing(&rest)
+        })
+        .collect();
+    // The jackknife: the spread of estimates that each leave one round out.
+    let n = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / n;
+    let variance = (n - 1.0) / n * without.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+    let spread = T95 * variance.sqrt();
+    Ok(Projection {
+        cycles: estimate.exp(),
+        interval: [(estimate - spread).exp(), (estimate + spread).exp()],
+        bytes_written: estimate.exp() * span as f64,
+        rounds: all.len() as u32,
+    })
+}
+
+/// Logarithm of the cycles and probit of the share, of each round whose share was larger than all before.
+fn points(rounds: &[EndureRound], span: u64) -> Vec<(f64, f64)> {
+    let (mut written, mut most, mut list) = (0u64, 0.0, Vec::new());
+    for round in rounds {
+        written += round.written;
+        if round.bad_share > most && round.bad_share < 1.0 {
+            most = round.bad_share;
+            list.push(((written as f64 / span as f64).ln(), probit(round.bad_share)));
+        }
+    }
+    list
+}
+
+/// Where the least-squares line crosses 0.
+fn crossing(points: &[(f64, f64)]) -> Option<f64> {
+    let n = points.len() as f64;
+    let (mx, my) = points.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
+    let (sxx, sxy) =
+        points.iter().fold((0.0, 0.0), |s, p| (s.0 + (p.0 - mx).powi(2), s.1 + (p.0 - mx) * (p.1 - my)));
+    let slope = sxy / sxx;
+    (sxx > 0.0 && slope > 0.0).then(|| mx - my / slope).filter(|at| at.is_finite() && *at < 60.0)
+}
+
+/// Quantile of the normal distribution, by Newton's method on its integral.
+fn probit(share: f64) -> f64 {
+    let mut x = 0.0f64;
+    for _ in 0..60 {
+        let density = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+        let step = (normal(x) - share) / density.max(1e-12);
+        x -= step.clamp(-0.5, 0.5);
+        if step.abs() < 1e-10 {
+            break;
+        }
+    }
+    x
+}
+
+/// The normal distribution function: Abramowitz and Stegun 26.2.17, errors below 7.5e-8.
+fn normal(x: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
+    let poly = t
+        * (0.319_381_530
+            + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
+    let tail = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() * poly;
+    if x >= 0.0 { 1.0 - tail } else { tail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::endure::BadSectors;
+
+    fn at(round: u32, share: f64) -> EndureRound {
+        EndureRound {
+            round,
+            seed: 0,
+            written: 1000,
+            read: 1000,
+            bad: BadSectors::default(),
+            bad_share: share,
+            failed_writes: 0,
+            write_mb_s: 1.0,
+            read_mb_s: 1.0,
+            seconds: 1.0,
+        }
+    }
+
+    #[test]
+    fn half_is_bad_where_the_line_says() {
+        // Endurance 1000 cycles, sigma 0.2: the share after n cycles is the normal integral of ln(n/1000)/0.2.
+        let rounds: Vec<EndureRound> =
+            (1..=700).map(|n| at(n, normal((f64::from(n) / 1000.0).ln() / 0.2))).map(visible).collect();
+        let found = project(&rounds, 1000).unwrap();
+        assert!((found.cycles / 1000.0 - 1.0).abs() < 0.02, "{found:?}");
+        assert!(found.interval[0] <= found.cycles && found.cycles <= found.interval[1]);
+    }
+
+    /// Shares below one block of 4096 are none.
+    fn visible(mut round: EndureRound) -> EndureRound {
+        round.bad_share = (round.bad_share * 4096.0).floor() / 4096.0;
+        round
+    }
+
+    #[test]
+    fn nothing_is_said_without_a_trend() {
+        assert!(project(&[at(1, 0.0), at(2, 0.0)], 1000).unwrap_err().contains("no sector was lost"));
+        assert!(project(&[at(1, 0.0), at(2, 0.1)], 1000).unwrap_err().contains("needs 4"));
+    }
+
+    #[test]
+    fn probits_are_those_of_the_tables() {
+        for (share, x) in [(0.5, 0.0), (0.975, 1.959_96), (0.001, -3.090_23)] {
+            assert!((probit(share) - x).abs() < 1e-3, "{share}: {}", probit(share));
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The map over the address axis while it is being drawn: time and bytes of each cell, and the slowest second.
+
+use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, seconds};
+use cardscope_model::verify::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
+use std::collections::VecDeque;
+
+/// Time and bytes of one direction.
+#[derive(Debug, Clone)]
+pub(crate) struct Track {
+    cells: Vec<(u64, Nanos)>,
+    slowest: Vec<Option<f64>>,
+    worst: Option<SlowestSecond>,
+    cell: u64,
+    window: Window,
+    /// When the I/O before ended, on the card's clock.
+    last: Nanos,
+    /// Cells and bytes of the I/Os that ended at that same moment, and the time that they share.
+    batch: (Vec<(usize, u64)>, Nanos),
+}
+
+impl Track {
+    fn new(cell: u64, count: usize) -> Self {
+        let (cells, slowest) = (vec![(0, 0); count], vec![None; count]);
+        Track {
+            cells,
+            slowest,
+            worst: None,
+            cell,
+            window: Window::default(),
+            last: 0,
+            batch: (Vec::new(), 0),
+        }
+    }
+
+    /// The clock goes on: what was done between two stretches counts for nothing.
+    pub(crate) fn resume(&mut self, now: Nanos) {
+        self.last = now;
+        self.batch = (Vec::new(), 0);
+    }
+
+    /// An I/O of the stretch ended.
+    pub(crate) fn ended(&mut self, offset: u64, len: u64, at: Nanos) {
+        let took = at.saturating_sub(self.last);
+        self.last = self.last.max(at);
+        let index = (offset / self.cell) as usize;
+        if index >= self.cells.len() {
+            return;
+        }
+        self.credit(index, len, took);
+        let Some(mb_s) = self.window.add(len, took) else { return };
+        let slowest = &mut self.slowest[index];
+        *slowest = Some(slowest.map_or(mb_s, |s| s.min(mb_s)));
+        if self.worst.is_none_or(|worst| mb_s < worst.mb_s) {
+            self.worst = Some(SlowestSecond { mb_s, address: offset + len });
+        }
+    }
+
+    /// Several I/Os may be heard of at one moment; they share the time since the moment before by their bytes.
+    fn credit(&mut self, index: usize, len: u64, took: Nanos) {
+        if took > 0 {
+            self.batch = (Vec::new(), took);
+        }
+        self.spread(false);
+        self.batch.0.push((index, len));
+        self.spread(true);
+        self.cells[index].0 += len;
+    }
+
+    /// Adds the shares of the batch to its cells, or takes them back.
+    fn spread(&mut self, add: bool) {
+        let (batch, took) = &self.batch;
+        let all: u64 = batch.iter().map(|(_, len)| len).sum();
+        for (index, len) in batch {
+            let share = (u128::from(*took) * u128::from(*len) / u128::from(all.max(1))) as Nanos;
+            let time = &mut self.cells[*index].1;
+            *time = if add { *time + share } else { time.saturating_sub(share) };
+        }
+    }
+
+    /// Mean speed so far in MB/s.
+    pub(crate) fn mb_s(&self) -> Option<f64> {
+        let (bytes, time) = self.cells.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
+        (time > 0).then(|| mb_per_s(bytes, seconds(time)))
+    }
+
+    /// Mean speed of the measured cells between two addresses in MB/s.
+    pub(crate) fn mb_s_between(&self, from: u64, to: u64) -> Option<f64> {
+        let range = (from / self.cell) as usize..(to.div_ceil(self.cell) as usize).min(self.cells.len());
+        let (bytes, time) = self.cells.get(range)?.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
+        (time > 0).then(|| mb_per_s(bytes, seconds(time)))
+    }
+
+    fn speed(&self, index: usize) -> Option<f64> {
+        let (bytes, time) = self.cells[index];
+        (time > 0).then(|| mb_per_s(bytes, seconds(time)))
+    }
+
+    fn whole(&self) -> Option<MapSpeed> {
+        let speeds = || (0..self.cells.len()).filter_map(|index| self.speed(index));
+        Some(MapSpeed {
+            min_mb_s: speeds().reduce(f64::min)?,
+            mean_mb_s: self.mb_s()?,
+            max_mb_s: speeds().reduce(f64::max)?,
+            slowest_second: self.worst,
+        })
+    }
+}
+
+/// The last second of a clock that runs only while the card works. Between two I/Os the bytes flow evenly, so that an
+/// I/O of many seconds is many slow seconds.
+#[derive(Debug, Clone, Default)]
+struct Window {
+    /// End and bytes moved by then.
+    points: VecDeque<(Nanos, u64)>,
+    now: Nanos,
+    moved: u64,
+}
+
+impl Window {
+    /// MB/s in the second that ends with this I/O, once there was a second.
+    fn add(&mut self, len: u64, took: Nanos) -> Option<f64> {
+        if self.points.is_empty() {
+            self.points.push_back((0, 0));
+        }
+        self.now += took;
+        self.moved += len;
+        self.points.push_back((self.now, self.moved));
+        let start = self.now.checked_sub(NANOS_PER_S)?;
+        while self.points.get(1).is_some_and(|point| point.0 <= start) {
+            self.points.pop_front();
+        }
+        let (a, b) = (self.points[0], self.points[1]);
+        let share = (start - a.0) as f64 / (b.0 - a.0).max(1) as f64;
+        let before = a.1 as f64 + share * (b.1 - a.1) as f64;
+        Some((self.moved as f64 - before) / 1e6)
+    }
+}
+
+/// Both directions, and what was bad.
+#[derive(Debug, Clone)]
+pub(crate) struct Chart {
+    bytes: u64,
+    cell: u64,
+    pub(crate) write: Track,
+    pub(crate) read: Track,
+    bad: Vec<u64>,
+    errors: Vec<u64>,
+}
+
+impl Chart {
+    pub(crate) fn new(card_bytes: u64) -> Self {
+        let cell = cell_bytes(card_bytes);
+        let count = card_bytes.div_ceil(cell) as usize;
+        let track = || Track::new(cell, count);
+        Chart {
+            bytes: card_bytes,
+            cell,
+            write: track(),
+            read: track(),
+            bad: vec![0; count],
+            errors: vec![0; count],
+        }
+    }
+
+    /// A range is bad.
+    pub(crate) fn bad(&mut self, start: u64, end: u64) {
+        let mut at = start;
+        while at < end {
+            let next = ((at / self.cell + 1) * self.cell).min(end);
+            if let Some(cell) = self.bad.get_mut((at / self.cell) as usize) {
+                *cell += next - at;
+            }
+            at = next;
+        }
+    }
+
+    /// An I/O failed.
+    pub(crate) fn error(&mut self, offset: u64) {
+        if let Some(cell) = self.errors.get_mut((offset / self.cell) as usize) {
+            *cell += 1;
+        }
+    }
+
+    pub(crate) fn finish(&self) -> SpeedMap {
+        let cells = (0..self.bad.len()).map(|index| {
+            let start = index as u64 * self.cell;
+            MapCell {
+                start,
+                bytes: self.cell.min(self.bytes - start),
+                write_mb_s: self.write.speed(index),
+                read_mb_s: self.read.speed(index),
+                write_slowest_mb_s: self.write.slowest[index],
+                read_slowest_mb_s: self.read.slowest[index],
+                bad_bytes: self.bad[index],
+                errors: self.errors[index],
+            }
+        });
+        SpeedMap {
+            cell_bytes: self.cell,
+            cells: cells.collect(),
+            write: self.write.whole(),
+            read: self.read.whole(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_stall_of_three_seconds_is_the_slowest_second_and_stands_at_its_place() {
+        let mut chart = Chart::new(64 * MIB);
+        chart.write.resume(5 * NANOS_PER_S);
+        let mut at = 5 * NANOS_PER_S;
+        for n in 0..64 {
+            at += if n == 40 { 3 * NANOS_PER_S } else { NANOS_PER_S / 10 };
+            chart.write.ended(n * MIB, MIB, at);
+        }
+        let map = chart.finish();
+        let worst = map.write.unwrap().slowest_second.unwrap();
+        assert_eq!(worst.address, 41 * MIB);
+        assert!((worst.mb_s - 1.048576 / 3.0).abs() < 1e-6, "{worst:?}");
+        let usual = map.cells[20].write_mb_s.unwrap();
+        assert!((usual - 10.48576).abs() < 1e-6, "{usual}");
+        assert_eq!(map.cells[3].read_mb_s, None);
+    }
+
+    #[test]
+    fn what_ends_at_one_moment_shares_the_time() {
+        let mut chart = Chart::new(64 * MIB);
+        chart.read.resume(0);
+        for n in 0..8 {
+            chart.read.ended(n * MIB, MIB, NANOS_PER_S / 5);
+        }
+        let map = chart.finish();
+        for cell in &map.cells[..8] {
+            assert!((cell.read_mb_s.unwrap() / 41.943 - 1.0).abs() < 1e-4, "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn bad_bytes_stand_in_the_cells_they_lie_in() {
+        let mut chart = Chart::new(4 * MIB);
+        chart.bad(MIB - 512, 3 * MIB + 1024);
+        let bad: Vec<u64> = chart.finish().cells.iter().map(|c| c.bad_bytes).collect();
+        assert_eq!(bad, [512, MIB, MIB, 1024]);
+    }
+}

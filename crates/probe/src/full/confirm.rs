@@ -1,0 +1,210 @@
+//! What is asked of a card that lost something, before it is accused: does a cache answer for more that is lost, does
+//! the card still take writes at all, do addresses wrap beyond its end, and do the listed places fail after a new write
+//! too.
+
+use super::judge::gcd;
+use super::ledger::{Bad, Ledger, Seen};
+use super::reading::{Stamped, read_judged};
+use super::sentinels;
+use crate::card::{Card, Piece, pieces};
+use crate::sector::SectorFound;
+use crate::trouble::Stop;
+use cardscope_model::verify::Disproof;
+
+/// Bytes of lost ranges that are written anew at most, to push what is left of others out of a cache: the largest cache
+/// that `verify --thorough` looks for, twice.
+const MOST_REWRITTEN: u64 = 4 << 30;
+
+/// Bytes in a row, from the end back, that must stand a write of as many elsewhere before those in front of them are
+/// believed too.
+const MOST_DOUBTED: u64 = 4 << 30;
+
+/// Rounds of writing and reading; each at least doubles what is known to be lost, where there is more.
+const MOST_ROUNDS: u32 = 24;
+
+/// Writes lost ranges again until nothing more turns out to be lost: a cache that keeps lost blocks for a while holds
+/// only so many of them. Where the range beyond `end` is known to keep nothing, it is written too: a cache that has a
+/// slot for each address gives one up only to an address of the same slot. Gives the bytes that it had hidden.
+pub(crate) fn unmask(
+    card: &mut Card<'_>,
+    ledger: &mut Ledger,
+    end: u64,
+    nothing_beyond: bool,
+    salt: u64,
+    each: &mut dyn FnMut(&Seen),
+) -> Result<u64, Stop> {
+    let stamped = Stamped { salt, generation: 1 };
+    let mut hidden = 0;
+    for round in 0..MOST_ROUNDS {
+        let Some(first) = ledger.first_lost() else { break };
+        let doubted = from_the_end(ledger.good_between(first, end), MOST_DOUBTED);
+        let mut lost: Vec<(u64, u64)> =
+            ledger.runs().iter().filter(|run| run.bad == Bad::Lost).map(|run| (run.start, run.end)).collect();
+        if doubted.is_empty() || lost.is_empty() {
+            break;
+        }
+        if nothing_beyond {
+            let bytes: u64 = doubted.iter().map(|(from, to)| to - from).sum();
+            lost.push((end, end.saturating_add(bytes.saturating_mul(2)).min(card.bytes())));
+        }
+        rewrite(card, &lost, Stamped { salt, generation: 2 + round })?;
+        card.reopen()?;
+        let mut found: Vec<Seen> = Vec::new();
+        let block = card.block();
+        let list = doubted.iter().flat_map(|(from, to)| pieces(*from, *to, block));
+        read_judged(card, list, stamped, |_, _, seen| {
+            found.extend(seen.iter().filter(|s| s.found != SectorFound::Expected));
+        })?;
+        found.retain(|s| matches!(Bad::of(s.found), Some(Bad::Lost | Bad::Alias)));
+        if found.is_empty() {
+            break;
+        }
+        hidden += found.iter().map(|s| s.end - s.start).sum::<u64>();
+        found.iter().for_each(&mut *each);
+        ledger.unmask(&found);
+    }
+    Ok(hidden)
+}
+
+/// The last `most` bytes of some ranges.
+fn from_the_end(ranges: Vec<(u64, u64)>, most: u64) -> Vec<(u64, u64)> {
+    let mut left = most;
+    let mut kept: Vec<(u64, u64)> = Vec::new();
+    for (from, to) in ranges.into_iter().rev() {
+        if left == 0 {
+            break;
+        }
+        let len = (to - from).min(left);
+        left -= len;
+        kept.push((to - len, to));
+    }
+    kept.reverse();
+    kept
+}
+
+fn rewrite(card: &mut Card<'_>, lost: &[(u64, u64)], stamped: Stamped) -> Result<(), Stop> {
+    let block = card.block();
+    let list: Vec<(u64, u64)> = from_the_end(lost.to_vec(), MOST_REWRITTEN);
+    let list = list.iter().flat_map(|(from, to)| pieces(*from, *to, block));
+    card.write(list, stamped.content(), |_, _, _| ())?;
+    card.flush()
+}
+
+/// Whether places that were good take a write once more. Their stamps are put back by writing them again.
+pub(crate) fn takes_writes(card: &mut Card<'_>, good: &[(u64, u64)], salt: u64) -> Result<bool, Stop> {
+    let places: Vec<Piece> = good
+        .iter()
+        .take(4)
+        .map(|(from, to)| Piece { offset: *from, len: (to - from).min(4096) as u32 })
+        .collect();
+    let again = Stamped { salt, generation: u32::MAX };
+    card.write(places.iter().copied(), again.content(), |_, _, _| ())?;
+    card.flush()?;
+    card.reopen()?;
+    let mut taken = places.is_empty();
+    read_judged(card, places.iter().copied(), again, |_, _, seen| {
+        taken |= seen.iter().all(|s| s.found == SectorFound::Expected);
+    })?;
+    let back = Stamped { salt, generation: 1 };
+    card.write(places.iter().copied(), back.content(), |_, _, _| ())?;
+    card.flush()?;
+    Ok(taken)
+}
+
+/// Writes markers beyond the end of what was written, where addresses may wrap; they show in the pass that follows.
+pub(crate) fn mark_beyond(card: &mut Card<'_>, from: u64, kept: u64, salt: u64) -> Result<(), Stop> {
+    let places = sentinels::markers(from, card.bytes(), kept);
+    sentinels::write(card, &places, salt)
+}
+
+/// Bytes at the end of each further period that are written, and of all of them: more than any cache holds of what is
+/// lost there.
+const TOP: u64 = 1 << 30;
+const ALL_TOPS: u64 = 2 << 30;
+
+/// Addresses wrap: where a part of what repeats is lost as well, it is its end, and a cache may have answered for that
+/// so far. So the ends of the periods that come next are written.
+pub(crate) fn overflow_tops(card: &mut Card<'_>, written: u64, salt: u64) -> Result<(), Stop> {
+    let period = period_at_the_start(card, written, salt)?;
+    if period == 0 {
+        return Ok(());
+    }
+    let (mut left, block, bytes) = (ALL_TOPS, card.block(), card.bytes());
+    let mut end = (written / period + 1) * period;
+    while end <= bytes && left > 0 {
+        let from = end.saturating_sub(TOP.min(period)).max(written);
+        let stamped = Stamped { salt, generation: sentinels::GENERATION };
+        card.write(pieces(from, end, block), stamped.content(), |_, _, _| ())?;
+        left = left.saturating_sub(end - from);
+        end += period;
+    }
+    card.flush()
+}
+
+/// What all forward distances near the start share; 0 where there are none.
+fn period_at_the_start(card: &mut Card<'_>, written: u64, salt: u64) -> Result<u64, Stop> {
+    let step = (written / 4096 / 512 * 512).max(4096);
+    let list = (0..written).step_by(step as usize).map(|offset| Piece { offset, len: 512 });
+    let sector = card.sector();
+    let list = list.map(|p| Piece { offset: p.offset / u64::from(sector) * u64::from(sector), len: sector });
+    let mut period = 0;
+    let list: Vec<Piece> = list.collect();
+    read_judged(card, list, Stamped { salt, generation: 1 }, |_, _, seen| {
+        for s in seen {
+            if let SectorFound::Elsewhere { address } = s.found {
+                period = gcd(period, address.saturating_sub(s.start));
+            }
+        }
+    })?;
+    Ok(period)
+}
+
+/// Disproofs that are listed at most.
+const MOST_LISTED: usize = 12;
+
+/// Writes the listed places anew and reads them a third time; gives them with how often they were bad, and how many of
+/// them were good this time. What another address has overwritten is no matter for a new write.
+pub(crate) fn third_time(
+    card: &mut Card<'_>,
+    ledger: &Ledger,
+    salt: u64,
+    may_write: bool,
+) -> Result<(Vec<Disproof>, u64), Stop> {
+    let mut listed: Vec<(u64, SectorFound)> = ledger.examples().to_vec();
+    listed.sort_by_key(|(address, _)| *address);
+    listed.truncate(MOST_LISTED);
+    let sector = card.sector();
+    let mut came_back = 0;
+    let mut disproofs = Vec::new();
+    for (address, found) in listed {
+        let expected = format!("stamp of address {address}, write 1");
+        let mut seen_bad = 2;
+        if may_write && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
+            let offset = address / u64::from(sector) * u64::from(sector);
+            let place = Piece { offset, len: sector };
+            let stamped = Stamped { salt, generation: 1 };
+            card.write([place], stamped.content(), |_, _, _| ())?;
+            card.flush()?;
+            let mut good = false;
+            read_judged(card, [place], stamped, |_, _, seen| {
+                good = seen.iter().all(|s| s.found == SectorFound::Expected);
+            })?;
+            // A cache may answer for a lost block that was written this moment, so only flips speak for the card.
+            came_back += u64::from(good && matches!(found, SectorFound::Flipped { .. }));
+            seen_bad += u32::from(!good);
+        }
+        disproofs.push(Disproof { address, expected, found, seen: seen_bad });
+    }
+    Ok((disproofs, came_back))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_good_ranges_is_doubted_first() {
+        assert_eq!(from_the_end(vec![(0, 100), (200, 250)], 80), [(70, 100), (200, 250)]);
+        assert_eq!(from_the_end(vec![(0, 100)], 1000), [(0, 100)]);
+    }
+}

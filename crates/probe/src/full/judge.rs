@@ -1,0 +1,265 @@
+//! From everything that a full pass saw to the verdict.
+//!
+//! The kinds and how they differ are those of the reference page `flash-behaviour` 3.11: an end beyond which nothing
+//! stays, addresses that repeat, both, places here and there, a pool that runs out.
+
+use super::ledger::{Bad, Ledger, Run};
+use super::suspicion::Certain;
+use cardscope_model::verify::Verdict;
+
+/// What was seen besides the ledger.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Seen {
+    pub(crate) card_bytes: u64,
+    /// Written from 0 on, as far as is known.
+    pub(crate) written: u64,
+    /// Read back from 0 on.
+    pub(crate) read_to: u64,
+    pub(crate) certain: Option<Certain>,
+    /// The period in which addresses repeat, as [`wrap`] found it.
+    pub(crate) wrap: Option<u64>,
+    /// Sentinels beyond what was written, and how many of them stand.
+    pub(crate) sentinels: u64,
+    pub(crate) sentinels_good: u64,
+    /// Good ranges behind the first lost one are sentinels, no more.
+    pub(crate) islands_are_sentinels: bool,
+    /// Sentinels there are beyond the first lost address, good or not.
+    pub(crate) islands: u64,
+    /// What stood on the card before stands there still, and was no constant.
+    pub(crate) originals_stay: bool,
+    /// Places that were good take no more writes.
+    pub(crate) stopped_taking: bool,
+    /// From some address on it wrote many times slower, and a rest changed nothing.
+    pub(crate) crawls: bool,
+    /// I/Os that failed and succeeded when tried again, or sectors that read differently twice.
+    pub(crate) wavers: u64,
+    /// Flips that went away with a new write.
+    pub(crate) healed: u64,
+    /// Nothing was written: an earlier pass did, and others may have since.
+    pub(crate) recheck: bool,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Judgement {
+    pub(crate) verdict: Verdict,
+    pub(crate) usable: Option<u64>,
+    pub(crate) good: Option<u64>,
+    pub(crate) wrap: Option<u64>,
+    pub(crate) confidence: f64,
+}
+
+/// One failed try that succeeded the second time may be anybody's fault; two are the card's or the reader's.
+const FEWEST_WAVERS: u64 = 2;
+
+/// A distance counts that was seen in so many bytes: more than a block that shows data of any other.
+const LEAST_ALIAS: u64 = 64 << 10;
+
+/// Bytes of a marker.
+const LEAST_MARKER: u64 = super::samples::SAMPLE;
+
+/// The whole range is lost if so much of it is.
+const NEARLY_ALL: f64 = 0.999;
+
+pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Judgement {
+    let answer =
+        |verdict, usable, good, confidence| Judgement { verdict, usable, good, wrap: None, confidence };
+    if ledger.read == 0 {
+        return nothing_read(seen);
+    }
+    let (first_bad, good) = (ledger.first_bad(), ledger.good());
+    let lost = ledger.lost + ledger.failed;
+    if let Some(period) = seen.wrap {
+        return wrapped(ledger, period, seen);
+    }
+    let (usable, all) = (Some(first_bad.unwrap_or(seen.read_to)), Some(good));
+    if good == 0 && seen.originals_stay || seen.stopped_taking {
+        return answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
+    }
+    if good == 0 && seen.sentinels_good == 0 {
+        return answer(Verdict::Dead, Some(0), Some(0), 0.99);
+    }
+    if seen.recheck && ledger.bad() == ledger.lost && lost > 0 {
+        // Somebody may have written there since, which is no fault of the card.
+        return answer(Verdict::Inconclusive, usable, all, 0.5);
+    }
+    if lost + ledger.alias > 0 && pooled(ledger, seen) {
+        let kept = good + seen.sentinels_good * super::samples::SAMPLE;
+        return answer(Verdict::Overcommitted, Some(kept), Some(kept), 0.99);
+    }
+    if lost + ledger.alias > 0 && one_tail(ledger, seen) {
+        return answer(Verdict::Limbo, usable, all, 0.99);
+    }
+    if ledger.bad() > 0 && seen.healed > 0 && lost + ledger.alias == 0 {
+        return answer(Verdict::Unstable, usable, all, 0.9);
+    }
+    if ledger.bad() > 0 {
+        return answer(Verdict::Damaged, usable, all, 0.99);
+    }
+    if seen.wavers >= FEWEST_WAVERS {
+        return answer(Verdict::Unstable, usable, all, 0.9);
+    }
+    if seen.crawls {
+        return answer(Verdict::Overcommitted, usable, all, 0.8);
+    }
+    match seen.read_to >= seen.card_bytes {
+        true => answer(Verdict::Genuine, usable, all, 0.999),
+        false => answer(Verdict::Inconclusive, None, None, 0.5),
+    }
+}
+
+/// Ended before anything was read back as a whole: what the samples showed counts.
+fn nothing_read(seen: &Seen) -> Judgement {
+    let (verdict, usable, confidence) = match seen.certain {
+        Some(Certain::Wraps) => (Verdict::Wraparound, None, 0.9),
+        Some(Certain::EndsAt(0)) => (Verdict::Dead, Some(0), 0.8),
+        Some(Certain::EndsAt(_)) => (Verdict::Limbo, None, 0.9),
+        Some(Certain::Refuses) => (Verdict::ReadOnly, None, 0.8),
+        None => (Verdict::Inconclusive, None, 0.0),
+    };
+    Judgement { verdict, usable, good: usable, wrap: None, confidence }
+}
+
+/// The period in which addresses repeat: every forward distance is a multiple of it.
+///
+/// Lost blocks that show data of others are no repetition. Of a card that wraps the first addresses are overwritten
+/// first; and markers beyond what was written show among good sectors, where nothing is lost.
+pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
+    let first = ledger.runs().iter().find(|run| run.bad == Bad::Alias)?;
+    let from_the_start = first.start == 0;
+    let tail = dense_tail(ledger, read_to);
+    let among_good = || {
+        let ahead = |run: &&Run| run.bad == Bad::Alias && run.end < tail;
+        ledger.runs().iter().any(|run| ahead(&run)) && ledger.furthest() >= written
+    };
+    if !from_the_start && !among_good() {
+        return None;
+    }
+    let least = if from_the_start { LEAST_ALIAS.min(ledger.alias / 4) } else { LEAST_MARKER };
+    let period = ledger.distances(least.max(512)).fold(0, gcd);
+    (period >= 512).then_some(period)
+}
+
+/// Where the lost end of the card begins, whatever a cache still holds of it: from there on much is bad.
+fn dense_tail(ledger: &Ledger, read_to: u64) -> u64 {
+    let mut bad = 0;
+    let mut tail = read_to;
+    for run in ledger.runs().iter().rev() {
+        bad += run.end - run.start;
+        if bad as f64 >= 0.4 * (read_to - run.start) as f64 {
+            tail = run.start;
+        }
+    }
+    tail
+}
+
+/// Greatest common divisor; of 0 and a number, the number.
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Judgement {
+    // Of the addresses that share a place, the last one that was written is good; so places are counted once.
+    let lost = |run: &&Run| run.bad != Bad::Alias;
+    let place = |run: &Run| if run.start / period == (run.end - 1) / period { run.start % period } else { 0 };
+    let first = ledger.runs().iter().filter(lost).map(place).min();
+    let usable = first.unwrap_or(period).min(period);
+    let chained = ledger.runs().iter().filter(lost).any(|run| {
+        // Lost from some place up to where addresses begin again, or up to where writing stopped.
+        run.bad != Bad::Flipped && (run.end % period == 0 || run.end >= seen.read_to)
+    });
+    // Each place of the card once: in the last period that was written. It works if it shows any stamp of this pass;
+    // markers, which were written later, show in places that work.
+    let from = seen.read_to.saturating_sub(period);
+    let last = ledger.runs().iter().filter(lost).map(|run| run.end.saturating_sub(run.start.max(from)));
+    let good = seen.read_to - from - last.sum::<u64>();
+    Judgement {
+        verdict: if chained { Verdict::Chain } else { Verdict::Wraparound },
+        usable: Some(usable),
+        good: Some(good),
+        wrap: Some(period),
+        confidence: 0.99,
+    }
+}
+
+/// Blocks that came first are there, whatever their address, and those that came later are not.
+fn pooled(ledger: &Ledger, seen: &Seen) -> bool {
+    let beyond = seen.sentinels > 0 && seen.sentinels_good * 2 > seen.sentinels;
+    let islands = seen.islands >= 2 && seen.islands_are_sentinels;
+    ledger.first_lost().is_some() && (beyond || islands)
+}
+
+/// Everything from one address on is lost, and nothing else is.
+fn one_tail(ledger: &Ledger, seen: &Seen) -> bool {
+    let gone = |run: &&Run| run.bad != Bad::Flipped;
+    let Some(first) = ledger.runs().iter().find(gone) else { return false };
+    let bytes: u64 = ledger.runs().iter().filter(gone).map(|run| run.end - run.start).sum();
+    let tail = seen.read_to - first.start;
+    bytes as f64 >= NEARLY_ALL * tail as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ledger::Seen as Found;
+    use super::*;
+    use crate::sector::SectorFound;
+
+    const MIB: u64 = 1 << 20;
+
+    fn ledger(read: u64, bad: &[(u64, u64, SectorFound)]) -> Ledger {
+        let mut ledger = Ledger::default();
+        ledger.read = read;
+        bad.iter()
+            .for_each(|(start, end, found)| ledger.add(&Found { start: *start, end: *end, found: *found }));
+        ledger
+    }
+
+    fn seen(bytes: u64) -> Seen {
+        Seen { card_bytes: bytes, written: bytes, read_to: bytes, ..Seen::default() }
+    }
+
+    fn judge_all(ledger: &Ledger, seen: Seen) -> Judgement {
+        judge(ledger, &Seen { wrap: wrap(ledger, seen.written, seen.read_to), ..seen })
+    }
+
+    const ZERO: SectorFound = SectorFound::Constant { byte: 0 };
+
+    #[test]
+    fn an_end_is_limbo_and_a_hole_is_damage() {
+        let tail = judge(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, ZERO)]), &seen(64 * MIB));
+        assert_eq!((tail.verdict, tail.usable), (Verdict::Limbo, Some(10 * MIB)));
+        let hole = judge(&ledger(64 * MIB, &[(10 * MIB, 11 * MIB, ZERO)]), &seen(64 * MIB));
+        assert_eq!((hole.verdict, hole.good), (Verdict::Damaged, Some(63 * MIB)));
+    }
+
+    #[test]
+    fn the_period_of_a_wrap_is_what_all_distances_share() {
+        // 100 MiB, wrap at 30 MiB and 512 bytes: what was written last to each place is good.
+        let wrap = 30 * MIB + 512;
+        let elsewhere = |from: u64, k: u64| SectorFound::Elsewhere { address: from + k * wrap };
+        let last = 100 * MIB - 3 * wrap;
+        let mut bad = vec![(0, last, elsewhere(0, 3)), (last, wrap, elsewhere(last, 2))];
+        bad.push((wrap, wrap + last, elsewhere(wrap, 2)));
+        bad.push((wrap + last, 2 * wrap, elsewhere(wrap + last, 1)));
+        bad.push((2 * wrap, 2 * wrap + last, elsewhere(2 * wrap, 1)));
+        let judged = judge_all(&ledger(100 * MIB, &bad), seen(100 * MIB));
+        assert_eq!((judged.verdict, judged.wrap), (Verdict::Wraparound, Some(wrap)));
+        assert_eq!((judged.usable, judged.good), (Some(wrap), Some(wrap)));
+    }
+
+    #[test]
+    fn lost_blocks_that_show_data_of_others_are_no_wrap() {
+        // Beyond 10 MiB each block shows what its cache slot holds: data of a later address.
+        let elsewhere = SectorFound::Elsewhere { address: 60 * MIB };
+        let judged = judge_all(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, elsewhere)]), seen(64 * MIB));
+        // By itself this is what a wrap of 50 MiB looks like behind its first 10 MiB, which stand: so it is none.
+        assert_eq!((judged.verdict, judged.usable), (Verdict::Limbo, Some(10 * MIB)));
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_was_not_read() {
+        let half = Seen { read_to: 32 * MIB, ..seen(64 * MIB) };
+        let judged = judge(&ledger(32 * MIB, &[]), &half);
+        assert_eq!((judged.verdict, judged.usable), (Verdict::Inconclusive, None));
+    }
+}

@@ -1,0 +1,290 @@
+//! What a read of every sector found, as runs of bad ones: small whatever the card's size, exact to the sector.
+
+use crate::card::Piece;
+use crate::sector::{SECTOR, SectorFound, look};
+use cardscope_engine::content::{Content, Match, compare};
+use std::collections::BTreeMap;
+
+const STEP: u64 = SECTOR as u64;
+
+/// Sorts of bad sectors that are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bad {
+    /// It holds nothing of this run, or an earlier write of it.
+    Lost,
+    /// It holds what was written to another address.
+    Alias,
+    /// It holds what was written, with a few bits wrong.
+    Flipped,
+    /// It cannot be read.
+    Failed,
+}
+
+impl Bad {
+    pub(crate) fn of(found: SectorFound) -> Option<Bad> {
+        Some(match found {
+            SectorFound::Expected => return None,
+            SectorFound::Flipped { .. } => Bad::Flipped,
+            SectorFound::Elsewhere { .. } => Bad::Alias,
+            SectorFound::Error => Bad::Failed,
+            _ => Bad::Lost,
+        })
+    }
+}
+
+/// Sectors in a row that are bad in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) bad: Bad,
+}
+
+/// A run of sectors of one reading: what they are, and an example.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) found: SectorFound,
+}
+
+/// More runs than this are counted and not kept: 24 MB of them.
+const MOST_RUNS: usize = 1 << 20;
+
+/// Distances between an address and the one whose data it holds are told apart up to this many.
+const MOST_DISTANCES: usize = 256;
+
+/// Examples that are kept of each sort.
+const EXAMPLES: usize = 4;
+
+/// Everything that was found bad, by address.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ledger {
+    runs: Vec<Run>,
+    /// Bytes that were read and judged.
+    pub(crate) read: u64,
+    pub(crate) lost: u64,
+    /// Of those, bytes that hold other data.
+    pub(crate) foreign: u64,
+    pub(crate) alias: u64,
+    pub(crate) flipped: u64,
+    pub(crate) failed: u64,
+    /// Sectors that were bad in one reading and good in a later one.
+    pub(crate) passing: u64,
+    /// How far forward the stamp points that stands in an address, and in how many bytes that was seen.
+    distances: BTreeMap<u64, u64>,
+    /// The highest address that a stamp in another one named.
+    furthest: u64,
+    examples: Vec<(u64, SectorFound)>,
+}
+
+impl Ledger {
+    pub(crate) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    pub(crate) fn examples(&self) -> &[(u64, SectorFound)] {
+        &self.examples
+    }
+
+    pub(crate) fn bad(&self) -> u64 {
+        self.lost + self.alias + self.flipped + self.failed
+    }
+
+    pub(crate) fn good(&self) -> u64 {
+        self.read.saturating_sub(self.bad())
+    }
+
+    pub(crate) fn first_bad(&self) -> Option<u64> {
+        self.runs.first().map(|run| run.start)
+    }
+
+    /// First address that lost its data altogether.
+    pub(crate) fn first_lost(&self) -> Option<u64> {
+        self.runs.iter().find(|run| matches!(run.bad, Bad::Lost | Bad::Failed)).map(|run| run.start)
+    }
+
+    /// The highest address that a stamp in another one named.
+    pub(crate) fn furthest(&self) -> u64 {
+        self.furthest
+    }
+
+    /// Addresses do not wrap on this card: where one shows the data of another, its own are lost.
+    pub(crate) fn aliases_are_losses(&mut self) {
+        self.lost += std::mem::take(&mut self.alias);
+        self.runs.iter_mut().filter(|run| run.bad == Bad::Alias).for_each(|run| run.bad = Bad::Lost);
+        self.merge();
+    }
+
+    /// Distances that were seen in at least so many bytes.
+    pub(crate) fn distances(&self, least: u64) -> impl Iterator<Item = u64> {
+        self.distances.iter().filter(move |(_, bytes)| **bytes >= least).map(|(distance, _)| *distance)
+    }
+
+    /// Takes what a reading found; runs come in order of address.
+    pub(crate) fn add(&mut self, seen: &Seen) {
+        let Some(bad) = Bad::of(seen.found) else { return };
+        let len = seen.end - seen.start;
+        self.count(bad, len);
+        if matches!(seen.found, SectorFound::Foreign { .. } | SectorFound::Other) {
+            self.foreign += len;
+        }
+        if let SectorFound::Elsewhere { address } = seen.found {
+            self.furthest = self.furthest.max(address);
+        }
+        if let SectorFound::Elsewhere { address } = seen.found
+            && let Some(distance) = address.checked_sub(seen.start)
+            && (self.distances.len() < MOST_DISTANCES || self.distances.contains_key(&distance))
+        {
+            *self.distances.entry(distance).or_default() += len;
+        }
+        let alike = self.examples.iter().filter(|(_, found)| Bad::of(*found) == Some(bad)).count();
+        if alike < EXAMPLES {
+            self.examples.push((seen.start, seen.found));
+        }
+        let room = self.runs.len() < MOST_RUNS;
+        match self.runs.last_mut() {
+            Some(last) if last.end == seen.start && last.bad == bad => last.end = seen.end,
+            _ if room => {
+                self.runs.push(Run { start: seen.start, end: seen.end, bad });
+            }
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, bad: Bad, len: u64) {
+        match bad {
+            Bad::Lost => self.lost += len,
+            Bad::Alias => self.alias += len,
+            Bad::Flipped => self.flipped += len,
+            Bad::Failed => self.failed += len,
+        }
+    }
+
+    /// Sectors that looked good and were lost in truth: a cache had answered for them. They are taken in where they
+    /// belong.
+    pub(crate) fn unmask(&mut self, lost: &[Seen]) {
+        for seen in lost {
+            self.add(seen);
+        }
+        self.merge();
+    }
+
+    fn merge(&mut self) {
+        self.runs.sort_by_key(|run| run.start);
+        let mut merged: Vec<Run> = Vec::with_capacity(self.runs.len());
+        for run in self.runs.drain(..) {
+            match merged.last_mut() {
+                Some(last) if last.end == run.start && last.bad == run.bad => last.end = run.end,
+                _ => merged.push(run),
+            }
+        }
+        self.runs = merged;
+    }
+
+    /// The good ranges between `from` and `to`.
+    pub(crate) fn good_between(&self, from: u64, to: u64) -> Vec<(u64, u64)> {
+        let mut ranges = Vec::new();
+        let mut at = from;
+        let first = self.runs.partition_point(|run| run.end <= from);
+        for run in self.runs[first..].iter().take_while(|run| run.start < to) {
+            if run.start > at {
+                ranges.push((at, run.start));
+            }
+            at = at.max(run.end);
+        }
+        if at < to {
+            ranges.push((at, to));
+        }
+        ranges
+    }
+}
+
+/// What stands in the sectors of one read: runs by address, good ones too.
+pub(crate) fn sectors(bytes: &[u8], piece: Piece, salt: u64, generation: u32) -> Vec<Seen> {
+    let mut runs: Vec<Seen> = Vec::new();
+    let whole = |found| vec![Seen { start: piece.offset, end: piece.end(), found }];
+    if let Some(byte) = constant(bytes) {
+        return whole(SectorFound::Constant { byte });
+    }
+    if compare(Content::Stamp { salt, generation }, piece.offset, bytes) == Match::Same {
+        return whole(SectorFound::Expected);
+    }
+    for (at, sector) in (piece.offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
+        let found = look(sector, at, salt, generation);
+        let end = at + STEP;
+        match runs.last_mut() {
+            Some(last) if continues(last, found, at) => last.end = end,
+            _ => runs.push(Seen { start: at, end, found }),
+        }
+    }
+    runs
+}
+
+/// Data of another address that goes on as that address does is one run.
+fn continues(last: &Seen, found: SectorFound, at: u64) -> bool {
+    match (last.found, found) {
+        (SectorFound::Elsewhere { address: before }, SectorFound::Elsewhere { address: now }) => {
+            now.wrapping_sub(at) == before.wrapping_sub(last.start)
+        }
+        (SectorFound::Foreign { salt: before, .. }, SectorFound::Foreign { salt: now, .. }) => before == now,
+        // Each flip is one of its own.
+        (SectorFound::Flipped { .. }, _) => false,
+        (before, now) => before == now,
+    }
+}
+
+fn constant(bytes: &[u8]) -> Option<u8> {
+    let first = *bytes.first()?;
+    // A comparison with itself, moved by one, runs at memory speed.
+    (bytes[1..] == bytes[..bytes.len() - 1]).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_engine::content::fill;
+
+    fn piece(offset: u64, len: u32) -> Piece {
+        Piece { offset, len }
+    }
+
+    fn stamped(address: u64, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        fill(Content::Stamp { salt: 7, generation: 1 }, address, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn data_of_another_address_is_one_run_with_its_distance() {
+        let bytes = stamped(1 << 20, 8192);
+        let runs = sectors(&bytes, piece(0, 8192), 7, 1);
+        assert_eq!(runs, [Seen { start: 0, end: 8192, found: SectorFound::Elsewhere { address: 1 << 20 } }]);
+        let mut ledger = Ledger { read: 8192, ..Ledger::default() };
+        ledger.add(&runs[0]);
+        assert_eq!(ledger.distances(1).collect::<Vec<_>>(), [1 << 20]);
+        assert_eq!((ledger.alias, ledger.good()), (8192, 0));
+    }
+
+    #[test]
+    fn a_hole_is_found_to_the_sector() {
+        let mut bytes = stamped(0, 65536);
+        bytes[1024..4096].fill(0);
+        bytes[60000] ^= 4;
+        let runs = sectors(&bytes, piece(0, 65536), 7, 1);
+        let found: Vec<(u64, u64)> =
+            runs.iter().filter(|r| r.found != SectorFound::Expected).map(|r| (r.start, r.end)).collect();
+        assert_eq!(found, [(1024, 4096), (59904, 60416)]);
+    }
+
+    #[test]
+    fn what_a_cache_had_hidden_is_merged_with_what_is_known() {
+        let lost = |start, end| Seen { start, end, found: SectorFound::Constant { byte: 0 } };
+        let mut ledger = Ledger { read: 1 << 20, ..Ledger::default() };
+        ledger.add(&lost(4096, 8192));
+        assert_eq!(ledger.good_between(0, 16384), [(0, 4096), (8192, 16384)]);
+        ledger.unmask(&[lost(8192, 16384)]);
+        assert_eq!(ledger.runs(), [Run { start: 4096, end: 16384, bad: Bad::Lost }]);
+        assert_eq!(ledger.good(), (1 << 20) - 12288);
+    }
+}

@@ -1,0 +1,49 @@
+//! What stood on the card before: a card that accepts writes and drops them shows it again, where a dead one shows
+//! nothing.
+
+use crate::card::{Answer, Card, Piece};
+use crate::full::sentinels;
+use crate::trouble::Stop;
+use cardscope_engine::content::Content;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Hashes of places that held more than one repeated byte.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Originals(Vec<(Piece, u64)>);
+
+impl Originals {
+    /// Reads the sentinels' places before anything is written.
+    pub(crate) fn read(card: &mut Card<'_>, salt: u64) -> Result<Self, Stop> {
+        let places = sentinels::places(card.bytes(), salt);
+        let mut list = Vec::new();
+        card.read(places, Content::Buffer, |piece, _, answer| {
+            if let Answer::Differs { bytes, .. } = answer
+                && bytes.iter().any(|byte| Some(byte) != bytes.first())
+            {
+                list.push((piece, hash(bytes)));
+            }
+            Ok(())
+        })?;
+        Ok(Originals(list))
+    }
+
+    /// Whether all of it stands there still; false where there was nothing to be seen.
+    pub(crate) fn stay(&self, card: &mut Card<'_>) -> Result<bool, Stop> {
+        let mut same = 0;
+        for (place, before) in &self.0 {
+            card.read([*place], Content::Buffer, |_, _, answer| {
+                if let Answer::Differs { bytes, .. } = answer {
+                    same += usize::from(hash(bytes) == *before);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(!self.0.is_empty() && same == self.0.len())
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,400 @@
+//! One full pass, phase after phase.
+
+use super::chart::Chart;
+use super::confirm;
+use super::judge::{Seen, judge, wrap};
+use super::ledger::Ledger;
+use super::originals::Originals;
+use super::reading::{Reader, STRETCH, Stamped, read_judged};
+use super::samples::{Stretches, Watchman};
+use super::sentinels;
+use super::suspicion::{Certain, Suspicion};
+use super::{BadBytes, Findings, Settings};
+use crate::card::{Card, Piece, pieces};
+use crate::trouble::Stop;
+use crate::watch::Watch;
+use cardscope_model::units::Capacity;
+use cardscope_model::verify::{Disproof, Verdict};
+
+/// The write of the pass itself; sentinels come before, confirmations after.
+pub(super) const GENERATION: u32 = 1;
+
+/// Bytes that are read back at once to know how fast the card reads, for plan and budget.
+const FIRST_READ: u64 = 16 << 20;
+
+/// A failed piece is written so many times more, if only a few have failed.
+const MORE_TRIES: u32 = 4;
+const FEW_FAILED: usize = 16;
+
+pub(super) struct Pass<'a, 't> {
+    pub(super) card: &'a mut Card<'t>,
+    pub(super) watch: &'a mut dyn Watch,
+    pub(super) settings: Settings,
+    pub(super) ledger: Ledger,
+    pub(super) chart: Chart,
+    pub(super) seen: Seen,
+    /// The write whose stamps are expected.
+    pub(super) generation: u32,
+    originals: Originals,
+    disproofs: Vec<Disproof>,
+    hidden: u64,
+    remarks: Vec<String>,
+    began: f64,
+    /// MB/s of the first read.
+    reads_at: Option<f64>,
+}
+
+impl<'a, 't> Pass<'a, 't> {
+    pub(super) fn new(card: &'a mut Card<'t>, settings: Settings, watch: &'a mut dyn Watch) -> Self {
+        let bytes = card.bytes();
+        let began = card.seconds();
+        Pass {
+            card,
+            watch,
+            settings,
+            ledger: Ledger::default(),
+            chart: Chart::new(bytes),
+            seen: Seen { card_bytes: bytes, written: settings.resumed_at, ..Seen::default() },
+            generation: GENERATION,
+            originals: Originals::default(),
+            disproofs: Vec::new(),
+            hidden: 0,
+            remarks: Vec::new(),
+            began,
+            reads_at: None,
+        }
+    }
+
+    pub(super) fn run(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+        let places = sentinels::places(self.seen.card_bytes, self.settings.salt);
+        if self.settings.resumed_at == 0 {
+            self.originals = Originals::read(self.card, self.settings.salt)?;
+            sentinels::write(self.card, &places, self.settings.salt)?;
+        }
+        self.write_all(written)?;
+        self.card.reopen()?;
+        match self.seen.certain {
+            Some(Certain::EndsAt(end)) => self.look_beyond(end, &places)?,
+            Some(Certain::Wraps) => {
+                confirm::overflow_tops(self.card, self.seen.written, self.settings.salt)?;
+                self.card.reopen()?;
+            }
+            _ => {}
+        }
+        self.read_all(self.seen.written)?;
+        self.ask_again(&places)
+    }
+
+    fn stamped(&self) -> Stamped {
+        Stamped { salt: self.settings.salt, generation: self.generation }
+    }
+
+    fn elapsed(&mut self) -> f64 {
+        self.card.seconds() - self.began
+    }
+
+    /// Writes stretch after stretch until the end, a certainty, or the limits.
+    fn write_all(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+        let stretches = Stretches::of(self.seen.card_bytes);
+        let mut watchman = Watchman::new(stretches, self.stamped());
+        let mut suspicion = Suspicion::default();
+        let first = self.settings.resumed_at / stretches.bytes;
+        let count = self.seen.card_bytes.div_ceil(stretches.bytes);
+        self.watch.phase("writing every block", Some(self.seen.card_bytes), None);
+        let phase = self.card.seconds();
+        for index in first..count {
+            let (from, to) = stretches.range(index);
+            let from = from.max(self.settings.resumed_at);
+            let to = self.allowed(from, to);
+            if from < to {
+                self.write_stretch(from, to, phase)?;
+                self.seen.written = to;
+                written(to);
+            }
+            if to < stretches.range(index).1 || self.seen.certain.is_some() {
+                break;
+            }
+            if index == first {
+                self.plan(from, to)?;
+            }
+            if !self.settings.two_passes {
+                let bad = watchman.look(self.card, index)?;
+                let (card, end) = (&mut *self.card, self.seen.written);
+                self.seen.certain =
+                    suspicion.judge(card, &bad, end, stretches, watchman_stamps(self.settings))?;
+                if let Some(address) = suspicion.news() {
+                    self.watch.note(&format!(
+                        "what was written is not there any more at {}; writing goes on until it is certain what that means",
+                        Capacity(address)
+                    ));
+                }
+            }
+            if self.seen.certain.is_some() {
+                break;
+            }
+        }
+        self.tell_why_it_ends();
+        Ok(())
+    }
+
+    fn tell_why_it_ends(&mut self) {
+        let written = Capacity(self.seen.written);
+        let text = match self.seen.certain {
+            Some(Certain::Wraps) => format!(
+                "certain by now: after {written} the first addresses hold what was written to later ones; nothing more is \
+                 written, what is there is read in whole"
+            ),
+            Some(Certain::EndsAt(end)) => format!(
+                "certain by now: after {written} nothing beyond {} stays; nothing more is written in order, what is there \
+                 is read in whole",
+                Capacity(end)
+            ),
+            Some(Certain::Refuses) => {
+                format!("the card refuses every write after {written}; it is read in whole")
+            }
+            None if self.seen.written < self.seen.card_bytes => {
+                format!("the limit ends the writing after {written}; that much is read back")
+            }
+            None => return,
+        };
+        self.watch.note(&text);
+        self.remarks.push(text);
+    }
+
+    /// How much of a stretch the limits allow.
+    fn allowed(&mut self, from: u64, to: u64) -> u64 {
+        let sector = u64::from(self.card.sector());
+        let most = self.settings.max_write.map(|most| {
+            let left = most.saturating_sub(self.card.tally().written);
+            (from + left / sector * sector).min(to)
+        });
+        let to = most.unwrap_or(to);
+        let needed = self.elapsed() + self.reading_time(from);
+        match self.settings.budget_s {
+            Some(budget) if needed >= budget => from,
+            _ => to,
+        }
+    }
+
+    /// Seconds that reading so many bytes back will take, with a tenth to spare.
+    fn reading_time(&self, bytes: u64) -> f64 {
+        self.reads_at.map_or(0.0, |mb_s| bytes as f64 / 1e6 / mb_s * 1.1)
+    }
+
+    fn write_stretch(&mut self, from: u64, to: u64, phase: f64) -> Result<(), Stop> {
+        let (chart, watch) = (&mut self.chart, &mut *self.watch);
+        chart.write.resume(self.card.now());
+        let content = Stamped { salt: self.settings.salt, generation: GENERATION }.content();
+        let mut failed: Vec<Piece> = Vec::new();
+        let mut reached = from;
+        let block = self.card.block();
+        self.card.write(pieces(from, to, block), content, |piece, at, trouble| {
+            match trouble {
+                None => chart.write.ended(piece.offset, u64::from(piece.len), at),
+                Some(_) => {
+                    chart.error(piece.offset);
+                    failed.push(piece);
+                }
+            }
+            reached = reached.max(piece.end());
+            watch.progress(reached, at as f64 / 1e9 - phase);
+        })?;
+        if failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1 {
+            self.seen.certain = Some(Certain::Refuses);
+        } else if failed.len() <= FEW_FAILED {
+            for piece in failed {
+                self.write_stubborn(piece)?;
+            }
+        }
+        self.card.flush()
+    }
+
+    fn write_stubborn(&mut self, piece: Piece) -> Result<(), Stop> {
+        for _ in 0..MORE_TRIES {
+            let mut good = false;
+            self.card.write([piece], self.stamped().content(), |_, _, trouble| good = trouble.is_none())?;
+            if good {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the first MiBs back and says what is to come.
+    fn plan(&mut self, from: u64, to: u64) -> Result<(), Stop> {
+        let end = to.min(from + FIRST_READ);
+        let (began, block) = (self.card.seconds(), self.card.block());
+        let stamped = self.stamped();
+        read_judged(self.card, pieces(from, end, block), stamped, |_, _, _| ())?;
+        let took = self.card.seconds() - began;
+        let reads = (end - from) as f64 / 1e6 / took.max(1e-9);
+        self.reads_at = Some(reads);
+        let Some(writes) = self.chart.write.mb_s() else { return Ok(()) };
+        let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.seen.card_bytes - to);
+        let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
+        self.watch.note(&format!(
+            "plan: {} to write at {writes:.1} MB/s and {} to read at {reads:.1} MB/s, about {}",
+            Capacity(left),
+            Capacity(to + left),
+            duration(seconds)
+        ));
+        Ok(())
+    }
+
+    /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
+    fn look_beyond(&mut self, end: u64, places: &[Piece]) -> Result<(), Stop> {
+        let standing = self.sentinels_beyond(places)?;
+        if standing * 2 <= self.seen.sentinels {
+            confirm::mark_beyond(self.card, self.seen.written, end, self.settings.salt)?;
+            self.card.reopen()?;
+        }
+        Ok(())
+    }
+
+    fn sentinels_beyond(&mut self, places: &[Piece]) -> Result<u64, Stop> {
+        let found = sentinels::beyond(self.card, places, self.seen.written, self.settings.salt)?;
+        self.seen.sentinels = found.len() as u64;
+        self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
+        Ok(self.seen.sentinels_good)
+    }
+
+    /// Reads `[0, end)`.
+    pub(super) fn read_all(&mut self, end: u64) -> Result<(), Stop> {
+        self.watch.phase("reading every block", Some(end), None);
+        let phase = self.card.seconds();
+        let stamped = self.stamped();
+        let (began, budget) = (self.began, self.settings.budget_s);
+        let mut reader = Reader::new(self.card, self.watch, stamped, &mut self.ledger, &mut self.chart);
+        let mut at = 0;
+        while at < end {
+            if budget.is_some_and(|budget| reader.card.seconds() - began >= budget) {
+                let text = format!("the budget ends the reading after {}", Capacity(at));
+                reader.watch.note(&text);
+                self.remarks.push(text);
+                break;
+            }
+            let to = (at + STRETCH).min(end);
+            reader.stretch(at, to, at, phase)?;
+            at = to;
+            self.seen.read_to = at;
+        }
+        Ok(())
+    }
+
+    /// Reads `[0, end)` and asks nothing that would need a write.
+    pub(super) fn look_only(&mut self, end: u64) -> Result<(), Stop> {
+        self.read_all(end)?;
+        self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
+        if self.seen.wrap.is_none() {
+            self.ledger.aliases_are_losses();
+        }
+        (self.disproofs, _) = confirm::third_time(self.card, &self.ledger, self.settings.salt, false)?;
+        Ok(())
+    }
+
+    /// What was found bad is asked again in other ways; what is good costs nothing here.
+    fn ask_again(&mut self, places: &[Piece]) -> Result<(), Stop> {
+        self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
+        if self.seen.wrap.is_none() {
+            self.ledger.aliases_are_losses();
+        }
+        if self.ledger.bad() == 0 {
+            self.seen.crawls = self.crawls()?;
+            return Ok(());
+        }
+        self.watch.phase("asking again about what was found bad", None, None);
+        if self.ledger.good() == 0 {
+            self.seen.originals_stay = self.originals.stay(self.card)?;
+        }
+        let whole = self.seen.read_to >= self.seen.written;
+        if self.ledger.lost > 0 && whole && !self.seen.originals_stay {
+            let nothing_beyond = matches!(self.seen.certain, Some(Certain::EndsAt(_)))
+                && self.seen.sentinels_good * 2 <= self.seen.sentinels;
+            let (chart, salt) = (&mut self.chart, self.settings.salt);
+            let mut bad = |seen: &super::ledger::Seen| chart.bad(seen.start, seen.end);
+            self.hidden = confirm::unmask(
+                self.card,
+                &mut self.ledger,
+                self.seen.written,
+                nothing_beyond,
+                salt,
+                &mut bad,
+            )?;
+        }
+        if self.ledger.lost + self.ledger.failed > 0 && self.seen.wrap.is_none() {
+            self.ask_the_good_ones()?;
+            self.sentinels_beyond(places)?;
+            self.islands(places);
+        }
+        let may_write = !self.seen.stopped_taking;
+        let third = confirm::third_time(self.card, &self.ledger, self.settings.salt, may_write)?;
+        (self.disproofs, self.seen.healed) = third;
+        Ok(())
+    }
+
+    fn ask_the_good_ones(&mut self) -> Result<(), Stop> {
+        let good = self.ledger.good_between(0, self.seen.read_to);
+        self.seen.stopped_taking =
+            !good.is_empty() && !confirm::takes_writes(self.card, &good, self.settings.salt)?;
+        Ok(())
+    }
+
+    /// Good ranges behind the first lost address, where they are sentinels and nothing else.
+    fn islands(&mut self, places: &[Piece]) {
+        let Some(first) = self.ledger.first_lost() else { return };
+        let good = self.ledger.good_between(first, self.seen.read_to);
+        let inside = |range: &(u64, u64)| places.iter().any(|p| p.offset <= range.0 && range.1 <= p.end());
+        self.seen.islands_are_sentinels = !good.is_empty() && good.iter().all(inside);
+        self.seen.islands = good.len() as u64;
+    }
+
+    /// The document's part, however it ended.
+    pub(super) fn finish(mut self, stop: Option<Stop>) -> Findings {
+        let flushes_and_errors = self.card.trouble_count();
+        self.seen.wavers = flushes_and_errors + self.ledger.passing;
+        if self.seen.wrap.is_none() && self.seen.read_to > 0 {
+            self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
+        }
+        let judged = judge(&self.ledger, &self.seen);
+        let proven = match judged.verdict {
+            Verdict::Overcommitted | Verdict::Wraparound | Verdict::Chain => judged.good.unwrap_or(0),
+            _ => self.ledger.good(),
+        };
+        Findings {
+            verdict: judged.verdict,
+            usable_bytes: judged.usable,
+            good_bytes: judged.good,
+            proven_bytes: proven,
+            wrap_bytes: judged.wrap,
+            cache_bytes: (self.hidden > 0).then_some(self.hidden),
+            confidence: judged.confidence,
+            disproofs: self.disproofs,
+            bad: BadBytes {
+                lost: self.ledger.lost,
+                alias: self.ledger.alias,
+                flipped: self.ledger.flipped,
+                failed: self.ledger.failed,
+                foreign: self.ledger.foreign,
+                passing_sectors: self.ledger.passing,
+            },
+            map: self.chart.finish(),
+            written_to: self.seen.written,
+            read_to: self.seen.read_to,
+            remarks: self.remarks,
+            stop,
+        }
+    }
+}
+
+fn watchman_stamps(settings: Settings) -> Stamped {
+    Stamped { salt: settings.salt, generation: GENERATION }
+}
+
+/// A time in words, for the plan.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 90.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{s:.0} s"),
+    }
+}

@@ -1,0 +1,197 @@
+//! Puts back what a [`Keeper`] holds, newest batch first, then opens the card again, reads everything and compares.
+//!
+//! Order and reason: reference page `flash-behaviour` 3.11, "Keeping the data". Where two addresses of a fake lead to
+//! one place, the place ends with its oldest content.
+
+use crate::card::{Answer, Card, pieces};
+use crate::keeper::{Keeper, Kept};
+use crate::trouble::Stop;
+use crate::watch::Watch;
+use cardscope_engine::content::{Content, read_stamp};
+
+/// What became of the originals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PutBack {
+    /// Bytes that were put back.
+    pub bytes: u64,
+    /// Ranges that the card did not keep: beyond what it really has, or damaged.
+    pub lost: Vec<Kept>,
+    /// Ranges whose original could not be read again, and why.
+    pub unreadable: Vec<(Kept, String)>,
+}
+
+/// A sector, the finest unit in which something is lost.
+const SECTOR: u64 = 512;
+
+/// Progress is told after so many bytes.
+const TELL_EVERY: u64 = 4 << 20;
+
+/// Puts everything back and compares. What cannot be read from the keeper is named and left out; what the card does
+/// not take or keep is named as lost. Doing it again does no harm.
+///
+/// It stops when the card's interrupt is raised; to put things back after Ctrl-C, hand in a card with an interrupt of
+/// its own.
+///
+/// # Errors
+/// If the card is gone or the user stops it; the keeper holds everything still.
+pub fn put_back(
+    card: &mut Card<'_>,
+    keeper: &mut dyn Keeper,
+    watch: &mut dyn Watch,
+) -> Result<PutBack, Stop> {
+    let kept = keeper.kept();
+    let mut result = PutBack::default();
+    write_all(card, keeper, &kept, &mut result, watch)?;
+    card.flush()?;
+    card.reopen()?;
+    compare_all(card, keeper, &kept, &mut result, watch)?;
+    Ok(result)
+}
+
+fn write_all(
+    card: &mut Card<'_>,
+    keeper: &mut dyn Keeper,
+    kept: &[Kept],
+    result: &mut PutBack,
+    watch: &mut dyn Watch,
+) -> Result<(), Stop> {
+    let mut steps = Steps::begin(card, "putting the card's data back", kept, watch);
+    let mut original = Vec::new();
+    for range in kept {
+        card.go_on()?;
+        match keeper.original(*range, &mut original) {
+            // What it does not take is found by the comparison.
+            Ok(()) => {
+                card.put_back(range.offset, &original)?;
+                result.bytes += range.len;
+            }
+            Err(error) => result.unreadable.push((*range, error.to_string())),
+        }
+        steps.done(card, range.len, watch);
+    }
+    Ok(())
+}
+
+fn compare_all(
+    card: &mut Card<'_>,
+    keeper: &mut dyn Keeper,
+    kept: &[Kept],
+    result: &mut PutBack,
+    watch: &mut dyn Watch,
+) -> Result<(), Stop> {
+    let mut steps = Steps::begin(card, "comparing what was put back", kept, watch);
+    let mut original = Vec::new();
+    let mut compared = Covered::default();
+    // The oldest first: of a range that was saved twice, the newer copy was overwritten again.
+    for range in kept.iter().rev() {
+        if keeper.original(*range, &mut original).is_ok() {
+            let open = compared.add(range.offset, range.offset + range.len);
+            for (start, end) in open {
+                let from = (start - range.offset) as usize;
+                let expected = &original[from..from + (end - start) as usize];
+                compare(card, start, expected, &mut result.lost)?;
+            }
+        }
+        steps.done(card, range.len, watch);
+    }
+    result.lost.sort_by_key(|lost| lost.offset);
+    Ok(())
+}
+
+/// Reads a range and names the sectors that do not hold what they should.
+fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<Kept>) -> Result<(), Stop> {
+    let mut bad = Vec::new();
+    let end = start + expected.len() as u64;
+    card.read(pieces(start, end, card.block()), Content::Buffer, |piece, _, answer| {
+        let from = (piece.offset - start) as usize;
+        let wanted = &expected[from..from + piece.len as usize];
+        match answer {
+            Answer::Differs { bytes, .. } => bad.extend(differing(piece.offset, wanted, bytes)),
+            Answer::Failed(_) => bad.push(Kept { offset: piece.offset, len: u64::from(piece.len) }),
+            Answer::Same => {}
+        }
+        Ok(())
+    })?;
+    bad.sort_by_key(|lost| lost.offset);
+    bad.into_iter().for_each(|range| join(lost, range));
+    Ok(())
+}
+
+/// The sectors in which two readings of one place differ.
+///
+/// An "original" that is a stamp of another address is no data: the probe had written it there itself, through
+/// another address of the same place, whose own original is the one that counts.
+fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<Kept> {
+    if wanted == found {
+        return Vec::new();
+    }
+    let sectors = wanted.chunks(SECTOR as usize).zip(found.chunks(SECTOR as usize));
+    let at = |i: usize| offset + i as u64 * SECTOR;
+    sectors
+        .enumerate()
+        .filter(|(i, (wanted, found))| wanted != found && !is_alias(at(*i), wanted))
+        .map(|(i, (wanted, _))| Kept { offset: at(i), len: wanted.len() as u64 })
+        .collect()
+}
+
+fn is_alias(address: u64, original: &[u8]) -> bool {
+    read_stamp(original).is_some_and(|stamp| stamp.address != address)
+}
+
+/// Appends a range, joined to the last one where they touch.
+fn join(ranges: &mut Vec<Kept>, range: Kept) {
+    match ranges.last_mut() {
+        Some(last) if last.offset + last.len == range.offset => last.len += range.len,
+        _ => ranges.push(range),
+    }
+}
+
+/// Ranges that were seen, joined where they touch: start to end.
+#[derive(Debug, Default)]
+pub struct Covered(std::collections::BTreeMap<u64, u64>);
+
+impl Covered {
+    /// Adds a range; gives the parts of it that were not seen before.
+    pub fn add(&mut self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut fresh = Vec::new();
+        let (mut from, mut at, mut to) = (start, start, end);
+        let touching = self.0.range(..=end).rev().take_while(|(_, e)| **e >= start);
+        let mut touching: Vec<(u64, u64)> = touching.map(|(s, e)| (*s, *e)).collect();
+        touching.reverse();
+        for (s, e) in touching {
+            if s > at {
+                fresh.push((at, s));
+            }
+            at = at.max(e);
+            (from, to) = (from.min(s), to.max(e));
+            self.0.remove(&s);
+        }
+        if at < end {
+            fresh.push((at, end));
+        }
+        self.0.insert(from, to);
+        fresh
+    }
+}
+
+/// Tells how far a pass over all ranges is, not too often.
+struct Steps {
+    began: f64,
+    done: u64,
+    told: u64,
+}
+
+impl Steps {
+    fn begin(card: &mut Card<'_>, what: &str, kept: &[Kept], watch: &mut dyn Watch) -> Self {
+        watch.phase(what, Some(kept.iter().map(|k| k.len).sum()), None);
+        Steps { began: card.seconds(), done: 0, told: 0 }
+    }
+
+    fn done(&mut self, card: &mut Card<'_>, bytes: u64, watch: &mut dyn Watch) {
+        self.done += bytes;
+        if self.done >= self.told + TELL_EVERY {
+            self.told = self.done;
+            watch.progress(self.done, card.seconds() - self.began);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What the quick probe costs: bytes written, and the card's time, against the figures that it must keep to.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use cardscope_engine::content::Content;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::Target;
+use cardscope_probe::capacity::{BLOCK, DEPTH, probe};
+use cardscope_probe::card::{Answer, Card, pieces};
+use cardscope_probe::keeper::{KeepError, Keeper, Kept};
+use cardscope_probe::restore::put_back;
+use cardscope_probe::watch::Nobody;
+use cardscope_simulator::SimTarget;
+use common::{erasing, options};
+use rstest::rstest;
+
+const MIB: u64 = 1 << 20;
+
+/// The class 10 card of seed 004: 5 open blocks of 4 MiB, so that each scattered write costs a merge.
+const CLASS_10: &str = "sim:lexar-16g-c10?seed=3";
+
+#[rstest]
+#[case("limbo&fake_bytes=7600799744", 128 * MIB)]
+#[case("limbo&fake_bytes=60GB", 128 * MIB)]
+#[case("limbo&fake_bytes=0", 128 * MIB)]
+#[case("wraparound&wrap_bytes=8GiB", 128 * MIB)]
+#[case("wraparound&wrap_bytes=13000000512", 128 * MIB)]
+#[case("chain&fake_bytes=2GiB&wrap_bytes=4GiB", 128 * MIB)]
+#[case("damaged&damaged_share=0.16", 128 * MIB)]
+#[case("limbo&fake_bytes=7600799744&cache_bytes=256MiB", 2048 * MIB)]
+#[case("limbo&fake_bytes=0&cache_bytes=256MiB", 2048 * MIB)]
+#[case("limbo&fake_bytes=7600799744&cache_bytes=256MiB&cache_kind=lru", 2048 * MIB)]
+#[case("none", 600_000_000)]
+fn the_quick_probe_writes_no_more_than_it_may(#[case] fake: &str, #[case] most: u64) {
+    let probed = erasing(&format!("sim:constant?announced_bytes=64GB&fake={fake}"), &options(false, 5));
+    assert_eq!(probed.mistake(), None);
+    assert!(probed.tally.written <= most, "{} bytes written, {most} asked", probed.tally.written);
+}
+
+#[rstest]
+#[case("fake=limbo&fake_bytes=4GB", 20.0)]
+#[case("fake=wraparound&wrap_bytes=8GiB", 20.0)]
+#[case("fake=none", 75.0)]
+fn a_class_10_card_is_probed_in_the_time_that_people_have(#[case] fake: &str, #[case] most: f64) {
+    let erased = erasing(&format!("{CLASS_10}&{fake}"), &options(false, 5));
+    assert_eq!(erased.mistake(), None);
+    assert!(erased.seconds < most, "{fake}: {} s, {most} asked", erased.seconds);
+    let kept = keeping(&mut target(&format!("{CLASS_10}&{fake}")), 5);
+    assert!(kept < 2.0 * most, "{fake}, keeping the data: {kept} s, {} asked", 2.0 * most);
+    println!("{fake}: {:.1} s, keeping the data {kept:.1} s", erased.seconds);
+}
+
+fn target(name: &str) -> SimTarget {
+    SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Probes with a keeper and puts everything back; the seconds it took.
+fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
+    let began = target.now();
+    let mut memory = Memory::default();
+    let mut card = Card::new(target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    probe(&mut card, Some(&mut memory), &options(false, seed), &mut Nobody).unwrap();
+    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    (card.now() - began) as f64 / 1e9
+}
+
+/// A sum over each MiB of a card.
+fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
+    let all = target.info().bytes;
+    let mut sums = vec![0; all.div_ceil(MIB) as usize];
+    let mut card = Card::new(target, &Interrupt::default(), MIB as u32, DEPTH).unwrap();
+    let sum = |bytes: &[u8]| {
+        let words = bytes.as_chunks::<8>().0.iter();
+        words.fold(0u64, |s, w| s.rotate_left(5) ^ u64::from_le_bytes(*w))
+    };
+    card.read(pieces(0, all, MIB as u32), Content::Buffer, |piece, _, answer| {
+        if let Answer::Differs { bytes, .. } = answer {
+            sums[(piece.offset / MIB) as usize] = sum(bytes);
+        }
+        Ok(())
+    })
+    .unwrap();
+    sums
+}
+
+#[rstest]
+fn what_was_on_the_card_is_there_again_afterwards(
+    #[values(
+        "none",
+        "limbo&fake_bytes=350MiB",
+        "wraparound&wrap_bytes=300000256",
+        "wraparound&wrap_bytes=256MiB",
+        "chain&fake_bytes=150MiB&wrap_bytes=256MiB",
+        "damaged&damaged_share=0.16&lost=stale"
+    )]
+    fake: &str,
+) {
+    let name = format!("sim:constant?announced_bytes=768MiB&fake={fake}&state=filled");
+    let mut target = target(&name);
+    let usable = target.truth().usable_bytes;
+    let before = read_all_of(&mut target);
+    keeping(&mut target, 11);
+    let after = read_all_of(&mut target);
+    let differ = |(i, (a, b)): (usize, (&u64, &u64))| (a != b).then_some(i as u64 * MIB);
+    let differ: Vec<u64> = before.iter().zip(&after).enumerate().filter_map(differ).collect();
+    let differ: Vec<&u64> = differ.iter().filter(|at| **at + MIB <= usable).collect();
+    assert!(differ.is_empty(), "{fake}: the MiB at {differ:?} are not as they were");
+}
+
+/// Keeps originals in memory.
+#[derive(Debug, Default)]
+struct Memory {
+    batches: Vec<Vec<(Kept, Vec<u8>)>>,
+    open: Vec<(Kept, Vec<u8>)>,
+}
+
+impl Keeper for Memory {
+    fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
+        let kept = Kept { offset, len: original.len() as u64 };
+        self.open.push((kept, original.to_vec()));
+        Ok(())
+    }
+    fn commit(&mut self) -> Result<(), KeepError> {
+        self.batches.push(std::mem::take(&mut self.open));
+        Ok(())
+    }
+    fn kept(&self) -> Vec<Kept> {
+        let batch = |batch: &Vec<(Kept, Vec<u8>)>| {
+            let mut ranges: Vec<Kept> = batch.iter().map(|(kept, _)| *kept).collect();
+            ranges.sort_by_key(|kept| kept.offset);
+            ranges
+        };
+        self.batches.iter().rev().flat_map(batch).collect()
+    }
+    fn original(&mut self, kept: Kept, into: &mut Vec<u8>) -> Result<(), KeepError> {
+        let found = self.batches.iter().flatten().find(|(k, _)| *k == kept);
+        into.clone_from(&found.ok_or_else(|| KeepError("not kept".to_owned()))?.1);
+        Ok(())
+    }
+}

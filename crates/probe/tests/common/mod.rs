@@ -1,0 +1,61 @@
+//! Simulated cards under the quick probe.
+
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
+use cardscope_probe::card::{Card, Tally};
+use cardscope_probe::watch::Nobody;
+use cardscope_simulator::SimTarget;
+
+/// What a probe said, what it cost, and what is true.
+#[derive(Debug)]
+#[allow(dead_code, reason = "not every test program looks at everything")]
+pub(crate) struct Probed {
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
+    pub(crate) tally: Tally,
+    pub(crate) seconds: f64,
+    pub(crate) verdict: String,
+    pub(crate) usable: u64,
+}
+
+pub(crate) fn options(thorough: bool, seed: u64) -> Options {
+    Options { thorough, max_write: None, budget: None, seed }
+}
+
+/// Probes a simulated card in virtual time, with what is on it given up.
+pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
+    let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let verdict = serde_json::to_value(target.truth().verdict).unwrap().as_str().unwrap().to_owned();
+    let usable = target.truth().usable_bytes;
+    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let outcome = probe(&mut card, None, options, &mut Nobody).unwrap();
+    let (tally, seconds) = (card.tally(), card.seconds());
+    Probed { name: name.to_owned(), outcome, tally, seconds, verdict, usable }
+}
+
+impl Probed {
+    /// What is wrong with the answer, in a line; `None` where the verdict is the truth, and the usable bytes are right
+    /// to 1 MiB where they can be known.
+    pub(crate) fn mistake(&self) -> Option<String> {
+        let outcome = &self.outcome;
+        let unknown = ["damaged", "unstable", "overcommitted"].contains(&self.verdict.as_str());
+        let usable = match outcome.usable_bytes {
+            Some(bytes) => bytes.abs_diff(self.usable) <= 1 << 20,
+            None => unknown,
+        };
+        (outcome.verdict.word() != self.verdict || !usable).then(|| {
+            format!(
+                "{}: {} with {:?} usable, true is {} with {}; wrap {:?}, cache {:?}, {} MB written, {:.1} s",
+                self.name,
+                outcome.verdict,
+                outcome.usable_bytes,
+                self.verdict,
+                self.usable,
+                outcome.wrap_bytes,
+                outcome.cache_bytes,
+                self.tally.written / 1_000_000,
+                self.seconds
+            )
+        })
+    }
+}

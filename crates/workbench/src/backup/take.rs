@@ -1,0 +1,272 @@
+//! Taking an image: the whole card is read, written with a checksum, and synced, before anything else is done to it.
+
+use super::sums::{self, About, Sums, Unread, beside};
+use super::{Backup, CHUNK, DEPTH};
+use crate::card_key;
+use crate::error::Failure;
+use crate::event::{Event, Listener};
+use crate::opening::Opened;
+use cardscope_device::filesystem;
+use cardscope_engine::content::Content;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_probe::card::{Answer, Card, Piece, pieces};
+use cardscope_probe::keeper::KeepError;
+use cardscope_probe::trouble::{Stop, Trouble};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+/// What failed is asked again in pieces of this size, so that little is lost around a bad place.
+const FINE: u32 = 4096;
+
+/// So often, each time after opening the card anew.
+const ROUNDS: u32 = 2;
+
+/// Errors that a medium gives for a place it cannot read (EIO, EBADMSG, EILSEQ, ETIMEDOUT, EREMOTEIO, ENODATA: the
+/// kernel's `blk_status` table in block/blk-core.c); any other says that reading was not possible at all.
+const OF_THE_MEDIUM: [i32; 6] = [5, 74, 84, 110, 121, 61];
+
+impl Backup {
+    /// Takes an image of the card; it is on disk when this returns. Nothing was written to the card by then.
+    ///
+    /// # Errors
+    /// A refusal: the file is there already, lies on the card, there is no room, or the card could not be read for
+    /// another reason than bad places; or the card went away, or the user stopped it. No file is left then.
+    pub(crate) fn take(
+        file: &Path,
+        opened: &mut Opened,
+        interrupt: &Interrupt,
+        listener: &mut dyn Listener,
+    ) -> Result<Backup, Failure> {
+        may_lie_at(file, opened, listener)?;
+        let image = create(file)?;
+        let taken = take_to(file, image, opened, interrupt, listener);
+        if taken.is_err() {
+            // Half an image is worth nothing, and the card was not touched.
+            let _ = std::fs::remove_file(file);
+            let _ = std::fs::remove_file(beside(file));
+        }
+        taken
+    }
+}
+
+fn may_lie_at(file: &Path, opened: &Opened, listener: &mut dyn Listener) -> Result<(), Failure> {
+    let info = opened.target.info();
+    if filesystem::lies_on(file, &info.name) {
+        return Err(Failure::Refused(format!(
+            "the backup {} would lie on {} itself, which is going to be overwritten; name a file on another disk",
+            file.display(),
+            info.name
+        )));
+    }
+    for path in [file, &beside(file)] {
+        if path.symlink_metadata().is_ok() {
+            return Err(Failure::Refused(format!(
+                "{} is there already; name a new file for the backup",
+                path.display()
+            )));
+        }
+    }
+    let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let room = filesystem::room(folder).map_err(|e| cannot(file, &e))?.free;
+    if room < info.bytes {
+        let text = format!(
+            "{} has room for {}, and the card has {}: the backup fits only if the rest of the card is empty, which is tried now",
+            folder.display(),
+            BinarySize(room),
+            Capacity(info.bytes)
+        );
+        listener.event(&Event::Note(text));
+    }
+    Ok(())
+}
+
+fn create(file: &Path) -> Result<File, Failure> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+        .map_err(|e| cannot(file, &e))
+}
+
+fn cannot(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::Refused(format!(
+        "the backup {} cannot be written: {error}; nothing was done to the card. Name a file on a disk with room",
+        file.display()
+    ))
+}
+
+/// How a stop while nothing was written to the card yet ends the verb.
+fn stopped(file: &Path, stop: Stop) -> Failure {
+    match stop {
+        Stop::Interrupted => Failure::Interrupted,
+        Stop::Keep(KeepError(why)) => Failure::Refused(format!(
+            "the backup {} cannot be written: {why}; nothing was done to the card. Name a file on a disk with room",
+            file.display()
+        )),
+        other => Failure::io(other),
+    }
+}
+
+fn take_to(
+    file: &Path,
+    image: File,
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Backup, Failure> {
+    let about = about(opened);
+    let mut card =
+        Card::new(opened.target.as_mut(), interrupt, CHUNK, DEPTH).map_err(|s| stopped(file, s))?;
+    let mut taking = Taking::new(&image, about.bytes);
+    taking.whole(&mut card, listener).map_err(|s| stopped(file, s))?;
+    let unread = taking.again(&mut card).map_err(|s| stopped(file, s))?;
+    let chunks = taking.chunks;
+    drop(card);
+    judge(&unread, listener)?;
+    let sums = Sums { about, chunks, unread: unread.into_iter().map(|(unread, _)| unread).collect() };
+    let synced = image.set_len(sums.about.bytes).and_then(|()| image.sync_all());
+    synced.map_err(|e| cannot(file, &e))?;
+    let beside_it = create(&beside(file))?;
+    sums::write(beside_it, &sums).map_err(|e| cannot(&beside(file), &e))?;
+    crate::journal::place::sync_folder(file).map_err(|e| cannot(file, &e))?;
+    Ok(Backup { image, path: file.to_owned(), sums })
+}
+
+fn about(opened: &Opened) -> About {
+    About {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        target: opened.target.info().name.clone(),
+        card_key: card_key::card_key(opened),
+        card: card_key::piece(opened).map(|piece| piece.model),
+        bytes: opened.target.info().bytes,
+        taken: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    }
+}
+
+/// Bad places hold nothing that anybody could still read: it goes on and says so. Any other error is a refusal.
+fn judge(unread: &[(Unread, i32)], listener: &mut dyn Listener) -> Result<(), Failure> {
+    if let Some((range, _)) = unread.iter().find(|(_, errno)| !OF_THE_MEDIUM.contains(errno)) {
+        return Err(Failure::Refused(format!(
+            "not all of the card could be saved: {} bytes at {} cannot be read ({}); nothing was done to the card",
+            range.len, range.offset, range.reason
+        )));
+    }
+    if !unread.is_empty() {
+        let bytes: u64 = unread.iter().map(|(range, _)| range.len).sum();
+        let places = unread.len();
+        let tries = 2 * (ROUNDS + 1);
+        listener.event(&Event::Note(format!(
+            "{bytes} bytes in {places} places could not be read in {tries} tries, some of them after opening the card anew: what stood there cannot be saved, and could not be read by anybody"
+        )));
+    }
+    Ok(())
+}
+
+/// An image in the making.
+struct Taking<'f> {
+    image: &'f File,
+    chunks: Vec<Option<u32>>,
+    failed: Vec<Piece>,
+}
+
+impl<'f> Taking<'f> {
+    fn new(image: &'f File, bytes: u64) -> Self {
+        let chunks = vec![None; bytes.div_ceil(u64::from(CHUNK)) as usize];
+        Taking { image, chunks, failed: Vec::new() }
+    }
+
+    /// Reads the card from end to end. What is zero needs no bytes.
+    fn whole(&mut self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<(), Stop> {
+        let bytes = card.bytes();
+        let what = "saving an image of the card".to_owned();
+        listener.event(&Event::Phase { what, bytes: Some(bytes), seconds: None });
+        let began = card.now();
+        let mut done = 0;
+        card.read(pieces(0, bytes, CHUNK), Content::Constant(0), |piece, at, answer| {
+            match answer {
+                Answer::Same => {}
+                Answer::Differs { bytes, .. } => {
+                    self.write(piece.offset, bytes)?;
+                    let chunk = (piece.offset / u64::from(CHUNK)) as usize;
+                    self.chunks[chunk] = Some(crc32c::crc32c(bytes));
+                }
+                Answer::Failed(_) => self.failed.push(piece),
+            }
+            done += u64::from(piece.len);
+            let seconds = (at.saturating_sub(began)) as f64 / 1e9;
+            listener.event(&Event::Progress { bytes: done, seconds });
+            Ok(())
+        })
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Stop> {
+        self.image.write_all_at(bytes, offset).map_err(|e| Stop::Keep(KeepError(e.to_string())))
+    }
+
+    /// Asks again for what failed, in small pieces; gives what failed for good, with its errno.
+    fn again(&mut self, card: &mut Card<'_>) -> Result<Vec<(Unread, i32)>, Stop> {
+        let mut left: Vec<Piece> = std::mem::take(&mut self.failed);
+        left.sort_unstable();
+        let touched: Vec<Piece> = left.clone();
+        let mut troubles: Vec<(Piece, Trouble)> = Vec::new();
+        for _ in 0..ROUNDS {
+            if left.is_empty() {
+                break;
+            }
+            card.reopen()?;
+            troubles.clear();
+            let fine = left.iter().flat_map(|piece| pieces(piece.offset, piece.end(), FINE));
+            card.read(fine, Content::Buffer, |piece, _, answer| {
+                match answer {
+                    Answer::Differs { bytes, .. } => self.write(piece.offset, bytes)?,
+                    Answer::Failed(trouble) => troubles.push((piece, trouble.clone())),
+                    Answer::Same => {}
+                }
+                Ok(())
+            })?;
+            left = troubles.iter().map(|(piece, _)| *piece).collect();
+        }
+        for piece in touched {
+            self.sum_again(piece)?;
+        }
+        troubles.sort_by_key(|(piece, _)| *piece);
+        Ok(joined(&troubles))
+    }
+
+    /// The checksum of a chunk that came in small pieces, over what the image holds now.
+    fn sum_again(&mut self, chunk: Piece) -> Result<(), Stop> {
+        let mut bytes = vec![0; chunk.len as usize];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.image.read_at(&mut bytes[filled..], chunk.offset + filled as u64) {
+                // Behind what was written last there are zeros.
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(e) => return Err(Stop::Keep(KeepError(e.to_string()))),
+            }
+        }
+        self.chunks[(chunk.offset / u64::from(CHUNK)) as usize] = Some(crc32c::crc32c(&bytes));
+        Ok(())
+    }
+}
+
+/// Neighbours with the same error become one range.
+fn joined(troubles: &[(Piece, Trouble)]) -> Vec<(Unread, i32)> {
+    let mut ranges: Vec<(Unread, i32)> = Vec::new();
+    for (piece, trouble) in troubles {
+        match ranges.last_mut() {
+            Some((last, errno)) if last.offset + last.len == piece.offset && *errno == trouble.errno => {
+                last.len += u64::from(piece.len);
+            }
+            _ => ranges.push((
+                Unread { offset: piece.offset, len: u64::from(piece.len), reason: trouble.reason.clone() },
+                trouble.errno,
+            )),
+        }
+    }
+    ranges
+}

@@ -1,0 +1,44 @@
+//! By what a card is known again: in the archive, by a run that is resumed, by a journal that waits.
+//!
+//! Only what names the piece itself counts: a CID, or model and serial number of NVMe. The serial number of a USB
+//! reader does not, since it stays the same whatever card is in it; there the content has to tell.
+
+use crate::opening::Opened;
+use cardscope_engine::runner::random::mix;
+use cardscope_store::Piece;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// BLAKE3 over the card's identity, in hex; `None` if it says nothing of itself.
+pub(crate) fn card_key(opened: &Opened) -> Option<String> {
+    piece(opened).map(|piece| piece.identity_hash)
+}
+
+/// Stands for a card's identity and size in the salt of its stamps; the size alone, where the card says nothing of itself.
+pub(crate) fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
+    key.unwrap_or_default().bytes().fold(mix(card_bytes), |sum, byte| mix(sum ^ u64::from(byte)))
+}
+
+/// The piece on the table, where it says enough of itself to be known again.
+pub(crate) fn piece(opened: &Opened) -> Option<Piece> {
+    let identity = opened.identity.as_ref()?;
+    let known = identity.piece()?;
+    Some(Piece {
+        maker: known.maker,
+        model: known.model,
+        capacity_bytes: identity.capacity_bytes,
+        serial: known.serial,
+        identity_hash: Piece::identity_hash(&known.unique),
+    })
+}
+
+/// What the card says of itself, as the archive keeps it; `Null` where it says nothing.
+pub(crate) fn identity_json(opened: &Opened) -> Value {
+    opened.identity.as_ref().and_then(|i| serde_json::to_value(i).ok()).unwrap_or(Value::Null)
+}
+
+/// The computer, as the archive keeps it: the words of the condition that are about it.
+pub(crate) fn host_json(condition: &cardscope_model::condition::Condition) -> Value {
+    let of_host = |word: &str| ["kernel", "board", "cpu_governor"].contains(&word);
+    json!(condition.iter().filter(|(word, _)| of_host(word)).collect::<BTreeMap<_, _>>())
+}

@@ -1,0 +1,38 @@
+//! The cards of the archive, with the capacity that each announced. Simulated ones are left out: they are made up.
+
+use crate::error::Failure;
+use cardscope_model::capacity::fit::CardSize;
+use cardscope_simulator::target_spec;
+use cardscope_store::{Archive, Piece};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Each card once.
+pub(super) fn cards(path: Option<&Path>) -> Result<Vec<CardSize>, Failure> {
+    let Ok(path) = path.map_or_else(Archive::default_path, |p| Ok(p.to_owned())) else {
+        return Ok(Vec::new());
+    };
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let mut archive = Archive::open(path).map_err(Failure::io)?;
+    let mut found = BTreeMap::new();
+    for summary in archive.sessions().map_err(Failure::io)? {
+        let start = archive.session(summary.id).map_err(Failure::io)?.start;
+        take(&mut found, &start.target, start.piece);
+    }
+    for summary in archive.records().map_err(Failure::io)? {
+        let start = archive.record(summary.id).map_err(Failure::io)?.start;
+        take(&mut found, &start.target, start.piece);
+    }
+    Ok(found.into_values().collect())
+}
+
+fn take(found: &mut BTreeMap<String, CardSize>, target: &str, piece: Option<Piece>) {
+    let Some(Piece { maker, model, capacity_bytes: Some(bytes), identity_hash, .. }) = piece else { return };
+    if target.starts_with(target_spec::PREFIX) {
+        return;
+    }
+    let card = [maker, Some(model)].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    found.entry(identity_hash).or_insert(CardSize { card, bytes, source: "the archive".to_owned() });
+}

@@ -1,0 +1,121 @@
+//! `fit`: does an image or a size fit a card, by exact bytes: of the card that is named, of those in the archive, and of
+//! those that are known to the byte. Nothing is written.
+
+mod archive;
+mod image;
+
+use crate::error::Failure;
+use crate::identify;
+use cardscope_model::capacity::fit::{
+    CardSize, FitReport, against_print, card_fit, known_cards, nominals, of_nominal, printed_bytes,
+};
+use cardscope_model::units::parse_size;
+use cardscope_simulator::target_spec;
+use std::path::{Path, PathBuf};
+
+/// A question as asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// An image's file, or a size.
+    pub asked: Option<String>,
+    /// A card, where it is about this one.
+    pub target: Option<String>,
+    /// A nominal capacity: `32 GB`.
+    pub nominal: Option<String>,
+    /// The archive's file; `None` is the user's own.
+    pub archive: Option<PathBuf>,
+}
+
+/// Answers it.
+///
+/// # Errors
+/// If the image cannot be read or is packed, or there is no such card.
+pub fn fit(request: &Request) -> Result<FitReport, Failure> {
+    let mut report = FitReport { asked: request.asked.clone(), ..FitReport::default() };
+    if let Some(asked) = &request.asked {
+        measure(asked, &mut report)?;
+    }
+    let wanted = request.nominal.as_deref().map(nominal_name).transpose()?;
+    let mut cards = known_cards();
+    cards.extend(archive::cards(request.archive.as_deref())?);
+    cards.sort_by_key(|card| card.bytes);
+    let (asked, needed) = (report.asked_bytes, needed(&report));
+    if let Some(name) = &request.target {
+        let (card, findings) = target(name)?;
+        report.print = against_print(card.bytes, &cards);
+        report.target = Some(card_fit(card, asked, needed));
+        report.findings = findings;
+    }
+    let names = wanted.clone().map_or_else(|| nominals(&cards), |name| vec![name]);
+    report.nominal = names.iter().filter_map(|name| of_nominal(name, &cards, asked)).collect();
+    let about =
+        |card: &CardSize| wanted.is_none() || cardscope_model::capacity::nominal(card.bytes) == wanted;
+    report.cards = cards.into_iter().filter(about).map(|card| card_fit(card, asked, needed)).collect();
+    report.fits = answer(&report, wanted.is_some());
+    Ok(report)
+}
+
+/// What must be copied of an image at least: up to its last byte that is not zero, and all of its partitions.
+fn needed(report: &FitReport) -> Option<u64> {
+    let ends = [report.in_use_bytes, report.partitions_end_bytes];
+    ends.into_iter().flatten().max()
+}
+
+/// The card that is named decides; else all cards of the nominal capacity; else any card.
+fn answer(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
+    report.asked_bytes?;
+    if let Some(target) = &report.target {
+        return target.fits;
+    }
+    if of_one_capacity {
+        return report.nominal.first().and_then(|nominal| nominal.fits);
+    }
+    Some(report.cards.iter().any(|card| card.fits == Some(true)))
+}
+
+/// Takes an image by its name, anything else as a size.
+fn measure(asked: &str, report: &mut FitReport) -> Result<(), Failure> {
+    match std::fs::metadata(asked) {
+        Ok(about) if about.is_file() => {
+            let image = image::look(Path::new(asked))?;
+            report.asked_bytes = Some(image.bytes);
+            report.in_use_bytes = Some(image.in_use);
+            report.partitions_end_bytes = image.partitions_end;
+            Ok(())
+        }
+        Ok(_) => Err(Failure::Refused(format!(
+            "{asked} is no image; to ask about a card itself, give it with --target"
+        ))),
+        Err(_) => {
+            let bytes = parse_size(asked)
+                .map_err(|e| Failure::Refused(format!("there is no file {asked}, and {e}")))?;
+            report.asked_bytes = Some(bytes);
+            Ok(())
+        }
+    }
+}
+
+/// `32GB`, `32 gb` as `32 GB`, where it is a capacity that cards are sold with.
+fn nominal_name(text: &str) -> Result<String, Failure> {
+    let text = text.trim().to_uppercase();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let name = format!("{} {}", &text[..digits], text[digits..].trim());
+    let sold = printed_bytes(&name).and_then(cardscope_model::capacity::nominal);
+    match sold {
+        Some(sold) if sold == name => Ok(name),
+        _ => Err(Failure::Refused(format!(
+            "--card {text:?}: no cards are sold with that capacity; say e.g. 8 GB, 32 GB, 512 GB or 1 TB"
+        ))),
+    }
+}
+
+/// The exact size of a card, with what the card itself says otherwise.
+fn target(name: &str) -> Result<(CardSize, Vec<cardscope_model::finding::Finding>), Failure> {
+    let identity = identify::info(name, None)?;
+    let bytes = identity.capacity_bytes.ok_or_else(|| {
+        Failure::Refused(format!("{name} does not say how large it is: is there a card in the slot?"))
+    })?;
+    let source = if name.starts_with(target_spec::PREFIX) { "simulated" } else { "the system" };
+    let findings = identity.findings.into_iter().filter(|f| f.claim.starts_with("capacity-")).collect();
+    Ok((CardSize { card: name.to_owned(), bytes, source: source.to_owned() }, findings))
+}

@@ -1,0 +1,146 @@
+//! What a card is to hold after a format, and which ranges of it must be written for that.
+//!
+//! Beside what the tool made: everything it relies on to be zero (FATs, root directory), and the places where the
+//! marks of an earlier table or file system would go on shining through.
+
+use crate::error::Failure;
+use cardscope_model::layout::{Layout, SECTOR, Scheme, gpt, mbr};
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// Cleared at the card's start, at the partition's start and at the end: superblocks of btrfs, RAID, ZFS and the second
+/// GPT lie within.
+const CLEARED: u64 = 1 << 20;
+
+/// A range of the card, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+/// A finished file system that no card has yet.
+pub(super) struct Picture {
+    layout: Layout,
+    partition: File,
+    /// Boot record, and the GPT where there is one.
+    head: Vec<u8>,
+    /// The second GPT, and where it begins.
+    tail: Option<(u64, Vec<u8>)>,
+    /// Who made the file system.
+    pub(super) tool: String,
+}
+
+impl Picture {
+    pub(super) fn new(layout: &Layout, partition: File, tool: String, seed: u64) -> Result<Self, Failure> {
+        let mut head = mbr::record(layout, (seed >> 16) as u32).to_vec();
+        let mut tail = None;
+        if layout.scheme == Scheme::Gpt {
+            let tables = gpt::tables(layout, layout.total_sectors, guid(seed, 1), guid(seed, 2));
+            head.extend(tables.first);
+            tail = Some((tables.second_start * SECTOR, tables.second));
+        }
+        Ok(Picture { layout: *layout, partition, head, tail, tool })
+    }
+
+    /// Bytes of the card that are laid out.
+    pub(super) fn bytes(&self) -> u64 {
+        self.layout.total_sectors * SECTOR
+    }
+
+    /// What the card is to hold from byte `offset` on.
+    pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Failure> {
+        bytes.fill(0);
+        let start = self.layout.partition_start * SECTOR;
+        let within = Range { start, end: start + self.layout.partition_sectors * SECTOR };
+        if let Some((into, from)) = overlap(offset, bytes.len(), within) {
+            self.partition.read_exact_at(&mut bytes[into.clone()], from).map_err(Failure::io)?;
+        }
+        lay_over(bytes, offset, 0, &self.head);
+        if let Some((at, table)) = &self.tail {
+            lay_over(bytes, offset, *at, table);
+        }
+        Ok(())
+    }
+
+    /// The ranges to be written, in order and apart from each other.
+    pub(super) fn ranges(&self) -> Result<Vec<Range>, Failure> {
+        let l = &self.layout;
+        let start = l.partition_start * SECTOR;
+        let fat = start + l.reserved_sectors * SECTOR;
+        let data = l.data_start * SECTOR;
+        let cluster = l.cluster_sectors * SECTOR;
+        let mut ranges = vec![
+            Range { start: 0, end: start.min(CLEARED).max(self.head.len() as u64) },
+            Range { start, end: start + CLEARED },
+            Range { start: fat, end: fat + l.fats * l.fat_sectors * SECTOR },
+            Range { start: data - l.root_sectors * SECTOR, end: data },
+            Range { start: self.bytes().saturating_sub(CLEARED), end: self.bytes() },
+        ];
+        let mut used = data + cluster;
+        for extent in extents(&self.partition).map_err(Failure::io)? {
+            let (from, to) = (start + extent.start, start + extent.end);
+            // A cluster of which a part was written, the root directory say, must be zero in its rest.
+            used = used.max(data + to.saturating_sub(data).next_multiple_of(cluster));
+            ranges.push(Range { start: from, end: to });
+        }
+        ranges.push(Range { start: data, end: used });
+        Ok(joined(ranges, self.bytes()))
+    }
+}
+
+/// Where a range of the card falls into `len` bytes from `offset` on: the part of them, and the place in the range.
+fn overlap(offset: u64, len: usize, range: Range) -> Option<(std::ops::Range<usize>, u64)> {
+    let (start, end) = (offset.max(range.start), (offset + len as u64).min(range.end));
+    (start < end).then(|| ((start - offset) as usize..(end - offset) as usize, start - range.start))
+}
+
+fn lay_over(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
+    let range = Range { start: at, end: at + table.len() as u64 };
+    if let Some((into, from)) = overlap(offset, bytes.len(), range) {
+        let from = from as usize;
+        let len = into.len();
+        bytes[into].copy_from_slice(&table[from..from + len]);
+    }
+}
+
+/// The parts of a sparse file in which something stands.
+fn extents(file: &File) -> Result<Vec<Range>, Errno> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    loop {
+        let start = match rustix::fs::seek(file, SeekFrom::Data(at)) {
+            Err(Errno::NXIO) => return Ok(found),
+            other => other?,
+        };
+        at = rustix::fs::seek(file, SeekFrom::Hole(start))?;
+        found.push(Range { start, end: at });
+    }
+}
+
+/// Ranges in order, cut to the card, joined where they touch.
+fn joined(mut ranges: Vec<Range>, bytes: u64) -> Vec<Range> {
+    ranges.sort_by_key(|range| range.start);
+    let mut all: Vec<Range> = Vec::new();
+    for Range { start, end } in ranges {
+        let end = end.min(bytes);
+        match all.last_mut() {
+            Some(last) if start <= last.end => last.end = last.end.max(end),
+            _ if start < end => all.push(Range { start, end }),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// A random GUID of version 4 from the seed.
+fn guid(seed: u64, which: u64) -> [u8; 16] {
+    let mut bytes = [0u8; 16];
+    let stream = cardscope_engine::content::Content::Stream { seed };
+    cardscope_engine::content::fill(stream, which * SECTOR, &mut bytes);
+    bytes[7] = bytes[7] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    bytes
+}

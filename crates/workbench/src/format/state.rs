@@ -1,0 +1,87 @@
+//! The state that a format left a card in, for the condition of later runs, until something else has written to it.
+
+use crate::card_key::card_key;
+use crate::error::Failure;
+use crate::opening::Opened;
+use cardscope_model::condition::Origin;
+use cardscope_model::format::FormatReport;
+use cardscope_model::layout::FileSystem;
+use cardscope_store::{Archive, EndedHow};
+use std::path::Path;
+
+/// What the last format of a card left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastState {
+    /// `overwritten` or `trimmed`; `None` after a quick format.
+    pub state: Option<String>,
+    /// Word of the file system: `vfat`, `exfat`.
+    pub file_system: String,
+    /// The record that says so.
+    pub session: String,
+}
+
+/// The word by which Linux knows the file system.
+pub(super) fn file_system_word(file_system: FileSystem) -> &'static str {
+    if file_system == FileSystem::Exfat { "exfat" } else { "vfat" }
+}
+
+/// The state that the last format left this card in; `None` where there was none, it did not end well, or Cardscope
+/// has done anything to the card since.
+///
+/// # Errors
+/// If the archive is there and cannot be read.
+pub fn last_state(archive: Option<&Path>, card_key: &str) -> Result<Option<LastState>, Failure> {
+    let path = archive.map_or_else(Archive::default_path, |p| Ok(p.to_owned())).map_err(Failure::io)?;
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut archive = Archive::open(path).map_err(Failure::io)?;
+    let Some(newest) = newest_record(&mut archive, card_key)? else { return Ok(None) };
+    let (started, left) = newest;
+    // A benchmark since then has written to the card, or may have.
+    for summary in archive.sessions().map_err(Failure::io)?.iter().rev() {
+        if summary.started_at < started {
+            break;
+        }
+        let session = archive.session(summary.id).map_err(Failure::io)?;
+        if session.start.piece.is_some_and(|piece| piece.identity_hash == card_key) {
+            return Ok(None);
+        }
+    }
+    Ok(left)
+}
+
+/// The newest record of a card: when it began, and the state it left if it is a format.
+fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Option<LastState>)>, Failure> {
+    for summary in archive.records().map_err(Failure::io)?.iter().rev() {
+        let record = archive.record(summary.id).map_err(Failure::io)?;
+        let ours = record.start.piece.as_ref().is_some_and(|piece| piece.identity_hash == key);
+        // A look without a write changes nothing.
+        let looked = record.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
+        if !ours || looked {
+            continue;
+        }
+        let well = summary.kind == "format" && summary.ended == Some(EndedHow::Complete);
+        let report = record.document.and_then(|d| serde_json::from_value::<FormatReport>(d).ok());
+        let left = report.filter(|report| well && report.checked).map(|report| LastState {
+            state: report.state,
+            file_system: report.file_system,
+            session: summary.id.to_string(),
+        });
+        return Ok(Some((summary.started_at.clone(), left)));
+    }
+    Ok(None)
+}
+
+/// Adds the state to the condition of a card that was just opened, where nothing else states it. An archive that
+/// cannot be read says nothing; what is to be kept there will fail by itself.
+pub(crate) fn name_state(archive: Option<&Path>, opened: &mut Opened) {
+    let Some(key) = card_key(opened) else { return };
+    let Ok(Some(left)) = last_state(archive, &key) else { return };
+    let words = [("state", left.state), ("file_system", Some(left.file_system))];
+    for (word, value) in words {
+        if let (Some(value), None) = (value, opened.condition.get(word)) {
+            opened.condition.set(word, value, Origin::Read);
+        }
+    }
+}

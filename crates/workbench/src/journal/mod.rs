@@ -1,0 +1,278 @@
+//! The journal: what a test is about to overwrite, on another disk, synced before the card is touched.
+//!
+//! Reference page `flash-behaviour` 3.11, "Keeping the data". A batch is appended and synced, then its commit record is
+//! appended and synced; only then does [`Keeper::commit`] return and the card is written. `docs/journal.md` has the
+//! format.
+
+mod format;
+pub(crate) mod place;
+mod read;
+#[cfg(test)]
+mod tests;
+mod witness;
+
+pub(crate) use format::{About, Witness};
+pub(crate) use place::folder;
+pub(crate) use read::{Damage, is_journal};
+
+use crate::card_key::card_key;
+use crate::error::Failure;
+use crate::opening::Opened;
+use cardscope_probe::keeper::{KeepError, Keeper, Kept};
+use format::{Entry, Head, Kind, MAGIC, MOST};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Originals on disk; made by a test, or opened to put them back.
+pub(crate) struct Journal {
+    file: File,
+    path: PathBuf,
+    about: About,
+    nonce: u64,
+    /// By offset and length: the batch, and where it is. Of a range that was kept twice only the oldest counts.
+    kept: BTreeMap<(u64, u32), (u32, Entry)>,
+    /// Of the batch under way.
+    pending: Vec<Entry>,
+    batch: u32,
+    /// Where the next record goes.
+    end: u64,
+    salts: Vec<u64>,
+    damage: Damage,
+    restored: bool,
+    /// True until something of the card may have been overwritten.
+    unused: bool,
+}
+
+impl Journal {
+    /// Starts a journal for a run that keeps up to `room` bytes, before the card is touched.
+    ///
+    /// # Errors
+    /// A refusal: there is no place for it, it would lie on the card itself, or the disk has not that room and 5 %
+    /// more.
+    pub(crate) fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Journal, Failure> {
+        let folder = place::ready(target, room)?;
+        let about = About {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            target: target.to_owned(),
+            card_key: card_key(opened),
+            card: crate::card_key::piece(opened).map(|piece| piece.model),
+            announced_bytes: opened.target.info().bytes,
+            began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            witnesses: witness::look(opened.target.as_mut()),
+        };
+        Self::begin(&folder, about).map_err(|e| {
+            Failure::Refused(format!(
+                "the journal cannot be written to {}: {e}; nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk",
+                folder.display()
+            ))
+        })
+    }
+
+    /// Makes the file, locked and on disk with its first records.
+    fn begin(folder: &Path, about: About) -> std::io::Result<Journal> {
+        let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
+        let nonce = high.rotate_left(32) ^ low;
+        let time = about.began.replace([':', '-'], "");
+        let path = folder.join(format!("{}{time}-{:08x}", place::PREFIX, nonce as u32));
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut journal = Self::over(file, path, about, nonce);
+        let started = journal.write_start();
+        if started.is_err() {
+            // Nothing of the card is in it.
+            let _ = std::fs::remove_file(&journal.path);
+        }
+        started.map(|()| journal)
+    }
+
+    fn over(file: File, path: PathBuf, about: About, nonce: u64) -> Journal {
+        Journal {
+            file,
+            path,
+            about,
+            nonce,
+            kept: BTreeMap::new(),
+            pending: Vec::new(),
+            batch: 0,
+            end: 0,
+            salts: Vec::new(),
+            damage: Damage::default(),
+            restored: false,
+            unused: true,
+        }
+    }
+
+    fn write_start(&mut self) -> std::io::Result<()> {
+        self.file.try_lock()?;
+        self.file.write_all_at(MAGIC, 0)?;
+        self.end = MAGIC.len() as u64;
+        let about = serde_json::to_vec(&self.about)?;
+        // Twice: without it nobody would know whose data the rest is.
+        for place in 0..2 {
+            self.append(Kind::About, 0, 0, place, &about)?;
+        }
+        self.file.sync_all()?;
+        place::sync_folder(&self.path)
+    }
+
+    /// Opens a journal that was left behind; nothing else may hold it.
+    ///
+    /// # Errors
+    /// A refusal: there is none, it is held by a run that goes on, or it is no journal of a version known here.
+    pub(crate) fn open(path: &Path) -> Result<Journal, Failure> {
+        read::open(path)
+    }
+
+    /// Where it lies.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is about.
+    pub(crate) fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// What of it is damaged, beside ranges whose bytes are.
+    pub(crate) fn damage(&self) -> &Damage {
+        &self.damage
+    }
+
+    /// Whether everything in it was put back already.
+    pub(crate) fn restored(&self) -> bool {
+        self.restored
+    }
+
+    /// The salts of the stamps that the run wrote, where it said them.
+    pub(crate) fn salts(&self) -> &[u64] {
+        &self.salts
+    }
+
+    /// Notes the salt of the stamps that the run is going to write: by them the card is known again. On disk with the
+    /// next batch.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn wrote_with(&mut self, salt: u64) -> Result<(), KeepError> {
+        self.append(Kind::Salt, 0, 0, 0, &salt.to_le_bytes()).map_err(|e| self.full(&e))?;
+        self.salts.push(salt);
+        Ok(())
+    }
+
+    /// Everything was put back and compared: the file goes.
+    ///
+    /// # Errors
+    /// If it cannot be removed; it says then that it is done with.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        self.unused = false;
+        let failed = |path: &Path, e: &std::io::Error| {
+            Failure::Io(format!(
+                "everything is back on the card, but the journal {} cannot be removed: {e}",
+                path.display()
+            ))
+        };
+        // Should removing it fail, it must not be restored over what the card holds by then.
+        let marked = self.append(Kind::Restored, 0, 0, 0, &[]).and_then(|()| self.file.sync_data());
+        std::fs::remove_file(&self.path).map_err(|e| failed(&self.path, &e))?;
+        let _ = place::sync_folder(&self.path);
+        drop(marked);
+        Ok(())
+    }
+
+    fn append(
+        &mut self,
+        kind: Kind,
+        offset: u64,
+        len: u32,
+        place: u32,
+        payload: &[u8],
+    ) -> std::io::Result<()> {
+        let crc = crc32c::crc32c(payload);
+        let (nonce, batch) = (self.nonce, self.batch);
+        let head = Head { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, place };
+        self.file.write_all_at(&head.encode(), self.end)?;
+        self.file.write_all_at(payload, self.end + format::HEAD as u64)?;
+        self.end += (format::HEAD + payload.len()) as u64;
+        Ok(())
+    }
+
+    /// Takes one range of at most [`MOST`] bytes into the batch.
+    fn take(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
+        let len = original.len() as u32;
+        let known = |e: &Entry| (e.offset, e.len) == (offset, len);
+        if self.kept.contains_key(&(offset, len)) || self.pending.iter().rev().take(8).any(known) {
+            return Ok(());
+        }
+        let fill = original.first().copied().filter(|byte| original.iter().all(|b| b == byte));
+        let place = self.pending.len() as u32;
+        let at = self.end + format::HEAD as u64;
+        let payload = if fill.is_some() { &original[..1] } else { original };
+        let kind = if fill.is_some() { Kind::Fill } else { Kind::Bytes };
+        self.append(kind, offset, len, place, payload)?;
+        self.pending.push(Entry { offset, len, crc: crc32c::crc32c(payload), at, fill });
+        Ok(())
+    }
+
+    fn commit_pending(&mut self) -> std::io::Result<()> {
+        self.file.sync_data()?;
+        let mut table = Vec::with_capacity(self.pending.len() * format::ENTRY);
+        self.pending.iter().for_each(|entry| entry.encode(&mut table));
+        self.append(Kind::Commit, 0, self.pending.len() as u32, 0, &table)?;
+        self.file.sync_data()
+    }
+
+    fn full(&self, error: &std::io::Error) -> KeepError {
+        KeepError(format!(
+            "what is on the card could not be saved to the journal {}: {error}; nothing was overwritten that is not saved. Make room there, or set XDG_STATE_HOME to a folder on another disk",
+            self.path.display()
+        ))
+    }
+}
+
+impl Keeper for Journal {
+    fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
+        let mut at = offset;
+        for part in original.chunks(MOST) {
+            self.take(at, part).map_err(|e| self.full(&e))?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), KeepError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        self.commit_pending().map_err(|e| self.full(&e))?;
+        for entry in std::mem::take(&mut self.pending) {
+            self.kept.entry((entry.offset, entry.len)).or_insert((self.batch, entry));
+        }
+        self.unused = false;
+        self.batch += 1;
+        Ok(())
+    }
+
+    fn kept(&self) -> Vec<Kept> {
+        let mut all: Vec<(u32, u64, u32)> =
+            self.kept.iter().map(|((offset, len), (batch, _))| (u32::MAX - batch, *offset, *len)).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, offset, len)| Kept { offset, len: u64::from(len) }).collect()
+    }
+
+    fn original(&mut self, kept: Kept, into: &mut Vec<u8>) -> Result<(), KeepError> {
+        let unknown = || KeepError(format!("{} bytes at {} are not in the journal", kept.len, kept.offset));
+        let len = u32::try_from(kept.len).map_err(|_| unknown())?;
+        let (_, entry) = self.kept.get(&(kept.offset, len)).ok_or_else(unknown)?;
+        read::payload(&self.file, entry, into)
+    }
+}
+
+impl Drop for Journal {
+    /// One that never let anything be overwritten is of no use to anybody.
+    fn drop(&mut self) {
+        if self.unused {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Keeps the results of verbs that are no benchmark session in the archive: begun, kept anew any number of times,
+//! finished. Each call is on disk when it returns, so a crash leaves the last document.
+
+use crate::card_key;
+use crate::error::Failure;
+use crate::opening::Opened;
+use cardscope_store::{Archive, EndedHow, RecordStart, SessionId};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A result that is being kept.
+pub(crate) struct Recording {
+    archive: Archive,
+    id: SessionId,
+}
+
+impl Recording {
+    /// Opens the archive (`None` is the user's own) and stores the start. `kind` is the verb.
+    ///
+    /// # Errors
+    /// If the archive cannot be opened or written.
+    pub(crate) fn begin(
+        archive: Option<&Path>,
+        kind: &str,
+        target: &str,
+        seed: u64,
+        opened: &Opened,
+    ) -> Result<Self, Failure> {
+        let path =
+            archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p))).map_err(Failure::io)?;
+        let mut archive = Archive::open(path).map_err(Failure::io)?;
+        let start = RecordStart {
+            kind: kind.to_owned(),
+            target: target.to_owned(),
+            piece: card_key::piece(opened),
+            seed,
+            condition: opened.condition.clone(),
+            identity: card_key::identity_json(opened),
+            host: card_key::host_json(&opened.condition),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let id = archive.begin_record(&start).map_err(Failure::io)?;
+        Ok(Recording { archive, id })
+    }
+
+    /// Its name, for the document's `session`.
+    pub(crate) fn name(&self) -> String {
+        self.id.to_string()
+    }
+
+    /// Stores the document as it is now.
+    ///
+    /// # Errors
+    /// If it cannot be written; what was kept before stays.
+    pub(crate) fn update(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+        self.archive.update_record(self.id, &value(document)?).map_err(Failure::io)
+    }
+
+    /// Stores the last document and how it ended.
+    ///
+    /// # Errors
+    /// If it cannot be written; what was kept before stays.
+    pub(crate) fn finish(
+        mut self,
+        document: &impl Serialize,
+        failure: Option<&Failure>,
+    ) -> Result<(), Failure> {
+        let document = value(document)?;
+        self.archive.finish_record(self.id, how(failure), &document).map_err(Failure::io)
+    }
+}
+
+/// How something ended, in the archive's words.
+pub(crate) fn how(failure: Option<&Failure>) -> EndedHow {
+    match failure {
+        None => EndedHow::Complete,
+        Some(Failure::Interrupted) => EndedHow::Interrupted,
+        Some(_) => EndedHow::Failed,
+    }
+}
+
+fn value(document: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(document).map_err(|e| Failure::Io(format!("the result cannot be kept: {e}")))
+}

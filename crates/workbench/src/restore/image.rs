@@ -1,0 +1,80 @@
+//! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
+//! the image must fit byte for byte.
+
+use super::{Outcome, Request, empty, ended, fill_in, must_be_card};
+use crate::backup::Backup;
+use crate::card_key::card_key;
+use crate::consent::Consent;
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::opening::{self, Opened};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
+use cardscope_model::units::Capacity;
+
+pub(super) fn restore(
+    request: &Request,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Outcome, Failure> {
+    let backup = Backup::open(&request.file)?;
+    let Some(target) = &request.target else {
+        let was = &backup.about().target;
+        return Err(Failure::Refused(format!(
+            "a backup overwrites a whole card, so name it: cardscope restore {} TARGET (it was taken of {was})",
+            request.file.display()
+        )));
+    };
+    must_be_card(target)?;
+    let mut report = empty(&request.file, RestoreSource::Backup, target, &backup.about().taken);
+    let mut opened = opening::open(target, true, consent, interrupt)?;
+    report.announced_bytes = opened.target.info().bytes;
+    report.saved_bytes = backup.about().bytes;
+    report.recognised_by = Some(recognised(&backup, &opened, &mut report));
+    fits(&backup, &mut report)?;
+    Ok(match backup.put(&mut opened, interrupt, listener) {
+        Ok(done) => {
+            fill_in(&mut report, done);
+            ended(report, None)
+        }
+        Err(failure) => ended(report, Some(failure)),
+    })
+}
+
+fn recognised(backup: &Backup, opened: &Opened, report: &mut RestoreReport) -> RecognisedBy {
+    match (&backup.about().card_key, card_key(opened)) {
+        (Some(was), Some(is)) if *was == is => RecognisedBy::Identity,
+        (Some(_), Some(_)) => {
+            report.notes.push("this is another card than the one the backup was taken of".to_owned());
+            RecognisedBy::Consent
+        }
+        _ => RecognisedBy::Consent,
+    }
+}
+
+/// By exact bytes: what a smaller card lacks must be empty in the image.
+fn fits(backup: &Backup, report: &mut RestoreReport) -> Result<(), Failure> {
+    let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
+    if used > card {
+        return Err(Failure::Refused(format!(
+            "the backup does not fit: it has {} and {} has {}, {} bytes too few, and there is data in what would be cut off (up to byte {used}); nothing was written",
+            Capacity(image),
+            report.target,
+            Capacity(card),
+            used - card
+        )));
+    }
+    if image > card {
+        report.notes.push(format!(
+            "the card has {} bytes less than the image; what is cut off is empty in the image, so no data is missing",
+            image - card
+        ));
+    }
+    if image < card {
+        report
+            .notes
+            .push(format!("the card has {} bytes more than the image; they stay as they are", card - image));
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! The document of `verify --files`, whole or partial, and the end of the files that this run made.
+
+use super::session::Session;
+use super::verdict::{self, Ground};
+use super::{Request, Work, names};
+use crate::error::Failure;
+use crate::opening::Opened;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::label::{self, Label, Measured, Seen};
+use cardscope_model::units::Capacity;
+use cardscope_model::verify::{FilesReport, Method, Verdict, VerifyReport};
+
+impl Work<'_> {
+    /// Removes this run's files, unless they are to stay; a finding names those that would not go.
+    pub(super) fn tidy(&self, session: &mut Session<'_>) -> Vec<Finding> {
+        if self.request.keep_files || self.request.read_only {
+            return Vec::new();
+        }
+        let stayed = session.own.remove_all();
+        let finding = || {
+            Finding::new("files-left", Weight::Note, 1.0, format!("not removed: {}", names::listed(&stayed)))
+                .advise("Remove them by hand.")
+        };
+        (!stayed.is_empty()).then(finding).into_iter().collect()
+    }
+
+    /// The document as things stand.
+    pub(super) fn document(
+        &self,
+        session: &Session<'_>,
+        name: &str,
+        failure: Option<&Failure>,
+    ) -> VerifyReport {
+        let sorted = &session.sorted;
+        let ground = self.ground(session, failure);
+        let (verdict, confidence) = verdict::judge(sorted, &ground);
+        let tested = ground.tested;
+        let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
+        let mut caveats = self.opened.caveats.clone();
+        caveats.extend(session.caveats.iter().filter(|c| !self.opened.caveats.contains(c)).cloned());
+        VerifyReport {
+            target: self.request.target.clone(),
+            method: Method::Files,
+            verdict,
+            announced_bytes: self.planned(),
+            usable_bytes: first.or((verdict == Verdict::Genuine).then_some(tested)),
+            good_bytes: (tested > 0).then_some(sorted.counts.ok * 512),
+            proven_bytes: sorted.counts.ok * 512,
+            bytes_written: session.bytes_written,
+            bytes_restored: 0,
+            bytes_read: session.bytes_read,
+            seconds: session.seconds(),
+            data_kept: true,
+            confidence,
+            share: None,
+            wrap_bytes: wrap(session, verdict),
+            cache_bytes: None,
+            disproofs: sorted.disproofs.clone(),
+            files: Some(self.section(session, tested)),
+            troubles: session.failed.clone(),
+            map: None,
+            condition: self.opened.condition.clone(),
+            io_path: session.io_path.clone(),
+            seed: 0,
+            caveats,
+            findings: self.findings(session, &ground, verdict),
+            session: Some(name.to_owned()),
+            error: failure.map(ToString::to_string),
+        }
+    }
+
+    fn planned(&self) -> u64 {
+        self.files.iter().map(|file| file.named.bytes).sum()
+    }
+
+    fn ground(&self, session: &Session<'_>, failure: Option<&Failure>) -> Ground {
+        let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
+        // Less than a sector at the end of an odd file is never read.
+        let unread = self.files.iter().any(|file| file.result.read_bytes + 512 <= file.named.bytes);
+        Ground {
+            tested,
+            free: self.free(session),
+            file_system: session.folder.room.total,
+            otherwise: self.otherwise,
+            cut_short: failure.is_some() || unread,
+        }
+    }
+
+    /// What could be tested. A file system's own tables for the files are none of it, where it was filled to the brim.
+    fn free(&self, session: &Session<'_>) -> u64 {
+        match self.request.read_only {
+            true => session.folder.free() + self.planned(),
+            false => session.folder.free(),
+        }
+    }
+
+    /// Bytes of the tested files before an offset of the whole data: the prefix that can be trusted.
+    fn bytes_before(&self, offset: u64) -> u64 {
+        let before = |range: &std::ops::Range<u64>| range.end.min(offset).saturating_sub(range.start);
+        self.files.iter().map(|file| before(&super::range(file.content, file.named.bytes))).sum()
+    }
+
+    fn section(&self, session: &Session<'_>, tested_bytes: u64) -> FilesReport {
+        let folder = &session.folder;
+        let written = !self.request.read_only;
+        FilesReport {
+            directory: folder.path.display().to_string(),
+            file_system: folder.system.name.clone(),
+            mounted_at: folder.system.mounted_at.clone(),
+            file_system_bytes: folder.room.total,
+            free_bytes: self.free(session),
+            tested_bytes,
+            written,
+            kept: !written || !session.own.is_empty(),
+            sectors: session.sorted.counts,
+            first_error: session.sorted.first_error.clone(),
+            write: session.write_meter.pace(),
+            read: session.read_meter.pace(),
+            files: self.files.iter().map(|file| file.result.clone()).collect(),
+            missing: names::gaps(&self.files.iter().map(|file| file.named.clone()).collect::<Vec<_>>()),
+            foreign: self.foreign.clone(),
+        }
+    }
+
+    fn findings(&self, session: &Session<'_>, ground: &Ground, verdict: Verdict) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let counts = &session.sorted.counts;
+        if counts.lost() > 0 {
+            findings.push(
+                Finding::new(
+                    "files-lost",
+                    Weight::Bad,
+                    0.99,
+                    format!("{} of {} sectors were not as written", counts.lost(), counts.all()),
+                )
+                .because("overwritten", counts.overwritten)
+                .because("slightly changed", counts.changed)
+                .because("corrupted", counts.corrupted)
+                .because("unreadable", counts.unreadable)
+                .advise("Try another reader before you blame the card: `cardscope verify DEVICE` tells which part of the card is real."),
+            );
+        } else if verdict == Verdict::Inconclusive && !ground.cut_short {
+            findings.push(
+                Finding::new(
+                    "files-too-little",
+                    Weight::Note,
+                    1.0,
+                    "nothing was lost, but too little was tested to speak for the card",
+                )
+                .because("tested", Capacity(ground.tested))
+                .because("free", Capacity(ground.free))
+                .because("file system", Capacity(ground.file_system))
+                .advise("Make room and test again, or test the whole card with `cardscope verify DEVICE`."),
+            );
+        }
+        if self.files.iter().any(|file| file.content != file.named.number) {
+            findings.push(Finding::new(
+                "files-renamed",
+                Weight::Hint,
+                0.9,
+                "some files hold the content of another number: somebody renamed or copied them",
+            ));
+        }
+        findings
+    }
+}
+
+/// The period in which addresses repeat, where one distance stands for most that was overwritten.
+fn wrap(session: &Session<'_>, verdict: Verdict) -> Option<u64> {
+    let wraps = matches!(verdict, Verdict::Wraparound | Verdict::Chain);
+    wraps.then(|| session.sorted.common_shift()).flatten().map(i64::unsigned_abs)
+}
+
+/// What is printed on the card, as the user says.
+pub(super) fn label(request: &Request) -> Result<Option<Label>, Failure> {
+    request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)
+}
+
+/// Holds what is printed on the card against what was seen of it.
+pub(super) fn judge_label(report: &mut VerifyReport, label: Option<&Label>, opened: &Opened) {
+    let Some(label) = label else { return };
+    let pace = |pace: Option<cardscope_model::verify::Pace>| pace.map(|p| p.mb_s).into_iter().collect();
+    let files = report.files.as_ref();
+    let seen = Seen {
+        announced_bytes: opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
+        usable_bytes: None,
+        identity: opened.identity.as_ref(),
+        measured: Measured {
+            read_mb_s: pace(files.and_then(|f| f.read)),
+            write_mb_s: pace(files.and_then(|f| f.write)),
+            ceiling_mb_s: opened.ceiling_mb_s,
+        },
+    };
+    report.findings.extend(label::judge(label, &seen));
+}

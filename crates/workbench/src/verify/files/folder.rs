@@ -1,0 +1,138 @@
+//! The folder that is tested, looked at before anything is written: is it one, on which file system, what is free, and
+//! how much of that may be filled.
+
+use super::names::{self, Named};
+use crate::error::Failure;
+use cardscope_device::filesystem::{self, FileSystem, Room};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::units::Capacity;
+use std::path::{Path, PathBuf};
+
+/// What stays free where the running system lies: without any room it stops.
+const SYSTEM_RESERVE: u64 = 256 << 20;
+
+/// Files in memory beyond this share of what is left of it would stop the computer.
+const MEMORY_SHARE: u64 = 2;
+
+/// A folder on a mounted card.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    pub(super) system: FileSystem,
+    pub(super) room: Room,
+    /// The files of the pattern that are there.
+    pub(super) there: Vec<Named>,
+    /// Names that only look like it.
+    pub(super) alike: Vec<String>,
+}
+
+impl Folder {
+    /// Looks at it.
+    ///
+    /// # Errors
+    /// A refusal: it is no folder, or it cannot be looked at.
+    pub(super) fn open(target: &str) -> Result<Self, Failure> {
+        let path = Path::new(target);
+        let cannot = |what: &str, e: &std::io::Error| Failure::Refused(format!("{target}: {what} ({e})"));
+        if target.starts_with("sim:") || !path.is_dir() {
+            return Err(Failure::Refused(format!(
+                "{target} is no directory: --files needs one on the mounted card, e.g. /media/card; to test the card itself, leave --files out"
+            )));
+        }
+        let system =
+            filesystem::of_path(path).map_err(|e| cannot("the file system cannot be looked at", &e))?;
+        let room = filesystem::room(path).map_err(|e| cannot("the free space cannot be had", &e))?;
+        let (there, alike) =
+            names::find(path).map_err(|e| cannot("the directory cannot be read; ask its owner", &e))?;
+        Ok(Folder { path: path.to_owned(), system, room, there, alike })
+    }
+
+    /// Where a file of the pattern lies.
+    pub(super) fn file(&self, number: u64) -> PathBuf {
+        self.path.join(names::file_name(number))
+    }
+
+    /// Whether it is the root of the mount; a card has its files there.
+    fn is_root(&self) -> bool {
+        let real = self.path.canonicalize().ok();
+        real.zip(self.system.mounted_at.as_deref()).is_some_and(|(real, point)| real == Path::new(point))
+    }
+
+    /// Doubts that come from where it lies.
+    pub(super) fn caveats(&self) -> Vec<Caveat> {
+        let point = self.system.mounted_at.as_deref().unwrap_or("an unknown place");
+        let name = &self.system.name;
+        let below = (!self.is_root()).then(|| format!(
+            "{} is not the root of a mounted card: it lies on the {name} that is mounted on {point}, and it is the free space of that file system that is tested",
+            self.path.display()
+        ));
+        let reserve = self.room.holds_system.then(|| {
+            format!(
+                "the running system lies on this {name}: {} of it are left free",
+                Capacity(SYSTEM_RESERVE)
+            )
+        });
+        let folds = ["copy-on-write", "compress", "encrypt"]
+            .iter()
+            .any(|word| self.system.effect.as_deref().is_some_and(|effect| effect.contains(word)));
+        let told = folds.then(|| format!(
+            "{name} lays data out as it likes: which bytes of the card were tested is its secret, and checksums of its own may hide flips or turn them into errors"
+        ));
+        [below, reserve, told].into_iter().flatten().map(|text| Caveat::Other { text }).collect()
+    }
+
+    /// Bytes that may be written.
+    ///
+    /// # Errors
+    /// A refusal: files of the pattern are there, it is read-only, or filling it is not safe.
+    pub(super) fn budget(&self, most: Option<u64>) -> Result<u64, Failure> {
+        let path = self.path.display();
+        if !self.there.is_empty() {
+            let names: Vec<String> = self.there.iter().map(Named::name).collect();
+            return Err(Failure::Refused(format!(
+                "{path} holds {} already, and nothing is overwritten here: verify them with --read-only, or remove them first",
+                names::listed(&names)
+            )));
+        }
+        if self.room.read_only {
+            return Err(Failure::Refused(format!(
+                "{path} is mounted read-only: see to the card's lock switch, or mount it for writing; files that are there can be verified with --read-only"
+            )));
+        }
+        let free = self.free();
+        self.check_memory(free, most)?;
+        match free.min(most.unwrap_or(u64::MAX)) {
+            0..4096 => Err(Failure::Refused(format!(
+                "{path} has no room for a test file ({free} bytes are free for this user): make room"
+            ))),
+            bytes => Ok(bytes - bytes % 4096),
+        }
+    }
+
+    /// Free bytes, less what must stay free.
+    pub(super) fn free(&self) -> u64 {
+        let reserve = if self.room.holds_system { SYSTEM_RESERVE } else { 0 };
+        self.room.free.saturating_sub(reserve)
+    }
+
+    /// A file system in memory can be larger than the memory that is left.
+    fn check_memory(&self, free: u64, most: Option<u64>) -> Result<(), Failure> {
+        let in_memory = self.system.effect.as_deref().is_some_and(|e| e.contains("in memory"));
+        let left = memory_left().unwrap_or(u64::MAX) / MEMORY_SHARE;
+        if in_memory && free.min(most.unwrap_or(u64::MAX)) > left {
+            return Err(Failure::Refused(format!(
+                "{} lies in this computer's memory ({}), and filling it would stop the computer: give --max-write of at most {left} bytes",
+                self.path.display(),
+                self.system.name
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)), in bytes.
+fn memory_left() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}

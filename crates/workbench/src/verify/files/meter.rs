@@ -1,0 +1,110 @@
+//! Speed over a phase that consists of several files: overall, and in its slowest second. Only the time in which bytes
+//! were to be moved counts.
+
+use cardscope_model::units::mb_per_s;
+use cardscope_model::verify::Pace;
+
+/// Adds up what was moved when.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Meter {
+    bytes: u64,
+    /// Seconds that are over, stretches between files left out.
+    seconds: f64,
+    /// The clock's value at `seconds`.
+    clock: f64,
+    /// Bytes in each second.
+    buckets: Vec<f64>,
+}
+
+impl Meter {
+    /// Time counts from here, by a clock that may be another one than before.
+    pub(super) fn begin(&mut self, clock: f64) {
+        self.clock = clock;
+    }
+
+    /// So many bytes were done by then; they are spread over the time since the last ones, so that a card that takes
+    /// seconds for one piece does not seem to stand still.
+    pub(super) fn moved(&mut self, clock: f64, bytes: u64) {
+        let from = self.seconds;
+        self.pass(clock);
+        self.bytes += bytes;
+        let span = self.seconds - from;
+        if span <= 0.0 {
+            return self.put(self.seconds, bytes as f64);
+        }
+        let mut at = from;
+        while at < self.seconds {
+            let end = (at.floor() + 1.0).min(self.seconds);
+            self.put(at, bytes as f64 * (end - at) / span);
+            at = end;
+        }
+    }
+
+    /// Time went by, as in a flush.
+    pub(super) fn pass(&mut self, clock: f64) {
+        self.seconds += (clock - self.clock).max(0.0);
+        self.clock = self.clock.max(clock);
+    }
+
+    fn put(&mut self, at: f64, bytes: f64) {
+        let second = at as usize;
+        if self.buckets.len() <= second {
+            self.buckets.resize(second + 1, 0.0);
+        }
+        self.buckets[second] += bytes;
+    }
+
+    /// What came out; `None` where nothing was moved.
+    pub(super) fn pace(&self) -> Option<Pace> {
+        let whole = &self.buckets[..self.buckets.len().min(self.seconds as usize)];
+        let slowest = whole.iter().copied().reduce(f64::min).filter(|_| whole.len() > 1);
+        (self.bytes > 0).then(|| Pace {
+            bytes: self.bytes,
+            seconds: self.seconds,
+            mb_s: mb_per_s(self.bytes, self.seconds),
+            slowest_second_mb_s: slowest.map(|bytes| bytes / 1e6),
+        })
+    }
+
+    /// Seconds so far.
+    pub(super) fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// Bytes so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_second_is_that_of_the_stall() {
+        let mut meter = Meter::default();
+        meter.begin(100.0);
+        for tenth in 1..=20 {
+            meter.moved(100.0 + f64::from(tenth) / 10.0, 1_000_000);
+        }
+        // Two seconds for one piece, then on as before.
+        meter.moved(104.0, 1_000_000);
+        meter.moved(105.0, 10_000_000);
+        let pace = meter.pace().unwrap();
+        assert_eq!((pace.bytes, pace.seconds), (31_000_000, 5.0));
+        assert!((pace.mb_s - 6.2).abs() < 1e-9);
+        assert!((pace.slowest_second_mb_s.unwrap() - 0.5).abs() < 1e-6, "{pace:?}");
+    }
+
+    #[test]
+    fn the_time_between_two_files_does_not_count() {
+        let mut meter = Meter::default();
+        meter.begin(0.0);
+        meter.moved(1.0, 10);
+        meter.begin(50.0);
+        meter.moved(51.0, 10);
+        assert_eq!(meter.pace().map(|p| (p.bytes, p.seconds)), Some((20, 2.0)));
+        assert_eq!(Meter::default().pace(), None);
+    }
+}

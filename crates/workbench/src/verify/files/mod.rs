@@ -1,0 +1,112 @@
+//! `verify DIR --files`: fills the free space of a mounted card with the files of h2testw and f3write, byte for byte
+//! theirs, reads them back and tells what was lost. The user's files stay, and so do files of the pattern that were
+//! there before.
+
+mod document;
+mod folder;
+mod meter;
+mod names;
+mod own;
+mod reading;
+mod session;
+mod sorting;
+mod there;
+mod verdict;
+mod writing;
+
+use super::{Outcome, Request};
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::opening::{self, Opened};
+use crate::recording::Recording;
+use cardscope_engine::content::h2w::FILE_BYTES;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::condition::Condition;
+use cardscope_model::units::Capacity;
+use folder::Folder;
+use reading::ToRead;
+use session::Session;
+
+pub(super) fn run(
+    request: &Request,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Outcome, Failure> {
+    let mut stated = Condition::default();
+    request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
+    let label = document::label(request)?;
+    let folder = Folder::open(&request.target)?;
+    let total = check(request, &folder)?;
+    let (mut opened, options) = opening::mounted(&folder.path, interrupt)?;
+    opened.condition.overlay(&stated);
+    crate::format::name_state(request.archive.as_deref(), &mut opened);
+    opened.caveats.extend(folder.caveats());
+    let mut session = Session::new(folder, options, interrupt, listener, request.budget);
+    let mut recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, 0, &opened)?;
+    let mut work = Work { request, opened: &opened, files: Vec::new(), foreign: Vec::new(), otherwise: 0 };
+    let failure = work.carry_out(&mut session, total, &mut recording).err();
+    let stayed = work.tidy(&mut session);
+    let mut report = work.document(&session, &recording.name(), failure.as_ref());
+    report.findings.extend(stayed);
+    document::judge_label(&mut report, label.as_ref(), &opened);
+    let kept = recording.finish(&report, failure.as_ref());
+    let failure = failure.or(kept.err());
+    Ok(Outcome { report, failure })
+}
+
+/// Bytes to write; what speaks against it is told before anything is done.
+fn check(request: &Request, folder: &Folder) -> Result<u64, Failure> {
+    if !request.read_only {
+        return folder.budget(request.max_write);
+    }
+    if folder.there.is_empty() {
+        let path = folder.path.display();
+        return Err(Failure::Refused(format!(
+            "{path} holds no files 1.h2w, 2.h2w … to verify; without --read-only they are written there"
+        )));
+    }
+    Ok(0)
+}
+
+/// What is done, and what comes out of it.
+struct Work<'a> {
+    request: &'a Request,
+    opened: &'a Opened,
+    files: Vec<ToRead>,
+    foreign: Vec<String>,
+    /// Pieces that gave another answer at the second look.
+    otherwise: u64,
+}
+
+impl Work<'_> {
+    fn carry_out(
+        &mut self,
+        session: &mut Session<'_>,
+        total: u64,
+        recording: &mut Recording,
+    ) -> Result<(), Failure> {
+        if self.request.read_only {
+            (self.files, self.foreign) = there::to_read(session);
+        } else {
+            session.note(format!(
+                "{} will be written to {} in files of 1 GiB and read back; what is there stays",
+                Capacity(total),
+                self.request.target
+            ));
+            let outcome = writing::write_all(session, total);
+            self.files = there::written(session);
+            recording.update(&self.document(session, &recording.name(), outcome.as_ref().err()))?;
+            outcome?;
+        }
+        session.sorted.tested = self.files.iter().map(|file| range(file.content, file.named.bytes)).collect();
+        reading::read_all(session, &mut self.files)?;
+        self.otherwise = reading::second_look(session, &self.files)?;
+        Ok(())
+    }
+}
+
+/// The part of the whole data that a file holds.
+fn range(content: u64, bytes: u64) -> std::ops::Range<u64> {
+    let start = (content - 1) * FILE_BYTES;
+    start..start.saturating_add(bytes)
+}

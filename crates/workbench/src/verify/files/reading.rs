@@ -1,0 +1,207 @@
+//! Reading the files back, several I/Os at a time, past the page cache or with it emptied first; and a second look at
+//! what was not as written, since nobody is accused on one observation.
+
+use super::meter::Meter;
+use super::names::Named;
+use super::session::Session;
+use super::sorting::{Place, Suspect};
+use super::writing::session_end;
+use crate::error::Failure;
+use cardscope_engine::content::Content;
+use cardscope_engine::content::h2w::FILE_BYTES;
+use cardscope_engine::real::RealTarget;
+use cardscope_engine::target::Target;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::units::seconds;
+use cardscope_model::verify::{FileResult, SectorCounts};
+use cardscope_probe::card::{Answer, Card, Piece, pieces};
+use cardscope_probe::h2w::SECTOR;
+use cardscope_probe::trouble::Stop;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+const DEPTH: u32 = 4;
+const BLOCK: u32 = 1 << 20;
+
+/// What failed twice is read in parts of this size, so that one bad sector does not take a mebibyte with it.
+const PART: u32 = 16 << 10;
+
+/// A file to be read: by its name, and by what it holds.
+#[derive(Debug, Clone)]
+pub(super) struct ToRead {
+    pub(super) named: Named,
+    /// The number whose content is expected; another than that of the name where a file was renamed.
+    pub(super) content: u64,
+    pub(super) result: FileResult,
+}
+
+impl ToRead {
+    fn place(&self, offset_in_file: u64) -> Place {
+        Place { number: self.named.number, content: self.content, offset_in_file }
+    }
+
+    fn base(&self) -> Content {
+        Content::H2w { base: (self.content - 1) * FILE_BYTES }
+    }
+}
+
+/// Reads the files in order; those that the budget left no time for stay unread.
+pub(super) fn read_all(session: &mut Session<'_>, files: &mut [ToRead]) -> Result<(), Failure> {
+    session.phase("reading", files.iter().map(|file| file.named.bytes).sum());
+    for file in files {
+        if session.is_over() {
+            session.note("the time for reading is over".into());
+            break;
+        }
+        read_file(session, file)?;
+    }
+    Ok(())
+}
+
+fn read_file(session: &mut Session<'_>, file: &mut ToRead) -> Result<(), Failure> {
+    let mut target = match RealTarget::existing_file(&file.named.path, session.options.clone()) {
+        Ok(target) => target,
+        Err(error) => {
+            file.result.remark = Some(format!("not read: {error}"));
+            session.doubt(format!("{} was not read: {error}", file.named.name()));
+            return Ok(());
+        }
+    };
+    uncached(&mut target, session)?;
+    let outcome = read_target(session, file, &mut target);
+    session.heard(&target);
+    outcome.map_err(session_end)?;
+    read_tail(session, file, target.info().sector);
+    Ok(())
+}
+
+/// Where direct I/O does not go, the page cache is emptied first. Only a planned target knows which it is.
+fn uncached(target: &mut RealTarget, session: &Session<'_>) -> Result<(), Failure> {
+    drop(Card::new(target, &session.interrupt, BLOCK, DEPTH).map_err(session_end)?);
+    if target.caveats().iter().any(|caveat| matches!(caveat, Caveat::NoDirectIo { .. })) {
+        let _ = target.drop_caches();
+    }
+    Ok(())
+}
+
+fn read_target(session: &mut Session<'_>, file: &mut ToRead, target: &mut RealTarget) -> Result<(), Stop> {
+    let interrupt = session.interrupt.clone();
+    let whole = file.named.bytes - file.named.bytes % u64::from(target.info().sector);
+    let mut card = Card::new(target, &interrupt, BLOCK, DEPTH)?;
+    let (mut meter, now) = (Meter::default(), card.seconds());
+    meter.begin(now);
+    session.read_meter.begin(now);
+    let mut failed: Vec<Piece> = Vec::new();
+    let outcome = card.read(pieces(0, whole, BLOCK), file.base(), |piece, at, answer| {
+        let len = u64::from(piece.len);
+        meter.moved(seconds(at), len);
+        session.read_meter.moved(seconds(at), len);
+        match answer {
+            Answer::Failed(_) => failed.push(piece),
+            other => take(session, file, piece, &other),
+        }
+        session.read();
+        Ok(())
+    });
+    let outcome = outcome.and_then(|()| in_parts(session, file, &mut card, &failed));
+    session.bytes_read += card.tally().read;
+    session.troubles(card.troubles().iter().cloned());
+    file.result.read = meter.pace();
+    outcome
+}
+
+/// Sorts what a read found.
+fn take(session: &mut Session<'_>, file: &mut ToRead, piece: Piece, answer: &Answer<'_>) {
+    let place = file.place(piece.offset);
+    let counts = match answer {
+        Answer::Same => session.sorted.same(u64::from(piece.len)),
+        Answer::Differs { bytes, .. } => session.sorted.differs(place, bytes),
+        Answer::Failed(_) => session.sorted.unreadable(place, u64::from(piece.len)),
+    };
+    file.result.sectors.add(&counts);
+    file.result.read_bytes += u64::from(piece.len);
+}
+
+fn in_parts(
+    session: &mut Session<'_>,
+    file: &mut ToRead,
+    card: &mut Card<'_>,
+    failed: &[Piece],
+) -> Result<(), Stop> {
+    let part = PART.max(card.sector());
+    let parts = failed.iter().flat_map(|piece| pieces(piece.offset, piece.end(), part));
+    let expected = file.base();
+    card.read(parts, expected, |piece, _, answer| {
+        take(session, file, piece, &answer);
+        Ok(())
+    })
+}
+
+/// What direct I/O cannot reach at the end of an odd-sized file: a few sectors, and less than one.
+fn read_tail(session: &mut Session<'_>, file: &mut ToRead, sector: u32) {
+    let odd = file.named.bytes % u64::from(sector);
+    let (start, sectors) = (file.named.bytes - odd, odd - odd % SECTOR as u64);
+    if !odd.is_multiple_of(SECTOR as u64) {
+        let text = format!("its last {} bytes are no whole sector and were left out", odd % SECTOR as u64);
+        file.result.remark.get_or_insert(text);
+    }
+    let mut bytes = vec![0; sectors as usize];
+    if bytes.is_empty() {
+        return;
+    }
+    let read = File::open(&file.named.path).and_then(|open| open.read_exact_at(&mut bytes, start));
+    let piece = Piece { offset: start, len: sectors as u32 };
+    match read {
+        Ok(()) => take(session, file, piece, &Answer::Differs { bytes: &bytes, first: 0 }),
+        Err(_) => {
+            let counts = session.sorted.unreadable(file.place(start), sectors);
+            file.result.sectors.add(&counts);
+            file.result.read_bytes += sectors;
+        }
+    }
+    session.bytes_read += sectors;
+}
+
+/// Reads pieces that were not as written once more, from files opened afresh; gives how many of them gave another
+/// answer than before.
+pub(super) fn second_look(session: &mut Session<'_>, files: &[ToRead]) -> Result<u64, Failure> {
+    let suspects = std::mem::take(&mut session.sorted.suspects);
+    let mut otherwise = 0;
+    for suspect in &suspects {
+        let Some(file) = files.iter().find(|file| file.named.number == suspect.number) else { continue };
+        if look_again(session, file, suspect)? != suspect.counts {
+            otherwise += 1;
+        }
+    }
+    if otherwise == 0 {
+        session.sorted.disproofs.iter_mut().for_each(|disproof| disproof.seen = 2);
+    }
+    Ok(otherwise)
+}
+
+fn look_again(session: &mut Session<'_>, file: &ToRead, suspect: &Suspect) -> Result<SectorCounts, Failure> {
+    let mut target =
+        RealTarget::existing_file(&file.named.path, session.options.clone()).map_err(Failure::io)?;
+    uncached(&mut target, session)?;
+    let interrupt = session.interrupt.clone();
+    let mut card = Card::new(&mut target, &interrupt, BLOCK, 1).map_err(session_end)?;
+    let mut again = super::sorting::Sorted { tested: session.sorted.tested.clone(), ..Default::default() };
+    let start = suspect.offset_in_file;
+    let end = start + u64::from(suspect.len);
+    let sector = u64::from(card.sector());
+    if !end.is_multiple_of(sector) {
+        return Ok(suspect.counts);
+    }
+    card.read(pieces(start, end, BLOCK), file.base(), |piece, _, answer| {
+        let place = file.place(piece.offset);
+        match answer {
+            Answer::Same => again.same(u64::from(piece.len)),
+            Answer::Differs { bytes, .. } => again.differs(place, bytes),
+            Answer::Failed(_) => again.unreadable(place, u64::from(piece.len)),
+        };
+        Ok(())
+    })
+    .map_err(session_end)?;
+    session.bytes_read += card.tally().read;
+    Ok(again.counts)
+}

@@ -1,0 +1,130 @@
+//! From what was found in the files to a verdict on the card. A file system stands between: it decides where on the
+//! card each byte lies, so the kind of a fake can be told by the shape of the losses only.
+
+use super::sorting::{Run, Sorted};
+use cardscope_model::verify::Verdict;
+
+/// A card counts as whole where at least this share of what was free was tested …
+const TESTED_OF_FREE: f64 = 0.9;
+/// … and this share of the whole file system: a card that is full of the user's files was hardly looked at.
+const TESTED_OF_ALL: f64 = 0.25;
+
+/// A kind of loss must make up this share to name the verdict; what is left of it counts as noise.
+const PART: f64 = 0.1;
+
+/// Of a lost stretch, this share of the sectors is lost where a card ends; where cells fail it is far less.
+const SOLID: f64 = 0.9;
+
+/// Losses that are this share of what was tested, at least, can be a missing part of the card; fewer are damage.
+const MISSING_PART: f64 = 0.01;
+
+/// Solid stretches of lost data that a card's end leaves: file systems spread files over a few groups of blocks.
+const FEW_RUNS: usize = 16;
+
+/// What the verdict rests on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ground {
+    pub(super) tested: u64,
+    pub(super) free: u64,
+    pub(super) file_system: u64,
+    /// Pieces that gave another answer when they were read again.
+    pub(super) otherwise: u64,
+    /// True where the reading did not come to its end.
+    pub(super) cut_short: bool,
+}
+
+/// The verdict and how sure it is.
+pub(super) fn judge(sorted: &Sorted, ground: &Ground) -> (Verdict, f64) {
+    let counts = &sorted.counts;
+    let lost = counts.lost();
+    if lost == 0 {
+        return whole(ground);
+    }
+    if ground.otherwise > 0 {
+        return (Verdict::Unstable, 0.9);
+    }
+    if counts.ok == 0 && !ground.cut_short && counts.overwritten == 0 && counts.changed == 0 {
+        return (Verdict::Dead, 0.9);
+    }
+    if (lost as f64) < MISSING_PART * counts.all() as f64 {
+        return (Verdict::Damaged, 0.95);
+    }
+    let share = |part: u64| part as f64 / lost as f64;
+    match (share(counts.overwritten), share(counts.corrupted + counts.unreadable)) {
+        (wrapped, gone) if wrapped >= PART && gone >= PART => (Verdict::Chain, 0.8),
+        (wrapped, _) if wrapped >= 0.5 => (Verdict::Wraparound, 0.95),
+        _ if is_missing_part(sorted) => (Verdict::Limbo, 0.9),
+        _ => (Verdict::Damaged, 0.95),
+    }
+}
+
+fn whole(ground: &Ground) -> (Verdict, f64) {
+    let of = |all: u64| if all == 0 { 0.0 } else { (ground.tested as f64 / all as f64).min(1.0) };
+    let enough = of(ground.free) >= TESTED_OF_FREE && of(ground.file_system) >= TESTED_OF_ALL;
+    match enough && !ground.cut_short {
+        true => (Verdict::Genuine, 0.5 + of(ground.file_system) / 2.0 - 0.01),
+        false => (Verdict::Inconclusive, 0.5),
+    }
+}
+
+/// True where the losses look like a part of the card that is not there: large, solid, in few pieces.
+fn is_missing_part(sorted: &Sorted) -> bool {
+    let counts = &sorted.counts;
+    let solid = |run: &&Run| run.lost as f64 >= SOLID * (run.range.end - run.range.start) as f64 / 512.0;
+    let runs: Vec<&Run> = sorted.runs.iter().filter(solid).collect();
+    let in_runs: u64 = runs.iter().map(|run| run.lost).sum();
+    runs.len() <= FEW_RUNS && in_runs as f64 >= SOLID * counts.lost() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::verify::SectorCounts;
+
+    const MIB: u64 = 2048;
+
+    fn ground(tested: u64) -> Ground {
+        Ground { tested, free: 100 << 20, file_system: 110 << 20, otherwise: 0, cut_short: false }
+    }
+
+    fn sorted(counts: SectorCounts, runs: &[(u64, u64)]) -> Sorted {
+        let run = |&(mib, lost): &(u64, u64)| Run { range: 0..mib << 20, lost };
+        Sorted { counts, runs: runs.iter().map(run).collect(), ..Sorted::default() }
+    }
+
+    fn verdict(counts: SectorCounts, runs: &[(u64, u64)]) -> Verdict {
+        judge(&sorted(counts, runs), &ground(100 << 20)).0
+    }
+
+    #[test]
+    fn whole_files_speak_for_the_card_where_enough_of_it_was_tested() {
+        let whole = sorted(SectorCounts { ok: 100 * MIB, ..SectorCounts::default() }, &[]);
+        assert_eq!(judge(&whole, &ground(100 << 20)).0, Verdict::Genuine);
+        assert_eq!(judge(&whole, &ground(50 << 20)).0, Verdict::Inconclusive);
+        let full_card = Ground { free: 1 << 20, ..ground(1 << 20) };
+        assert_eq!(judge(&whole, &full_card).0, Verdict::Inconclusive);
+        let stopped = Ground { cut_short: true, ..ground(100 << 20) };
+        assert_eq!(judge(&whole, &stopped).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn the_shape_of_the_losses_names_the_kind() {
+        let counts =
+            |ok, overwritten, corrupted| SectorCounts { ok, overwritten, corrupted, ..Default::default() };
+        assert_eq!(verdict(counts(50 * MIB, 50 * MIB, 0), &[(50, 50 * MIB)]), Verdict::Wraparound);
+        assert_eq!(verdict(counts(50 * MIB, 20 * MIB, 30 * MIB), &[(50, 50 * MIB)]), Verdict::Chain);
+        assert_eq!(verdict(counts(50 * MIB, 0, 50 * MIB), &[(50, 50 * MIB)]), Verdict::Limbo);
+        assert_eq!(verdict(counts(0, 0, 100 * MIB), &[(100, 100 * MIB)]), Verdict::Dead);
+        assert_eq!(verdict(counts(100 * MIB - 3, 0, 3), &[(1, 3)]), Verdict::Damaged);
+        assert_eq!(verdict(counts(100 * MIB - 3, 2, 1), &[(1, 3)]), Verdict::Damaged, "a handful is no wrap");
+        let scattered: Vec<(u64, u64)> = (0..40).map(|_| (1, MIB)).collect();
+        assert_eq!(verdict(counts(60 * MIB, 0, 40 * MIB), &scattered), Verdict::Damaged);
+    }
+
+    #[test]
+    fn another_answer_to_the_same_question_is_unstable() {
+        let lost = sorted(SectorCounts { ok: 10, corrupted: 5, ..Default::default() }, &[(1, 5)]);
+        let ground = Ground { otherwise: 1, ..ground(100 << 20) };
+        assert_eq!(judge(&lost, &ground).0, Verdict::Unstable);
+    }
+}

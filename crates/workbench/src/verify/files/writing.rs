@@ -1,0 +1,193 @@
+//! Writing the files: one after another, each as long as the pattern has it, until the room or the budget ends.
+//!
+//! Two I/Os are in flight, so that one is being made while the other is being written; more would gain nothing, since a
+//! file grows under the lock of its inode, and a crash would leave longer holes.
+
+use super::meter::Meter;
+use super::names::file_name;
+use super::session::Session;
+use crate::error::Failure;
+use cardscope_engine::content::Content;
+use cardscope_engine::content::h2w::FILE_BYTES;
+use cardscope_engine::real::RealTarget;
+use cardscope_engine::target::{Target, TargetError};
+use cardscope_model::units::{MIB, seconds};
+use cardscope_model::verify::{FileResult, SectorCounts};
+use cardscope_probe::card::{Card, Piece, pieces};
+use cardscope_probe::trouble::{Stop, Trouble};
+use std::path::Path;
+
+const DEPTH: u32 = 2;
+
+/// Bytes of an I/O, then of those that fill what is left of a full file system.
+const BLOCKS: [u32; 3] = [1 << 20, 64 << 10, 4 << 10];
+
+/// After so many bytes it is looked whether to go on.
+const STRETCH: u64 = 64 * MIB;
+
+/// `EROFS`: the kernel has given the file system up.
+const READ_ONLY_NOW: i32 = 30;
+
+/// Why a file is no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Whole,
+    Full,
+    Budget,
+}
+
+/// Writes files until `total` bytes are written, nothing more fits, or the budget ends.
+pub(super) fn write_all(session: &mut Session<'_>, total: u64) -> Result<(), Failure> {
+    session.phase("writing", total);
+    let mut left = total;
+    for number in 1.. {
+        if left == 0 {
+            break;
+        }
+        let bytes = left.min(FILE_BYTES);
+        let (written, end) = write_file(session, number, bytes)?;
+        left -= written.min(left);
+        match end {
+            End::Whole => {}
+            End::Full => {
+                session.note_full(total - left, total);
+                break;
+            }
+            End::Budget => {
+                session.note(format!("the time for writing is over after {} bytes", total - left));
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_file(session: &mut Session<'_>, number: u64, bytes: u64) -> Result<(u64, End), Failure> {
+    let path = session.folder.file(number);
+    let mut target = match RealTarget::new_file(&path, bytes, session.options.clone()) {
+        Ok(target) => target,
+        Err(TargetError::NoSpace { .. }) => return Ok((0, End::Full)),
+        Err(error) => return Err(Failure::io(error)),
+    };
+    session.own.made(&path);
+    let mut filling = Filling { number, bytes, end: 0, meter: Meter::default(), troubles: Vec::new() };
+    let outcome = filling.fill(session, &mut target);
+    session.heard(&target);
+    drop(target);
+    let cut = cut_to(&path, filling.end);
+    session.own.made(&path);
+    session.written.push(filling.result());
+    session.troubles(filling.troubles);
+    let end = outcome?;
+    cut.map_err(|e| Failure::Io(format!("{}: {e}", path.display())))?;
+    if filling.end == 0 {
+        session.written.pop();
+        let _ = session.own.remove(&path);
+    }
+    Ok((filling.end, end))
+}
+
+/// A file that is being filled.
+struct Filling {
+    number: u64,
+    bytes: u64,
+    /// Everything before is written, or failed twice.
+    end: u64,
+    meter: Meter,
+    troubles: Vec<Trouble>,
+}
+
+impl Filling {
+    fn fill(&mut self, session: &mut Session<'_>, target: &mut dyn Target) -> Result<End, Failure> {
+        let interrupt = session.interrupt.clone();
+        let mut card = Card::new(target, &interrupt, BLOCKS[0], DEPTH).map_err(session_end)?;
+        let now = card.seconds();
+        self.meter.begin(now);
+        session.write_meter.begin(now);
+        let outcome = self.stretches(session, &mut card);
+        let flushed = card.flush();
+        let now = card.seconds();
+        self.meter.pass(now);
+        session.write_meter.pass(now);
+        session.bytes_written += card.tally().written;
+        self.troubles.extend_from_slice(card.troubles());
+        let end = outcome.map_err(session_end)?;
+        flushed.map_err(session_end)?;
+        match self.troubles.iter().find(|t| t.errno == READ_ONLY_NOW) {
+            Some(_) => Err(Failure::Io(format!(
+                "the file system went read-only while {} was written: the kernel gave it up after errors; see the kernel's log (dmesg)",
+                file_name(self.number)
+            ))),
+            None => Ok(end),
+        }
+    }
+
+    /// Full at the largest block need not be full at the smallest.
+    fn stretches(&mut self, session: &mut Session<'_>, card: &mut Card<'_>) -> Result<End, Stop> {
+        for block in BLOCKS {
+            loop {
+                if self.end >= self.bytes {
+                    return Ok(End::Whole);
+                }
+                if session.writing_is_over() {
+                    return Ok(End::Budget);
+                }
+                match self.stretch(session, card, block) {
+                    Ok(()) if self.troubles_say_read_only(card) => return Ok(End::Whole),
+                    Ok(()) => {}
+                    Err(Stop::Target(TargetError::NoSpace { .. })) => break,
+                    Err(stop) => return Err(stop),
+                }
+            }
+        }
+        Ok(End::Full)
+    }
+
+    fn troubles_say_read_only(&self, card: &Card<'_>) -> bool {
+        card.troubles().iter().any(|t| t.errno == READ_ONLY_NOW)
+    }
+
+    fn stretch(&mut self, session: &mut Session<'_>, card: &mut Card<'_>, block: u32) -> Result<(), Stop> {
+        let content = Content::H2w { base: (self.number - 1) * FILE_BYTES };
+        let until = self.bytes.min(self.end + STRETCH);
+        let mut ahead: Vec<Piece> = Vec::new();
+        card.write(pieces(self.end, until, block), content, |piece, at, _| {
+            self.meter.moved(seconds(at), u64::from(piece.len));
+            session.write_meter.moved(seconds(at), u64::from(piece.len));
+            session.wrote();
+            // Pieces end in any order; the file is whole up to the first that has not.
+            ahead.push(piece);
+            while let Some(next) = ahead.iter().position(|p| p.offset == self.end) {
+                self.end = ahead.swap_remove(next).end();
+            }
+        })
+    }
+
+    fn result(&self) -> FileResult {
+        FileResult {
+            name: file_name(self.number),
+            number: self.number,
+            bytes: self.end,
+            read_bytes: 0,
+            sectors: SectorCounts::default(),
+            write: self.meter.pace(),
+            read: None,
+            remark: None,
+        }
+    }
+}
+
+/// Takes away what a failed piece may have left behind the last whole one, and blocks that were promised for more.
+fn cut_to(path: &Path, bytes: u64) -> std::io::Result<()> {
+    let file = std::fs::OpenOptions::new().write(true).open(path)?;
+    file.set_len(bytes)?;
+    file.sync_data()
+}
+
+/// Why nothing more can be done, in the caller's terms.
+pub(super) fn session_end(stop: Stop) -> Failure {
+    match stop {
+        Stop::Interrupted => Failure::Interrupted,
+        other => Failure::io(other),
+    }
+}

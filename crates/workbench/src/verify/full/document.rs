@@ -1,0 +1,139 @@
+//! The document of `verify --full`.
+
+use super::super::Request;
+use crate::opening::Opened;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::label::{self, Label, Measured, Seen};
+use cardscope_model::units::Capacity;
+use cardscope_model::verify::{Method, Trouble, Verdict, VerifyReport};
+use cardscope_probe::card::Tally;
+use cardscope_probe::full::Findings;
+
+/// What the card was put through.
+pub(super) struct Counts {
+    pub(super) tally: Tally,
+    pub(super) seconds: f64,
+    pub(super) troubles: Vec<Trouble>,
+    pub(super) trouble_count: u64,
+}
+
+/// The document before anything is known.
+pub(super) fn empty(request: &Request, opened: &Opened, seed: u64) -> VerifyReport {
+    let info = opened.target.info();
+    VerifyReport {
+        target: request.target.clone(),
+        method: Method::Full,
+        verdict: Verdict::Inconclusive,
+        announced_bytes: info.bytes,
+        usable_bytes: None,
+        good_bytes: None,
+        proven_bytes: 0,
+        bytes_written: 0,
+        bytes_restored: 0,
+        bytes_read: 0,
+        seconds: 0.0,
+        data_kept: request.read_only,
+        confidence: 0.0,
+        share: None,
+        wrap_bytes: None,
+        cache_bytes: None,
+        disproofs: Vec::new(),
+        files: None,
+        troubles: Vec::new(),
+        map: None,
+        condition: opened.condition.clone(),
+        io_path: info.io_path.to_owned(),
+        seed,
+        caveats: opened.caveats.clone(),
+        findings: Vec::new(),
+        session: None,
+        error: None,
+    }
+}
+
+/// So many failed I/Os are listed; the rest is counted.
+const MOST_TROUBLES: usize = 100;
+
+/// Fills in what was found.
+pub(super) fn fill(report: &mut VerifyReport, found: &Findings, counts: &Counts, opened: &Opened) {
+    report.verdict = found.verdict;
+    report.usable_bytes = found.usable_bytes;
+    report.good_bytes = found.good_bytes;
+    report.proven_bytes = found.proven_bytes;
+    report.wrap_bytes = found.wrap_bytes;
+    report.cache_bytes = found.cache_bytes;
+    report.confidence = found.confidence;
+    report.disproofs.clone_from(&found.disproofs);
+    report.map = Some(found.map.clone());
+    report.bytes_written = counts.tally.written;
+    report.bytes_read = counts.tally.read;
+    report.seconds = counts.seconds;
+    report.troubles = counts.troubles.iter().take(MOST_TROUBLES).cloned().collect();
+    report.io_path = opened.target.info().io_path.to_owned();
+    for caveat in opened.target.caveats() {
+        if !report.caveats.contains(&caveat) {
+            report.caveats.push(caveat);
+        }
+    }
+    let remark = |text: &String| Caveat::Other { text: text.clone() };
+    report.caveats.extend(found.remarks.iter().map(remark));
+    report.findings.extend(findings(report.verdict, found, counts));
+}
+
+fn findings(verdict: Verdict, found: &Findings, counts: &Counts) -> Vec<Finding> {
+    let mut list = Vec::new();
+    let bad = &found.bad;
+    if bad.lost + bad.alias + bad.flipped + bad.failed > 0 {
+        let weight = if verdict.is_bad() { Weight::Bad } else { Weight::Hint };
+        let text =
+            format!("{} of {} read back were not as written", Capacity(all(found)), Capacity(found.read_to));
+        let rows = [
+            ("lost, in bytes", bad.lost),
+            ("of those with other data, in bytes", bad.foreign),
+            ("with the data of other addresses, in bytes", bad.alias),
+            ("with wrong bits, in bytes", bad.flipped),
+            ("unreadable, in bytes", bad.failed),
+        ];
+        let finding = Finding::new("blocks-not-as-written", weight, found.confidence, text);
+        let seen = rows.iter().filter(|(_, n)| *n > 0);
+        list.push(seen.fold(finding, |finding, (what, n)| finding.because(what, n)));
+    }
+    if bad.passing_sectors > 0 || counts.trouble_count > 0 {
+        list.push(
+            Finding::new(
+                "answers-change",
+                Weight::Hint,
+                0.9,
+                "some reads or writes failed or gave other data than the next try",
+            )
+            .because("sectors that were bad in one reading only", bad.passing_sectors)
+            .because("I/Os that failed", counts.trouble_count)
+            .advise("Clean the contacts and try another reader before you blame the card."),
+        );
+    }
+    list
+}
+
+fn all(found: &Findings) -> u64 {
+    found.bad.lost + found.bad.alias + found.bad.flipped + found.bad.failed
+}
+
+/// Holds what is printed on the card against what was seen of it.
+pub(super) fn judge_label(report: &mut VerifyReport, printed: Option<&Label>, opened: &Opened) {
+    let Some(printed) = printed else { return };
+    let mean =
+        |speed: Option<cardscope_model::verify::MapSpeed>| speed.map(|s| s.mean_mb_s).into_iter().collect();
+    let map = report.map.as_ref();
+    let seen = Seen {
+        announced_bytes: Some(report.announced_bytes),
+        usable_bytes: report.usable_bytes,
+        identity: opened.identity.as_ref(),
+        measured: Measured {
+            read_mb_s: mean(map.and_then(|m| m.read)),
+            write_mb_s: mean(map.and_then(|m| m.write)),
+            ceiling_mb_s: opened.ceiling_mb_s,
+        },
+    };
+    report.findings.extend(label::judge(printed, &seen));
+}

@@ -1,0 +1,342 @@
+//! What a test overwrote comes back: journals that wait, are damaged, have no room or lie in the wrong place; images
+//! of whole cards, put back on the same card or another one.
+#![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
+
+mod common;
+
+use common::binary::{Home, Outcome};
+use common::machine::{Loop, MIB, Mounted, attempt, image, names_in, tool};
+use common::{list, number, text, until};
+use rustix::process::Signal;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A run of `verify` that was killed while the card was overwritten, and the journal that it left.
+struct Torn {
+    home: Home,
+    card: Loop,
+    before: Vec<u8>,
+    journal: PathBuf,
+}
+
+impl Torn {
+    fn new() -> Self {
+        let (home, card) = (Home::new(), Loop::of_mib(24));
+        let before = card.content();
+        for n in 0..40 {
+            let verify = home.start(&["verify", &card.path]);
+            std::thread::sleep(Duration::from_millis(150 + 50 * n));
+            verify.signal(Signal::KILL);
+            verify.finish();
+            let torn = card.content() != before;
+            match journals(&home).pop() {
+                Some(journal) if torn => return Torn { home, card, before, journal },
+                Some(journal) => std::fs::remove_file(journal).unwrap(),
+                None => assert!(!torn, "without a journal nothing may have been overwritten"),
+            }
+        }
+        panic!("no run was killed in time");
+    }
+
+    fn restore(&self, arguments: &[&str]) -> Outcome {
+        let journal = self.journal.to_str().unwrap();
+        self.home.run(&[&["restore", journal], arguments, &["--json"]].concat())
+    }
+
+    fn flip(&self, at: u64) {
+        let mut bytes = std::fs::read(&self.journal).unwrap();
+        bytes[at as usize] ^= 1;
+        std::fs::write(&self.journal, bytes).unwrap();
+    }
+}
+
+fn journals(home: &Home) -> Vec<PathBuf> {
+    let folder = home.path("state/cardscope");
+    let names = if folder.exists() { names_in(&folder) } else { Vec::new() };
+    names.into_iter().filter(|name| name.starts_with("journal-")).map(|name| folder.join(name)).collect()
+}
+
+#[test]
+fn a_journal_waits_is_restored_and_goes_and_a_second_time_changes_nothing() {
+    let torn = Torn::new();
+    let copy = torn.home.path("copy");
+    std::fs::copy(&torn.journal, &copy).unwrap();
+    let waiting = torn.home.run(&["restore", "--json"]).expect(0).json();
+    assert_eq!(text(&waiting, "/journals/0/state"), "waits");
+    assert_eq!(text(&waiting, "/journals/0/target"), torn.card.path);
+    assert_eq!(torn.journal.metadata().unwrap().mode() & 0o777, 0o600);
+
+    let document = torn.restore(&[]).expect(0).json();
+    assert!(torn.before == torn.card.content());
+    assert_eq!(text(&document, "/recognised_by"), "content");
+    assert!(number(&document, "/bytes_restored") > 0.0 && number(&document, "/differed_bytes") > 0.0);
+    assert_eq!((&document["compared"], &document["removed"]), (&true.into(), &true.into()));
+    assert!(!torn.journal.exists());
+    assert!(list(&torn.home.run(&["restore", "--list", "--json"]).expect(0).json(), "/journals").is_empty());
+
+    let again = torn.home.run(&["restore", copy.to_str().unwrap(), "--json"]).expect(0).json();
+    assert_eq!(number(&again, "/bytes_restored"), 0.0);
+    assert!(torn.before == torn.card.content());
+    torn.restore(&[]).expect(2).says(&["a journal that was restored is removed"]);
+}
+
+#[test]
+fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
+    let torn = Torn::new();
+    let dir = tempfile::tempdir().unwrap();
+    let other = image(dir.path(), 24);
+    let foreign: Vec<u8> = std::fs::read(&other).unwrap().iter().map(|byte| byte ^ 0x5a).collect();
+    std::fs::write(&other, &foreign).unwrap();
+    let other = Loop::over(&other, &[]);
+    let smaller = Loop::of_mib(20);
+    let untouched = smaller.content();
+    torn.restore(&[&other.path]).expect(2).says(&["does not look like the card", "nothing was written"]);
+    assert!(foreign == other.content());
+    torn.restore(&[&smaller.path]).expect(2).says(&["is not the card", "nothing was written"]);
+    assert!(untouched == smaller.content());
+    assert!(torn.journal.exists());
+    torn.restore(&[]).expect(0);
+}
+
+#[test]
+fn a_damaged_journal_says_which_blocks_are_missing_and_restores_the_rest() {
+    let torn = Torn::new();
+    // In the middle of the bytes that were saved: the payload of some record.
+    torn.flip(torn.journal.metadata().unwrap().len() / 2);
+    let document = torn.restore(&[]).expect(1).json();
+    let missing = list(&document, "/unreadable");
+    assert_eq!(missing.len(), 1, "{document:#}");
+    assert!(text(&missing[0], "/reason").contains("checksum"));
+    let (offset, len) = (number(&missing[0], "/offset") as usize, number(&missing[0], "/len") as usize);
+    let after = torn.card.content();
+    assert!(after[..offset] == torn.before[..offset]);
+    assert!(after[offset + len..] == torn.before[offset + len..]);
+    assert_eq!(document["removed"], false);
+    assert!(torn.journal.exists(), "what could not be read today may be read by somebody else");
+}
+
+#[test]
+fn a_journal_cut_off_within_a_record_and_one_that_is_none_are_told_apart() {
+    let torn = Torn::new();
+    let file = std::fs::OpenOptions::new().write(true).open(&torn.journal).unwrap();
+    // Behind the last commit nothing was overwritten: 3 bytes of a record that never was whole.
+    use std::io::{Seek, SeekFrom, Write};
+    let mut end = &file;
+    end.seek(SeekFrom::End(0)).unwrap();
+    end.write_all(b"KEE").unwrap();
+    torn.restore(&[]).expect(0);
+    assert!(torn.before == torn.card.content());
+    let none = torn.home.path("notes.txt");
+    std::fs::write(&none, "not ours").unwrap();
+    torn.home.run(&["restore", none.to_str().unwrap(), &torn.card.path]).expect(2).says(&["is no journal"]);
+    let later = torn.home.path("later");
+    std::fs::write(&later, "cardscope journal 9\nwhatever comes").unwrap();
+    torn.home.run(&["restore", later.to_str().unwrap()]).expect(2).says(&["version 9"]);
+}
+
+#[test]
+fn a_card_that_is_mounted_again_is_not_restored_over_the_mount() {
+    let torn = Torn::new();
+    let mut card = torn.card;
+    let part = card.add_partition(1, 2048, 8192);
+    // The kernel takes a moment to let go of what a killed process held.
+    until("the partition to be free", || attempt("mkfs.ext4", &["-q", "-F", &part]).status.success());
+    let mounted = Mounted::new(&[], &part);
+    let refused = torn.home.run(&["restore", torn.journal.to_str().unwrap()]);
+    refused.expect(2).says(&["mounted"]);
+    drop(mounted);
+}
+
+#[test]
+fn a_journal_on_another_partition_of_the_card_is_refused() {
+    let home = Home::new();
+    let mut card = Loop::of_mib(64);
+    let [state, target] = [(1, 2048, 65536), (2, 67584, 32768)]
+        .map(|(number, start, len)| card.add_partition(number, start, len));
+    tool("mkfs.ext4", &["-q", "-F", &state]);
+    let mounted = Mounted::new(&[], &state);
+    // A file on the card, as a device, with a file system of its own: still the card.
+    let inner = mounted.point.join("inner.img");
+    std::fs::write(&inner, vec![0; 8 << 20]).unwrap();
+    let inner = Loop::over(&inner, &[]);
+    tool("mkfs.ext4", &["-q", "-F", &inner.path]);
+    let deeper = Mounted::new(&[], &inner.path);
+    for place in [&mounted, &deeper] {
+        let mut command = home.command(common::binary::CARDSCOPE);
+        command.env("XDG_STATE_HOME", place.path()).args(["verify", &target]);
+        let refused = common::binary::Running::of(command).finish();
+        refused.expect(2).says(&["journal would lie on the card itself"]);
+        assert!(names_in(&place.point).iter().all(|name| name == "inner.img"));
+    }
+    drop(deeper);
+    drop(inner);
+    drop(mounted);
+}
+
+#[test]
+fn a_journal_without_room_is_refused_and_one_that_fills_its_disk_leaves_the_card_as_it_was() {
+    let home = Home::new();
+    let card = Loop::of_mib(48);
+    let before = card.content();
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=8m"], "tmpfs");
+    let verify = || {
+        let mut command = home.command(common::binary::CARDSCOPE);
+        command.env("XDG_STATE_HOME", disk.path()).args(["verify", &card.path, "--json"]);
+        common::binary::Running::of(command)
+    };
+    verify().finish().expect(2).says(&["journal may need", "8 MiB"]);
+    assert!(before == card.content());
+    // There is room when it begins; somebody else takes it.
+    tool("mount", &["-o", "remount,size=128m", disk.path()]);
+    let mut running = verify();
+    running.wait_for("run at the end");
+    std::fs::write(disk.point.join("greedy"), vec![1; 100 << 20]).unwrap_or_default();
+    let outcome = running.finish();
+    assert!(before == card.content(), "{outcome}");
+    let left = names_in(&disk.point.join("cardscope"));
+    assert!(left.is_empty(), "everything was put back, so no journal stays: {left:?}");
+}
+
+/// A recipe that overwrites a card's content.
+fn overwrite(home: &Home) -> String {
+    home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\npasses = 1\n")
+}
+
+#[test]
+fn a_backup_is_taken_before_a_benchmark_and_put_back_after_it() {
+    let (home, card) = (Home::new(), Loop::of_mib(32));
+    let before = card.content();
+    let file = home.path("card.img");
+    let (file, recipe) = (file.to_str().unwrap(), overwrite(&home));
+    let arguments = ["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--backup", file];
+    home.run(&arguments).expect(0);
+    assert!(before == card.content());
+    assert!(std::fs::read(file).unwrap() == before, "the image is the card byte for byte, as dd takes it");
+    // The same file again would overwrite the only copy.
+    home.run(&arguments).expect(2).says(&["is there already"]);
+    assert!(std::fs::read(file).unwrap() == before);
+}
+
+#[test]
+fn an_image_is_sparse_where_the_card_is_empty() {
+    let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
+    let path = dir.path().join("card");
+    let mut content = vec![0; 48 << 20];
+    content[..1 << 20].fill(7);
+    content[40 << 20..41 << 20].fill(9);
+    std::fs::write(&path, &content).unwrap();
+    let (card, file, recipe) = (path.to_str().unwrap(), home.path("backup"), overwrite(&home));
+    let backup = file.to_str().unwrap();
+    home.run(&["bench", card, "--recipe", &recipe, "--yes-destroy", card, "--backup", backup]).expect(0);
+    assert!(std::fs::read(&path).unwrap() == content);
+    let there = file.metadata().unwrap();
+    assert_eq!(there.len(), 48 * MIB);
+    assert!(there.blocks() * 512 < 3 * MIB, "{} bytes are used", there.blocks() * 512);
+}
+
+/// An image of a card of 32 MiB whose last 8 MiB are empty or not.
+fn backup_of(home: &Home, full: bool) -> (PathBuf, Vec<u8>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = image(dir.path(), 32);
+    let mut content = std::fs::read(&path).unwrap();
+    if !full {
+        content[24 << 20..].fill(0);
+    }
+    std::fs::write(&path, &content).unwrap();
+    let (card, file, recipe) = (path.to_str().unwrap(), home.path("backup"), overwrite(home));
+    let backup = file.to_str().unwrap();
+    home.run(&["bench", card, "--recipe", &recipe, "--yes-destroy", card, "--backup", backup]).expect(0);
+    (file, content)
+}
+
+fn put_on(home: &Home, file: &Path, card: &Loop) -> Outcome {
+    home.run(&["restore", file.to_str().unwrap(), &card.path, "--yes-destroy", &card.path, "--json"])
+}
+
+#[test]
+fn a_backup_goes_onto_another_card_that_is_large_enough_with_consent_only() {
+    let home = Home::new();
+    let (file, content) = backup_of(&home, true);
+    let other = Loop::of_mib(40);
+    let before = other.content();
+    home.run(&["restore", file.to_str().unwrap()]).expect(2).says(&["name it"]);
+    home.run(&["restore", file.to_str().unwrap(), &other.path]).expect(2).says(&["--yes-destroy"]);
+    assert!(before == other.content());
+    let document = put_on(&home, &file, &other).expect(0).json();
+    let after = other.content();
+    assert!(after[..32 << 20] == content && after[32 << 20..] == before[32 << 20..]);
+    assert_eq!(number(&document, "/bytes_restored"), (32 * MIB) as f64);
+    assert!(document["notes"].to_string().contains("8388608 bytes more"), "{document:#}");
+}
+
+#[test]
+fn a_smaller_card_takes_a_backup_only_where_nothing_is_cut_off_but_emptiness() {
+    let home = Home::new();
+    let smaller = Loop::of_mib(28);
+    let before = smaller.content();
+    let (file, _) = backup_of(&home, true);
+    put_on(&home, &file, &smaller).expect(2).says(&["does not fit", "4194304 bytes too few"]);
+    assert!(before == smaller.content());
+    std::fs::remove_file(&file).unwrap();
+    std::fs::remove_file(home.path("backup.sums")).unwrap();
+    let (file, content) = backup_of(&home, false);
+    let document = put_on(&home, &file, &smaller).expect(0).json();
+    assert!(smaller.content() == content[..28 << 20]);
+    assert!(document["notes"].to_string().contains("4194304 bytes less"), "{document:#}");
+}
+
+#[test]
+fn a_damaged_image_and_damaged_checksums_are_told_and_the_rest_is_put_back() {
+    let home = Home::new();
+    let (file, content) = backup_of(&home, true);
+    let mut damaged = content.clone();
+    damaged[(5 << 20) + 17] ^= 4;
+    std::fs::write(&file, &damaged).unwrap();
+    let card = Loop::of_mib(32);
+    let before = card.content();
+    let document = put_on(&home, &file, &card).expect(1).json();
+    assert_eq!(number(&document, "/unreadable/0/offset"), (5 * MIB) as f64);
+    assert_eq!(number(&document, "/unreadable/0/len"), MIB as f64);
+    let after = card.content();
+    assert!(after[..5 << 20] == content[..5 << 20] && after[6 << 20..] == content[6 << 20..]);
+    assert!(after[5 << 20..6 << 20] == before[5 << 20..6 << 20], "what is damaged is not written");
+    let sums = home.path("backup.sums");
+    let mut text = std::fs::read(&sums).unwrap();
+    let middle = text.len() / 2;
+    text[middle] ^= 1;
+    std::fs::write(&sums, text).unwrap();
+    put_on(&home, &file, &card).expect(2).says(&["checksums", "damaged"]);
+}
+
+#[test]
+fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing() {
+    let home = Home::new();
+    let card = Loop::of_mib(32);
+    let before = card.content();
+    let recipe = overwrite(&home);
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=16m"], "tmpfs");
+    let file = disk.point.join("backup");
+    let bench = |target: &str, file: &Path| {
+        home.run(&[
+            "bench",
+            target,
+            "--recipe",
+            &recipe,
+            "--yes-destroy",
+            target,
+            "--backup",
+            file.to_str().unwrap(),
+        ])
+    };
+    bench(&card.path, &file).expect(2).says(&["cannot be written", "nothing was done to the card"]);
+    assert!(before == card.content() && names_in(&disk.point).is_empty());
+    let mut card = Loop::of_mib(96);
+    let [place, target] = [(1, 2048, 65536), (2, 67584, 65536)]
+        .map(|(number, start, len)| card.add_partition(number, start, len));
+    tool("mkfs.ext4", &["-q", "-F", &place]);
+    let mounted = Mounted::new(&[], &place);
+    bench(&target, &mounted.point.join("backup")).expect(2).says(&["would lie on", "itself"]);
+    assert!(names_in(&mounted.point).is_empty());
+    drop(mounted);
+}
