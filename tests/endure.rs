@@ -85,10 +85,22 @@ fn ctrl_c_keeps_the_rounds_that_are_done() {
 }
 
 #[test]
+fn a_card_that_comes_back_goes_on_with_its_rounds() {
+    let home = Home::new();
+    // 64 MiB each round: it vanishes in every second one, which then begins anew.
+    let card = "sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes=100MiB";
+    let document = home.run(&["endure", card, "--json", "--quiet", "--rounds", "3"]).expect(0).json();
+    assert_eq!((rounds(&document), number(&document, "/returns")), (3, 2.0), "{document:#}");
+    let written = number(&document, "/bytes_written");
+    assert!(written > 3.0 * 67_108_864.0, "what was written before it vanished counts too: {written}");
+}
+
+#[test]
 fn a_card_that_keeps_vanishing_is_given_up_and_its_bytes_are_counted() {
     let home = Home::new();
-    let card = "sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes=100MiB";
+    let card = "sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes=30MiB";
     let document = home.run(&["endure", card, "--json", "--wait", "1s"]).expect(3).json();
     assert!(text(&document, "/error").contains("went away"), "{document:#}");
-    assert!(rounds(&document) >= 1 && number(&document, "/returns") >= 1.0, "{document:#}");
+    assert_eq!((rounds(&document), number(&document, "/returns")), (0, 3.0), "{document:#}");
+    assert!(number(&document, "/bytes_written") > 4.0 * 20e6, "{document:#}");
 }

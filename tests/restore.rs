@@ -81,6 +81,57 @@ fn a_journal_waits_is_restored_and_goes_and_a_second_time_changes_nothing() {
     torn.restore(&[]).expect(2).says(&["a journal that was restored is removed"]);
 }
 
+/// Where the card holds a stamp of the test still.
+fn stamped(torn: &Torn) -> usize {
+    let now = torn.card.content();
+    let at = now.chunks(512).zip(torn.before.chunks(512)).position(|(now, before)| now != before);
+    at.expect("the card was overwritten") * 512
+}
+
+#[test]
+fn what_was_written_since_the_test_is_left_alone_until_the_user_agrees_to_lose_it() {
+    let torn = Torn::new();
+    let at = stamped(&torn);
+    use std::os::unix::fs::FileExt;
+    let device = std::fs::OpenOptions::new().write(true).open(&torn.card.path).unwrap();
+    device.write_all_at(&[0xab; 512], at as u64).unwrap();
+    device.sync_all().unwrap();
+    drop(device);
+    let mut expected = torn.before.clone();
+    expected[at..at + 512].fill(0xab);
+    for round in 0..2 {
+        let document = torn.restore(&[]).expect(1).json();
+        assert!(torn.card.content() == expected, "round {round}: all else is restored, this is not touched");
+        assert_eq!(list(&document, "/left").len(), 1, "{document:#}");
+        assert_eq!(number(&document, "/left/0/offset"), at as f64);
+        assert_eq!((number(&document, "/left/0/len"), &document["removed"]), (512.0, &false.into()));
+        assert!(document["notes"].to_string().contains("left as they are"), "{document:#}");
+        assert!(torn.journal.exists());
+    }
+    let document = torn.restore(&["--yes-destroy", &torn.card.path]).expect(0).json();
+    assert!(torn.card.content() == torn.before && !torn.journal.exists(), "{document:#}");
+}
+
+#[test]
+fn while_a_journal_waits_for_a_card_nothing_else_is_done_to_it() {
+    let torn = Torn::new();
+    let (card, home) = (torn.card.path.as_str(), &torn.home);
+    let now = torn.card.content();
+    let recipe = overwrite(home);
+    for arguments in [
+        &["verify", card][..],
+        &["verify", card, "--full", "--yes-destroy", card],
+        &["endure", card, "--rounds", "1", "--yes-destroy", card],
+        &["bench", card, "--recipe", &recipe, "--yes-destroy", card],
+    ] {
+        let refused = home.run(arguments).expect(2);
+        refused.says(&["cardscope restore", torn.journal.to_str().unwrap(), "remove that file"]);
+        assert!(torn.card.content() == now, "{arguments:?}");
+    }
+    std::fs::remove_file(&torn.journal).unwrap();
+    home.run(&["verify", card]).expect(0);
+}
+
 #[test]
 fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
     let torn = Torn::new();
@@ -339,4 +390,70 @@ fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing()
     bench(&target, &mounted.point.join("backup")).expect(2).says(&["would lie on", "itself"]);
     assert!(names_in(&mounted.point).is_empty());
     drop(mounted);
+}
+
+#[test]
+fn a_card_that_cannot_be_read_in_whole_is_not_overwritten_with_a_backup_full_of_gaps() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=32MiB&faults.failing_share=0.1&faults.unit_bytes=1MiB";
+    let (file, recipe) = (home.path("gaps"), overwrite(&home));
+    let backup = file.to_str().unwrap();
+    let refused =
+        home.run(&["bench", card, "--recipe", &recipe, "--yes-destroy", card, "--backup", backup]).expect(2);
+    refused.says(&["could not be saved", "bytes at byte", "nothing was done to the card"]);
+    assert!(!file.exists());
+}
+
+#[test]
+fn endure_puts_a_backup_back_at_its_end() {
+    let (home, card) = (Home::new(), Loop::of_mib(16));
+    let before = card.content();
+    let file = home.path("card.img");
+    let file = file.to_str().unwrap();
+    let arguments = ["endure", &card.path, "--rounds", "1", "--yes-destroy", &card.path, "--backup", file];
+    home.run(&arguments).expect(0);
+    assert!(card.content() == before && std::fs::read(file).unwrap() == before);
+}
+
+/// A benchmark that was interrupted and puts the card's image back now, held still.
+fn putting_back(home: &Home, card: &Loop) -> common::binary::Running {
+    let recipe = home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\nseconds = 300\n");
+    let file = home.path("card.img");
+    let mut bench = home.start(&[
+        "bench",
+        &card.path,
+        "--recipe",
+        &recipe,
+        "--yes-destroy",
+        &card.path,
+        "--backup",
+        file.to_str().unwrap(),
+    ]);
+    bench.wait_for("SEQ1M Q1T1 write:");
+    bench.signal(Signal::INT);
+    bench.wait_for("putting the card's image back");
+    bench.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_millis(600));
+    bench
+}
+
+#[test]
+fn no_further_signal_but_a_second_ctrl_c_keeps_a_card_from_being_put_back() {
+    let (home, card) = (Home::new(), Loop::of_mib(128));
+    let before = card.content();
+    let bench = putting_back(&home, &card);
+    for signal in [Signal::TERM, Signal::HUP, Signal::CONT] {
+        bench.signal(signal);
+    }
+    bench.finish().expect(130);
+    assert!(card.content() == before);
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once_and_says_what_may_wait() {
+    let (home, card) = (Home::new(), Loop::of_mib(128));
+    let bench = putting_back(&home, &card);
+    bench.signal(Signal::INT);
+    bench.signal(Signal::CONT);
+    bench.finish().expect(130).says(&["ended at once", "cardscope restore"]);
 }

@@ -63,6 +63,9 @@ pub struct RestoreReport {
     pub compared: bool,
     /// What the card did not keep.
     pub lost: Vec<RestoreRange>,
+    /// What holds something newer than the test, and was left as it is since nobody agreed to lose it.
+    #[serde(default)]
+    pub left: Vec<RestoreRange>,
     /// What could not be restored, and why.
     pub unreadable: Vec<RestoreRange>,
     /// True where the journal was removed, since nothing is left to do.
@@ -75,10 +78,10 @@ pub struct RestoreReport {
 }
 
 impl RestoreReport {
-    /// Whether data is lost: exit status 1.
+    /// Whether something is not as it was: exit status 1.
     #[must_use]
     pub fn is_bad(&self) -> bool {
-        !self.lost.is_empty() || !self.unreadable.is_empty()
+        !self.lost.is_empty() || !self.unreadable.is_empty() || !self.left.is_empty()
     }
 }
 

@@ -3,36 +3,16 @@
 //!
 //! Memory is `depth` × `block` bytes whatever the card's size.
 
+pub use crate::answer::Answer;
+use crate::answer::{compare_bytes, differs};
+pub use crate::piece::{Piece, pieces};
 use crate::trouble::{Stop, Trouble, trouble};
-use cardscope_engine::content::{Content, Match, compare};
+use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, seconds};
-
-/// A range of the card that one I/O covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Piece {
-    /// First byte.
-    pub offset: u64,
-    /// Bytes, at most the block of the [`Card`].
-    pub len: u32,
-}
-
-impl Piece {
-    /// First byte after it.
-    #[must_use]
-    pub fn end(self) -> u64 {
-        self.offset + u64::from(self.len)
-    }
-}
-
-/// Cuts a range into pieces of `block` bytes, the last one shorter.
-pub fn pieces(start: u64, end: u64, block: u32) -> impl Iterator<Item = Piece> {
-    (start..end)
-        .step_by(block.max(1) as usize)
-        .map(move |offset| Piece { offset, len: u64::from(block).min(end - offset) as u32 })
-}
+use std::collections::VecDeque;
 
 /// Bytes that were moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,22 +23,6 @@ pub struct Tally {
     pub restored: u64,
     /// Read.
     pub read: u64,
-}
-
-/// What became of one read.
-#[derive(Debug)]
-pub enum Answer<'a> {
-    /// Everything as expected.
-    Same,
-    /// Something else; its bytes, and the first wrong one.
-    Differs {
-        /// What was read.
-        bytes: &'a [u8],
-        /// Offset within it.
-        first: usize,
-    },
-    /// It failed twice.
-    Failed(&'a Trouble),
 }
 
 /// A target, driven.
@@ -326,39 +290,41 @@ impl<'t> Card<'t> {
         pieces: impl IntoIterator<Item = Piece>,
         each: &mut impl FnMut(&mut Self, u32, Piece, Nanos) -> Result<(), Stop>,
     ) -> Result<Vec<(Piece, Trouble)>, Stop> {
-        let mut pieces = pieces.into_iter();
-        let mut flying: Vec<Option<Piece>> = vec![None; self.depth as usize];
-        let mut free: Vec<u32> = (0..self.depth).rev().collect();
+        let mut pieces = pieces.into_iter().fuse();
+        let mut flight = Flight::new(self.depth);
         let mut failed = Vec::new();
         let mut ended = Ok(());
         loop {
-            while ended.is_ok() && !free.is_empty() {
-                if self.interrupt.raised() {
-                    ended = Err(Stop::Interrupted);
-                    break;
-                }
-                let Some(piece) = pieces.next() else { break };
-                let slot = free.pop().unwrap_or_default();
-                self.target
-                    .submit(&Io { slot, direction, offset: piece.offset, len: piece.len, content })
-                    .map_err(Stop::Target)?;
-                flying[slot as usize] = Some(piece);
+            if ended.is_ok() && self.interrupt.raised() {
+                ended = Err(Stop::Interrupted);
             }
-            if free.len() == self.depth as usize {
+            // One at a time, each handed over before the next is made: the card is busy while content is made, and
+            // while answers are looked at.
+            let next = if ended.is_ok() && !flight.free.is_empty() { pieces.next() } else { None };
+            if let Some(Piece { offset, len }) = next {
+                let slot = flight.take_off(Piece { offset, len });
+                self.target.submit(&Io { slot, direction, offset, len, content }).map_err(Stop::Target)?;
+            }
+            if flight.is_empty() {
                 return ended.map(|()| failed);
             }
+            let wait = next.is_none() && flight.landed.is_empty();
             let mut done = std::mem::take(&mut self.done);
-            let completed = self.target.complete(1, &mut done);
-            for Completion { slot, at, result } in done.drain(..) {
-                let Some(piece) = flying[slot as usize].take() else { continue };
-                free.push(slot);
+            let completed = self.target.complete(usize::from(wait), &mut done);
+            flight.landed.extend(done.drain(..));
+            self.done = done;
+            // A card that is gone tells so beside the last answers there will be: all of them are heard.
+            while completed.is_err() || next.is_none() || flight.free.is_empty() {
+                let Some((slot, piece, Completion { at, result, .. })) = flight.land() else { break };
                 let heard = match result {
                     Ok(()) => each(self, slot, piece, at),
                     Err(error) => trouble(error).map(|t| failed.push((piece, t))),
                 };
                 ended = ended.and(heard);
+                if completed.is_ok() {
+                    break;
+                }
             }
-            self.done = done;
             completed.map_err(Stop::Target)?;
         }
     }
@@ -411,13 +377,38 @@ impl<'t> Card<'t> {
     }
 }
 
-fn differs(bytes: &[u8], first: u64) -> Answer<'_> {
-    Answer::Differs { bytes, first: first as usize }
+/// I/Os under way: which slot carries which piece, and what has ended and was not looked at yet.
+struct Flight {
+    flying: Vec<Option<Piece>>,
+    free: Vec<u32>,
+    landed: VecDeque<Completion>,
 }
 
-fn compare_bytes(expected: Content, offset: u64, bytes: &[u8]) -> Match {
-    match expected {
-        Content::Buffer => Match::DiffersAt(0),
-        _ => compare(expected, offset, bytes),
+impl Flight {
+    fn new(depth: u32) -> Self {
+        Flight {
+            flying: vec![None; depth as usize],
+            free: (0..depth).rev().collect(),
+            landed: VecDeque::new(),
+        }
+    }
+
+    /// The slot that carries a piece from here on; there must be a free one.
+    fn take_off(&mut self, piece: Piece) -> u32 {
+        let slot = self.free.pop().unwrap_or_default();
+        self.flying[slot as usize] = Some(piece);
+        slot
+    }
+
+    /// The one that has ended longest ago. Its memory is its own until the next piece takes off.
+    fn land(&mut self) -> Option<(u32, Piece, Completion)> {
+        let ended = self.landed.pop_front()?;
+        let piece = self.flying[ended.slot as usize].take()?;
+        self.free.push(ended.slot);
+        Some((ended.slot, piece, ended))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.free.len() == self.flying.len()
     }
 }

@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn only_what_belongs_to_another_tested_place_is_aliased() {
         let mut counts = SectorCounts::default();
-        let tested = [0..1 << 20];
+        let tested: Vec<Range<u64>> = std::iter::once(0..1 << 20).collect();
         for of in [512, 1 << 21] {
             count(&mut counts, Class::Overwritten { of }, &tested);
         }

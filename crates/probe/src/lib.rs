@@ -5,12 +5,14 @@
 //! how far it is ([`watch::Watch`]) is handed in.
 #![forbid(unsafe_code)]
 
+mod answer;
 pub mod capacity;
 pub mod card;
 pub mod endure;
 pub mod full;
 pub mod h2w;
 pub mod keeper;
+mod piece;
 pub mod restore;
 pub mod sector;
 pub mod trouble;

@@ -16,6 +16,9 @@ pub struct PutBack {
     pub bytes: u64,
     /// Ranges that the card did not keep: beyond what it really has, or damaged.
     pub lost: Vec<Kept>,
+    /// Those of them whose original was more than one byte repeated: data. What a fake reads as where nothing is, is one
+    /// byte repeated on most.
+    pub lost_data: Vec<Kept>,
     /// Ranges whose original could not be read again, and why.
     pub unreadable: Vec<(Kept, String)>,
 }
@@ -45,6 +48,18 @@ pub fn put_back(
     card.flush()?;
     card.reopen()?;
     compare_all(card, keeper, &kept, &mut result, watch)?;
+    if !result.lost.is_empty() {
+        // Nothing is called lost on one look.
+        card.reopen()?;
+        let first = std::mem::take(&mut result.lost);
+        result.lost_data.clear();
+        let doubted =
+            |k: &Kept| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
+        let doubted: Vec<Kept> = kept.iter().filter(|k| doubted(k)).copied().collect();
+        compare_all(card, keeper, &doubted, &mut result, watch)?;
+        result.lost = common(&first, &result.lost);
+        result.lost_data = common(&first, &result.lost_data);
+    }
     Ok(result)
 }
 
@@ -89,7 +104,15 @@ fn compare_all(
             for (start, end) in open {
                 let from = (start - range.offset) as usize;
                 let expected = &original[from..from + (end - start) as usize];
-                compare(card, start, expected, &mut result.lost)?;
+                let mut lost = Vec::new();
+                compare(card, start, expected, &mut lost)?;
+                let telling = |l: &Kept| {
+                    let from = (l.offset - start) as usize;
+                    let original = &expected[from..from + l.len as usize];
+                    original.iter().any(|b| *b != original[0])
+                };
+                result.lost_data.extend(lost.iter().filter(|l| telling(l)));
+                lost.into_iter().for_each(|range| join(&mut result.lost, range));
             }
         }
         steps.done(card, range.len, watch);
@@ -136,6 +159,15 @@ fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<Kept> {
 
 fn is_alias(address: u64, original: &[u8]) -> bool {
     read_stamp(original).is_some_and(|stamp| stamp.address != address)
+}
+
+/// What is in both of two sets of ranges.
+fn common(one: &[Kept], other: &[Kept]) -> Vec<Kept> {
+    let meet = |a: &Kept, b: &Kept| {
+        let (start, end) = (a.offset.max(b.offset), (a.offset + a.len).min(b.offset + b.len));
+        (start < end).then(|| Kept { offset: start, len: end - start })
+    };
+    one.iter().flat_map(|a| other.iter().filter_map(move |b| meet(a, b))).collect()
 }
 
 /// Appends a range, joined to the last one where they touch.

@@ -31,6 +31,9 @@ pub enum Stop {
     /// What was on the card could not be saved, so it was not overwritten.
     #[error(transparent)]
     Keep(#[from] KeepError),
+    /// The limits that the user set (time, bytes written) are reached.
+    #[error("the limits given are reached")]
+    Limit,
     /// Another card is in the slot than the one that was tested so far. Nothing more was written.
     #[error(
         "another card is in the slot than before ({0}); nothing more was written. Put the first card back and start again"

@@ -23,6 +23,7 @@ pub fn text(report: &RestoreReport) -> String {
         let _ = writeln!(out, "known as the card by: {}", by_word(by));
     }
     ranges(&mut out, "the card did not keep", &report.lost);
+    ranges(&mut out, "was written since and is left as it is", &report.left);
     ranges(&mut out, "could not be restored", &report.unreadable);
     for note in &report.notes {
         let _ = writeln!(out, "- {note}");
@@ -39,6 +40,7 @@ pub fn text(report: &RestoreReport) -> String {
 fn summary(report: &RestoreReport) -> String {
     match (report.bytes_restored, report.compared, report.is_bad()) {
         (_, false, _) => "not restored".to_owned(),
+        (0, true, true) => "not restored".to_owned(),
         (0, true, false) => "nothing to restore".to_owned(),
         (bytes, true, false) => format!("restored, {bytes} bytes put back and compared"),
         (bytes, true, true) => format!("restored in part, {bytes} bytes put back and compared"),

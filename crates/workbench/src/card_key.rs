@@ -4,6 +4,7 @@
 //! reader does not, since it stays the same whatever card is in it; there the content has to tell.
 
 use crate::opening::Opened;
+use cardscope_device::{inspect, system::System};
 use cardscope_engine::runner::random::mix;
 use cardscope_store::Piece;
 use serde_json::{Value, json};
@@ -12,6 +13,12 @@ use std::collections::BTreeMap;
 /// BLAKE3 over the card's identity, in hex; `None` if it says nothing of itself.
 pub(crate) fn card_key(opened: &Opened) -> Option<String> {
     piece(opened).map(|piece| piece.identity_hash)
+}
+
+/// The same, asked anew of the device of this name; `None` where it says nothing, or is none.
+pub(crate) fn key_now(name: &str) -> Option<String> {
+    let identity = inspect::inspect(&System::host(), name).ok()?;
+    Some(Piece::identity_hash(&identity.piece()?.unique))
 }
 
 /// Stands for a card's identity and size in the salt of its stamps; the size alone, where the card says nothing of itself.

@@ -43,6 +43,12 @@ impl Checkpoint {
         })
     }
 
+    /// Removes what was kept, if anything was.
+    pub(crate) fn remove(&self) {
+        // What stays although it should not is recognised by its salt.
+        let _ = std::fs::remove_file(&self.path);
+    }
+
     fn write(&self, what: &impl Serialize) -> std::io::Result<()> {
         let folder = self.path.parent().unwrap_or(std::path::Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

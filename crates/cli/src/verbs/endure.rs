@@ -47,6 +47,9 @@ pub(crate) struct Endure {
     /// Seed of orders and data; the same seed repeats a run
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
+    /// Save an image of the card to FILE first, and put it back at the end
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    backup: Option<PathBuf>,
     /// Archive to keep the results in [default: in the XDG data folder]
     #[arg(long, value_name = "FILE", env = "CARDSCOPE_ARCHIVE")]
     archive: Option<PathBuf>,
@@ -77,6 +80,7 @@ impl Endure {
             max_write: self.max_write,
             conditions: self.condition,
             seed: self.seed,
+            backup: self.backup,
             archive: self.archive,
         };
         let interrupt = Interrupt::default();

@@ -4,9 +4,11 @@
 //! FUSE programs) and what lies beneath come from the list of mounts and from sysfs.
 
 mod beneath;
+mod extent;
 mod kinds;
 
 pub use beneath::lies_on;
+pub use extent::place_of;
 mod room;
 
 pub use room::{Room, room};

@@ -93,7 +93,7 @@ pub fn compare(content: Content, offset: u64, bytes: &[u8]) -> Match {
     }
     // A buffer that stays in the first-level cache: made and compared at memory speed (C.3).
     let mut expected = [0u8; 16 * BLOCK];
-    let mut at = 0;
+    let mut at = same_blocks(content, offset, bytes);
     while at < bytes.len() {
         // The first piece ends on a block border, so that every other starts on one and nothing is made twice.
         let room = expected.len() - ((offset + at as u64) % BLOCK as u64) as usize;
@@ -106,6 +106,44 @@ pub fn compare(content: Content, offset: u64, bytes: &[u8]) -> Match {
         at += found.len();
     }
     Match::Same
+}
+
+/// How many bytes at the start are as expected, in whole blocks: held against the rule without making a copy. Content
+/// that lies across block borders is left to the caller.
+fn same_blocks(content: Content, offset: u64, bytes: &[u8]) -> usize {
+    let start = match content {
+        Content::H2w { base } => base.wrapping_add(offset),
+        _ => offset,
+    };
+    if !start.is_multiple_of(BLOCK as u64) {
+        return 0;
+    }
+    let first = start / BLOCK as u64;
+    match content {
+        Content::Noise => {
+            leading(first, bytes, |number, block| generator::same(NOISE_KEY, number, &[], block))
+        }
+        Content::Stream { seed } => {
+            let key = generator::mix(seed ^ STREAM_KEY);
+            leading(first, bytes, |number, block| generator::same(key, number, &[], block))
+        }
+        Content::Stamp { salt, generation } => {
+            let keys = stamp::Keys::new(salt, generation);
+            leading(first, bytes, |number, block| stamp::same(&keys, number * BLOCK as u64, block))
+        }
+        Content::H2w { .. } => {
+            let mut sectors = h2w::Sectors::new(first);
+            leading(first, bytes, |number, block| sectors.same(number, block))
+        }
+        Content::Constant(_) | Content::Buffer => 0,
+    }
+}
+
+/// Bytes of the blocks before the first that is not the same.
+fn leading(first: u64, bytes: &[u8], mut same: impl FnMut(u64, &[u8; BLOCK]) -> bool) -> usize {
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    let equal = blocks.iter().zip(first..).take_while(|(block, number)| same(*number, block)).count();
+    equal * BLOCK
 }
 
 /// Slice equality is a memcmp; the search byte by byte is for the rare unequal ones.

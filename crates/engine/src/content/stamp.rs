@@ -60,6 +60,11 @@ impl Keys {
         Keys { salt, generation, body, begun }
     }
 
+    #[inline]
+    fn header(&self, address: u64) -> [u64; BODY / 8] {
+        [MAGIC, address, self.salt, u64::from(self.generation), self.checksum(address)]
+    }
+
     /// A bijection of each word in turn: two headers that differ in one word never share it, others by 1 in 2^64.
     #[inline]
     fn checksum(&self, address: u64) -> u64 {
@@ -71,9 +76,14 @@ impl Keys {
 #[inline]
 pub(super) fn write(keys: &Keys, address: u64, sector: &mut [u8; BLOCK]) {
     generator::block(keys.body, address / BLOCK as u64, sector);
-    let header = [MAGIC, address, keys.salt, u64::from(keys.generation), keys.checksum(address)];
     let (words, _) = sector.as_chunks_mut::<8>();
-    for (place, word) in words.iter_mut().zip(header) {
+    for (place, word) in words.iter_mut().zip(keys.header(address)) {
         *place = word.to_le_bytes();
     }
+}
+
+/// Whether that is what a sector holds.
+#[inline]
+pub(super) fn same(keys: &Keys, address: u64, sector: &[u8; BLOCK]) -> bool {
+    generator::same(keys.body, address / BLOCK as u64, &keys.header(address), sector)
 }

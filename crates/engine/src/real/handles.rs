@@ -3,7 +3,7 @@
 
 use super::ioctl;
 use crate::buffer::{AlignedBuffer, PAGE};
-use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, fcntl_getfl, fcntl_setfl, open, statx};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags, fcntl_getfl, fcntl_setfl, fstat, open, statx};
 use rustix::io::{Errno, pread, retry_on_intr};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -124,6 +124,13 @@ fn switch(fd: BorrowedFd<'_>, direct: bool) -> Result<(), Errno> {
     fcntl_setfl(fd, if direct { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT })
 }
 
+/// How long a plain file is by now; `None` for anything else.
+fn file_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
+    let found = fstat(fd).ok()?;
+    let plain = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+    plain.then(|| u64::try_from(found.st_size).ok()).flatten()
+}
+
 /// True where the device or file still gives some of its first, middle or last bytes, so that an error was one
 /// place's and not the whole card's.
 pub(super) fn still_answers(handles: &Handles, bytes: u64, sector: u32) -> bool {
@@ -134,7 +141,11 @@ pub(super) fn still_answers(handles: &Handles, bytes: u64, sector: u32) -> bool 
     let Ok(memory) = AlignedBuffer::new(sector as usize) else { return true };
     // SAFETY: nobody else knows of this memory.
     let buffer = unsafe { memory.slice(0, sector as usize) };
-    let sectors = bytes / u64::from(sector);
+    // A file that grows has nothing yet behind its end, and an empty one nothing that could tell.
+    let sectors = file_bytes(fd).unwrap_or(bytes).min(bytes) / u64::from(sector);
+    if sectors == 0 {
+        return true;
+    }
     [0, sectors / 2, sectors.saturating_sub(1)]
         .into_iter()
         .any(|number| matches!(pread(fd, &mut *buffer, number * u64::from(sector)), Ok(1..)))

@@ -103,7 +103,7 @@ impl Reader<'_> {
         if let Some(way) = way(&word) {
             self.way = Some(way);
         } else if let Some((way, mb_s)) = short_speed(&word) {
-            self.speed(mb_s, Some(way), word);
+            self.speed(mb_s, Some(way), word.to_uppercase());
         } else if let Some(mark) = mark(&word) {
             self.mark(mark, &word);
         } else if FALSE_LOGOS.contains(&word.as_str()) {

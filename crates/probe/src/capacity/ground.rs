@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 /// Smallest stretch that is looked at: the page of every cache of a fake that is known, and a multiple of every sector.
 pub(super) const UNIT: u32 = 4096;
 
+/// So many losses are remembered, for a test that ends early.
+const MOST_LOSSES: usize = 64;
+
 /// A stamp that should stand on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Claim {
@@ -59,6 +62,8 @@ pub(super) struct Ground<'g, 't> {
     unsavable: Ranges,
     /// Writes that failed twice.
     pub(super) failed_writes: u64,
+    /// What was lost in two looks, the first of it.
+    pub(super) losses: Vec<(Claim, State)>,
     /// Blocks whose second look differed from the first.
     pub(super) wavered: Vec<u64>,
     /// Bytes that may be written.
@@ -84,6 +89,7 @@ impl<'g, 't> Ground<'g, 't> {
             saved: Ranges::default(),
             unsavable: Ranges::default(),
             failed_writes: 0,
+            losses: Vec::new(),
             wavered: Vec::new(),
             max_write: options.max_write.unwrap_or(u64::MAX),
             deadline,
@@ -140,9 +146,13 @@ impl<'g, 't> Ground<'g, 't> {
         Ok(())
     }
 
-    /// Saves and stamps pieces, in order; what could not be is said in the claims. A piece of which a part could not be
+    /// Saves and stamps pieces, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
+    /// written is said in the claims. A piece of which a part could not be
     /// saved is cut into blocks.
     pub(super) fn stamp(&mut self, wanted: &[Piece]) -> Result<Vec<Claim>, Stop> {
+        if !self.may_write(wanted.iter().map(|p| u64::from(p.len)).sum()) {
+            return Err(Stop::Limit);
+        }
         self.save(wanted)?;
         self.generation += 1;
         let generation = self.generation;
@@ -182,6 +192,9 @@ impl<'g, 't> Ground<'g, 't> {
             }
             // Bits that are wrong in other places each time are the reading's fault: no sector was wrong twice.
             states[index] = if flips_move(states[index], state) { State::Kept } else { state };
+            if !states[index].kept() && self.losses.len() < MOST_LOSSES {
+                self.losses.push((claims[index], states[index]));
+            }
         }
         Ok(states)
     }

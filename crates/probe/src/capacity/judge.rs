@@ -5,7 +5,7 @@ use super::ground::{Claim, State};
 use super::quick::Quick;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, Capacity};
-use cardscope_model::verify::{Disproof, Verdict};
+use cardscope_model::verify::{Disproof, Trouble, Verdict};
 
 /// So many disproving addresses are listed.
 const DISPROOFS: usize = 16;
@@ -21,8 +21,11 @@ const READER_LIMITS: [u64; 2] = [1 << 37, 1 << 41];
 impl Quick<'_, '_> {
     /// Everything that all outcomes share.
     fn outcome(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
+        // Reads of several sectors at the very end fail in some readers, and succeed one by one: that is no fault.
+        let end = self.ground.card.bytes() - 8 * u64::from(self.ground.card.sector());
+        let recovered = |t: &&Trouble| t.recovered && t.offset + t.len <= end;
         let wavered = self.ground.wavered.len() as u64
-            + self.ground.card.troubles().iter().filter(|t| t.recovered).count() as u64;
+            + self.ground.card.troubles().iter().filter(recovered).count() as u64;
         Outcome {
             verdict,
             usable_bytes: None,
@@ -39,6 +42,13 @@ impl Quick<'_, '_> {
         }
     }
 
+    /// The limits ended it before anything could be said for sure; losses that were seen twice are told all the same.
+    pub(super) fn cut(&mut self) -> Outcome {
+        self.cut_short = true;
+        let seen = self.ground.losses.clone();
+        Outcome { confidence: 0.5, ..self.outcome(Verdict::Inconclusive, &seen) }
+    }
+
     pub(super) fn genuine(&self, seen: &[(Claim, State)]) -> Outcome {
         let all = self.ground.card.bytes();
         let share = self.excluded(seen);
@@ -51,7 +61,7 @@ impl Quick<'_, '_> {
         if outcome.wavered > 1 {
             outcome.verdict = Verdict::Unstable;
             outcome.confidence = certainty(outcome.wavered as usize);
-        } else if 2 * self.tail_bytes() < all && (share.samples < 4 || self.tail_bytes() < 8 << 20) {
+        } else if self.cut_short || 2 * self.tail_bytes() < all && share.samples < 4 {
             outcome.verdict = Verdict::Inconclusive;
             outcome.confidence = 0.5;
         } else {
@@ -161,6 +171,18 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
         );
     }
     if outcome.cut_short {
+        if outcome.verdict == Verdict::Inconclusive && !outcome.disproofs.is_empty() {
+            findings.push(
+                Finding::new(
+                    "losses-seen",
+                    Weight::Bad,
+                    0.99,
+                    "blocks were lost, but the limits ended it before it was clear where and why",
+                )
+                .because("addresses listed", outcome.disproofs.len())
+                .advise("run it again without limits"),
+            );
+        }
         findings.push(
             Finding::new(
                 "cut-short",

@@ -9,6 +9,7 @@
 mod alias;
 mod boundary;
 mod ground;
+mod growth;
 mod judge;
 mod pattern;
 mod places;
@@ -106,5 +107,9 @@ pub fn probe<'g>(
     options: &Options,
     watch: &'g mut dyn Watch,
 ) -> Result<Outcome, Stop> {
-    quick::Quick::new(card, keeper, options, watch)?.run()
+    let mut quick = quick::Quick::new(card, keeper, options, watch)?;
+    match quick.run() {
+        Err(Stop::Limit) => Ok(quick.cut()),
+        ended => ended,
+    }
 }

@@ -4,6 +4,7 @@
 use super::alias::{self, Hit};
 use super::boundary::{self, Boundary, Search, observe};
 use super::ground::{Claim, Ground, State, UNIT};
+use super::growth::{ALIAS_RUN, BATCH, MARKERS, Shown};
 use super::pattern::{self, step};
 use super::places::spread;
 use super::tail::{self, Flood, Tail, any_lost, zip};
@@ -15,67 +16,27 @@ use crate::watch::Watch;
 use cardscope_engine::content::Content;
 use cardscope_model::verify::{Share, Verdict};
 
-/// Markers at most; with none lost, more than 1.2 % of bad places are excluded.
-const MARKERS: u32 = 256;
-
-/// Seconds that markers may take: on a card that merges an allocation unit for each, eight of them.
-const MARKER_SECONDS: f64 = 5.0;
-
-/// The same where each of them must be put back too.
-const MARKER_SECONDS_KEPT: f64 = 2.0;
-
-/// Markers are saved and written so many at a time, so that it is known soon what they cost.
-const BATCH: usize = 4;
-
-/// Stretches that are written all over a card on which nothing was lost, and their bytes: 48 MiB in all.
-const STRETCHES: u32 = 48;
-const STRETCH: u64 = 1 << 20;
-
-/// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 16 000 looks.
-const ALIAS_RUN: u64 = 64 << 20;
-
 /// What was on the card at some places before anything was written.
-struct Before {
-    piece: Piece,
-    bytes: Vec<u8>,
-}
-
-/// More than half are lost. Markers that share a place of a cache with some of the run's blocks push out a few of them,
-/// which says nothing about its size; what few losses mean is seen when all is looked at.
-fn mostly_lost(seen: &[(Claim, State)]) -> bool {
-    let lost = seen.iter().filter(|(_, s)| !s.kept()).count();
-    2 * lost > seen.len()
+pub(super) struct Before {
+    pub(super) piece: Piece,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// A probe under way.
 pub(super) struct Quick<'g, 't> {
     pub(super) ground: Ground<'g, 't>,
-    options: Options,
-    places: Vec<u64>,
-    before: Vec<Before>,
-    tail: Tail,
-    markers: Vec<Claim>,
+    pub(super) options: Options,
+    pub(super) places: Vec<u64>,
+    pub(super) before: Vec<Before>,
+    pub(super) tail: Tail,
+    pub(super) markers: Vec<Claim>,
     /// Seconds that one marker costs.
-    marker_s: f64,
+    pub(super) marker_s: f64,
     /// Bytes of the stretches.
-    written_besides: u64,
+    pub(super) written_besides: u64,
     /// What must be written before a loss shows.
     pub(super) flood: Flood,
     pub(super) cut_short: bool,
-}
-
-/// What showed while the run grew.
-enum Shown {
-    /// Nothing wrong.
-    Nothing,
-    /// The oldest blocks are lost, after so many bytes.
-    OldLost { after: u64, seen: Vec<(Claim, State)> },
-    /// The newest blocks are lost while older ones are kept.
-    NewLost(Vec<(Claim, State)>),
-    /// Markers are lost at once, while the end of the card is kept.
-    MarkersLost(Vec<(Claim, State)>),
-    /// Stamps of the run stand at foreign addresses, in this period.
-    Aliases(u64),
 }
 
 impl<'g, 't> Quick<'g, 't> {
@@ -106,7 +67,7 @@ impl<'g, 't> Quick<'g, 't> {
         })
     }
 
-    pub(super) fn run(mut self) -> Result<Outcome, Stop> {
+    pub(super) fn run(&mut self) -> Result<Outcome, Stop> {
         self.look_before()?;
         let shown = self.grow()?;
         if self.markers.is_empty() {
@@ -132,131 +93,14 @@ impl<'g, 't> Quick<'g, 't> {
         }
     }
 
-    /// Keeps a copy of what stands at some places, to tell a card that drops writes from one that loses them.
-    fn look_before(&mut self) -> Result<(), Stop> {
-        let pieces: Vec<Piece> = self.places.iter().take(4 * BATCH).map(|p| self.ground.unit(*p)).collect();
-        let before = &mut self.before;
-        self.ground.card.read(pieces, Content::Buffer, |piece, _, answer| {
-            if let Answer::Differs { bytes, .. } = answer {
-                before.push(Before { piece, bytes: bytes.to_vec() });
-            }
-            Ok(())
-        })
-    }
-
-    fn grow(&mut self) -> Result<Shown, Stop> {
-        let all = self.ground.card.bytes();
-        let most = self.options.run_bytes(all);
-        let begun = self.ground.card.seconds();
-        self.ground.watch.phase("a run at the end of the card", Some(most), None);
-        let mut searched = false;
-        for size in tail::steps(most) {
-            if !self.ground.may_write(size - self.tail.bytes().min(size)) {
-                self.cut_short = true;
-                break;
-            }
-            self.tail.grow(&mut self.ground, size)?;
-            let seconds = self.ground.card.seconds() - begun;
-            self.ground.watch.progress(size, seconds);
-            let look = self.tail.look(&mut self.ground)?;
-            if mostly_lost(&look.old) {
-                return Ok(Shown::OldLost { after: size, seen: look.old });
-            }
-            if mostly_lost(&look.new) {
-                return Ok(Shown::NewLost(look.new));
-            }
-            if size >= 1 << 20 && self.markers.is_empty() {
-                self.set_markers()?;
-                let seen = self.lost_at_once()?;
-                if any_lost(&seen) {
-                    return Ok(Shown::MarkersLost(seen));
-                }
-            }
-            if size >= ALIAS_RUN && !searched {
-                searched = true;
-                if let Some(period) = self.search_aliases()? {
-                    return Ok(Shown::Aliases(period));
-                }
-            }
-        }
-        if searched {
-            return Ok(Shown::Nothing);
-        }
-        Ok(self.search_aliases()?.map_or(Shown::Nothing, Shown::Aliases))
-    }
-
-    /// The period in which the run's stamps stand elsewhere, if the card's addresses really fold.
-    fn search_aliases(&mut self) -> Result<Option<u64>, Stop> {
-        let all = self.ground.card.bytes();
-        let start = self.tail.start(all);
-        if all - start < 2 * u64::from(UNIT) {
-            return Ok(None);
-        }
-        let hits = alias::scan(&mut self.ground, start, all - start, start)?;
-        self.folding(&hits)
-    }
-
     /// The period that hits share, where a trial shows that the card's addresses fold with it; a cache that gives the
     /// content of a place for any address makes hits too.
-    fn folding(&mut self, hits: &[Hit]) -> Result<Option<u64>, Stop> {
+    pub(super) fn folding(&mut self, hits: &[Hit]) -> Result<Option<u64>, Stop> {
         let Some(period) = alias::period(hits) else { return Ok(None) };
         Ok(alias::folds(&mut self.ground, period, &self.flood)?.then_some(period))
     }
 
-    /// Writes markers as long as they are cheap.
-    fn set_markers(&mut self) -> Result<(), Stop> {
-        let limit = if self.ground.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
-        let begun = self.ground.card.seconds();
-        let tail = self.tail.start(self.ground.card.bytes());
-        let markers = self.places.iter().map(|p| self.ground.unit(*p));
-        let pieces: Vec<Piece> = markers.filter(|piece| piece.end() <= tail).collect();
-        for batch in pieces.chunks(BATCH) {
-            let spent = self.ground.card.seconds() - begun;
-            // The next batch will take as long as the ones before.
-            let next = spent / self.markers.len().max(1) as f64 * BATCH as f64;
-            if spent + next > limit && !self.markers.is_empty() {
-                break;
-            }
-            if !self.ground.may_write(BATCH as u64 * u64::from(UNIT)) {
-                self.cut_short = true;
-                break;
-            }
-            let claims = self.ground.stamp(batch)?;
-            self.markers.extend(claims);
-        }
-        let spent = self.ground.card.seconds() - begun;
-        self.marker_s = spent / self.markers.len().max(1) as f64;
-        Ok(())
-    }
-
-    /// Every other marker, at once: holes need no flood. The others stay unread, since a cache may keep for ever what is
-    /// asked for. Markers may have pushed each other out of a small cache: a lost one is written and read again alone.
-    fn lost_at_once(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
-        let half: Vec<Claim> = self.markers.iter().step_by(2).copied().collect();
-        let states = self.ground.check(&half)?;
-        let mut seen = zip(&half, states);
-        if any_lost(&seen) {
-            let alone: Vec<Claim> =
-                seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).take(2 * BATCH).collect();
-            for claim in alone {
-                if !any_lost(&observe(&mut self.ground, &[claim.piece], &Flood::default())?) {
-                    return Ok(Vec::new());
-                }
-            }
-        }
-        seen.retain(|(claim, _)| self.markers.contains(claim));
-        Ok(seen)
-    }
-
-    /// The markers that the run has not overwritten, and what became of them.
-    fn check_markers(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
-        let start = self.tail.start(self.ground.card.bytes());
-        self.markers.retain(|claim| claim.piece.end() <= start);
-        let states = self.ground.check(&self.markers)?;
-        Ok(zip(&self.markers, states))
-    }
-
-    fn nothing_lost(mut self) -> Result<Outcome, Stop> {
+    fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
         self.ground.watch.phase("looking at all of it again", None, None);
         let mut seen = self.check_markers()?;
         if let Some(period) = self.folding(&alias::among(&seen))? {
@@ -269,50 +113,14 @@ impl<'g, 't> Quick<'g, 't> {
             self.waver_again()?;
             return Ok(self.genuine(&seen));
         }
+        if self.cut_short {
+            return Ok(self.cut());
+        }
         self.flood = self.tail.flood().and(&std::mem::take(&mut self.flood));
         self.damaged(seen, &lost)
     }
 
-    /// Half of the run again, in stretches; where the original is put back all of it will be read anyway.
-    fn read_back(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
-        let block = self.ground.card.block();
-        let all = self.tail.claims(block);
-        let stride = if self.ground.keeps_data() { 64 } else { 2 };
-        let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
-        let states = self.ground.check(&some)?;
-        Ok(zip(&some, states))
-    }
-
-    /// Stretches all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
-    /// from markers, not from these.
-    fn stretches(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
-        let end = self.tail.start(self.ground.card.bytes());
-        let room = end / u64::from(STRETCHES) >= 2 * STRETCH;
-        if self.marker_s > boundary::DEAR || !room || !self.ground.may_write(u64::from(STRETCHES) * STRETCH) {
-            return Ok(Vec::new());
-        }
-        let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.ground.random);
-        let pieces: Vec<Piece> =
-            starts.into_iter().map(|at| Piece { offset: tail::down(at), len: STRETCH as u32 }).collect();
-        let claims = self.ground.stamp(&pieces)?;
-        self.written_besides += claims.iter().map(|c| u64::from(c.piece.len)).sum::<u64>();
-        let states = self.ground.check(&claims)?;
-        self.flood = Flood::of(&pieces);
-        Ok(zip(&claims, states))
-    }
-
-    /// One look that differed from the next may be the reader's: looks at more of the run, to see whether it happens
-    /// again.
-    fn waver_again(&mut self) -> Result<(), Stop> {
-        if self.ground.wavered.len() == 1 {
-            let block = self.ground.card.block();
-            let claims: Vec<Claim> = self.tail.claims(block).into_iter().take(64).collect();
-            self.ground.check(&claims)?;
-        }
-        Ok(())
-    }
-
-    fn newest_lost(mut self, lost: &[(Claim, State)]) -> Result<Outcome, Stop> {
+    fn newest_lost(&mut self, lost: &[(Claim, State)]) -> Result<Outcome, Stop> {
         let mut seen = self.check_markers()?;
         seen.extend_from_slice(lost);
         // Old places written anew against places that were never written: a pool that is full takes only the first.
@@ -336,7 +144,7 @@ impl<'g, 't> Quick<'g, 't> {
         self.damaged(seen, &lost)
     }
 
-    fn oldest_lost(mut self, old: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    fn oldest_lost(&mut self, old: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         self.ground.watch.phase("where the card ends", None, None);
         if self.tail.bytes() <= 4 << 20 {
             // The markers came after most of the run: too little pushed them out yet.
@@ -367,7 +175,7 @@ impl<'g, 't> Quick<'g, 't> {
         Search { low, high, flood: self.flood.clone(), marker_s: self.marker_s }
     }
 
-    fn search(mut self, search: Search, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    fn search(&mut self, search: Search, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         match boundary::find(&mut self.ground, search)? {
             Boundary::At(0, last) => {
                 seen.extend(last);
@@ -390,7 +198,7 @@ impl<'g, 't> Quick<'g, 't> {
 
     /// Fresh markers on both sides of a boundary must behave as it says; then, does the part above lead back to the
     /// part below?
-    fn confirm(mut self, end: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    fn confirm(&mut self, end: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         let all = self.ground.card.bytes();
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
         let above_end = self.flood.start(all);
@@ -450,7 +258,7 @@ impl<'g, 't> Quick<'g, 't> {
     }
 
     /// Kept places above lost ones: a chain, or damage.
-    fn scattered(mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    fn scattered(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         let run = self.low_run(self.ground.card.bytes());
         if let (_, Some(period)) = self.leads_back(run, &[])? {
             return self.folded(period, seen);
@@ -460,7 +268,7 @@ impl<'g, 't> Quick<'g, 't> {
     }
 
     /// Addresses repeat with this period. What lies inside one of them?
-    fn folded(mut self, period: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    pub(super) fn folded(&mut self, period: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         let most = if self.marker_s > boundary::DEAR { 6 } else { 64 };
         let pieces: Vec<Piece> = spread(0, period, most, &mut self.ground.random)
             .into_iter()
@@ -498,7 +306,16 @@ impl<'g, 't> Quick<'g, 't> {
     }
 
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
-    fn damaged(mut self, mut seen: Vec<(Claim, State)>, lost: &[Claim]) -> Result<Outcome, Stop> {
+    fn damaged(&mut self, mut seen: Vec<(Claim, State)>, lost: &[Claim]) -> Result<Outcome, Stop> {
+        // A stretch of which one sector is bad is not lost whole: looked at block by block.
+        let long: Vec<Claim> = lost.iter().filter(|c| c.piece.len > UNIT).take(2 * BATCH).copied().collect();
+        let blocks: Vec<Claim> = long.iter().flat_map(|c| c.blocks()).collect();
+        let states = self.ground.check(&blocks)?;
+        let blocks = zip(&blocks, states);
+        seen.retain(|(claim, _)| !long.contains(claim));
+        let bad = blocks.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c);
+        let lost: Vec<Claim> = lost.iter().filter(|c| !long.contains(c)).copied().chain(bad).collect();
+        seen.extend(blocks);
         let pieces: Vec<Piece> = lost.iter().take(64).map(|c| c.piece).collect();
         let again = observe(&mut self.ground, &pieces, &self.flood)?;
         let still = again.iter().any(|(_, s)| !s.kept());
@@ -507,7 +324,7 @@ impl<'g, 't> Quick<'g, 't> {
     }
 
     /// Not one block was kept: worn out to read-only, or dead?
-    fn keeps_nothing(self, seen: &[(Claim, State)]) -> Result<Outcome, Stop> {
+    fn keeps_nothing(&mut self, seen: &[(Claim, State)]) -> Result<Outcome, Stop> {
         let stamped = |piece: &Piece| self.markers.iter().any(|c| c.piece.offset == piece.offset);
         let pieces: Vec<Piece> = self.before.iter().map(|b| b.piece).filter(stamped).collect();
         let (mut same, mut telling) = (0, 0);

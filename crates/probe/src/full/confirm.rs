@@ -4,6 +4,7 @@
 
 use super::judge::gcd;
 use super::ledger::{Bad, Ledger, Seen};
+use super::limits::Limits;
 use super::reading::{Stamped, read_judged};
 use super::sentinels;
 use crate::card::{Card, Piece, pieces};
@@ -22,32 +23,40 @@ const MOST_DOUBTED: u64 = 4 << 30;
 /// Rounds of writing and reading; each at least doubles what is known to be lost, where there is more.
 const MOST_ROUNDS: u32 = 24;
 
+/// What unmasking a cache needs to know.
+pub(crate) struct Unmasking {
+    /// Written from 0 on.
+    pub(crate) end: u64,
+    /// The range beyond is known to keep nothing.
+    pub(crate) nothing_beyond: bool,
+    pub(crate) salt: u64,
+    pub(crate) limits: Limits,
+}
+
 /// Writes lost ranges again until nothing more turns out to be lost: a cache that keeps lost blocks for a while holds
-/// only so many of them. Where the range beyond `end` is known to keep nothing, it is written too: a cache that has a
-/// slot for each address gives one up only to an address of the same slot. Gives the bytes that it had hidden.
+/// only so many of them. Where the range beyond the end is known to keep nothing, it is written too: a cache that has a
+/// slot for each address gives one up only to an address of the same slot. Gives the bytes that it had hidden, and
+/// whether the limits let it come to its end.
 pub(crate) fn unmask(
     card: &mut Card<'_>,
     ledger: &mut Ledger,
-    end: u64,
-    nothing_beyond: bool,
-    salt: u64,
+    asked: &Unmasking,
     each: &mut dyn FnMut(&Seen),
-) -> Result<u64, Stop> {
+) -> Result<(u64, bool), Stop> {
+    let (salt, end) = (asked.salt, asked.end);
     let stamped = Stamped { salt, generation: 1 };
     let mut hidden = 0;
     for round in 0..MOST_ROUNDS {
         let Some(first) = ledger.first_lost() else { break };
         let doubted = from_the_end(ledger.good_between(first, end), MOST_DOUBTED);
-        let mut lost: Vec<(u64, u64)> =
-            ledger.runs().iter().filter(|run| run.bad == Bad::Lost).map(|run| (run.start, run.end)).collect();
+        let lost = to_rewrite(card, ledger, asked, &doubted);
         if doubted.is_empty() || lost.is_empty() {
             break;
         }
-        if nothing_beyond {
-            let bytes: u64 = doubted.iter().map(|(from, to)| to - from).sum();
-            lost.push((end, end.saturating_add(bytes.saturating_mul(2)).min(card.bytes())));
-        }
-        rewrite(card, &lost, Stamped { salt, generation: 2 + round })?;
+        let bytes = |list: &[(u64, u64)]| list.iter().map(|(from, to)| to - from).sum::<u64>();
+        let room = asked.limits.room(card);
+        let whole = bytes(&lost) <= room;
+        rewrite(card, &from_the_end(lost, room), Stamped { salt, generation: 2 + round })?;
         card.reopen()?;
         let mut found: Vec<Seen> = Vec::new();
         let block = card.block();
@@ -55,15 +64,34 @@ pub(crate) fn unmask(
         read_judged(card, list, stamped, |_, _, seen| {
             found.extend(seen.iter().filter(|s| s.found != SectorFound::Expected));
         })?;
-        found.retain(|s| matches!(Bad::of(s.found), Some(Bad::Lost | Bad::Alias)));
-        if found.is_empty() {
-            break;
-        }
+        found.retain(|s| matches!(Bad::of(s.found), Some(Bad::Lost | Bad::Alias | Bad::Failed)));
         hidden += found.iter().map(|s| s.end - s.start).sum::<u64>();
         found.iter().for_each(&mut *each);
         ledger.unmask(&found);
+        if !whole {
+            return Ok((hidden, false));
+        }
+        if found.is_empty() {
+            break;
+        }
     }
-    Ok(hidden)
+    Ok((hidden, true))
+}
+
+/// The lost ranges, and as much beyond the end as may push out what is doubted.
+fn to_rewrite(
+    card: &Card<'_>,
+    ledger: &Ledger,
+    asked: &Unmasking,
+    doubted: &[(u64, u64)],
+) -> Vec<(u64, u64)> {
+    let lost = ledger.runs().iter().filter(|run| matches!(run.bad, Bad::Lost | Bad::Failed));
+    let mut list: Vec<(u64, u64)> = lost.map(|run| (run.start, run.end)).collect();
+    if asked.nothing_beyond && !list.is_empty() {
+        let bytes: u64 = doubted.iter().map(|(from, to)| to - from).sum();
+        list.push((asked.end, asked.end.saturating_add(bytes.saturating_mul(2)).min(card.bytes())));
+    }
+    from_the_end(list, MOST_REWRITTEN)
 }
 
 /// The last `most` bytes of some ranges.
@@ -84,19 +112,27 @@ fn from_the_end(ranges: Vec<(u64, u64)>, most: u64) -> Vec<(u64, u64)> {
 
 fn rewrite(card: &mut Card<'_>, lost: &[(u64, u64)], stamped: Stamped) -> Result<(), Stop> {
     let block = card.block();
-    let list: Vec<(u64, u64)> = from_the_end(lost.to_vec(), MOST_REWRITTEN);
-    let list = list.iter().flat_map(|(from, to)| pieces(*from, *to, block));
+    let list = lost.iter().flat_map(|(from, to)| pieces(*from, *to, block));
     card.write(list, stamped.content(), |_, _, _| ())?;
     card.flush()
 }
 
-/// Whether places that were good take a write once more. Their stamps are put back by writing them again.
-pub(crate) fn takes_writes(card: &mut Card<'_>, good: &[(u64, u64)], salt: u64) -> Result<bool, Stop> {
+/// Whether places that were good take a write once more; `None` where the limits forbid it. Their stamps are put back
+/// by writing them again.
+pub(crate) fn takes_writes(
+    card: &mut Card<'_>,
+    good: &[(u64, u64)],
+    salt: u64,
+    limits: &Limits,
+) -> Result<Option<bool>, Stop> {
     let places: Vec<Piece> = good
         .iter()
         .take(4)
         .map(|(from, to)| Piece { offset: *from, len: (to - from).min(4096) as u32 })
         .collect();
+    if limits.room(card) < places.iter().map(|place| 2 * u64::from(place.len)).sum() {
+        return Ok(None);
+    }
     let again = Stamped { salt, generation: u32::MAX };
     card.write(places.iter().copied(), again.content(), |_, _, _| ())?;
     card.flush()?;
@@ -108,13 +144,28 @@ pub(crate) fn takes_writes(card: &mut Card<'_>, good: &[(u64, u64)], salt: u64) 
     let back = Stamped { salt, generation: 1 };
     card.write(places.iter().copied(), back.content(), |_, _, _| ())?;
     card.flush()?;
-    Ok(taken)
+    Ok(Some(taken))
 }
 
 /// Writes markers beyond the end of what was written, where addresses may wrap; they show in the pass that follows.
-pub(crate) fn mark_beyond(card: &mut Card<'_>, from: u64, kept: u64, salt: u64) -> Result<(), Stop> {
-    let places = sentinels::markers(from, card.bytes(), kept);
-    sentinels::write(card, &places, salt)
+/// False where the limits had no room for all of them.
+pub(crate) fn mark_beyond(
+    card: &mut Card<'_>,
+    from: u64,
+    kept: u64,
+    salt: u64,
+    limits: &Limits,
+) -> Result<bool, Stop> {
+    let mut places = sentinels::markers(from, card.bytes(), kept);
+    let (all, mut room) = (places.len(), limits.room(card));
+    let mut fits = |place: &Piece| {
+        room = room.saturating_sub(u64::from(place.len));
+        room > 0
+    };
+    let fitting = places.iter().copied().map_while(|place| fits(&place).then_some(place)).count();
+    places.truncate(fitting);
+    sentinels::write(card, &places, salt)?;
+    Ok(fitting == all)
 }
 
 /// Bytes at the end of each further period that are written, and of all of them: more than any cache holds of what is
@@ -123,22 +174,32 @@ const TOP: u64 = 1 << 30;
 const ALL_TOPS: u64 = 2 << 30;
 
 /// Addresses wrap: where a part of what repeats is lost as well, it is its end, and a cache may have answered for that
-/// so far. So the ends of the periods that come next are written.
-pub(crate) fn overflow_tops(card: &mut Card<'_>, written: u64, salt: u64) -> Result<(), Stop> {
+/// so far. So the ends of the periods that come next are written. False where the limits cut it short.
+pub(crate) fn overflow_tops(
+    card: &mut Card<'_>,
+    written: u64,
+    salt: u64,
+    limits: &Limits,
+) -> Result<bool, Stop> {
     let period = period_at_the_start(card, written, salt)?;
     if period == 0 {
-        return Ok(());
+        return Ok(true);
     }
     let (mut left, block, bytes) = (ALL_TOPS, card.block(), card.bytes());
     let mut end = (written / period + 1) * period;
     while end <= bytes && left > 0 {
         let from = end.saturating_sub(TOP.min(period)).max(written);
         let stamped = Stamped { salt, generation: sentinels::GENERATION };
+        if limits.room(card) < end - from {
+            card.flush()?;
+            return Ok(false);
+        }
         card.write(pieces(from, end, block), stamped.content(), |_, _, _| ())?;
         left = left.saturating_sub(end - from);
         end += period;
     }
-    card.flush()
+    card.flush()?;
+    Ok(true)
 }
 
 /// What all forward distances near the start share; 0 where there are none.
@@ -162,13 +223,13 @@ fn period_at_the_start(card: &mut Card<'_>, written: u64, salt: u64) -> Result<u
 /// Disproofs that are listed at most.
 const MOST_LISTED: usize = 12;
 
-/// Writes the listed places anew and reads them a third time; gives them with how often they were bad, and how many of
+/// Writes the listed places anew, where the limits allow it, and reads them a third time; gives them with how often they were bad, and how many of
 /// them were good this time. What another address has overwritten is no matter for a new write.
 pub(crate) fn third_time(
     card: &mut Card<'_>,
     ledger: &Ledger,
     salt: u64,
-    may_write: bool,
+    limits: Option<Limits>,
 ) -> Result<(Vec<Disproof>, u64), Stop> {
     let mut listed: Vec<(u64, SectorFound)> = ledger.examples().to_vec();
     listed.sort_by_key(|(address, _)| *address);
@@ -179,7 +240,8 @@ pub(crate) fn third_time(
     for (address, found) in listed {
         let expected = format!("stamp of address {address}, write 1");
         let mut seen_bad = 2;
-        if may_write && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
+        let room = limits.is_some_and(|limits| limits.room(card) >= u64::from(sector));
+        if room && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
             let offset = address / u64::from(sector) * u64::from(sector);
             let place = Piece { offset, len: sector };
             let stamped = Stamped { salt, generation: 1 };

@@ -22,8 +22,21 @@ const AGAIN: u64 = 8 << 20;
 const REST_S: u64 = 30;
 
 impl Pass<'_, '_> {
+    /// Everything is there; so what is left to ask is whether it is of any use.
+    pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), Stop> {
+        let limits = self.limits();
+        let room = limits.room(self.card) >= AGAIN && limits.seconds(self.card, REST_S as f64);
+        if room {
+            self.seen.crawls = self.crawls()?;
+        } else if self.fall(self.seen.written).is_some() {
+            self.seen.may_crawl = true;
+            self.asked("whether the card writes as slowly for good as it did at the end", false);
+        }
+        Ok(())
+    }
+
     /// Whether writing fell for good: the fall lasts to the end, and after a rest it is no faster.
-    pub(super) fn crawls(&mut self) -> Result<bool, Stop> {
+    fn crawls(&mut self) -> Result<bool, Stop> {
         let end = self.seen.written;
         let Some((from, before)) = self.fall(end) else { return Ok(false) };
         self.card.idle(std::time::Duration::from_secs(REST_S));

@@ -31,6 +31,8 @@ pub(crate) struct Seen {
     pub(crate) stopped_taking: bool,
     /// From some address on it wrote many times slower, and a rest changed nothing.
     pub(crate) crawls: bool,
+    /// It did, and there was no room to see what a rest changes.
+    pub(crate) may_crawl: bool,
     /// I/Os that failed and succeeded when tried again, or sectors that read differently twice.
     pub(crate) wavers: u64,
     /// Flips that went away with a new write.
@@ -55,6 +57,9 @@ const FEWEST_WAVERS: u64 = 2;
 /// A distance counts that was seen in so many bytes: more than a block that shows data of any other.
 const LEAST_ALIAS: u64 = 64 << 10;
 
+/// Few distances share what repeats evenly; many are lost blocks that show data of any other.
+const MOST_PERIODS: u64 = 32;
+
 /// Bytes of a marker.
 const LEAST_MARKER: u64 = super::samples::SAMPLE;
 
@@ -76,7 +81,8 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Judgement {
     if good == 0 && seen.originals_stay || seen.stopped_taking {
         return answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
     }
-    if good == 0 && seen.sentinels_good == 0 {
+    // Where nothing stays from 0 on, what still stands of the sentinels is a cache's.
+    if good == 0 && (seen.sentinels_good == 0 || seen.certain == Some(Certain::EndsAt(0))) {
         return answer(Verdict::Dead, Some(0), Some(0), 0.99);
     }
     if seen.recheck && ledger.bad() == ledger.lost && lost > 0 {
@@ -102,7 +108,7 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Judgement {
     if seen.crawls {
         return answer(Verdict::Overcommitted, usable, all, 0.8);
     }
-    match seen.read_to >= seen.card_bytes {
+    match seen.read_to >= seen.card_bytes && !seen.may_crawl {
         true => answer(Verdict::Genuine, usable, all, 0.999),
         false => answer(Verdict::Inconclusive, None, None, 0.5),
     }
@@ -135,7 +141,11 @@ pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
     if !from_the_start && !among_good() {
         return None;
     }
-    let least = if from_the_start { LEAST_ALIAS.min(ledger.alias / 4) } else { LEAST_MARKER };
+    let several = match ledger.distances(0).count() as u64 {
+        n @ 2..=MOST_PERIODS => 2 * n,
+        _ => 4,
+    };
+    let least = if from_the_start { LEAST_ALIAS.min(ledger.alias / several) } else { LEAST_MARKER };
     let period = ledger.distances(least.max(512)).fold(0, gcd);
     (period >= 512).then_some(period)
 }
@@ -146,7 +156,8 @@ fn dense_tail(ledger: &Ledger, read_to: u64) -> u64 {
     let mut tail = read_to;
     for run in ledger.runs().iter().rev() {
         bad += run.end - run.start;
-        if bad as f64 >= 0.4 * (read_to - run.start) as f64 {
+        // What markers have overwritten is no part of the end, however much is lost behind it.
+        if run.bad != Bad::Alias && bad as f64 >= 0.4 * (read_to - run.start) as f64 {
             tail = run.start;
         }
     }

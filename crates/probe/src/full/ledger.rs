@@ -124,6 +124,11 @@ impl Ledger {
     /// Takes what a reading found; runs come in order of address.
     pub(crate) fn add(&mut self, seen: &Seen) {
         let Some(bad) = Bad::of(seen.found) else { return };
+        let bad = match seen.found {
+            // Addresses are written in order, so only a later one can have overwritten this one.
+            SectorFound::Elsewhere { address } if address < seen.start => Bad::Lost,
+            _ => bad,
+        };
         let len = seen.end - seen.start;
         self.count(bad, len);
         if matches!(seen.found, SectorFound::Foreign { .. } | SectorFound::Other) {

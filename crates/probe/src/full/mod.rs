@@ -4,19 +4,27 @@
 //! Stretches are written in order; after each one samples of older ones are read, so that a fake is known as soon as it
 //! shows. A pass that reads everything follows, whatever was seen before, and what it finds bad is asked again.
 
+mod asking;
 mod chart;
 mod confirm;
 mod crawling;
 mod judge;
 pub(crate) mod ledger;
+#[cfg(test)]
+mod limit_tests;
+mod limits;
 mod originals;
 mod pass;
+#[cfg(test)]
+mod property_tests;
 pub(crate) mod reading;
 pub mod recheck;
 pub mod resume;
 mod samples;
 mod sentinels;
 mod suspicion;
+#[cfg(test)]
+mod swap_tests;
 #[cfg(test)]
 mod tests;
 

@@ -2,11 +2,11 @@
 
 use super::chart::Chart;
 use super::confirm;
-use super::judge::{Seen, judge, wrap};
+use super::judge::{Judgement, Seen, judge, wrap};
 use super::ledger::Ledger;
 use super::originals::Originals;
 use super::reading::{Reader, STRETCH, Stamped, read_judged};
-use super::samples::{Stretches, Watchman};
+use super::samples::{SAMPLE, Stretches, Watchman};
 use super::sentinels;
 use super::suspicion::{Certain, Suspicion};
 use super::{BadBytes, Findings, Settings};
@@ -15,6 +15,7 @@ use crate::trouble::Stop;
 use crate::watch::Watch;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{Disproof, Verdict};
+use std::cell::Cell;
 
 /// The write of the pass itself; sentinels come before, confirmations after.
 pub(super) const GENERATION: u32 = 1;
@@ -26,6 +27,9 @@ const FIRST_READ: u64 = 16 << 20;
 const MORE_TRIES: u32 = 4;
 const FEW_FAILED: usize = 16;
 
+/// Confidence in an answer of which a part was not asked for.
+const CUT_SHORT: f64 = 0.8;
+
 pub(super) struct Pass<'a, 't> {
     pub(super) card: &'a mut Card<'t>,
     pub(super) watch: &'a mut dyn Watch,
@@ -35,13 +39,19 @@ pub(super) struct Pass<'a, 't> {
     pub(super) seen: Seen,
     /// The write whose stamps are expected.
     pub(super) generation: u32,
-    originals: Originals,
-    disproofs: Vec<Disproof>,
-    hidden: u64,
-    remarks: Vec<String>,
-    began: f64,
+    pub(super) originals: Originals,
+    pub(super) disproofs: Vec<Disproof>,
+    pub(super) hidden: u64,
+    pub(super) remarks: Vec<String>,
+    pub(super) began: f64,
     /// MB/s of the first read.
-    reads_at: Option<f64>,
+    pub(super) reads_at: Option<f64>,
+    /// Who looked at the samples while all was written, and the last stretch after which it did.
+    pub(super) watchman: Option<(Watchman, u64)>,
+    /// The limits left a question open.
+    pub(super) cut_short: bool,
+    /// A cache may answer for some of what is taken for good.
+    pub(super) good_unknown: bool,
 }
 
 impl<'a, 't> Pass<'a, 't> {
@@ -62,11 +72,16 @@ impl<'a, 't> Pass<'a, 't> {
             remarks: Vec::new(),
             began,
             reads_at: None,
+            watchman: None,
+            cut_short: false,
+            good_unknown: false,
         }
     }
 
     pub(super) fn run(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
-        let places = sentinels::places(self.seen.card_bytes, self.settings.salt);
+        let mut places = sentinels::places(self.seen.card_bytes, self.settings.salt);
+        let room = self.limits().room(self.card) / 4 / SAMPLE;
+        places.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         if self.settings.resumed_at == 0 {
             self.originals = Originals::read(self.card, self.settings.salt)?;
             sentinels::write(self.card, &places, self.settings.salt)?;
@@ -75,17 +90,14 @@ impl<'a, 't> Pass<'a, 't> {
         self.card.reopen()?;
         match self.seen.certain {
             Some(Certain::EndsAt(end)) => self.look_beyond(end, &places)?,
-            Some(Certain::Wraps) => {
-                confirm::overflow_tops(self.card, self.seen.written, self.settings.salt)?;
-                self.card.reopen()?;
-            }
+            Some(Certain::Wraps) => self.look_at_the_tops()?,
             _ => {}
         }
         self.read_all(self.seen.written)?;
         self.ask_again(&places)
     }
 
-    fn stamped(&self) -> Stamped {
+    pub(super) fn stamped(&self) -> Stamped {
         Stamped { salt: self.settings.salt, generation: self.generation }
     }
 
@@ -107,11 +119,11 @@ impl<'a, 't> Pass<'a, 't> {
             let from = from.max(self.settings.resumed_at);
             let to = self.allowed(from, to);
             if from < to {
-                self.write_stretch(from, to, phase)?;
+                let to = self.write_stretch(from, to, phase)?;
                 self.seen.written = to;
                 written(to);
             }
-            if to < stretches.range(index).1 || self.seen.certain.is_some() {
+            if self.seen.written < stretches.range(index).1 || self.seen.certain.is_some() {
                 break;
             }
             if index == first {
@@ -119,6 +131,7 @@ impl<'a, 't> Pass<'a, 't> {
             }
             if !self.settings.two_passes {
                 let bad = watchman.look(self.card, index)?;
+                self.watchman = Some((watchman.clone(), index));
                 let (card, end) = (&mut *self.card, self.seen.written);
                 self.seen.certain =
                     suspicion.judge(card, &bad, end, stretches, watchman_stamps(self.settings))?;
@@ -164,11 +177,8 @@ impl<'a, 't> Pass<'a, 't> {
     /// How much of a stretch the limits allow.
     fn allowed(&mut self, from: u64, to: u64) -> u64 {
         let sector = u64::from(self.card.sector());
-        let most = self.settings.max_write.map(|most| {
-            let left = most.saturating_sub(self.card.tally().written);
-            (from + left / sector * sector).min(to)
-        });
-        let to = most.unwrap_or(to);
+        let left = self.limits().in_order(self.card) / sector * sector;
+        let to = from.saturating_add(left).min(to);
         let needed = self.elapsed() + self.reading_time(from);
         match self.settings.budget_s {
             Some(budget) if needed >= budget => from,
@@ -181,14 +191,19 @@ impl<'a, 't> Pass<'a, 't> {
         self.reads_at.map_or(0.0, |mb_s| bytes as f64 / 1e6 / mb_s * 1.1)
     }
 
-    fn write_stretch(&mut self, from: u64, to: u64, phase: f64) -> Result<(), Stop> {
+    /// Writes a stretch, or what of it the budget has time for; gives its end.
+    fn write_stretch(&mut self, from: u64, to: u64, phase: f64) -> Result<u64, Stop> {
+        let over = Cell::new(false);
+        let until = self.settings.budget_s.map(|budget| self.began + budget);
         let (chart, watch) = (&mut self.chart, &mut *self.watch);
         chart.write.resume(self.card.now());
         let content = Stamped { salt: self.settings.salt, generation: GENERATION }.content();
         let mut failed: Vec<Piece> = Vec::new();
         let mut reached = from;
         let block = self.card.block();
-        self.card.write(pieces(from, to, block), content, |piece, at, trouble| {
+        let list = pieces(from, to, block).take_while(|_| !over.get());
+        self.card.write(list, content, |piece, at, trouble| {
+            over.set(until.is_some_and(|until| at as f64 / 1e9 >= until));
             match trouble {
                 None => chart.write.ended(piece.offset, u64::from(piece.len), at),
                 Some(_) => {
@@ -206,11 +221,15 @@ impl<'a, 't> Pass<'a, 't> {
                 self.write_stubborn(piece)?;
             }
         }
-        self.card.flush()
+        self.card.flush()?;
+        Ok(reached)
     }
 
     fn write_stubborn(&mut self, piece: Piece) -> Result<(), Stop> {
         for _ in 0..MORE_TRIES {
+            if self.limits().in_order(self.card) < u64::from(piece.len) {
+                break;
+            }
             let mut good = false;
             self.card.write([piece], self.stamped().content(), |_, _, trouble| good = trouble.is_none())?;
             if good {
@@ -239,23 +258,6 @@ impl<'a, 't> Pass<'a, 't> {
             duration(seconds)
         ));
         Ok(())
-    }
-
-    /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
-    fn look_beyond(&mut self, end: u64, places: &[Piece]) -> Result<(), Stop> {
-        let standing = self.sentinels_beyond(places)?;
-        if standing * 2 <= self.seen.sentinels {
-            confirm::mark_beyond(self.card, self.seen.written, end, self.settings.salt)?;
-            self.card.reopen()?;
-        }
-        Ok(())
-    }
-
-    fn sentinels_beyond(&mut self, places: &[Piece]) -> Result<u64, Stop> {
-        let found = sentinels::beyond(self.card, places, self.seen.written, self.settings.salt)?;
-        self.seen.sentinels = found.len() as u64;
-        self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
-        Ok(self.seen.sentinels_good)
     }
 
     /// Reads `[0, end)`.
@@ -288,64 +290,27 @@ impl<'a, 't> Pass<'a, 't> {
         if self.seen.wrap.is_none() {
             self.ledger.aliases_are_losses();
         }
-        (self.disproofs, _) = confirm::third_time(self.card, &self.ledger, self.settings.salt, false)?;
+        (self.disproofs, _) = confirm::third_time(self.card, &self.ledger, self.settings.salt, None)?;
         Ok(())
     }
 
-    /// What was found bad is asked again in other ways; what is good costs nothing here.
-    fn ask_again(&mut self, places: &[Piece]) -> Result<(), Stop> {
-        self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
-        if self.seen.wrap.is_none() {
-            self.ledger.aliases_are_losses();
+    /// What was not asked weakens the answer; and what another card answered says nothing of this one.
+    fn weaken(&self, judged: &mut Judgement, stop: Option<&Stop>) {
+        if self.cut_short {
+            judged.confidence = judged.confidence.min(CUT_SHORT);
         }
-        if self.ledger.bad() == 0 {
-            self.seen.crawls = self.crawls()?;
-            return Ok(());
+        if self.good_unknown {
+            judged.good = None;
         }
-        self.watch.phase("asking again about what was found bad", None, None);
-        if self.ledger.good() == 0 {
-            self.seen.originals_stay = self.originals.stay(self.card)?;
+        if matches!(stop, Some(Stop::Swapped(_))) {
+            *judged = Judgement {
+                verdict: Verdict::Inconclusive,
+                usable: None,
+                good: None,
+                wrap: None,
+                confidence: 0.0,
+            };
         }
-        let whole = self.seen.read_to >= self.seen.written;
-        if self.ledger.lost > 0 && whole && !self.seen.originals_stay {
-            let nothing_beyond = matches!(self.seen.certain, Some(Certain::EndsAt(_)))
-                && self.seen.sentinels_good * 2 <= self.seen.sentinels;
-            let (chart, salt) = (&mut self.chart, self.settings.salt);
-            let mut bad = |seen: &super::ledger::Seen| chart.bad(seen.start, seen.end);
-            self.hidden = confirm::unmask(
-                self.card,
-                &mut self.ledger,
-                self.seen.written,
-                nothing_beyond,
-                salt,
-                &mut bad,
-            )?;
-        }
-        if self.ledger.lost + self.ledger.failed > 0 && self.seen.wrap.is_none() {
-            self.ask_the_good_ones()?;
-            self.sentinels_beyond(places)?;
-            self.islands(places);
-        }
-        let may_write = !self.seen.stopped_taking;
-        let third = confirm::third_time(self.card, &self.ledger, self.settings.salt, may_write)?;
-        (self.disproofs, self.seen.healed) = third;
-        Ok(())
-    }
-
-    fn ask_the_good_ones(&mut self) -> Result<(), Stop> {
-        let good = self.ledger.good_between(0, self.seen.read_to);
-        self.seen.stopped_taking =
-            !good.is_empty() && !confirm::takes_writes(self.card, &good, self.settings.salt)?;
-        Ok(())
-    }
-
-    /// Good ranges behind the first lost address, where they are sentinels and nothing else.
-    fn islands(&mut self, places: &[Piece]) {
-        let Some(first) = self.ledger.first_lost() else { return };
-        let good = self.ledger.good_between(first, self.seen.read_to);
-        let inside = |range: &(u64, u64)| places.iter().any(|p| p.offset <= range.0 && range.1 <= p.end());
-        self.seen.islands_are_sentinels = !good.is_empty() && good.iter().all(inside);
-        self.seen.islands = good.len() as u64;
     }
 
     /// The document's part, however it ended.
@@ -355,7 +320,8 @@ impl<'a, 't> Pass<'a, 't> {
         if self.seen.wrap.is_none() && self.seen.read_to > 0 {
             self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
         }
-        let judged = judge(&self.ledger, &self.seen);
+        let mut judged = judge(&self.ledger, &self.seen);
+        self.weaken(&mut judged, stop.as_ref());
         let proven = match judged.verdict {
             Verdict::Overcommitted | Verdict::Wraparound | Verdict::Chain => judged.good.unwrap_or(0),
             _ => self.ledger.good(),

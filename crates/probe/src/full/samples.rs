@@ -66,7 +66,7 @@ impl Sample {
     }
 
     /// Nothing of this run stands there.
-    fn gone(&self) -> bool {
+    pub(crate) fn gone(&self) -> bool {
         matches!(
             self.found,
             SectorFound::Foreign { .. }

@@ -22,6 +22,9 @@ pub(crate) enum Certain {
 /// Samples on each side of a suspected end.
 const SAMPLES: u64 = 64;
 
+/// The end is looked for below the lowest bad sample so many times.
+const STEPS_DOWN: u32 = 4;
+
 /// A lost range must be so many stretches long before the rest of the card is given up.
 const LONG_ENOUGH: u64 = 4;
 
@@ -102,14 +105,21 @@ fn ends(
             .map(|start| place(start, (start + part).min(to), &mut random))
             .collect()
     };
-    let older = from + (written - from) / 2 / SAMPLE * SAMPLE;
-    let beyond = read(card, spread(from, older), stamped)?;
-    let bad = beyond.iter().filter(|s| !s.good()).count();
-    if bad * 10 < beyond.len() * 9 {
-        return Ok(None);
+    let mut from = from;
+    for _ in 0..STEPS_DOWN {
+        let older = from + (written - from) / 2 / SAMPLE * SAMPLE;
+        let beyond = read(card, spread(from, older), stamped)?;
+        let bad = beyond.iter().filter(|s| !s.good()).count();
+        if bad * 10 < beyond.len() * 9 {
+            return Ok(None);
+        }
+        let below = if from > 0 { read(card, spread(0, from), stamped)? } else { Vec::new() };
+        let bad = below.iter().filter(|s| !s.good());
+        // Sample places are coarse: the end may lie a little below the lowest bad one.
+        if bad.clone().count() * 20 <= below.len() {
+            return Ok(Some(Certain::EndsAt(from)));
+        }
+        from = bad.map(|s| s.piece.offset).min().unwrap_or_default();
     }
-    let below = if from > 0 { read(card, spread(0, from), stamped)? } else { Vec::new() };
-    // Sample places are coarse: the end may lie a little below the lowest bad one.
-    let bad = below.iter().filter(|s| !s.good()).count();
-    Ok((bad * 20 <= below.len()).then_some(Certain::EndsAt(from)))
+    Ok(None)
 }

@@ -9,11 +9,11 @@ use cardscope_simulator::SimTarget;
 
 const MIB: u64 = 1 << 20;
 
-fn settings() -> Settings {
+pub(super) fn settings() -> Settings {
     Settings { salt: 0x5a17, two_passes: false, resumed_at: 0, budget_s: None, max_write: None }
 }
 
-fn run(name: &str, settings: Settings) -> (Findings, SimTarget) {
+pub(super) fn run(name: &str, settings: Settings) -> (Findings, SimTarget) {
     let mut target = SimTarget::named(name).unwrap();
     let findings = {
         let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();

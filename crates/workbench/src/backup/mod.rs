@@ -4,6 +4,7 @@
 //! FILE.sums with a checksum of each MiB and what could not be read: `docs/journal.md` has its format.
 
 mod put;
+mod same;
 mod sums;
 mod take;
 
@@ -27,6 +28,8 @@ pub(crate) struct Backup {
     image: File,
     path: PathBuf,
     sums: Sums,
+    /// What a test may write to, start and end; `None` is everywhere.
+    overwritten: Option<(u64, u64)>,
 }
 
 impl Backup {
@@ -45,12 +48,29 @@ impl Backup {
                 sums.about.bytes
             )));
         }
-        Ok(Backup { image, path: path.to_owned(), sums })
+        Ok(Backup { image, path: path.to_owned(), sums, overwritten: None })
     }
 
     /// What it is an image of.
     pub(crate) fn about(&self) -> &About {
         &self.sums.about
+    }
+
+    /// Says that a test writes to no other bytes: by the others the card is known again.
+    pub(crate) fn overwritten(&mut self, start: u64, end: u64) {
+        self.overwritten = Some((start, end));
+    }
+
+    /// A failure that leaves the image behind says where it is.
+    pub(crate) fn named(&self, failure: &Failure) -> Failure {
+        let file = self.path.display();
+        let text = format!(
+            "{failure}; the card's data is in {file}: `cardscope restore {file} TARGET` puts it back"
+        );
+        match failure {
+            Failure::Refused(_) => Failure::Refused(text),
+            _ => Failure::Io(text),
+        }
     }
 
     /// First byte behind the last one that is not zero: so much of it a card must hold.

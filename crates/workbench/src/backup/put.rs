@@ -22,20 +22,20 @@ enum Stretch {
 }
 
 impl Backup {
-    /// Puts the image back and compares. After Ctrl-C it does so all the same, since the card's content is gone
-    /// otherwise; a second Ctrl-C ends it, and the image stays.
+    /// Puts the image back onto its own card and compares. After Ctrl-C it does so all the same, since the card's
+    /// content is gone otherwise; a second Ctrl-C ends the program, and the image stays.
     ///
     /// # Errors
-    /// If the card is gone, or the image cannot be read; it stays.
+    /// If the card is gone or another one, or the image cannot be read; it stays, and is named.
     pub(crate) fn put_back(
         self,
         opened: &mut Opened,
-        interrupt: &Interrupt,
+        _interrupt: &Interrupt,
         listener: &mut dyn Listener,
     ) -> Result<PutBack, Failure> {
         let own = Interrupt::default();
-        let interrupt = if interrupt.raised() { &own } else { interrupt };
-        self.put(opened, interrupt, listener)
+        self.same_card(opened, &own).map_err(|failure| self.named(&failure))?;
+        self.put(opened, &own, listener)
     }
 
     /// Puts the image onto a card, as far as both reach; ends when the interrupt is raised.
@@ -195,7 +195,7 @@ impl Backup {
     }
 }
 
-fn read_chunk(image: &File, start: u64, end: u64) -> std::io::Result<Vec<u8>> {
+pub(super) fn read_chunk(image: &File, start: u64, end: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = vec![0; (end - start) as usize];
     image.read_exact_at(&mut bytes, start)?;
     Ok(bytes)

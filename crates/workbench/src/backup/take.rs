@@ -23,16 +23,15 @@ const FINE: u32 = 4096;
 /// So often, each time after opening the card anew.
 const ROUNDS: u32 = 2;
 
-/// Errors that a medium gives for a place it cannot read (EIO, EBADMSG, EILSEQ, ETIMEDOUT, EREMOTEIO, ENODATA: the
-/// kernel's `blk_status` table in block/blk-core.c); any other says that reading was not possible at all.
-const OF_THE_MEDIUM: [i32; 6] = [5, 74, 84, 110, 121, 61];
+/// So many places that cannot be read are named.
+const NAMED: usize = 8;
 
 impl Backup {
     /// Takes an image of the card; it is on disk when this returns. Nothing was written to the card by then.
     ///
     /// # Errors
-    /// A refusal: the file is there already, lies on the card, there is no room, or the card could not be read for
-    /// another reason than bad places; or the card went away, or the user stopped it. No file is left then.
+    /// A refusal: the file is there already, lies on the card, there is no room, or not all of the card
+    /// can be read; or the card went away, or the user stopped it. No file is left then.
     pub(crate) fn take(
         file: &Path,
         opened: &mut Opened,
@@ -126,14 +125,14 @@ fn take_to(
     let unread = taking.again(&mut card).map_err(|s| stopped(file, s))?;
     let chunks = taking.chunks;
     drop(card);
-    judge(&unread, listener)?;
-    let sums = Sums { about, chunks, unread: unread.into_iter().map(|(unread, _)| unread).collect() };
+    judge(&unread, file)?;
+    let sums = Sums { about, chunks, unread };
     let synced = image.set_len(sums.about.bytes).and_then(|()| image.sync_all());
     synced.map_err(|e| cannot(file, &e))?;
     let beside_it = create(&beside(file))?;
     sums::write(beside_it, &sums).map_err(|e| cannot(&beside(file), &e))?;
     crate::journal::place::sync_folder(file).map_err(|e| cannot(file, &e))?;
-    Ok(Backup { image, path: file.to_owned(), sums })
+    Ok(Backup { image, path: file.to_owned(), sums, overwritten: None })
 }
 
 fn about(opened: &Opened) -> About {
@@ -147,23 +146,25 @@ fn about(opened: &Opened) -> About {
     }
 }
 
-/// Bad places hold nothing that anybody could still read: it goes on and says so. Any other error is a refusal.
-fn judge(unread: &[(Unread, i32)], listener: &mut dyn Listener) -> Result<(), Failure> {
-    if let Some((range, _)) = unread.iter().find(|(_, errno)| !OF_THE_MEDIUM.contains(errno)) {
-        return Err(Failure::Refused(format!(
-            "not all of the card could be saved: {} bytes at {} cannot be read ({}); nothing was done to the card",
-            range.len, range.offset, range.reason
-        )));
+/// What cannot be read would be overwritten and never come back, so an image with gaps is a refusal.
+fn judge(unread: &[Unread], file: &Path) -> Result<(), Failure> {
+    if unread.is_empty() {
+        return Ok(());
     }
-    if !unread.is_empty() {
-        let bytes: u64 = unread.iter().map(|(range, _)| range.len).sum();
-        let places = unread.len();
-        let tries = 2 * (ROUNDS + 1);
-        listener.event(&Event::Note(format!(
-            "{bytes} bytes in {places} places could not be read in {tries} tries, some of them after opening the card anew: what stood there cannot be saved, and could not be read by anybody"
-        )));
-    }
-    Ok(())
+    let bytes: u64 = unread.iter().map(|range| range.len).sum();
+    let named: Vec<String> = unread
+        .iter()
+        .take(NAMED)
+        .map(|range| format!("{} bytes at byte {} ({})", range.len, range.offset, range.reason))
+        .collect();
+    let more = unread.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    Err(Failure::Refused(format!(
+        "not all of the card could be saved: {bytes} bytes cannot be read in {} tries: {}{more}; nothing was done to the card, and no backup {} is left. Save what can be read with a tool made for bad cards, or leave --backup away and lose it",
+        2 * (ROUNDS + 1),
+        named.join(", "),
+        file.display()
+    )))
 }
 
 /// An image in the making.
@@ -207,8 +208,8 @@ impl<'f> Taking<'f> {
         self.image.write_all_at(bytes, offset).map_err(|e| Stop::Keep(KeepError(e.to_string())))
     }
 
-    /// Asks again for what failed, in small pieces; gives what failed for good, with its errno.
-    fn again(&mut self, card: &mut Card<'_>) -> Result<Vec<(Unread, i32)>, Stop> {
+    /// Asks again for what failed, in small pieces; gives what failed for good.
+    fn again(&mut self, card: &mut Card<'_>) -> Result<Vec<Unread>, Stop> {
         let mut left: Vec<Piece> = std::mem::take(&mut self.failed);
         left.sort_unstable();
         let touched: Vec<Piece> = left.clone();
@@ -255,17 +256,13 @@ impl<'f> Taking<'f> {
 }
 
 /// Neighbours with the same error become one range.
-fn joined(troubles: &[(Piece, Trouble)]) -> Vec<(Unread, i32)> {
-    let mut ranges: Vec<(Unread, i32)> = Vec::new();
-    for (piece, trouble) in troubles {
+fn joined(troubles: &[(Piece, Trouble)]) -> Vec<Unread> {
+    let mut ranges: Vec<Unread> = Vec::new();
+    for (piece, Trouble { reason, .. }) in troubles {
+        let (offset, len) = (piece.offset, u64::from(piece.len));
         match ranges.last_mut() {
-            Some((last, errno)) if last.offset + last.len == piece.offset && *errno == trouble.errno => {
-                last.len += u64::from(piece.len);
-            }
-            _ => ranges.push((
-                Unread { offset: piece.offset, len: u64::from(piece.len), reason: trouble.reason.clone() },
-                trouble.errno,
-            )),
+            Some(last) if last.offset + last.len == offset && last.reason == *reason => last.len += len,
+            _ => ranges.push(Unread { offset, len, reason: reason.clone() }),
         }
     }
     ranges

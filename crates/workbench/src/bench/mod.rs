@@ -58,17 +58,26 @@ pub fn bench(
     let seed = request.seed.unwrap_or_else(keep::fresh_seed);
     let mut report = report::empty(request, &recipe, &opened, seed);
     listener.event(&Event::Note(report::plan_line(&recipe, runs)));
-    let backup = match &request.backup {
+    let mut backup = match &request.backup {
         Some(file) => Some(take_backup(file, &recipe, &mut opened, interrupt, listener)?),
         None => None,
     };
-    let mut keeping = Keeping::begin(request, &recipe, &opened, &mut report)?;
+    if let (Some(backup), Ok(area)) = (&mut backup, opened.target.area(recipe.area)) {
+        backup.overwritten(area.start, area.start + area.len);
+    }
+    let keeping = Keeping::begin(request, &recipe, &opened, &mut report);
+    let mut keeping = keeping.map_err(|f| backup.as_ref().map_or_else(|| f.clone(), |b| b.named(&f)))?;
     let session = Session { recipe: &recipe, runs, first_pass_ends: first_pass_ends(request, &recipe), seed };
     let failure = session.run(&mut opened, request, interrupt, listener, &mut keeping, &mut report).err();
     report::sum_up(&mut report, &recipe, &opened);
     let back = backup.map(|backup| backup.put_back(&mut opened, interrupt, listener)).transpose();
     report.findings.extend(back.iter().flatten().filter_map(backup::finding));
-    let failure = failure.or(back.err());
+    let failure = match (failure, back) {
+        // What says where the card's data is must not be lost behind what ended the session.
+        (Some(Failure::Io(why)), Err(error)) => Some(Failure::Io(format!("{why}; {error}"))),
+        (_, Err(error)) => Some(error),
+        (failure, Ok(_)) => failure,
+    };
     report.error = failure.as_ref().map(ToString::to_string);
     let kept = keeping.end(&report, failure.as_ref());
     let failure = failure.or(kept.err());

@@ -4,6 +4,7 @@ mod document;
 mod state;
 mod waiting;
 
+use crate::backup::{self, Backup};
 use crate::bench::fresh_seed;
 use crate::card_key::{card_key, fingerprint};
 use crate::consent::Consent;
@@ -49,6 +50,8 @@ pub struct Request {
     pub conditions: Vec<String>,
     /// Seed; `None` draws one.
     pub seed: Option<u64>,
+    /// Where an image of the card is saved first; it is put back at the end, whatever happened.
+    pub backup: Option<PathBuf>,
     /// The archive's file; `None` is the user's own.
     pub archive: Option<PathBuf>,
 }
@@ -78,13 +81,30 @@ pub fn endure(
     crate::format::name_state(request.archive.as_deref(), &mut opened);
     let (mut state, keeping) = begin(request, &mut opened, interrupt)?;
     let target = &request.target;
-    let mut recording =
-        Recording::begin(request.archive.as_deref(), "endure", target, state.report.seed, &opened)?;
+    let mut backup = match &request.backup {
+        Some(file) => Some(Backup::take(file, &mut opened, interrupt, listener)?),
+        None => None,
+    };
+    if let Some(backup) = &mut backup {
+        backup.overwritten(0, state.report.span_bytes);
+    }
+    let recording =
+        Recording::begin(request.archive.as_deref(), "endure", target, state.report.seed, &opened);
+    let mut recording = recording.map_err(|f| backup.as_ref().map_or_else(|| f.clone(), |b| b.named(&f)))?;
     state.report.session = Some(recording.name());
     let mut run = Run { request, interrupt, listener, state, keeping, since_round: 0 };
     let failure = run.all(&mut opened, &mut recording).err();
-    let mut report = run.state.report;
+    let Run { state, listener, .. } = run;
+    let mut report = state.report;
     document::conclude(&mut report, &opened);
+    let back = backup.map(|backup| backup.put_back(&mut opened, interrupt, listener)).transpose();
+    report.findings.extend(back.iter().flatten().filter_map(backup::finding));
+    let failure = match (failure, back) {
+        // What says where the card's data is must not be lost behind what ended the run.
+        (Some(Failure::Io(why)), Err(error)) => Some(Failure::Io(format!("{why}; {error}"))),
+        (_, Err(error)) => Some(error),
+        (failure, Ok(_)) => failure,
+    };
     report.error = failure.as_ref().map(ToString::to_string);
     let kept = recording.finish(&report, failure.as_ref());
     Ok(Outcome { report, failure: failure.or(kept.err()) })
@@ -103,6 +123,11 @@ fn checked(request: &Request) -> Result<Condition, Failure> {
     }
     if request.rounds == Some(0) {
         return Err(Failure::Refused("--rounds must be at least 1".into()));
+    }
+    if request.resume && request.backup.is_some() {
+        return Err(Failure::Refused(
+            "--resume finds the card as the earlier sitting left it, so --backup has nothing to save".into(),
+        ));
     }
     let mut condition = Condition::default();
     request.conditions.iter().try_for_each(|text| condition.state(text)).map_err(Failure::refused)?;

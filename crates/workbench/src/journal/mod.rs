@@ -9,11 +9,13 @@ pub(crate) mod place;
 mod read;
 #[cfg(test)]
 mod tests;
+mod waiting;
 mod witness;
 
 pub(crate) use format::{About, Witness};
 pub(crate) use place::folder;
 pub(crate) use read::{Damage, is_journal};
+pub(crate) use waiting::none_waits;
 
 use crate::card_key::card_key;
 use crate::error::Failure;

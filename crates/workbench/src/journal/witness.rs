@@ -20,6 +20,13 @@ pub(super) fn look(target: &mut dyn Target) -> Vec<Witness> {
     places(bytes).filter_map(|offset| one(target, offset)).collect()
 }
 
+impl Witness {
+    /// Whether what was seen there still stands there; `None` where it cannot be read.
+    pub(crate) fn is_there(&self, target: &mut dyn Target) -> Option<bool> {
+        read(target, self.offset, self.len).map(|bytes| crc32c::crc32c(&bytes) == self.crc32c)
+    }
+}
+
 fn places(bytes: u64) -> impl Iterator<Item = u64> {
     let size = u64::from(BYTES);
     let blocks = bytes / size;

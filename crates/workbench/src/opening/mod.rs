@@ -10,6 +10,7 @@ pub(crate) use files::mounted;
 
 use crate::consent::Consent;
 use crate::error::Failure;
+use crate::journal;
 use cardscope_device::thermometer::Thermometer;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::TemperatureSource;
@@ -41,8 +42,35 @@ pub struct Opened {
 /// Opens a target. `writes` tells whether something is going to be written to it.
 ///
 /// # Errors
-/// A refusal: there is no such target, it is not safe to write to, or consent was not given.
+/// A refusal: there is no such target, it is not safe to write to, consent was not given, or a journal waits that has
+/// what an earlier test overwrote on it.
 pub fn open(
+    name: &str,
+    writes: bool,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+) -> Result<Opened, Failure> {
+    let opened = open_any(name, writes, consent, interrupt)?;
+    // In a directory only files of the test's own are written.
+    if writes && !Path::new(name).is_dir() {
+        journal::none_waits(name, &opened)?;
+    }
+    Ok(opened)
+}
+
+/// Opens a target to put back what a journal or an image has.
+///
+/// # Errors
+/// A refusal, as [`open`]; a journal that waits is none.
+pub(crate) fn open_to_restore(
+    name: &str,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+) -> Result<Opened, Failure> {
+    open_any(name, true, consent, interrupt)
+}
+
+fn open_any(
     name: &str,
     writes: bool,
     consent: &mut dyn Consent,

@@ -28,7 +28,7 @@ pub(super) fn restore(
     };
     must_be_card(target)?;
     let mut report = empty(&request.file, RestoreSource::Backup, target, &backup.about().taken);
-    let mut opened = opening::open(target, true, consent, interrupt)?;
+    let mut opened = opening::open_to_restore(target, consent, interrupt)?;
     report.announced_bytes = opened.target.info().bytes;
     report.saved_bytes = backup.about().bytes;
     report.recognised_by = Some(recognised(&backup, &opened, &mut report));

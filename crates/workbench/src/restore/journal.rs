@@ -1,7 +1,8 @@
 //! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: what was saved last is put back
 //! first, and the journal goes only when the card was read again and everything is there.
 
-use super::recognise::{self, Survey};
+use super::recognise::{self, Newer, Survey};
+use super::sparing::Sparing;
 use super::{Outcome, Request, empty, ended, fill_in, must_be_card};
 use crate::consent::{Consent, DataKept, Question, obtain};
 use crate::error::Failure;
@@ -10,11 +11,12 @@ use crate::journal::Journal;
 use crate::opening;
 use crate::watching::Watching;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
+use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource};
 use cardscope_probe::card::Card;
-use cardscope_probe::keeper::Keeper;
+use cardscope_probe::keeper::{Keeper, Kept};
 use cardscope_probe::restore::put_back;
 use cardscope_probe::trouble::Stop;
+use std::path::Path;
 
 /// Bytes of an I/O, and how many are in flight: 4 MiB of memory.
 const BLOCK: u32 = 1 << 20;
@@ -42,25 +44,31 @@ pub(super) fn restore(
         return Ok(close(journal, report));
     }
     must_be_card(&target)?;
-    let mut opened = opening::open(&target, true, &mut DataKept, interrupt)?;
+    let mut opened = opening::open_to_restore(&target, &mut DataKept, interrupt)?;
     let named = recognise::size_and_identity(&journal, &opened, &target)?;
-    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failure)?;
-    let survey = match recognise::survey(&mut card, &mut journal) {
-        Ok(survey) => survey,
-        Err(stop) => return Ok(ended(report, Some(failure(stop)))),
+    let failing = |stop| failure(stop, &request.file);
+    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
+    let (survey, newer) = match recognise::survey(&mut card, &mut journal) {
+        Ok(found) => found,
+        Err(stop) => return Ok(ended(report, Some(failing(stop)))),
     };
     report.recognised_by = Some(recognised(&survey, named, &target, consent)?);
     report.differed_bytes = Some(survey.differing);
-    tell(&survey, named, &mut report);
-    if survey.differing > 0 {
-        match put_back(&mut card, &mut journal, &mut Watching(listener)) {
+    let spared = spared(&newer, &mut report, consent);
+    if survey.unread > 0 {
+        report.notes.push(format!("{} sectors could not be read before", survey.unread));
+    }
+    let left: u64 = report.left.iter().map(|range| range.len).sum();
+    if survey.differing > left {
+        match put_back(&mut card, &mut Sparing::new(&mut journal, &spared), &mut Watching(listener)) {
             Ok(done) => fill_in(&mut report, done),
-            Err(stop) => return Ok(ended(report, Some(failure(stop)))),
+            Err(stop) => return Ok(ended(report, Some(failing(stop)))),
         }
     } else {
         report.compared = true;
         report.unreadable = unreadable(&mut journal);
-        report.notes.push("every place holds what was saved from it already; nothing was written".to_owned());
+        let others = if left > 0 { "every other place" } else { "every place" };
+        report.notes.push(format!("{others} holds what was saved from it already; nothing was written"));
     }
     drop(card);
     Ok(settle(journal, report))
@@ -87,26 +95,41 @@ fn recognised(
         })
 }
 
-fn tell(survey: &Survey, named: bool, report: &mut RestoreReport) {
-    if survey.foreign > 0 && (named || survey.differing > 0) {
-        report.notes.push(format!(
-            "{} sectors held neither what was saved nor what the test wrote: the card changed them, or somebody wrote since",
-            survey.foreign
-        ));
+/// What was written since the test is the user's, and only the user may have it overwritten.
+fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) -> Vec<Kept> {
+    let Some(first) = newer.foreign.first() else { return newer.all() };
+    let sectors = newer.foreign.iter().map(|range| range.len).sum::<u64>() / 512;
+    let target = report.target.clone();
+    let what = format!(
+        "{sectors} sectors, the first at byte {}, hold neither what was saved nor what the test wrote: somebody wrote there since, or the card changed them",
+        first.offset
+    );
+    // Who said that it is the card all the same was told how much of it is foreign.
+    let agreed = report.recognised_by == Some(RecognisedBy::Consent) || {
+        let at_stake = format!("{target}: {what}");
+        obtain(consent, &Question { target: target.clone(), at_stake }).is_ok()
+    };
+    if agreed {
+        report.notes.push(format!("{what}; they are overwritten, as you agreed"));
+        return Vec::new();
     }
-    if survey.unread > 0 {
-        report.notes.push(format!("{} sectors could not be read before", survey.unread));
-    }
+    report.notes.push(format!(
+        "{what}; they are left as they are. To have them overwritten too: cardscope restore {} {target} --yes-destroy {target}",
+        report.file
+    ));
+    let range = |kept: &Kept| RestoreRange { offset: kept.offset, len: kept.len, reason: None };
+    report.left = newer.foreign.iter().map(range).collect();
+    newer.all()
 }
 
 /// What of the journal itself is damaged, where nothing had to be put back.
-fn unreadable(journal: &mut Journal) -> Vec<cardscope_model::restore::RestoreRange> {
+fn unreadable(journal: &mut Journal) -> Vec<RestoreRange> {
     let mut original = Vec::new();
     let mut bad = Vec::new();
     for kept in journal.kept() {
         if let Err(error) = journal.original(kept, &mut original) {
             let reason = Some(error.to_string());
-            bad.push(cardscope_model::restore::RestoreRange { offset: kept.offset, len: kept.len, reason });
+            bad.push(RestoreRange { offset: kept.offset, len: kept.len, reason });
         }
     }
     bad
@@ -131,6 +154,8 @@ fn settle(journal: Journal, mut report: RestoreReport) -> Outcome {
     }
     let why = if journal.damage().tail.is_some() {
         Some("its end may be damaged")
+    } else if !report.left.is_empty() {
+        Some("what was written since the test was left as it is")
     } else if report.is_bad() || lost > 0 {
         Some("not everything could be restored")
     } else if report.recognised_by == Some(RecognisedBy::SizeOnly) && report.bytes_restored == 0 {
@@ -159,9 +184,11 @@ fn close(journal: Journal, mut report: RestoreReport) -> Outcome {
     }
 }
 
-fn failure(stop: Stop) -> Failure {
+fn failure(stop: Stop, file: &Path) -> Failure {
     match stop {
         Stop::Interrupted => Failure::Interrupted,
-        other => Failure::Io(format!("{other}; the journal stays, restore it again")),
+        other => {
+            Failure::Io(format!("{other}; the journal stays: `cardscope restore {}` again", file.display()))
+        }
     }
 }

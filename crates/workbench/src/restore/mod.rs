@@ -6,6 +6,7 @@
 mod image;
 mod journal;
 mod recognise;
+mod sparing;
 #[cfg(test)]
 mod tests;
 
@@ -117,6 +118,7 @@ fn empty(file: &Path, source: RestoreSource, target: &str, saved_at: &str) -> Re
         bytes_restored: 0,
         compared: false,
         lost: Vec::new(),
+        left: Vec::new(),
         unreadable: Vec::new(),
         removed: false,
         notes: Vec::new(),

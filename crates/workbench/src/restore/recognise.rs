@@ -11,7 +11,7 @@ use cardscope_engine::content::{Content, read_stamp_header};
 use cardscope_model::restore::RecognisedBy;
 use cardscope_model::units::Capacity;
 use cardscope_probe::card::{Answer, Card, pieces};
-use cardscope_probe::keeper::Keeper;
+use cardscope_probe::keeper::{Keeper, Kept};
 use cardscope_probe::restore::Covered;
 use cardscope_probe::trouble::Stop;
 
@@ -34,6 +34,35 @@ pub(super) struct Survey {
     pub(super) unread: u64,
     /// Bytes that do not hold their original.
     pub(super) differing: u64,
+}
+
+/// Places that hold something of later than the test. A device writes a sector of 512 bytes whole or not at all, and
+/// each has a stamp of its own, so that what a crash tore is a mixture of originals and stamps, and not in here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Newer {
+    /// What holds neither the original nor a stamp of the run.
+    pub(super) foreign: Vec<Kept>,
+    /// What was saved as a stamp of the run: on a fake another address leads to the same place, and has its original.
+    pub(super) aliases: Vec<Kept>,
+}
+
+impl Newer {
+    /// All of it, in order.
+    pub(super) fn all(&self) -> Vec<Kept> {
+        joined([self.foreign.as_slice(), &self.aliases].concat())
+    }
+}
+
+fn joined(mut ranges: Vec<Kept>) -> Vec<Kept> {
+    ranges.sort_unstable_by_key(|range| range.offset);
+    let mut all: Vec<Kept> = Vec::new();
+    for range in ranges {
+        match all.last_mut() {
+            Some(last) if last.offset + last.len == range.offset => last.len += range.len,
+            _ => all.push(range),
+        }
+    }
+    all
 }
 
 /// Refuses a card that cannot be it, before it is read.
@@ -63,8 +92,8 @@ pub(super) fn size_and_identity(journal: &Journal, opened: &Opened, target: &str
 }
 
 /// Reads every place that was saved, and the witnesses; nothing is written.
-pub(super) fn survey(card: &mut Card<'_>, journal: &mut Journal) -> Result<Survey, Stop> {
-    let mut survey = Survey::default();
+pub(super) fn survey(card: &mut Card<'_>, journal: &mut Journal) -> Result<(Survey, Newer), Stop> {
+    let (mut survey, mut newer) = (Survey::default(), Newer::default());
     let salts = journal.salts().to_vec();
     let (mut original, mut seen) = (Vec::new(), Covered::default());
     // The oldest first: where a place was saved twice, what counts is what stood there before the test.
@@ -75,23 +104,30 @@ pub(super) fn survey(card: &mut Card<'_>, journal: &mut Journal) -> Result<Surve
         }
         for (start, end) in seen.add(kept.offset, kept.offset + kept.len) {
             let wanted = &original[(start - kept.offset) as usize..(end - kept.offset) as usize];
-            survey.read(card, start, wanted, &salts)?;
+            survey.read(card, (start, wanted), &salts, &mut newer)?;
         }
     }
     for witness in journal.about().witnesses.iter().filter(|witness| !witness.constant) {
         survey.hear(card, *witness, &salts)?;
     }
-    Ok(survey)
+    newer.foreign = joined(newer.foreign);
+    Ok((survey, newer))
 }
 
 impl Survey {
-    fn read(&mut self, card: &mut Card<'_>, start: u64, wanted: &[u8], salts: &[u64]) -> Result<(), Stop> {
+    fn read(
+        &mut self,
+        card: &mut Card<'_>,
+        (start, wanted): (u64, &[u8]),
+        salts: &[u64],
+        newer: &mut Newer,
+    ) -> Result<(), Stop> {
         let end = start + wanted.len() as u64;
         card.read(pieces(start, end, card.block()), Content::Buffer, |piece, _, answer| {
             let from = (piece.offset - start) as usize;
             let wanted = &wanted[from..from + piece.len as usize];
             match answer {
-                Answer::Differs { bytes, .. } => self.count(wanted, bytes, salts),
+                Answer::Differs { bytes, .. } => self.count(piece.offset, wanted, bytes, salts, newer),
                 Answer::Same => {}
                 Answer::Failed(_) => {
                     self.unread += u64::from(piece.len) / SECTOR as u64;
@@ -104,19 +140,25 @@ impl Survey {
 
     /// What was saved may be a stamp of the run itself: there a fake answers for two addresses, and the place's own
     /// original is in the journal under the other one.
-    fn count(&mut self, wanted: &[u8], found: &[u8], salts: &[u64]) {
-        for (wanted, found) in wanted.chunks(SECTOR).zip(found.chunks(SECTOR)) {
+    fn count(&mut self, start: u64, wanted: &[u8], found: &[u8], salts: &[u64], newer: &mut Newer) {
+        let sectors = wanted.chunks(SECTOR).zip(found.chunks(SECTOR));
+        for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
+            let place = Kept { offset, len: found.len() as u64 };
             if wanted == found {
                 self.same += u64::from(wanted.iter().any(|byte| *byte != wanted[0]));
                 continue;
             }
             if is_ours(wanted, salts) {
+                newer.aliases.extend((!is_ours(found, salts)).then_some(place));
                 continue;
             }
             self.differing += found.len() as u64;
             match is_ours(found, salts) {
                 true => self.ours += 1,
-                false => self.foreign += 1,
+                false => {
+                    self.foreign += 1;
+                    newer.foreign.push(place);
+                }
             }
         }
     }
@@ -173,7 +215,7 @@ mod tests {
 
     fn counted(wanted: &[u8], found: &[u8]) -> Survey {
         let mut survey = Survey::default();
-        survey.count(wanted, found, &[7]);
+        survey.count(4096, wanted, found, &[7], &mut Newer::default());
         survey
     }
 
@@ -188,6 +230,17 @@ mod tests {
         assert_eq!(counted(&noise, &stamp(8)), Survey { foreign: 1, ..changed }, "another run's");
         assert_eq!(counted(&noise, &[0; SECTOR]), Survey { foreign: 1, ..changed });
         assert_eq!(counted(&stamp(7), &noise), none, "an address for which another one answered");
+    }
+
+    #[test]
+    fn what_was_written_since_is_spared_and_so_is_another_address_of_its_place() {
+        let noise: Vec<u8> = (0..SECTOR).map(|i| (i * 7) as u8).collect();
+        let wanted = [noise.clone(), noise.clone(), stamp(7), stamp(7), noise.clone()].concat();
+        let found = [[1; SECTOR].to_vec(), stamp(7), noise.clone(), stamp(7), noise].concat();
+        let mut newer = Newer::default();
+        Survey::default().count(8192, &wanted, &found, &[7], &mut newer);
+        assert_eq!(newer.foreign, [Kept { offset: 8192, len: 512 }]);
+        assert_eq!(newer.aliases, [Kept { offset: 9216, len: 512 }]);
     }
 
     #[test]

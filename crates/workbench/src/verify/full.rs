@@ -3,7 +3,7 @@
 mod document;
 
 use super::{Outcome, Request};
-use crate::backup::Backup;
+use crate::backup::{self, Backup};
 use crate::bench::fresh_seed;
 use crate::card_key::{card_key, fingerprint};
 use crate::checkpoint::Checkpoint;
@@ -19,6 +19,8 @@ use cardscope_model::label;
 use cardscope_probe::card::Card;
 use cardscope_probe::full::resume::{Earlier, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
+use cardscope_probe::restore::PutBack;
+use cardscope_probe::trouble::Stop;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -56,23 +58,49 @@ pub(super) fn run(
     let recording =
         Recording::begin(request.archive.as_deref(), "verify", &request.target, way.seed, &opened)?;
     report.session = Some(recording.name());
-    let findings = way.go(request, &mut opened, interrupt, listener)?;
-    let mut failure = findings.findings.stop.clone().map(Failure::from);
-    document::fill(&mut report, &findings.findings, &findings.counts, &opened);
+    let found = way.go(request, &mut opened, interrupt, listener);
+    let (mut failure, begun) = match &found {
+        Ok(found) => {
+            document::fill(&mut report, &found.findings, &found.counts, &opened);
+            (found.findings.stop.clone().map(Failure::from), !request.read_only)
+        }
+        Err(error) => (Some(error.clone()), false),
+    };
     document::judge_label(&mut report, printed.as_ref(), &opened);
-    report.data_kept = request.read_only;
-    if let Some(backup) = backup {
-        match backup.put_back(&mut opened, interrupt, listener) {
+    report.data_kept = !begun;
+    if let Some(backup) = backup.filter(|_| begun) {
+        let swapped = found.as_ref().is_ok_and(|found| matches!(found.findings.stop, Some(Stop::Swapped(_))));
+        match put_back(backup, swapped, &mut opened, interrupt, listener) {
             Ok(back) => {
                 report.bytes_restored = back.bytes;
                 report.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
+                report.findings.extend(backup::finding(&back));
+                // The stamps are gone with it, so there is nothing to go on with.
+                way.forget();
             }
-            Err(error) => failure = failure.or(Some(error)),
+            Err(error) => {
+                report.caveats.push(document::still_in(request.backup.as_deref(), &error));
+                failure = failure.or(Some(error));
+            }
         }
     }
     report.error = failure.as_ref().map(ToString::to_string);
     let kept = recording.finish(&report, failure.as_ref());
     Ok(Outcome { report, failure: failure.or(kept.err()) })
+}
+
+/// Puts the image back, whatever ended the pass; but not onto a card that is another one.
+fn put_back(
+    backup: Backup,
+    swapped: bool,
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<PutBack, Failure> {
+    match swapped {
+        true => Err(Failure::Io("nothing is put back onto another card".into())),
+        false => backup.put_back(opened, interrupt, listener),
+    }
 }
 
 /// Refuses what goes against itself, before anything is opened.
@@ -203,6 +231,13 @@ impl Way {
             let progress =
                 Progress { salt: self.salt, seed: self.seed, card_bytes: self.card_bytes, written };
             let _ = checkpoint.save(&progress);
+        }
+    }
+
+    /// Nothing of the pass is on the card any more.
+    fn forget(&self) {
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.remove();
         }
     }
 

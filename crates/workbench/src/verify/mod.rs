@@ -67,9 +67,32 @@ pub fn verify(
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Outcome, Failure> {
+    if let Some(odd) = misplaced(request) {
+        return Err(Failure::Refused(odd.to_owned()));
+    }
     match request.method {
         Method::Quick => quick::run(request, consent, interrupt, listener),
         Method::Full => full::run(request, consent, interrupt, listener),
         Method::Files => files::run(request, interrupt, listener),
     }
+}
+
+/// An option that the method does not know must not be passed over in silence, least of all one that saves data.
+fn misplaced(request: &Request) -> Option<&'static str> {
+    let method = request.method;
+    [
+        (
+            request.backup.is_some() && method != Method::Full,
+            "--backup goes with --full; quick `verify` keeps the data by itself, leave --erase out",
+        ),
+        (request.resume && method != Method::Full, "--resume goes with --full"),
+        (request.two_passes && method != Method::Full, "--two-passes goes with --full"),
+        (request.keep_files && method != Method::Files, "--keep-files goes with --files"),
+        (
+            (request.thorough || request.erase) && method != Method::Quick,
+            "--thorough and --erase go with quick `verify`",
+        ),
+    ]
+    .into_iter()
+    .find_map(|(wrong, why)| wrong.then_some(why))
 }

@@ -6,7 +6,7 @@ use super::{Outcome, Request};
 use crate::consent::{Consent, DataKept};
 use crate::error::Failure;
 use crate::event::{Event, Listener};
-use crate::journal::Journal;
+use crate::journal::{Journal, Witness};
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
 use crate::watching::Watching;
@@ -71,7 +71,9 @@ pub(super) fn run(
     let recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, seed, &opened)?;
     report.session = Some(recording.name());
     let failure = probe(&mut opened, journal.as_mut(), &options, interrupt, listener, &mut report).err();
-    let failure = failure.or(journal.and_then(|journal| settle(journal, &report).err()));
+    let waits = journal.as_ref().filter(|_| !report.data_kept).map(|j| j.path().display().to_string());
+    let failure = failure.map(|failure| naming(failure, waits.as_deref()));
+    let failure = failure.or(journal.and_then(|journal| settle(journal, &mut report).err()));
     document::judge_label(&mut report, printed.as_ref(), &opened);
     report.error = failure.as_ref().map(ToString::to_string);
     let stored = recording.finish(&report, failure.as_ref());
@@ -139,6 +141,10 @@ fn probe(
     if let Some(journal) = journal {
         if gone {
             report.data_kept = journal.kept().is_empty();
+        } else if !still_in(opened, journal) {
+            failure = Some(Failure::Io(
+                "another card is in the slot than before; nothing more was written to it".to_owned(),
+            ));
         } else {
             // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
             let own = Interrupt::default();
@@ -155,17 +161,19 @@ fn probe(
     failure.map_or(Ok(()), Err)
 }
 
-/// What putting back showed. Beyond the usable bytes nothing can be kept, and nothing was there.
+/// What putting back showed. Beyond the usable bytes nothing can be kept; what read as one byte repeated there was no
+/// data.
 fn came_back(report: &mut VerifyReport, back: &PutBack) {
     let usable = report.usable_bytes.unwrap_or(report.announced_bytes);
-    let lost: u64 = back.lost.iter().filter(|r| r.offset < usable).map(|r| r.len).sum();
+    let beyond = back.lost_data.iter().filter(|r| r.offset >= usable);
+    let lost: u64 = back.lost.iter().filter(|r| r.offset < usable).chain(beyond).map(|r| r.len).sum();
     let unreadable: u64 = back.unreadable.iter().map(|(r, _)| r.len).sum();
     report.data_kept = lost == 0 && unreadable == 0;
-    if lost == 0 && unreadable == 0 {
+    if report.data_kept {
         return;
     }
     if report.verdict == Verdict::Genuine && lost > 0 {
-        (report.verdict, report.usable_bytes) = (Verdict::Damaged, None);
+        (report.verdict, report.usable_bytes, report.confidence) = (Verdict::Damaged, None, 0.99);
         report.good_bytes = Some(report.announced_bytes - lost);
         report.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
     }
@@ -175,17 +183,43 @@ fn came_back(report: &mut VerifyReport, back: &PutBack) {
             .because("bytes that the card did not keep", lost)
             .because("bytes that could not be read from the journal", unreadable)
             .because("first address", first.unwrap_or_default())
-            .advise("the journal is kept: copy the card, then `cardscope restore` it once more"),
+            .advise("copy what the card still holds, then restore the journal once more"),
     );
 }
 
+/// Whether the card is still the one that the journal is about: of the blocks that were looked at before the test and
+/// that it did not touch and that can be read, one at least must be as it was.
+fn still_in(opened: &mut Opened, journal: &Journal) -> bool {
+    let kept = journal.kept();
+    let touched = |w: &Witness| {
+        kept.iter().any(|k| k.offset < w.offset + u64::from(w.len) && w.offset < k.offset + k.len)
+    };
+    let telling = journal.about().witnesses.iter().filter(|w| !w.constant && !touched(w));
+    let answers: Vec<bool> = telling.filter_map(|w| w.is_there(opened.target.as_mut())).collect();
+    answers.is_empty() || answers.contains(&true)
+}
+
 /// A journal whose content is all on the card again goes; any other stays, and is named.
-fn settle(journal: Journal, report: &VerifyReport) -> Result<(), Failure> {
+fn settle(journal: Journal, report: &mut VerifyReport) -> Result<(), Failure> {
     if report.data_kept {
         return journal.finish();
     }
     let path = journal.path().display().to_string();
-    Err(Failure::Io(format!(
-        "what was on the card is kept in {path}; put it back with `cardscope restore {path}`"
-    )))
+    report.findings.push(
+        Finding::new("journal-waits", Weight::Hint, 1.0, "what was on the card is kept in a journal")
+            .because("journal", &path)
+            .advise(format!("put it back with `cardscope restore {path}`")),
+    );
+    Ok(())
+}
+
+/// A failure that leaves a journal says where it is.
+fn naming(failure: Failure, journal: Option<&str>) -> Failure {
+    let Some(path) = journal else { return failure };
+    match failure {
+        Failure::Io(reason) => Failure::Io(format!(
+            "{reason}. What was on the card is kept: put it back with `cardscope restore {path}`"
+        )),
+        other => other,
+    }
 }

@@ -53,7 +53,7 @@ impl Work<'_> {
             data_kept: true,
             confidence,
             share: None,
-            wrap_bytes: wrap(session, verdict),
+            wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
             cache_bytes: None,
             disproofs: sorted.disproofs.clone(),
             files: Some(self.section(session, tested)),
@@ -82,6 +82,7 @@ impl Work<'_> {
             free: self.free(session),
             file_system: session.folder.room.total,
             otherwise: self.otherwise,
+            refused: session.refused_bytes / 512,
             cut_short: failure.is_some() || unread,
         }
     }
@@ -139,6 +140,9 @@ impl Work<'_> {
                 .because("unreadable", counts.unreadable)
                 .advise("Try another reader before you blame the card: `cardscope verify DEVICE` tells which part of the card is real."),
             );
+            if wraps(verdict) {
+                findings.push(folded(self.wrap, &session.folder.system.name));
+            }
         } else if verdict == Verdict::Inconclusive && !ground.cut_short {
             findings.push(
                 Finding::new(
@@ -165,10 +169,28 @@ impl Work<'_> {
     }
 }
 
-/// The period in which addresses repeat, where one distance stands for most that was overwritten.
-fn wrap(session: &Session<'_>, verdict: Verdict) -> Option<u64> {
-    let wraps = matches!(verdict, Verdict::Wraparound | Verdict::Chain);
-    wraps.then(|| session.sorted.common_shift()).flatten().map(i64::unsigned_abs)
+fn wraps(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Wraparound | Verdict::Chain)
+}
+
+/// How far apart the places are that answer for each other.
+fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
+    match wrap {
+        Some(bytes) => Finding::new(
+            "files-wrap",
+            Weight::Bad,
+            0.95,
+            format!("the card's addresses repeat every {}: one place answers for several", Capacity(bytes)),
+        )
+        .because("period in bytes", bytes),
+        None => Finding::new(
+            "files-wrap",
+            Weight::Bad,
+            0.95,
+            format!("one place of the card answers for several; how far apart these are cannot be known here, since {file_system} does not tell where on the card its files lie"),
+        )
+        .advise("`cardscope verify DEVICE` finds the period."),
+    }
 }
 
 /// What is printed on the card, as the user says.

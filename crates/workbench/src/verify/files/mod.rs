@@ -4,6 +4,7 @@
 
 mod document;
 mod folder;
+mod folding;
 mod meter;
 mod names;
 mod own;
@@ -43,7 +44,8 @@ pub(super) fn run(
     opened.caveats.extend(folder.caveats());
     let mut session = Session::new(folder, options, interrupt, listener, request.budget);
     let mut recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, 0, &opened)?;
-    let mut work = Work { request, opened: &opened, files: Vec::new(), foreign: Vec::new(), otherwise: 0 };
+    let mut work =
+        Work { request, opened: &opened, files: Vec::new(), foreign: Vec::new(), otherwise: 0, wrap: None };
     let failure = work.carry_out(&mut session, total, &mut recording).err();
     let stayed = work.tidy(&mut session);
     let mut report = work.document(&session, &recording.name(), failure.as_ref());
@@ -76,6 +78,8 @@ struct Work<'a> {
     foreign: Vec<String>,
     /// Pieces that gave another answer at the second look.
     otherwise: u64,
+    /// In which period the card's addresses repeat, where they do.
+    wrap: Option<u64>,
 }
 
 impl Work<'_> {
@@ -101,6 +105,7 @@ impl Work<'_> {
         session.sorted.tested = self.files.iter().map(|file| range(file.content, file.named.bytes)).collect();
         reading::read_all(session, &mut self.files)?;
         self.otherwise = reading::second_look(session, &self.files)?;
+        self.wrap = folding::period(session, &self.files);
         Ok(())
     }
 }

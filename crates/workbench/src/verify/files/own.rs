@@ -1,9 +1,14 @@
 //! The files that this run made. They are removed at its end, and no others: a file is removed only while it is the
 //! very file that was made.
 
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
+use cardscope_device::filesystem;
+use cardscope_probe::h2w::{self, Class, SECTOR};
+use std::fs::{File, Metadata};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+/// File systems whose directories have no inode numbers: a file may get another one each time it is looked up afresh.
+const WITHOUT_INODES: [&str; 2] = ["vfat", "exfat"];
 
 /// What this run made.
 #[derive(Debug, Default)]
@@ -33,7 +38,7 @@ impl OwnFiles {
         let Some(at) = self.files.iter().position(|file| file.path == path) else { return Ok(()) };
         let own = self.files.remove(at);
         match path.symlink_metadata() {
-            Ok(found) if own.is(&found) => std::fs::remove_file(path),
+            Ok(found) if own.is(&found) || own.is_afresh(&found) => std::fs::remove_file(path),
             Ok(_) => Err(std::io::Error::other("it is another file now")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
@@ -54,10 +59,32 @@ impl OwnFiles {
 }
 
 impl Own {
-    /// FAT gives a file another inode number each time it is looked up afresh, so its length speaks for it too.
     fn is(&self, found: &Metadata) -> bool {
-        let same = found.ino() == self.inode || found.len() == self.bytes;
-        found.is_file() && found.dev() == self.device && same
+        found.ino() == self.inode && self.could_be(found)
+    }
+
+    fn could_be(&self, found: &Metadata) -> bool {
+        found.is_file() && found.dev() == self.device && found.len() == self.bytes
+    }
+
+    /// Where inode numbers do not last, the content speaks for the file instead.
+    fn is_afresh(&self, found: &Metadata) -> bool {
+        let here = filesystem::of_path(&self.path);
+        let afresh = here.is_ok_and(|system| WITHOUT_INODES.contains(&system.name.as_str()));
+        afresh && self.could_be(found) && self.holds_the_pattern()
+    }
+
+    /// Whether its first or its last sector is one of the pattern, wherever it belongs: a card that wraps gives another
+    /// one, and a bad card may have lost one of both.
+    fn holds_the_pattern(&self) -> bool {
+        let sectors = self.bytes / SECTOR as u64;
+        let Some(last) = sectors.checked_sub(1) else { return self.bytes == 0 };
+        let Ok(file) = File::open(&self.path) else { return false };
+        [0, last].into_iter().any(|number| {
+            let mut sector = [0; SECTOR];
+            file.read_exact_at(&mut sector, number * SECTOR as u64).is_ok()
+                && h2w::look(&sector, h2w::first_word(&sector)) == Class::Ok
+        })
     }
 }
 
@@ -76,6 +103,42 @@ mod tests {
         std::fs::write(&ours, "the user's").unwrap();
         assert_eq!(own.remove_all().len(), 1);
         assert_eq!(std::fs::read_to_string(&ours).unwrap(), "the user's");
+    }
+
+    #[test]
+    fn neither_the_same_length_nor_the_same_inode_makes_a_file_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, moved) = (dir.path().join("1.h2w"), dir.path().join("kept"));
+        std::fs::write(&ours, "ours").unwrap();
+        let mut own = OwnFiles::default();
+        own.made(&ours);
+        std::fs::rename(&ours, &moved).unwrap();
+        std::fs::write(&ours, "user").unwrap();
+        assert_eq!(own.remove_all().len(), 1, "as long as ours");
+        assert_eq!(std::fs::read_to_string(&ours).unwrap(), "user");
+        own.made(&ours);
+        std::fs::write(&ours, "the user wrote into it").unwrap();
+        assert_eq!(own.remove_all().len(), 1, "the same inode");
+        assert!(ours.exists());
+    }
+
+    #[test]
+    fn the_pattern_is_known_by_either_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("1.h2w");
+        let mut content: Vec<u8> = (0..4)
+            .flat_map(|n| cardscope_engine::content::h2w::words(n * 512))
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        let holds = |content: &[u8]| {
+            std::fs::write(&path, content).unwrap();
+            Own { path: path.clone(), device: 0, inode: 0, bytes: content.len() as u64 }.holds_the_pattern()
+        };
+        assert!(holds(&content) && holds(&[]));
+        content[..512].fill(0xff);
+        assert!(holds(&content), "its first sector is lost");
+        content[1536..].fill(7);
+        assert!(!holds(&content));
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(super) struct Session<'a> {
     pub(super) bytes_read: u64,
     pub(super) sorted: Sorted,
     pub(super) failed: Vec<Trouble>,
+    /// Bytes of writes that failed twice.
+    pub(super) refused_bytes: u64,
     pub(super) caveats: Vec<Caveat>,
     pub(super) io_path: String,
     begun: Instant,
@@ -60,6 +62,7 @@ impl<'a> Session<'a> {
             bytes_read: 0,
             sorted: Sorted::default(),
             failed: Vec::new(),
+            refused_bytes: 0,
             caveats: Vec::new(),
             io_path: String::new(),
             begun: Instant::now(),

@@ -46,8 +46,19 @@ pub(super) struct Sorted {
     pub(super) disproofs: Vec<Disproof>,
     pub(super) runs: Vec<Run>,
     pub(super) suspects: Vec<Suspect>,
-    /// How often content was found so many bytes from its place.
-    pub(super) shifts: HashMap<i64, u64>,
+    /// Content that was found away from its place, by how many bytes.
+    pub(super) shifts: HashMap<i64, Shift>,
+}
+
+/// Content that was found so and so far from its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shift {
+    /// Sectors.
+    pub(super) count: u64,
+    /// The offset of the first of them …
+    pub(super) expected: u64,
+    /// … and the one that its content belongs to, a tested one too.
+    pub(super) found: u64,
 }
 
 /// A piece of a file, as it was read.
@@ -86,7 +97,7 @@ impl Sorted {
                 continue;
             }
             if let Class::Overwritten { of } = class {
-                self.shifted(of.wrapping_sub(offset).cast_signed());
+                self.shifted(offset, of);
             }
             let found = Some(h2w::first_word(sector));
             self.lost(place, (at * SECTOR) as u64, found, h2w::found(sector, class));
@@ -103,9 +114,11 @@ impl Sorted {
         counts
     }
 
-    fn shifted(&mut self, shift: i64) {
-        if self.shifts.len() < MOST_SHIFTS || self.shifts.contains_key(&shift) {
-            *self.shifts.entry(shift).or_default() += 1;
+    fn shifted(&mut self, expected: u64, found: u64) {
+        let shift = found.wrapping_sub(expected).cast_signed();
+        let known = self.shifts.len() < MOST_SHIFTS || self.shifts.contains_key(&shift);
+        if known && self.tested.iter().any(|range| range.contains(&found)) {
+            self.shifts.entry(shift).or_insert(Shift { count: 0, expected, found }).count += 1;
         }
     }
 
@@ -146,13 +159,6 @@ impl Sorted {
             None => {}
         }
     }
-
-    /// By how much most of what was overwritten is off, where one distance stands for more than half: a file system leaves
-    /// gaps for tables of its own, which shift the rest a little.
-    pub(super) fn common_shift(&self) -> Option<i64> {
-        let (shift, count) = self.shifts.iter().max_by_key(|(shift, count)| (**count, **shift))?;
-        (*count * 2 > self.counts.overwritten).then_some(*shift)
-    }
 }
 
 #[cfg(test)]
@@ -168,11 +174,12 @@ mod tests {
 
     #[test]
     fn a_wrap_shows_as_one_distance_and_aliases() {
-        let mut sorted = Sorted { tested: vec![0..FILE_BYTES], ..Sorted::default() };
+        let mut sorted = Sorted { tested: std::iter::once(0..FILE_BYTES).collect(), ..Sorted::default() };
         let place = Place { number: 1, content: 1, offset_in_file: 4096 };
         let counts = sorted.differs(place, &piece(4096 + (8 << 20), 16));
         assert_eq!((counts.overwritten, counts.aliased, counts.ok), (16, 16, 0));
-        assert_eq!(sorted.common_shift(), Some(8 << 20));
+        let far = Shift { count: 16, expected: 4096, found: 4096 + (8 << 20) };
+        assert_eq!(sorted.shifts, HashMap::from([(8 << 20, far)]));
         let first = sorted.first_error.unwrap();
         assert_eq!((first.offset, first.expected, first.found), (4096, 4096, Some(4096 + (8 << 20))));
     }

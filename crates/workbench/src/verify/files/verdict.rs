@@ -29,6 +29,8 @@ pub(super) struct Ground {
     pub(super) file_system: u64,
     /// Pieces that gave another answer when they were read again.
     pub(super) otherwise: u64,
+    /// Sectors that the card refused to write, with an error.
+    pub(super) refused: u64,
     /// True where the reading did not come to its end.
     pub(super) cut_short: bool,
 }
@@ -50,6 +52,10 @@ pub(super) fn judge(sorted: &Sorted, ground: &Ground) -> (Verdict, f64) {
         return (Verdict::Damaged, 0.95);
     }
     let share = |part: u64| part as f64 / lost as f64;
+    // A fake swallows in silence; a card that says so when it fails is worn or broken.
+    if share(ground.refused + counts.unreadable) >= 0.5 {
+        return (Verdict::Damaged, 0.95);
+    }
     match (share(counts.overwritten), share(counts.corrupted + counts.unreadable)) {
         (wrapped, gone) if wrapped >= PART && gone >= PART => (Verdict::Chain, 0.8),
         (wrapped, _) if wrapped >= 0.5 => (Verdict::Wraparound, 0.95),
@@ -84,7 +90,7 @@ mod tests {
     const MIB: u64 = 2048;
 
     fn ground(tested: u64) -> Ground {
-        Ground { tested, free: 100 << 20, file_system: 110 << 20, otherwise: 0, cut_short: false }
+        Ground { tested, free: 100 << 20, file_system: 110 << 20, otherwise: 0, refused: 0, cut_short: false }
     }
 
     fn sorted(counts: SectorCounts, runs: &[(u64, u64)]) -> Sorted {
@@ -119,6 +125,17 @@ mod tests {
         assert_eq!(verdict(counts(100 * MIB - 3, 2, 1), &[(1, 3)]), Verdict::Damaged, "a handful is no wrap");
         let scattered: Vec<(u64, u64)> = (0..40).map(|_| (1, MIB)).collect();
         assert_eq!(verdict(counts(60 * MIB, 0, 40 * MIB), &scattered), Verdict::Damaged);
+    }
+
+    #[test]
+    fn what_the_card_refused_with_an_error_is_damage_and_no_fake() {
+        let lost = sorted(
+            SectorCounts { ok: 50 * MIB, corrupted: 50 * MIB, ..Default::default() },
+            &[(50, 50 * MIB)],
+        );
+        assert_eq!(judge(&lost, &ground(100 << 20)).0, Verdict::Limbo);
+        let refused = Ground { refused: 50 * MIB, ..ground(100 << 20) };
+        assert_eq!(judge(&lost, &refused).0, Verdict::Damaged);
     }
 
     #[test]

@@ -77,6 +77,8 @@ fn write_file(session: &mut Session<'_>, number: u64, bytes: u64) -> Result<(u64
     let cut = cut_to(&path, filling.end);
     session.own.made(&path);
     session.written.push(filling.result());
+    let refused = filling.troubles.iter().filter(|t| t.operation == "write" && !t.recovered);
+    session.refused_bytes += refused.map(|t| t.len).sum::<u64>();
     session.troubles(filling.troubles);
     let end = outcome?;
     cut.map_err(|e| Failure::Io(format!("{}: {e}", path.display())))?;

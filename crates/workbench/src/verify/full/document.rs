@@ -1,6 +1,7 @@
 //! The document of `verify --full`.
 
 use super::super::Request;
+use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
@@ -9,6 +10,7 @@ use cardscope_model::units::Capacity;
 use cardscope_model::verify::{Method, Trouble, Verdict, VerifyReport};
 use cardscope_probe::card::Tally;
 use cardscope_probe::full::Findings;
+use std::path::Path;
 
 /// What the card was put through.
 pub(super) struct Counts {
@@ -117,6 +119,16 @@ fn findings(verdict: Verdict, found: &Findings, counts: &Counts) -> Vec<Finding>
 
 fn all(found: &Findings) -> u64 {
     found.bad.lost + found.bad.alias + found.bad.flipped + found.bad.failed
+}
+
+/// Where the card's data is that was not put back.
+pub(super) fn still_in(file: Option<&Path>, error: &Failure) -> Caveat {
+    let file = file.unwrap_or(Path::new("the image")).display();
+    Caveat::Other {
+        text: format!(
+            "the card's data was not put back ({error}); it is in {file}: `cardscope restore {file} TARGET` puts it back"
+        ),
+    }
 }
 
 /// Holds what is printed on the card against what was seen of it.

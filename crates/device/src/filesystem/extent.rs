@@ -1,0 +1,81 @@
+//! Where on its device a byte of a file lies, as the file system tells it: FIEMAP (`Documentation/filesystems/fiemap`
+//! of the kernel), or FIBMAP, which FAT and exFAT know and only root may ask (`linux/fs.h`).
+
+use rustix::fs::fstatfs;
+use rustix::ioctl::{Updater, ioctl, opcode};
+use std::ffi::c_int;
+use std::fs::File;
+
+const FS_IOC_FIEMAP: u32 = opcode::read_write::<Head>(b'f', 11);
+const FIBMAP: u32 = opcode::none(0, 1);
+const FIGETBSZ: u32 = opcode::none(0, 2);
+
+/// Extents whose place is unknown, not yet chosen, encoded, encrypted, or shared with other data (linux/fiemap.h).
+const NO_PLACE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400;
+
+/// btrfs answers with addresses of its own that are not those of the device.
+const BTRFS: u32 = 0x9123_683e;
+
+/// `struct fiemap` without extents, whose size the request's number is made of.
+#[repr(C)]
+#[derive(Default)]
+struct Head {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    count: u32,
+    reserved: u32,
+}
+
+/// `struct fiemap_extent`.
+#[repr(C)]
+#[derive(Default)]
+struct Extent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved: [u64; 2],
+    flags: u32,
+    more: [u32; 3],
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Question {
+    head: Head,
+    extent: Extent,
+}
+
+/// The byte of the file system's device that holds byte `offset` of a file. `None` where the file system does not
+/// tell, or not this user.
+#[must_use]
+pub fn place_of(file: &File, offset: u64) -> Option<u64> {
+    if fstatfs(file).ok()?.f_type as u32 == BTRFS {
+        return None;
+    }
+    by_extent(file, offset).or_else(|| by_block(file, offset))
+}
+
+fn by_extent(file: &File, offset: u64) -> Option<u64> {
+    let head = Head { start: offset, length: 1, count: 1, ..Head::default() };
+    let mut question = Question { head, extent: Extent::default() };
+    // SAFETY: the kernel reads the head and writes as many extents behind it as `count` says: one.
+    unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, Question>::new(&mut question)) }.ok()?;
+    let Question { head, extent } = question;
+    let within = offset.checked_sub(extent.logical).filter(|within| *within < extent.length)?;
+    (head.mapped == 1 && extent.flags & NO_PLACE == 0).then(|| extent.physical.checked_add(within)).flatten()
+}
+
+fn by_block(file: &File, offset: u64) -> Option<u64> {
+    let mut size: c_int = 0;
+    // SAFETY: FIGETBSZ writes one int.
+    unsafe { ioctl(file, Updater::<FIGETBSZ, c_int>::new(&mut size)) }.ok()?;
+    let size = u64::try_from(size).ok().filter(|size| *size > 0)?;
+    let mut block = c_int::try_from(offset / size).ok()?;
+    // SAFETY: FIBMAP reads one int, the block of the file, and writes that of the device.
+    unsafe { ioctl(file, Updater::<FIBMAP, c_int>::new(&mut block)) }.ok()?;
+    // Block 0 stands for a hole.
+    let block = u64::try_from(block).ok().filter(|block| *block > 0)?;
+    Some(block * size + offset % size)
+}

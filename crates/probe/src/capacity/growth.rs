@@ -1,0 +1,210 @@
+//! What the quick probe does to every card: a run at the end that grows, markers all over it, a search for copies of the
+//! run; and what it looks at again where nothing was lost.
+
+use super::alias;
+use super::boundary::{self, observe};
+use super::ground::{Claim, State, UNIT};
+use super::places::spread;
+use super::quick::{Before, Quick};
+use super::tail::{self, Flood, any_lost, zip};
+use crate::card::{Answer, Piece};
+use crate::trouble::Stop;
+use cardscope_engine::content::Content;
+
+/// Markers at most; with none lost, more than 1.2 % of bad places are excluded.
+pub(super) const MARKERS: u32 = 256;
+
+/// Seconds that markers may take: on a card that merges an allocation unit for each, eight of them.
+const MARKER_SECONDS: f64 = 5.0;
+
+/// The same where each of them must be put back too.
+const MARKER_SECONDS_KEPT: f64 = 2.0;
+
+/// Markers are saved and written so many at a time, so that it is known soon what they cost.
+pub(super) const BATCH: usize = 4;
+
+/// Stretches that are written all over a card on which nothing was lost, and their bytes: 48 MiB in all.
+const STRETCHES: u32 = 48;
+const STRETCH: u64 = 1 << 20;
+
+/// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 16 000 looks.
+pub(super) const ALIAS_RUN: u64 = 64 << 20;
+
+/// What showed while the run grew.
+pub(super) enum Shown {
+    /// Nothing wrong.
+    Nothing,
+    /// The oldest blocks are lost, after so many bytes.
+    OldLost { after: u64, seen: Vec<(Claim, State)> },
+    /// The newest blocks are lost while older ones are kept.
+    NewLost(Vec<(Claim, State)>),
+    /// Markers are lost at once, while the end of the card is kept.
+    MarkersLost(Vec<(Claim, State)>),
+    /// Stamps of the run stand at foreign addresses, in this period.
+    Aliases(u64),
+}
+
+/// More than half are lost. Markers that share a place of a cache with some of the run's blocks push out a few of them,
+/// which says nothing about its size; what few losses mean is seen when all is looked at.
+fn mostly_lost(seen: &[(Claim, State)]) -> bool {
+    let lost = seen.iter().filter(|(_, s)| !s.kept()).count();
+    2 * lost > seen.len()
+}
+
+impl Quick<'_, '_> {
+    /// Keeps a copy of what stands at some places, to tell a card that drops writes from one that loses them.
+    pub(super) fn look_before(&mut self) -> Result<(), Stop> {
+        let pieces: Vec<Piece> = self.places.iter().take(4 * BATCH).map(|p| self.ground.unit(*p)).collect();
+        let before = &mut self.before;
+        self.ground.card.read(pieces, Content::Buffer, |piece, _, answer| {
+            if let Answer::Differs { bytes, .. } = answer {
+                before.push(Before { piece, bytes: bytes.to_vec() });
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn grow(&mut self) -> Result<Shown, Stop> {
+        let all = self.ground.card.bytes();
+        let most = self.options.run_bytes(all);
+        let begun = self.ground.card.seconds();
+        self.ground.watch.phase("a run at the end of the card", Some(most), None);
+        let mut searched = false;
+        for size in tail::steps(most) {
+            if !self.ground.may_write(size - self.tail.bytes().min(size)) {
+                self.cut_short = true;
+                break;
+            }
+            self.tail.grow(&mut self.ground, size)?;
+            let seconds = self.ground.card.seconds() - begun;
+            self.ground.watch.progress(size, seconds);
+            let look = self.tail.look(&mut self.ground)?;
+            if mostly_lost(&look.old) {
+                return Ok(Shown::OldLost { after: size, seen: look.old });
+            }
+            if mostly_lost(&look.new) {
+                return Ok(Shown::NewLost(look.new));
+            }
+            if size >= 1 << 20 && self.markers.is_empty() {
+                self.set_markers()?;
+                let seen = self.lost_at_once()?;
+                if any_lost(&seen) {
+                    return Ok(Shown::MarkersLost(seen));
+                }
+            }
+            if size >= ALIAS_RUN && !searched {
+                searched = true;
+                if let Some(period) = self.search_aliases()? {
+                    return Ok(Shown::Aliases(period));
+                }
+            }
+        }
+        if searched {
+            return Ok(Shown::Nothing);
+        }
+        Ok(self.search_aliases()?.map_or(Shown::Nothing, Shown::Aliases))
+    }
+
+    /// The period in which the run's stamps stand elsewhere, if the card's addresses really fold.
+    pub(super) fn search_aliases(&mut self) -> Result<Option<u64>, Stop> {
+        let all = self.ground.card.bytes();
+        let start = self.tail.start(all);
+        if all - start < 2 * u64::from(UNIT) {
+            return Ok(None);
+        }
+        let hits = alias::scan(&mut self.ground, start, all - start, start)?;
+        self.folding(&hits)
+    }
+
+    /// Writes markers as long as they are cheap.
+    pub(super) fn set_markers(&mut self) -> Result<(), Stop> {
+        let limit = if self.ground.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
+        let begun = self.ground.card.seconds();
+        let tail = self.tail.start(self.ground.card.bytes());
+        let markers = self.places.iter().map(|p| self.ground.unit(*p));
+        let pieces: Vec<Piece> = markers.filter(|piece| piece.end() <= tail).collect();
+        for batch in pieces.chunks(BATCH) {
+            let spent = self.ground.card.seconds() - begun;
+            // The next batch will take as long as the ones before.
+            let next = spent / self.markers.len().max(1) as f64 * BATCH as f64;
+            if spent + next > limit && !self.markers.is_empty() {
+                break;
+            }
+            if !self.ground.may_write(BATCH as u64 * u64::from(UNIT)) {
+                self.cut_short = true;
+                break;
+            }
+            let claims = self.ground.stamp(batch)?;
+            self.markers.extend(claims);
+        }
+        let spent = self.ground.card.seconds() - begun;
+        self.marker_s = spent / self.markers.len().max(1) as f64;
+        Ok(())
+    }
+
+    /// Every other marker, at once: holes need no flood. The others stay unread, since a cache may keep for ever what is
+    /// asked for. Markers may have pushed each other out of a small cache: a lost one is written and read again alone.
+    pub(super) fn lost_at_once(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
+        let half: Vec<Claim> = self.markers.iter().step_by(2).copied().collect();
+        let states = self.ground.check(&half)?;
+        let mut seen = zip(&half, states);
+        if any_lost(&seen) {
+            let alone: Vec<Claim> =
+                seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).take(2 * BATCH).collect();
+            for claim in alone {
+                if !any_lost(&observe(&mut self.ground, &[claim.piece], &Flood::default())?) {
+                    return Ok(Vec::new());
+                }
+            }
+        }
+        seen.retain(|(claim, _)| self.markers.contains(claim));
+        Ok(seen)
+    }
+
+    /// The markers that the run has not overwritten, and what became of them.
+    pub(super) fn check_markers(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
+        let start = self.tail.start(self.ground.card.bytes());
+        self.markers.retain(|claim| claim.piece.end() <= start);
+        let states = self.ground.check(&self.markers)?;
+        Ok(zip(&self.markers, states))
+    }
+
+    /// Half of the run again, in stretches; where the original is put back all of it will be read anyway.
+    pub(super) fn read_back(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
+        let block = self.ground.card.block();
+        let all = self.tail.claims(block);
+        let stride = if self.ground.keeps_data() { 64 } else { 2 };
+        let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
+        let states = self.ground.check(&some)?;
+        Ok(zip(&some, states))
+    }
+
+    /// Stretches all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
+    /// from markers, not from these.
+    pub(super) fn stretches(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
+        let end = self.tail.start(self.ground.card.bytes());
+        let room = end / u64::from(STRETCHES) >= 2 * STRETCH;
+        if self.marker_s > boundary::DEAR || !room || !self.ground.may_write(u64::from(STRETCHES) * STRETCH) {
+            return Ok(Vec::new());
+        }
+        let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.ground.random);
+        let pieces: Vec<Piece> =
+            starts.into_iter().map(|at| Piece { offset: tail::down(at), len: STRETCH as u32 }).collect();
+        let claims = self.ground.stamp(&pieces)?;
+        self.written_besides += claims.iter().map(|c| u64::from(c.piece.len)).sum::<u64>();
+        let states = self.ground.check(&claims)?;
+        self.flood = Flood::of(&pieces);
+        Ok(zip(&claims, states))
+    }
+
+    /// One look that differed from the next may be the reader's: looks at more of the run, to see whether it happens
+    /// again.
+    pub(super) fn waver_again(&mut self) -> Result<(), Stop> {
+        if self.ground.wavered.len() == 1 {
+            let block = self.ground.card.block();
+            let claims: Vec<Claim> = self.tail.claims(block).into_iter().take(64).collect();
+            self.ground.check(&claims)?;
+        }
+        Ok(())
+    }
+}

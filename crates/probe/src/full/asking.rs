@@ -1,0 +1,154 @@
+//! Asking again about what was found bad: what is good costs nothing here.
+//!
+//! Everything in here may write, so it begins with a look whether the card is still the one that was tested.
+
+use super::confirm::{self, Unmasking};
+use super::judge::wrap;
+use super::limits::Limits;
+use super::pass::Pass;
+use super::samples::{SAMPLE, read};
+use super::sentinels;
+use super::suspicion::Certain;
+use crate::card::Piece;
+use crate::trouble::Stop;
+
+/// Places that are looked at, and so many of them that are gone at once are another card.
+const LOOKED_AT: u64 = 16;
+const FEWEST: usize = 8;
+
+impl Pass<'_, '_> {
+    /// What there is room for.
+    pub(super) fn limits(&self) -> Limits {
+        let each = |mb_s: Option<f64>| mb_s.map_or(0.0, |mb_s| 1.0 / (mb_s * 1e6));
+        Limits {
+            max_write: self.settings.max_write,
+            until: self.settings.budget_s.map(|budget| self.began + budget),
+            seconds_a_byte: each(self.chart.write.mb_s()) + each(self.reads_at),
+        }
+    }
+
+    /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
+    pub(super) fn look_beyond(&mut self, end: u64, places: &[Piece]) -> Result<(), Stop> {
+        let standing = self.sentinels_beyond(places)?;
+        if standing * 2 <= self.seen.sentinels {
+            let (limits, salt) = (self.limits(), self.settings.salt);
+            let whole = confirm::mark_beyond(self.card, self.seen.written, end, salt, &limits)?;
+            self.asked("whether addresses wrap beyond the end", whole);
+            self.card.reopen()?;
+        }
+        Ok(())
+    }
+
+    /// Addresses wrap: do the ends of the repeated ranges keep anything?
+    pub(super) fn look_at_the_tops(&mut self) -> Result<(), Stop> {
+        let (limits, salt) = (self.limits(), self.settings.salt);
+        let whole = confirm::overflow_tops(self.card, self.seen.written, salt, &limits)?;
+        self.asked("whether a part of what repeats is lost as well", whole);
+        self.card.reopen()
+    }
+
+    fn sentinels_beyond(&mut self, places: &[Piece]) -> Result<u64, Stop> {
+        let found = sentinels::beyond(self.card, places, self.seen.written, self.settings.salt)?;
+        self.seen.sentinels = found.len() as u64;
+        self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
+        Ok(self.seen.sentinels_good)
+    }
+
+    /// What was found bad is asked again in other ways.
+    pub(super) fn ask_again(&mut self, places: &[Piece]) -> Result<(), Stop> {
+        self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
+        if self.seen.wrap.is_none() {
+            self.ledger.aliases_are_losses();
+        }
+        if self.ledger.bad() == 0 {
+            return self.ask_for_a_crawl();
+        }
+        self.watch.phase("asking again about what was found bad", None, None);
+        self.same_card()?;
+        if self.ledger.good() == 0 {
+            self.seen.originals_stay = self.originals.stay(self.card)?;
+        }
+        let whole = self.seen.read_to >= self.seen.written;
+        if self.ledger.lost + self.ledger.failed > 0 && whole && !self.seen.originals_stay {
+            self.unmask()?;
+        }
+        if self.ledger.lost + self.ledger.failed > 0 && self.seen.wrap.is_none() {
+            self.ask_the_good_ones()?;
+            self.sentinels_beyond(places)?;
+            self.islands(places);
+        }
+        let limits = (!self.seen.stopped_taking).then(|| self.limits());
+        let third = confirm::third_time(self.card, &self.ledger, self.settings.salt, limits)?;
+        (self.disproofs, self.seen.healed) = third;
+        Ok(())
+    }
+
+    fn unmask(&mut self) -> Result<(), Stop> {
+        let beyond = matches!(self.seen.certain, Some(Certain::EndsAt(_)))
+            && self.seen.sentinels_good * 2 <= self.seen.sentinels;
+        let asked = Unmasking {
+            end: self.seen.written,
+            nothing_beyond: beyond,
+            salt: self.settings.salt,
+            limits: self.limits(),
+        };
+        let chart = &mut self.chart;
+        let mut bad = |seen: &super::ledger::Seen| chart.bad(seen.start, seen.end);
+        let (hidden, whole) = confirm::unmask(self.card, &mut self.ledger, &asked, &mut bad)?;
+        self.hidden = hidden;
+        self.good_unknown = !whole;
+        self.asked("whether a cache answers for more that is lost", whole);
+        Ok(())
+    }
+
+    fn ask_the_good_ones(&mut self) -> Result<(), Stop> {
+        let good = self.ledger.good_between(0, self.seen.read_to);
+        if good.is_empty() {
+            return Ok(());
+        }
+        let (limits, salt) = (self.limits(), self.settings.salt);
+        let taken = confirm::takes_writes(self.card, &good, salt, &limits)?;
+        self.seen.stopped_taking = taken == Some(false);
+        self.asked("whether the card still takes writes", taken.is_some());
+        Ok(())
+    }
+
+    /// Good ranges behind the first lost address, where they are sentinels and nothing else.
+    fn islands(&mut self, places: &[Piece]) {
+        let Some(first) = self.ledger.first_lost() else { return };
+        let good = self.ledger.good_between(first, self.seen.read_to);
+        let inside = |range: &(u64, u64)| places.iter().any(|p| p.offset <= range.0 && range.1 <= p.end());
+        self.seen.islands_are_sentinels = !good.is_empty() && good.iter().all(inside);
+        self.seen.islands = good.len() as u64;
+    }
+
+    /// A question that was not asked in whole stands in the document.
+    pub(super) fn asked(&mut self, what: &str, whole: bool) {
+        if whole {
+            return;
+        }
+        self.cut_short = true;
+        self.remarks.push(format!("--max-write or --budget left no room to find out {what}"));
+    }
+
+    /// Nothing more is written once all that stood is gone at once: what the watch saw during the writing, and what
+    /// was read up to the first bad address.
+    fn same_card(&mut self) -> Result<(), Stop> {
+        if let Some((watchman, last)) = &mut self.watchman {
+            watchman.look(self.card, *last)?;
+        }
+        let stood = self.ledger.first_bad().unwrap_or(self.seen.read_to).min(self.seen.written);
+        let step = (stood / LOOKED_AT / SAMPLE * SAMPLE).max(SAMPLE);
+        let places = (0..stood / SAMPLE * SAMPLE).step_by(step as usize).take(LOOKED_AT as usize);
+        let places: Vec<Piece> = places.map(|offset| Piece { offset, len: SAMPLE as u32 }).collect();
+        let stamped = self.stamped();
+        for _ in 0..2 {
+            let found = read(self.card, places.iter().copied(), stamped)?;
+            if found.len() < FEWEST || !found.iter().all(|sample| sample.gone()) {
+                return Ok(());
+            }
+            self.card.reopen()?;
+        }
+        Err(Stop::Swapped("everything that stood at the first addresses is gone at once".to_owned()))
+    }
+}

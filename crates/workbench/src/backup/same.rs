@@ -1,0 +1,124 @@
+//! Before an image is put back: is this still the card that it was taken of? Somebody may have changed it meanwhile, and
+//! then nothing may be written.
+//!
+//! The device is opened again, which fails where the kernel saw another medium; the card is asked anew what it says of
+//! itself; and places that the test did not write to are held against the image.
+
+use super::{Backup, CHUNK};
+use crate::card_key::key_now;
+use crate::error::Failure;
+use crate::opening::Opened;
+use cardscope_engine::content::Content;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_probe::card::{Answer, Card, pieces};
+use cardscope_probe::trouble::Stop;
+
+/// So many places are looked at.
+const SAMPLES: usize = 16;
+
+/// Bytes of each.
+const SAMPLE: u32 = 4096;
+
+impl Backup {
+    /// Refuses another card than the one that the image is of. Nothing is written.
+    pub(super) fn same_card(&self, opened: &mut Opened, interrupt: &Interrupt) -> Result<(), Failure> {
+        let (name, bytes) = (opened.target.info().name.clone(), opened.target.info().bytes);
+        let another = |why: &str| {
+            Failure::Io(format!(
+                "{name} is another card than the one that was saved ({why}); nothing was put back onto it"
+            ))
+        };
+        if bytes != self.sums.about.bytes {
+            return Err(another("it has another size"));
+        }
+        let was = self.sums.about.card_key.as_ref();
+        if key_now(&name).is_some_and(|is| was.is_some_and(|was| *was != is)) {
+            return Err(another("it says so of itself"));
+        }
+        let mut card = Card::new(opened.target.as_mut(), interrupt, SAMPLE, 1)?;
+        card.reopen()?;
+        let (same, other) = self.samples(&mut card)?;
+        // A card that loses some of its data is still the same card.
+        match other > same {
+            true => Err(another("where the test wrote nothing it holds something else")),
+            false => Ok(()),
+        }
+    }
+
+    /// How many places outside of what was overwritten hold what the image has, and how many do not.
+    fn samples(&self, card: &mut Card<'_>) -> Result<(usize, usize), Stop> {
+        let places = self.untouched();
+        let step = places.len().div_ceil(SAMPLES).max(1);
+        let (mut same, mut other) = (0, 0);
+        for start in places.into_iter().step_by(step) {
+            let end = (start + u64::from(SAMPLE)).min(self.sums.about.bytes);
+            let Ok(wanted) = super::put::read_chunk(&self.image, start, end) else { continue };
+            card.read(pieces(start, end, SAMPLE), Content::Buffer, |_, _, answer| {
+                match answer {
+                    Answer::Differs { bytes, .. } if *bytes == wanted[..] => same += 1,
+                    Answer::Differs { .. } => other += 1,
+                    Answer::Same | Answer::Failed(_) => {}
+                }
+                Ok(())
+            })?;
+        }
+        Ok((same, other))
+    }
+
+    /// Where chunks begin that hold data and that the test did not write to.
+    fn untouched(&self) -> Vec<u64> {
+        let Some((from, to)) = self.overwritten else { return Vec::new() };
+        let held = self.sums.chunks.iter().zip((0..).step_by(CHUNK as usize));
+        let whole = held.filter(|(crc, _)| crc.is_some()).map(|(_, start)| start);
+        whole.filter(|start| start + u64::from(CHUNK) <= from || *start >= to).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consent::DataKept;
+    use crate::event::Silent;
+    use crate::opening;
+    use std::path::Path;
+
+    const BYTES: usize = 8 << 20;
+
+    fn card(dir: &Path, name: &str, factor: usize) -> String {
+        let path = dir.join(name);
+        let content: Vec<u8> = (0..BYTES).map(|i| ((i * factor) >> 7) as u8).collect();
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn opened(name: &str) -> Opened {
+        opening::open_to_restore(name, &mut DataKept, &Interrupt::default()).unwrap()
+    }
+
+    #[test]
+    fn an_image_goes_back_onto_its_own_card_and_another_one_is_not_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, other) = (card(dir.path(), "own", 3), card(dir.path(), "other", 5));
+        let (before, foreign) = (std::fs::read(&own).unwrap(), std::fs::read(&other).unwrap());
+        let interrupt = Interrupt::default();
+        let take = |name: &str| {
+            let file = dir.path().join(name);
+            let mut backup = Backup::take(&file, &mut opened(&own), &interrupt, &mut Silent).unwrap();
+            backup.overwritten(0, 1 << 20);
+            backup
+        };
+        let failure = take("first").put_back(&mut opened(&other), &interrupt, &mut Silent).unwrap_err();
+        let text = failure.to_string();
+        for word in ["another card", "first", "cardscope restore"] {
+            assert!(text.contains(word), "{text}");
+        }
+        assert!(std::fs::read(&other).unwrap() == foreign);
+
+        let backup = take("second");
+        let mut overwritten = before.clone();
+        overwritten[..1 << 20].fill(9);
+        std::fs::write(&own, overwritten).unwrap();
+        let back = backup.put_back(&mut opened(&own), &interrupt, &mut Silent).unwrap();
+        assert!(back.lost.is_empty() && std::fs::read(&own).unwrap() == before);
+    }
+}

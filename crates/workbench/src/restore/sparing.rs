@@ -1,0 +1,82 @@
+//! A journal without the places that hold something of later than the test: those are not put back.
+
+use crate::journal::Journal;
+use cardscope_probe::keeper::{KeepError, Keeper, Kept};
+use std::collections::HashMap;
+
+/// What is left of a journal.
+pub(super) struct Sparing<'j> {
+    journal: &'j mut Journal,
+    /// In the journal's order.
+    parts: Vec<Kept>,
+    /// Of which range each is a part.
+    wholes: HashMap<(u64, u64), Kept>,
+}
+
+impl<'j> Sparing<'j> {
+    /// `spared` is in order and does not overlap.
+    pub(super) fn new(journal: &'j mut Journal, spared: &[Kept]) -> Self {
+        let (mut parts, mut wholes) = (Vec::new(), HashMap::new());
+        for whole in journal.kept() {
+            for part in outside(spared, whole) {
+                parts.push(part);
+                // Of two that were saved of one place the oldest, which comes last, is what stood there.
+                wholes.insert((part.offset, part.len), whole);
+            }
+        }
+        Sparing { journal, parts, wholes }
+    }
+}
+
+/// What of a range lies outside the ranges that are spared.
+fn outside(spared: &[Kept], whole: Kept) -> Vec<Kept> {
+    let (mut parts, mut at, end) = (Vec::new(), whole.offset, whole.offset + whole.len);
+    let first = spared.partition_point(|range| range.offset + range.len <= at);
+    for range in spared[first..].iter().take_while(|range| range.offset < end) {
+        if at < range.offset {
+            parts.push(Kept { offset: at, len: range.offset - at });
+        }
+        at = range.offset + range.len;
+    }
+    if at < end {
+        parts.push(Kept { offset: at, len: end - at });
+    }
+    parts
+}
+
+impl Keeper for Sparing<'_> {
+    fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
+        self.journal.keep(offset, original)
+    }
+
+    fn commit(&mut self) -> Result<(), KeepError> {
+        self.journal.commit()
+    }
+
+    fn kept(&self) -> Vec<Kept> {
+        self.parts.clone()
+    }
+
+    fn original(&mut self, kept: Kept, into: &mut Vec<u8>) -> Result<(), KeepError> {
+        let whole = self.wholes.get(&(kept.offset, kept.len)).copied().unwrap_or(kept);
+        self.journal.original(whole, into)?;
+        into.drain(..(kept.offset - whole.offset) as usize);
+        into.truncate(kept.len as usize);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_falls_into_the_parts_around_what_is_spared() {
+        let kept = |offset, len| Kept { offset, len };
+        let spared = [kept(0, 10), kept(20, 10), kept(40, 10)];
+        assert_eq!(outside(&spared, kept(5, 40)), [kept(10, 10), kept(30, 10)]);
+        assert_eq!(outside(&spared, kept(22, 4)), []);
+        assert_eq!(outside(&spared, kept(60, 4)), [kept(60, 4)]);
+        assert_eq!(outside(&[], kept(0, 4)), [kept(0, 4)]);
+    }
+}
