@@ -400,7 +400,7 @@ fn a_card_that_cannot_be_read_in_whole_is_not_overwritten_with_a_backup_full_of_
     let backup = file.to_str().unwrap();
     let refused =
         home.run(&["bench", card, "--recipe", &recipe, "--yes-destroy", card, "--backup", backup]).expect(2);
-    refused.says(&["could not be saved", "bytes at byte", "nothing was done to the card"]);
+    refused.says(&["not all of the card could be saved", "bytes at byte", "nothing was done to the card"]);
     assert!(!file.exists());
 }
 
@@ -429,7 +429,7 @@ fn putting_back(home: &Home, card: &Loop) -> common::binary::Running {
         "--backup",
         file.to_str().unwrap(),
     ]);
-    bench.wait_for("SEQ1M Q1T1 write:");
+    bench.wait_for("SEQ1M Q1T1 write");
     bench.signal(Signal::INT);
     bench.wait_for("putting the card's image back");
     bench.signal(Signal::STOP);

@@ -10,11 +10,17 @@ use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::Plan;
+use cardscope_model::recipe::Path;
 use cardscope_probe::card::{Answer, Card, pieces};
 use cardscope_probe::trouble::Stop;
+use std::time::{Duration, Instant};
 
 /// So many places are looked at.
 const SAMPLES: usize = 16;
+
+/// So long a card may take to end what was begun: the kernel's own limit of a command (SD_TIMEOUT, scsi/sd.h).
+const SETTLE: Duration = Duration::from_secs(30);
 
 /// Bytes of each.
 const SAMPLE: u32 = 4096;
@@ -35,6 +41,7 @@ impl Backup {
         if key_now(&name).is_some_and(|is| was.is_some_and(|was| *was != is)) {
             return Err(another("it says so of itself"));
         }
+        settle(opened);
         let mut card = Card::new(opened.target.as_mut(), interrupt, SAMPLE, 1)?;
         card.reopen()?;
         let (same, other) = self.samples(&mut card)?;
@@ -74,17 +81,28 @@ impl Backup {
     }
 }
 
+/// Takes what a test that was interrupted left in flight; a card that does not answer for so long is told by planning.
+fn settle(opened: &mut Opened) {
+    let plan =
+        Plan { depth: 1, block: u64::from(SAMPLE), path: Path::Direct, sync_each: false, own_buffers: true };
+    let until = Instant::now() + SETTLE;
+    let mut done = Vec::new();
+    while opened.target.plan(&plan).is_err() && Instant::now() < until {
+        let _ = opened.target.complete(1, &mut done);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::consent::DataKept;
     use crate::event::Silent;
     use crate::opening;
-    use std::path::Path;
 
     const BYTES: usize = 8 << 20;
 
-    fn card(dir: &Path, name: &str, factor: usize) -> String {
+    fn card(dir: &std::path::Path, name: &str, factor: usize) -> String {
         let path = dir.join(name);
         let content: Vec<u8> = (0..BYTES).map(|i| ((i * factor) >> 7) as u8).collect();
         std::fs::write(&path, content).unwrap();

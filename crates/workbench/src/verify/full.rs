@@ -16,6 +16,7 @@ use crate::watching::Watching;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::Condition;
 use cardscope_model::label;
+use cardscope_model::verify::Method;
 use cardscope_probe::card::Card;
 use cardscope_probe::full::resume::{Earlier, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
@@ -54,7 +55,8 @@ pub(super) fn run(
         Some(file) => Some(Backup::take(file, &mut opened, interrupt, listener)?),
         None => None,
     };
-    let mut report = document::empty(request, &opened, way.seed);
+    let mut report = super::document::empty(request, Method::Full, &opened, way.seed);
+    report.data_kept = request.read_only;
     let recording =
         Recording::begin(request.archive.as_deref(), "verify", &request.target, way.seed, &opened)?;
     report.session = Some(recording.name());
@@ -66,7 +68,7 @@ pub(super) fn run(
         }
         Err(error) => (Some(error.clone()), false),
     };
-    document::judge_label(&mut report, printed.as_ref(), &opened);
+    super::document::judge_label(&mut report, printed.as_ref(), &opened);
     report.data_kept = !begun;
     if let Some(backup) = backup.filter(|_| begun) {
         let swapped = found.as_ref().is_ok_and(|found| matches!(found.findings.stop, Some(Stop::Swapped(_))));

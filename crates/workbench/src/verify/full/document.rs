@@ -1,13 +1,11 @@
 //! The document of `verify --full`.
 
-use super::super::Request;
 use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::label::{self, Label, Measured, Seen};
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::{Method, Trouble, Verdict, VerifyReport};
+use cardscope_model::verify::{Trouble, Verdict, VerifyReport};
 use cardscope_probe::card::Tally;
 use cardscope_probe::full::Findings;
 use std::path::Path;
@@ -18,40 +16,6 @@ pub(super) struct Counts {
     pub(super) seconds: f64,
     pub(super) troubles: Vec<Trouble>,
     pub(super) trouble_count: u64,
-}
-
-/// The document before anything is known.
-pub(super) fn empty(request: &Request, opened: &Opened, seed: u64) -> VerifyReport {
-    let info = opened.target.info();
-    VerifyReport {
-        target: request.target.clone(),
-        method: Method::Full,
-        verdict: Verdict::Inconclusive,
-        announced_bytes: info.bytes,
-        usable_bytes: None,
-        good_bytes: None,
-        proven_bytes: 0,
-        bytes_written: 0,
-        bytes_restored: 0,
-        bytes_read: 0,
-        seconds: 0.0,
-        data_kept: request.read_only,
-        confidence: 0.0,
-        share: None,
-        wrap_bytes: None,
-        cache_bytes: None,
-        disproofs: Vec::new(),
-        files: None,
-        troubles: Vec::new(),
-        map: None,
-        condition: opened.condition.clone(),
-        io_path: info.io_path.to_owned(),
-        seed,
-        caveats: opened.caveats.clone(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
-    }
 }
 
 /// So many failed I/Os are listed; the rest is counted.
@@ -129,23 +93,4 @@ pub(super) fn still_in(file: Option<&Path>, error: &Failure) -> Caveat {
             "the card's data was not put back ({error}); it is in {file}: `cardscope restore {file} TARGET` puts it back"
         ),
     }
-}
-
-/// Holds what is printed on the card against what was seen of it.
-pub(super) fn judge_label(report: &mut VerifyReport, printed: Option<&Label>, opened: &Opened) {
-    let Some(printed) = printed else { return };
-    let mean =
-        |speed: Option<cardscope_model::verify::MapSpeed>| speed.map(|s| s.mean_mb_s).into_iter().collect();
-    let map = report.map.as_ref();
-    let seen = Seen {
-        announced_bytes: Some(report.announced_bytes),
-        usable_bytes: report.usable_bytes,
-        identity: opened.identity.as_ref(),
-        measured: Measured {
-            read_mb_s: mean(map.and_then(|m| m.read)),
-            write_mb_s: mean(map.and_then(|m| m.write)),
-            ceiling_mb_s: opened.ceiling_mb_s,
-        },
-    };
-    report.findings.extend(label::judge(printed, &seen));
 }
