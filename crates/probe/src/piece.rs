@@ -5,7 +5,7 @@
 pub struct Piece {
     /// First byte.
     pub offset: u64,
-    /// Bytes, at most the block of the [`Card`].
+    /// Bytes, at most the block of the [`Card`](crate::card::Card).
     pub len: u32,
 }
 
