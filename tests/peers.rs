@@ -64,8 +64,12 @@ fn ours(home: &Home, device: &str, pattern: &Pattern) -> f64 {
     number(result(&outcome.json(), pattern.name), "/mb_s")
 }
 
+/// Two cards served in real time at once take each other's processor.
+static ONE_CARD_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 /// Compares both on a served card, one after the other, until they agree or the attempts are used up.
 fn agree(patterns: &[Pattern]) {
+    let _alone = ONE_CARD_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let home = Home::new();
     let served = Served::start(&home, CARD, &[]);
     let device = Loop::over(&served.card(), &["--direct-io=on"]);
