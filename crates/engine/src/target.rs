@@ -6,6 +6,7 @@
 
 use crate::content::{Content, Match};
 use cardscope_model::caveat::Caveat;
+use cardscope_model::nvme::SmartLog;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
 use std::time::Duration;
@@ -202,6 +203,21 @@ pub trait Target: Send {
 
     /// Temperature of the card in °C, where it can be had without disturbing a measurement.
     fn temperature(&mut self) -> Option<f64> {
+        None
+    }
+
+    /// How long a command takes that the card's controller answers without touching its flash (SD: send status;
+    /// USB: test unit ready; NVMe: get features): what reader, bus and host cost by themselves. `None` where the
+    /// target has no such command. Asked for with nothing in flight.
+    ///
+    /// # Errors
+    /// If the card is gone, or the command fails.
+    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
+        Ok(None)
+    }
+
+    /// What the card counts of itself: the SMART log of an NVMe card, read now.
+    fn health(&mut self) -> Option<SmartLog> {
         None
     }
 

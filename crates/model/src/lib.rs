@@ -7,6 +7,7 @@
 pub mod aggregate;
 pub mod bus;
 pub mod capacity;
+pub mod card_map;
 pub mod caveat;
 pub mod condition;
 pub mod endure;

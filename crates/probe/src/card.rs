@@ -5,14 +5,15 @@
 
 pub use crate::answer::Answer;
 use crate::answer::{compare_bytes, differs};
+use crate::flight::Flight;
 pub use crate::piece::{Piece, pieces};
 use crate::trouble::{Stop, Trouble, trouble};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
+use cardscope_model::nvme::SmartLog;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, seconds};
-use std::collections::VecDeque;
 
 /// Bytes that were moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -329,6 +330,82 @@ impl<'t> Card<'t> {
         }
     }
 
+    /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time, instead of what it was made for.
+    ///
+    /// # Errors
+    /// If memory or the I/O path cannot be had.
+    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
+        (self.block, self.depth) = (block, depth);
+        self.plan()
+    }
+
+    /// How long one I/O by itself takes, in seconds of the card's clock; nothing is compared. `None` where it failed:
+    /// that is recorded, and not tried again, since a second try would measure something else.
+    ///
+    /// # Errors
+    /// If the card is gone or the user asked to stop.
+    pub fn time(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        piece: Piece,
+    ) -> Result<Option<f64>, Stop> {
+        self.go_on()?;
+        let began = self.now();
+        let (ended, failed) = self.alone_until(direction, content, piece)?;
+        self.count(direction, piece);
+        if let Some(failed) = failed {
+            self.record(failed);
+            return Ok(None);
+        }
+        Ok(Some(seconds(ended.saturating_sub(began))))
+    }
+
+    /// Keeps up to `depth` I/Os in flight and tells of each when it ended, by the card's clock; nothing is compared
+    /// and nothing tried again. What failed is recorded, `each` does not hear of it.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or `each` says so.
+    pub fn course(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        pieces: impl IntoIterator<Item = Piece>,
+        mut each: impl FnMut(Piece, Nanos) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let failed = self.drive(direction, content, pieces, &mut |card: &mut Self, _, piece, at| {
+            card.count(direction, piece);
+            each(piece, at)
+        })?;
+        failed.into_iter().for_each(|(_, trouble)| self.record(trouble));
+        Ok(())
+    }
+
+    /// How long a command takes that the controller answers without its flash, in seconds; `None` where the target
+    /// has none, or it failed.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
+        match self.target.ping() {
+            Ok(time) => Ok(time.map(seconds)),
+            Err(error @ TargetError::Gone { .. }) => Err(Stop::Target(error)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// What the card counts of itself, where it counts.
+    pub fn health(&mut self) -> Option<SmartLog> {
+        self.target.health()
+    }
+
+    fn count(&mut self, direction: Direction, piece: Piece) {
+        match direction {
+            Direction::Read => self.tally.read += u64::from(piece.len),
+            Direction::Write => self.tally.written += u64::from(piece.len),
+        }
+    }
+
     /// One I/O by itself, in slot 0; what was wrong with it.
     fn alone(
         &mut self,
@@ -336,6 +413,16 @@ impl<'t> Card<'t> {
         content: Content,
         piece: Piece,
     ) -> Result<Option<Trouble>, Stop> {
+        self.alone_until(direction, content, piece).map(|(_, trouble)| trouble)
+    }
+
+    /// The same, with when it ended.
+    fn alone_until(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        piece: Piece,
+    ) -> Result<(Nanos, Option<Trouble>), Stop> {
         let io = Io { slot: 0, direction, offset: piece.offset, len: piece.len, content };
         self.target.submit(&io).map_err(Stop::Target)?;
         let mut done = Vec::new();
@@ -343,9 +430,10 @@ impl<'t> Card<'t> {
         while done.is_empty() {
             self.target.complete(1, &mut done).map_err(Stop::Target)?;
         }
-        match done.pop().map(|completion| completion.result) {
-            Some(Err(error)) => trouble(error).map(Some),
-            _ => Ok(None),
+        match done.pop() {
+            Some(Completion { at, result: Err(error), .. }) => Ok((at, Some(trouble(error)?))),
+            Some(Completion { at, .. }) => Ok((at, None)),
+            None => Ok((self.now(), None)),
         }
     }
 
@@ -374,41 +462,5 @@ impl<'t> Card<'t> {
         if self.troubles.len() < MOST_TROUBLES {
             self.troubles.push(trouble);
         }
-    }
-}
-
-/// I/Os under way: which slot carries which piece, and what has ended and was not looked at yet.
-struct Flight {
-    flying: Vec<Option<Piece>>,
-    free: Vec<u32>,
-    landed: VecDeque<Completion>,
-}
-
-impl Flight {
-    fn new(depth: u32) -> Self {
-        Flight {
-            flying: vec![None; depth as usize],
-            free: (0..depth).rev().collect(),
-            landed: VecDeque::new(),
-        }
-    }
-
-    /// The slot that carries a piece from here on; there must be a free one.
-    fn take_off(&mut self, piece: Piece) -> u32 {
-        let slot = self.free.pop().unwrap_or_default();
-        self.flying[slot as usize] = Some(piece);
-        slot
-    }
-
-    /// The one that has ended longest ago. Its memory is its own until the next piece takes off.
-    fn land(&mut self) -> Option<(u32, Piece, Completion)> {
-        let ended = self.landed.pop_front()?;
-        let piece = self.flying[ended.slot as usize].take()?;
-        self.free.push(ended.slot);
-        Some((ended.slot, piece, ended))
-    }
-
-    fn is_empty(&self) -> bool {
-        self.free.len() == self.flying.len()
     }
 }

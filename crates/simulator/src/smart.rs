@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_fresh_express_card_has_counted_nothing_and_has_all_of_its_spare() {
-        let log = SimTarget::named("sim:adata-256g-express").unwrap().smart().unwrap();
+        let log = SimTarget::named("sim:adata-256g-express").unwrap().health().unwrap();
         assert_eq!((log.host_read_commands, log.data_written_bytes, log.power_on_hours), (0, 0, 0));
         assert_eq!((log.available_spare, log.available_spare_threshold, log.percentage_used), (100, 5, 0));
         assert_eq!((log.critical_warning, log.thermal_management_t1_transitions), (0, 0));
@@ -104,7 +104,7 @@ mod tests {
     fn without_a_fan_the_log_tells_that_and_how_long_the_card_throttled() {
         let mut card = SimTarget::named("sim:lexar-1tb-express?cooling=passive").unwrap();
         work(&mut card, 60);
-        let log = card.smart().unwrap();
+        let log = card.health().unwrap();
         assert!(log.thermal_management_t1_transitions > 0, "{log:?}");
         assert!((60..3600).contains(&log.thermal_management_t1_seconds), "{log:?}");
         assert_eq!(log.power_on_hours, 1);
@@ -118,12 +118,12 @@ mod tests {
     fn a_card_without_heat_never_counts_a_transition() {
         let mut card = SimTarget::named("sim:lexar-1tb-express?cooling=passive&heat=off").unwrap();
         work(&mut card, 60);
-        let log = card.smart().unwrap();
+        let log = card.health().unwrap();
         assert_eq!((log.thermal_management_t1_transitions, log.thermal_management_t1_seconds), (0, 0));
     }
 
     #[test]
     fn an_sd_card_has_no_such_log() {
-        assert!(SimTarget::named("sim:lexar-16g-c10").unwrap().smart().is_none());
+        assert!(SimTarget::named("sim:lexar-16g-c10").unwrap().health().is_none());
     }
 }

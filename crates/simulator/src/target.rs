@@ -127,25 +127,6 @@ impl SimTarget {
         &self.spec.archetype.identity
     }
 
-    /// The SMART log of an NVMe card as it stands now; absent on other cards.
-    pub fn smart(&mut self) -> Option<SmartLog> {
-        let now = self.now as f64;
-        let card = &self.spec.archetype;
-        let identity = card.identity.nvme.as_ref()?;
-        let ambient = card.thermal.as_ref().map_or(25.0, |t| t.ambient_c);
-        let counters = self.card.rig.card.counters();
-        let all = card.wear.as_ref().map_or(0, |w| u64::from(w.spare_blocks));
-        let left = counters.spare_blocks.unwrap_or(all);
-        let facts = Facts {
-            celsius: self.card.rig.card.celsius(now).unwrap_or(ambient),
-            counters,
-            heat: self.card.rig.card.heat_counters(now),
-            seconds: now / 1e9,
-            spare: (left * 100).checked_div(all).map_or(100, |percent| percent.min(100) as u8),
-        };
-        smart::smart(identity, &facts)
-    }
-
     /// What the rig is set to, in the words of a condition.
     #[must_use]
     pub fn condition(&self) -> Condition {
@@ -361,6 +342,24 @@ impl Target for SimTarget {
         // NVMe reports whole kelvin. A card without heat is as warm as the room.
         let celsius = self.card.rig.card.celsius(self.now as f64).unwrap_or(thermal.ambient_c);
         Some(celsius.round())
+    }
+
+    fn health(&mut self) -> Option<SmartLog> {
+        let now = self.now as f64;
+        let card = &self.spec.archetype;
+        let identity = card.identity.nvme.as_ref()?;
+        let ambient = card.thermal.as_ref().map_or(25.0, |t| t.ambient_c);
+        let counters = self.card.rig.card.counters();
+        let all = card.wear.as_ref().map_or(0, |w| u64::from(w.spare_blocks));
+        let left = counters.spare_blocks.unwrap_or(all);
+        let facts = Facts {
+            celsius: self.card.rig.card.celsius(now).unwrap_or(ambient),
+            counters,
+            heat: self.card.rig.card.heat_counters(now),
+            seconds: now / 1e9,
+            spare: (left * 100).checked_div(all).map_or(100, |percent| percent.min(100) as u8),
+        };
+        smart::smart(identity, &facts)
     }
 
     fn reopen(&mut self) -> Result<(), TargetError> {

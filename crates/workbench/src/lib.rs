@@ -17,6 +17,7 @@ pub mod fit;
 pub mod format;
 pub mod identify;
 mod journal;
+mod kept;
 pub mod opening;
 mod recording;
 pub mod restore;

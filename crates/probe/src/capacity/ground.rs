@@ -3,18 +3,16 @@
 //!
 //! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
 
-use super::ranges::Ranges;
 use crate::card::{Answer, Card, Piece, pieces};
 use crate::keeper::Keeper;
+use crate::saving::Saving;
+pub(super) use crate::saving::UNIT;
 use crate::sector::{SECTOR, SectorFound, look};
 use crate::trouble::Stop;
 use crate::watch::Watch;
 use cardscope_engine::content::Content;
 use cardscope_engine::runner::random::Random;
 use std::collections::BTreeMap;
-
-/// Smallest stretch that is looked at: the page of every cache of a fake that is known, and a multiple of every sector.
-pub(super) const UNIT: u32 = 4096;
 
 /// So many losses are remembered, for a test that ends early.
 const MOST_LOSSES: usize = 64;
@@ -53,13 +51,11 @@ impl State {
 /// The card, and all that is known of what was done to it.
 pub(super) struct Ground<'g, 't> {
     pub(super) card: &'g mut Card<'t>,
-    keeper: Option<&'g mut dyn Keeper>,
+    saving: Saving<'g>,
     pub(super) watch: &'g mut dyn Watch,
     pub(super) random: Random,
     pub(super) salt: u64,
     generation: u32,
-    saved: Ranges,
-    unsavable: Ranges,
     /// Writes that failed twice.
     pub(super) failed_writes: u64,
     /// What was lost in two looks, the first of it.
@@ -82,12 +78,10 @@ impl<'g, 't> Ground<'g, 't> {
         Ground {
             salt: super::salt(options),
             card,
-            keeper,
+            saving: Saving::new(keeper),
             watch,
             random: Random::new(options.seed),
             generation: 0,
-            saved: Ranges::default(),
-            unsavable: Ranges::default(),
             failed_writes: 0,
             losses: Vec::new(),
             wavered: Vec::new(),
@@ -103,7 +97,7 @@ impl<'g, 't> Ground<'g, 't> {
     }
 
     pub(super) fn keeps_data(&self) -> bool {
-        self.keeper.is_some()
+        self.saving.keeps_data()
     }
 
     /// The block at this address.
@@ -114,36 +108,7 @@ impl<'g, 't> Ground<'g, 't> {
 
     /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
     pub(super) fn save(&mut self, wanted: &[Piece]) -> Result<(), Stop> {
-        let Some(keeper) = self.keeper.as_deref_mut() else { return Ok(()) };
-        let block = self.card.block();
-        let new: Vec<Piece> = wanted
-            .iter()
-            .flat_map(|p| pieces(p.offset, p.end(), block))
-            .filter(|p| !self.saved.contains(*p) && !self.unsavable.contains(*p))
-            .collect();
-        if new.is_empty() {
-            return Ok(());
-        }
-        let mut unreadable = Vec::new();
-        self.card.read(new.iter().copied(), Content::Buffer, |piece, _, answer| match answer {
-            Answer::Differs { bytes, .. } => Ok(keeper.keep(piece.offset, bytes)?),
-            Answer::Same | Answer::Failed(_) => {
-                unreadable.push(piece);
-                Ok(())
-            }
-        })?;
-        keeper.commit()?;
-        new.iter().filter(|p| !unreadable.contains(p)).for_each(|p| self.saved.add(*p));
-        // A large piece may be unreadable in one place only: what can be saved of it is.
-        for piece in unreadable {
-            if piece.len <= UNIT {
-                self.unsavable.add(piece);
-            } else {
-                let parts: Vec<Piece> = pieces(piece.offset, piece.end(), UNIT).collect();
-                self.save(&parts)?;
-            }
-        }
-        Ok(())
+        self.saving.save(self.card, wanted)
     }
 
     /// Saves and stamps pieces, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
@@ -157,11 +122,11 @@ impl<'g, 't> Ground<'g, 't> {
         self.generation += 1;
         let generation = self.generation;
         let content = Content::Stamp { salt: self.salt, generation };
-        let unit = |piece: &Piece| if self.unsavable.touches(*piece) { UNIT } else { piece.len };
+        let unit = |piece: &Piece| if self.saving.failed_on(*piece) { UNIT } else { piece.len };
         let mut claims: Vec<Claim> = wanted
             .iter()
             .flat_map(|p| pieces(p.offset, p.end(), unit(p)))
-            .map(|piece| Claim { piece, generation, written: !self.unsavable.touches(piece) })
+            .map(|piece| Claim { piece, generation, written: !self.saving.failed_on(piece) })
             .collect();
         let mut failed = Vec::new();
         let writes: Vec<Piece> = claims.iter().filter(|c| c.written).map(|c| c.piece).collect();

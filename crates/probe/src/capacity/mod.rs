@@ -14,7 +14,6 @@ mod judge;
 mod pattern;
 mod places;
 mod quick;
-mod ranges;
 mod tail;
 
 use crate::card::Card;

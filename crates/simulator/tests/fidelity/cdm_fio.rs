@@ -69,7 +69,7 @@ pub(crate) fn session(name: &str, sizes_mib: &[u64], form: Form) -> Session {
             rig.run(&mut highest_c)
         })
         .collect();
-    let throttled = rig.card.smart().unwrap().thermal_management_t1_transitions;
+    let throttled = rig.card.health().unwrap().thermal_management_t1_transitions;
     Session { runs, idle_c, highest_c, throttled }
 }
 

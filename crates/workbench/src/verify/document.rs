@@ -5,7 +5,7 @@ use crate::opening::Opened;
 use cardscope_model::label::{self, Label, Measured, Seen};
 use cardscope_model::verify::{MapSpeed, Method, Verdict, VerifyReport};
 use cardscope_probe::capacity::{self, Outcome};
-use cardscope_probe::card::Card;
+use cardscope_probe::card::{Card, Tally};
 
 /// So many failed I/Os are listed.
 const MOST_TROUBLES: usize = 100;
@@ -60,13 +60,18 @@ pub(super) fn quick(report: &mut VerifyReport, outcome: &Outcome, announced: u64
 
 /// Adds what was moved since the card's clock stood at `began`.
 pub(super) fn count(report: &mut VerifyReport, card: &mut Card<'_>, began: f64) {
-    let tally = card.tally();
+    let seconds = card.seconds() - began;
+    add(report, card.tally(), seconds);
+    let room = MOST_TROUBLES.saturating_sub(report.troubles.len());
+    report.troubles.extend(card.troubles().iter().take(room).cloned());
+}
+
+/// Adds bytes moved, and the seconds that it took.
+pub(super) fn add(report: &mut VerifyReport, tally: Tally, seconds: f64) {
     report.bytes_written += tally.written;
     report.bytes_restored += tally.restored;
     report.bytes_read += tally.read;
-    report.seconds += card.seconds() - began;
-    let room = MOST_TROUBLES.saturating_sub(report.troubles.len());
-    report.troubles.extend(card.troubles().iter().take(room).cloned());
+    report.seconds += seconds;
 }
 
 /// Holds what is printed on the card against what was found out.

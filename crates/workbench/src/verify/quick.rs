@@ -6,22 +6,21 @@ use super::{Outcome, Request};
 use crate::consent::{Consent, DataKept};
 use crate::error::Failure;
 use crate::event::{Event, Listener};
-use crate::journal::{Journal, Witness};
+use crate::journal::Journal;
+use crate::kept::{self, Returned};
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
 use crate::watching::Watching;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::condition::Condition;
-use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::label;
 use cardscope_model::units::{BinarySize, Capacity, MIB};
 use cardscope_model::verify::{Method, Verdict, VerifyReport};
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, Options};
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::Keeper;
-use cardscope_probe::restore::{PutBack, put_back};
-use cardscope_probe::trouble::Stop;
+use cardscope_probe::restore::PutBack;
 use std::path::Path;
 
 /// Below this there is nothing that a sample could tell.
@@ -72,8 +71,9 @@ pub(super) fn run(
     report.session = Some(recording.name());
     let failure = probe(&mut opened, journal.as_mut(), &options, interrupt, listener, &mut report).err();
     let waits = journal.as_ref().filter(|_| !report.data_kept).map(|j| j.path().display().to_string());
-    let failure = failure.map(|failure| naming(failure, waits.as_deref()));
-    let failure = failure.or(journal.and_then(|journal| settle(journal, &mut report).err()));
+    let failure = failure.map(|failure| kept::naming(failure, waits.as_deref()));
+    let failure = failure
+        .or(journal.and_then(|journal| kept::settle(journal, report.data_kept, &mut report.findings).err()));
     document::judge_label(&mut report, printed.as_ref(), &opened);
     report.error = failure.as_ref().map(ToString::to_string);
     let stored = recording.finish(&report, failure.as_ref());
@@ -137,25 +137,14 @@ fn probe(
     let mut failure = stop.clone().map(Failure::from);
     document::count(report, &mut card, began);
     drop(card);
-    let gone = matches!(stop, Some(Stop::Target(_)));
     if let Some(journal) = journal {
-        if gone {
-            report.data_kept = journal.kept().is_empty();
-        } else if !still_in(opened, journal) {
-            failure = Some(Failure::Io(
-                "another card is in the slot than before; nothing more was written to it".to_owned(),
-            ));
-        } else {
-            // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
-            let own = Interrupt::default();
-            let mut card = Card::new(opened.target.as_mut(), &own, BLOCK, DEPTH)?;
-            let resumed = card.seconds();
-            match put_back(&mut card, journal, &mut watch) {
-                Ok(back) => came_back(report, &back),
-                Err(stop) => failure = failure.or(Some(stop.into())),
-            }
-            document::count(report, &mut card, resumed);
+        let returned = Returned::after(stop.as_ref(), opened, journal, &mut watch);
+        document::add(report, returned.tally, returned.seconds);
+        report.data_kept = returned.all_is_there();
+        if let Some(back) = &returned.back {
+            came_back(report, back);
         }
+        failure = returned.failure.or(failure);
     }
     report.io_path = opened.target.info().io_path.to_owned();
     failure.map_or(Ok(()), Err)
@@ -178,48 +167,5 @@ fn came_back(report: &mut VerifyReport, back: &PutBack) {
         report.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
     }
     let first = back.lost.iter().chain(back.unreadable.iter().map(|(r, _)| r)).map(|r| r.offset).min();
-    report.findings.push(
-        Finding::new("not-put-back", Weight::Bad, 1.0, "some of the card's data could not be put back")
-            .because("bytes that the card did not keep", lost)
-            .because("bytes that could not be read from the journal", unreadable)
-            .because("first address", first.unwrap_or_default())
-            .advise("copy what the card still holds, then restore the journal once more"),
-    );
-}
-
-/// Whether the card is still the one that the journal is about: of the blocks that were looked at before the test and
-/// that it did not touch and that can be read, one at least must be as it was.
-fn still_in(opened: &mut Opened, journal: &Journal) -> bool {
-    let kept = journal.kept();
-    let touched = |w: &Witness| {
-        kept.iter().any(|k| k.offset < w.offset + u64::from(w.len) && w.offset < k.offset + k.len)
-    };
-    let telling = journal.about().witnesses.iter().filter(|w| !w.constant && !touched(w));
-    let answers: Vec<bool> = telling.filter_map(|w| w.is_there(opened.target.as_mut())).collect();
-    answers.is_empty() || answers.contains(&true)
-}
-
-/// A journal whose content is all on the card again goes; any other stays, and is named.
-fn settle(journal: Journal, report: &mut VerifyReport) -> Result<(), Failure> {
-    if report.data_kept {
-        return journal.finish();
-    }
-    let path = journal.path().display().to_string();
-    report.findings.push(
-        Finding::new("journal-waits", Weight::Hint, 1.0, "what was on the card is kept in a journal")
-            .because("journal", &path)
-            .advise(format!("put it back with `cardscope restore {path}`")),
-    );
-    Ok(())
-}
-
-/// A failure that leaves a journal says where it is.
-fn naming(failure: Failure, journal: Option<&str>) -> Failure {
-    let Some(path) = journal else { return failure };
-    match failure {
-        Failure::Io(reason) => Failure::Io(format!(
-            "{reason}. What was on the card is kept: put it back with `cardscope restore {path}`"
-        )),
-        other => other,
-    }
+    report.findings.push(kept::not_put_back(lost, unreadable, first));
 }

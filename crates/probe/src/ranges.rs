@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 /// A set of bytes as disjoint ranges, start to end.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ranges(BTreeMap<u64, u64>);
+pub(crate) struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
     /// Adds a range.
-    pub(super) fn add(&mut self, piece: Piece) {
+    pub(crate) fn add(&mut self, piece: Piece) {
         let (mut start, mut end) = (piece.offset, piece.end());
         let touching: Vec<u64> =
             self.0.range(..=end).rev().take_while(|(_, e)| **e >= start).map(|(s, _)| *s).collect();
@@ -22,17 +22,17 @@ impl Ranges {
     }
 
     /// Whether a range is in it whole.
-    pub(super) fn contains(&self, piece: Piece) -> bool {
+    pub(crate) fn contains(&self, piece: Piece) -> bool {
         self.0.range(..=piece.offset).next_back().is_some_and(|(_, end)| *end >= piece.end())
     }
 
     /// Whether a range has a byte in it.
-    pub(super) fn touches(&self, piece: Piece) -> bool {
+    pub(crate) fn touches(&self, piece: Piece) -> bool {
         self.0.range(..piece.end()).next_back().is_some_and(|(_, end)| *end > piece.offset)
     }
 
     /// Bytes in it.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
 }

@@ -1,0 +1,228 @@
+//! `map`: what is inside a card, as far as timing shows it. Each property says how it was found, how sure that is, on
+//! which numbers it rests and what it cost, or why it is not known.
+
+pub mod plot;
+pub mod property;
+
+use crate::caveat::Caveat;
+use crate::condition::Condition;
+use crate::finding::{Finding, Weight};
+use crate::verify::{SpeedMap, Trouble};
+use plot::Plot;
+use property::Property;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Erase blocks that may be open for writing at a time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenBlocks {
+    /// Written in order inside each block.
+    pub linear: Property<u32>,
+    /// Written out of order inside each block.
+    pub random: Property<u32>,
+}
+
+/// One size of the read or write curve (seed 004).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct SizePoint {
+    /// Bytes of an I/O.
+    pub bytes: u64,
+    /// Speed in MB/s, one I/O after the other.
+    pub mb_s: f64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Median time of one, in microseconds.
+    pub p50_us: f64,
+    /// How many were timed.
+    pub ios: u64,
+}
+
+/// What the cost of I/Os of different sizes shows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Curves {
+    /// Reads in order.
+    pub sequential_read: Vec<SizePoint>,
+    /// Reads at random.
+    pub random_read: Vec<SizePoint>,
+    /// Writes in order.
+    pub sequential_write: Vec<SizePoint>,
+    /// Writes at random.
+    pub random_write: Vec<SizePoint>,
+}
+
+/// A raw table in the layout of flashbench, from our own timings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlashbenchTable {
+    /// `align`, `find-fat`, `open-au-linear`, `open-au-random`, `scatter`.
+    pub kind: String,
+    /// Parameters by name, in bytes or as a count: `blocksize`, `erasesize`, `open-au-nr` …
+    pub parameters: BTreeMap<String, u64>,
+    /// Rows: of `align` the unit in bytes, then pre, on, post and diff in nanoseconds; of the others the block size in
+    /// bytes (of `scatter` the position), then bytes per second for each column (of `scatter` nanoseconds).
+    pub rows: Vec<(u64, Vec<f64>)>,
+}
+
+/// One line of the block that opens seed 004: a figure and how it was got.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProfileLine {
+    /// What: `page size`, `read latency`, `random write 4 KiB` …
+    pub what: String,
+    /// The figure with its unit, or why there is none.
+    pub value: String,
+    /// How it was got: which section, how many I/Os.
+    pub how: String,
+}
+
+/// Advice that follows from what was found, ready to paste.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// First byte at which a partition should start.
+    pub partition_start_bytes: Option<u64>,
+    /// ext4: `stride` in blocks of 4 KiB.
+    pub ext4_stride: Option<u64>,
+    /// ext4: `stripe_width` in blocks of 4 KiB.
+    pub ext4_stripe_width: Option<u64>,
+    /// F2FS: segments of 2 MiB in a section.
+    pub f2fs_segments_per_section: Option<u64>,
+    /// exFAT: cluster size in bytes.
+    pub exfat_cluster_bytes: Option<u64>,
+    /// I/Os smaller than this are slow on this card, in bytes.
+    pub slow_below_bytes: Option<u64>,
+    /// Mount options worth having.
+    pub mount_options: Vec<String>,
+    /// Commands ready to paste, each with what it does.
+    pub commands: Vec<Command>,
+    /// What was tried and measured before it was advised: discard, file systems.
+    pub tried: Vec<Tried>,
+    /// In sentences.
+    pub words: Vec<String>,
+}
+
+/// A command ready to paste.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Command {
+    /// What it does.
+    pub what: String,
+    /// The command, with the target's own name in it.
+    pub command: String,
+}
+
+/// Small writes in one state of the card or on one file system.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// `as it was`, `after discard`, `ext4`, `f2fs`, `nilfs2`, `exfat`.
+    pub what: String,
+    /// Random 4 KiB writes, each synced, per second; `None` where it could not be tried.
+    pub iops: Option<f64>,
+    /// Their 95 % interval.
+    pub ci95: Option<(f64, f64)>,
+    /// Longest time of one, in seconds.
+    pub longest_s: Option<f64>,
+    /// Why it could not be tried.
+    pub reason: Option<String>,
+}
+
+/// What was measured. Everything is `not_tested` at first, so that a map that ends early still says what it is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Effective page.
+    pub page_bytes: Property<u64>,
+    /// Bytes that the controller fetches for one read.
+    pub read_unit_bytes: Property<u64>,
+    /// Erase block, allocation unit.
+    pub erase_block_bytes: Property<u64>,
+    /// Segment of the mapping table.
+    pub map_segment_bytes: Property<u64>,
+    /// Share of the card that was never written, as reads show it: 0 to 1.
+    pub unmapped_share: Property<f64>,
+    /// Erase blocks open at a time.
+    pub open_blocks: OpenBlocks,
+    /// Region at the start that is treated specially.
+    pub fat_region_bytes: Property<u64>,
+    /// Writes up to this size go to a log of their own.
+    pub small_write_log_bytes: Property<u64>,
+    /// What closing a block copies: `all`, `rest`, `written`.
+    pub merge: Property<String>,
+    /// Speed of the card's own copying in MB/s.
+    pub copy_mb_s: Property<f64>,
+    /// Span up to which small random writes keep their speed.
+    pub random_write_span_bytes: Property<u64>,
+    /// Bytes that planes or chips share out: a read of so much is as fast as its parts at once.
+    pub plane_bytes: Property<u64>,
+    /// Bytes written before the speed falls for good.
+    pub slc_cache_bytes: Property<u64>,
+    /// Speed after that, in MB/s.
+    pub after_cache_mb_s: Property<f64>,
+    /// Commands that the card really works on at a time.
+    pub queue_depth_effective: Property<f64>,
+    /// IOPS of writes at queue depth 32 over those at 1: below 0.5 the queue is a fake.
+    pub write_queue_gain: Property<f64>,
+    /// Cost by block size.
+    pub curves: Curves,
+    /// Speed over the address axis.
+    pub axis: Option<SpeedMap>,
+    /// Raw tables in flashbench's layout.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub tables: Vec<FlashbenchTable>,
+    /// Pictures that belong to no single property.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub plots: Vec<Plot>,
+    /// Conclusions of the detectors that are no property: a fake queue, a reader that splits writes …
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
+}
+
+/// The document of `map`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MapReport {
+    /// The target as it was named.
+    pub target: String,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: Measured,
+    /// What follows from it.
+    pub advice: Advice,
+    /// The block that opens seed 004.
+    pub profile: Vec<ProfileLine>,
+    /// Bytes that the target announces.
+    pub announced_bytes: u64,
+    /// True where everything that was on the card is there again.
+    pub data_kept: bool,
+    /// Written, putting back left out.
+    pub bytes_written: u64,
+    /// Put back.
+    pub bytes_restored: u64,
+    /// Read.
+    pub bytes_read: u64,
+    /// How long it took, by the target's clock.
+    pub seconds: f64,
+    /// I/Os that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub troubles: Vec<Trouble>,
+    /// What was true of card and rig.
+    pub condition: Condition,
+    /// How the I/O went.
+    pub io_path: String,
+    /// The seed of places and data.
+    pub seed: u64,
+    /// Doubts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub caveats: Vec<Caveat>,
+    /// Conclusions.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
+    /// Where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// What ended it early, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+}
+
+impl MapReport {
+    /// Whether something speaks against the card: exit status 1.
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        self.findings.iter().chain(&self.measured.findings).any(|f| f.weight == Weight::Bad)
+    }
+}

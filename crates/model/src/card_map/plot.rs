@@ -1,0 +1,60 @@
+//! A picture as data: what is drawn, not how. Terminal, SVG and HTML each draw it in their own way.
+
+use serde::{Deserialize, Serialize};
+
+/// How an axis is divided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// By powers of two: sizes.
+    Log2,
+    /// By powers of ten: times and speeds that span much.
+    Log10,
+}
+
+/// One axis.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// What is along it.
+    pub label: String,
+    /// Unit of its numbers: `bytes`, `µs`, `MB/s`, `s`, `°C`.
+    pub unit: String,
+    /// How it is divided.
+    pub scale: Scale,
+}
+
+impl Axis {
+    /// An axis.
+    #[must_use]
+    pub fn new(label: &str, unit: &str, scale: Scale) -> Self {
+        Axis { label: label.to_owned(), unit: unit.to_owned(), scale }
+    }
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// x and y, in the units of the axes.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plot {
+    /// What it shows.
+    pub title: String,
+    /// To the right.
+    pub x: Axis,
+    /// Upwards.
+    pub y: Axis,
+    /// What is drawn.
+    pub series: Vec<Series>,
+    /// Places worth a line across, with their name: x and text.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub marks: Vec<(f64, String)>,
+}

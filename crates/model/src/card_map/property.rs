@@ -1,0 +1,165 @@
+//! One thing that was looked for in a card: measured, not there, more than could be looked at, or not looked at.
+
+use super::plot::Plot;
+use serde::{Deserialize, Serialize};
+
+/// What became of looking for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// There it is.
+    Measured,
+    /// It was looked for, and the card shows nothing.
+    None,
+    /// More than `bound`, where the test ended.
+    AtLeast,
+    /// It was not looked for; `reason` says why.
+    #[default]
+    NotTested,
+}
+
+/// A number that a conclusion rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Number {
+    /// Of what.
+    pub what: String,
+    /// The number.
+    pub value: f64,
+    /// Its unit: `µs`, `MB/s`, `bytes`, `%`, or empty for a count.
+    pub unit: String,
+}
+
+/// What a value rests on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// How it was looked for, in one sentence.
+    pub method: String,
+    /// The numbers, in reading order.
+    pub numbers: Vec<Number>,
+    /// The picture of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub plot: Option<Plot>,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+/// What looking for something cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Read, saving originals included.
+    pub read_bytes: u64,
+    /// Written, putting back left out.
+    pub written_bytes: u64,
+    /// Seconds of the target's clock.
+    pub seconds: f64,
+}
+
+impl Evidence {
+    /// Evidence by a method, without numbers yet.
+    #[must_use]
+    pub fn by(method: impl Into<String>) -> Self {
+        Evidence { method: method.into(), ..Evidence::default() }
+    }
+
+    /// Adds a number.
+    #[must_use]
+    pub fn number(mut self, what: &str, value: f64, unit: &str) -> Self {
+        self.numbers.push(Number { what: what.to_owned(), value, unit: unit.to_owned() });
+        self
+    }
+
+    /// Adds the picture.
+    #[must_use]
+    pub fn plot(mut self, plot: Plot) -> Self {
+        self.plot = Some(plot);
+        self
+    }
+
+    /// Says what it cost.
+    #[must_use]
+    pub fn cost(mut self, cost: Cost) -> Self {
+        self.cost = cost;
+        self
+    }
+}
+
+/// A property and how well it is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Property<T> {
+    /// The value; `None` unless it was measured.
+    pub value: Option<T>,
+    /// What became of looking for it.
+    pub status: Status,
+    /// Where the test ended without reaching it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bound: Option<T>,
+    /// Why it was not tested.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+    /// 0 to 1: probability of the value, or of `none`, among the alternatives that were considered.
+    pub confidence: f64,
+    /// What it rests on.
+    pub evidence: Evidence,
+}
+
+impl<T> Default for Property<T> {
+    fn default() -> Self {
+        Property::not_tested("the map ended before it")
+    }
+}
+
+impl<T> Property<T> {
+    /// There it is.
+    #[must_use]
+    pub fn measured(value: T, confidence: f64, evidence: Evidence) -> Self {
+        Property { value: Some(value), ..Self::with(Status::Measured, confidence, evidence) }
+    }
+
+    /// Looked for, and nothing shows.
+    #[must_use]
+    pub fn none(confidence: f64, evidence: Evidence) -> Self {
+        Self::with(Status::None, confidence, evidence)
+    }
+
+    /// Not reached up to `bound`.
+    #[must_use]
+    pub fn at_least(bound: T, confidence: f64, evidence: Evidence) -> Self {
+        Property { bound: Some(bound), ..Self::with(Status::AtLeast, confidence, evidence) }
+    }
+
+    /// Not looked for.
+    #[must_use]
+    pub fn not_tested(reason: impl Into<String>) -> Self {
+        let reason = Some(reason.into());
+        Property { reason, ..Self::with(Status::NotTested, 0.0, Evidence::default()) }
+    }
+
+    fn with(status: Status, confidence: f64, evidence: Evidence) -> Self {
+        Property { value: None, status, bound: None, reason: None, confidence, evidence }
+    }
+
+    /// True where there is a value.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.status == Status::Measured
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_scripts_read_stands_there_and_a_value_only_where_it_was_measured() {
+        let found = Property::measured(4_194_304_u64, 0.99, Evidence::by("reads"));
+        let json = serde_json::to_value(&found).unwrap();
+        assert_eq!((json["value"].as_u64(), json["status"].as_str()), (Some(4_194_304), Some("measured")));
+        let more = serde_json::to_value(Property::at_least(32_u32, 0.9, Evidence::default())).unwrap();
+        assert!(more["value"].is_null() && more["bound"] == 32 && more["status"] == "at_least", "{more}");
+        let not = serde_json::to_value(Property::<u64>::not_tested("no budget")).unwrap();
+        assert!(
+            not["value"].is_null() && not["reason"] == "no budget" && not["status"] == "not_tested",
+            "{not}"
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! Saving what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
+//! read, so that it cannot be saved, must not be overwritten.
+
+use crate::card::{Answer, Card, Piece, pieces};
+use crate::keeper::Keeper;
+use crate::ranges::Ranges;
+use crate::trouble::Stop;
+use cardscope_engine::content::Content;
+
+/// Smallest stretch that is saved or given up by itself: the page of every cache of a fake that is known, and a
+/// multiple of every sector.
+pub(crate) const UNIT: u32 = 4096;
+
+/// What is saved of a card. Without a keeper its content may go, and nothing is saved.
+pub struct Saving<'k> {
+    keeper: Option<&'k mut dyn Keeper>,
+    saved: Ranges,
+    unsavable: Ranges,
+}
+
+impl<'k> Saving<'k> {
+    /// Nothing is saved yet. `None` says that the card's content may go.
+    #[must_use]
+    pub fn new(keeper: Option<&'k mut dyn Keeper>) -> Self {
+        Saving { keeper, saved: Ranges::default(), unsavable: Ranges::default() }
+    }
+
+    /// True where the content is kept.
+    #[must_use]
+    pub fn keeps_data(&self) -> bool {
+        self.keeper.is_some()
+    }
+
+    /// Whether a piece may be overwritten now: all of it is saved, or may go.
+    #[must_use]
+    pub fn covers(&self, piece: Piece) -> bool {
+        self.keeper.is_none() || self.saved.contains(piece)
+    }
+
+    /// Whether a part of a piece could not be saved.
+    pub(crate) fn failed_on(&self, piece: Piece) -> bool {
+        self.unsavable.touches(piece)
+    }
+
+    /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or the keeper cannot keep; then nothing may be written.
+    pub fn save(&mut self, card: &mut Card<'_>, wanted: &[Piece]) -> Result<(), Stop> {
+        let Some(keeper) = self.keeper.as_deref_mut() else { return Ok(()) };
+        let block = card.block();
+        let new: Vec<Piece> = wanted
+            .iter()
+            .flat_map(|p| pieces(p.offset, p.end(), block))
+            .filter(|p| !self.saved.contains(*p) && !self.unsavable.contains(*p))
+            .collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut unreadable = Vec::new();
+        card.read(new.iter().copied(), Content::Buffer, |piece, _, answer| match answer {
+            Answer::Differs { bytes, .. } => Ok(keeper.keep(piece.offset, bytes)?),
+            Answer::Same | Answer::Failed(_) => {
+                unreadable.push(piece);
+                Ok(())
+            }
+        })?;
+        keeper.commit()?;
+        new.iter().filter(|p| !unreadable.contains(p)).for_each(|p| self.saved.add(*p));
+        // A large piece may be unreadable in one place only: what can be saved of it is.
+        for piece in unreadable {
+            if piece.len <= UNIT {
+                self.unsavable.add(piece);
+            } else {
+                let parts: Vec<Piece> = pieces(piece.offset, piece.end(), UNIT).collect();
+                self.save(card, &parts)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! Where a probe measures: the card, what is saved of it, what may still be spent. Every single timing goes through
+//! here, so that nothing is written that was not saved or may not go.
+
+use crate::card::{Card, Piece};
+use crate::saving::Saving;
+use crate::trouble::Stop;
+use crate::watch::Watch;
+use cardscope_engine::content::Content;
+use cardscope_engine::runner::random::Random;
+use cardscope_engine::target::{Direction, Region};
+use cardscope_model::card_map::property::Cost;
+use cardscope_model::nvme::SmartLog;
+use cardscope_model::units::seconds;
+use std::time::Duration;
+
+/// What may be used and spent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Decides places and order.
+    pub seed: u64,
+    /// The part of the target that may be used: all of a card, the test file of a directory, or what the user named.
+    pub region: Region,
+    /// Bytes that may be written in all.
+    pub max_write: Option<u64>,
+    /// Time after which nothing new begins.
+    pub budget: Option<Duration>,
+}
+
+/// The card, and all that may be done to it.
+pub struct Site<'s, 't> {
+    /// Nobody else reaches it: what is not saved cannot be written.
+    card: &'s mut Card<'t>,
+    saving: Saving<'s>,
+    /// Hears how far it is.
+    pub watch: &'s mut dyn Watch,
+    /// Places and orders.
+    pub random: Random,
+    /// What may be used.
+    pub region: Region,
+    salt: u64,
+    generation: u32,
+    max_write: u64,
+    deadline: Option<f64>,
+}
+
+impl<'s, 't> Site<'s, 't> {
+    /// Nothing is saved yet and nothing spent.
+    pub fn new(
+        card: &'s mut Card<'t>,
+        saving: Saving<'s>,
+        limits: &Limits,
+        watch: &'s mut dyn Watch,
+    ) -> Self {
+        let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
+        Site {
+            card,
+            saving,
+            watch,
+            random: Random::new(limits.seed),
+            region: limits.region,
+            salt: salt(limits.seed),
+            generation: 0,
+            max_write: limits.max_write.unwrap_or(u64::MAX),
+            deadline,
+        }
+    }
+
+    /// Whether there is time for something that takes about `seconds`.
+    pub fn has_time(&mut self, seconds: f64) -> bool {
+        self.deadline.is_none_or(|end| self.card.seconds() + seconds <= end)
+    }
+
+    /// Whether `bytes` more may be written.
+    pub fn may_write(&self, bytes: u64) -> bool {
+        self.card.tally().written.saturating_add(bytes) <= self.max_write
+    }
+
+    /// Saves what stands in pieces that are about to be overwritten, many at once: each call syncs the journal.
+    ///
+    /// # Errors
+    /// [`Stop::Limit`] where a piece lies outside of what may be used, or more would be written than may be.
+    pub fn prepare(&mut self, pieces: &[Piece]) -> Result<(), Stop> {
+        let end = self.region.start + self.region.len;
+        let inside = |p: &Piece| p.offset >= self.region.start && p.end() <= end;
+        if !pieces.iter().all(inside) || !self.may_write(pieces.iter().map(|p| u64::from(p.len)).sum()) {
+            return Err(Stop::Limit);
+        }
+        self.saving.save(self.card, pieces)
+    }
+
+    /// How long reading a piece takes by itself, in seconds; `None` where it failed.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it.
+    pub fn read(&mut self, piece: Piece) -> Result<Option<f64>, Stop> {
+        self.card.time(Direction::Read, Content::Buffer, piece)
+    }
+
+    /// How long writing a piece takes by itself, in seconds; `None` where it failed or could not be saved before.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it.
+    pub fn write(&mut self, piece: Piece) -> Result<Option<f64>, Stop> {
+        if !self.may_overwrite(piece) {
+            return Ok(None);
+        }
+        let content = self.content();
+        self.card.time(Direction::Write, content, piece)
+    }
+
+    /// Writes pieces in order with as many in flight as the card was shaped for; `each` hears when each ended, in
+    /// seconds since the first was submitted. Pieces that could not be saved are left out.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it.
+    pub fn write_course(
+        &mut self,
+        pieces: impl IntoIterator<Item = Piece>,
+        mut each: impl FnMut(Piece, f64),
+    ) -> Result<(), Stop> {
+        let content = self.content();
+        let pieces: Vec<Piece> = pieces.into_iter().filter(|p| self.may_overwrite(*p)).collect();
+        let began = self.card.now();
+        self.card.course(Direction::Write, content, pieces, |piece, at| {
+            each(piece, seconds(at.saturating_sub(began)));
+            Ok(())
+        })
+    }
+
+    /// Reads pieces in order with as many in flight as the card was shaped for.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it.
+    pub fn read_course(
+        &mut self,
+        pieces: impl IntoIterator<Item = Piece>,
+        mut each: impl FnMut(Piece, f64),
+    ) -> Result<(), Stop> {
+        let began = self.card.now();
+        self.card.course(Direction::Read, Content::Buffer, pieces, |piece, at| {
+            each(piece, seconds(at.saturating_sub(began)));
+            Ok(())
+        })
+    }
+
+    /// Tells the card that a range holds nothing of value, where its content may go; false where it may not, lies
+    /// outside of what may be used, or the card takes no such hint.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
+        let inside = start >= self.region.start && start + len <= self.region.start + self.region.len;
+        if self.saving.keeps_data() || !inside {
+            return Ok(false);
+        }
+        self.card.discard(start, len)
+    }
+
+    /// True where what is overwritten is saved first and put back later, which doubles its cost.
+    #[must_use]
+    pub fn keeps_data(&self) -> bool {
+        self.saving.keeps_data()
+    }
+
+    /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time.
+    ///
+    /// # Errors
+    /// If memory or the I/O path cannot be had.
+    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
+        self.card.shape(block, depth)
+    }
+
+    /// How long a command takes that needs no flash, in seconds, where there is one.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
+        self.card.ping()
+    }
+
+    /// What the card counts of itself, where it counts.
+    pub fn health(&mut self) -> Option<SmartLog> {
+        self.card.health()
+    }
+
+    /// Temperature in °C, where it can be had.
+    pub fn temperature(&mut self) -> Option<f64> {
+        self.card.temperature()
+    }
+
+    /// Has the card store what it accepted.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn flush(&mut self) -> Result<(), Stop> {
+        self.card.flush()
+    }
+
+    /// Closes and opens the card again, so that no cache of the host answers for it.
+    ///
+    /// # Errors
+    /// If it cannot be opened any more.
+    pub fn reopen(&mut self) -> Result<(), Stop> {
+        self.card.reopen()
+    }
+
+    /// Lets time pass without I/O.
+    pub fn idle(&mut self, time: Duration) {
+        self.card.idle(time);
+    }
+
+    /// The card's clock, in seconds.
+    pub fn seconds(&mut self) -> f64 {
+        self.card.seconds()
+    }
+
+    /// Smallest unit of an I/O in bytes.
+    #[must_use]
+    pub fn sector(&self) -> u32 {
+        self.card.sector()
+    }
+
+    /// Whether the content of a piece is saved, or may go, and it lies in what may be used.
+    fn may_overwrite(&self, piece: Piece) -> bool {
+        let end = self.region.start + self.region.len;
+        piece.offset >= self.region.start && piece.end() <= end && self.saving.covers(piece)
+    }
+
+    /// Stamps, so that what was written is known again when it is put back after a crash.
+    fn content(&mut self) -> Content {
+        self.generation += 1;
+        Content::Stamp { salt: self.salt, generation: self.generation }
+    }
+
+    /// What has been spent since `before`, which this gave earlier.
+    pub fn spent(&mut self) -> Cost {
+        let tally = self.card.tally();
+        Cost { read_bytes: tally.read, written_bytes: tally.written, seconds: self.card.seconds() }
+    }
+
+    /// The cost of what was done since `before`.
+    pub fn cost_since(&mut self, before: Cost) -> Cost {
+        let now = self.spent();
+        Cost {
+            read_bytes: now.read_bytes - before.read_bytes,
+            written_bytes: now.written_bytes - before.written_bytes,
+            seconds: now.seconds - before.seconds,
+        }
+    }
+
+    /// Tells that a part begins.
+    pub fn phase(&mut self, what: &str) {
+        self.watch.phase(what, None, None);
+    }
+}
+
+/// The salt of the stamps that a probe with this seed writes; a journal notes it before anything is overwritten.
+#[must_use]
+pub fn salt(seed: u64) -> u64 {
+    cardscope_engine::runner::random::mix(seed ^ 0x7369_7465)
+}

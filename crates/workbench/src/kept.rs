@@ -1,0 +1,149 @@
+//! What every verb that keeps the card's data does around its probe: a journal before, everything put back and
+//! compared after, however the probe ended; what could not be put back is said, and where it is.
+
+use crate::error::Failure;
+use crate::journal::{Journal, Witness};
+use crate::opening::Opened;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_probe::capacity::{BLOCK, DEPTH};
+use cardscope_probe::card::{Card, Tally};
+use cardscope_probe::keeper::Keeper;
+use cardscope_probe::restore::{PutBack, put_back};
+use cardscope_probe::trouble::Stop;
+use cardscope_probe::watch::Watch;
+
+/// What became of the card's data after a probe.
+#[derive(Debug)]
+pub(crate) struct Returned {
+    /// What was put back; `None` where nothing could be.
+    pub(crate) back: Option<PutBack>,
+    /// Bytes moved for it.
+    pub(crate) tally: Tally,
+    /// Seconds of the card's clock that it took.
+    pub(crate) seconds: f64,
+    /// Why it was not put back.
+    pub(crate) failure: Option<Failure>,
+    /// True where nothing had been overwritten.
+    untouched: bool,
+}
+
+impl Returned {
+    /// Puts back what a probe overwrote that ended with `stop`. A card that is gone, or another card than before, is
+    /// not written to.
+    pub(crate) fn after(
+        stop: Option<&Stop>,
+        opened: &mut Opened,
+        journal: &mut Journal,
+        watch: &mut dyn Watch,
+    ) -> Returned {
+        let mut returned = Returned {
+            back: None,
+            tally: Tally::default(),
+            seconds: 0.0,
+            failure: None,
+            untouched: journal.kept().is_empty(),
+        };
+        if matches!(stop, Some(Stop::Target(_))) {
+            return returned;
+        }
+        if !still_in(opened, journal) {
+            returned.failure = Some(Failure::Io(
+                "another card is in the slot than before; nothing more was written to it".to_owned(),
+            ));
+            return returned;
+        }
+        if let Err(stop) = returned.put_back(opened, journal, watch) {
+            returned.failure = Some(stop.into());
+        }
+        returned
+    }
+
+    fn put_back(
+        &mut self,
+        opened: &mut Opened,
+        journal: &mut Journal,
+        watch: &mut dyn Watch,
+    ) -> Result<(), Stop> {
+        // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
+        let own = Interrupt::default();
+        let mut card = Card::new(opened.target.as_mut(), &own, BLOCK, DEPTH)?;
+        let began = card.seconds();
+        let back = put_back(&mut card, journal, watch);
+        self.tally = card.tally();
+        self.seconds = card.seconds() - began;
+        self.back = Some(back?);
+        Ok(())
+    }
+
+    /// Whether everything is on the card that was there before.
+    pub(crate) fn all_is_there(&self) -> bool {
+        match &self.back {
+            Some(back) => back.lost.is_empty() && back.unreadable.is_empty(),
+            None => self.untouched,
+        }
+    }
+
+    /// What could not be put back, for a verb that does not ask about capacity.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        let back = self.back.as_ref()?;
+        let sum = |ranges: &mut dyn Iterator<Item = u64>| ranges.sum::<u64>();
+        let lost = sum(&mut back.lost.iter().map(|r| r.len));
+        let unreadable = sum(&mut back.unreadable.iter().map(|(r, _)| r.len));
+        if lost + unreadable == 0 {
+            return None;
+        }
+        let first = back.lost.iter().chain(back.unreadable.iter().map(|(r, _)| r)).map(|r| r.offset).min();
+        Some(not_put_back(lost, unreadable, first))
+    }
+}
+
+/// The finding of a card that did not take back, or a journal that could not give, what was overwritten.
+pub(crate) fn not_put_back(lost: u64, unreadable: u64, first: Option<u64>) -> Finding {
+    Finding::new("not-put-back", Weight::Bad, 1.0, "some of the card's data could not be put back")
+        .because("bytes that the card did not keep", lost)
+        .because("bytes that could not be read from the journal", unreadable)
+        .because("first address", first.unwrap_or_default())
+        .advise("copy what the card still holds, then restore the journal once more; `cardscope verify` tells whether the card keeps what is written to it")
+}
+
+/// Whether the card is still the one that the journal is about: of the blocks that were looked at before the test and
+/// that it did not touch and that can be read, one at least must be as it was.
+fn still_in(opened: &mut Opened, journal: &Journal) -> bool {
+    let kept = journal.kept();
+    let touched = |w: &Witness| {
+        kept.iter().any(|k| k.offset < w.offset + u64::from(w.len) && w.offset < k.offset + k.len)
+    };
+    let telling = journal.about().witnesses.iter().filter(|w| !w.constant && !touched(w));
+    let answers: Vec<bool> = telling.filter_map(|w| w.is_there(opened.target.as_mut())).collect();
+    answers.is_empty() || answers.contains(&true)
+}
+
+/// A journal whose content is all on the card again goes; any other stays, and is named.
+pub(crate) fn settle(
+    journal: Journal,
+    all_is_there: bool,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Failure> {
+    if all_is_there {
+        return journal.finish();
+    }
+    let path = journal.path().display().to_string();
+    findings.push(
+        Finding::new("journal-waits", Weight::Hint, 1.0, "what was on the card is kept in a journal")
+            .because("journal", &path)
+            .advise(format!("put it back with `cardscope restore {path}`")),
+    );
+    Ok(())
+}
+
+/// A failure that leaves a journal says where it is.
+pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
+    let Some(path) = journal else { return failure };
+    match failure {
+        Failure::Io(reason) => Failure::Io(format!(
+            "{reason}. What was on the card is kept: put it back with `cardscope restore {path}`"
+        )),
+        other => other,
+    }
+}
