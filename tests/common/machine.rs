@@ -137,6 +137,12 @@ impl Mounted {
     pub(crate) fn path(&self) -> &str {
         self.point.to_str().unwrap()
     }
+
+    /// The device under it, where it has one of its own.
+    #[track_caller]
+    pub(crate) fn device(&self) -> &str {
+        &self.device.as_ref().expect("it was made with a device of its own").path
+    }
 }
 
 impl Drop for Mounted {

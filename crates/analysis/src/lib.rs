@@ -4,11 +4,21 @@
 //! the caller, so that the same values give the same answer tomorrow.
 #![forbid(unsafe_code)]
 
+pub mod anomaly;
+pub mod bend;
 pub mod bootstrap;
+pub mod boundary;
 pub mod ceiling;
+pub mod drop;
 pub mod estimate;
+pub mod levels;
+pub mod observe;
+pub mod period;
 pub mod quantile;
 pub mod random;
+pub mod series;
+pub mod shift;
+pub mod sprt;
 pub mod stopping;
 pub mod student;
 

@@ -2,6 +2,7 @@
 
 use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::consent::{Beforehand, Consent, Question};
+use cardscope_workbench::sustain::{Typed, Typist};
 use std::io::{BufRead, IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -44,4 +45,48 @@ fn typed(interrupt: &Interrupt) -> Option<String> {
         }
     }
     None
+}
+
+/// Takes temperatures typed while a run goes on: `PLACE VALUE`, or a value alone where there is one place.
+pub(crate) struct TypedTemperatures;
+
+impl Typist for TypedTemperatures {
+    fn begin(&mut self, places: &[String], into: Typed) {
+        let mut err = std::io::stderr();
+        let (first, several) = (places.first().cloned().unwrap_or_default(), places.len() > 1);
+        let how = if several { "PLACE VALUE" } else { "a value" };
+        let _ = writeln!(err, "type {how} in °C and Enter as often as you like: {}", places.join(", "));
+        // It ends with the program: a read of the terminal cannot be given up.
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+                let said = temperature(&line, &first);
+                if !said.is_some_and(|(place, celsius)| into.take(place, celsius)) {
+                    let _ = writeln!(
+                        std::io::stderr(),
+                        "{line:?} is no temperature of a place that is asked for"
+                    );
+                }
+            }
+        });
+    }
+}
+
+/// The place and the value of a line.
+fn temperature<'a>(line: &'a str, only: &'a str) -> Option<(&'a str, f64)> {
+    let line = line.trim();
+    let (place, value) = line.rsplit_once([' ', '\t', '=']).unwrap_or((only, line));
+    Some((place.trim(), value.replace(',', ".").parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::temperature;
+
+    #[test]
+    fn temperatures_are_read_as_people_type_them() {
+        assert_eq!(temperature("41.5", "card"), Some(("card", 41.5)));
+        assert_eq!(temperature(" reader 38,2 ", "card"), Some(("reader", 38.2)));
+        assert_eq!(temperature("card surface=51", "x"), Some(("card surface", 51.0)));
+        assert_eq!(temperature("warm", "card"), None);
+    }
 }

@@ -155,7 +155,8 @@ impl BlockDevice {
     }
 
     /// Number of the coming of its disk (`diskseq`, Linux 5.15), never given twice while the kernel runs.
-    pub(crate) fn sequence(&self) -> Option<u64> {
+    #[must_use]
+    pub fn sequence(&self) -> Option<u64> {
         number(self.disk().dir.join("diskseq"))
     }
 

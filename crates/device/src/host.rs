@@ -103,7 +103,7 @@ pub fn supply(system: &System) -> Option<String> {
 
 /// The firmware's word: bit 0 under-voltage now, bit 16 since boot; bits 1 to 3 and 17 to 19 clock capped,
 /// throttled, temperature limit (Raspberry Pi documentation, `vcgencmd get_throttled`).
-fn throttled(system: &System) -> Option<u32> {
+pub(crate) fn throttled(system: &System) -> Option<u32> {
     let root = system.sys().join("devices/platform");
     let mut places = vec![root.clone()];
     places

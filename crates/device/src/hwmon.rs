@@ -9,7 +9,7 @@ use crate::system::{System, names, text};
 use std::path::{Path, PathBuf};
 
 /// Coldest and hottest values in °C that are taken for a temperature rather than for a faulty sensor.
-const PLAUSIBLE_C: std::ops::RangeInclusive<f64> = -60.0..=200.0;
+pub(crate) const PLAUSIBLE_C: std::ops::RangeInclusive<f64> = -60.0..=200.0;
 
 /// The hwmon directory of the NVMe controller behind a disk.
 pub(crate) fn of_nvme(system: &System, disk: &BlockDevice) -> Option<PathBuf> {
@@ -42,6 +42,11 @@ fn is_nvme(dir: &Path) -> bool {
 
 /// A reading such as `temp1_input` in °C.
 pub(crate) fn celsius(dir: &Path, name: &str) -> Option<f64> {
-    let thousandths: i64 = text(dir.join(name))?.parse().ok()?;
+    celsius_in(&dir.join(name))
+}
+
+/// A file with thousandths of °C, as hwmon and thermal zones have them, in °C.
+pub(crate) fn celsius_in(file: &Path) -> Option<f64> {
+    let thousandths: i64 = text(file)?.parse().ok()?;
     Some(thousandths as f64 / 1000.0).filter(|celsius| PLAUSIBLE_C.contains(celsius))
 }

@@ -4,6 +4,7 @@
 //! Everything is read below the roots of a [`system::System`], so that a directory with a copy of another
 //! machine's `/sys` answers as that machine would. Nothing here measures.
 
+pub mod asking;
 pub mod block;
 pub mod contents;
 pub mod filesystem;
@@ -16,6 +17,10 @@ mod mounts;
 mod nvme;
 pub mod open;
 mod pci;
+pub mod sensors;
 pub mod system;
 pub mod thermometer;
 mod usb;
+pub mod vitals;
+pub mod watching;
+pub mod way;

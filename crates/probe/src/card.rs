@@ -3,6 +3,8 @@
 //!
 //! Memory is `depth` × `block` bytes whatever the card's size.
 
+mod among;
+
 pub use crate::answer::Answer;
 use crate::answer::{compare_bytes, differs};
 use crate::flight::Flight;

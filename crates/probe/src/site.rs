@@ -143,6 +143,50 @@ impl<'s, 't> Site<'s, 't> {
         })
     }
 
+    /// Keeps the card busy for about `seconds` with as many pieces in flight as it was shaped for: no new one begins
+    /// after that. `each` hears when each ended, in seconds since the first was submitted. A write that may not be made
+    /// ends it.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it.
+    pub fn course_for(
+        &mut self,
+        direction: Direction,
+        seconds_long: f64,
+        pieces: &mut impl Iterator<Item = Piece>,
+        mut each: impl FnMut(Piece, f64),
+    ) -> Result<(), Stop> {
+        let content = self.content();
+        let (began, latest) = (self.card.now(), std::cell::Cell::new(0.0));
+        let Site { card, saving, region, .. } = self;
+        let end = region.start + region.len;
+        let may = |p: &Piece| {
+            direction == Direction::Read || (p.offset >= region.start && p.end() <= end && saving.covers(*p))
+        };
+        let next = std::iter::from_fn(|| match latest.get() < seconds_long {
+            true => pieces.next().filter(may),
+            false => None,
+        });
+        card.course(direction, content, next, |piece, at| {
+            latest.set(seconds(at.saturating_sub(began)));
+            each(piece, latest.get());
+            Ok(())
+        })
+    }
+
+    /// How long a small read takes that is asked for while writes are under way, in seconds; `None` where it failed, or
+    /// a write may not be made.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it.
+    pub fn read_among_writes(&mut self, writes: &[Piece], read: Piece) -> Result<Option<f64>, Stop> {
+        if !writes.iter().all(|p| self.may_overwrite(*p)) {
+            return Ok(None);
+        }
+        let content = self.content();
+        self.card.time_among(Direction::Write, content, writes, read)
+    }
+
     /// Tells the card that a range holds nothing of value, where its content may go; false where it may not, lies
     /// outside of what may be used, or the card takes no such hint.
     ///
@@ -204,6 +248,14 @@ impl<'s, 't> Site<'s, 't> {
         self.card.reopen()
     }
 
+    /// Where a loop without I/O may end: an error once the user asked to stop.
+    ///
+    /// # Errors
+    /// [`Stop::Interrupted`].
+    pub fn go_on(&self) -> Result<(), Stop> {
+        self.card.go_on()
+    }
+
     /// Lets time pass without I/O.
     pub fn idle(&mut self, time: Duration) {
         self.card.idle(time);
@@ -214,10 +266,38 @@ impl<'s, 't> Site<'s, 't> {
         self.card.seconds()
     }
 
+    /// Bytes that the card announces, whatever part of it may be written to.
+    #[must_use]
+    pub fn card_bytes(&self) -> u64 {
+        self.card.bytes()
+    }
+
+    /// Whether every byte of a piece is the same, as it is where nothing was ever written; `None` where it cannot be
+    /// read.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it.
+    pub fn is_constant(&mut self, piece: Piece) -> Result<Option<bool>, Stop> {
+        let mut constant = None;
+        self.card.read([piece], Content::Buffer, |_, _, answer| {
+            if let crate::card::Answer::Differs { bytes, .. } = answer {
+                constant = Some(bytes.windows(2).all(|pair| pair[0] == pair[1]));
+            }
+            Ok(())
+        })?;
+        Ok(constant)
+    }
+
     /// Smallest unit of an I/O in bytes.
     #[must_use]
     pub fn sector(&self) -> u32 {
         self.card.sector()
+    }
+
+    /// Bytes that the card announces, whatever part of it may be used.
+    #[must_use]
+    pub fn announced(&self) -> u64 {
+        self.card.bytes()
     }
 
     /// Whether the content of a piece is saved, or may go, and it lies in what may be used.

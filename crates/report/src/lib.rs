@@ -5,6 +5,9 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod card_map;
+pub mod check;
+pub mod doctor;
 pub mod endure;
 pub mod figure;
 pub mod files;
@@ -13,6 +16,11 @@ pub mod format;
 pub mod h2testw;
 pub mod identity;
 pub mod map;
+pub mod marks;
+pub mod observe;
+pub mod plot;
 pub mod restore;
+pub mod sustain;
+pub mod svg;
 pub mod table;
 pub mod verify;

@@ -20,6 +20,18 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
+    /// The column heads.
+    #[must_use]
+    pub fn head(&self) -> &[String] {
+        &self.head
+    }
+
+    /// The rows.
+    #[must_use]
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     /// Takes out columns in which no row has anything.
     pub fn drop_blank_columns(&mut self) {
         let filled = |c: usize| self.rows.iter().any(|r| r.get(c).is_some_and(|cell| !cell.is_empty()));

@@ -113,6 +113,11 @@ impl Inserted {
         self.rig.command(now, command)
     }
 
+    /// A command that needs no flash; returns when it ends.
+    pub(crate) fn ping(&mut self, now: f64) -> f64 {
+        self.rig.ping(now)
+    }
+
     /// Writes a description.
     ///
     /// # Errors

@@ -2,8 +2,11 @@
 //! gives its own numbers in one rig and worse ones in another. The bus's ceiling is applied inside the card, where
 //! the transfers are.
 
+mod disturbance;
+
 use crate::archetype::{self, Archetype};
-use crate::card::{Card, Command};
+use crate::card::{Card, Command, Random};
+use disturbance::Disturbance;
 use std::ops::Range;
 
 /// A card in its rig. Times are nanoseconds since it was put in.
@@ -25,7 +28,20 @@ pub(crate) struct Rig {
     single_from: u64,
     /// Set once writes take so many times as long.
     slow: Option<Slow>,
+    /// Somebody else who uses reader, bus or host now and then.
+    disturbance: Option<Disturbance>,
+    /// Nanoseconds of a command that needs no flash.
+    path: f64,
+    /// Scatter of those.
+    jitter: Random,
 }
+
+/// Time of a command that needs no flash on a card whose file does not say: a few bytes on the bus and an interrupt of
+/// the host; 50 to 120 µs are common. \[K\]
+const PATH_S: f64 = 60e-6;
+
+/// Their scatter. \[I\]
+const JITTER: f64 = 0.05;
 
 /// A card that has become slow at writing: what it would have done by itself, and what it does.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +79,8 @@ impl Rig {
             plain: overhead_s == 0.0
                 && split_bytes.is_none()
                 && host_source_mb_s.is_none()
-                && reader_cache_bytes == 0,
+                && reader_cache_bytes == 0
+                && a.rig.disturb_every_s == 0.0,
             cache_bytes: reader_cache_bytes,
             cached: 0..0,
             address_limit: address_limit_bytes.unwrap_or(u64::MAX),
@@ -73,7 +90,18 @@ impl Rig {
                 u64::MAX
             },
             slow: None,
+            disturbance: Disturbance::new(&a.rig),
+            path: 1e9 * if a.front.path_s > 0.0 { a.front.path_s } else { PATH_S },
+            jitter: Random::new(seed ^ 0x7069_6e67),
         }
+    }
+
+    /// A command that the controller answers without its flash, at `now`; returns when it ends. Heat slows the flash
+    /// and its data path, not this.
+    pub(crate) fn ping(&mut self, now: f64) -> f64 {
+        let scatter = 1.0 + JITTER * (2.0 * self.jitter.unit() - 1.0);
+        let end = now + self.overhead + self.path * scatter;
+        self.disturbance.as_mut().map_or(end, |other| other.stretch(now, end))
     }
 
     /// From now on writes take `factor` times as long.
@@ -122,7 +150,7 @@ impl Rig {
     pub(crate) fn transfer(&mut self, now: f64, command: Command) -> f64 {
         let arrival = now + self.overhead;
         if self.answers(&command) {
-            return arrival;
+            return self.disturbance.as_mut().map_or(arrival, |other| other.stretch(now, arrival));
         }
         let (mut done, mut end) = (0, arrival);
         while done < command.len {
@@ -130,10 +158,11 @@ impl Rig {
             end = self.card.serve(arrival, Command { offset: command.offset + done, len, ..command });
             done += len;
         }
-        match &mut self.slow {
+        let end = match &mut self.slow {
             Some(slow) => slow.stretch(now, end, command.write),
             None => end,
-        }
+        };
+        self.disturbance.as_mut().map_or(end, |other| other.stretch(now, end))
     }
 
     /// True where the reader's memory has all that is asked for; notes what it holds from now on.

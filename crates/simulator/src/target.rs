@@ -344,6 +344,14 @@ impl Target for SimTarget {
         Some(celsius.round())
     }
 
+    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
+        self.answers("ping")?;
+        let began = self.now;
+        let end = self.card.ping(began as f64);
+        self.now = began.max(nanos(end));
+        Ok(Some(self.now - began))
+    }
+
     fn health(&mut self) -> Option<SmartLog> {
         let now = self.now as f64;
         let card = &self.spec.archetype;

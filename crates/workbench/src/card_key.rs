@@ -6,6 +6,7 @@
 use crate::opening::Opened;
 use cardscope_device::{inspect, system::System};
 use cardscope_engine::runner::random::mix;
+use cardscope_model::identity::Identity;
 use cardscope_store::Piece;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,7 +29,11 @@ pub(crate) fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
 
 /// The piece on the table, where it says enough of itself to be known again.
 pub(crate) fn piece(opened: &Opened) -> Option<Piece> {
-    let identity = opened.identity.as_ref()?;
+    opened.identity.as_ref().and_then(piece_of)
+}
+
+/// The same for a card that is only looked at.
+pub(crate) fn piece_of(identity: &Identity) -> Option<Piece> {
     let known = identity.piece()?;
     Some(Piece {
         maker: known.maker,

@@ -18,6 +18,11 @@ pub struct Question {
 pub trait Consent {
     /// Asks; gives what was typed back, or `None` where nobody can be asked.
     fn ask(&mut self, question: &Question) -> Option<String>;
+
+    /// What stands to be lost, where a verb touches less than all of it.
+    fn narrowed(&self, at_stake: &str) -> String {
+        at_stake.to_owned()
+    }
 }
 
 /// Consent given beforehand (`--yes-destroy TARGET`), and nobody to ask.
@@ -46,8 +51,9 @@ impl Consent for DataKept {
 /// # Errors
 /// If nobody answered, or the answer is not the target's name.
 pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<(), Failure> {
+    let question = Question { at_stake: consent.narrowed(&question.at_stake), ..question.clone() };
     let name = &question.target;
-    match consent.ask(question) {
+    match consent.ask(&question) {
         Some(answer) if answer == *name => Ok(()),
         Some(answer) => Err(Failure::Refused(format!(
             "{answer:?} is not {name:?}: nothing was written. Everything on {} would have been at stake",

@@ -91,7 +91,8 @@ pub fn decode(registers: &HexRegisters<'_>) -> Result<Identity, Failure> {
     identity::from_hex(*registers).map(judged).map_err(Failure::refused)
 }
 
-fn system(sysfs: Option<&Path>) -> Result<System, Failure> {
+/// This machine, or a copy of another one's `/sys` tree.
+pub(crate) fn system(sysfs: Option<&Path>) -> Result<System, Failure> {
     match sysfs {
         None => Ok(System::host()),
         Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),
@@ -103,7 +104,7 @@ fn system(sysfs: Option<&Path>) -> Result<System, Failure> {
 }
 
 /// Adds the findings, keeping those of whoever read the parts.
-fn judged(identity: Identity) -> Identity {
+pub(crate) fn judged(identity: Identity) -> Identity {
     let today = jiff::Zoned::now().date();
     let (year, month) = (today.year().unsigned_abs(), today.month().unsigned_abs());
     let mut read = identity.findings.clone();

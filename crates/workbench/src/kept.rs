@@ -29,8 +29,8 @@ pub(crate) struct Returned {
 }
 
 impl Returned {
-    /// Puts back what a probe overwrote that ended with `stop`. A card that is gone, or another card than before, is
-    /// not written to.
+    /// Puts back what a probe overwrote that ended with `stop`, or without. A card that is gone, or another card than
+    /// before, is not written to.
     pub(crate) fn after(
         stop: Option<&Stop>,
         opened: &mut Opened,

@@ -27,9 +27,6 @@ impl Recording {
         seed: u64,
         opened: &Opened,
     ) -> Result<Self, Failure> {
-        let path =
-            archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p))).map_err(Failure::io)?;
-        let mut archive = Archive::open(path).map_err(Failure::io)?;
         let start = RecordStart {
             kind: kind.to_owned(),
             target: target.to_owned(),
@@ -40,7 +37,18 @@ impl Recording {
             host: card_key::host_json(&opened.condition),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let id = archive.begin_record(&start).map_err(Failure::io)?;
+        Self::of(archive, &start)
+    }
+
+    /// The same for what was never opened: a card that is only watched.
+    ///
+    /// # Errors
+    /// If the archive cannot be opened or written.
+    pub(crate) fn of(archive: Option<&Path>, start: &RecordStart) -> Result<Self, Failure> {
+        let path =
+            archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p))).map_err(Failure::io)?;
+        let mut archive = Archive::open(path).map_err(Failure::io)?;
+        let id = archive.begin_record(start).map_err(Failure::io)?;
         Ok(Recording { archive, id })
     }
 

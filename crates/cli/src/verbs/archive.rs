@@ -70,6 +70,9 @@ fn text(sessions: &[Line]) -> String {
 fn record_text(kind: &str, document: &Value) -> String {
     let known = match kind {
         "verify" => as_text(document, cardscope_report::verify::text),
+        "map" => as_text(document, super::map::page),
+        "sustain" => as_text(document, cardscope_report::sustain::text),
+        "observe" => as_text(document, cardscope_report::observe::text),
         _ => None,
     };
     known.or_else(|| serde_json::to_string_pretty(document).ok()).unwrap_or_default()

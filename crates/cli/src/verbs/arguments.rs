@@ -1,11 +1,20 @@
 //! Sizes and times as people type them, for the options of several verbs.
 
 use cardscope_model::units::parse_size;
+use cardscope_workbench::map::Region;
 use std::time::Duration;
 
 /// Reads a size as `parse_size` does.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     parse_size(text).map_err(|e| e.to_string())
+}
+
+/// Reads `START+LEN`, both sizes: `1G+512M`.
+pub(super) fn region(text: &str) -> Result<Region, String> {
+    let (start, len) = text
+        .split_once('+')
+        .ok_or_else(|| format!("{text:?} is no region; write START+LEN, for instance 1G+512M"))?;
+    Ok(Region { start: size(start)?, len: size(len)? })
 }
 
 /// Reads `90s`, `3m`, `1.5h` or plain seconds.
@@ -24,6 +33,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_region_is_a_start_and_a_length() {
+        assert_eq!(region("1G+512M"), Ok(Region { start: 1 << 30, len: 512 << 20 }));
+        assert_eq!(region("0+1MiB"), Ok(Region { start: 0, len: 1 << 20 }));
+        for bad in ["1G", "1G-512M", "+", "1G+", "x+1", ""] {
+            assert!(region(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn budgets_are_read_as_people_write_them() {

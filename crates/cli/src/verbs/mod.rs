@@ -3,14 +3,19 @@
 mod archive;
 mod arguments;
 mod bench;
+mod check;
 mod decode;
+mod doctor;
 mod endure;
 mod fit;
 mod format;
 mod info;
 mod list;
+mod map;
+mod observe;
 mod restore;
 mod sim;
+mod sustain;
 mod verify;
 
 use crate::output::Options;
@@ -24,14 +29,19 @@ pub(crate) enum Verb {
     Info(info::Info),
     Decode(decode::Decode),
     Bench(bench::Bench),
+    Check(check::Check),
     Verify(verify::Verify),
+    Map(map::Map),
+    Sustain(sustain::Sustain),
     Endure(endure::Endure),
+    Observe(observe::Observe),
     Format(format::Format),
     Fit(fit::Fit),
     Restore(restore::Restore),
     #[command(subcommand)]
     Sim(sim::Sim),
     Archive(archive::Archive),
+    Doctor(doctor::Doctor),
 }
 
 impl Verb {
@@ -42,13 +52,18 @@ impl Verb {
             Verb::Info(verb) => verb.run(output),
             Verb::Decode(verb) => verb.run(output),
             Verb::Bench(verb) => verb.run(output),
+            Verb::Check(verb) => verb.run(output),
             Verb::Verify(verb) => verb.run(output),
+            Verb::Map(verb) => verb.run(output),
+            Verb::Sustain(verb) => verb.run(output),
             Verb::Endure(verb) => verb.run(output),
+            Verb::Observe(verb) => verb.run(output),
             Verb::Format(verb) => verb.run(output),
             Verb::Fit(verb) => verb.run(output),
             Verb::Restore(verb) => verb.run(output),
             Verb::Sim(verb) => verb.run(output),
             Verb::Archive(verb) => verb.run(output),
+            Verb::Doctor(verb) => verb.run(output),
         }
     }
 }

@@ -144,6 +144,25 @@ fn feature(fd: &OwnedFd, id: u32) -> Result<u32, String> {
     send(fd, command, &mut [])
 }
 
+/// Asks for a feature that the controller knows by heart; what it is does not matter.
+pub(super) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
+    let command = AdminCommand {
+        opcode: GET_FEATURES,
+        cdw10: FEATURE_TEMPERATURE_THRESHOLD,
+        ..AdminCommand::default()
+    };
+    // SAFETY: see `impl Ioctl for Exchange`; Get Features only reads from the controller.
+    match unsafe { rustix::ioctl::ioctl(fd, Exchange::new(command, &mut [])) }? {
+        (0, _) => Ok(()),
+        _ => Err(Errno::IO),
+    }
+}
+
+/// The SMART log of a controller, 512 bytes, or why it cannot be had.
+pub(super) fn smart(device: &Path) -> Result<Vec<u8>, String> {
+    smart_log(&open(device)?)
+}
+
 fn open(device: &Path) -> Result<OwnedFd, String> {
     rustix::fs::open(device, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(reason)
 }

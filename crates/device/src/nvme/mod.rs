@@ -129,6 +129,16 @@ pub(crate) fn controller_device(system: &System, disk: &BlockDevice) -> Option<P
     controller_name(&disk.name).map(|name| system.dev().join(name))
 }
 
+/// The SMART log of a controller (`/dev/nvme0`), 512 bytes, or why it cannot be had.
+pub(crate) fn smart_log(device: &Path) -> Result<Vec<u8>, String> {
+    command::smart(device)
+}
+
+/// Asks an open controller a question that needs no flash.
+pub(crate) fn ping(fd: &rustix::fd::OwnedFd) -> rustix::io::Result<()> {
+    command::ping(fd)
+}
+
 /// Reads the composite temperature of a controller in °C from its SMART log, for kernels without NVMe hwmon.
 pub(crate) fn composite_celsius(device: &Path) -> Option<f64> {
     command::smart_kelvin(device).filter(|kelvin| *kelvin > 0).map(|kelvin| f64::from(kelvin) - 273.0)

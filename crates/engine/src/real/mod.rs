@@ -22,12 +22,14 @@ mod upkeep;
 mod uring;
 
 pub use options::{
-    BlockDevice, FileSystemNote, IO_VARIABLE, IoChoice, RealOptions, Reopen, TemperatureSource,
+    BlockDevice, FileSystemNote, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions, Reopen,
+    TemperatureSource,
 };
 
 use crate::content::{Content, Match, compare};
 use crate::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
 use cardscope_model::caveat::Caveat;
+use cardscope_model::nvme::SmartLog;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
 use handles::Handles;
@@ -35,6 +37,14 @@ use lane::{Lane, Over};
 use place::{Place, Shared};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Whether the kernel lets this process have io_uring: seccomp, `kernel.io_uring_disabled` and old kernels say no.
+///
+/// # Errors
+/// As the kernel says.
+pub fn io_uring_allowed() -> std::io::Result<()> {
+    uring::allowed()
+}
 
 /// A real device, file or directory. It is made by [`RealTarget::device`], [`RealTarget::file`] or
 /// [`RealTarget::directory`]; further lanes come from [`Target::lane`].
@@ -194,6 +204,18 @@ impl Target for RealTarget {
 
     fn temperature(&mut self) -> Option<f64> {
         self.shared.options.temperature.as_ref().and_then(|source| source())
+    }
+
+    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
+        let Some(ping) = &self.shared.options.ping else { return Ok(None) };
+        match ping() {
+            Ok(took) => Ok(Some(u64::try_from(took.as_nanos()).unwrap_or(Nanos::MAX))),
+            Err(errno) => Err(self.call_failed("ping", Region { start: 0, len: 0 }, errno)),
+        }
+    }
+
+    fn health(&mut self) -> Option<SmartLog> {
+        self.shared.options.health.as_ref().and_then(|source| source())
     }
 
     fn reopen(&mut self) -> Result<(), TargetError> {

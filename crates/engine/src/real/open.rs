@@ -35,10 +35,10 @@ impl RealTarget {
     /// A plain file of the user's, tested in place: its size stays, its content does not.
     ///
     /// # Errors
-    /// [`TargetError::Setup`] if it cannot be opened for writing, is no plain file, is shorter than a sector, or is
+    /// [`TargetError::Setup`] if it cannot be opened as the options ask, is no plain file, is shorter than a sector, or is
     /// locked by another program.
     pub fn file(path: &Path, options: RealOptions) -> Result<Self, TargetError> {
-        let (lock, bytes) = lock_file(path)?;
+        let (lock, bytes) = lock_file(path, options.read_only)?;
         let bytes = bytes - bytes % u64::from(LEAST_SECTOR);
         let whole_card = options.whole_card;
         Self::on_file(Place::File(lock), path, (bytes, bytes), whole_card, options)

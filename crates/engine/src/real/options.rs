@@ -2,15 +2,24 @@
 
 use crate::interrupt::Interrupt;
 use crate::target::TargetError;
+use cardscope_model::nvme::SmartLog;
+use rustix::io::Errno;
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The environment variable that asks for plain preads: `CARDSCOPE_IO=preads`, to compare the two ways.
 pub const IO_VARIABLE: &str = "CARDSCOPE_IO";
 
 /// Where a card's temperature can be had, in °C.
 pub type TemperatureSource = Arc<dyn Fn() -> Option<f64> + Send + Sync>;
+
+/// How long a command takes that the card's controller answers without its flash; the errno where it fails.
+pub type PingSource = Arc<dyn Fn() -> Result<Duration, Errno> + Send + Sync>;
+
+/// Where the card's SMART log can be had.
+pub type HealthSource = Arc<dyn Fn() -> Option<SmartLog> + Send + Sync>;
 
 /// Opens a device once more, the way it was opened at first.
 pub type Reopen = Box<dyn FnMut() -> Result<OwnedFd, TargetError> + Send>;
@@ -56,10 +65,16 @@ pub struct RealOptions {
     pub file_system: Option<FileSystemNote>,
     /// The card's temperature.
     pub temperature: Option<TemperatureSource>,
+    /// A command that needs no flash, where the device has one.
+    pub ping: Option<PingSource>,
+    /// The card's SMART log, where it has one.
+    pub health: Option<HealthSource>,
     /// Raised when the user asks to stop.
     pub interrupt: Interrupt,
     /// True where a plain file stands for a whole card: a simulated one served as a file, or an image.
     pub whole_card: bool,
+    /// True where a plain file is opened for reading only: nothing is going to be written, and it may be protected.
+    pub read_only: bool,
 }
 
 impl fmt::Debug for RealOptions {

@@ -123,13 +123,14 @@ impl Shared {
 }
 
 /// Opens and locks a plain file of the user's; gives its size with it.
-pub(super) fn lock_file(path: &Path) -> Result<(OwnedFd, u64), TargetError> {
+pub(super) fn lock_file(path: &Path, read_only: bool) -> Result<(OwnedFd, u64), TargetError> {
     let setup = |errno| setup_error(path, errno);
     let refuse = |reason: &str| TargetError::Setup {
         what: format!("opening {} for a test", path.display()),
         reason: reason.into(),
     };
-    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let access = if read_only { OFlags::RDONLY } else { OFlags::RDWR };
+    let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = open(path, flags, Mode::empty()).map_err(setup)?;
     let found = fstat(&file).map_err(setup)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {

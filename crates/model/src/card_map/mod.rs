@@ -1,7 +1,9 @@
 //! `map`: what is inside a card, as far as timing shows it. Each property says how it was found, how sure that is, on
 //! which numbers it rests and what it cost, or why it is not known.
 
+pub mod advice;
 pub mod plot;
+pub mod profile;
 pub mod property;
 
 use crate::caveat::Caveat;
@@ -147,7 +149,7 @@ pub struct Measured {
     pub copy_mb_s: Property<f64>,
     /// Span up to which small random writes keep their speed.
     pub random_write_span_bytes: Property<u64>,
-    /// Bytes that planes or chips share out: a read of so much is as fast as its parts at once.
+    /// Bytes that lie on one plane or chip before the next one takes over: two reads so far apart overlap.
     pub plane_bytes: Property<u64>,
     /// Bytes written before the speed falls for good.
     pub slc_cache_bytes: Property<u64>,

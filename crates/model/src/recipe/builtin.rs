@@ -11,6 +11,7 @@ macro_rules! recipes {
 
 static BUILTIN: &[(&str, &str)] = recipes![
     "quick",
+    "short",
     "precise",
     "cdm3",
     "cdm8-default",

@@ -5,7 +5,7 @@
 
 mod builtin;
 mod file;
-mod nearest;
+pub(crate) mod nearest;
 mod only;
 mod planned;
 mod prints;

@@ -1,7 +1,7 @@
 //! Finds what somebody meant who mistyped a word.
 
 /// The candidate that begins with `word`, else the one that is fewest edits away, if that is near enough to be meant.
-pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near_enough = word.chars().count().max(3) / 3 + 1;
     let distance = |candidate: &str| {
         let begun = word.len() >= 3 && candidate.to_lowercase().starts_with(&word.to_lowercase());

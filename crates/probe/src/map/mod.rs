@@ -2,8 +2,12 @@
 //! `flash-behaviour`, section 3). Reading parts come first and write nothing; writing parts save what they overwrite,
 //! or use a part of the card whose content may go.
 
+pub mod discard;
+mod part;
 mod reading;
 mod writing;
+
+pub use part::Part;
 
 use crate::card::Card;
 use crate::saving::Saving;
@@ -30,6 +34,8 @@ pub struct Options {
     pub claimed_unit: Option<u64>,
     /// True where the raw tables of flashbench are wanted too, which cost more I/O.
     pub tables: bool,
+    /// The parts that are wanted ([`Options::wants`]); all of them where it is empty.
+    pub only: Vec<Part>,
 }
 
 /// Makes the map. What was measured before an early end stays in `into`.
@@ -44,6 +50,7 @@ pub fn map<'s, 't>(
     watch: &'s mut dyn Watch,
     into: &mut Measured,
 ) -> Result<(), Stop> {
+    part::say_unwanted(options, into);
     let mut site = Site::new(card, saving, &options.limits, watch);
     reading::measure(&mut site, options, into)?;
     if options.writes {

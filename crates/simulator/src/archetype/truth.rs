@@ -31,7 +31,7 @@ pub struct Truth {
     pub good_bytes: u64,
     /// Blocks that may be open at a time; absent where there is no limit.
     pub open_blocks: Option<OpenBlocks>,
-    /// Bytes that the cache takes at full speed when it is clean.
+    /// Bytes that the cache takes at full speed when it is clean and an empty card is written through.
     pub slc_cache_bytes: Option<u64>,
     /// Commands that the card really works on at a time: what more of them in flight gains, in 4 KiB reads of
     /// data just written.
@@ -72,7 +72,7 @@ impl Truth {
             usable_bytes: capacity.usable_bytes,
             good_bytes: capacity.good_bytes,
             open_blocks: open_blocks(card),
-            slc_cache_bytes: card.cache.as_ref().map(|c| c.limit_bytes(card.announced_bytes) as u64),
+            slc_cache_bytes: card.cache.as_ref().map(|c| c.through_bytes(card.announced_bytes) as u64),
             queue_depth: queue_depth(card),
             tmt1_c: heat.map(|t| t.tmt1_c),
             tmt2_c: heat.map(|t| t.tmt2_c),

@@ -5,6 +5,7 @@ mod pace;
 mod recorder;
 mod report;
 mod request;
+pub(crate) mod saved;
 
 pub use cardscope_engine::interrupt::Interrupt;
 pub use request::Request;

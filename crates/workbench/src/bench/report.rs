@@ -2,6 +2,7 @@
 
 use super::Request;
 use crate::opening::Opened;
+use cardscope_analysis::anomaly::{self, Session, Sized};
 use cardscope_analysis::{ceiling, estimate};
 use cardscope_engine::overhead;
 use cardscope_model::aggregate;
@@ -64,9 +65,26 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, opened: &Opened)
     report.io_path = opened.target.info().io_path.to_owned();
     report.summary = aggregate::summarise(&report.runs, recipe, |values| estimate::estimate(values)?.ci95);
     report.findings.extend(aggregate::demand_findings(&report.runs, recipe));
+    let session =
+        Session { runs: &report.runs, condition: &report.condition, ceiling_mb_s: report.bus_ceiling_mb_s };
+    let odd = anomaly::findings(&session);
+    report.findings.extend(odd);
+    report.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
     for caveat in opened.target.caveats() {
         if !report.caveats.contains(&caveat) {
             report.caveats.push(caveat);
         }
     }
+}
+
+/// The tests with the size of the stretch that each went over.
+fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<Sized> {
+    let of = |test: &cardscope_model::recipe::Test| {
+        let found = report
+            .summary
+            .iter()
+            .find(|s| (s.test, s.op, &s.step) == (test.name.pattern, test.name.op, &test.step))?;
+        Some(Sized { test: test.name, area_bytes: test.size, mb_s: found.median })
+    };
+    recipe.tests.iter().filter_map(of).collect()
 }

@@ -40,7 +40,7 @@ pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf, Failure> {
 }
 
 /// Looks along the search path, and in the administrator's directory beside each: `/usr/sbin` beside `/usr/bin`.
-fn find(name: &str) -> Option<PathBuf> {
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let beside = |dir: &Path| dir.ends_with("bin").then(|| dir.with_file_name("sbin"));
     let places = std::env::split_paths(&path).flat_map(|dir| [beside(&dir), Some(dir)]);
@@ -65,7 +65,7 @@ pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Pi
 }
 
 /// A file in memory that takes room only where something stands in it.
-fn sparse(bytes: u64) -> Result<File, Failure> {
+pub(crate) fn sparse(bytes: u64) -> Result<File, Failure> {
     let failed = |e: std::io::Error| Failure::io(format!("no memory for a picture of the partition: {e}"));
     let file = memfd_create("cardscope-format", MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
     let file = File::from(file);
@@ -111,7 +111,7 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn run(program: &Path, arguments: &[String], on: &File) -> Result<(), Failure> {
+pub(crate) fn run(program: &Path, arguments: &[String], on: &File) -> Result<(), Failure> {
     let name = format!("/proc/{}/fd/{}", std::process::id(), on.as_raw_fd());
     let ended = Command::new(program)
         .args(arguments)

@@ -11,8 +11,10 @@ mod picture;
 mod state;
 mod writing;
 
+pub(crate) use mkfs::{find, run, sparse};
 pub(crate) use state::name_state;
 pub use state::{LastState, last_state};
+pub(crate) use writing::CardBytes;
 
 use crate::backup::Backup;
 use crate::consent::Consent;

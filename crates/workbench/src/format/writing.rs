@@ -242,7 +242,7 @@ fn same_layout(report: &mut FormatReport) {
 }
 
 /// A card as the reader of tables wants it.
-struct CardBytes<'a, 't>(RefCell<&'a mut Card<'t>>);
+pub(crate) struct CardBytes<'a, 't>(pub(crate) RefCell<&'a mut Card<'t>>);
 
 impl Bytes for CardBytes<'_, '_> {
     fn len(&self) -> u64 {
@@ -257,7 +257,8 @@ impl Bytes for CardBytes<'_, '_> {
         let stop = end.next_multiple_of(sector).min(card.bytes());
         let mut bytes = vec![0u8; usize::try_from(stop - start).ok()?];
         let mut whole = true;
-        let read = card.read(pieces(start, stop, BLOCK), Content::Buffer, |piece, _, answer| {
+        let block = card.block();
+        let read = card.read(pieces(start, stop, block), Content::Buffer, |piece, _, answer| {
             let at = (piece.offset - start) as usize;
             match answer {
                 Answer::Differs { bytes: found, .. } => bytes[at..at + found.len()].copy_from_slice(found),

@@ -34,12 +34,13 @@ pub(super) fn open(
         open_shared(&path).map_err(Failure::refused)?
     };
     let thermometer = Thermometer::find(&system, name);
-    let options = RealOptions {
+    let mut options = RealOptions {
         io: IoChoice::from_env(),
         temperature: thermometer.as_ref().map(super::temperature),
         interrupt: interrupt.clone(),
         ..RealOptions::default()
     };
+    caveats.extend(super::ask(&system, name, &mut options));
     let block = BlockDevice {
         fd: device.fd,
         bytes: device.bytes,

@@ -34,8 +34,9 @@ pub(super) fn file(
         let at_stake = format!("the file {name}, {}, all of whose content may be lost", Capacity(bytes));
         obtain(consent, &Question { target: name.to_owned(), at_stake })?;
     }
-    let mut opened =
-        opened(Path::new(name), interrupt, |options| RealTarget::file(Path::new(name), options))?;
+    let mut opened = opened(Path::new(name), interrupt, |options| {
+        RealTarget::file(Path::new(name), RealOptions { read_only: !writes, ..options })
+    })?;
     opened.may_write = writes;
     Ok(opened)
 }
@@ -60,7 +61,7 @@ fn opened<T: Target + 'static>(
     let system = System::host();
     let disk = below.as_ref().and_then(|f| f.disk.clone());
     let thermometer = disk.as_deref().and_then(|disk| Thermometer::find(&system, disk));
-    let options = RealOptions {
+    let mut options = RealOptions {
         io: IoChoice::from_env(),
         // Its effect is told by the caveats below, which know the layers beneath it too.
         file_system: below.as_ref().map(|f| FileSystemNote { name: f.name.clone(), effect: None }),
@@ -68,6 +69,10 @@ fn opened<T: Target + 'static>(
         temperature: thermometer.as_ref().map(super::temperature),
         ..RealOptions::default()
     };
+    let mut caveats = below.as_ref().map(|f| f.caveats()).unwrap_or_default();
+    if let Some(disk) = &disk {
+        caveats.extend(super::ask(&system, disk, &mut options));
+    }
     let identity = disk.as_deref().and_then(|disk| inspect::inspect(&system, disk).ok());
     let mut condition: Condition = host::condition(&system, disk.as_deref());
     if let Some(file_system) = &below {
@@ -79,7 +84,7 @@ fn opened<T: Target + 'static>(
         identity,
         condition,
         may_write: true,
-        caveats: below.map(|f| f.caveats()).unwrap_or_default(),
+        caveats,
         _thermometer: thermometer,
     })
 }

@@ -11,9 +11,11 @@ pub(crate) use files::mounted;
 use crate::consent::Consent;
 use crate::error::Failure;
 use crate::journal;
+use cardscope_device::asking::{Asking, asking};
+use cardscope_device::system::System;
 use cardscope_device::thermometer::Thermometer;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::real::TemperatureSource;
+use cardscope_engine::real::{HealthSource, PingSource, RealOptions, TemperatureSource};
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Condition;
@@ -94,6 +96,14 @@ fn open_any(
 fn temperature(thermometer: &Thermometer) -> TemperatureSource {
     let reading = thermometer.reading();
     Arc::new(move || reading.celsius())
+}
+
+/// What the card of this device can be asked without touching its flash; what it cannot becomes a caveat.
+fn ask(system: &System, device: &str, options: &mut RealOptions) -> Vec<Caveat> {
+    let Asking { ping, health, missing } = asking(system, device);
+    options.ping = ping.map(|ping| -> PingSource { Arc::new(move || ping.ping()) });
+    options.health = health.map(|health| -> HealthSource { Arc::new(move || health.read()) });
+    missing.into_iter().map(|text| Caveat::Other { text }).collect()
 }
 
 fn no_target(name: &str, error: &std::io::Error) -> Failure {

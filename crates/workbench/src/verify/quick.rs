@@ -36,7 +36,6 @@ pub(super) fn run(
     listener: &mut dyn Listener,
 ) -> Result<Outcome, Failure> {
     check(request)?;
-    let printed = request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
     let mut stated = Condition::default();
     request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
     let mut kept = DataKept;
@@ -44,6 +43,21 @@ pub(super) fn run(
     let mut opened = opening::open(&request.target, true, consent, interrupt)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
+    on(request, &mut opened, interrupt, listener)
+}
+
+/// The same on a card that is open already, for a verb that does more with it.
+///
+/// # Errors
+/// A refusal: the label cannot be read, the card is too small, or there is no room for the journal. Nothing was
+/// written.
+pub(crate) fn on(
+    request: &Request,
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Outcome, Failure> {
+    let printed = request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
     let bytes = opened.target.info().bytes;
     if bytes < SMALLEST {
         return Err(Failure::Refused(format!(
@@ -62,19 +76,19 @@ pub(super) fn run(
         true => None,
         false => {
             let room = (options.run_bytes(bytes) + BESIDES).min(bytes);
-            Some(Journal::create(&request.target, &mut opened, room)?)
+            Some(Journal::create(&request.target, opened, room)?)
         }
     };
     plan(&options, bytes, journal.as_ref(), listener);
-    let mut report = document::empty(request, Method::Quick, &opened, seed);
-    let recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, seed, &opened)?;
+    let mut report = document::empty(request, Method::Quick, opened, seed);
+    let recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, seed, opened)?;
     report.session = Some(recording.name());
-    let failure = probe(&mut opened, journal.as_mut(), &options, interrupt, listener, &mut report).err();
+    let failure = probe(opened, journal.as_mut(), &options, interrupt, listener, &mut report).err();
     let waits = journal.as_ref().filter(|_| !report.data_kept).map(|j| j.path().display().to_string());
     let failure = failure.map(|failure| kept::naming(failure, waits.as_deref()));
     let failure = failure
         .or(journal.and_then(|journal| kept::settle(journal, report.data_kept, &mut report.findings).err()));
-    document::judge_label(&mut report, printed.as_ref(), &opened);
+    document::judge_label(&mut report, printed.as_ref(), opened);
     report.error = failure.as_ref().map(ToString::to_string);
     let stored = recording.finish(&report, failure.as_ref());
     Ok(Outcome { report, failure: failure.or(stored.err()) })

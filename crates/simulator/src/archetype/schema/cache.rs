@@ -89,6 +89,15 @@ impl Cache {
         self.bits.map_or(most, |bits| most.min(self.alpha * free_bytes as f64 / f64::from(bits)))
     }
 
+    /// Bytes that it takes when an empty card of `announced` bytes is written through: a dynamic cache shrinks with
+    /// what is free, so that it ends where `used = alpha * (announced - used) / bits`.
+    #[must_use]
+    pub fn through_bytes(&self, announced: u64) -> f64 {
+        let most = self.clean_bytes as f64;
+        let ends = |bits: u32| self.alpha * announced as f64 / (f64::from(bits) + self.alpha);
+        self.bits.map_or(most, |bits| most.min(ends(bits)))
+    }
+
     pub(super) fn check(&self, announced_bytes: u64) -> Verdict {
         if self.clean_bytes > announced_bytes {
             return Err(format!("cache.clean_bytes = {} is more than the card has", self.clean_bytes));

@@ -1,6 +1,6 @@
 //! Reader, bus and host between the card and whoever measures.
 
-use super::check::{SECTOR, Verdict, positive, seconds, whole_sectors};
+use super::check::{SECTOR, Verdict, positive, seconds, share, whole_sectors};
 use serde::{Deserialize, Serialize};
 
 /// How the card is cooled.
@@ -37,6 +37,13 @@ pub struct Rig {
     /// Bytes that the reader can address; what lies beyond begins again at 0, as with readers that cut a block
     /// number to 32 bits.
     pub address_limit_bytes: Option<u64>,
+    /// Seconds from the beginning of one burst of somebody else's traffic to that of the next; the first begins after
+    /// so long. 0 for a card that nobody else uses.
+    pub disturb_every_s: f64,
+    /// Seconds that a burst lasts.
+    pub disturb_for_s: f64,
+    /// Share of reader, bus and host that a burst takes: from 0 to 0.95.
+    pub disturb_share: f64,
     /// Speed of the host's memory in MB/s, for I/O through the page cache.
     pub host_memory_mb_s: f64,
     /// Memory that the host has for its page cache, in bytes.
@@ -63,6 +70,9 @@ impl Default for Rig {
             reader_cache_bytes: 0,
             last_sector_bug: false,
             address_limit_bytes: None,
+            disturb_every_s: 0.0,
+            disturb_for_s: 0.0,
+            disturb_share: 0.0,
             host_memory_mb_s: 2000.0,
             host_memory_bytes: 3 << 30,
             dirty_bytes: 256 << 20,
@@ -85,8 +95,25 @@ impl Rig {
             ));
         }
         seconds("rig.overhead_s", self.overhead_s)?;
+        self.check_disturbance()?;
         positive("rig.host_memory_mb_s", self.host_memory_mb_s)?;
         whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;
         whole_sectors("rig.read_ahead_bytes", self.read_ahead_bytes)
+    }
+
+    fn check_disturbance(&self) -> Verdict {
+        seconds("rig.disturb_every_s", self.disturb_every_s)?;
+        seconds("rig.disturb_for_s", self.disturb_for_s)?;
+        share("rig.disturb_share", self.disturb_share)?;
+        if self.disturb_share > 0.95 {
+            return Err(format!("rig.disturb_share = {} must be at most 0.95", self.disturb_share));
+        }
+        if self.disturb_for_s > self.disturb_every_s {
+            return Err(format!(
+                "rig.disturb_for_s = {} must be at most rig.disturb_every_s = {}",
+                self.disturb_for_s, self.disturb_every_s
+            ));
+        }
+        Ok(())
     }
 }

@@ -28,7 +28,7 @@ use folder::Folder;
 use reading::ToRead;
 use session::Session;
 
-pub(super) fn run(
+pub(crate) fn run(
     request: &Request,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,

@@ -1,0 +1,207 @@
+//! The page of a card by what writes of different sizes cost: below a page each pays extra, and so does one that begins
+//! or ends inside a page (reference page `flash-behaviour`, 2.2 W-H and 3.2).
+
+/// Median time of writes of one size, each directly behind the one before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SizeTime {
+    /// Bytes.
+    pub bytes: f64,
+    /// Seconds.
+    pub seconds: f64,
+    /// Standard error of the median.
+    pub error: f64,
+}
+
+/// The best page among those tried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bend {
+    /// The page in bytes; `None` where the times are a straight line.
+    pub page: Option<f64>,
+    /// Probability of it among all that were tried.
+    pub confidence: f64,
+    /// Extra seconds below the page.
+    pub extra: f64,
+    /// How much more likely each page is than a straight line, as a logarithm.
+    pub likelihood: [f64; PAGES],
+}
+
+/// How many pages are tried.
+pub const PAGES: usize = 8;
+
+/// The pages that are tried, in bytes: powers of two and three times such.
+pub const TRIED: [f64; PAGES] = [2048.0, 4096.0, 8192.0, 12288.0, 16384.0, 24576.0, 32768.0, 49152.0];
+
+/// A model is never better than this share of the time: real cards are no straight lines.
+const MODEL_ERROR: f64 = 0.01;
+
+/// An extra below this share of the time at the page is none.
+const LEAST_EXTRA: f64 = 0.04;
+
+/// Part of a page cannot be written without reading the rest of it, and the fastest flash takes 25 µs for that
+/// (flash-behaviour 1.1): a smaller extra is no page.
+const LEAST_SECONDS: f64 = 25e-6;
+
+/// A page is named where the evidence for it exceeds that for a straight line by so much: ΔBIC of 12, as for reads.
+const LEAST_EVIDENCE: f64 = 6.0;
+
+/// Finds the page; `None` for fewer than five sizes.
+#[must_use]
+pub fn page(times: &[SizeTime]) -> Option<Bend> {
+    if times.len() < 5 {
+        return None;
+    }
+    let penalty = (times.len() as f64).ln();
+    let straight = fit(times, None)?;
+    let mut likelihood = [0.0; PAGES];
+    let mut extras = [0.0; PAGES];
+    for (i, page) in TRIED.iter().enumerate() {
+        let Some(found) = fit(times, Some(*page)) else { continue };
+        extras[i] = found.extra;
+        let at_page = found.fixed + found.per_byte * page;
+        likelihood[i] = if found.extra > (LEAST_EXTRA * at_page).max(LEAST_SECONDS) {
+            (straight.misfit - found.misfit - 2.0 * penalty) / 2.0
+        } else {
+            f64::NEG_INFINITY
+        };
+    }
+    let best = (0..PAGES).max_by(|a, b| likelihood[*a].total_cmp(&likelihood[*b]))?;
+    let top = likelihood[best].max(0.0);
+    let all: f64 = likelihood.iter().map(|l| (l - top).exp()).sum::<f64>() + (-top).exp();
+    let found = likelihood[best] > LEAST_EVIDENCE;
+    let confidence = if found { 1.0 } else { (-top).exp() } / all;
+    Some(Bend {
+        page: found.then_some(TRIED[best]),
+        confidence,
+        extra: if found { extras[best] } else { 0.0 },
+        likelihood,
+    })
+}
+
+/// A fitted model.
+#[derive(Debug, Clone, Copy)]
+struct Fit {
+    fixed: f64,
+    per_byte: f64,
+    extra: f64,
+    misfit: f64,
+}
+
+/// Least squares, weighted, of a fixed time, a time a byte, an extra below the page and one for each cut of a page; no
+/// extra may be below 0.
+fn fit(times: &[SizeTime], page: Option<f64>) -> Option<Fit> {
+    let Some(page) = page else { return solve(times, &[]) };
+    let below = |t: &SizeTime| f64::from(t.bytes < page);
+    // Of writes one behind the other, those that are no whole pages begin and end inside one now and then.
+    let cuts = |t: &SizeTime| if t.bytes < page { 0.0 } else { cut_ends(t.bytes, page) };
+    let (with_below, with_cuts): (Vec<f64>, Vec<f64>) =
+        (times.iter().map(below).collect(), times.iter().map(cuts).collect());
+    let both = with_cuts.iter().any(|c| *c > 0.0).then(|| solve(times, &[&with_below, &with_cuts])).flatten();
+    both.filter(|f| f.extra > 0.0).or_else(|| solve(times, &[&with_below]))
+}
+
+/// Ends of a write inside a page, on the mean over many that follow each other.
+fn cut_ends(bytes: f64, page: f64) -> f64 {
+    let mut at = 0.0;
+    let mut cut = 0.0;
+    for _ in 0..16 {
+        at += bytes;
+        cut += f64::from(at % page != 0.0);
+    }
+    2.0 * cut / 16.0
+}
+
+/// Solves the weighted normal equations for a fixed time, a time a byte and up to two extras.
+fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<Fit> {
+    let n = 2 + extras.len();
+    let row = |i: usize| {
+        let mut row = vec![1.0, times[i].bytes / 1024.0];
+        row.extend(extras.iter().map(|e| e[i]));
+        row
+    };
+    let weight = |t: &SizeTime| 1.0 / (t.error.powi(2) + (MODEL_ERROR * t.seconds).powi(2));
+    let mut matrix = vec![vec![0.0; n + 1]; n];
+    for (i, t) in times.iter().enumerate() {
+        let (x, w) = (row(i), weight(t));
+        for a in 0..n {
+            for b in 0..n {
+                matrix[a][b] += w * x[a] * x[b];
+            }
+            matrix[a][n] += w * x[a] * t.seconds;
+        }
+    }
+    let found = eliminate(matrix)?;
+    if found[2..].iter().any(|extra| *extra < 0.0) {
+        return None;
+    }
+    let predicted = |i: usize| row(i).iter().zip(&found).map(|(x, c)| x * c).sum::<f64>();
+    let misfit = times.iter().enumerate().map(|(i, t)| weight(t) * (t.seconds - predicted(i)).powi(2)).sum();
+    Some(Fit {
+        fixed: found[0],
+        per_byte: found[1] / 1024.0,
+        extra: found.get(2).copied().unwrap_or(0.0),
+        misfit,
+    })
+}
+
+/// Gauss's elimination with the largest pivot; `None` where there is no one solution.
+fn eliminate(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let n = m.len();
+    for column in 0..n {
+        let pivot = (column..n).max_by(|a, b| m[*a][column].abs().total_cmp(&m[*b][column].abs()))?;
+        m.swap(column, pivot);
+        let top = m[column].clone();
+        if top[column].abs() < 1e-12 {
+            return None;
+        }
+        for (_, row) in m.iter_mut().enumerate().filter(|(i, _)| *i != column) {
+            let factor = row[column] / top[column];
+            row.iter_mut().zip(&top).for_each(|(a, b)| *a -= factor * b);
+        }
+    }
+    Some((0..n).map(|i| m[i][n] / m[i][i]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    const SIZES_KIB: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0];
+
+    fn card(page_kib: Option<f64>, extra_ms: f64, seed: u64) -> Vec<SizeTime> {
+        let mut random = Random::new(seed);
+        let time = |kib: &f64| {
+            let page = page_kib.unwrap_or(0.001);
+            let cut = if *kib < page { 1.0 } else { cut_ends(*kib, page) };
+            let extra = if page_kib.is_some() { extra_ms * cut } else { 0.0 };
+            let seconds = (1.5 + kib / 12.0 + extra) * 1e-3;
+            SizeTime {
+                bytes: kib * 1024.0,
+                seconds: seconds * (0.01 * random.normal()).exp(),
+                error: 0.01 * seconds,
+            }
+        };
+        SIZES_KIB.iter().map(time).collect()
+    }
+
+    #[test]
+    fn each_page_is_found_where_it_costs_half_a_millisecond() {
+        for page in [8.0, 16.0, 24.0, 32.0, 48.0] {
+            for seed in 0..40 {
+                let found = page_of(page, seed);
+                assert_eq!(found.page, Some(page * 1024.0), "{seed}: {found:?}");
+            }
+        }
+    }
+
+    fn page_of(kib: f64, seed: u64) -> Bend {
+        page(&card(Some(kib), 0.5, seed)).unwrap()
+    }
+
+    #[test]
+    fn a_straight_line_has_no_page() {
+        let wrong = (0..200).filter(|seed| page(&card(None, 0.0, *seed)).unwrap().page.is_some()).count();
+        assert!(wrong <= 2, "{wrong} of 200");
+        assert_eq!(page(&[]), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! A speed that falls for good: where a cache ends in the course of a long write (reference page `flash-behaviour`,
+//! 3.6). Robust against single slow chunks, and against series that scatter.
+
+use crate::quantile::{median, median_deviation};
+
+/// Chunks whose median is held against that of all before.
+const WINDOW: usize = 7;
+
+/// So many times running it must be lower.
+const RUNNING: usize = 3;
+
+/// Least fall that counts, in the logarithm: 15 %.
+const LEAST: f64 = 0.16;
+
+/// From the median deviation to the deviation of a normal distribution.
+const MAD: f64 = 1.4826;
+
+/// Fewer chunks before the fall say nothing of the level there.
+const FEWEST: usize = 5;
+
+/// Chunks that scatter more than this are joined first.
+const SCATTER: f64 = 0.08;
+
+/// A chunk of a long write.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chunk {
+    /// Bytes of it.
+    pub bytes: f64,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+impl Chunk {
+    /// Bytes per second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.bytes / self.seconds
+    }
+
+    fn plus(self, other: Chunk) -> Chunk {
+        Chunk { bytes: self.bytes + other.bytes, seconds: self.seconds + other.seconds }
+    }
+}
+
+/// A fall.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fall {
+    /// Bytes before it, to a fraction of a chunk.
+    pub bytes: f64,
+    /// Chunks before it, of those given.
+    pub chunks: usize,
+    /// Level before, in bytes per second.
+    pub before: f64,
+    /// Level after.
+    pub after: f64,
+    /// The fall in standard deviations of the median of the window.
+    pub sigmas: f64,
+}
+
+/// The first fall in a series that lasts to its end; `None` where there is none.
+#[must_use]
+pub fn fall(chunks: &[Chunk]) -> Option<Fall> {
+    let joined = joining(chunks)?;
+    let units: Vec<Chunk> =
+        chunks.chunks(joined).filter_map(|c| c.iter().copied().reduce(Chunk::plus)).collect();
+    let logs: Vec<f64> = units.iter().map(|c| c.rate().ln()).collect();
+    let lower = |end: usize| is_lower(&logs[..end]);
+    let last = logs.len();
+    if last < FEWEST + WINDOW + RUNNING - 1 || !(0..RUNNING).all(|back| lower(last - back)) {
+        return None;
+    }
+    locate(chunks, &units, &logs, joined)
+}
+
+/// How many chunks must be joined for the units to scatter little, by the steps from one to the next: a fall is one
+/// step, and noise is many. `None` where the chunks are too few for that yet.
+fn joining(chunks: &[Chunk]) -> Option<usize> {
+    let mut joined = 1;
+    while chunks.len() / joined >= FEWEST + WINDOW {
+        let logs: Vec<f64> = chunks
+            .chunks_exact(joined)
+            .filter_map(|c| c.iter().copied().reduce(Chunk::plus))
+            .map(|c| c.rate().ln())
+            .collect();
+        let steps: Vec<f64> = logs.windows(2).map(|w| w[1] - w[0]).collect();
+        let scatter = MAD * median_deviation(&steps, 0.0).unwrap_or(0.0) / std::f64::consts::SQRT_2;
+        if scatter <= SCATTER {
+            return Some(joined);
+        }
+        joined *= 2;
+    }
+    None
+}
+
+fn is_lower(logs: &[f64]) -> bool {
+    let (before, window) = logs.split_at(logs.len() - WINDOW);
+    let (Some(level), Some(now)) = (median(before), median(window)) else { return false };
+    let spread = MAD * median_deviation(before, level).unwrap_or(0.0);
+    now - level < -LEAST.max(3.5 * spread / (WINDOW as f64).sqrt())
+}
+
+/// The place that splits the series best into two levels, and within the chunk there what fits its time.
+fn locate(chunks: &[Chunk], units: &[Chunk], logs: &[f64], joined: usize) -> Option<Fall> {
+    let cost = |part: &[f64]| {
+        let level = median(part).unwrap_or(0.0);
+        part.iter().map(|v| (v - level).abs()).sum::<f64>()
+    };
+    let splits = 1..logs.len().saturating_sub(2);
+    let at = splits.min_by(|a, b| {
+        let total = |i: usize| cost(&logs[..i]) + cost(&logs[i..]);
+        total(*a).total_cmp(&total(*b))
+    })?;
+    let (before, after) = (median(&logs[..at])?, median(&logs[at..])?);
+    let spread = (MAD * median_deviation(&logs[..at], before)?).max(0.01);
+    let (before, after) = (before.exp(), after.exp());
+    // The unit in which the fall lies is partly fast; it may be counted to either side.
+    let edge = |i: usize| units.get(i).map_or(0.0, |unit| fast_bytes(*unit, before, after));
+    let whole: f64 = units[..at - 1].iter().map(|unit| unit.bytes).sum();
+    let bytes = whole + edge(at - 1) + edge(at);
+    let sigmas = (before / after).ln() / (1.25 * spread / (WINDOW as f64).sqrt());
+    Some(Fall { bytes, chunks: (at * joined).min(chunks.len()), before, after, sigmas })
+}
+
+/// How much of a chunk went at the level before, by its time.
+fn fast_bytes(chunk: Chunk, before: f64, after: f64) -> f64 {
+    let slow = chunk.bytes / after;
+    let fast = chunk.bytes / before;
+    (chunk.bytes * (slow - chunk.seconds) / (slow - fast)).clamp(0.0, chunk.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    const MIB: f64 = 1048576.0;
+
+    fn series(levels: &[(usize, f64)], scatter: f64, seed: u64) -> Vec<Chunk> {
+        let mut random = Random::new(seed);
+        let bytes = 16.0 * MIB;
+        let chunk = |mb_s: &f64, random: &mut Random| {
+            let stall = if random.unit() < 0.05 { 3.0 } else { 1.0 };
+            let rate = mb_s * 1e6 * (scatter * random.normal()).exp() / stall;
+            Chunk { bytes, seconds: bytes / rate }
+        };
+        levels
+            .iter()
+            .flat_map(|(n, mb_s)| (0..*n).map(|_| chunk(mb_s, &mut random)).collect::<Vec<_>>())
+            .collect()
+    }
+
+    #[test]
+    fn the_end_of_a_cache_is_found_where_it_is_within_a_few_per_cent() {
+        for seed in 0..100 {
+            let found =
+                fall(&series(&[(60, 80.0), (12, 45.0)], 0.04, seed)).unwrap_or_else(|| panic!("{seed}"));
+            let expected = 60.0 * 16.0 * MIB;
+            assert!((found.bytes / expected - 1.0).abs() < 0.08, "{seed}: {found:?}");
+            assert!((found.after / 45e6 - 1.0).abs() < 0.06, "{seed}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_plain_series_with_stalls_does_not_fall() {
+        let falls = |scatter: f64| {
+            let alarms = |seed: &u64| {
+                let all = series(&[(120, 20.0)], scatter, *seed);
+                (15..all.len()).any(|n| fall(&all[..n]).is_some())
+            };
+            (0..50).filter(alarms).count()
+        };
+        assert_eq!(falls(0.03), 0);
+        assert!(falls(0.15) <= 6, "{}", falls(0.15));
+    }
+
+    #[test]
+    fn part_of_a_chunk_counts() {
+        let mut all = series(&[(30, 80.0)], 0.0, 1_000_003);
+        all.iter_mut().for_each(|c| c.seconds = c.bytes / 80e6);
+        let mixed = 16.0 * MIB * (0.25 / 80e6 + 0.75 / 20e6);
+        all.push(Chunk { bytes: 16.0 * MIB, seconds: mixed });
+        all.extend((0..12).map(|_| Chunk { bytes: 16.0 * MIB, seconds: 16.0 * MIB / 20e6 }));
+        let found = fall(&all).unwrap();
+        assert!((found.bytes / (30.25 * 16.0 * MIB) - 1.0).abs() < 0.002, "{found:?}");
+    }
+}

@@ -1,0 +1,320 @@
+//! Levels instead of means: whether the runs of a test fall into two or three groups of speeds, as those of a card with
+//! a cache do. A mean over such runs measures the share of fast ones, nothing else (reference page `flash-behaviour`
+//! 4.2).
+
+use crate::estimate::{Estimate, estimate};
+use crate::quantile::{median, median_in_place, sorted};
+
+/// Neighbouring levels are at least so far apart, nearest run to nearest run.
+pub const LEAST_GAP: f64 = 0.15;
+
+/// And their middles are so many median deviations of the runs from their own level apart.
+pub const LEAST_DEVIATIONS: f64 = 6.0;
+
+/// Fewer runs show no levels.
+pub const LEAST_RUNS: usize = 6;
+
+/// And they explain so much of the squares of the logarithms: of many runs, of few (which fall apart by chance), and for
+/// three levels. With these a card of one level and a CV of 10 % shows two in 1 of 100 sessions of ten runs.
+const EXPLAINED: f64 = 0.85;
+const EXPLAINED_OF_FEW: f64 = 0.93;
+const EXPLAINED_BY_THREE: f64 = 0.95;
+const MANY: usize = 10;
+
+/// Runs repeat no better than this, whatever a few of them say: otherwise rounding to whole MB/s makes levels.
+const LEAST_DEVIATION: f64 = 0.004;
+
+/// One level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// Its runs, by place in what was given, in that order.
+    pub runs: Vec<usize>,
+    /// What they say together.
+    pub estimate: Estimate,
+    /// Their share of all runs, 0 to 1.
+    pub share: f64,
+}
+
+/// The levels of a test, fastest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Levels {
+    /// One where the runs are alike.
+    pub levels: Vec<Level>,
+    /// Smallest gap between neighbouring levels as a share of the lower one; 0 for a single level.
+    pub gap: f64,
+    /// Smallest distance between the middles of neighbours, in median deviations; 0 for a single level.
+    pub deviations: f64,
+}
+
+impl Levels {
+    /// True where there is more than one.
+    #[must_use]
+    pub fn several(&self) -> bool {
+        self.levels.len() > 1
+    }
+
+    /// The number of the level that holds a run, counted from the fastest.
+    #[must_use]
+    pub fn of_run(&self, run: usize) -> Option<usize> {
+        self.levels.iter().position(|level| level.runs.contains(&run))
+    }
+}
+
+/// The levels of runs; `None` for no runs, or where one is not above 0.
+#[must_use]
+pub fn levels(values: &[f64]) -> Option<Levels> {
+    if values.is_empty() || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+    let logs: Vec<f64> = order.iter().map(|i| values[*i].ln()).collect();
+    let (cuts, gap, deviations) = [2, 1]
+        .into_iter()
+        .filter(|_| values.len() >= LEAST_RUNS)
+        .find_map(|cuts| apart(&logs, &best_cuts(&logs, cuts)?))
+        .unwrap_or((Vec::new(), 0.0, 0.0));
+    let groups = groups(&cuts, order.len()).into_iter().map(|(from, to)| &order[from..to]);
+    let levels = groups.filter_map(|group| level(values, group)).collect();
+    Some(Levels { levels, gap, deviations })
+}
+
+fn level(values: &[f64], group: &[usize]) -> Option<Level> {
+    let mut runs = group.to_vec();
+    runs.sort_unstable();
+    let of: Vec<f64> = runs.iter().map(|i| values[*i]).collect();
+    Some(Level { estimate: estimate(&of)?, share: runs.len() as f64 / values.len() as f64, runs })
+}
+
+fn groups(cuts: &[usize], count: usize) -> Vec<(usize, usize)> {
+    let ends = cuts.iter().copied().chain([count]);
+    ends.scan(0, |from, to| Some((std::mem::replace(from, to), to))).collect()
+}
+
+/// The cuts that leave the least squares inside groups of at least two; sorted values need only be cut.
+fn best_cuts(logs: &[f64], cuts: usize) -> Option<Vec<usize>> {
+    let places = 2..logs.len().saturating_sub(1);
+    let all: Vec<Vec<usize>> = match cuts {
+        1 => places.map(|a| vec![a]).collect(),
+        _ => places
+            .clone()
+            .flat_map(|a| places.clone().filter(move |b| *b >= a + 2).map(move |b| vec![a, b]))
+            .collect(),
+    };
+    let inside = |cuts: &Vec<usize>| -> f64 {
+        groups(cuts, logs.len()).into_iter().map(|(from, to)| squares(&logs[from..to])).sum()
+    };
+    all.into_iter().min_by(|a, b| inside(a).total_cmp(&inside(b)))
+}
+
+fn squares(logs: &[f64]) -> f64 {
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    logs.iter().map(|l| (l - mean).powi(2)).sum()
+}
+
+/// The cuts with gap and distance, where all neighbours are far enough apart.
+fn apart(logs: &[f64], cuts: &[usize]) -> Option<(Vec<usize>, f64, f64)> {
+    let groups = groups(cuts, logs.len());
+    let middle = |(from, to): (usize, usize)| median(&logs[from..to]).unwrap_or(0.0);
+    let mut off: Vec<f64> =
+        groups.iter().flat_map(|g| logs[g.0..g.1].iter().map(|l| (l - middle(*g)).abs())).collect();
+    let spread = median_in_place(&mut off)?.max(LEAST_DEVIATION);
+    let pairs = || groups.windows(2);
+    let gap = pairs().map(|p| (logs[p[0].1 - 1] - logs[p[1].0]).exp() - 1.0).fold(f64::INFINITY, f64::min);
+    let distance = pairs().map(|p| (middle(p[0]) - middle(p[1])) / spread).fold(f64::INFINITY, f64::min);
+    let wanted = match cuts.len() {
+        1 if logs.len() >= MANY => EXPLAINED,
+        1 => EXPLAINED_OF_FEW,
+        _ => EXPLAINED_BY_THREE,
+    };
+    let inside: f64 = groups.iter().map(|(from, to)| squares(&logs[*from..*to])).sum();
+    let explained = 1.0 - inside / squares(logs).max(f64::MIN_POSITIVE);
+    let far = gap > LEAST_GAP && distance > LEAST_DEVIATIONS && explained > wanted;
+    far.then(|| (cuts.to_vec(), gap, distance))
+}
+
+/// What goes along with the level of a run and may put the card there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Companion {
+    /// The fast runs come first: bytes written, a cache that ends.
+    Order,
+    /// The slow runs are the hot ones.
+    Heat,
+    /// Single reads of what was just written get slower with it: it lies in other cells.
+    Cells,
+    /// Nothing that was recorded.
+    Unknown,
+}
+
+/// So much hotter are hot runs.
+const HOTTER_K: f64 = 8.0;
+/// Least correlation of logarithms that counts as going together (`flash-behaviour` 0: 0.74 to 0.94 on SD Express).
+const TOGETHER: f64 = 0.7;
+
+/// What goes along with the levels: the temperature at which each run began, and single 4 KiB reads of the same run.
+#[must_use]
+pub fn companion(
+    levels: &Levels,
+    values: &[f64],
+    start_c: &[Option<f64>],
+    reads: &[Option<f64>],
+) -> Companion {
+    let (Some(fast), Some(slow)) = (levels.levels.first(), levels.levels.last()) else {
+        return Companion::Unknown;
+    };
+    let of = |level: &Level| level.runs.iter().filter_map(|run| *start_c.get(*run)?).collect::<Vec<f64>>();
+    if let (Some(cool), Some(hot)) = (median(&of(fast)), median(&of(slow)))
+        && hot - cool > HOTTER_K
+    {
+        return Companion::Heat;
+    }
+    let pairs: Vec<(f64, f64)> =
+        values.iter().zip(reads).filter_map(|(v, r)| Some((v.ln(), (*r)?.ln()))).collect();
+    if correlation(&pairs).is_some_and(|r| r > TOGETHER) {
+        return Companion::Cells;
+    }
+    let first_slow = slow.runs.first().copied().unwrap_or(0);
+    match fast.runs.iter().all(|run| *run < first_slow) {
+        true => Companion::Order,
+        false => Companion::Unknown,
+    }
+}
+
+/// Pearson's correlation; `None` for fewer than four pairs or where one side does not change.
+#[must_use]
+pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    let n = pairs.len() as f64;
+    let (mx, my) = (pairs.iter().map(|p| p.0).sum::<f64>() / n, pairs.iter().map(|p| p.1).sum::<f64>() / n);
+    let sum = |f: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(f).sum::<f64>();
+    let (xx, yy) = (sum(&|p| (p.0 - mx).powi(2)), sum(&|p| (p.1 - my).powi(2)));
+    (pairs.len() >= 4 && xx > 0.0 && yy > 0.0).then(|| sum(&|p| (p.0 - mx) * (p.1 - my)) / (xx * yy).sqrt())
+}
+
+/// What the speeds of whole runs say about each (`flash-behaviour` 4.1, run-level rule).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunState {
+    /// Reads in order are well below the best run: reads do not depend on a cache of writes, so the card is hot.
+    pub hot: bool,
+    /// Writes in order are well below the best run: behind the cache, or hot.
+    pub behind_cache: bool,
+}
+
+/// Reads of a hot run are below this share of the best, in the middle of its tests.
+pub const HOT_READS: f64 = 0.9;
+/// Writes behind the cache are below this share of the best.
+pub const SLOW_WRITES: f64 = 0.85;
+
+/// A single test of reading that is slow once may be anything.
+const LEAST_READS: usize = 2;
+
+/// The state of each run, from the speeds of its tests in order: a row for each test, with one speed for each run.
+#[must_use]
+pub fn run_states(reads: &[Vec<f64>], writes: &[Vec<f64>]) -> Vec<RunState> {
+    let runs = reads.iter().chain(writes).map(Vec::len).min().unwrap_or(0);
+    let low = |tests: &[Vec<f64>], run: usize, share: f64| {
+        let best = |test: &Vec<f64>| sorted(test).last().copied().unwrap_or(0.0);
+        let shares: Vec<f64> = tests.iter().filter(|t| best(t) > 0.0).map(|t| t[run] / best(t)).collect();
+        median(&shares).is_some_and(|middle| middle < share)
+    };
+    (0..runs)
+        .map(|run| RunState {
+            hot: reads.len() >= LEAST_READS && low(reads, run, HOT_READS),
+            behind_cache: low(writes, run, SLOW_WRITES),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use proptest::prelude::*;
+
+    /// Seed 000, SEQ1G Q1T1 write with a fan, run 1 to 10.
+    const ADATA: [f64; 10] = [614.0, 598.0, 610.0, 611.0, 337.0, 383.0, 424.0, 287.0, 372.0, 288.0];
+    const LEXAR: [f64; 10] = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
+    /// The same cards reading.
+    const ADATA_READ: [f64; 10] = [750.0, 749.0, 758.0, 757.0, 763.0, 768.0, 676.0, 772.0, 768.0, 771.0];
+
+    #[test]
+    fn the_writes_of_seed_000_have_two_levels_and_the_reads_one() {
+        let adata = levels(&ADATA).unwrap();
+        assert_eq!(adata.levels.len(), 2, "{adata:?}");
+        assert_eq!(adata.levels[0].runs, [0, 1, 2, 3]);
+        assert!((adata.levels[0].estimate.median - 610.5).abs() < 1e-9);
+        assert!((adata.levels[0].share - 0.4).abs() < 1e-12);
+        let lexar = levels(&LEXAR).unwrap();
+        assert_eq!((lexar.levels.len(), &lexar.levels[0].runs[..]), (2, &[0, 1, 7][..]));
+        assert!(!levels(&ADATA_READ).unwrap().several());
+    }
+
+    #[test]
+    fn slow_runs_of_seed_000_go_with_slow_single_reads_of_what_was_written() {
+        // RND4K Q1T1 read of the same runs.
+        let reads = [38.0, 34.0, 33.0, 33.0, 10.0, 12.0, 14.0, 10.0, 12.0, 19.0].map(Some);
+        let found = levels(&ADATA).unwrap();
+        assert_eq!(companion(&found, &ADATA, &[], &reads), Companion::Cells);
+        assert_eq!(companion(&found, &ADATA, &[], &[]), Companion::Order);
+        let hot = [30.0, 31.0, 32.0, 33.0, 60.0, 61.0, 62.0, 63.0, 64.0, 65.0].map(Some);
+        assert_eq!(companion(&found, &ADATA, &hot, &reads), Companion::Heat);
+    }
+
+    #[test]
+    fn a_passive_adata_is_hot_from_run_6_on_and_an_active_one_never() {
+        // Seed 000, passive: SEQ1G, SEQ512K and SEQ32M reads, then SEQ1G writes, run 1 to 10.
+        let reads = vec![
+            vec![775.0, 766.0, 760.0, 747.0, 742.0, 508.0, 562.0, 692.0, 451.0, 465.0],
+            vec![516.0, 511.0, 520.0, 507.0, 507.0, 517.0, 510.0, 566.0, 532.0, 516.0],
+            vec![777.0, 761.0, 763.0, 748.0, 756.0, 499.0, 560.0, 526.0, 450.0, 491.0],
+        ];
+        let hot: Vec<bool> = run_states(&reads, &[]).iter().map(|state| state.hot).collect();
+        assert_eq!(hot, [false, false, false, false, false, true, true, true, true, true]);
+        let active = vec![
+            ADATA_READ.to_vec(),
+            vec![512.0, 529.0, 530.0, 531.0, 526.0, 523.0, 515.0, 514.0, 516.0, 513.0],
+            vec![768.0, 765.0, 761.0, 774.0, 764.0, 777.0, 772.0, 763.0, 770.0, 761.0],
+        ];
+        let states = run_states(&active, &[ADATA.to_vec()]);
+        assert!(states.iter().all(|state| !state.hot), "{states:?}");
+        assert_eq!(states.iter().filter(|state| state.behind_cache).count(), 6);
+    }
+
+    #[test]
+    fn fewer_than_six_runs_have_no_levels() {
+        assert!(!levels(&[600.0, 601.0, 280.0, 281.0]).unwrap().several());
+        assert_eq!(levels(&[]), None);
+        assert_eq!(levels(&[0.0; 8]), None);
+    }
+
+    #[test]
+    fn a_plain_card_has_one_level_in_99_of_100_sessions() {
+        for cv in [0.01, 0.05, 0.10] {
+            let mut random = Random::new(11);
+            let wrong = (0..1000)
+                .filter(|_| {
+                    let runs: Vec<f64> = (0..10).map(|_| 100.0 * (cv * random.normal()).exp()).collect();
+                    levels(&runs).unwrap().several()
+                })
+                .count();
+            assert!(wrong <= 15, "{wrong} of 1000 with a CV of {cv}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn two_levels_that_are_far_apart_are_found_whatever_their_order(
+            seed in 0u64..1000, fast in 2usize..6, ratio in 1.5..4.0f64,
+        ) {
+            let mut random = Random::new(seed);
+            let mut runs: Vec<f64> = (0..10)
+                .map(|i| if i < fast { 200.0 * ratio } else { 200.0 } * (0.02 * random.normal()).exp())
+                .collect();
+            for i in (1..10).rev() {
+                runs.swap(i, random.below(i + 1));
+            }
+            let found = levels(&runs).unwrap();
+            prop_assert_eq!(found.levels.len(), 2);
+            prop_assert_eq!(found.levels[0].runs.len(), fast);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Two watches laid over each other: over the same span, from the same moment on.
+
+use super::summarise;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::observe::{
+    ComparedFigure, ObserveComparison, ObserveSample, ObserveSummary, SettledStatus,
+};
+
+/// A watch that began this soon after boot is that of a start.
+const START_SECONDS: f64 = 300.0;
+
+/// A difference is one when it is this share of the larger figure and this many seconds.
+const DIFFERENT: (f64, f64) = (0.2, 5.0);
+
+/// Two starts that moved amounts of data so unlike did not do the same.
+const OTHER_WORK: f64 = 2.0;
+
+/// One start each says this much; starts differ from each other.
+const CONFIDENCE: f64 = 0.6;
+
+/// When a system became calm, and how sure that is.
+type Calm = (SettledStatus, f64);
+
+/// One of the two watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// Its samples.
+    pub samples: &'a [ObserveSample],
+    /// When it began, in seconds since boot.
+    pub began: f64,
+}
+
+/// Compares an earlier watch with this one; `None` where they have no time in common.
+#[must_use]
+pub fn compare(against: &str, before: Side<'_>, now: Side<'_>) -> Option<(ObserveComparison, Vec<Finding>)> {
+    let since_boot = before.began < START_SECONDS && now.began < START_SECONDS;
+    let origin = |side: Side<'_>| if since_boot { 0.0 } else { side.began };
+    let from = (before.began - origin(before)).max(now.began - origin(now));
+    let ended = |side: Side<'_>| side.samples.last().map(|s| s.uptime_seconds - origin(side));
+    let until = ended(before)?.min(ended(now)?);
+    if until <= from {
+        return None;
+    }
+    let cut = |side: Side<'_>| {
+        let within = |s: &&ObserveSample| {
+            let end = s.uptime_seconds - origin(side);
+            end - s.seconds >= from - s.seconds / 2.0 && end <= until + s.seconds / 2.0
+        };
+        let samples: Vec<ObserveSample> = side.samples.iter().filter(within).cloned().collect();
+        summarise(&samples, from + origin(side))
+    };
+    // When it became calm is asked of the whole watch: a short one must not cut the long one's answer off.
+    let whole = |side: Side<'_>| summarise(side.samples, side.began);
+    let (was, is) = (cut(before)?, cut(now)?);
+    let calm = |side: Side<'_>| whole(side).map(|s| (s.settled.status, s.settled.seconds() - origin(side)));
+    let (calm_was, calm_is) = (calm(before)?, calm(now)?);
+    let figures = figures(&was, &is, calm_was, calm_is);
+    let findings = findings(&was, &is, calm_was, calm_is);
+    let span_seconds = until - from;
+    Some((ObserveComparison { against: against.to_owned(), span_seconds, since_boot, figures }, findings))
+}
+
+fn figures(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: Calm) -> Vec<ComparedFigure> {
+    let figure = |what: &str, unit: &str, of: &dyn Fn(&ObserveSummary) -> Option<f64>| ComparedFigure {
+        what: what.to_owned(),
+        unit: unit.to_owned(),
+        before: of(was),
+        now: of(is),
+    };
+    let calm = ComparedFigure {
+        what: format!("calm after{}", bounds(calm_was.0, calm_is.0)),
+        unit: "s".to_owned(),
+        before: Some(calm_was.1),
+        now: Some(calm_is.1),
+    };
+    vec![
+        calm,
+        figure("some tasks waited for I/O", "s", &|s| s.io_some_seconds),
+        figure("all tasks waited for I/O", "s", &|s| s.io_full_seconds),
+        figure("device at work", "%", &|s| Some(s.utilisation * 100.0)),
+        figure("mean time of an I/O", "ms", &|s| s.wait_ms),
+        figure("most I/Os under way", "", &|s| Some(s.queue_max)),
+        figure("read", "MB", &|s| Some(s.read_bytes as f64 / 1e6)),
+        figure("written", "MB", &|s| Some(s.write_bytes as f64 / 1e6)),
+        figure("I/Os", "", &|s| Some((s.reads + s.writes) as f64)),
+        figure("share of small I/Os", "%", &|s| s.small_share.map(|share| share * 100.0)),
+        figure("processors at work", "%", &|s| s.cpu_busy.map(|share| share * 100.0)),
+    ]
+}
+
+fn findings(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: Calm) -> Vec<Finding> {
+    let waited = |s: &ObserveSummary| s.io_some_seconds.unwrap_or(s.utilisation * s.seconds);
+    let (waits_was, waits_is) = (waited(was), waited(is));
+    // A bound that lies on the wrong side of the other figure decides nothing.
+    let settled = match (calm_was, calm_is) {
+        ((SettledStatus::AtLeast, a), (SettledStatus::AtLeast, b)) if a > 0.0 && b > 0.0 => 0,
+        ((_, a), (SettledStatus::AtLeast, b)) | ((SettledStatus::AtMost, a), (_, b)) if b < a => 0,
+        ((SettledStatus::AtLeast, a), (_, b)) | ((_, a), (SettledStatus::AtMost, b)) if b > a => 0,
+        ((_, a), (_, b)) => differs(a, b),
+    };
+    let faster = match (settled, differs(waits_was, waits_is)) {
+        (0, by_waiting) => by_waiting,
+        (by_calm, _) => by_calm,
+    };
+    let (claim, text) = match faster {
+        1 => ("start-faster", "this time the system waited less than before"),
+        -1 => ("start-slower", "this time the system waited longer than before"),
+        _ => ("start-alike", "the system waited about as long as before"),
+    };
+    let mut found = vec![
+        Finding::new(claim, Weight::Note, CONFIDENCE, text)
+            .because("calm after, before", in_words(calm_was))
+            .because("calm after, now", in_words(calm_is))
+            .because("waiting for I/O, before", format!("{waits_was:.1} s"))
+            .because("waiting for I/O, now", format!("{waits_is:.1} s"))
+            .advise("watch three starts of each before you trust a small difference"),
+    ];
+    found.extend(other_work(was, is));
+    found
+}
+
+/// 1 where the second figure is clearly smaller, -1 where it is clearly larger.
+fn differs(before: f64, now: f64) -> i8 {
+    let apart = (before - now).abs();
+    let clear = apart >= DIFFERENT.1 && apart >= DIFFERENT.0 * before.max(now);
+    match (clear, now < before) {
+        (false, _) => 0,
+        (true, true) => 1,
+        (true, false) => -1,
+    }
+}
+
+/// What of the two moments is a bound only.
+fn bounds(was: SettledStatus, is: SettledStatus) -> String {
+    let word = |status| match status {
+        SettledStatus::Measured => None,
+        SettledStatus::AtLeast => Some("at least"),
+        SettledStatus::AtMost => Some("at most"),
+    };
+    let told: Vec<String> = [("before", word(was)), ("now", word(is))]
+        .iter()
+        .filter_map(|(when, word)| Some(format!("{when} {}", (*word)?)))
+        .collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
+}
+
+fn in_words((status, seconds): Calm) -> String {
+    match status {
+        SettledStatus::Measured => format!("{seconds:.0} s"),
+        SettledStatus::AtLeast => format!("at least {seconds:.0} s"),
+        SettledStatus::AtMost => format!("at most {seconds:.0} s"),
+    }
+}
+
+fn other_work(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
+    let moved = |s: &ObserveSummary| (s.read_bytes + s.write_bytes) as f64;
+    let (a, b) = (moved(was), moved(is));
+    (a.max(b) > OTHER_WORK * a.min(b)).then(|| {
+        Finding::new(
+            "starts-did-other-work",
+            Weight::Hint,
+            0.8,
+            "the two watches moved very different amounts of data: the system did not do the same in both",
+        )
+        .because("before", format!("{:.1} MB", a / 1e6))
+        .because("now", format!("{:.1} MB", b / 1e6))
+        .advise("a longer watch of each, or a start that is repeated, tells whether it was chance")
+    })
+}

@@ -1,0 +1,267 @@
+//! What a system in use waited for: one watch in figures, when it became calm, what held it up, and two watches side
+//! by side (seed 001: a new card ended ten minutes of waiting after each start).
+//!
+//! Pressure is the kernel's own account of waiting (PSI); where it keeps none, tasks that are blocked and the
+//! processors' waiting for I/O stand in.
+
+mod compare;
+
+pub use compare::{Side, compare};
+
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::observe::{Bottleneck, ObserveSample, ObserveSummary, Settled, SettledStatus};
+
+/// Share of the time that tasks may wait for I/O, or the device may have work, in a system that is calm.
+const CALM_PRESSURE: f64 = 0.10;
+const CALM_UTILISATION: f64 = 0.20;
+
+/// Seconds over which calm is judged, so that one busy second in between does not count, and seconds that it must
+/// last before it is believed.
+const SMOOTH_SECONDS: f64 = 5.0;
+const CALM_SECONDS: f64 = 30.0;
+
+/// A device with this much work, while tasks wait this much and processors idle this much, is what holds them up.
+const BUSY_DEVICE: f64 = 0.7;
+const WAITING: f64 = 0.2;
+const IDLE_CPU: f64 = 0.3;
+
+/// Processors that work this much hold everything up.
+const BUSY_CPU: f64 = 0.85;
+
+/// Tasks that wait this much for memory, in a system that swaps this many bytes a second, lack memory.
+const MEMORY_WAITING: f64 = 0.1;
+const SWAPPING: f64 = 1e6;
+
+/// Less than this much of the time, or this many seconds, says nothing of a bottleneck.
+const TOO_LITTLE: (f64, f64) = (0.05, 3.0);
+
+/// Bytes of an I/O that is small.
+const SMALL: f64 = 16384.0;
+
+/// A whole watch in figures; `began` is its beginning in seconds since boot. `None` where nothing was watched.
+#[must_use]
+pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary> {
+    let seconds: f64 = samples.iter().map(|s| s.seconds).sum();
+    if seconds <= 0.0 {
+        return None;
+    }
+    let ios: u64 = samples.iter().map(ObserveSample::ios).sum();
+    let waited: f64 = samples.iter().filter_map(|s| Some(s.wait_ms? * s.ios() as f64)).sum();
+    let small = |s: &&ObserveSample| s.mean_io_bytes().is_some_and(|bytes| bytes <= SMALL);
+    let small: u64 = samples.iter().filter(small).map(ObserveSample::ios).sum();
+    let share = |part: f64| (ios > 0).then(|| part / ios as f64);
+    let loaded: Vec<&ObserveSample> = samples.iter().filter(|s| is_loaded(s)).collect();
+    Some(ObserveSummary {
+        seconds,
+        reads: samples.iter().map(|s| s.reads).sum(),
+        writes: samples.iter().map(|s| s.writes).sum(),
+        read_bytes: samples.iter().map(|s| s.read_bytes).sum(),
+        write_bytes: samples.iter().map(|s| s.write_bytes).sum(),
+        wait_ms: share(waited),
+        small_share: share(small as f64),
+        utilisation: mean(samples, |s| Some(s.utilisation)).unwrap_or_default(),
+        queue_max: samples.iter().map(|s| s.queue).fold(0.0, f64::max),
+        io_some_seconds: mean(samples, |s| s.io_some).map(|share| share * seconds),
+        io_full_seconds: mean(samples, |s| s.io_full).map(|share| share * seconds),
+        cpu_busy: mean(samples, |s| s.cpu_busy),
+        iowait: mean(samples, |s| s.iowait),
+        swap_bytes: samples.iter().map(|s| s.swap_bytes).sum::<Option<u64>>(),
+        loaded_seconds: loaded.iter().map(|s| s.seconds).sum(),
+        settled: settled(samples, began),
+        bottleneck: Load::of(&loaded).bottleneck(seconds),
+    })
+}
+
+/// The mean over time of what the samples know.
+fn mean<'a>(
+    samples: impl IntoIterator<Item = &'a ObserveSample>,
+    of: impl Fn(&ObserveSample) -> Option<f64>,
+) -> Option<f64> {
+    let known = samples.into_iter().filter_map(|s| Some((of(s)?, s.seconds)));
+    let (sum, time) = known.fold((0.0, 0.0), |(sum, time), (v, t)| (sum + v * t, time + t));
+    (time > 0.0).then(|| sum / time)
+}
+
+/// How much tasks waited for I/O: PSI, else blocked tasks or the processors' waiting.
+fn waiting(sample: &ObserveSample) -> Option<f64> {
+    sample.io_some.or_else(|| match (sample.blocked, sample.iowait) {
+        (Some(1..), iowait) => Some(iowait.unwrap_or_default().max(WAITING)),
+        (_, iowait) => iowait,
+    })
+}
+
+fn is_loaded(sample: &ObserveSample) -> bool {
+    waiting(sample).is_some_and(|share| share >= CALM_PRESSURE)
+        || sample.utilisation >= BUSY_DEVICE
+        || sample.cpu_busy.is_some_and(|share| share >= BUSY_CPU)
+        || sample.memory_some.is_some_and(|share| share >= MEMORY_WAITING)
+}
+
+/// Means over the seconds that were not calm.
+struct Load {
+    seconds: f64,
+    utilisation: f64,
+    waiting: f64,
+    idle: f64,
+    busy: f64,
+    memory: f64,
+    swap_per_s: f64,
+    other: f64,
+}
+
+impl Load {
+    fn of(loaded: &[&ObserveSample]) -> Load {
+        let over =
+            |of: fn(&ObserveSample) -> Option<f64>| mean(loaded.iter().copied(), of).unwrap_or_default();
+        let seconds: f64 = loaded.iter().map(|s| s.seconds).sum();
+        let swapped: u64 = loaded.iter().filter_map(|s| s.swap_bytes).sum();
+        Load {
+            seconds,
+            utilisation: over(|s| Some(s.utilisation)),
+            waiting: over(waiting),
+            idle: over(|s| s.cpu_idle),
+            busy: over(|s| s.cpu_busy),
+            memory: over(|s| s.memory_some),
+            swap_per_s: if seconds > 0.0 { swapped as f64 / seconds } else { 0.0 },
+            other: over(|s| s.other_utilisation),
+        }
+    }
+
+    fn bottleneck(&self, watched: f64) -> Bottleneck {
+        if self.seconds < TOO_LITTLE.1 || self.seconds < TOO_LITTLE.0 * watched {
+            return Bottleneck::Nothing;
+        }
+        let waits = self.waiting >= WAITING;
+        if self.memory >= MEMORY_WAITING && self.swap_per_s >= SWAPPING {
+            Bottleneck::Memory
+        } else if self.busy >= BUSY_CPU {
+            Bottleneck::Cpu
+        } else if waits && self.utilisation >= BUSY_DEVICE && self.idle >= IDLE_CPU {
+            Bottleneck::Card
+        } else if waits && self.utilisation < CALM_UTILISATION {
+            Bottleneck::Elsewhere
+        } else {
+            Bottleneck::Mixed
+        }
+    }
+}
+
+/// The first moment from which the system stayed calm for half a minute.
+fn settled(samples: &[ObserveSample], began: f64) -> Settled {
+    let calm = calm_from(samples);
+    let ended = samples.last().map_or(began, |s| s.uptime_seconds);
+    let bound = |status, seconds| Settled { status, uptime_seconds: None, bound_seconds: Some(seconds) };
+    match calm {
+        None => bound(SettledStatus::AtLeast, ended),
+        Some(0) => bound(SettledStatus::AtMost, began),
+        Some(at) => {
+            let uptime_seconds = Some(samples[at].uptime_seconds - samples[at].seconds);
+            Settled { status: SettledStatus::Measured, uptime_seconds, bound_seconds: None }
+        }
+    }
+}
+
+/// Index of the first sample of the first stretch of calm that is long enough.
+fn calm_from(samples: &[ObserveSample]) -> Option<usize> {
+    let unrest: Vec<f64> = samples.iter().map(unrest).collect();
+    let mut start = None;
+    for (at, sample) in samples.iter().enumerate() {
+        if smoothed(samples, &unrest, at) >= 1.0 {
+            start = None;
+            continue;
+        }
+        let from = *start.get_or_insert(at);
+        let began = samples[from].uptime_seconds - samples[from].seconds;
+        if sample.uptime_seconds - began >= CALM_SECONDS {
+            return Some(from);
+        }
+    }
+    None
+}
+
+/// 1 and more where a sample is not calm.
+fn unrest(sample: &ObserveSample) -> f64 {
+    // PSI alone, where there is one: a device may be busy with what nobody waits for.
+    match sample.io_some {
+        Some(share) => share / CALM_PRESSURE,
+        None => sample.utilisation / CALM_UTILISATION,
+    }
+}
+
+/// The mean over the few seconds from a sample on.
+fn smoothed(samples: &[ObserveSample], unrest: &[f64], at: usize) -> f64 {
+    let (mut sum, mut time) = (0.0, 0.0);
+    for (sample, value) in samples[at..].iter().zip(&unrest[at..]) {
+        sum += value * sample.seconds;
+        time += sample.seconds;
+        if time >= SMOOTH_SECONDS {
+            break;
+        }
+    }
+    if time > 0.0 { sum / time } else { 0.0 }
+}
+
+/// The finding on what held the system up, with the numbers it rests on.
+#[must_use]
+pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
+    let loaded: Vec<&ObserveSample> = samples.iter().filter(|s| is_loaded(s)).collect();
+    let load = Load::of(&loaded);
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let known = samples.iter().any(|s| s.io_some.is_some());
+    let (weight, text, advice) = words(summary.bottleneck);
+    // Without PSI the waiting is only guessed at.
+    let confidence = if known { 0.9 } else { 0.6 };
+    let mut finding = Finding::new("bottleneck", weight, confidence, text)
+        .because("seconds that were not calm", format!("{:.0} of {:.0}", load.seconds, summary.seconds));
+    if summary.bottleneck != Bottleneck::Nothing {
+        finding = finding
+            .because("device at work in them", percent(load.utilisation))
+            .because(
+                if known { "tasks waiting for I/O" } else { "waiting for I/O (no PSI)" },
+                percent(load.waiting),
+            )
+            .because("processors idle", percent(load.idle))
+            .because("processors at work", percent(load.busy))
+            .because("tasks waiting for memory", percent(load.memory))
+            .because("swap", format!("{:.2} MB/s", load.swap_per_s / 1e6));
+    }
+    if summary.bottleneck == Bottleneck::Elsewhere {
+        finding = finding.because("busiest other disk at work", percent(load.other));
+    }
+    match advice {
+        Some(advice) => finding.advise(advice),
+        None => finding,
+    }
+}
+
+fn words(bottleneck: Bottleneck) -> (Weight, &'static str, Option<&'static str>) {
+    match bottleneck {
+        Bottleneck::Card => (
+            Weight::Hint,
+            "the system waits for this card: it is at work while tasks wait for I/O and processors have nothing to do",
+            Some(
+                "a card with faster small random I/O would shorten the waiting; `cardscope bench` tells what this one reaches",
+            ),
+        ),
+        Bottleneck::Cpu => {
+            (Weight::Note, "the system waits for its processors; a faster card would change little", None)
+        }
+        Bottleneck::Memory => (
+            Weight::Hint,
+            "the system lacks memory and swaps; that, more than the card, is what it waits for",
+            Some(
+                "give it more memory or fewer programs before another card; swap on the card also wears it out",
+            ),
+        ),
+        Bottleneck::Elsewhere => (
+            Weight::Note,
+            "tasks wait for I/O, but this device had little to do: they wait for another one",
+            Some("`cardscope list --all` shows the others; watch them"),
+        ),
+        Bottleneck::Mixed => (Weight::Note, "no single thing held the system up", None),
+        Bottleneck::Nothing => (Weight::Note, "the system was calm: nothing was waited for", None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

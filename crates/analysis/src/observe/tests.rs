@@ -1,0 +1,185 @@
+use super::*;
+use proptest::prelude::*;
+
+/// A second of a system: how much the device works, how much tasks wait, how much the processors work.
+fn second(at: usize, utilisation: f64, io_some: f64, cpu_busy: f64) -> ObserveSample {
+    ObserveSample {
+        uptime_seconds: 10.0 + at as f64 + 1.0,
+        seconds: 1.0,
+        reads: (400.0 * utilisation) as u64,
+        read_bytes: (400.0 * utilisation) as u64 * 4096,
+        wait_ms: Some(2.5),
+        utilisation,
+        queue: utilisation * 4.0,
+        io_some: Some(io_some),
+        io_full: Some(io_some / 2.0),
+        memory_some: Some(0.0),
+        cpu_busy: Some(cpu_busy),
+        cpu_idle: Some(1.0 - cpu_busy),
+        iowait: Some((1.0 - cpu_busy) * io_some),
+        swap_bytes: Some(0),
+        ..ObserveSample::default()
+    }
+}
+
+/// A start that is busy for so many seconds and calm for a minute after.
+fn start(busy: usize, then: impl Fn(usize) -> ObserveSample) -> Vec<ObserveSample> {
+    (0..busy).map(&then).chain((busy..busy + 60).map(|at| second(at, 0.03, 0.01, 0.05))).collect()
+}
+
+fn waits_for_card(at: usize) -> ObserveSample {
+    second(at, 1.0, 0.95, 0.15)
+}
+
+fn summary(samples: &[ObserveSample]) -> ObserveSummary {
+    summarise(samples, 10.0).unwrap()
+}
+
+#[test]
+fn a_start_that_waits_ten_minutes_for_its_card_is_told_with_its_end() {
+    let summary = summary(&start(590, waits_for_card));
+    assert_eq!(summary.bottleneck, Bottleneck::Card);
+    assert_eq!(summary.settled.status, SettledStatus::Measured);
+    // Busy from 10 s to 600 s after boot; the five seconds of smoothing let the last busy ones through.
+    assert!((summary.settled.seconds() - 600.0).abs() <= SMOOTH_SECONDS, "{:?}", summary.settled);
+    assert!((summary.io_some_seconds.unwrap() - 590.0 * 0.95 - 0.6).abs() < 1e-6);
+    assert_eq!(summary.small_share, Some(1.0));
+}
+
+#[test]
+fn processors_memory_and_another_disk_are_not_blamed_on_the_card() {
+    let cpu = start(60, |at| second(at, 0.3, 0.15, 0.97));
+    assert_eq!(summary(&cpu).bottleneck, Bottleneck::Cpu);
+    let memory = start(60, |at| ObserveSample {
+        memory_some: Some(0.6),
+        swap_bytes: Some(20_000_000),
+        ..second(at, 1.0, 0.9, 0.2)
+    });
+    assert_eq!(summary(&memory).bottleneck, Bottleneck::Memory);
+    let elsewhere = start(60, |at| second(at, 0.02, 0.9, 0.1));
+    assert_eq!(summary(&elsewhere).bottleneck, Bottleneck::Elsewhere);
+    let half = start(60, |at| second(at, 0.5, 0.5, 0.5));
+    assert_eq!(summary(&half).bottleneck, Bottleneck::Mixed);
+}
+
+#[test]
+fn a_calm_system_waits_for_nothing_and_was_calm_from_the_start() {
+    let calm = summary(&start(0, waits_for_card));
+    assert_eq!(calm.bottleneck, Bottleneck::Nothing);
+    assert_eq!((calm.settled.status, calm.settled.bound_seconds), (SettledStatus::AtMost, Some(10.0)));
+}
+
+#[test]
+fn one_that_never_becomes_calm_has_a_bound_only() {
+    let busy: Vec<ObserveSample> = (0..100).map(waits_for_card).collect();
+    let settled = summary(&busy).settled;
+    assert_eq!((settled.status, settled.bound_seconds), (SettledStatus::AtLeast, Some(110.0)));
+}
+
+#[test]
+fn a_single_busy_second_does_not_end_the_calm_and_a_pause_does_not_begin_it() {
+    let mut samples = start(20, waits_for_card);
+    samples[40] = second(40, 0.4, 0.4, 0.1);
+    assert!((summary(&samples).settled.seconds() - 30.0).abs() <= SMOOTH_SECONDS);
+    let mut paused = start(60, waits_for_card);
+    (20..35).for_each(|at| paused[at] = second(at, 0.0, 0.0, 0.05));
+    assert!(
+        (summary(&paused).settled.seconds() - 70.0).abs() <= SMOOTH_SECONDS,
+        "fifteen calm seconds are a pause"
+    );
+}
+
+#[test]
+fn a_kernel_without_psi_is_judged_by_blocked_tasks_with_less_confidence() {
+    let samples = start(60, |at| ObserveSample {
+        io_some: None,
+        io_full: None,
+        memory_some: None,
+        blocked: Some(3),
+        ..waits_for_card(at)
+    });
+    let samples: Vec<ObserveSample> =
+        samples.into_iter().map(|s| ObserveSample { io_some: None, ..s }).collect();
+    let summary = summary(&samples);
+    assert_eq!((summary.bottleneck, summary.io_some_seconds), (Bottleneck::Card, None));
+    assert!(verdict(&samples, &summary).confidence < 0.9);
+    assert!((summary.settled.seconds() - 70.0).abs() <= SMOOTH_SECONDS);
+}
+
+#[test]
+fn the_verdict_names_the_numbers_it_rests_on() {
+    let samples = start(90, waits_for_card);
+    let finding = verdict(&samples, &summary(&samples));
+    let evidence = |what: &str| finding.evidence.iter().find(|(name, _)| name == what).unwrap().1.clone();
+    assert_eq!(evidence("seconds that were not calm"), "90 of 150");
+    assert_eq!(evidence("device at work in them"), "100 %");
+    assert_eq!(evidence("tasks waiting for I/O"), "95 %");
+    assert_eq!(evidence("processors idle"), "85 %");
+}
+
+fn side(samples: &[ObserveSample]) -> Side<'_> {
+    Side { samples, began: 10.0 }
+}
+
+#[test]
+fn the_new_card_of_seed_001_ends_ten_minutes_of_waiting() {
+    let (old, new) = (start(590, waits_for_card), start(20, waits_for_card));
+    let (compared, findings) = compare("old", side(&old), side(&new)).unwrap();
+    assert_eq!(findings[0].claim, "start-faster");
+    assert!(compared.since_boot);
+    let calm = &compared.figures[0];
+    assert!(calm.before.unwrap() > 590.0 && calm.now.unwrap() < 36.0, "{calm:?}");
+    let (_, back) = compare("new", side(&new), side(&old)).unwrap();
+    assert_eq!(back[0].claim, "start-slower");
+}
+
+#[test]
+fn two_starts_that_differ_little_are_alike() {
+    let (one, two) = (start(100, waits_for_card), start(103, waits_for_card));
+    assert_eq!(compare("one", side(&one), side(&two)).unwrap().1[0].claim, "start-alike");
+}
+
+#[test]
+fn two_watches_that_did_other_work_are_told() {
+    let busy = start(100, waits_for_card);
+    let other: Vec<ObserveSample> =
+        busy.iter().map(|s| ObserveSample { read_bytes: s.read_bytes * 5, ..s.clone() }).collect();
+    let (_, findings) = compare("busy", side(&busy), side(&other)).unwrap();
+    assert_eq!(findings[1].claim, "starts-did-other-work");
+}
+
+#[test]
+fn watches_long_after_boot_are_compared_from_where_each_began() {
+    let early = start(50, waits_for_card);
+    let late: Vec<ObserveSample> = start(50, waits_for_card)
+        .into_iter()
+        .map(|s| ObserveSample { uptime_seconds: s.uptime_seconds + 9000.0, ..s })
+        .collect();
+    let late = Side { samples: &late, began: 9010.0 };
+    let (compared, findings) = compare("early", side(&early), late).unwrap();
+    assert!(!compared.since_boot);
+    assert_eq!(findings[0].claim, "start-alike");
+    assert_eq!(compared.figures[0].before, compared.figures[0].now);
+}
+
+#[test]
+fn nothing_watched_is_nothing_said() {
+    assert_eq!(summarise(&[], 0.0), None);
+    assert!(compare("nothing", side(&[]), side(&start(1, waits_for_card))).is_none());
+}
+
+proptest! {
+    #[test]
+    fn whatever_was_seen_the_figures_stay_in_their_bounds(
+        figures in proptest::collection::vec((0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64), 1..200)
+    ) {
+        let samples: Vec<ObserveSample> =
+            figures.iter().enumerate().map(|(at, (u, io, cpu))| second(at, *u, *io, *cpu)).collect();
+        let summary = summary(&samples);
+        prop_assert!(summary.utilisation <= 1.0 && summary.loaded_seconds <= summary.seconds);
+        prop_assert!(summary.io_some_seconds.unwrap() <= summary.seconds);
+        let end = 10.0 + samples.len() as f64;
+        prop_assert!((10.0..=end).contains(&summary.settled.seconds()));
+        let _ = verdict(&samples, &summary);
+    }
+}

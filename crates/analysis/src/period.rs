@@ -1,0 +1,53 @@
+//! Whether places repeat at a period: Rayleigh's test on their phases (reference page `flash-behaviour`, 3.7).
+
+/// How strongly places repeat at a period.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Periodic {
+    /// The period.
+    pub period: f64,
+    /// Length of the mean of all phases as arrows: 1 where all have the same phase.
+    pub strength: f64,
+    /// Probability of such a strength by chance, over all periods that were tried.
+    pub chance: f64,
+}
+
+/// The strongest of some periods for some places; `None` for fewer than five places or no periods.
+#[must_use]
+pub fn strongest(places: &[f64], periods: &[f64]) -> Option<Periodic> {
+    if places.len() < 5 {
+        return None;
+    }
+    let n = places.len() as f64;
+    let found = periods.iter().map(|period| {
+        let phase = |place: &f64| std::f64::consts::TAU * (place / period).fract();
+        let (sin, cos) =
+            places.iter().map(|p| phase(p).sin_cos()).fold((0.0, 0.0), |s, v| (s.0 + v.0, s.1 + v.1));
+        let strength = sin.hypot(cos) / n;
+        let chance = ((-n * strength * strength).exp() * periods.len() as f64).min(1.0);
+        Periodic { period: *period, strength, chance }
+    });
+    // A multiple of a period shows too where places are few: of equally strong ones the largest says most.
+    found.max_by(|a, b| {
+        let near = (a.strength - b.strength).abs() < 0.02;
+        if near { a.period.total_cmp(&b.period) } else { a.strength.total_cmp(&b.strength) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn stalls_at_every_unit_are_periodic_and_stalls_anywhere_are_not() {
+        let mib = |n: f64| n * 1048576.0;
+        let periods: Vec<f64> = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0].map(mib).to_vec();
+        let regular: Vec<f64> = (0..20).map(|i| mib(8.0 * f64::from(i) + 1.0)).collect();
+        let found = strongest(&regular, &periods).unwrap();
+        assert!(found.period == mib(8.0) && found.chance < 1e-6, "{found:?}");
+        let mut random = Random::new(3);
+        let anywhere: Vec<f64> = (0..20).map(|_| mib(1000.0) * random.unit()).collect();
+        assert!(strongest(&anywhere, &periods).unwrap().chance > 0.01);
+        assert_eq!(strongest(&[1.0], &periods), None);
+    }
+}

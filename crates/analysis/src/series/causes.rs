@@ -1,0 +1,313 @@
+//! From levels to causes: each step is held against what else changed with it.
+
+use super::interference::{Interference, interference, touched};
+use super::levels::{Level, levels};
+use super::stalls::{Stalls, removed, stalls};
+use super::{Known, Slice};
+
+/// Reads so much slower than at the fast level are heat (flash-behaviour 4.1: +18 %).
+const READS_SLOWER: f64 = 1.18;
+
+/// Where the card's own counters moved, this is enough.
+const READS_SLOWER_COUNTED: f64 = 1.05;
+
+/// A level of heat is slower than this share of the fast one.
+const HOT: f64 = 0.95;
+
+/// A step to less than this is the end of a cache, where heat did not change (flash-behaviour 4.1: low is < 82 %).
+const CACHE: f64 = 0.82;
+
+/// Where it did, more is needed: heat slows writes by the factor of the reads to a power from half to one and a half
+/// (flash-behaviour 2.3: 0.67 to 0.83 beside 0.60 to 0.75).
+const WRITES_UNLIKE_READS: f64 = 0.5;
+
+/// Reads that change by less, in the logarithm, tell of no change in heat: a full cache may change the mode in which data
+/// is read (flash-behaviour 4.1: up to 15 %).
+const SAME_HEAT: f64 = 0.15;
+
+/// So far below TMT1 a card that counts its throttling, and counted none, is cool.
+const COOL_K: f64 = 5.0;
+
+/// A dip that is over within so many seconds is no level.
+const DIP_S: f64 = 8.0;
+
+/// A cause that a series shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Named {
+    /// The fast part of the card is used up.
+    CacheEnd,
+    /// It is too hot.
+    Throttling,
+    /// It does something of its own meanwhile.
+    Stalls,
+    /// Somebody else uses bus or host.
+    Interference,
+}
+
+/// A step of the speed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// First slice after it.
+    pub slice: usize,
+    /// When, in seconds.
+    pub at_s: f64,
+    /// Bytes moved before it.
+    pub at_bytes: u64,
+    /// Speed before it in bytes per second.
+    pub before: f64,
+    /// Speed after it.
+    pub after: f64,
+    /// 0 to 1.
+    pub confidence: f64,
+}
+
+/// A level at which heat slows the card.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeatStep {
+    /// First slice.
+    pub from: usize,
+    /// One behind the last.
+    pub to: usize,
+    /// When it began, in seconds.
+    pub at_s: f64,
+    /// How long it lasted, in seconds of the workload.
+    pub seconds: f64,
+    /// Temperature when it began, in °C.
+    pub celsius: Option<f64>,
+    /// Speed of the workload against the cool level before it.
+    pub speed_ratio: f64,
+    /// Time of reads against that at the fast level; `None` where none were made.
+    pub read_ratio: Option<f64>,
+    /// True where the card's own counters moved.
+    pub counted: bool,
+    /// 0 to 1.
+    pub confidence: f64,
+}
+
+/// Everything that a series shows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Causes {
+    /// Levels of the speed, in order.
+    pub levels: Vec<Level>,
+    /// The fast and cool level that others are held against.
+    pub base: Option<usize>,
+    /// Stalls.
+    pub stalls: Stalls,
+    /// Bursts of somebody else.
+    pub interference: Option<Interference>,
+    /// Levels slowed by heat, in order.
+    pub heat: Vec<HeatStep>,
+    /// Ends of a cache.
+    pub cache_ends: Vec<Step>,
+    /// Where it was fast again without heat having gone.
+    pub recoveries: Vec<Step>,
+    /// Steps down of a workload that has no cache to fill.
+    pub unexplained: Vec<Step>,
+}
+
+impl Causes {
+    /// The causes that are there, in the order of the rule.
+    #[must_use]
+    pub fn named(&self) -> Vec<Named> {
+        [
+            (self.stalls.found, Named::Stalls),
+            (self.interference.is_some(), Named::Interference),
+            (!self.heat.is_empty(), Named::Throttling),
+            (!self.cache_ends.is_empty(), Named::CacheEnd),
+        ]
+        .into_iter()
+        .filter_map(|(there, cause)| there.then_some(cause))
+        .collect()
+    }
+
+    /// True where a step could be heat or a cache, and only an experiment can tell.
+    #[must_use]
+    pub fn in_doubt(&self) -> bool {
+        self.cache_ends.iter().any(|d| d.confidence < 0.9) || self.heat.iter().any(|h| h.confidence < 0.95)
+    }
+}
+
+/// Names what a series shows.
+#[must_use]
+pub fn causes(slices: &[Slice], known: Known) -> Causes {
+    let interference = interference(slices);
+    let touched = touched(interference.as_ref(), slices.len());
+    let (stalls, low) = stalls(slices, &touched);
+    let skip: Vec<bool> = touched.iter().zip(&low).map(|(a, b)| *a || *b).collect();
+    let between = removed(slices);
+    let levels = levels(&between, &skip);
+    let mut found = Causes { stalls, interference, levels, ..Causes::default() };
+    found.base = base(&found.levels);
+    let Some(base) = found.base else { return found };
+    let judge = Judge { slices: &between, known, base: found.levels[base].clone() };
+    found.heat = found.levels.iter().filter_map(|level| judge.heat(level)).collect();
+    judge.steps(&mut found);
+    own_share(&mut found);
+    found
+}
+
+/// What heat alone did: against the cool level before it, which may be that of a full cache.
+fn own_share(found: &mut Causes) {
+    let hot: Vec<usize> = found.heat.iter().map(|h| h.from).collect();
+    for step in &mut found.heat {
+        let cool = found.levels.iter().rev().find(|l| l.from < step.from && !hot.contains(&l.from));
+        let here = found.levels.iter().find(|l| l.from == step.from);
+        let full = found
+            .cache_ends
+            .iter()
+            .any(|end| cool.is_some_and(|l| l.to <= end.slice) && end.slice <= step.from);
+        if let (Some(cool), Some(here), false) = (cool, here, full) {
+            step.speed_ratio = here.speed / cool.speed;
+        }
+    }
+}
+
+/// The first of the fast levels.
+fn base(levels: &[Level]) -> Option<usize> {
+    let best = levels.iter().map(|l| l.speed).fold(0.0, f64::max);
+    levels.iter().position(|l| l.speed >= 0.9 * best)
+}
+
+struct Judge<'a> {
+    slices: &'a [Slice],
+    known: Known,
+    base: Level,
+}
+
+impl Judge<'_> {
+    /// Time of reads at a level against that at the fast one: of small ones or long ones, whichever shows more.
+    fn read_ratio(&self, level: &Level) -> Option<f64> {
+        let ratio = |of: fn(&Level) -> Option<f64>| Some(of(level)? / of(&self.base)?);
+        [ratio(|l| l.probe_s), ratio(|l| l.long_read_s)].into_iter().flatten().reduce(f64::max)
+    }
+
+    fn heat(&self, level: &Level) -> Option<HeatStep> {
+        let speed_ratio = level.speed / self.base.speed;
+        let reads = self.read_ratio(level);
+        let counted = self.counted(level);
+        let slower = reads.is_some_and(|r| r >= READS_SLOWER) && !self.cool(level, counted);
+        let by_counter = counted == Some(true) && reads.is_none_or(|r| r >= READS_SLOWER_COUNTED);
+        if speed_ratio > HOT || !(slower || by_counter) {
+            return None;
+        }
+        let first = &self.slices[level.from];
+        let near = |c: f64| self.known.tmt1_c.is_some_and(|limit| c >= limit - COOL_K);
+        let confidence = match (counted, first.celsius) {
+            (Some(true), _) => 0.99,
+            (_, Some(c)) if near(c) => 0.97,
+            _ => 0.92,
+        };
+        let seconds = self.slices[level.from..level.to].iter().map(|s| s.seconds).sum();
+        Some(HeatStep {
+            from: level.from,
+            to: level.to,
+            at_s: first.at_s,
+            seconds,
+            celsius: first.celsius,
+            speed_ratio,
+            read_ratio: reads,
+            counted: counted == Some(true),
+            confidence,
+        })
+    }
+
+    /// Whether the card's counters of throttling moved in a level, or just before it.
+    fn counted(&self, level: &Level) -> Option<bool> {
+        // Counters are asked for once a second or so: what they tell belongs to the step before.
+        let before = self.slices[level.from.saturating_sub(8)].throttles?;
+        let after = self.slices[level.to - 1].throttles?;
+        Some(after > before)
+    }
+
+    /// A card that counts its throttling, counted none and is far from its limit is not hot, whatever its reads do.
+    fn cool(&self, level: &Level, counted: Option<bool>) -> bool {
+        let warmest = self.slices[level.from..level.to].iter().filter_map(|s| s.celsius).reduce(f64::max);
+        match (counted, warmest, self.known.tmt1_c) {
+            (Some(false), Some(celsius), Some(limit)) => celsius < limit - COOL_K,
+            _ => false,
+        }
+    }
+
+    /// Steps that heat does not explain.
+    fn steps(&self, found: &mut Causes) {
+        let hot = |level: &Level| found.heat.iter().find(|h| h.from == level.from);
+        // How much slower heat makes the level, as far as reads tell.
+        let slowed = |level: &Level| hot(level).map_or(1.0, |h| h.read_ratio.unwrap_or(1.0 / h.speed_ratio));
+        let mut drops: Vec<Step> = Vec::new();
+        let mut anchor: Option<(f64, f64)> = None;
+        for level in &found.levels {
+            let heat = slowed(level);
+            let Some((speed, heat_before)) = anchor.replace((level.speed, heat)) else { continue };
+            let change = heat / heat_before;
+            let same_heat = change.ln().abs() < SAME_HEAT;
+            let (ratio, limit) = match same_heat {
+                true => (level.speed / speed, CACHE),
+                false => {
+                    (level.speed / speed * change, CACHE * (-WRITES_UNLIKE_READS * change.ln().abs()).exp())
+                }
+            };
+            if ratio < limit || ratio > 1.0 / limit {
+                drops.push(self.step(level, speed));
+            } else if same_heat {
+                // Small steps add up: the next level is held against the one before them.
+                anchor = Some((speed, heat_before));
+            }
+        }
+        self.sort_steps(drops, found);
+    }
+
+    fn step(&self, level: &Level, before: f64) -> Step {
+        let slice = self.place(level, before);
+        let first = &self.slices[slice];
+        let both = (level.probe_s.is_some() && self.base.probe_s.is_some(), first.ping_s.is_some());
+        let confidence = match both {
+            (true, true) => 0.97,
+            (true, false) | (false, true) => 0.91,
+            _ => 0.75,
+        };
+        Step { slice, at_s: first.at_s, at_bytes: first.at_bytes, before, after: level.speed, confidence }
+    }
+
+    /// The slice in which a level really begins: levels are found by blocks of a second and more.
+    fn place(&self, level: &Level, before: f64) -> usize {
+        let reach = (8 + (level.to - level.from) / 8).min(64);
+        let (low, high) = (level.from.saturating_sub(reach), (level.from + reach).min(level.to));
+        let logs = |i: usize| self.slices[i].speed().max(1.0).ln();
+        let (old, new) = (before.ln(), level.speed.ln());
+        // Sum of what each slice lies farther from the new level than from the old one: the best place to change over
+        // is where it is greatest.
+        let mut sum = 0.0;
+        let mut best = (f64::MIN, low);
+        for i in low..high {
+            if sum > best.0 {
+                best = (sum, i);
+            }
+            // One stalled slice must not decide.
+            sum +=
+                ((logs(i) - new).abs() - (logs(i) - old).abs()).clamp(-(old - new).abs(), (old - new).abs());
+        }
+        best.1
+    }
+
+    /// Down is the end of a cache where the workload wrote; up again is its recovery. A dip that is over at once is
+    /// neither.
+    fn sort_steps(&self, drops: Vec<Step>, found: &mut Causes) {
+        let mut rest = drops.into_iter().peekable();
+        while let Some(step) = rest.next() {
+            let down = step.after < step.before;
+            let over = |next: &Step| {
+                down && next.after > next.before
+                    && next.at_s - step.at_s < DIP_S
+                    && next.after > 0.9 * step.before
+            };
+            if rest.next_if(over).is_some() {
+                continue;
+            }
+            match (down, self.known.writes) {
+                (true, true) => found.cache_ends.push(step),
+                (true, false) => found.unexplained.push(step),
+                (false, _) => found.recoveries.push(step),
+            }
+        }
+    }
+}

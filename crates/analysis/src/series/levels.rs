@@ -1,0 +1,198 @@
+//! Levels of the speed and of what is measured beside it: change points by binary segmentation over several quantities
+//! at once, so that a step that only reads show is a step too.
+
+use super::Slice;
+use super::channel::{filled, scatter, smoothed};
+use crate::quantile::median;
+
+/// Slices in a block: one second.
+const BLOCK: usize = 4;
+
+/// Blocks of a level at least.
+const SHORTEST: usize = 2;
+
+/// Blocks are enlarged until the scatter of their speed is below this (flash-behaviour 3.6) …
+const CALM: f64 = 0.08;
+
+/// … as long as so many are left.
+const FEWEST: usize = 24;
+
+/// A step of less than this, in the logarithm, is none: cards vary by a few percent for no reason worth a name.
+const SMALLEST_STEP: f64 = 0.07;
+
+/// Cost of a further level, in units of log-likelihood for each doubling of the number of blocks.
+const PENALTY: f64 = 8.0;
+
+/// A stretch of one speed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// First slice.
+    pub from: usize,
+    /// One behind the last slice.
+    pub to: usize,
+    /// Median speed in bytes per second.
+    pub speed: f64,
+    /// 95 % interval of that.
+    pub ci95: [f64; 2],
+    /// Median of the small reads in seconds.
+    pub probe_s: Option<f64>,
+    /// Median of the long reads in seconds.
+    pub long_read_s: Option<f64>,
+}
+
+/// A block of slices: logarithms of what was measured.
+struct Blocks {
+    /// Slices in each.
+    each: usize,
+    /// One row for each quantity.
+    rows: Vec<Row>,
+    /// Places of the slices that count.
+    places: Vec<usize>,
+}
+
+struct Row {
+    sums: Vec<f64>,
+    squares: Vec<f64>,
+    variance: f64,
+}
+
+impl Row {
+    fn new(values: &[f64]) -> Self {
+        let calm = smoothed(values, 3);
+        // A card of constant speed has no scatter at all; a thousandth is less than any clock tells apart.
+        let deviation = scatter(values).max(0.005);
+        let prefix = |f: &dyn Fn(f64) -> f64| {
+            let mut sum = 0.0;
+            let mut all = vec![0.0];
+            all.extend(calm.iter().map(|v| {
+                sum += f(*v);
+                sum
+            }));
+            all
+        };
+        Row { sums: prefix(&|v| v), squares: prefix(&|v| v * v), variance: deviation * deviation }
+    }
+
+    fn mean(&self, from: usize, to: usize) -> f64 {
+        (self.sums[to] - self.sums[from]) / (to - from) as f64
+    }
+
+    /// Log-likelihood lost by one level from `from` to `to`.
+    fn cost(&self, from: usize, to: usize) -> f64 {
+        let (sum, count) = (self.sums[to] - self.sums[from], (to - from) as f64);
+        (self.squares[to] - self.squares[from] - sum * sum / count).max(0.0) / (2.0 * self.variance)
+    }
+}
+
+/// The levels of a series, in order; slices in `skip` (stalls, bursts) do not count.
+pub(super) fn levels(slices: &[Slice], skip: &[bool]) -> Vec<Level> {
+    let places: Vec<usize> = (0..slices.len()).filter(|i| !skip[*i] && slices[*i].seconds > 0.0).collect();
+    if places.len() < BLOCK * SHORTEST {
+        return Vec::new();
+    }
+    let blocks = calm_blocks(slices, places);
+    let count = blocks.rows[0].sums.len() - 1;
+    let mut ends = vec![0, count];
+    split(&blocks, 0, count, &mut ends);
+    ends.sort_unstable();
+    let all = blocks.places.len();
+    let bounds: Vec<usize> = ends.iter().map(|b| if *b == count { all } else { b * blocks.each }).collect();
+    bounds.windows(2).filter(|w| w[1] > w[0]).map(|w| level(slices, &blocks.places[w[0]..w[1]])).collect()
+}
+
+/// Blocks large enough that their speed is calm.
+fn calm_blocks(slices: &[Slice], places: Vec<usize>) -> Blocks {
+    let mut each = BLOCK;
+    loop {
+        let speeds = speeds(slices, &places, each);
+        if scatter(&speeds) <= CALM || places.len() / (2 * each) < FEWEST {
+            let mut rows = vec![Row::new(&speeds)];
+            rows.extend(beside(slices, &places, each, |s| s.probe_s));
+            rows.extend(beside(slices, &places, each, |s| s.long_read_s));
+            return Blocks { each, rows, places };
+        }
+        each *= 2;
+    }
+}
+
+/// The last block takes what is left over.
+fn chunks(places: &[usize], each: usize) -> impl Iterator<Item = &[usize]> {
+    let whole = (places.len() / each).max(1);
+    (0..whole).map(move |k| &places[k * each..if k + 1 == whole { places.len() } else { (k + 1) * each }])
+}
+
+fn speeds(slices: &[Slice], places: &[usize], each: usize) -> Vec<f64> {
+    chunks(places, each)
+        .map(|chunk| {
+            let bytes: f64 = chunk.iter().map(|i| slices[*i].bytes as f64).sum();
+            let seconds: f64 = chunk.iter().map(|i| slices[*i].seconds).sum();
+            (bytes / seconds).max(1.0).ln()
+        })
+        .collect()
+}
+
+fn beside(
+    slices: &[Slice],
+    places: &[usize],
+    each: usize,
+    value: impl Fn(&Slice) -> Option<f64>,
+) -> Option<Row> {
+    let of = |chunk: &[usize]| {
+        let values: Vec<f64> = chunk.iter().filter_map(|i| value(&slices[*i])).collect();
+        median(&values).filter(|m| *m > 0.0).map(f64::ln)
+    };
+    let values: Vec<Option<f64>> = chunks(places, each).map(of).collect();
+    filled(&values).map(|values| Row::new(&values))
+}
+
+/// Splits where it pays most, and goes on in both parts.
+fn split(blocks: &Blocks, from: usize, to: usize, ends: &mut Vec<usize>) {
+    let Some((at, gain)) = best_split(blocks, from, to) else { return };
+    let count = blocks.rows[0].sums.len() as f64;
+    let steps = |row: &Row| (row.mean(at, to) - row.mean(from, at)).abs();
+    let largest = blocks.rows.iter().map(steps).fold(0.0, f64::max);
+    // Of two halves with opposite steps the means may be alike: smaller parts are looked at all the same.
+    let penalty = PENALTY * count.max(2.0).log2();
+    if gain < penalty || (largest < SMALLEST_STEP && gain < 10.0 * penalty) {
+        return;
+    }
+    ends.push(at);
+    split(blocks, from, at, ends);
+    split(blocks, at, to, ends);
+}
+
+fn best_split(blocks: &Blocks, from: usize, to: usize) -> Option<(usize, f64)> {
+    if to - from < 2 * SHORTEST {
+        return None;
+    }
+    let cost = |from, to| blocks.rows.iter().map(|row| row.cost(from, to)).sum::<f64>();
+    let whole = cost(from, to);
+    let places = from + SHORTEST..=to - SHORTEST;
+    places.map(|at| (at, whole - cost(from, at) - cost(at, to))).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn level(slices: &[Slice], places: &[usize]) -> Level {
+    let (from, to) = (places[0], places[places.len() - 1] + 1);
+    let of = |value: &dyn Fn(&Slice) -> Option<f64>| {
+        let values: Vec<f64> = places.iter().filter_map(|i| value(&slices[*i])).collect();
+        median(&values)
+    };
+    let speeds: Vec<f64> = places.iter().map(|i| slices[*i].speed()).collect();
+    let speed = median(&speeds).unwrap_or_default();
+    Level {
+        from,
+        to,
+        speed,
+        ci95: of_median(&speeds),
+        probe_s: of(&|s| s.probe_s),
+        long_read_s: of(&|s| s.long_read_s),
+    }
+}
+
+/// Distribution-free 95 % interval of a median: the order statistics at n/2 ± 0.98 √n.
+fn of_median(values: &[f64]) -> [f64; 2] {
+    let ordered = crate::quantile::sorted(values);
+    let (n, half) = (values.len() as f64, 0.98 * (values.len() as f64).sqrt());
+    let at = |place: f64| ordered[(place.max(0.0) as usize).min(ordered.len() - 1)];
+    [at((n / 2.0 - half).floor()), at((n / 2.0 + half).ceil())]
+}

@@ -1,0 +1,79 @@
+//! Why a card became slower while it was used for long: a cache that is full, heat, stalls of its own housekeeping, or
+//! somebody else on the bus (flash-behaviour 4.1). Each cause leaves its own mark on what is measured beside the speed.
+//!
+//! In come slices of about a quarter of a second; out come levels, stalls and events. The rule, in this order: stalls
+//! are short and end by themselves; interference slows even a command that needs no flash; heat slows reads too, or
+//! moves the card's own counters; what is left and stays is the end of a cache. Several may hold at once.
+
+mod causes;
+mod channel;
+pub mod experiment;
+mod interference;
+mod levels;
+pub mod runs;
+mod stalls;
+mod steady;
+
+pub use causes::{Causes, HeatStep, Named, Step, causes};
+pub use interference::Interference;
+pub use levels::Level;
+pub use stalls::{Period, Stall, Stalls};
+pub use steady::{ROUNDS, Steady, steady};
+
+/// A time in which nothing was completed, longer than usual.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// Bytes moved by the workload before it.
+    pub at_bytes: u64,
+    /// How long, in seconds.
+    pub seconds: f64,
+}
+
+/// A slice of a long workload: what was moved, and what was asked beside it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Slice {
+    /// When it began, in seconds.
+    pub at_s: f64,
+    /// How long the workload itself ran in it.
+    pub seconds: f64,
+    /// Bytes that the workload moved before it.
+    pub at_bytes: u64,
+    /// Bytes that it moved in it.
+    pub bytes: u64,
+    /// I/Os that ended in it; 0 where that is not known.
+    pub ios: u32,
+    /// Median time from one completion to the next, in seconds; `None` where that is not known.
+    pub interval_s: Option<f64>,
+    /// Long times without a completion.
+    pub gaps: Vec<Gap>,
+    /// Median time of small reads one at a time, always of the same places, in seconds.
+    pub probe_s: Option<f64>,
+    /// Time of a long read, always as long, in seconds.
+    pub long_read_s: Option<f64>,
+    /// Time of a command that needs no flash, in seconds.
+    pub ping_s: Option<f64>,
+    /// Temperature of the card in °C.
+    pub celsius: Option<f64>,
+    /// Times that the card says it began to throttle (T1 and T2), since it was made.
+    pub throttles: Option<u32>,
+}
+
+impl Slice {
+    /// Bytes per second; 0 for no time.
+    #[must_use]
+    pub fn speed(&self) -> f64 {
+        if self.seconds > 0.0 { self.bytes as f64 / self.seconds } else { 0.0 }
+    }
+}
+
+/// What is known of a workload beside its slices.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Known {
+    /// True where it wrote: only then can a cache be full.
+    pub writes: bool,
+    /// Temperature at which the card says that it begins to throttle (TMT1), in °C.
+    pub tmt1_c: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests;

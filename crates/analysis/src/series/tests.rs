@@ -1,0 +1,158 @@
+//! Single series whose cause a person would name at a glance.
+
+use super::*;
+use crate::random::Random;
+
+/// A minute of slices at 20 MB/s with 4 % of noise, then whatever `change` makes of them.
+fn minute(change: impl Fn(usize, &mut Slice)) -> Vec<Slice> {
+    let mut random = Random::new(5);
+    let mut at_bytes = 0;
+    (0..240)
+        .map(|i| {
+            let mut slice = Slice {
+                at_s: i as f64 * 0.25,
+                seconds: 0.25,
+                at_bytes,
+                bytes: (5e6 * (0.04 * random.normal()).exp()) as u64,
+                probe_s: Some(1e-3 * (0.02 * random.normal()).exp()),
+                ping_s: Some(1e-4 * (0.03 * random.normal()).exp()),
+                ..Slice::default()
+            };
+            change(i, &mut slice);
+            at_bytes += slice.bytes;
+            slice
+        })
+        .collect()
+}
+
+const WRITES: Known = Known { writes: true, tmt1_c: Some(81.0) };
+
+#[test]
+fn a_cache_of_half_a_gigabyte_ends_after_half_a_gigabyte() {
+    let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
+    let found = causes(&slices, WRITES);
+    assert_eq!(found.named(), [Named::CacheEnd]);
+    let end = found.cache_ends[0];
+    assert!((end.at_bytes as f64 - 500e6).abs() < 0.04 * 500e6, "{end:?}");
+    assert!((end.after / end.before - 0.4).abs() < 0.02, "{end:?}");
+}
+
+#[test]
+fn the_same_step_in_reads_is_no_cache() {
+    let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
+    let found = causes(&slices, Known { writes: false, ..WRITES });
+    assert_eq!((found.named(), found.unexplained.len()), (vec![], 1));
+}
+
+#[test]
+fn a_card_that_counts_its_throttling_is_believed_even_if_small_reads_are_as_fast_as_ever() {
+    // The ADATA of seed 000 throttles by its duty: short reads fit into its pauses.
+    let slices = minute(|i, s| {
+        s.celsius = Some(if i < 100 { 76.0 } else { 82.0 });
+        s.throttles = Some(u32::from(i >= 101));
+        s.long_read_s = (i % 4 == 0).then_some(if i < 100 { 0.011 } else { 0.0165 });
+        if i >= 100 {
+            s.bytes = s.bytes * 62 / 100;
+        }
+    });
+    let found = causes(&slices, WRITES);
+    assert_eq!(found.named(), [Named::Throttling]);
+    let heat = found.heat[0];
+    assert!(heat.counted && heat.celsius == Some(82.0) && (heat.at_s - 25.0).abs() < 1.1, "{heat:?}");
+    assert!((heat.speed_ratio - 0.62).abs() < 0.02 && (heat.read_ratio.unwrap() - 1.5).abs() < 0.02);
+}
+
+#[test]
+fn reads_of_another_mode_are_no_heat_on_a_card_that_counts_none_and_is_cool() {
+    let slices = minute(|i, s| {
+        (s.celsius, s.throttles) = (Some(45.0), Some(0));
+        if i >= 100 {
+            s.bytes /= 2;
+            s.probe_s = s.probe_s.map(|p| p * 3.0);
+        }
+    });
+    assert_eq!(causes(&slices, WRITES).named(), [Named::CacheEnd]);
+}
+
+#[test]
+fn stalls_each_64_mib_have_that_period_and_a_poisson_interval() {
+    let slices = minute(|i, s| {
+        s.ios = 20;
+        // Each 64 MiB at 5 MB a slice: every 13.4 slices.
+        let (before, after) = (s.at_bytes >> 26, (s.at_bytes + s.bytes) >> 26);
+        if after > before && i > 0 {
+            s.gaps.push(Gap { at_bytes: after << 26, seconds: 0.4 });
+            s.seconds += 0.4;
+        }
+    });
+    let found = causes(&slices, WRITES);
+    assert_eq!(found.named(), [Named::Stalls]);
+    let stalls = found.stalls;
+    let period = stalls.period.unwrap();
+    assert!((period.bytes as f64 / 64.0 / 1048576.0 - 1.0).abs() < 0.01, "{period:?}");
+    // 1000 / 67.1 = 14.9 a GB.
+    assert!((stalls.per_gb - 14.9).abs() < 0.8, "{}", stalls.per_gb);
+    assert!(stalls.per_gb_ci95[0] < 14.9 && stalls.per_gb_ci95[1] > 14.9);
+    assert!((stalls.median_s - 0.4).abs() < 1e-9 && (stalls.longest_s - 0.4).abs() < 1e-9);
+}
+
+#[test]
+fn a_stall_of_two_minutes_is_one_stall_and_no_level() {
+    let slices = minute(|i, s| {
+        s.ios = 20;
+        if [60, 110, 170].contains(&i) {
+            s.gaps.push(Gap { at_bytes: s.at_bytes, seconds: 120.0 });
+            s.seconds = 120.0;
+        }
+    });
+    let found = causes(&slices, WRITES);
+    assert_eq!(found.named(), [Named::Stalls]);
+    assert_eq!((found.stalls.stalls.len(), found.stalls.longest_s), (3, 120.0));
+    assert!(found.cache_ends.is_empty());
+}
+
+#[test]
+fn bursts_of_somebody_else_are_told_from_the_card_by_a_command_that_needs_no_flash() {
+    let slices = minute(|i, s| {
+        if i % 60 >= 48 {
+            s.bytes /= 2;
+            s.probe_s = s.probe_s.map(|p| p * 2.0);
+            s.ping_s = s.ping_s.map(|p| p * 2.0);
+        }
+    });
+    let found = causes(&slices, WRITES);
+    assert_eq!(found.named(), [Named::Interference]);
+    let other = found.interference.unwrap();
+    assert_eq!(other.bursts.len(), 4);
+    assert!((other.ping_ratio - 2.0).abs() < 0.1 && (other.speed_ratio - 0.5).abs() < 0.05, "{other:?}");
+}
+
+#[test]
+fn too_few_slices_say_nothing() {
+    for few in 0..8 {
+        let slices = minute(|_, _| {}).into_iter().take(few).collect::<Vec<_>>();
+        assert_eq!(causes(&slices, WRITES).named(), []);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_series_whatever_is_in_it_ends_in_a_panic(
+        values in proptest::collection::vec((0u64..1 << 40, 0.0..500.0f64, 0.0..1.0f64, proptest::bool::ANY), 0..80)
+    ) {
+        let slices: Vec<Slice> = values.iter().enumerate().map(|(i, (bytes, seconds, probe, known))| Slice {
+            at_s: i as f64,
+            seconds: *seconds,
+            bytes: *bytes,
+            ios: (*bytes % 5) as u32,
+            probe_s: known.then_some(*probe),
+            ping_s: known.then_some(*probe),
+            long_read_s: (!known).then_some(*probe),
+            celsius: known.then_some(80.0),
+            throttles: known.then_some(i as u32),
+            ..Slice::default()
+        }).collect();
+        let _ = causes(&slices, WRITES);
+        let _ = steady(&slices, 5.0);
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether times of one kind are longer than those of another, by medians of logarithms: a stall of a hundred times the
+//! usual cannot move the answer (reference page `flash-behaviour`, rules of section 3).
+
+use crate::quantile::{median, median_deviation};
+
+/// From the median deviation to the deviation of a normal distribution.
+const MAD: f64 = 1.4826;
+
+/// The median scatters so much more than the mean of normal values.
+const MEDIAN_SCATTER: f64 = 1.2533;
+
+/// Times repeat no better than this, whatever few of them say.
+const LEAST_SPREAD: f64 = 0.02;
+
+/// How much longer one kind of times is than another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shift {
+    /// Logarithm of the ratio of the medians.
+    pub log_ratio: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+impl Shift {
+    /// The ratio of the medians.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.log_ratio.exp()
+    }
+
+    /// Whether the ratio is above `factor` for sure: it is, and 1 lies more than four standard errors below it.
+    #[must_use]
+    pub fn is_above(&self, factor: f64) -> bool {
+        self.log_ratio > factor.ln() && self.log_ratio > 4.0 * self.error
+    }
+}
+
+/// The shift from `before` to `after`; `None` where one of them has no times.
+#[must_use]
+pub fn shift(before: &[f64], after: &[f64]) -> Option<Shift> {
+    let (a, b) = (level(before)?, level(after)?);
+    Some(Shift { log_ratio: b.0 - a.0, error: a.1.hypot(b.1) })
+}
+
+/// Median of the logarithms and its standard error.
+fn level(times: &[f64]) -> Option<(f64, f64)> {
+    let logs: Vec<f64> = times.iter().filter(|t| **t > 0.0).map(|t| t.ln()).collect();
+    let centre = median(&logs)?;
+    let spread = (MAD * median_deviation(&logs, centre)?).max(LEAST_SPREAD);
+    Some((centre, MEDIAN_SCATTER * spread / (logs.len() as f64).sqrt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn times(n: usize, at: f64, seed: u64) -> Vec<f64> {
+        let mut random = Random::new(seed);
+        (0..n)
+            .map(|_| at * (0.08 * random.normal()).exp() * if random.unit() < 0.02 { 100.0 } else { 1.0 })
+            .collect()
+    }
+
+    #[test]
+    fn half_more_shows_in_a_dozen_writes_in_spite_of_stalls_and_nothing_shows_nothing() {
+        for seed in 0..200 {
+            let (a, b) = (times(12, 0.004, seed), times(12, 0.006, seed + 1000));
+            assert!(shift(&a, &b).unwrap().is_above(1.15), "{seed}: {:?}", shift(&a, &b));
+            let same = shift(&a, &times(12, 0.004, seed + 2000)).unwrap();
+            assert!(!same.is_above(1.15), "{seed}: {same:?}");
+        }
+        assert_eq!(shift(&[], &[1.0]), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! CMD13 SEND_STATUS to an SD card by `MMC_IOC_CMD`: the card's own status word, answered from its registers.
+//!
+//! `include/uapi/linux/mmc/ioctl.h` and `include/linux/mmc/core.h` of the Linux kernel; sd-facts section 3.3. The
+//! kernel asks for CAP_SYS_RAWIO and the whole device.
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::ioctl::{Opcode, Updater, opcode};
+
+/// `struct mmc_ioc_cmd`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct IocCommand {
+    write_flag: i32,
+    is_acmd: i32,
+    opcode: u32,
+    arg: u32,
+    response: [u32; 4],
+    flags: u32,
+    blksz: u32,
+    blocks: u32,
+    postsleep_min_us: u32,
+    postsleep_max_us: u32,
+    data_timeout_ns: u32,
+    cmd_timeout_ms: u32,
+    pad: u32,
+    data_ptr: u64,
+}
+
+const _: () = assert!(size_of::<IocCommand>() == 72);
+const _: () = assert!(std::mem::offset_of!(IocCommand, opcode) == 8);
+const _: () = assert!(std::mem::offset_of!(IocCommand, response) == 16);
+const _: () = assert!(std::mem::offset_of!(IocCommand, flags) == 32);
+const _: () = assert!(std::mem::offset_of!(IocCommand, cmd_timeout_ms) == 56);
+const _: () = assert!(std::mem::offset_of!(IocCommand, data_ptr) == 64);
+
+/// `MMC_IOC_CMD`.
+const IOC_CMD: Opcode = opcode::read_write::<IocCommand>(0xb3, 0);
+const _: () = assert!(IOC_CMD == 0xc048_b300);
+
+const SEND_STATUS: u32 = 13;
+/// A short answer with CRC that repeats the command's number, no data: `MMC_RSP_R1 | MMC_CMD_AC`.
+const RESPONSE_R1: u32 = 1 | 1 << 2 | 1 << 4;
+/// A card that does not answer in this time will not.
+const TIMEOUT_MS: u32 = 5000;
+
+fn status_command(rca: u16) -> IocCommand {
+    IocCommand {
+        opcode: SEND_STATUS,
+        arg: u32::from(rca) << 16,
+        flags: RESPONSE_R1,
+        cmd_timeout_ms: TIMEOUT_MS,
+        ..IocCommand::default()
+    }
+}
+
+/// Asks the card at this relative address for its status. What the word says does not matter here.
+pub(super) fn send_status(fd: &OwnedFd, rca: u16) -> Result<(), Errno> {
+    let mut command = status_command(rca);
+    // SAFETY: IOC_CMD is the code of `struct mmc_ioc_cmd`, whose layout is asserted above; with no blocks the kernel
+    // does not follow `data_ptr`. CMD13 changes nothing on the card.
+    unsafe { rustix::ioctl::ioctl(fd, Updater::<IOC_CMD, IocCommand>::new(&mut command)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_a_status_question_that_moves_no_data() {
+        let command = status_command(0xaaaa);
+        assert_eq!((command.opcode, command.arg), (13, 0xaaaa_0000));
+        // MMC_RSP_SPI_R1 left aside, R1 is 0x15 in include/linux/mmc/core.h; AC is 0.
+        assert_eq!(command.flags, 0x15);
+        assert_eq!((command.write_flag, command.is_acmd, command.blocks, command.data_ptr), (0, 0, 0, 0));
+    }
+}

@@ -1,0 +1,203 @@
+//! TEST UNIT READY to a USB reader by `SG_IO`: answered by the reader, no data, no flash.
+//!
+//! `include/scsi/sg.h` of the Linux kernel for the structure, SCSI Primary Commands for command and sense data. The
+//! kernel's command filter lets this command pass for everybody who may read the device.
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::ioctl::{Ioctl, IoctlOutput, Opcode};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// `struct sg_io_hdr`.
+#[repr(C)]
+#[derive(Debug)]
+struct Header {
+    interface_id: i32,
+    dxfer_direction: i32,
+    cmd_len: u8,
+    mx_sb_len: u8,
+    iovec_count: u16,
+    dxfer_len: u32,
+    dxferp: *mut c_void,
+    cmdp: *mut u8,
+    sbp: *mut u8,
+    timeout: u32,
+    flags: u32,
+    pack_id: i32,
+    usr_ptr: *mut c_void,
+    status: u8,
+    masked_status: u8,
+    msg_status: u8,
+    sb_len_wr: u8,
+    host_status: u16,
+    driver_status: u16,
+    resid: i32,
+    duration: u32,
+    info: u32,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<Header>() == 88);
+    assert!(std::mem::offset_of!(Header, cmdp) == 24);
+    assert!(std::mem::offset_of!(Header, timeout) == 40);
+    assert!(std::mem::offset_of!(Header, status) == 64);
+    assert!(std::mem::offset_of!(Header, host_status) == 68);
+};
+
+/// `SG_IO`.
+const SG_IO: Opcode = 0x2285;
+const INTERFACE: i32 = b'S' as i32;
+/// `SG_DXFER_NONE`.
+const NO_DATA: i32 = -1;
+/// A reader that does not answer in this time will not.
+const TIMEOUT_MS: u32 = 5000;
+
+/// Opcode 0 and five bytes of nothing.
+const TEST_UNIT_READY: [u8; 6] = [0; 6];
+const SENSE_BYTES: usize = 32;
+
+/// Sense keys (SPC, table of sense keys) and the code for a missing medium.
+const NOT_READY: u8 = 2;
+const UNIT_ATTENTION: u8 = 6;
+const MEDIUM_NOT_PRESENT: u8 = 0x3a;
+
+/// What a reader answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Answer {
+    /// SCSI status and the transport's own word; both 0 where all is well.
+    status: u8,
+    host_status: u16,
+    sense: [u8; SENSE_BYTES],
+}
+
+/// One command with the memory that the kernel reads and fills.
+struct Exchange<'a> {
+    header: Header,
+    // Held only so that the memory cannot be touched or freed while the kernel uses it.
+    _memory: (&'a mut [u8; 6], &'a mut [u8; SENSE_BYTES]),
+}
+
+impl<'a> Exchange<'a> {
+    fn new(command: &'a mut [u8; 6], sense: &'a mut [u8; SENSE_BYTES]) -> Self {
+        let header = Header {
+            interface_id: INTERFACE,
+            dxfer_direction: NO_DATA,
+            cmd_len: command.len() as u8,
+            mx_sb_len: sense.len() as u8,
+            iovec_count: 0,
+            dxfer_len: 0,
+            dxferp: null_mut(),
+            cmdp: command.as_mut_ptr(),
+            sbp: sense.as_mut_ptr(),
+            timeout: TIMEOUT_MS,
+            flags: 0,
+            pack_id: 0,
+            usr_ptr: null_mut(),
+            status: 0,
+            masked_status: 0,
+            msg_status: 0,
+            sb_len_wr: 0,
+            host_status: 0,
+            driver_status: 0,
+            resid: 0,
+            duration: 0,
+            info: 0,
+        };
+        Exchange { header, _memory: (command, sense) }
+    }
+}
+
+// SAFETY: SG_IO takes `struct sg_io_hdr`, whose layout is asserted above; `as_ptr` gives a pointer to one that `self`
+// owns, and its pointers lead to memory that `self` borrows for as long.
+unsafe impl Ioctl for Exchange<'_> {
+    /// Status and host status.
+    type Output = (u8, u16);
+
+    const IS_MUTATING: bool = true;
+
+    fn opcode(&self) -> Opcode {
+        SG_IO
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        (&raw mut self.header).cast()
+    }
+
+    unsafe fn output_from_ptr(_out: IoctlOutput, header: *mut c_void) -> rustix::io::Result<Self::Output> {
+        // SAFETY: `header` is what `as_ptr` gave: a Header that is still alive.
+        let header = unsafe { &*header.cast::<Header>() };
+        Ok((header.status, header.host_status))
+    }
+}
+
+fn ask(fd: &OwnedFd) -> Result<Answer, Errno> {
+    let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
+    // SAFETY: see `impl Ioctl for Exchange`; the command moves no data and changes nothing.
+    let (status, host_status) = unsafe { rustix::ioctl::ioctl(fd, Exchange::new(&mut command, &mut sense)) }?;
+    Ok(Answer { status, host_status, sense })
+}
+
+/// Asks the reader whether its card is ready.
+pub(super) fn test_unit_ready(fd: &OwnedFd) -> Result<(), Errno> {
+    match judge(&ask(fd)?) {
+        // The reader had news (a reset, a new card), and has told them now.
+        Err(Errno::AGAIN) => {
+            judge(&ask(fd)?).map_err(|errno| if errno == Errno::AGAIN { Errno::IO } else { errno })
+        }
+        other => other,
+    }
+}
+
+fn judge(answer: &Answer) -> Result<(), Errno> {
+    if answer.status == 0 && answer.host_status == 0 {
+        return Ok(());
+    }
+    match key_and_code(&answer.sense) {
+        Some((UNIT_ATTENTION, _)) => Err(Errno::AGAIN),
+        Some((NOT_READY, MEDIUM_NOT_PRESENT)) => Err(Errno::NOMEDIUM),
+        _ => Err(Errno::IO),
+    }
+}
+
+/// Sense key and additional code, from fixed (70h, 71h) or descriptor format (72h, 73h).
+fn key_and_code(sense: &[u8; SENSE_BYTES]) -> Option<(u8, u8)> {
+    match sense[0] & 0x7f {
+        0x70 | 0x71 => Some((sense[2] & 0xf, sense[12])),
+        0x72 | 0x73 => Some((sense[1] & 0xf, sense[2])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u8, host_status: u16, bytes: &[(usize, u8)]) -> Answer {
+        let mut sense = [0; SENSE_BYTES];
+        bytes.iter().for_each(|(at, byte)| sense[*at] = *byte);
+        Answer { status, host_status, sense }
+    }
+
+    #[test]
+    fn the_command_moves_no_data() {
+        let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
+        let exchange = Exchange::new(&mut command, &mut sense);
+        assert_eq!((exchange.header.interface_id, exchange.header.dxfer_direction), (0x53, -1));
+        assert_eq!((exchange.header.cmd_len, exchange.header.dxfer_len), (6, 0));
+        assert_eq!(*exchange._memory.0, [0; 6]);
+    }
+
+    #[test]
+    fn an_empty_slot_news_and_other_trouble_are_told_apart() {
+        assert_eq!(judge(&answer(0, 0, &[])), Ok(()));
+        // SPC: 02/3A medium not present, 06/28 medium may have changed, 04/44 internal failure.
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 2), (12, 0x3a)])), Err(Errno::NOMEDIUM));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x72), (1, 2), (2, 0x3a)])), Err(Errno::NOMEDIUM));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0xf0), (2, 6), (12, 0x28)])), Err(Errno::AGAIN));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 4), (12, 0x44)])), Err(Errno::IO));
+        // DID_NO_CONNECT without sense: the transport is broken.
+        assert_eq!(judge(&answer(0, 1, &[])), Err(Errno::IO));
+    }
+}

@@ -1,0 +1,171 @@
+//! The sensors that this computer has, and which place each of them measures.
+//!
+//! `Documentation/hwmon/sysfs-interface.rst` and `Documentation/driver-api/thermal/sysfs-api.rst` of the Linux
+//! kernel; `drivers/nvme/host/hwmon.c` for the card's own (sd-facts section 7).
+
+use crate::block::BlockDevice;
+use crate::hwmon::{self, PLAUSIBLE_C};
+use crate::nvme;
+use crate::system::{System, names, text};
+use crate::usb;
+use std::path::{Path, PathBuf};
+
+/// Sensors of an NVMe card beside the composite one.
+const NVME_SENSORS: u8 = 8;
+
+/// Thermal zones of the SoC or processor, best first: the package, then the names of boards' device trees.
+const SOC_ZONES: &[&str] = &[
+    "x86_pkg_temp",
+    "cpu-thermal",
+    "cpu_thermal",
+    "soc-thermal",
+    "soc_thermal",
+    "package-thermal",
+    "cpu0-thermal",
+];
+
+/// hwmon drivers of processors, whose `temp1` is the package or control temperature.
+const SOC_DRIVERS: &[&str] =
+    &["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal", "bcm2835_thermal", "scpi_sensors"];
+
+/// hwmon drivers of chips that hold a board's USB, SD or PCIe controllers: `rp1_adc` is the Raspberry Pi 5's RP1.
+const CONTROLLER_DRIVERS: &[&str] = &["rp1_adc"];
+
+/// One sensor of the computer.
+#[derive(Debug)]
+pub(super) struct Sensor {
+    pub(super) place: String,
+    pub(super) source: String,
+    how: How,
+}
+
+#[derive(Debug)]
+enum How {
+    /// Thousandths of °C in a file.
+    File(PathBuf),
+    /// The card's SMART log, for kernels without NVMe hwmon; needs root. Byte 0 the composite one, then sensors.
+    Smart(PathBuf),
+}
+
+impl Sensor {
+    fn file(place: impl Into<String>, source: impl Into<String>, file: PathBuf) -> Self {
+        Sensor { place: place.into(), source: source.into(), how: How::File(file) }
+    }
+
+    pub(super) fn read(&mut self) -> Option<f64> {
+        match &self.how {
+            How::File(file) => hwmon::celsius_in(file),
+            How::Smart(device) => nvme::composite_celsius(device).filter(|c| PLAUSIBLE_C.contains(c)),
+        }
+    }
+}
+
+/// Everything that is there, the card's own first.
+pub(super) fn find(system: &System, device: Option<&str>) -> Vec<Sensor> {
+    let disk = device.and_then(|device| BlockDevice::find(system, device)).map(|device| device.disk());
+    let hwmons = hwmons(system);
+    let mut found = disk.as_ref().map(|disk| of_card(system, disk)).unwrap_or_default();
+    if let Some(disk) = &disk {
+        found.extend(on_the_way(system, disk, &hwmons));
+    }
+    found.extend(controllers(&hwmons, &found));
+    found.extend(of_soc(system, &hwmons));
+    found
+}
+
+fn of_card(system: &System, disk: &BlockDevice) -> Vec<Sensor> {
+    let Some(dir) = hwmon::of_nvme(system, disk) else {
+        return by_smart(system, disk).into_iter().collect();
+    };
+    let sensor = |number: u8| match number {
+        0 => Sensor::file("card", "NVMe composite (hwmon)", dir.join("temp1_input")),
+        n => {
+            let file = dir.join(format!("temp{}_input", n + 1));
+            Sensor::file(format!("card sensor {n}"), format!("NVMe sensor {n} (hwmon)"), file)
+        }
+    };
+    (0..=NVME_SENSORS).map(sensor).collect()
+}
+
+fn by_smart(system: &System, disk: &BlockDevice) -> Option<Sensor> {
+    let device = system.is_live().then(|| nvme::controller_device(system, disk)).flatten()?;
+    let source = "NVMe composite (SMART log)".to_owned();
+    Some(Sensor { place: "card".to_owned(), source, how: How::Smart(device) })
+}
+
+/// A hwmon chip.
+#[derive(Debug, Clone)]
+struct Hwmon {
+    driver: String,
+    dir: PathBuf,
+    /// What it is built into.
+    device: PathBuf,
+}
+
+fn hwmons(system: &System) -> Vec<Hwmon> {
+    let root = system.sys().join("class/hwmon");
+    let hwmon = |name: String| {
+        let dir = system.resolve(&root.join(name));
+        let driver = text(dir.join("name"))?;
+        let device = system.resolve(&dir.join("device"));
+        Some(Hwmon { driver, device, dir })
+    };
+    names(&root).into_iter().filter_map(hwmon).collect()
+}
+
+/// Sensors built into what stands between the computer and the card: the disk itself (`drivetemp`), the reader, the
+/// host controller.
+fn on_the_way(system: &System, disk: &BlockDevice, hwmons: &[Hwmon]) -> Vec<Sensor> {
+    let way = disk.ancestors(system);
+    let hardware = disk.hardware(system);
+    let reader = usb::place(system, disk).map(|place| place.device);
+    let place = |device: &Path| {
+        if device == hardware {
+            "card"
+        } else if reader.as_deref().is_some_and(|reader| device.starts_with(reader)) {
+            "reader"
+        } else {
+            "host controller"
+        }
+    };
+    let on_it = |hwmon: &&Hwmon| hwmon.driver != "nvme" && way.contains(&hwmon.device);
+    let mut found: Vec<Sensor> = Vec::new();
+    for hwmon in hwmons.iter().filter(on_it) {
+        let place = place(&hwmon.device);
+        if !found.iter().any(|sensor| sensor.place == place) {
+            found.push(first_of(place, hwmon));
+        }
+    }
+    found
+}
+
+fn first_of(place: &str, hwmon: &Hwmon) -> Sensor {
+    Sensor::file(place, format!("hwmon {}", hwmon.driver), hwmon.dir.join("temp1_input"))
+}
+
+/// Chips that hold a board's controllers, unless one was found on the way already.
+fn controllers(hwmons: &[Hwmon], found: &[Sensor]) -> Option<Sensor> {
+    if found.iter().any(|sensor| sensor.place == "host controller") {
+        return None;
+    }
+    let known = hwmons.iter().find(|hwmon| CONTROLLER_DRIVERS.contains(&hwmon.driver.as_str()))?;
+    Some(first_of("host controller", known))
+}
+
+/// One sensor of the SoC or processor: a thermal zone if there is one, else the processor's hwmon.
+fn of_soc(system: &System, hwmons: &[Hwmon]) -> Option<Sensor> {
+    let root = system.sys().join("class/thermal");
+    let zones: Vec<(String, PathBuf)> = names(&root)
+        .into_iter()
+        .filter(|name| name.starts_with("thermal_zone"))
+        .map(|name| root.join(name))
+        .filter_map(|dir| Some((text(dir.join("type"))?, dir)))
+        .collect();
+    let readable = |dir: &Path| hwmon::celsius_in(&dir.join("temp")).is_some();
+    let named = |wanted: &&str| zones.iter().find(|(kind, dir)| kind == *wanted && readable(dir));
+    if let Some((kind, dir)) = SOC_ZONES.iter().find_map(named) {
+        return Some(Sensor::file("soc", format!("thermal zone {kind}"), dir.join("temp")));
+    }
+    let processor = hwmons.iter().find(|hwmon| SOC_DRIVERS.contains(&hwmon.driver.as_str()))?;
+    Some(first_of("soc", processor))
+}

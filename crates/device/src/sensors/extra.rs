@@ -1,0 +1,115 @@
+//! Thermometers that the user brings, as they are named on the command line: `reader=cmd:…`, `room=csv:…`, `fan=ask`.
+
+use std::path::PathBuf;
+
+/// Where an outside thermometer's figure comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExtraSource {
+    /// A command line for `sh`; the first number that it prints is in °C.
+    Command(String),
+    /// A CSV file that grows: of its last line the column of that name or number (from 1), else the last one.
+    Csv {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: Option<String>,
+    },
+    /// The caller hands in what somebody types.
+    Typed,
+}
+
+/// An outside thermometer and the place it hangs at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extra {
+    /// What it measures, in the user's words: `reader`, `room`, `card surface`.
+    pub place: String,
+    /// Where its figure comes from.
+    pub source: ExtraSource,
+}
+
+/// A thermometer that is named wrongly.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{text:?} names no thermometer ({what}); write PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask, e.g. reader=csv:/tmp/probe.csv"
+)]
+pub struct ExtraError {
+    text: String,
+    what: &'static str,
+}
+
+impl std::str::FromStr for Extra {
+    type Err = ExtraError;
+
+    fn from_str(text: &str) -> Result<Extra, ExtraError> {
+        let wrong = |what| ExtraError { text: text.to_owned(), what };
+        let (place, source) = text.split_once('=').ok_or_else(|| wrong("there is no ="))?;
+        let place = place.trim();
+        if place.is_empty() {
+            return Err(wrong("it has no place"));
+        }
+        let source = match source.split_once(':') {
+            _ if source == "ask" => ExtraSource::Typed,
+            Some(("cmd" | "command", line)) if !line.trim().is_empty() => {
+                ExtraSource::Command(line.to_owned())
+            }
+            Some(("csv", file)) if !file.is_empty() => csv(file),
+            Some(("cmd" | "command" | "csv", _)) => return Err(wrong("nothing stands behind the colon")),
+            _ => return Err(wrong("its source is unknown")),
+        };
+        Ok(Extra { place: place.to_owned(), source })
+    }
+}
+
+fn csv(file: &str) -> ExtraSource {
+    match file.rsplit_once('#') {
+        Some((path, column)) if !path.is_empty() && !column.is_empty() => {
+            ExtraSource::Csv { path: path.into(), column: Some(column.to_owned()) }
+        }
+        _ => ExtraSource::Csv { path: file.into(), column: None },
+    }
+}
+
+impl std::fmt::Display for ExtraSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ExtraSource::Command(line) => write!(f, "command {line}"),
+            ExtraSource::Csv { path, column: None } => write!(f, "file {}", path.display()),
+            ExtraSource::Csv { path, column: Some(column) } => {
+                write!(f, "file {}, column {column}", path.display())
+            }
+            ExtraSource::Typed => f.write_str("typed in"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thermometers_are_named_as_the_page_says() {
+        let read = |text: &str| text.parse::<Extra>().unwrap();
+        assert_eq!(read("reader=cmd:cat /tmp/t").source, ExtraSource::Command("cat /tmp/t".into()));
+        let column = Some("probe".to_owned());
+        assert_eq!(
+            read("room=csv:/tmp/t.csv#probe").source,
+            ExtraSource::Csv { path: "/tmp/t.csv".into(), column }
+        );
+        assert_eq!(
+            read("card surface=ask"),
+            Extra { place: "card surface".into(), source: ExtraSource::Typed }
+        );
+        // Equal signs and colons belong to the command.
+        assert_eq!(read("a=cmd:x=1:2").source, ExtraSource::Command("x=1:2".into()));
+    }
+
+    #[test]
+    fn a_thermometer_named_wrongly_is_told_how_to_name_it() {
+        for text in
+            ["", "reader", "=ask", "reader=", "reader=cmd:", "reader=csv:", "reader=ntc:1", "reader=asked"]
+        {
+            let error = text.parse::<Extra>().unwrap_err().to_string();
+            assert!(error.contains("PLACE=cmd:COMMAND"), "{text}: {error}");
+        }
+    }
+}

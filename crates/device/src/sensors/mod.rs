@@ -1,0 +1,292 @@
+//! All temperatures around a card while it is measured: of the card itself, the reader, the host controller, the
+//! SoC, and of thermometers that the user brings. Each reading says which place it was taken at.
+//!
+//! Threads of their own read once a second, so that asking costs a measurement nothing. Which sensor stands for
+//! which place is known by [`built_in`]; seed 003 (a hot USB controller) and seed 000 (a thermometer noted by hand)
+//! are why places are kept apart.
+
+mod built_in;
+mod command;
+mod csv;
+mod extra;
+mod number;
+
+pub use extra::{Extra, ExtraError, ExtraSource};
+
+use crate::hwmon::PLAUSIBLE_C;
+use crate::system::System;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Sensors are read this often; the kernel asks an NVMe card no more often itself (`drivers/nvme/host/hwmon.c`).
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// A reading older than this says nothing of now, unless it was typed: nobody types once a second.
+const STALE: Duration = Duration::from_secs(15);
+
+/// One temperature, and where it was taken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What is measured: `card`, `card sensor 1`, `reader`, `host controller`, `soc`, or as the user named it.
+    pub place: String,
+    /// In °C.
+    pub celsius: f64,
+    /// Where the figure comes from: `NVMe composite (hwmon)`, `thermal zone cpu-thermal`, `command vcgencmd …`.
+    pub source: String,
+}
+
+/// Thermometers that cannot be set up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SensorError {
+    /// Two thermometers for one place would give one series with two meanings.
+    #[error("two thermometers are given for {place:?}; give each a place of its own, e.g. \"{place} 2\"")]
+    PlaceTwice {
+        /// The place.
+        place: String,
+    },
+    /// A CSV file that is not there.
+    #[error("{path} cannot be read as a thermometer ({reason}); start what writes it first", path = .path.display())]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// No thread to read with.
+    #[error("no thread for the thermometers: {0}")]
+    NoThread(String),
+}
+
+/// What one thermometer last said.
+#[derive(Debug)]
+struct Slot {
+    place: String,
+    source: String,
+    latest: Option<(f64, Instant)>,
+    lasting: bool,
+}
+
+/// What all threads write and everybody reads.
+#[derive(Debug, Default)]
+struct Board {
+    slots: Vec<Slot>,
+    troubles: Vec<String>,
+}
+
+/// A handle that can be taken along into a measuring thread.
+#[derive(Debug, Clone, Default)]
+pub struct Readings(Arc<Mutex<Board>>);
+
+impl Readings {
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The latest of every thermometer that has answered lately, in the order they were found.
+    #[must_use]
+    pub fn read(&self) -> Vec<Reading> {
+        let board = self.board();
+        let fresh = |slot: &Slot, at: Instant| slot.lasting || at.elapsed() < STALE;
+        let reading = |slot: &Slot| {
+            let (celsius, at) = slot.latest?;
+            let reading = || Reading { place: slot.place.clone(), celsius, source: slot.source.clone() };
+            fresh(slot, at).then(reading)
+        };
+        board.slots.iter().filter_map(reading).collect()
+    }
+
+    /// Takes a value that was typed; false where no thermometer of that place is asked for by hand, or the value is
+    /// no temperature.
+    pub fn typed(&self, place: &str, celsius: f64) -> bool {
+        let mut board = self.board();
+        let asked = board.slots.iter_mut().find(|slot| slot.lasting && slot.place == place);
+        match asked {
+            Some(slot) if PLAUSIBLE_C.contains(&celsius) => {
+                slot.latest = Some((celsius, Instant::now()));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What went wrong with a thermometer, each once.
+    #[must_use]
+    pub fn troubles(&self) -> Vec<String> {
+        self.board().troubles.clone()
+    }
+
+    fn add(&self, place: String, source: String, lasting: bool, first: Option<f64>) -> usize {
+        let mut board = self.board();
+        let latest = first.map(|celsius| (celsius, Instant::now()));
+        board.slots.push(Slot { place, source, latest, lasting });
+        board.slots.len() - 1
+    }
+
+    /// Takes what a thermometer said. One that fails keeps its last value until that is stale.
+    fn put(&self, slot: usize, said: Result<f64, String>) {
+        let mut board = self.board();
+        match said {
+            Ok(celsius) => {
+                if let Some(slot) = board.slots.get_mut(slot) {
+                    slot.latest = Some((celsius, Instant::now()));
+                }
+            }
+            Err(trouble) => {
+                if !board.troubles.contains(&trouble) {
+                    board.troubles.push(trouble);
+                }
+            }
+        }
+    }
+}
+
+/// Ends the threads.
+type Stop = Arc<(Mutex<bool>, Condvar)>;
+
+/// Thermometers at work; they stop when dropped.
+#[derive(Debug)]
+pub struct Sensors {
+    readings: Readings,
+    asked: Vec<String>,
+    stop: Stop,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl Sensors {
+    /// Finds the sensors of this machine, those on the way to `device` (a name or path of a disk) where one is given,
+    /// and sets up those that the user brings. Sensors that are not there are left out.
+    ///
+    /// # Errors
+    /// If a thermometer that the user brings cannot work at all.
+    pub fn open(system: &System, device: Option<&str>, extra: &[Extra]) -> Result<Sensors, SensorError> {
+        let mut sensors = Sensors {
+            readings: Readings::default(),
+            asked: Vec::new(),
+            stop: Stop::default(),
+            workers: Vec::new(),
+        };
+        sensors.take_built_in(built_in::find(system, device))?;
+        for extra in extra {
+            sensors.take_extra(extra)?;
+        }
+        Ok(sensors)
+    }
+
+    fn take_built_in(&mut self, found: Vec<built_in::Sensor>) -> Result<(), SensorError> {
+        let mut slots = Vec::new();
+        for mut sensor in found {
+            if let Some(first) = sensor.read() {
+                let (place, source) = (sensor.place.clone(), sensor.source.clone());
+                slots.push((self.readings.add(place, source, false, Some(first)), sensor));
+            }
+        }
+        if slots.is_empty() {
+            return Ok(());
+        }
+        self.work("sensors", move |readings| {
+            for (slot, sensor) in &mut slots {
+                if let Some(celsius) = sensor.read() {
+                    readings.put(*slot, Ok(celsius));
+                }
+            }
+        })
+    }
+
+    fn take_extra(&mut self, extra: &Extra) -> Result<(), SensorError> {
+        let place = extra.place.clone();
+        if self.readings.board().slots.iter().any(|slot| slot.place == place) {
+            return Err(SensorError::PlaceTwice { place });
+        }
+        let lasting = matches!(extra.source, ExtraSource::Typed);
+        let slot = self.readings.add(place.clone(), extra.source.to_string(), lasting, None);
+        match &extra.source {
+            ExtraSource::Typed => self.asked.push(place),
+            ExtraSource::Command(line) => {
+                let line = line.clone();
+                let stop = Arc::clone(&self.stop);
+                self.work("thermometer command", move |readings| {
+                    readings.put(slot, command::celsius(&line, &|| stopped(&stop)));
+                })?;
+            }
+            ExtraSource::Csv { path, column } => {
+                let mut file = csv::Growing::open(path, column.as_deref())?;
+                self.work("thermometer file", move |readings| readings.put(slot, file.celsius()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does something at once and then once a second, on a thread of its own.
+    fn work(
+        &mut self,
+        name: &str,
+        mut task: impl FnMut(&Readings) + Send + 'static,
+    ) -> Result<(), SensorError> {
+        let (readings, stop) = (self.readings.clone(), Arc::clone(&self.stop));
+        let run = move || {
+            task(&readings);
+            while !wait(&stop, INTERVAL) {
+                task(&readings);
+            }
+        };
+        let worker = std::thread::Builder::new().name(name.into()).spawn(run);
+        self.workers.push(worker.map_err(|error| SensorError::NoThread(error.to_string()))?);
+        Ok(())
+    }
+
+    /// The latest of every thermometer that has answered lately.
+    #[must_use]
+    pub fn read(&self) -> Vec<Reading> {
+        self.readings.read()
+    }
+
+    /// A handle for a measuring thread; it stays valid, though its readings age, after the sensors stopped.
+    #[must_use]
+    pub fn readings(&self) -> Readings {
+        self.readings.clone()
+    }
+
+    /// Takes a value that was typed; see [`Readings::typed`].
+    pub fn typed(&self, place: &str, celsius: f64) -> bool {
+        self.readings.typed(place, celsius)
+    }
+
+    /// Places whose temperature is to be typed.
+    #[must_use]
+    pub fn asked(&self) -> &[String] {
+        &self.asked
+    }
+
+    /// What went wrong with a thermometer, each once.
+    #[must_use]
+    pub fn troubles(&self) -> Vec<String> {
+        self.readings.troubles()
+    }
+}
+
+impl Drop for Sensors {
+    fn drop(&mut self) {
+        *self.stop.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stop.1.notify_all();
+        for worker in self.workers.drain(..) {
+            // A worker that panicked has nothing more to tell.
+            let _ = worker.join();
+        }
+    }
+}
+
+/// Waits for the time or the order to stop; true for the latter.
+fn wait(stop: &Stop, time: Duration) -> bool {
+    let guard = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = stop.1.wait_timeout_while(guard, time, |stopped| !*stopped);
+    *waited.unwrap_or_else(PoisonError::into_inner).0
+}
+
+fn stopped(stop: &Stop) -> bool {
+    *stop.0.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

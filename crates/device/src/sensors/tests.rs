@@ -1,0 +1,219 @@
+use super::*;
+
+/// A machine with files and links, named from its top.
+fn machine(files: &[(&str, &str)], links: &[(&str, &str)]) -> (tempfile::TempDir, System) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
+    let place = |name: &str| {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    };
+    files.iter().for_each(|(name, content)| std::fs::write(place(name), content).unwrap());
+    links.iter().for_each(|(name, to)| std::os::unix::fs::symlink(to, place(name)).unwrap());
+    let system = System::recorded(dir.path());
+    (dir, system)
+}
+
+fn places(sensors: &Sensors) -> Vec<(String, f64)> {
+    sensors.read().into_iter().map(|reading| (reading.place, reading.celsius)).collect()
+}
+
+fn place(name: &str, celsius: f64) -> (String, f64) {
+    (name.to_owned(), celsius)
+}
+
+/// Waits until `ready` holds.
+fn until(ready: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !ready() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it never came");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn an_sd_express_card_tells_its_composite_and_its_own_sensors_each_by_its_place() {
+    let (_dir, system) = machine(
+        &[
+            ("sys/block/nvme0n1/device/model", "LX1TB71\n"),
+            ("sys/block/nvme0n1/device/hwmon1/name", "nvme\n"),
+            ("sys/block/nvme0n1/device/hwmon1/temp1_input", "41850\n"),
+            ("sys/block/nvme0n1/device/hwmon1/temp2_input", "38850\n"),
+            ("sys/block/nvme0n1/device/hwmon1/temp4_input", "51850\n"),
+            ("sys/class/thermal/thermal_zone0/type", "acpitz\n"),
+            ("sys/class/thermal/thermal_zone0/temp", "27800\n"),
+            ("sys/class/thermal/thermal_zone1/type", "x86_pkg_temp\n"),
+            ("sys/class/thermal/thermal_zone1/temp", "55000\n"),
+        ],
+        &[],
+    );
+    let sensors = Sensors::open(&system, Some("/dev/nvme0n1"), &[]).unwrap();
+    let told = [
+        place("card", 41.85),
+        place("card sensor 1", 38.85),
+        place("card sensor 3", 51.85),
+        place("soc", 55.0),
+    ];
+    assert_eq!(places(&sensors), told);
+    assert_eq!(sensors.read()[0].source, "NVMe composite (hwmon)");
+}
+
+#[test]
+fn a_raspberry_pi_tells_soc_and_the_chip_that_holds_its_controllers() {
+    let (_dir, system) = machine(
+        &[
+            ("sys/class/thermal/thermal_zone0/type", "cpu-thermal\n"),
+            ("sys/class/thermal/thermal_zone0/temp", "61450\n"),
+            ("sys/class/hwmon/hwmon0/name", "cpu_thermal\n"),
+            ("sys/class/hwmon/hwmon0/temp1_input", "61450\n"),
+            ("sys/class/hwmon/hwmon1/name", "rp1_adc\n"),
+            ("sys/class/hwmon/hwmon1/temp1_input", "48713\n"),
+            ("sys/block/mmcblk0/size", "8\n"),
+        ],
+        &[],
+    );
+    let sensors = Sensors::open(&system, Some("mmcblk0"), &[]).unwrap();
+    assert_eq!(places(&sensors), [place("host controller", 48.713), place("soc", 61.45)]);
+}
+
+#[test]
+fn a_pc_without_thermal_zones_is_read_by_its_processors_hwmon() {
+    let (_dir, system) = machine(
+        &[
+            ("sys/class/hwmon/hwmon0/name", "acpi\n"),
+            ("sys/class/hwmon/hwmon0/temp1_input", "30000\n"),
+            ("sys/class/hwmon/hwmon2/name", "k10temp\n"),
+            ("sys/class/hwmon/hwmon2/temp1_input", "47250\n"),
+        ],
+        &[],
+    );
+    assert_eq!(places(&Sensors::open(&system, None, &[]).unwrap()), [place("soc", 47.25)]);
+}
+
+#[test]
+fn a_sensor_in_the_reader_or_in_the_usb_controller_is_told_by_where_it_hangs() {
+    let pci = "sys/devices/pci0000:00/0000:00:14.0";
+    let usb = format!("{pci}/usb1/1-2");
+    let disk = format!("{usb}/1-2:1.0/host1/target1:0:0/1:0:0:0");
+    let files = [
+        (format!("{usb}/idVendor"), "05e3\n"),
+        (format!("{usb}/idProduct"), "0749\n"),
+        (format!("{disk}/block/sda/size"), "8\n"),
+        (format!("{pci}/hwmon/hwmon3/name"), "vl805\n"),
+        (format!("{pci}/hwmon/hwmon3/temp1_input"), "71000\n"),
+        (format!("{usb}/hwmon/hwmon4/name"), "reader\n"),
+        (format!("{usb}/hwmon/hwmon4/temp1_input"), "52000\n"),
+        (format!("{disk}/hwmon/hwmon5/name"), "drivetemp\n"),
+        (format!("{disk}/hwmon/hwmon5/temp1_input"), "33000\n"),
+    ];
+    let links = [
+        (format!("{disk}/block/sda/device"), "../../../1:0:0:0"),
+        ("sys/block/sda".to_owned(), &*format!("../{}/block/sda", disk.trim_start_matches("sys/"))),
+        (format!("{pci}/hwmon/hwmon3/device"), "../.."),
+        (format!("{usb}/hwmon/hwmon4/device"), "../.."),
+        (format!("{disk}/hwmon/hwmon5/device"), "../.."),
+    ]
+    .map(|(name, to)| (name, to.to_owned()));
+    let class =
+        [("hwmon3", pci.to_owned()), ("hwmon4", usb.clone()), ("hwmon5", disk.clone())].map(|(name, dir)| {
+            let to = format!("../../{}/hwmon/{name}", dir.trim_start_matches("sys/"));
+            (format!("sys/class/hwmon/{name}"), to)
+        });
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, content)| (name.as_str(), *content)).collect();
+    let links: Vec<(&str, &str)> =
+        links.iter().chain(&class).map(|(name, to)| (name.as_str(), to.as_str())).collect();
+    let (_dir, system) = machine(&files, &links);
+    let told = places(&Sensors::open(&system, Some("sda"), &[]).unwrap());
+    assert_eq!(told, [place("host controller", 71.0), place("reader", 52.0), place("card", 33.0)]);
+}
+
+#[test]
+fn a_sensor_that_reads_nonsense_is_left_out() {
+    for nonsense in ["", "hot", "-273150", "9999000"] {
+        let (_dir, system) = machine(
+            &[
+                ("sys/class/thermal/thermal_zone0/type", "cpu-thermal\n"),
+                ("sys/class/thermal/thermal_zone0/temp", nonsense),
+            ],
+            &[],
+        );
+        assert_eq!(places(&Sensors::open(&system, None, &[]).unwrap()), [], "{nonsense}");
+    }
+}
+
+#[test]
+fn warming_is_followed_without_asking_in_the_measuring_thread() {
+    let zone = "sys/class/thermal/thermal_zone0";
+    let (dir, system) =
+        machine(&[(&format!("{zone}/type"), "cpu-thermal\n"), (&format!("{zone}/temp"), "40000\n")], &[]);
+    let sensors = Sensors::open(&system, None, &[]).unwrap();
+    let readings = sensors.readings();
+    assert_eq!(readings.read()[0].celsius, 40.0);
+    std::fs::write(dir.path().join(zone).join("temp"), "80000\n").unwrap();
+    until(|| readings.read()[0].celsius == 80.0);
+}
+
+#[test]
+fn outside_thermometers_stand_beside_the_built_in_ones() {
+    let (dir, system) = machine(&[], &[]);
+    let log = dir.path().join("probe.csv");
+    std::fs::write(&log, "t,probe\n1,23.5\n").unwrap();
+    let extras: Vec<Extra> = [
+        "reader=cmd:echo 41.5".to_owned(),
+        format!("room=csv:{}#probe", log.display()),
+        "card surface=ask".to_owned(),
+    ]
+    .iter()
+    .map(|text| text.parse().unwrap())
+    .collect();
+    let sensors = Sensors::open(&system, None, &extras).unwrap();
+    assert_eq!(sensors.asked(), ["card surface"]);
+    until(|| sensors.read().len() == 2);
+    assert_eq!(places(&sensors), [place("reader", 41.5), place("room", 23.5)]);
+    assert!(sensors.typed("card surface", 57.0));
+    assert_eq!(places(&sensors)[2], place("card surface", 57.0));
+    assert_eq!(sensors.read()[1].source, format!("file {}, column probe", log.display()));
+}
+
+#[test]
+fn only_what_is_asked_for_can_be_typed_and_only_temperatures() {
+    let (_dir, system) = machine(&[], &[]);
+    let extras = ["room=ask".parse().unwrap(), "fan=cmd:echo 20".parse().unwrap()];
+    let sensors = Sensors::open(&system, None, &extras).unwrap();
+    assert!(!sensors.typed("fan", 20.0) && !sensors.typed("card", 20.0));
+    assert!(!sensors.typed("room", 21_500.0) && !sensors.typed("room", f64::NAN));
+    assert!(sensors.read().iter().all(|reading| reading.place != "room"));
+}
+
+#[test]
+fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
+    let (_dir, system) = machine(&[], &[]);
+    let extras = ["reader=cmd:exit 7".parse().unwrap(), "room=cmd:echo 22".parse().unwrap()];
+    let sensors = Sensors::open(&system, None, &extras).unwrap();
+    until(|| !sensors.troubles().is_empty() && !sensors.read().is_empty());
+    std::thread::sleep(INTERVAL + Duration::from_millis(300));
+    let troubles = sensors.troubles();
+    assert_eq!(troubles.len(), 1, "{troubles:?}");
+    assert!(troubles[0].contains("exit 7"), "{troubles:?}");
+    assert_eq!(places(&sensors), [place("room", 22.0)]);
+}
+
+#[test]
+fn two_thermometers_for_one_place_and_a_file_that_is_not_there_are_refused() {
+    let (_dir, system) = machine(&[], &[]);
+    let twice = ["room=ask".parse().unwrap(), "room=cmd:echo 20".parse().unwrap()];
+    assert!(matches!(Sensors::open(&system, None, &twice), Err(SensorError::PlaceTwice { .. })));
+    let missing = ["room=csv:/no/such.csv".parse().unwrap()];
+    assert!(matches!(Sensors::open(&system, None, &missing), Err(SensorError::NoFile { .. })));
+}
+
+#[test]
+fn sensors_stop_soon_when_dropped_even_with_a_command_that_hangs() {
+    let (_dir, system) = machine(&[], &[]);
+    let sensors = Sensors::open(&system, None, &["x=cmd:sleep 60".parse().unwrap()]).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    drop(sensors);
+    assert!(start.elapsed() < Duration::from_secs(2));
+}

@@ -1,0 +1,261 @@
+//! Counters of a device that is in use, read without any I/O of our own on it.
+//!
+//! `Documentation/admin-guide/iostats.rst` and `Documentation/block/stat.rst` of the Linux kernel: sectors are 512
+//! bytes whatever the device's own, times are in ms. All files read here are made by the kernel in memory.
+
+use crate::block::{BlockDevice, SYSFS_UNIT};
+use crate::system::{System, names, text};
+use crate::vitals::{self, CpuTimes};
+
+/// What a block device has done since it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Reads that ended, after merging.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// All reads' waiting together, in ms.
+    pub read_ms: u64,
+    /// Writes that ended.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// All writes' waiting together, in ms.
+    pub write_ms: u64,
+    /// I/Os under way now.
+    pub in_flight: u64,
+    /// Time with at least one I/O under way, in ms.
+    pub busy_ms: u64,
+    /// Time weighted by the I/Os under way, in ms.
+    pub queue_ms: u64,
+}
+
+impl Counters {
+    /// Reads the fields of a `stat` file, or those behind the name in `/proc/diskstats`.
+    fn parse(fields: &str) -> Option<Counters> {
+        let field: Vec<u64> = fields.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        (field.len() >= 11).then(|| Counters {
+            reads: field[0],
+            read_bytes: field[2].saturating_mul(SYSFS_UNIT),
+            read_ms: field[3],
+            writes: field[4],
+            write_bytes: field[6].saturating_mul(SYSFS_UNIT),
+            write_ms: field[7],
+            in_flight: field[8],
+            busy_ms: field[9],
+            queue_ms: field[10],
+        })
+    }
+}
+
+/// All that is read at one moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Look {
+    /// Seconds since boot.
+    pub uptime: f64,
+    /// The watched device.
+    pub device: Counters,
+    /// Its partitions by name.
+    pub partitions: Vec<(String, Counters)>,
+    /// Time since boot in which some, and all, tasks waited for I/O, in µs; `None` without PSI.
+    pub io_stall_us: Option<(u64, u64)>,
+    /// The same for memory.
+    pub memory_stall_us: Option<(u64, u64)>,
+    /// Time in which some task waited for a processor, in µs.
+    pub cpu_stall_us: Option<u64>,
+    /// Processor times.
+    pub cpu: Option<CpuTimes>,
+    /// Bytes moved to and from swap since boot.
+    pub swap_bytes: Option<u64>,
+    /// Load of the last minute.
+    pub load: Option<f64>,
+    /// The other disk with the most busy time, and that time in ms.
+    pub others: Vec<(String, u64)>,
+}
+
+/// A device that cannot be watched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WatchError {
+    /// Nothing of that name.
+    #[error("there is no block device {device}; `cardscope list --all` shows what is present")]
+    NotFound {
+        /// As named.
+        device: String,
+    },
+    /// It was there and is no more.
+    #[error("{device} went away; what was seen until then is kept")]
+    Gone {
+        /// As named.
+        device: String,
+    },
+    /// The kernel keeps no counters of it.
+    #[error(
+        "the kernel keeps no statistics of {device} (its stat file holds nothing of use); echo 1 > /sys/block/{device}/queue/iostats switches them on"
+    )]
+    NoStatistics {
+        /// Kernel name.
+        device: String,
+    },
+}
+
+/// Watches a device.
+#[derive(Debug, Clone)]
+pub struct Watcher {
+    system: System,
+    device: BlockDevice,
+    sequence: Option<u64>,
+    /// As the user named it.
+    name: String,
+}
+
+impl Watcher {
+    /// Finds a device, a whole disk or a partition, by name or path.
+    ///
+    /// # Errors
+    /// If there is none, or the kernel keeps no statistics of it.
+    pub fn open(system: &System, name: &str) -> Result<Watcher, WatchError> {
+        let device = BlockDevice::find(system, name)
+            .ok_or_else(|| WatchError::NotFound { device: name.to_owned() })?;
+        let watcher =
+            Watcher { system: system.clone(), sequence: device.sequence(), device, name: name.to_owned() };
+        let off = text(watcher.device.disk().dir.join("queue/iostats")).as_deref() == Some("0");
+        if off || watcher.counters(&watcher.device).is_none() {
+            return Err(WatchError::NoStatistics { device: watcher.device.disk().name });
+        }
+        Ok(watcher)
+    }
+
+    /// Kernel name of the disk.
+    #[must_use]
+    pub fn disk(&self) -> String {
+        self.device.disk().name
+    }
+
+    /// Looks once.
+    ///
+    /// # Errors
+    /// If the device is gone, or another one came under its name.
+    pub fn look(&self) -> Result<Look, WatchError> {
+        let gone = || WatchError::Gone { device: self.name.clone() };
+        if self.device.sequence() != self.sequence || self.device.bytes() == Some(0) {
+            return Err(gone());
+        }
+        let device = self.counters(&self.device).ok_or_else(gone)?;
+        let partitions = self.device.partitions();
+        let counted = |part: &BlockDevice| Some((part.name.clone(), self.counters(part)?));
+        let stall = |resource| vitals::pressure(&self.system, resource);
+        let both =
+            |resource| stall(resource).map(|p| (p.some.total_us, p.full.map_or(0, |full| full.total_us)));
+        Ok(Look {
+            uptime: vitals::uptime(&self.system).unwrap_or_default(),
+            device,
+            partitions: partitions.iter().filter_map(counted).collect(),
+            io_stall_us: both("io"),
+            memory_stall_us: both("memory"),
+            cpu_stall_us: stall("cpu").map(|p| p.some.total_us),
+            cpu: vitals::cpu_times(&self.system),
+            swap_bytes: vitals::swap_bytes(&self.system),
+            load: vitals::load(&self.system),
+            others: self.others(),
+        })
+    }
+
+    fn counters(&self, device: &BlockDevice) -> Option<Counters> {
+        text(device.dir.join("stat")).and_then(|fields| Counters::parse(&fields)).or_else(|| {
+            let all = text(self.system.proc().join("diskstats"))?;
+            all.lines().find_map(|line| named(line, &device.name))
+        })
+    }
+
+    /// Busy time of the other disks.
+    fn others(&self) -> Vec<(String, u64)> {
+        let own = self.disk();
+        let all = text(self.system.proc().join("diskstats")).unwrap_or_default();
+        let disks = names(self.system.sys().join("block"));
+        let other = |name: String| {
+            let counters = all.lines().find_map(|line| named(line, &name))?;
+            Some((name, counters.busy_ms))
+        };
+        disks.into_iter().filter(|name| *name != own).filter_map(other).collect()
+    }
+}
+
+/// The counters in a line of `/proc/diskstats` if it is about this device.
+fn named(line: &str, name: &str) -> Option<Counters> {
+    let mut words = line.split_whitespace().skip(2);
+    (words.next()? == name).then(|| Counters::parse(&words.collect::<Vec<_>>().join(" "))).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = " 4642361 174987 305833905 4293959 1890831 972167 940362010 6005019 3 1037396 10757790 810043 86 574198312 426696 254818 32115";
+
+    fn machine(stat: &str) -> (tempfile::TempDir, System) {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, content: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        };
+        file("sys/block/mmcblk0/stat", stat);
+        file("sys/block/mmcblk0/mmcblk0p2/partition", "2\n");
+        file("sys/block/sda/size", "8\n");
+        file(
+            "proc/diskstats",
+            "179 2 mmcblk0p2 10 0 80 5 20 0 160 9 0 7 14\n 8 0 sda 1 0 8 1 1 0 8 1 0 4242 2\n",
+        );
+        file("proc/uptime", "61.50 80.00\n");
+        let system = System::recorded(dir.path());
+        (dir, system)
+    }
+
+    #[test]
+    fn the_counters_of_a_disk_and_its_partitions_are_read_in_bytes_and_ms() {
+        let (_dir, system) = machine(STAT);
+        let look = Watcher::open(&system, "/dev/mmcblk0").unwrap().look().unwrap();
+        let told = look.device;
+        assert_eq!((told.reads, told.read_bytes, told.read_ms), (4_642_361, 305_833_905 * 512, 4_293_959));
+        assert_eq!((told.writes, told.write_bytes, told.write_ms), (1_890_831, 940_362_010 * 512, 6_005_019));
+        assert_eq!((told.in_flight, told.busy_ms, told.queue_ms), (3, 1_037_396, 10_757_790));
+        assert_eq!(look.partitions[0].0, "mmcblk0p2");
+        assert_eq!((look.partitions[0].1.write_bytes, look.partitions[0].1.busy_ms), (160 * 512, 7));
+        assert_eq!((look.uptime, look.others), (61.5, vec![("sda".to_owned(), 4242)]));
+        assert_eq!((look.io_stall_us, look.cpu), (None, None), "what the kernel does not tell is unknown");
+    }
+
+    #[test]
+    fn a_partition_can_be_watched_and_a_wrong_name_is_told() {
+        let (_dir, system) = machine(STAT);
+        assert_eq!(Watcher::open(&system, "mmcblk0p2").unwrap().look().unwrap().device.writes, 20);
+        let error = Watcher::open(&system, "mmcblk7").unwrap_err();
+        assert!(error.to_string().contains("mmcblk7"));
+    }
+
+    #[test]
+    fn a_device_whose_statistics_are_off_is_refused_with_the_way_out() {
+        let (dir, system) = machine(STAT);
+        std::fs::create_dir_all(dir.path().join("sys/block/mmcblk0/queue")).unwrap();
+        std::fs::write(dir.path().join("sys/block/mmcblk0/queue/iostats"), "0\n").unwrap();
+        let error = Watcher::open(&system, "mmcblk0").unwrap_err().to_string();
+        assert!(error.contains("queue/iostats"), "{error}");
+    }
+
+    #[test]
+    fn a_device_that_vanishes_is_gone_and_so_is_one_whose_slot_is_empty() {
+        let (dir, system) = machine(STAT);
+        let watcher = Watcher::open(&system, "mmcblk0").unwrap();
+        std::fs::write(dir.path().join("sys/block/mmcblk0/size"), "0\n").unwrap();
+        assert!(matches!(watcher.look(), Err(WatchError::Gone { .. })));
+        std::fs::remove_dir_all(dir.path().join("sys/block/mmcblk0")).unwrap();
+        assert!(matches!(watcher.look(), Err(WatchError::Gone { .. })));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_panics(line in "[0-9 a-z\\-]{0,120}") {
+            let _ = (Counters::parse(&line), named(&line, "sda"));
+        }
+    }
+}

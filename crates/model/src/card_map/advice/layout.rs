@@ -1,0 +1,232 @@
+//! Where a partition should start, and what each mkfs should be told of the card.
+
+use super::speed::{smallest_reaching, write_curve};
+use super::{Facts, Place, command, first_partition, quoted};
+use crate::card_map::property::{Property, Status};
+use crate::card_map::{Advice, Measured};
+use crate::units::{BinarySize, KIB, MIB};
+
+/// ext4 counts stride and stripe width in blocks of 4 KiB.
+const EXT4_BLOCK: u64 = 4 * KIB;
+
+/// mke2fs keeps the stride in 16 bits.
+const MOST_STRIDE: u64 = u16::MAX as u64;
+
+/// F2FS moves its data in segments of 2 MiB (kernel, Documentation/filesystems/f2fs).
+const F2FS_SEGMENT: u64 = 2 * MIB;
+
+/// exFAT takes clusters of up to 32 MiB; above 1 MiB a small file wastes more than any card gains.
+const MOST_CLUSTER: u64 = MIB;
+
+/// No partition starts before 1 MiB: partition tables and boot loaders lie there.
+const FIRST_START: u64 = MIB;
+
+/// Where the erase block is not known: a multiple of every unit that is a power of two up to this, which the SD
+/// specification allows up to 2 TB at most.
+const SAFE_START: u64 = 64 * MIB;
+
+/// The same for cards up to 32 GB, whose units are 4 MiB at most (SD Physical Layer Specification 4.10, table 4-47).
+const SAFE_START_SMALL: u64 = 4 * MIB;
+const SMALL_CARD: u64 = 32 << 30;
+
+/// MBR counts sectors of 512 bytes in 32 bits.
+const MOST_MBR: u64 = 1 << 41;
+
+pub(super) fn advise(measured: &Measured, facts: &Facts, advice: &mut Advice) {
+    let unit = measured.erase_block_bytes.value.filter(|unit| *unit > 0);
+    match unit {
+        Some(unit) => from_unit(unit, measured, facts, advice),
+        None => safe_default(&measured.erase_block_bytes, facts, advice),
+    }
+    ext4(unit, measured, facts, advice);
+    if let Some(unit) = unit {
+        f2fs(unit, measured, facts, advice);
+    }
+    exfat(unit, measured, facts, advice);
+}
+
+fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
+    let sure = measured.erase_block_bytes.confidence * 100.0;
+    if facts.place == Place::Partition {
+        advice.words.push(format!(
+            "The erase block is {} ({sure:.1} % sure), counted from the start of this partition: the card's own units are known only where the whole card is named.",
+            BinarySize(unit)
+        ));
+        return;
+    }
+    // The claimed unit costs nothing where the measured one divides it.
+    let claimed = facts.claimed_unit.filter(|claimed| claimed.is_multiple_of(unit));
+    let step = claimed.unwrap_or(unit);
+    let start = FIRST_START.next_multiple_of(step);
+    if start >= facts.bytes / 2 {
+        advice.words.push(format!(
+            "A partition should start on a multiple of {}, but this card is too small to give up so much: start at {}.",
+            BinarySize(step),
+            BinarySize(FIRST_START)
+        ));
+        return;
+    }
+    advice.partition_start_bytes = Some(start);
+    let also = match claimed {
+        Some(claimed) if claimed != unit => {
+            format!(", and of the {} that the card itself states", BinarySize(claimed))
+        }
+        _ => String::new(),
+    };
+    advice.words.push(format!(
+        "Start partitions at {}: a multiple of the erase block of {} ({sure:.1} % sure){also}, so that no file shares an erase block with what lies before it.",
+        BinarySize(start),
+        BinarySize(unit)
+    ));
+    advice.commands.push(command(
+        "makes one partition that starts there; everything on the card is lost",
+        partition_command(start, facts),
+    ));
+}
+
+fn partition_command(start: u64, facts: &Facts) -> String {
+    let (label, kind) = if facts.bytes > MOST_MBR { ("gpt", "linux") } else { ("dos", "83") };
+    let start = start / KIB;
+    format!("printf 'label: {label}\\nstart={start}KiB, type={kind}\\n' | sfdisk {}", quoted(&facts.target))
+}
+
+/// What to do where the erase block is not known, and why that is safe.
+fn safe_default(unit: &Property<u64>, facts: &Facts, advice: &mut Advice) {
+    let why = match (unit.status, &unit.reason, unit.bound) {
+        (Status::None, ..) => "reads and writes show no erase block on this card".to_owned(),
+        (Status::AtLeast, _, Some(bound)) => format!("the erase block is {} at least", BinarySize(bound)),
+        (_, Some(reason), _) => format!("the erase block was not measured ({reason})"),
+        _ => "the erase block was not measured".to_owned(),
+    };
+    if facts.place == Place::Partition {
+        advice.words.push(format!("Nothing is advised on alignment: {why}."));
+        return;
+    }
+    let (start, most) = match facts.bytes {
+        small if small <= SMALL_CARD => (SAFE_START_SMALL, "which cards of up to 32 GB may not exceed"),
+        _ => (SAFE_START, "the largest that the SD specification allows"),
+    };
+    let claim = facts.claimed_unit.map_or_else(String::new, |claimed| {
+        format!(" The card states {}, which was not confirmed.", BinarySize(claimed))
+    });
+    advice.words.push(format!(
+        "{}: a partition start of {} is safe, because it is a multiple of every erase block that is a power of two up to {}, {most}; leave stride, stripe width and sections at what mkfs chooses.{claim}",
+        capitalised(&why),
+        BinarySize(start),
+        BinarySize(start),
+    ));
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn ext4(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advice) {
+    let page = measured.page_bytes.value.filter(|page| *page > 0);
+    advice.ext4_stride = page.map(|page| page.div_ceil(EXT4_BLOCK)).filter(|stride| *stride <= MOST_STRIDE);
+    advice.ext4_stripe_width = unit.map(|unit| unit / EXT4_BLOCK).filter(|width| *width > 0);
+    let stride = advice.ext4_stride.map(|blocks| format!("stride={blocks}"));
+    let width = advice.ext4_stripe_width.map(|blocks| format!("stripe_width={blocks}"));
+    let options: Vec<String> = stride.into_iter().chain(width).collect();
+    if options.is_empty() {
+        return;
+    }
+    let told = match (page, unit) {
+        (Some(page), Some(unit)) => {
+            format!("the page of {} and the erase block of {}", BinarySize(page), BinarySize(unit))
+        }
+        (Some(page), None) => format!("the page of {}", BinarySize(page)),
+        (_, unit) => format!("the erase block of {}", BinarySize(unit.unwrap_or_default())),
+    };
+    advice.words.push(format!(
+        "ext4: {} ({told}, in blocks of 4 KiB) has it place files and its own tables on those boundaries.",
+        options.join(", ")
+    ));
+    advice.commands.push(command(
+        "makes ext4 that knows the card's units; everything on the partition is lost",
+        format!("mkfs.ext4 -b 4096 -E {} {}", options.join(","), first_partition(facts)),
+    ));
+}
+
+fn f2fs(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
+    let Some(segments) = sections(unit) else { return };
+    advice.f2fs_segments_per_section = Some(segments);
+    let section = BinarySize(segments * F2FS_SEGMENT);
+    advice.words.push(format!(
+        "F2FS: sections of {segments} segments ({section}), so that cleaning frees whole erase blocks of {}; mkfs.f2fs aligns them to the start of the card by itself, so zones (-z) stay at 1.",
+        BinarySize(unit)
+    ));
+    advice.commands.push(command(
+        "makes F2FS that cleans by whole erase blocks; everything on the partition is lost",
+        format!("mkfs.f2fs -s {segments} -z 1 {}", first_partition(facts)),
+    ));
+    if let Some((logs, open)) = active_logs(measured) {
+        advice.words.push(format!(
+            "F2FS writes to six places at once by itself, and this card keeps {open} erase blocks open: mount it with active_logs={logs}."
+        ));
+        advice.commands.push(command(
+            "mounts F2FS with as many logs as the card keeps open",
+            format!("mount -t f2fs -o noatime,active_logs={logs} {} /mnt", first_partition(facts)),
+        ));
+    }
+}
+
+/// Segments of 2 MiB in a section that is a whole number of erase blocks: the smallest such section.
+fn sections(unit: u64) -> Option<u64> {
+    (1..=1024).find(|segments| (segments * F2FS_SEGMENT).is_multiple_of(unit))
+}
+
+/// How many logs F2FS should keep (it takes 2, 4 or 6), where the card keeps too few blocks open for six and the
+/// checkpoints beside them.
+fn active_logs(measured: &Measured) -> Option<(u32, u32)> {
+    let open = measured.open_blocks.linear.value?;
+    let logs = [4, 2].into_iter().find(|logs| logs < &open).unwrap_or(2);
+    (open < 7).then_some((logs, open))
+}
+
+fn exfat(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advice) {
+    let curve = write_curve(measured);
+    let fast = smallest_reaching(curve.points, 0.8);
+    let page = measured.page_bytes.value.unwrap_or(EXT4_BLOCK);
+    let cluster = fast.map(|bytes| {
+        let least = bytes.max(page).max(EXT4_BLOCK).next_power_of_two();
+        let whole = unit.map_or(MOST_CLUSTER, power_of_two_in);
+        least.min(MOST_CLUSTER).min(whole.max(EXT4_BLOCK))
+    });
+    advice.exfat_cluster_bytes = cluster;
+    let align = unit.filter(|unit| unit.is_power_of_two());
+    if let Some(cluster) = cluster {
+        advice.words.push(format!(
+            "exFAT: clusters of {}, the smallest with which {} reach 80 % of this card's best speed.",
+            BinarySize(cluster),
+            curve.what
+        ));
+    }
+    let options: Vec<String> = cluster
+        .map(|bytes| format!("-c {}K", bytes / KIB))
+        .into_iter()
+        .chain(align.map(|bytes| format!("--boundary-align={}K", bytes / KIB)))
+        .collect();
+    if !options.is_empty() {
+        advice.commands.push(command(
+            "makes exFAT whose clusters begin on an erase block; everything on the partition is lost",
+            format!("mkfs.exfat {} {}", options.join(" "), first_partition(facts)),
+        ));
+    }
+    if let Some(unit) = unit.filter(|unit| !unit.is_power_of_two() && facts.place == Place::Card) {
+        advice.words.push(format!(
+            "exFAT and FAT: mkfs.exfat aligns to powers of two only, and {} is none: `cardscope format` takes it.",
+            BinarySize(unit)
+        ));
+        advice.commands.push(command(
+            "lays the whole card out as cameras expect it, on its erase blocks; everything on it is lost",
+            format!("cardscope format {} --boundary {}K", quoted(&facts.target), unit / KIB),
+        ));
+    }
+}
+
+/// The largest power of two that divides a unit.
+fn power_of_two_in(unit: u64) -> u64 {
+    1 << unit.trailing_zeros().min(63)
+}

@@ -1,0 +1,150 @@
+//! What the cost of small and large I/Os, and the number of open blocks, mean for use.
+
+use super::{Facts, Place, command, quoted, speed};
+use crate::card_map::property::Status;
+use crate::card_map::{Advice, Measured, SizePoint};
+use crate::units::{BinarySize, KIB};
+
+/// From here up a 4 KiB write costs so much that fewer of them are worth losing some seconds in a power cut for:
+/// ext4 writes its journal every 5 s (ext4(5), `commit`), a handful of them each time.
+const COSTLY_US: f64 = 3_000.0;
+
+/// Below this share of the sequential speed, 4 KiB writes hold the card up.
+const SLOW_SHARE: f64 = 0.5;
+
+/// A write curve, and what it is of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Curve<'a> {
+    /// Its points.
+    pub points: &'a [SizePoint],
+    /// `writes in order`, `writes at random`.
+    pub what: &'static str,
+}
+
+/// The curve of writes in order, or at random where that one is missing.
+#[must_use]
+pub fn write_curve(measured: &Measured) -> Curve<'_> {
+    let curves = &measured.curves;
+    if curves.sequential_write.len() > 1 {
+        Curve { points: &curves.sequential_write, what: "writes in order" }
+    } else {
+        Curve { points: &curves.random_write, what: "writes at random" }
+    }
+}
+
+/// The smallest size from which on every point reaches a share of the best speed, or the first that does; `None` with
+/// fewer than two points.
+#[must_use]
+pub fn smallest_reaching(points: &[SizePoint], share: f64) -> Option<u64> {
+    let mut points: Vec<&SizePoint> = points.iter().filter(|p| p.mb_s.is_finite() && p.mb_s > 0.0).collect();
+    points.sort_by_key(|p| p.bytes);
+    let best = points.iter().map(|p| p.mb_s).fold(0.0, f64::max);
+    let fast = |p: &SizePoint| p.mb_s >= best * share;
+    // A reader that splits large I/Os may make the largest of them slow: then the first that is fast.
+    let from = points.iter().rposition(|p| !fast(p)).map_or(0, |last_slow| last_slow + 1);
+    let first = points.get(from).or_else(|| points.iter().find(|p| fast(p)));
+    if points.len() < 2 { None } else { first.map(|p| p.bytes) }
+}
+
+pub(super) fn advise(measured: &Measured, facts: &Facts, advice: &mut Advice) {
+    sizes(measured, advice);
+    files_at_once(measured, advice);
+    mounting(measured, facts, advice);
+}
+
+fn sizes(measured: &Measured, advice: &mut Advice) {
+    let curve = write_curve(measured);
+    let Some(half) = smallest_reaching(curve.points, 0.5) else { return };
+    advice.slow_below_bytes = Some(half);
+    let best = curve.points.iter().map(|p| p.mb_s).fold(0.0, f64::max);
+    let at = |bytes: u64| curve.points.iter().find(|p| p.bytes == bytes).map_or(0.0, |p| p.mb_s);
+    let most = smallest_reaching(curve.points, 0.8).unwrap_or(half);
+    let smallest = curve.points.iter().min_by_key(|p| p.bytes);
+    let below = match smallest {
+        Some(p) if p.bytes < half => format!(" of {} {},", BinarySize(p.bytes), speed(p.mb_s)),
+        _ => String::new(),
+    };
+    advice.words.push(format!(
+        "Writes smaller than {} are slow on this card: {}{below} of {} {}, at best {}; 80 % of that takes {}. Let programs buffer and write that much at once.",
+        BinarySize(half),
+        curve.what,
+        BinarySize(half),
+        speed(at(half)),
+        speed(best),
+        BinarySize(most)
+    ));
+    // ext4's stripe at mount time, as seed 004 derives it from the same curve.
+    if most > 4 * KIB && most.is_multiple_of(4 * KIB) && advice.ext4_stripe_width.is_none() {
+        let blocks = most / (4 * KIB);
+        advice.mount_options.push(format!("stripe={blocks}"));
+        advice
+            .words
+            .push(format!("stripe={blocks} has ext4 push {} at once where it can.", BinarySize(most)));
+    }
+}
+
+fn files_at_once(measured: &Measured, advice: &mut Advice) {
+    let (linear, random) = (&measured.open_blocks.linear, &measured.open_blocks.random);
+    let sure = linear.confidence * 100.0;
+    let text = match (linear.status, linear.value, linear.bound) {
+        (Status::Measured, Some(open), _) => format!(
+            "Write to at most {} at once: the card keeps {open} erase blocks open ({sure:.1} % sure) and a file system needs one for itself; with one more, each write waits until another block is closed.",
+            files(open.saturating_sub(1).max(1))
+        ),
+        (Status::AtLeast, _, Some(bound)) => {
+            format!("Up to {} can be written at once without any harm that shows.", files(bound))
+        }
+        (Status::None, ..) => "How many files are written at once makes no difference that shows.".to_owned(),
+        _ => return,
+    };
+    advice.words.push(text);
+    if let (Some(linear), Some(random)) = (linear.value, random.value)
+        && random < linear
+    {
+        advice.words.push(format!(
+            "Blocks that are written out of order, as a database does, count more: only {random} of those stay open."
+        ));
+    }
+}
+
+fn files(n: u32) -> String {
+    if n == 1 { "1 file".to_owned() } else { format!("{n} files") }
+}
+
+fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
+    let small = measured.curves.random_write.iter().find(|p| p.bytes == 4 * KIB);
+    let best = measured
+        .curves
+        .sequential_write
+        .iter()
+        .chain(&measured.curves.random_write)
+        .map(|p| p.mb_s)
+        .fold(0.0, f64::max);
+    let Some(small) = small.filter(|small| small.mb_s < best * SLOW_SHARE) else { return };
+    let cost = small.p50_us / 1000.0;
+    advice.mount_options.insert(0, "noatime".to_owned());
+    advice.words.push(format!(
+        "Mount with noatime: otherwise reading a file makes a small write, and one of 4 KiB takes {cost:.2} ms here ({} against {} at best).",
+        speed(small.mb_s),
+        speed(best)
+    ));
+    if small.p50_us >= COSTLY_US {
+        advice.mount_options.push("commit=60".to_owned());
+        advice.words.push(
+            "commit=60 (ext4) gathers small writes for a minute instead of 5 s; a power cut then costs up to a minute of work, so leave it out where that matters.".to_owned(),
+        );
+    }
+    remount(facts, advice);
+}
+
+fn remount(facts: &Facts, advice: &mut Advice) {
+    let options = advice.mount_options.join(",");
+    let (what, command_line) = match facts.place {
+        Place::Directory => (
+            "has a mounted ext4 use them at once",
+            format!("mount -o remount,{options} {}", quoted(&facts.target)),
+        ),
+        _ => ("mounts ext4 with them", format!("mount -o {options} {} /mnt", super::first_partition(facts))),
+    };
+    advice.commands.push(command(what, command_line));
+}

@@ -1,0 +1,198 @@
+use super::*;
+use crate::card_map::SizePoint;
+use crate::card_map::property::{Evidence, Property};
+use crate::units::{KIB, MIB};
+use proptest::prelude::*;
+
+fn point((kib, mb_s): (u64, f64)) -> SizePoint {
+    let bytes = kib * KIB;
+    let iops = mb_s * 1e6 / bytes as f64;
+    SizePoint { bytes, mb_s, iops, p50_us: 1e6 / iops, ios: 24 }
+}
+
+/// What the author of seed 004 measured on his card: page, erase block, open blocks, his `dd` row, his random writes.
+fn seed_004() -> Measured {
+    let mut measured = with_units(16 * KIB, 4 * MIB);
+    measured.open_blocks.linear = Property::measured(5, 0.99, Evidence::default());
+    measured.open_blocks.random = Property::measured(5, 0.99, Evidence::default());
+    measured.curves.sequential_write = [
+        (4, 2.00),
+        (8, 3.20),
+        (16, 5.80),
+        (32, 7.50),
+        (64, 8.70),
+        (128, 9.40),
+        (256, 10.40),
+        (512, 10.80),
+        (2048, 11.20),
+        (4096, 11.20),
+    ]
+    .map(point)
+    .to_vec();
+    measured.curves.random_write = [(4, 1.20), (16, 4.54), (64, 8.78), (512, 12.07)].map(point).to_vec();
+    measured
+}
+
+fn with_units(page: u64, unit: u64) -> Measured {
+    Measured {
+        page_bytes: Property::measured(page, 0.99, Evidence::default()),
+        erase_block_bytes: Property::measured(unit, 0.99, Evidence::default()),
+        ..Measured::default()
+    }
+}
+
+fn card(bytes: u64) -> Facts {
+    Facts { target: "/dev/mmcblk0".into(), bytes, ..Facts::default() }
+}
+
+fn has(advice: &Advice, wanted: &str) -> bool {
+    advice.commands.iter().any(|c| c.command == wanted)
+}
+
+#[test]
+fn the_card_of_seed_004_is_given_its_units_and_the_sizes_that_it_is_slow_with() {
+    let advice = advise(&seed_004(), &card(16_012_804_096));
+    assert_eq!(advice.partition_start_bytes, Some(4 * MIB));
+    assert_eq!((advice.ext4_stride, advice.ext4_stripe_width), (Some(4), Some(1024)));
+    assert_eq!(advice.f2fs_segments_per_section, Some(2));
+    // 5.80 of 11.20 MB/s is the first half, 9.40 the first 80 %.
+    assert_eq!((advice.slow_below_bytes, advice.exfat_cluster_bytes), (Some(16 * KIB), Some(128 * KIB)));
+    assert_eq!(advice.mount_options, ["noatime", "commit=60"]);
+    assert!(has(&advice, "mkfs.ext4 -b 4096 -E stride=4,stripe_width=1024 /dev/mmcblk0p1"), "{advice:#?}");
+    assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 /dev/mmcblk0p1"), "{advice:#?}");
+    assert!(has(&advice, "mkfs.exfat -c 128K --boundary-align=4096K /dev/mmcblk0p1"), "{advice:#?}");
+    let start = "printf 'label: dos\\nstart=4096KiB, type=83\\n' | sfdisk /dev/mmcblk0";
+    assert!(has(&advice, start), "{advice:#?}");
+    let words = advice.words.join("\n");
+    assert!(words.contains("at most 4 files at once") && words.contains("5 erase blocks open"), "{words}");
+    assert!(words.contains("active_logs=4"), "{words}");
+}
+
+#[test]
+fn a_tlc_card_of_24_mib_blocks_is_not_given_a_power_of_two() {
+    let advice = advise(&with_units(48 * KIB, 24 * MIB), &card(64 << 30));
+    assert_eq!(advice.partition_start_bytes, Some(24 * MIB));
+    assert_eq!((advice.ext4_stride, advice.ext4_stripe_width), (Some(12), Some(6144)));
+    assert_eq!(advice.f2fs_segments_per_section, Some(12));
+    assert!(!advice.commands.iter().any(|c| c.command.contains("boundary-align")), "{advice:#?}");
+    assert!(has(&advice, "cardscope format /dev/mmcblk0 --boundary 24576K"), "{advice:#?}");
+}
+
+#[test]
+fn where_no_erase_block_shows_nothing_is_advised_on_it_but_a_safe_start_and_why() {
+    let unknown = [
+        (Property::none(0.97, Evidence::default()), "show no erase block"),
+        (Property::not_tested("there was no time for it"), "there was no time for it"),
+        (Property::at_least(32 * MIB, 0.9, Evidence::default()), "32 MiB at least"),
+    ];
+    for (erase_block_bytes, why) in unknown {
+        let measured = Measured { erase_block_bytes, ..Measured::default() };
+        let advice = advise(&measured, &card(128 << 30));
+        let settings = (
+            advice.partition_start_bytes,
+            advice.ext4_stripe_width,
+            advice.f2fs_segments_per_section,
+            advice.exfat_cluster_bytes,
+        );
+        assert_eq!(settings, (None, None, None, None));
+        assert_eq!((&advice.commands[..], &advice.mount_options[..]), (&[][..], &[][..]));
+        let words = advice.words.join("\n");
+        assert!(words.contains(why) && words.contains("64 MiB is safe, because"), "{words}");
+    }
+    let small = advise(&Measured::default(), &card(8 << 30)).words.join("\n");
+    assert!(small.contains("4 MiB is safe"), "{small}");
+}
+
+#[test]
+fn a_larger_unit_that_the_card_claims_costs_nothing_and_is_kept_to() {
+    let claims = |unit| Facts { claimed_unit: Some(unit), ..card(64 << 30) };
+    let start = |unit| advise(&with_units(16 * KIB, 4 * MIB), &claims(unit)).partition_start_bytes;
+    assert_eq!((start(16 * MIB), start(6 * MIB), start(MIB)), (Some(16 * MIB), Some(4 * MIB), Some(4 * MIB)));
+}
+
+#[test]
+fn a_directory_gets_no_advice_on_partitions_and_a_partition_none_on_its_start() {
+    let directory = Facts { target: "/mnt/card".into(), place: Place::Directory, ..card(8 << 30) };
+    let advice = advise(&seed_004(), &directory);
+    assert_eq!((advice.partition_start_bytes, advice.ext4_stride), (None, None));
+    assert!(advice.commands.iter().all(|c| !c.command.contains("mkfs")), "{advice:#?}");
+    let partition = Facts { target: "/dev/sda1".into(), place: Place::Partition, ..card(8 << 30) };
+    let advice = advise(&seed_004(), &partition);
+    assert_eq!(advice.partition_start_bytes, None);
+    assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 /dev/sda1"), "{advice:#?}");
+}
+
+fn tried(what: &str, iops: f64, ci95: (f64, f64)) -> Tried {
+    Tried { what: what.into(), iops: Some(iops), ci95: Some(ci95), longest_s: Some(0.9), reason: None }
+}
+
+fn words_of(tried: Vec<Tried>) -> String {
+    advise(&Measured::default(), &Facts { tried, ..card(8 << 30) }).words.join("\n")
+}
+
+#[test]
+fn what_made_no_difference_is_not_advised() {
+    let nothing = words_of(vec![
+        tried(AS_IT_WAS, 290.0, (270.0, 310.0)),
+        tried(AFTER_DISCARD, 300.0, (280.0, 320.0)),
+        tried("ext4", 100.0, (90.0, 110.0)),
+        tried("f2fs", 108.0, (95.0, 121.0)),
+        Tried { what: "exfat".into(), reason: Some("mkfs.exfat is not there".into()), ..Tried::default() },
+    ]);
+    assert!(nothing.contains("Discard makes no difference that shows"), "{nothing}");
+    assert!(nothing.contains("No file system takes small writes better"), "{nothing}");
+    assert!(nothing.contains("exfat was not tried: mkfs.exfat is not there"), "{nothing}");
+    let helps = words_of(vec![
+        tried(AS_IT_WAS, 50.0, (45.0, 55.0)),
+        tried(AFTER_DISCARD, 300.0, (280.0, 320.0)),
+        tried("ext4", 100.0, (90.0, 110.0)),
+        tried("f2fs", 208.0, (195.0, 221.0)),
+    ]);
+    assert!(helps.contains("Discard helps") && helps.contains("fstrim.timer"), "{helps}");
+    assert!(helps.contains("f2fs takes small writes best"), "{helps}");
+    let harms =
+        words_of(vec![tried(AS_IT_WAS, 300.0, (280.0, 320.0)), tried(AFTER_DISCARD, 50.0, (45.0, 55.0))]);
+    assert!(harms.contains("does harm"), "{harms}");
+}
+
+#[test]
+fn names_that_a_shell_would_take_apart_are_quoted() {
+    let image = Facts { target: "my card?.img".into(), ..card(8 << 30) };
+    let advice = advise(&seed_004(), &image);
+    assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 'my card?.img1'"), "{advice:#?}");
+    assert!(advice.words.last().unwrap().contains("in place of my card?.img"), "{advice:#?}");
+    assert_eq!(quoted("it's"), "'it'\\''s'");
+}
+
+#[test]
+fn without_a_curve_no_size_is_called_slow() {
+    assert_eq!(smallest_reaching(&[], 0.5), None);
+    assert_eq!(smallest_reaching(&[point((4, 2.0))], 0.5), None);
+    // One lucky small size does not count while a larger one is slow.
+    let bumpy = [(4, 9.0), (8, 2.0), (16, 8.0), (64, 10.0)].map(point);
+    assert_eq!(smallest_reaching(&bumpy, 0.5), Some(16 * KIB));
+}
+
+fn units() -> impl Strategy<Value = (u64, u64)> {
+    let page = prop_oneof![(2u32..=6).prop_map(|k| 1u64 << k), (1u32..=4).prop_map(|k| 3u64 << k)];
+    let unit = prop_oneof![(0u32..=6).prop_map(|k| MIB << k), (0u32..=4).prop_map(|k| (3 * MIB) << k)];
+    (page.prop_map(|kib| kib * KIB), unit)
+}
+
+proptest! {
+    #[test]
+    fn every_boundary_that_is_advised_is_one_of_the_card((page, unit) in units(), gib in 1u64..2048) {
+        let mut measured = seed_004();
+        measured.page_bytes = Property::measured(page, 0.9, Evidence::default());
+        measured.erase_block_bytes = Property::measured(unit, 0.9, Evidence::default());
+        let advice = advise(&measured, &card(gib << 30));
+        let start = advice.partition_start_bytes.unwrap();
+        prop_assert!(start.is_multiple_of(unit) && start >= MIB);
+        prop_assert_eq!(advice.ext4_stripe_width.unwrap() * 4096, unit);
+        prop_assert_eq!(advice.ext4_stride.unwrap(), page.div_ceil(4096));
+        let section = advice.f2fs_segments_per_section.unwrap() * 2 * MIB;
+        prop_assert!(section.is_multiple_of(unit));
+        let cluster = advice.exfat_cluster_bytes.unwrap();
+        prop_assert!(cluster.is_power_of_two() && unit.is_multiple_of(cluster));
+    }
+}

@@ -1,0 +1,91 @@
+//! What trying discard and other file systems showed, in words: an effect is one only where the 95 % intervals do not
+//! overlap.
+
+use super::{Facts, Place, command};
+use crate::card_map::{Advice, Tried};
+
+/// Names of the two states of the bare card.
+pub const AS_IT_WAS: &str = "as it was";
+/// The same card after discard.
+pub const AFTER_DISCARD: &str = "after discard";
+
+/// Whether the second is faster (`Some(true)`), slower (`Some(false)`), or neither: the intervals overlap or one is
+/// missing.
+#[must_use]
+pub fn apart(first: &Tried, second: &Tried) -> Option<bool> {
+    let ((low, high), (other_low, other_high)) = (first.ci95?, second.ci95?);
+    match () {
+        () if other_low > high => Some(true),
+        () if other_high < low => Some(false),
+        () => None,
+    }
+}
+
+pub(super) fn advise(facts: &Facts, advice: &mut Advice) {
+    let tried = &facts.tried;
+    let named = |what: &str| tried.iter().find(|t| t.what == what);
+    if let Some(after) = named(AFTER_DISCARD) {
+        discard(named(AS_IT_WAS), after, facts, advice);
+    }
+    let others: Vec<&Tried> =
+        tried.iter().filter(|t| ![AS_IT_WAS, AFTER_DISCARD].contains(&t.what.as_str())).collect();
+    if !others.is_empty() {
+        file_systems(&others, advice);
+    }
+}
+
+fn discard(before: Option<&Tried>, after: &Tried, facts: &Facts, advice: &mut Advice) {
+    if let Some(reason) = &after.reason {
+        advice.words.push(format!("Whether discard helps is not known: {reason}."));
+        return;
+    }
+    let Some(before) = before else { return };
+    let (Some(was), Some(is)) = (figures(before), figures(after)) else { return };
+    match apart(before, after) {
+        Some(true) => {
+            advice.words.push(format!(
+                "Discard helps: small writes go at {is} after it and at {was} before. Have it done weekly (fstrim.timer) rather than at each delete (mount option discard), which can hold the card up."
+            ));
+            let periodic = match facts.place {
+                Place::Directory => format!("fstrim -v {}", super::quoted(&facts.target)),
+                _ => "systemctl enable --now fstrim.timer".to_owned(),
+            };
+            advice.commands.push(command("tells the card weekly what is free", periodic));
+        }
+        Some(false) => advice.words.push(format!(
+            "Discard does harm here: small writes go at {is} after it and at {was} before. Mount without discard and leave fstrim.timer off."
+        )),
+        None => advice.words.push(format!(
+            "Discard makes no difference that shows: small writes go at {was} before and at {is} after it, and the intervals overlap. For speed neither discard nor fstrim is needed."
+        )),
+    }
+}
+
+fn figures(tried: &Tried) -> Option<String> {
+    let iops = tried.iops?;
+    let interval = tried.ci95.map_or_else(String::new, |(low, high)| format!(" ({low:.1} to {high:.1})"));
+    let longest = tried.longest_s.map_or_else(String::new, |s| format!(", the longest {s:.2} s"));
+    Some(format!("{iops:.1} per second{interval}{longest}"))
+}
+
+fn file_systems(others: &[&Tried], advice: &mut Advice) {
+    let rows: Vec<String> =
+        others.iter().filter_map(|t| Some(format!("{} {}", t.what, figures(t)?))).collect();
+    for left_out in others {
+        if let Some(reason) = &left_out.reason {
+            advice.words.push(format!("{} was not tried: {reason}.", left_out.what));
+        }
+    }
+    let mut measured: Vec<&&Tried> = others.iter().filter(|t| t.iops.is_some()).collect();
+    measured.sort_by(|a, b| b.iops.partial_cmp(&a.iops).unwrap_or(std::cmp::Ordering::Equal));
+    let [best, rest @ ..] = measured.as_slice() else { return };
+    let Some(next) = rest.first() else {
+        advice.words.push(format!("Of the file systems only one could be tried: {}.", rows.join("; ")));
+        return;
+    };
+    let all = rows.join("; ");
+    advice.words.push(match apart(next, best) {
+        Some(true) => format!("Of the file systems {} takes small writes best: {all}.", best.what),
+        _ => format!("No file system takes small writes better than the next: {all}; the intervals overlap."),
+    });
+}

@@ -1,0 +1,170 @@
+//! The block of lines that opens seed 004, from our own figures, each with how it was got.
+
+use super::advice::speed;
+use super::property::{Evidence, Property, Status};
+use super::{Measured, ProfileLine, SizePoint};
+use crate::units::{BinarySize, KIB};
+
+/// Sizes of the random writes that the seed lists.
+const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
+
+/// The block that opens seed 004.
+#[must_use]
+pub fn profile(measured: &Measured) -> Vec<ProfileLine> {
+    let size = |bytes: &u64| BinarySize(*bytes).to_string();
+    let mut lines = vec![
+        of("page size", &measured.page_bytes, size),
+        of("block size", &measured.erase_block_bytes, size),
+        open_blocks(measured),
+        read_latency(measured),
+        fastest("sequential read", &measured.curves.sequential_read, measured),
+        fastest("sequential write", &measured.curves.sequential_write, measured),
+        of("sequential write after the cache", &measured.after_cache_mb_s, |mb_s| speed(*mb_s)),
+    ];
+    lines.extend(RANDOM_WRITES.iter().map(|bytes| random_write(*bytes, measured)));
+    lines
+}
+
+fn line(what: impl Into<String>, value: impl Into<String>, how: impl Into<String>) -> ProfileLine {
+    ProfileLine { what: what.into(), value: value.into(), how: how.into() }
+}
+
+fn of<T>(what: &str, property: &Property<T>, show: impl Fn(&T) -> String) -> ProfileLine {
+    line(what, value(property, show), how(property))
+}
+
+/// A property in few words.
+fn value<T>(property: &Property<T>, show: impl Fn(&T) -> String) -> String {
+    match (property.status, &property.value, &property.bound) {
+        (Status::Measured, Some(value), _) => show(value),
+        (Status::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
+        (Status::None, ..) => "none seen".to_owned(),
+        _ => "not tested".to_owned(),
+    }
+}
+
+fn how<T>(property: &Property<T>) -> String {
+    match property.status {
+        Status::NotTested => property.reason.clone().unwrap_or_default(),
+        _ => method(&property.evidence, property.confidence),
+    }
+}
+
+fn method(evidence: &Evidence, confidence: f64) -> String {
+    let sure = format!("{:.1} % sure", confidence * 100.0);
+    // The first clause: the whole of it stands with the property.
+    let clause = evidence.method.split([';', ':']).next().unwrap_or_default();
+    if clause.is_empty() { sure } else { format!("{clause}, {sure}") }
+}
+
+fn open_blocks(measured: &Measured) -> ProfileLine {
+    let blocks = &measured.open_blocks;
+    let show = |n: &u32| n.to_string();
+    let (linear, random) = (value(&blocks.linear, show), value(&blocks.random, show));
+    let both =
+        if linear == random && !blocks.linear.is_measured() { linear } else { format!("{linear}/{random}") };
+    line("open AUs (in order/random)", both, how(&blocks.linear))
+}
+
+fn read_latency(measured: &Measured) -> ProfileLine {
+    let curve = &measured.curves.random_read;
+    let at = curve.iter().find(|p| p.bytes == 4 * KIB).or_else(|| curve.iter().min_by_key(|p| p.bytes));
+    match at {
+        None => line("read latency", "not tested", "no reads were timed by size"),
+        Some(point) => line(
+            "read latency",
+            format!("{:.2} ms", point.p50_us / 1000.0),
+            format!("median of {} random reads of {}", point.ios, BinarySize(point.bytes)),
+        ),
+    }
+}
+
+fn fastest(what: &str, curve: &[SizePoint], measured: &Measured) -> ProfileLine {
+    match curve.iter().max_by(|a, b| a.mb_s.total_cmp(&b.mb_s)) {
+        None => line(what, "not tested", why_not(measured)),
+        Some(best) => line(what, speed(best.mb_s), timed(best, "in order")),
+    }
+}
+
+fn random_write(bytes: u64, measured: &Measured) -> ProfileLine {
+    let what = format!("random write {}", BinarySize(bytes));
+    match measured.curves.random_write.iter().find(|p| p.bytes == bytes) {
+        None => line(what, "not tested", why_not(measured)),
+        Some(point) => line(what, speed(point.mb_s), timed(point, "at random")),
+    }
+}
+
+fn timed(point: &SizePoint, order: &str) -> String {
+    let ios = if point.ios == 1 { "I/O" } else { "I/Os" };
+    format!("{} {ios} of {} {order}, one after the other", point.ios, BinarySize(point.bytes))
+}
+
+/// Curves have no status of their own: what holds for the other parts that write holds for them.
+fn why_not(measured: &Measured) -> String {
+    let reason = measured.open_blocks.linear.reason.clone();
+    reason.unwrap_or_else(|| "the map did not come to it, or no I/O of that size fits".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(bytes: u64, mb_s: f64) -> SizePoint {
+        let iops = mb_s * 1e6 / bytes as f64;
+        SizePoint { bytes, mb_s, iops, p50_us: 1e6 / iops, ios: 24 }
+    }
+
+    /// The card of seed 004, with the figures that its author printed.
+    fn lexar() -> Measured {
+        let mut measured = Measured {
+            page_bytes: Property::measured(16384, 0.99, Evidence::by("reads across boundaries")),
+            erase_block_bytes: Property::measured(4 << 20, 0.99, Evidence::by("reads across boundaries")),
+            ..Measured::default()
+        };
+        measured.open_blocks.linear = Property::measured(5, 0.99, Evidence::by("writes in turn"));
+        measured.open_blocks.random = Property::measured(5, 0.99, Evidence::by("writes in turn"));
+        measured.curves.sequential_read = vec![point(4096, 5.0), point(1 << 20, 20.40)];
+        measured.curves.sequential_write = vec![point(4096, 2.0), point(2 << 20, 11.20)];
+        measured.curves.random_write = [(4, 1.20), (16, 4.54), (64, 8.78), (512, 12.07)]
+            .map(|(kib, mb_s)| point(kib << 10, mb_s))
+            .to_vec();
+        measured.curves.random_read = vec![SizePoint { p50_us: 850.0, ios: 100, ..point(4096, 4.8) }];
+        measured
+    }
+
+    #[test]
+    fn the_card_of_seed_004_gets_the_lines_that_open_it() {
+        let lines = profile(&lexar());
+        let said: Vec<(&str, &str)> = lines.iter().map(|l| (l.what.as_str(), l.value.as_str())).collect();
+        let expected = [
+            ("page size", "16 KiB"),
+            ("block size", "4 MiB"),
+            ("open AUs (in order/random)", "5/5"),
+            ("read latency", "0.85 ms"),
+            ("sequential read", "20.40 MB/s"),
+            ("sequential write", "11.20 MB/s"),
+            ("sequential write after the cache", "not tested"),
+            ("random write 4 KiB", "1.20 MB/s"),
+            ("random write 16 KiB", "4.54 MB/s"),
+            ("random write 64 KiB", "8.78 MB/s"),
+            ("random write 512 KiB", "12.07 MB/s"),
+        ];
+        assert_eq!(said, expected);
+        assert!(lines.iter().all(|l| !l.how.is_empty()), "{lines:?}");
+    }
+
+    #[test]
+    fn what_was_not_measured_says_why_and_shows_no_number() {
+        let mut measured = Measured::default();
+        measured.open_blocks.linear = Property::not_tested("only reading was asked for");
+        for line in profile(&measured) {
+            assert_eq!(line.value, "not tested", "{line:?}");
+            assert!(!line.how.is_empty() && !line.value.contains(char::is_numeric), "{line:?}");
+        }
+        measured.erase_block_bytes = Property::none(0.97, Evidence::by("reads"));
+        measured.open_blocks.linear = Property::at_least(32, 0.9, Evidence::by("writes"));
+        measured.open_blocks.random = Property::at_least(32, 0.9, Evidence::by("writes"));
+        let lines = profile(&measured);
+        assert_eq!((lines[1].value.as_str(), lines[2].value.as_str()), ("none seen", "at least 32"));
+    }
+}

@@ -1,0 +1,156 @@
+//! The document of `doctor`: whether this computer is fit to measure, point by point.
+
+use serde::{Deserialize, Serialize};
+
+/// How a point stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As it should be.
+    Ok,
+    /// It cannot be told here.
+    Unknown,
+    /// Results will suffer, or something will not work.
+    Warn,
+    /// Results will be wrong, or nothing will work.
+    Fail,
+}
+
+impl State {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Ok => "ok",
+            State::Unknown => "unknown",
+            State::Warn => "warn",
+            State::Fail => "FAIL",
+        }
+    }
+}
+
+/// Groups of points, in the order in which they are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Topic {
+    /// What this user may do.
+    Rights,
+    /// How the processor is clocked and sleeps, and what else runs on it.
+    Processor,
+    /// How well time can be told.
+    Clock,
+    /// Room for buffers.
+    Memory,
+    /// Heat and supply.
+    Heat,
+    /// The way to a card.
+    Reader,
+    /// Programs that disturb.
+    Services,
+    /// Room for the journal and the archive.
+    Storage,
+    /// Tools and drivers.
+    Helpers,
+    /// The kernel itself.
+    Kernel,
+}
+
+/// One point.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// In words that stay the same: `io-uring`, `reader-bus`.
+    pub point: String,
+    /// Its group.
+    pub topic: Topic,
+    /// How it stands.
+    pub state: State,
+    /// The device that it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub device: Option<String>,
+    /// What was seen.
+    pub seen: String,
+    /// Why it matters.
+    pub why: String,
+    /// What to do, as a command where there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<String>,
+}
+
+impl Point {
+    /// A point that needs no doing.
+    pub fn new(point: &str, topic: Topic, state: State, seen: impl Into<String>, why: &str) -> Point {
+        Point {
+            point: point.to_owned(),
+            topic,
+            state,
+            device: None,
+            seen: seen.into(),
+            why: why.to_owned(),
+            advice: None,
+        }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn advise(mut self, advice: impl Into<String>) -> Point {
+        self.advice = Some(advice.into());
+        self
+    }
+
+    /// Names the device that it is about.
+    #[must_use]
+    pub fn about(mut self, device: &str) -> Point {
+        self.device = Some(device.to_owned());
+        self
+    }
+}
+
+/// The document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoctorReport {
+    /// The reader or card looked at, if one was named.
+    pub target: Option<String>,
+    /// The worst of the points: `ok`, `warn` or `fail`.
+    pub verdict: State,
+    /// Points that fail.
+    pub failed: usize,
+    /// Points to be warned of.
+    pub warned: usize,
+    /// All points, by topic.
+    pub points: Vec<Point>,
+}
+
+impl DoctorReport {
+    /// Sorts the points by topic and counts them.
+    #[must_use]
+    pub fn new(target: Option<String>, mut points: Vec<Point>) -> DoctorReport {
+        points.sort_by_key(|point| point.topic);
+        let count = |state| points.iter().filter(|point| point.state == state).count();
+        let (failed, warned) = (count(State::Fail), count(State::Warn));
+        let verdict = match (failed, warned) {
+            (1.., _) => State::Fail,
+            (0, 1..) => State::Warn,
+            (0, 0) => State::Ok,
+        };
+        DoctorReport { target, verdict, failed, warned, points }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_failing_point_makes_the_verdict_and_the_unknown_does_not() {
+        let point = |topic, state| Point::new("x", topic, state, "", "");
+        let report = DoctorReport::new(
+            None,
+            vec![point(Topic::Kernel, State::Ok), point(Topic::Rights, State::Unknown)],
+        );
+        assert_eq!((report.verdict, report.points[0].topic), (State::Ok, Topic::Rights));
+        let mut points = report.points;
+        points.extend([point(Topic::Heat, State::Warn), point(Topic::Heat, State::Fail)]);
+        let report = DoctorReport::new(None, points);
+        assert_eq!((report.verdict, report.failed, report.warned), (State::Fail, 1, 1));
+    }
+}

@@ -1,0 +1,141 @@
+//! A job as it stands in its file, checked when it is read.
+
+use super::Figure;
+use serde::{Deserialize, Serialize};
+
+/// A piece of work: amounts of I/O, and how long a person likes to wait for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// What it is, as said to people: `load 10 GB`.
+    pub what: String,
+    /// Read in sequence, in MB.
+    #[serde(default)]
+    pub read_mb: f64,
+    /// Written in sequence, in MB, little enough for a cache.
+    #[serde(default)]
+    pub write_mb: f64,
+    /// Written in sequence, in MB, more than a cache takes.
+    #[serde(default)]
+    pub sustained_write_mb: f64,
+    /// Random reads of 4 KiB, one after the other.
+    #[serde(default)]
+    pub random_reads: f64,
+    /// Random writes of 4 KiB, one after the other.
+    #[serde(default)]
+    pub random_writes: f64,
+    /// In this time it earns 100 points.
+    pub good_s: f64,
+    /// In this time it earns none.
+    pub poor_s: f64,
+    /// How much it counts among the works of its job.
+    pub weight: f64,
+}
+
+impl Work {
+    /// The figures it needs, each with the amount of it.
+    #[must_use]
+    pub fn amounts(&self) -> [(Figure, f64); 5] {
+        [
+            (Figure::ReadMbS, self.read_mb),
+            (Figure::WriteMbS, self.write_mb),
+            (Figure::SustainedWriteMbS, self.sustained_write_mb),
+            (Figure::RandomReadIops, self.random_reads),
+            (Figure::RandomWriteIops, self.random_writes),
+        ]
+    }
+}
+
+/// What a card must reach, however well it does otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Demand {
+    /// Of which figure.
+    pub figure: Figure,
+    /// It must not be below.
+    pub least: Option<f64>,
+    /// It must not be above.
+    pub most: Option<f64>,
+    /// Why, in a few words.
+    pub why: String,
+}
+
+/// A job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it is, as said to people.
+    pub title: String,
+    /// Where its amounts come from.
+    pub source: String,
+    /// The works.
+    pub work: Vec<Work>,
+    /// The demands.
+    #[serde(default)]
+    pub demand: Vec<Demand>,
+}
+
+/// A job that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JobError {
+    /// No TOML, or not a job's.
+    #[error("the job cannot be read: {0}")]
+    Syntax(String),
+    /// An amount or a time that means nothing.
+    #[error("job {job:?}: {why}")]
+    Odd {
+        /// Its name.
+        job: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// No such job.
+    #[error("there is no job {name:?}; {meant}the jobs are {there}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The one that was probably meant, as a sentence, or nothing.
+        meant: String,
+        /// All there are.
+        there: String,
+    },
+}
+
+/// Reads a job.
+///
+/// # Errors
+/// If the text is no job, or one of its numbers means nothing; the message names it.
+pub fn parse(text: &str) -> Result<Job, JobError> {
+    let job: Job = toml::from_str(text).map_err(|e| JobError::Syntax(e.to_string()))?;
+    match odd(&job) {
+        None => Ok(job),
+        Some(why) => Err(JobError::Odd { job: job.name, why }),
+    }
+}
+
+fn odd(job: &Job) -> Option<String> {
+    if job.name.is_empty() || job.work.is_empty() {
+        return Some("it needs a name and at least one [[work]]".to_owned());
+    }
+    for work in &job.work {
+        let amounts = work.amounts();
+        if amounts.iter().any(|(_, a)| !a.is_finite() || *a < 0.0) || amounts.iter().all(|(_, a)| *a == 0.0) {
+            return Some(format!("work {:?} needs amounts above 0", work.what));
+        }
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        if !positive(work.weight)
+            || !positive(work.good_s)
+            || !positive(work.poor_s)
+            || work.poor_s <= work.good_s
+        {
+            return Some(format!(
+                "work {:?} needs a weight above 0, and poor_s above good_s above 0",
+                work.what
+            ));
+        }
+    }
+    let bare = |d: &&Demand| d.least.is_none() == d.most.is_none();
+    job.demand.iter().find(bare).map(|d| format!("the demand on {:?} needs `least` or `most`", d.figure))
+}

@@ -1,0 +1,17 @@
+//! Jobs: what a card is to be used for, as data. A job is amounts of work and demands; with a card's figures it becomes
+//! the seconds that a person waits, and a score.
+//!
+//! One file a job in `jobs/`, and its line in [`builtin`].
+
+mod builtin;
+mod figures;
+mod file;
+mod score;
+
+pub use builtin::{builtin, find};
+pub use figures::{Figure, Figures};
+pub use file::{Demand, Job, JobError, Work, parse};
+pub use score::{Fit, JobScore, score};
+
+#[cfg(test)]
+mod tests;

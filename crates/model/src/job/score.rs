@@ -1,0 +1,132 @@
+//! From a card's figures to seconds and a score. A card that is faster in anything never scores lower.
+
+use super::{Demand, Figure, Figures, Job, Work};
+use serde::{Deserialize, Serialize};
+
+/// A card that misses a demand scores no more than this, however fast it is otherwise.
+const MOST_IF_MISSED: f64 = 20.0;
+
+/// How good a card is for a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fit {
+    /// A demand is missed.
+    Unfit,
+    /// It does, slowly.
+    Poor,
+    /// It does.
+    Fair,
+    /// It does it well.
+    Good,
+    /// Too little was measured to say.
+    Unknown,
+}
+
+/// What a job makes of a card.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobScore {
+    /// The job's name.
+    pub job: String,
+    /// The job in words.
+    pub title: String,
+    /// 0 to 100; `None` where no work could be reckoned.
+    pub score: Option<f64>,
+    /// In a word.
+    pub fit: Fit,
+    /// The works and the seconds they take: `load 10 GB: 13.3 s`.
+    pub meaning: Vec<String>,
+    /// The same as numbers: what, and seconds.
+    pub seconds: Vec<(String, f64)>,
+    /// Demands that are missed, with why they matter.
+    pub missed: Vec<String>,
+    /// Figures that were not measured.
+    pub missing: Vec<String>,
+}
+
+/// Reckons what a job makes of a card.
+#[must_use]
+pub fn score(job: &Job, figures: &Figures) -> JobScore {
+    let mut missing: Vec<Figure> = Vec::new();
+    let mut seconds = Vec::new();
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for work in &job.work {
+        match takes(work, figures) {
+            Ok(time) => {
+                sum += work.weight * points(work, time);
+                weights += work.weight;
+                seconds.push((work.what.clone(), time));
+            }
+            Err(lacks) => missing.extend(lacks),
+        }
+    }
+    let missed: Vec<String> = job.demand.iter().filter_map(|d| missed(d, figures)).collect();
+    missing.extend(job.demand.iter().map(|d| d.figure).filter(|f| figures.get(*f).is_none()));
+    missing.sort_unstable();
+    missing.dedup();
+    let most = if missed.is_empty() { 100.0 } else { MOST_IF_MISSED };
+    let score = (weights > 0.0).then(|| (sum / weights).min(most));
+    JobScore {
+        job: job.name.clone(),
+        title: job.title.clone(),
+        score,
+        fit: fit(score, &missed),
+        meaning: seconds.iter().map(|(what, time)| format!("{what}: {}", said(*time))).collect(),
+        seconds,
+        missed,
+        missing: missing.iter().map(|f| f.words().0.to_owned()).collect(),
+    }
+}
+
+/// Seconds of a work, or the figures that are missing for it.
+fn takes(work: &Work, figures: &Figures) -> Result<f64, Vec<Figure>> {
+    let needed = || work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0);
+    let lacks: Vec<Figure> = needed().map(|(f, _)| f).filter(|f| figures.get(*f).is_none()).collect();
+    if !lacks.is_empty() {
+        return Err(lacks);
+    }
+    Ok(needed().filter_map(|(figure, amount)| Some(amount / figures.get(figure)?)).sum())
+}
+
+/// 100 at the good time, 0 at the poor one, evenly by ratio between: twice as long costs the same anywhere.
+fn points(work: &Work, time: f64) -> f64 {
+    let place = (work.poor_s / time).ln() / (work.poor_s / work.good_s).ln();
+    100.0 * place.clamp(0.0, 1.0)
+}
+
+fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
+    let value = figures.get(demand.figure)?;
+    let (name, unit) = demand.figure.words();
+    let limit = match (demand.least, demand.most) {
+        (Some(least), _) if value < least => format!("at least {least} {unit}"),
+        (_, Some(most)) if value > most => format!("at most {most} {unit}"),
+        _ => return None,
+    };
+    Some(format!("{name}: {} {unit}, {limit} needed: {}", digits(value), demand.why))
+}
+
+fn fit(score: Option<f64>, missed: &[String]) -> Fit {
+    match score {
+        _ if !missed.is_empty() => Fit::Unfit,
+        None => Fit::Unknown,
+        Some(points) if points >= 66.0 => Fit::Good,
+        Some(points) if points >= 33.0 => Fit::Fair,
+        Some(_) => Fit::Poor,
+    }
+}
+
+/// Three digits that mean something.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+fn said(seconds: f64) -> String {
+    match seconds {
+        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 120.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{} s", digits(s)),
+    }
+}

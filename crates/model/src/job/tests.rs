@@ -1,0 +1,89 @@
+//! What jobs make of figures: the seed's own arithmetic, and rules that hold for any card.
+
+use super::{Figures, Fit, builtin, find, parse, score};
+use proptest::prelude::*;
+
+/// Figures of a good card, changed one at a time.
+fn good() -> Figures {
+    Figures {
+        read_mb_s: Some(600.0),
+        write_mb_s: Some(300.0),
+        sustained_write_mb_s: Some(200.0),
+        random_read_iops: Some(6000.0),
+        random_write_iops: Some(4000.0),
+        longest_write_s: Some(0.05),
+    }
+}
+
+#[test]
+fn ten_gigabytes_load_in_the_seconds_that_seed_000_reckons() {
+    let job = find("game-load").unwrap();
+    for (mb_s, seconds, said) in [(600.0, 16.667, "load 10 GB: 16.7 s"), (800.0, 12.5, "load 10 GB: 12.5 s")]
+    {
+        let found = score(&job, &Figures { read_mb_s: Some(mb_s), ..good() });
+        assert!((found.seconds[0].1 - seconds).abs() < 0.001, "{found:?}");
+        assert_eq!(found.meaning[0], said);
+    }
+}
+
+#[test]
+fn every_job_that_comes_with_the_program_is_sound_and_judges_a_good_card_good() {
+    let jobs = builtin().unwrap();
+    assert_eq!(jobs.len(), 7);
+    for job in jobs {
+        let found = score(&job, &good());
+        assert!(found.fit >= Fit::Fair && found.missed.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn a_card_that_stalls_for_a_second_is_unfit_for_a_camera_however_fast_it_is() {
+    let found = score(&find("camera-4k").unwrap(), &Figures { longest_write_s: Some(1.4), ..good() });
+    assert_eq!(found.fit, Fit::Unfit);
+    assert!(found.score.unwrap() <= 20.0 && found.missed[0].contains("1.40 s"), "{found:?}");
+}
+
+#[test]
+fn what_was_not_measured_is_named_and_no_score_is_made_up() {
+    let found = score(&find("game-move").unwrap(), &Figures { sustained_write_mb_s: None, ..good() });
+    assert_eq!((found.score, found.fit), (None, Fit::Unknown));
+    assert_eq!(found.missing, ["sustained write"]);
+    let odd = Figures { read_mb_s: Some(f64::NAN), random_read_iops: Some(0.0), ..Figures::default() };
+    assert_eq!(score(&find("game-load").unwrap(), &odd).fit, Fit::Unknown);
+}
+
+#[test]
+fn a_job_that_means_nothing_is_refused_with_what_is_wrong() {
+    let job = |work: &str| format!("name = \"x\"\ntitle = \"x\"\nsource = \"x\"\n{work}");
+    let work = "[[work]]\nwhat = \"w\"\nread_mb = 1\ngood_s = 1\npoor_s = 2\nweight = 1\n";
+    assert!(parse(&job(work)).is_ok());
+    for (text, says) in [
+        (job("work = []\n"), "at least one [[work]]"),
+        (job(&work.replace("read_mb = 1", "")), "amounts above 0"),
+        (job(&work.replace("poor_s = 2", "poor_s = 1")), "poor_s above good_s"),
+        (job(&work.replace("read_mb", "reed_mb")), "reed_mb"),
+        (job(&format!("{work}[[demand]]\nfigure = \"read-mb-s\"\nwhy = \"y\"\n")), "`least` or `most`"),
+    ] {
+        let error = parse(&text).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    assert!(find("pi-bot").unwrap_err().to_string().contains("pi-boot"));
+}
+
+proptest! {
+    #[test]
+    fn a_card_that_is_faster_in_one_thing_never_scores_lower(
+        base in prop::array::uniform6(0.01f64..2000.0), which in 0usize..6, factor in 1.0f64..50.0
+    ) {
+        let figures = |v: [f64; 6]| Figures {
+            read_mb_s: Some(v[0]), write_mb_s: Some(v[1]), sustained_write_mb_s: Some(v[2]),
+            random_read_iops: Some(v[3]), random_write_iops: Some(v[4]), longest_write_s: Some(v[5]),
+        };
+        let mut better = base;
+        better[which] = if which == 5 { base[5] / factor } else { base[which] * factor };
+        for job in builtin().unwrap() {
+            let (before, after) = (score(&job, &figures(base)), score(&job, &figures(better)));
+            prop_assert!(after.score.unwrap() >= before.score.unwrap() - 1e-9, "{before:?} {after:?}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Marks held against measurements: what each demands, what was measured for it, and what became of it.
+//!
+//! A host cannot repeat the SD Association's procedures to the letter (Physical Layer Specification 4.13, 3.11, 4.16,
+//! 8.4): `docs/marks.md` says what differs. A mark that this host gives no chance to is `not_testable`, never missed.
+
+use crate::card_map::property::Cost;
+use crate::finding::Finding;
+use crate::identity::Identity;
+use crate::label::Label;
+use crate::mark::Mark;
+use serde::{Deserialize, Serialize};
+
+/// What became of a mark, or of one of its demands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The card does what the mark promises.
+    Met,
+    /// It does not, and nothing but the card explains it.
+    Missed,
+    /// This host, this bus or these limits give no answer.
+    NotTestable,
+}
+
+/// Who says that the card has a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimedBy {
+    /// Its registers: SSR, or the vendor area of NVMe's identify.
+    Card,
+    /// What is printed on it.
+    Label,
+}
+
+/// A mark that somebody says the card has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The mark.
+    pub mark: Mark,
+    /// Who says so.
+    pub by: ClaimedBy,
+}
+
+/// All marks that a card's registers and its label claim.
+#[must_use]
+pub fn claims(identity: Option<&Identity>, label: Option<&Label>) -> Vec<Claim> {
+    let own = identity.map_or(&[][..], |identity| &identity.marks);
+    let printed = label.map_or(&[][..], |label| &label.marks);
+    let by = |marks: &[Mark], by| marks.iter().map(|mark| Claim { mark: *mark, by }).collect::<Vec<_>>();
+    [by(own, ClaimedBy::Card), by(printed, ClaimedBy::Label)].concat()
+}
+
+/// What is known of the way between host and card.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BusFacts {
+    /// Its mode: `SDR104`, `PCIe 3.0 x1`; `None` where a reader hides it.
+    pub mode: Option<String>,
+    /// What it carries at most, in MB/s.
+    pub ceiling_mb_s: Option<f64>,
+    /// True where the card is reached over PCIe.
+    pub pcie: bool,
+    /// True where a USB reader stands between host and card.
+    pub reader: bool,
+    /// Whether the host uses the card's command queue; `None` where only a measurement can tell.
+    pub queue: Option<bool>,
+    /// Commands that the card queues, as it says itself.
+    pub queue_depth: Option<u32>,
+}
+
+impl BusFacts {
+    /// What the identity tells. `ceiling_mb_s` is that of the open target, which may know more.
+    #[must_use]
+    pub fn of(identity: Option<&Identity>, ceiling_mb_s: Option<f64>) -> Self {
+        let Some(identity) = identity else { return BusFacts { ceiling_mb_s, ..BusFacts::default() } };
+        let pcie = identity.nvme.is_some() || identity.pcie.is_some();
+        let depth = identity.ssr.as_ref().map(|ssr| u32::from(ssr.command_queue_depth)).filter(|d| *d > 0);
+        BusFacts {
+            mode: identity.bus_mode(),
+            ceiling_mb_s: ceiling_mb_s.or_else(|| identity.ceiling_mb_s()),
+            pcie,
+            reader: identity.usb.is_some(),
+            queue: pcie.then_some(true),
+            queue_depth: depth,
+        }
+    }
+}
+
+/// One demand of a mark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// What is demanded: `writing in order, worst 4 MiB`.
+    pub what: String,
+    /// At least so much (of times: at most).
+    pub demanded: f64,
+    /// So much was measured.
+    pub measured: Option<f64>,
+    /// Unit of both: `MB/s`, `IOPS`, `ms`.
+    pub unit: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// How far the measured figure is on the good side, as a share of the demanded one; negative on the bad side.
+    pub margin: Option<f64>,
+    /// So close to the demand that another run may say otherwise.
+    pub borderline: bool,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Why it is as it is, where the number does not say it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub because: Option<String>,
+}
+
+/// A mark, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedMark {
+    /// The mark.
+    pub mark: Mark,
+    /// Who claims it; empty for marks that nobody claims.
+    pub claimed_by: Vec<ClaimedBy>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// In a sentence that begins where "met", "missed" or "not testable here" ends.
+    pub because: String,
+    /// The smallest margin of its demands.
+    pub margin: Option<f64>,
+    /// True where a demand that decides is borderline.
+    pub borderline: bool,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Its demands.
+    pub parts: Vec<Part>,
+}
+
+/// One allocation unit, written in order.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct UnitSpeed {
+    /// Its first byte.
+    pub offset: u64,
+    /// Speed over all of it, in MB/s.
+    pub mb_s: f64,
+    /// Its slowest 4 MiB, in MB/s.
+    pub worst_4mib_mb_s: f64,
+}
+
+/// Writes in order with one size of I/O.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SequentialWrite {
+    /// Bytes of an I/O, the specification's recording unit.
+    pub io_bytes: u64,
+    /// Bytes of an allocation unit.
+    pub au_bytes: u64,
+    /// Bytes written in all.
+    pub bytes: u64,
+    /// Mean speed in MB/s.
+    pub mb_s: f64,
+    /// Unit by unit.
+    pub units: Vec<UnitSpeed>,
+    /// Bytes of the stretch by which video classes are judged.
+    pub speed_unit_bytes: u64,
+    /// Speed of each such stretch, in MB/s.
+    pub speed_units_mb_s: Vec<f64>,
+    /// Units that were slow once and not again when they were written once more.
+    pub slow_once: u32,
+    /// Longest I/O in seconds.
+    pub longest_s: f64,
+}
+
+/// Small writes as a file system makes them for a recording: two of 16 KiB and one of a sector.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SmallWrites {
+    /// Rounds.
+    pub rounds: u32,
+    /// Highest average over eight rounds in a row (or all, where there were fewer), in seconds.
+    pub worst_average_s: f64,
+    /// Longest round in seconds.
+    pub longest_s: f64,
+    /// True where they went to the start of the card, which many cards treat specially.
+    pub at_start: bool,
+}
+
+/// Random 4 KiB I/Os in one span at one queue depth.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RandomRate {
+    /// True for writes.
+    pub write: bool,
+    /// Bytes over which they were spread.
+    pub span_bytes: u64,
+    /// I/Os in flight.
+    pub depth: u32,
+    /// True where the span was written in order before.
+    pub preconditioned: bool,
+    /// A second, over the part that counts.
+    pub iops: f64,
+    /// Rates of the slices, in order.
+    pub slices_iops: Vec<f64>,
+    /// I/Os.
+    pub ios: u64,
+    /// Seconds of the target's clock.
+    pub seconds: f64,
+    /// Longest wait of a slice of I/Os beyond what it took on average, in seconds.
+    pub longest_stall_s: f64,
+}
+
+/// Reads or writes with a queue that is never empty, as SD Express classes are judged.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueuedStream {
+    /// True for writes.
+    pub write: bool,
+    /// Bytes of an I/O.
+    pub io_bytes: u64,
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Mean speed in MB/s.
+    pub mb_s: f64,
+    /// Slowest 600 MB in a row, in MB/s.
+    pub worst_mb_s: f64,
+    /// Longest time between two ends, in seconds.
+    pub longest_s: f64,
+}
+
+/// Writing into allocation units of which every second recording unit is in use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartlyUsed {
+    /// Share of a unit that was in use.
+    pub used_share: f64,
+    /// Speed of what was written, in MB/s.
+    pub mb_s: f64,
+    /// Speed of the card's own copying that follows from it (Pm), in MB/s; `None` where it costs nothing.
+    pub move_mb_s: Option<f64>,
+    /// The same as the card states it in its SSR.
+    pub stated_move_mb_s: Option<f64>,
+    /// What the formula makes of half used units with the smaller of the two, in MB/s.
+    pub formula_mb_s: f64,
+}
+
+/// The highest mark of a letter that the card would meet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Highest {
+    /// The letter.
+    pub letter: char,
+    /// The mark; `None` where it meets not even the lowest.
+    pub mark: Option<Mark>,
+    /// What stands in the way of a higher one, or what is uncertain.
+    pub remark: String,
+}
+
+/// The bus mode that a speed implies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImpliedBus {
+    /// Highest speed seen, in MB/s.
+    pub mb_s: f64,
+    /// The slowest standard mode that carries it.
+    pub mode: String,
+    /// What that mode carries, in MB/s.
+    pub ceiling_mb_s: f64,
+    /// The bus family: `Default Speed`, `High Speed`, `UHS-I`, `UHS-II`, `SD Express`.
+    pub family: String,
+    /// True where the card itself claims only slower ones.
+    pub above_claim: bool,
+}
+
+/// What was measured for the marks, and what follows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MarksMeasured {
+    /// Who claims what.
+    pub claims: Vec<Claim>,
+    /// The way between host and card.
+    pub bus: BusFacts,
+    /// Allocation unit that was taken, in bytes.
+    pub au_bytes: u64,
+    /// Where it is from.
+    pub au_from: String,
+    /// How long a command takes that needs no flash, in seconds.
+    pub null_command_s: Option<f64>,
+    /// Reading in order, in MB/s.
+    pub read_mb_s: Option<f64>,
+    /// Median and longest single read of 4 KiB, in seconds.
+    pub read_4k_s: Option<(f64, f64)>,
+    /// Writes in order.
+    pub writing: Vec<SequentialWrite>,
+    /// Speed after the cache's end where somebody measured it, in MB/s.
+    pub after_cache_mb_s: Option<f64>,
+    /// Small writes in between.
+    pub small_writes: Option<SmallWrites>,
+    /// Units partly in use.
+    pub partly_used: Option<PartlyUsed>,
+    /// Random I/Os.
+    pub random: Vec<RandomRate>,
+    /// Queued streams, SD Express only.
+    pub streams: Vec<QueuedStream>,
+    /// What was left out, with the reason.
+    pub left_out: Vec<String>,
+    /// What it cost.
+    pub cost: Cost,
+    /// The marks, judged: those claimed, and the highest that each letter would reach.
+    pub judged: Vec<JudgedMark>,
+    /// Highest mark of each letter.
+    pub highest: Vec<Highest>,
+    /// The bus mode that the speeds imply.
+    pub implied_bus: Option<ImpliedBus>,
+    /// Conclusions.
+    pub findings: Vec<Finding>,
+}
+
+impl MarksMeasured {
+    /// What became of a mark, where it was judged.
+    #[must_use]
+    pub fn outcome(&self, mark: Mark) -> Option<Outcome> {
+        self.judged.iter().find(|judged| judged.mark == mark).map(|judged| judged.outcome)
+    }
+
+    /// The highest mark of a letter that the card would meet.
+    #[must_use]
+    pub fn highest(&self, letter: char) -> Option<Mark> {
+        self.highest.iter().find(|highest| highest.letter == letter)?.mark
+    }
+}

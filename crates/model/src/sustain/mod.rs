@@ -1,0 +1,182 @@
+//! `sustain`: what becomes of a card that is used for long. A sample a second with temperatures, what happened in order,
+//! and what each conclusion rests on. Times in seconds of the target's clock, speeds in MB/s.
+
+mod event;
+mod facts;
+mod sample;
+
+pub use event::{Event, EventKind};
+pub use facts::{
+    Interference, Level, Limits, ReadLatency, Recovery, StallPeriod, Stalls, SteadyState, ThermalStep,
+    Throttling,
+};
+pub use sample::{Phase, Reading, Sample};
+
+use crate::card_map::property::Property;
+use crate::caveat::Caveat;
+use crate::condition::Condition;
+use crate::finding::{Finding, Weight};
+use crate::verify::Trouble;
+use serde::{Deserialize, Serialize};
+
+/// What the workload does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// Reads only.
+    #[default]
+    Read,
+    /// Writes, then reads.
+    Write,
+    /// Writes and reads in turn, a slice each.
+    Mixed,
+}
+
+/// Where the next I/O goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// One after the other, from the beginning again at the end.
+    #[default]
+    Sequential,
+    /// 4 KiB anywhere.
+    Random,
+}
+
+/// What was measured. Everything is open at first, so that a run that ends early still says what it is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// A sample a second.
+    pub series: Vec<Sample>,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// Levels of the speed.
+    pub levels: Vec<Level>,
+    /// Bytes written before the speed fell for good.
+    pub cache_bytes: Property<u64>,
+    /// Speed after that, in MB/s.
+    pub after_cache_mb_s: Property<f64>,
+    /// What a pause gave back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recovery: Option<Recovery>,
+    /// Stalls; `None` where there were none worth a name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stalls: Option<Stalls>,
+    /// What heat did; `None` where it did nothing that shows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throttling: Option<Throttling>,
+    /// Somebody else on bus or host.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub interference: Option<Interference>,
+    /// The last five rounds of the workload.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub steady_state: Option<SteadyState>,
+    /// Small reads, alone and while the card writes.
+    pub read_latency: ReadLatency,
+    /// Temperatures at which the card says that it acts.
+    pub limits: Limits,
+    /// Highest temperature of the card, in °C.
+    pub max_celsius: Option<f64>,
+    /// Why it ended: `steady state`, `--duration`, `--bytes`, `--max-temp` …
+    pub ended_by: String,
+    /// What was left out, each with why.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub left_out: Vec<String>,
+}
+
+/// The document of `sustain`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SustainReport {
+    /// The target as it was named.
+    pub target: String,
+    /// What the workload did.
+    pub work: Work,
+    /// Where it went.
+    pub pattern: Pattern,
+    /// Bytes of an I/O.
+    pub block_bytes: u64,
+    /// I/Os in flight.
+    pub queue_depth: u32,
+    /// First byte of the part of the target that was used.
+    pub region_start: u64,
+    /// Bytes of it.
+    pub region_bytes: u64,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: Measured,
+    /// The same card under another condition, held beside it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub against: Option<Comparison>,
+    /// Bytes that the target announces.
+    pub announced_bytes: u64,
+    /// True where nothing that was on the card is lost.
+    pub data_kept: bool,
+    /// Written.
+    pub bytes_written: u64,
+    /// Read.
+    pub bytes_read: u64,
+    /// How long it took, by the target's clock.
+    pub seconds: f64,
+    /// I/Os that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub troubles: Vec<Trouble>,
+    /// What was true of card and rig.
+    pub condition: Condition,
+    /// How the I/O went.
+    pub io_path: String,
+    /// The seed of places and data.
+    pub seed: u64,
+    /// Doubts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub caveats: Vec<Caveat>,
+    /// Conclusions.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
+    /// Where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// What ended it early, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+}
+
+impl SustainReport {
+    /// Whether something speaks against the card: exit status 1.
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        self.findings.iter().any(|f| f.weight == Weight::Bad)
+    }
+}
+
+/// Two conditions beside each other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The other run: its session or file.
+    pub other: String,
+    /// Words of the conditions that differ: the word, here, there.
+    pub conditions: Vec<(String, String, String)>,
+    /// The figures.
+    pub lines: Vec<ComparedLine>,
+    /// Why the two should not be held against each other, where they should not.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub doubts: Vec<String>,
+}
+
+/// One figure under two conditions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ComparedLine {
+    /// What.
+    pub what: String,
+    /// Its unit.
+    pub unit: String,
+    /// In this run.
+    pub here: Option<f64>,
+    /// In the other.
+    pub there: Option<f64>,
+    /// Here over there.
+    pub ratio: Option<f64>,
+    /// 95 % interval of the ratio, where both have one.
+    pub ratio_ci95: Option<[f64; 2]>,
+    /// What may be said: `faster`, `slower`, `same within ±5 %`, `no difference shown`, or nothing.
+    pub says: String,
+}

@@ -1,0 +1,146 @@
+//! Whether discard helps: small writes, each on the card before the next, before and after the card was told that
+//! nothing on it is of value. The same writes serve to compare file systems.
+//!
+//! Seed 004 had no help from discard or any file system; so this is measured before it is advised.
+
+use crate::card::{Card, Piece};
+use crate::map::Options;
+use crate::saving::Saving;
+use crate::site::Site;
+use crate::trouble::Stop;
+use crate::watch::Watch;
+use cardscope_analysis::bootstrap::{Resampling, interval95};
+use cardscope_model::card_map::Tried;
+use cardscope_model::card_map::advice::{AFTER_DISCARD, AS_IT_WAS};
+use cardscope_model::units::MIB;
+use std::time::Duration;
+
+/// Bytes of a small write: what file systems and databases write at least.
+const SMALL: u32 = 4096;
+
+/// They fall into so many bytes: more than any log of small writes that is known.
+pub const SPAN: u64 = 64 * MIB;
+
+/// So many writes at most, so many at least for an interval, and no new one after this time.
+const MOST: usize = 512;
+const LEAST: usize = 16;
+const LONGEST_S: f64 = 15.0;
+
+/// Before each series the card may tidy up, so that none pays for what came before.
+const REST: Duration = Duration::from_secs(2);
+
+/// 95 % intervals are printed: flash-behaviour 4.4. Neighbours share a stall, so three are drawn together.
+const DRAWS: Resampling = Resampling { resamples: 10_000, block: 3, seed: 4 };
+
+/// Measures small writes, discards what may be used, and measures them again.
+///
+/// # Errors
+/// If the card is gone or the user stopped it; what was measured stays in `into`.
+pub fn try_discard(
+    card: &mut Card<'_>,
+    options: &Options,
+    watch: &mut dyn Watch,
+    into: &mut Vec<Tried>,
+) -> Result<(), Stop> {
+    let mut site = Site::new(card, Saving::new(None), &options.limits, watch);
+    if !site.has_time(2.0 * (LONGEST_S + REST.as_secs_f64())) {
+        into.push(left_out(AFTER_DISCARD, "there was no time left for it"));
+        return Ok(());
+    }
+    site.phase("small writes as the card was");
+    let before = small_writes(&mut site, AS_IT_WAS)?;
+    let measured = before.iops.is_some();
+    into.push(before);
+    if !measured {
+        into.push(left_out(AFTER_DISCARD, "small writes could not be measured before it"));
+        return Ok(());
+    }
+    let region = site.region;
+    if !site.discard(region.start, region.len)? {
+        into.push(left_out(AFTER_DISCARD, "the card or its reader takes no discard"));
+        return Ok(());
+    }
+    site.phase("small writes after discard");
+    into.push(small_writes(&mut site, AFTER_DISCARD)?);
+    Ok(())
+}
+
+/// What could not be tried, and why.
+#[must_use]
+pub fn left_out(what: &str, reason: &str) -> Tried {
+    Tried { what: what.to_owned(), reason: Some(reason.to_owned()), ..Tried::default() }
+}
+
+/// Random writes of 4 KiB over the first [`SPAN`] of what may be used, each flushed before the next.
+///
+/// # Errors
+/// If the card is gone, the user stopped it, or what stands there could not be saved.
+pub fn small_writes(site: &mut Site<'_, '_>, what: &str) -> Result<Tried, Stop> {
+    site.shape(SMALL, 1)?;
+    let places = places(site);
+    match site.prepare(&places) {
+        Err(Stop::Limit) => return Ok(left_out(what, "more would be written than may be")),
+        prepared => prepared?,
+    }
+    site.idle(REST);
+    let began = site.seconds();
+    let mut times = Vec::with_capacity(places.len());
+    for place in places {
+        let start = site.seconds();
+        if start - began > LONGEST_S {
+            break;
+        }
+        let written = site.write(place)?;
+        site.flush()?;
+        times.extend(written.map(|_| site.seconds() - start));
+    }
+    Ok(sum_up(what, &times))
+}
+
+fn places(site: &mut Site<'_, '_>) -> Vec<Piece> {
+    let unit = u64::from(SMALL.max(site.sector()));
+    let slots = site.region.len.min(SPAN) / unit;
+    let start = site.region.start;
+    (0..MOST)
+        .map(|_| Piece { offset: start + site.random.below(slots.max(1)) * unit, len: unit as u32 })
+        .filter(|piece| piece.end() <= start + site.region.len)
+        .collect()
+}
+
+fn sum_up(what: &str, times: &[f64]) -> Tried {
+    let total: f64 = times.iter().sum();
+    if times.len() < LEAST || total <= 0.0 {
+        let reason = format!("only {} writes could be timed", times.len());
+        return left_out(what, &reason);
+    }
+    let rate = |times: &[f64]| times.len() as f64 / times.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    Tried {
+        what: what.to_owned(),
+        iops: Some(rate(times)),
+        ci95: interval95(times, DRAWS, rate).map(|[low, high]| (low, high)),
+        longest_s: times.iter().copied().reduce(f64::max),
+        reason: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_widens_the_interval_and_is_named() {
+        let mut times = vec![0.003; 400];
+        let steady = sum_up("as it was", &times);
+        assert!((steady.iops.unwrap() - 333.3).abs() < 0.1 && steady.longest_s == Some(0.003));
+        times[100] = 2.0;
+        let stalled = sum_up("as it was", &times);
+        let (low, high) = stalled.ci95.unwrap();
+        assert!(stalled.longest_s == Some(2.0) && low < 150.0 && high > 300.0, "{stalled:?}");
+    }
+
+    #[test]
+    fn too_few_writes_give_no_figure() {
+        let few = sum_up("ext4", &[0.9; 15]);
+        assert!(few.iops.is_none() && few.reason.unwrap().contains("15 writes"));
+    }
+}

@@ -1,0 +1,122 @@
+//! Read speed over the address axis, at a hundred places as gnome-disks does (reference page `peers`, 2.13), with less
+//! to read at each. Slow places are looked at again before anything is said of them.
+
+use super::PATIENCE;
+use crate::card::{Piece, pieces};
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_analysis::quantile::median;
+use cardscope_model::card_map::Measured;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::verify::{MapCell, MapSpeed, SpeedMap};
+
+/// Places.
+const PLACES: u64 = 100;
+
+/// A cell is a multiple of it.
+const UNIT: u64 = 1 << 20;
+
+/// What is read at a place, the most that there is time for at about 20 MB/s.
+const SAMPLES: [(u64, f64); 3] = [(1 << 20, 8.0), (512 << 10, 5.0), (256 << 10, 3.0)];
+
+/// Bytes of a read.
+const BLOCK: u32 = 256 << 10;
+
+/// A cell slower than this share of the middle one is looked at again.
+const SLOW: f64 = 0.8;
+
+/// Looks at a slow cell, the first one included; the fastest counts.
+const LOOKS: usize = 3;
+
+/// So many slow cells in a row are a stretch.
+const STRETCH: usize = 2;
+
+/// Measures it; the write side is left to whoever writes.
+pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
+    let all = site.card_bytes();
+    let cell = all.div_ceil(PLACES).next_multiple_of(UNIT);
+    let Some((sample, _)) = SAMPLES.into_iter().find(|(_, seconds)| site.has_time(*seconds)) else {
+        return Ok(());
+    };
+    site.phase("read speed over the addresses");
+    site.shape(BLOCK, 1)?;
+    let mut cells: Vec<MapCell> = (0..all.div_ceil(cell))
+        .map(|n| n * cell)
+        .map(|start| MapCell { start, bytes: cell.min(all - start), ..MapCell::default() })
+        .collect();
+    let (mut bytes, mut seconds) = (0u64, 0.0);
+    let began = site.seconds();
+    for cell in &mut cells {
+        if site.seconds() - began > 4.0 * PATIENCE {
+            break;
+        }
+        if let Some((read, time)) = look(site, cell, sample)? {
+            cell.read_mb_s = Some(read as f64 / time / 1e6);
+            (bytes, seconds) = (bytes + read, seconds + time);
+        }
+    }
+    let Some(middle) = middle(&cells) else { return Ok(()) };
+    for cell in cells.iter_mut().filter(|c| c.read_mb_s.is_some_and(|s| s < SLOW * middle)) {
+        if site.seconds() - began > 5.0 * PATIENCE {
+            break;
+        }
+        for _ in 1..LOOKS {
+            let again = look(site, cell, sample)?.map(|(read, time)| read as f64 / time / 1e6);
+            cell.read_mb_s = cell.read_mb_s.zip(again).map(|(a, b)| a.max(b)).or(cell.read_mb_s);
+        }
+    }
+    // Places that were never written answer faster; beside them all others would look slow.
+    if !into.unmapped_share.is_measured() {
+        into.findings.extend(slow_stretch(&cells, middle));
+    }
+    let speeds = || cells.iter().filter_map(|c| c.read_mb_s);
+    let read = MapSpeed {
+        min_mb_s: speeds().fold(f64::INFINITY, f64::min),
+        mean_mb_s: bytes as f64 / seconds / 1e6,
+        max_mb_s: speeds().fold(0.0, f64::max),
+        slowest_second: None,
+    };
+    into.axis = Some(SpeedMap { cell_bytes: cell, cells, write: None, read: Some(read) });
+    Ok(())
+}
+
+/// Reads a sample in the middle of a cell; bytes and seconds of what succeeded, `None` where nothing did.
+fn look(site: &mut Site<'_, '_>, cell: &MapCell, sample: u64) -> Result<Option<(u64, f64)>, Stop> {
+    let len = sample.min(cell.bytes);
+    let start = cell.start + (cell.bytes - len) / 2 / u64::from(BLOCK) * u64::from(BLOCK);
+    // One read to settle, as gnome-disks does: the way there is no speed.
+    site.read(Piece { offset: start, len: site.sector() })?;
+    let (mut bytes, mut seconds) = (0, 0.0);
+    for piece in pieces(start, start + len, BLOCK) {
+        if let Some(time) = site.read(piece)? {
+            (bytes, seconds) = (bytes + u64::from(piece.len), seconds + time);
+        }
+    }
+    Ok((seconds > 0.0).then_some((bytes, seconds)))
+}
+
+fn middle(cells: &[MapCell]) -> Option<f64> {
+    median(&cells.iter().filter_map(|c| c.read_mb_s).collect::<Vec<_>>())
+}
+
+/// The longest run of cells that stayed slow.
+fn slow_stretch(cells: &[MapCell], middle: f64) -> Option<Finding> {
+    let slow = |c: &MapCell| c.read_mb_s.is_some_and(|s| s < SLOW * middle);
+    let longest =
+        cells.chunk_by(|a, b| slow(a) == slow(b)).filter(|run| slow(&run[0])).max_by_key(|run| run.len())?;
+    let [first, .., last] = longest else { return None };
+    let speeds: Vec<f64> = longest.iter().filter_map(|c| c.read_mb_s).collect();
+    let speed = median(&speeds).filter(|_| longest.len() >= STRETCH)?;
+    let (from, to) = (first.start as f64 / 1e9, (last.start + last.bytes) as f64 / 1e9);
+    let verdict = format!(
+        "reads from {from:.2} GB to {to:.2} GB are slow: {speed:.1} MB/s, elsewhere {middle:.1} MB/s"
+    );
+    Some(
+        Finding::new("slow-stretch", Weight::Hint, 0.9, verdict)
+            .because("places in it", longest.len())
+            .because("looks at each", LOOKS)
+            .advise(
+                "Old or worn data reads slowly: writing it anew, or verify --full, shows whether it stays.",
+            ),
+    )
+}

@@ -1,0 +1,134 @@
+//! Page and erase block (3.1): rounds of triples over all levels until one account of them is beyond doubt, or an
+//! effect worth the name is excluded; later rounds visit only the levels about which the accounts still open disagree.
+
+use super::levels::Levels;
+use super::span::{Span, shuffle, two_sectors};
+use super::survey::Survey;
+use super::window::{BOUNDARIES, triples};
+use super::{allowance, no_time, segment, shown};
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_analysis::boundary::{self, Candidates, Choice, Fit, Level, divides, fit, height_error};
+use cardscope_model::card_map::Measured;
+
+/// Triples a level in the first rounds.
+const BATCH: usize = 8;
+
+/// ΔBIC from which on an account is beyond doubt.
+const BEYOND_DOUBT: f64 = 12.0;
+
+/// Effects of fewer than this share of a read's time are none: the smallest known, on NVMe cards, are 0.5 %.
+const NO_EFFECT: f64 = 0.003;
+
+/// The smallest effect on SD cards is 4.7 %: without anything above this after [`SHORT_LOOK`] there is none.
+const NO_EFFECT_ON_SD: f64 = 0.02;
+
+/// Seconds after which that is enough; a card that scatters as little as an NVMe card gets the longer look.
+const SHORT_LOOK: f64 = 4.0;
+
+/// Scatter of a triple, as a share of a read's time, below which effects of half a percent can be seen at all.
+const STEADY: f64 = 0.035;
+
+/// Seconds of the card's time that the search may take, the most that there is time for.
+const LOOK: [f64; 4] = [12.0, 6.0, 3.0, 1.5];
+
+/// What the search came to.
+pub(super) struct Found {
+    pub(super) levels: Levels,
+    pub(super) fit: Option<Fit>,
+    pub(super) points: Vec<Level>,
+}
+
+/// Looks for page and erase block, and for the segment of the map above them.
+pub(super) fn measure(
+    site: &mut Site<'_, '_>,
+    span: Span,
+    survey: &Survey,
+    into: &mut Measured,
+) -> Result<(), Stop> {
+    site.phase("boundaries of pages and erase blocks");
+    let before = site.spent();
+    let Some(seconds) = allowance(site, &LOOK) else {
+        (into.page_bytes, into.erase_block_bytes) = (no_time(12.0), no_time(12.0));
+        into.map_segment_bytes = no_time(3.0);
+        return Ok(());
+    };
+    site.shape(two_sectors(site) as u32, 1)?;
+    let found = search(site, span, survey, seconds)?;
+    let cost = site.cost_since(before);
+    into.page_bytes = shown::page(&found, survey, cost);
+    into.erase_block_bytes = shown::unit(&found, survey, cost);
+    segment::measure(site, span, survey, &found, into)
+}
+
+fn search(site: &mut Site<'_, '_>, span: Span, survey: &Survey, seconds: f64) -> Result<Found, Stop> {
+    let began = site.seconds();
+    let (candidates, mut levels) = (Candidates::default(), Levels::default());
+    let all = boundary::levels(span.len, u64::from(site.sector()));
+    let (mut wanted, mut batch, mut rounds) = (all.clone(), BATCH, 0);
+    loop {
+        let in_time = round(site, span, survey, &wanted, batch, &mut levels, began + seconds)?;
+        rounds += 1;
+        let points = levels.levels();
+        let fit = fit(&points, &candidates);
+        let spent = site.seconds() - began;
+        let open: Vec<&Choice> = fit
+            .iter()
+            .flat_map(|f| [&f.page, &f.unit])
+            .filter(|c| !settled(c, &points, &levels, spent))
+            .collect();
+        if !in_time || (rounds > 1 && (fit.is_none() || open.is_empty())) {
+            return Ok(Found { levels, fit, points });
+        }
+        if rounds > 1 {
+            wanted = telling(&all, &open);
+            batch = (batch * 3 / 2).min(16 * BATCH);
+        }
+    }
+}
+
+/// Times `batch` triples at each of the levels; false where the time ran out.
+fn round(
+    site: &mut Site<'_, '_>,
+    span: Span,
+    survey: &Survey,
+    wanted: &[u64],
+    batch: usize,
+    into: &mut Levels,
+    until: f64,
+) -> Result<bool, Stop> {
+    let mut order: Vec<u64> = std::iter::repeat_n(wanted, batch).flatten().copied().collect();
+    shuffle(site, &mut order);
+    for window in order.chunks(BOUNDARIES) {
+        into.add(&triples(site, span, survey, window)?);
+        if site.seconds() > until {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether more triples would change nothing: the choice is beyond doubt, or an effect that large is excluded.
+fn settled(choice: &Choice, points: &[Level], levels: &Levels, spent: f64) -> bool {
+    if choice.step.is_some() {
+        return choice.lead > BEYOND_DOUBT;
+    }
+    let Some(nearest) = choice.nearest else { return true };
+    let base = levels.base();
+    let most = nearest.height.max(0.0) + 3.0 * height_error(points, nearest.bytes);
+    let patient = spent < SHORT_LOOK || levels.spread() < STEADY * base;
+    most < base * if patient { NO_EFFECT } else { NO_EFFECT_ON_SD }
+}
+
+/// The levels that some of the units still open divide and others do not; all where nothing is told apart by any.
+fn telling(all: &[u64], open: &[&Choice]) -> Vec<u64> {
+    let tells = |level: u64| {
+        open.iter().any(|choice| {
+            let mut crosses = choice.open.iter().map(|unit| divides(*unit, level));
+            let first = crosses.next();
+            crosses.any(|c| Some(c) != first)
+        })
+    };
+    let some: Vec<u64> = all.iter().copied().filter(|level| tells(*level)).collect();
+    if some.is_empty() { all.to_vec() } else { some }
+}

@@ -1,0 +1,88 @@
+//! Reads by their size, in order and at random: the curve of seed 004.
+
+use super::span::{Span, shuffle};
+use crate::card::Piece;
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_analysis::quantile::median;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::{Measured, SizePoint};
+
+/// Sizes from 512 bytes to 4 MiB.
+const SIZES: std::ops::RangeInclusive<u32> = 9..=22;
+
+/// A point of the curve takes so many seconds, or the least number of reads.
+const POINT_S: [f64; 3] = [0.15, 0.08, 0.04];
+
+/// Reads of a point, at least and at most.
+const READS: (usize, usize) = (5, 1000);
+
+/// Measures both curves. Sizes that are too large for the span, or for which no time is left, are absent.
+pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
+    // Large reads take about four more seconds on a card of 20 MB/s.
+    let Some(point_s) = POINT_S.into_iter().find(|s| site.has_time(s * 28.0 + 4.0)) else { return Ok(()) };
+    site.phase("reads by size");
+    let sector = u64::from(site.sector());
+    let sizes: Vec<u64> =
+        SIZES.map(|bits| 1u64 << bits).filter(|s| *s >= sector && s * 8 <= span.len).collect();
+    let Some(largest) = sizes.last() else { return Ok(()) };
+    site.shape(*largest as u32, 1)?;
+    let mut order: Vec<(u64, bool)> = sizes.iter().flat_map(|s| [(*s, false), (*s, true)]).collect();
+    shuffle(site, &mut order);
+    for (size, random) in order {
+        let Some(point) = point(site, span, size, random, point_s)? else { continue };
+        let curve = if random { &mut into.curves.random_read } else { &mut into.curves.sequential_read };
+        curve.push(point);
+    }
+    let curves = &mut into.curves;
+    curves.random_read.sort_by_key(|p| p.bytes);
+    curves.sequential_read.sort_by_key(|p| p.bytes);
+    let plot = plot(&curves.sequential_read, &curves.random_read);
+    into.plots.push(plot);
+    Ok(())
+}
+
+/// Reads of one size, each timed by itself; the first one, which finds the card elsewhere, is not counted.
+fn point(
+    site: &mut Site<'_, '_>,
+    span: Span,
+    size: u64,
+    random: bool,
+    seconds: f64,
+) -> Result<Option<SizePoint>, Stop> {
+    let mut next = span.somewhere(site, size, size, size);
+    let (mut times, mut spent, mut failed) = (Vec::new(), 0.0, 0);
+    site.read(next)?;
+    while times.len() < READS.1 && failed < READS.0 && (times.len() < READS.0 || spent < seconds) {
+        next = if random || next.end() + size > span.start + span.len {
+            span.somewhere(site, size, size, size)
+        } else {
+            Piece { offset: next.end(), ..next }
+        };
+        match site.read(next)? {
+            Some(time) => {
+                times.push(time);
+                spent += time;
+            }
+            None => failed += 1,
+        }
+    }
+    let Some(middle) = median(&times).filter(|_| spent > 0.0) else { return Ok(None) };
+    let iops = times.len() as f64 / spent;
+    let ios = times.len() as u64;
+    Ok(Some(SizePoint { bytes: size, mb_s: iops * size as f64 / 1e6, iops, p50_us: middle * 1e6, ios }))
+}
+
+fn plot(in_order: &[SizePoint], at_random: &[SizePoint]) -> Plot {
+    let series = |name: &str, points: &[SizePoint]| Series {
+        name: name.to_owned(),
+        points: points.iter().map(|p| (p.bytes as f64, p.mb_s)).collect(),
+    };
+    Plot {
+        title: "Speed of reads by their size".to_owned(),
+        x: Axis::new("bytes of a read", "bytes", Scale::Log2),
+        y: Axis::new("speed", "MB/s", Scale::Log10),
+        series: vec![series("in order", in_order), series("at random", at_random)],
+        marks: Vec::new(),
+    }
+}

@@ -1,0 +1,197 @@
+//! How much a queue really helps reads (3.9): random 4 KiB reads with 1 to 32 in flight, the depths in shuffled
+//! visits. By Little's law the gain over one at a time is the number of commands the card works on.
+
+use super::no_time;
+use super::span::{Span, shuffle};
+use crate::card::Piece;
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_analysis::estimate;
+use cardscope_analysis::quantile::median;
+use cardscope_engine::runner::random::Random;
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::finding::{Finding, Weight};
+use std::cell::Cell;
+
+const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+const BLOCK: u64 = 4096;
+
+/// Visits of each depth, the most that there is time for.
+const VISITS: [usize; 2] = [4, 3];
+
+/// A visit ends after so many seconds …
+const VISIT_S: f64 = 0.3;
+
+/// … or so many reads.
+const VISIT_READS: u64 = 4000;
+
+/// Below this gain the host's part of a read overlaps with the card's, and nothing more (SD cards: up to 1.12).
+const HOST_ONLY: f64 = 1.15;
+
+/// From this gain on the queue is real.
+const REAL: f64 = 1.6;
+
+/// A gap between two ends counts at most so many times of a single read: a hiccup says nothing about the queue.
+const LONGEST_GAP: f64 = 3.0;
+
+/// Deep queues that make reads this much slower are worth a word.
+const SLOWER: f64 = 0.85;
+
+/// Rates by depth, a list of visits each.
+type Rates = Vec<Vec<f64>>;
+
+/// Measures it.
+pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
+    let visit_s = DEPTHS.len() as f64 * VISIT_S;
+    let Some(visits) = VISITS.into_iter().find(|v| site.has_time(*v as f64 * visit_s)) else {
+        into.queue_depth_effective = no_time(VISITS[0] as f64 * visit_s);
+        return Ok(());
+    };
+    site.phase("queue of reads");
+    let before = site.spent();
+    let Some(single) = single(site, span)? else {
+        into.queue_depth_effective = Property::not_tested("no read succeeded");
+        return Ok(());
+    };
+    let mut rates: Rates = vec![Vec::new(); DEPTHS.len()];
+    for _ in 0..visits {
+        let mut order: Vec<usize> = (0..DEPTHS.len()).collect();
+        shuffle(site, &mut order);
+        for which in order {
+            let rate = visit(site, span, DEPTHS[which], single)?;
+            rates[which].extend(rate);
+        }
+    }
+    let cost = site.cost_since(before);
+    match Gain::of(&rates) {
+        Some(gain) => {
+            into.findings.extend(slower(&rates));
+            let evidence = evidence(&rates, &gain, single).cost(cost);
+            into.queue_depth_effective = gain.property(evidence);
+        }
+        None => into.queue_depth_effective = Property::not_tested("too few reads succeeded"),
+    }
+    Ok(())
+}
+
+/// Typical time of one read in seconds.
+fn single(site: &mut Site<'_, '_>, span: Span) -> Result<Option<f64>, Stop> {
+    site.shape(BLOCK as u32, 1)?;
+    let mut times = Vec::new();
+    for _ in 0..48 {
+        let piece = span.somewhere(site, BLOCK, BLOCK, BLOCK);
+        times.extend(site.read(piece)?);
+    }
+    Ok(median(&times))
+}
+
+/// Reads per second with so many in flight.
+fn visit(site: &mut Site<'_, '_>, span: Span, depth: u32, single: f64) -> Result<Option<f64>, Stop> {
+    site.shape(BLOCK as u32, depth)?;
+    let mut random = Random::new(site.random.next_u64());
+    let (over, mut sent) = (Cell::new(false), 0);
+    let pieces = std::iter::from_fn(|| {
+        sent += 1;
+        let places = span.len / BLOCK;
+        let offset =
+            span.start.next_multiple_of(BLOCK) + random.below(places.saturating_sub(1).max(1)) * BLOCK;
+        (!over.get() && sent <= VISIT_READS).then_some(Piece { offset, len: BLOCK as u32 })
+    });
+    let mut ends = Vec::new();
+    site.read_course(pieces, |_, at| {
+        ends.push(at);
+        over.set(at > VISIT_S);
+    })?;
+    let mut last = 0.0;
+    let gaps = ends.iter().map(|at| {
+        let gap: f64 = at - last;
+        last = *at;
+        gap.clamp(0.0, LONGEST_GAP * single)
+    });
+    let seconds: f64 = gaps.sum();
+    Ok((ends.len() > depth as usize && seconds > 0.0).then(|| ends.len() as f64 / seconds))
+}
+
+/// Gain of the best depth over one at a time.
+struct Gain {
+    depth: u32,
+    gain: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Gain {
+    fn of(rates: &Rates) -> Option<Gain> {
+        let one = median(&rates[0])?;
+        let best = (1..DEPTHS.len())
+            .filter_map(|which| Some((which, median(&rates[which])?)))
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let logs: Vec<f64> =
+            rates[best.0].iter().zip(&rates[0]).map(|(many, one)| (many / one).ln()).collect();
+        let [low, high] = estimate(&logs)?.ci95?;
+        Some(Gain { depth: DEPTHS[best.0], gain: best.1 / one, low: low.exp(), high: high.exp() })
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.gain {
+            g if g < HOST_ONLY => "none",
+            g if g < REAL => "weak",
+            _ => "real",
+        }
+    }
+
+    fn property(&self, evidence: Evidence) -> Property<f64> {
+        // How far the border of the verdict is, in half widths of the interval.
+        let half = (self.high / self.low).ln() / 2.0;
+        let away = [HOST_ONLY, REAL].map(|border| (self.gain / border).ln().abs());
+        let away = away.into_iter().fold(f64::INFINITY, f64::min) / half.max(1e-6);
+        let sure = (0.5 + 0.475 * away).min(0.99);
+        match self.verdict() {
+            "none" => Property::none(sure, evidence),
+            _ => Property::measured((self.gain * 100.0).round() / 100.0, sure, evidence),
+        }
+    }
+}
+
+fn evidence(rates: &Rates, gain: &Gain, single: f64) -> Evidence {
+    let points: Vec<(f64, f64)> =
+        DEPTHS.iter().zip(rates).filter_map(|(d, r)| Some((f64::from(*d), median(r)?))).collect();
+    let method = format!(
+        "random 4 KiB reads with 1 to 32 in flight, {} visits each in random order; gain over one at a time: {} \
+         (none below 1.15, weak below 1.6, else real)",
+        rates.first().map_or(0, Vec::len),
+        gain.verdict()
+    );
+    let mut evidence = Evidence::by(method)
+        .number("gain", gain.gain, "times")
+        .number("best depth", f64::from(gain.depth), "")
+        .number("one read at a time", single * 1e6, "µs")
+        .number("gain, 95 % interval, low", gain.low, "times")
+        .number("gain, 95 % interval, high", gain.high, "times");
+    for (depth, rate) in &points {
+        evidence = evidence.number(&format!("reads at depth {depth}"), *rate, "IOPS");
+    }
+    evidence.plot(Plot {
+        title: "Random 4 KiB reads by commands in flight".to_owned(),
+        x: Axis::new("commands in flight", "", Scale::Log2),
+        y: Axis::new("reads", "IOPS", Scale::Log10),
+        series: vec![Series { name: "reads".to_owned(), points }],
+        marks: Vec::new(),
+    })
+}
+
+/// A deep queue that slows reads down.
+fn slower(rates: &Rates) -> Option<Finding> {
+    let (one, deep) = (median(rates.first()?)?, median(rates.last()?)?);
+    (deep < SLOWER * one).then(|| {
+        let verdict =
+            format!("reads are slower with 32 in flight than one at a time: {:.2} times", deep / one);
+        Finding::new("read-queue-slows", Weight::Hint, 0.9, verdict)
+            .because("one at a time", format!("{one:.0} IOPS"))
+            .because("32 in flight", format!("{deep:.0} IOPS"))
+            .advise("Keep few reads in flight on this card.")
+    })
+}

@@ -1,0 +1,45 @@
+//! Where reads go: all of a card, or the test file.
+
+use super::Options;
+use crate::card::Piece;
+use crate::site::Site;
+
+/// A part of the target.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    /// First byte.
+    pub(super) start: u64,
+    /// Bytes.
+    pub(super) len: u64,
+}
+
+impl Span {
+    /// Reading changes nothing, so on a card all of it may be read, whatever part may be written to.
+    pub(super) fn of(site: &Site<'_, '_>, options: &Options) -> Span {
+        if options.card_addresses {
+            Span { start: 0, len: site.card_bytes() }
+        } else {
+            Span { start: site.region.start, len: site.region.len }
+        }
+    }
+
+    /// A piece at a random multiple of `align`, with `room` bytes from its start inside the span.
+    pub(super) fn somewhere(self, site: &mut Site<'_, '_>, align: u64, room: u64, len: u64) -> Piece {
+        let first = self.start.next_multiple_of(align);
+        let last = (self.start + self.len).saturating_sub(room.max(len));
+        let places = last.saturating_sub(first) / align + 1;
+        Piece { offset: first + site.random.below(places) * align, len: len as u32 }
+    }
+}
+
+/// Two sectors: the least that straddles a boundary with a whole sector on either side.
+pub(super) fn two_sectors(site: &Site<'_, '_>) -> u64 {
+    2 * u64::from(site.sector())
+}
+
+/// Puts values into a random order (Fisher and Yates).
+pub(super) fn shuffle<T>(site: &mut Site<'_, '_>, values: &mut [T]) {
+    for i in (1..values.len()).rev() {
+        values.swap(i, site.random.below(i as u64 + 1) as usize);
+    }
+}

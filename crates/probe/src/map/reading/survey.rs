@@ -1,0 +1,123 @@
+//! A first look at some places: do they all answer alike, do they hold data, and does a place answer faster once its
+//! neighbourhood was read?
+
+use super::span::{Span, two_sectors};
+use super::{PATIENCE, allowance, no_time};
+use crate::card::Piece;
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_analysis::boundary::{Modes, two_modes};
+use cardscope_analysis::quantile::median;
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::finding::{Finding, Weight};
+
+/// Places that are looked at: a share of 5 % is then six or seven of them.
+const PLACES: usize = 128;
+
+/// Second places lie so far behind the first: outside of any page, inside of what one entry of a mapping cache covers.
+const NEAR: u64 = 64 << 10;
+
+/// Neighbours answer so much faster where the first read fetched a part of the mapping table for both.
+const WARMER: f64 = 0.95;
+
+/// The fast places are unmapped if so many of them hold nothing.
+const MOSTLY: f64 = 0.8;
+
+/// What the first look showed.
+#[derive(Debug)]
+pub(super) struct Survey {
+    /// Two kinds of answers, where there are two.
+    pub(super) modes: Option<Modes>,
+    /// True where the fast kind are places never written.
+    pub(super) unmapped: bool,
+    /// Share of places whose bytes are all alike.
+    pub(super) constant: f64,
+    /// True where a place must have been visited before its time says something.
+    pub(super) warm: bool,
+}
+
+/// Looks; says what share of the card was never written. `None` where there is no time for it.
+pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<Option<Survey>, Stop> {
+    site.phase("first look at some places");
+    let before = site.spent();
+    if allowance(site, &[1.0]).is_none() {
+        let (page, unit) = (no_time(12.0), no_time(12.0));
+        (into.page_bytes, into.erase_block_bytes) = (page, unit);
+        (into.map_segment_bytes, into.read_unit_bytes) = (no_time(3.0), no_time(1.0));
+        into.unmapped_share = no_time(1.0);
+        return Ok(None);
+    }
+    let len = two_sectors(site);
+    site.shape(len as u32, 1)?;
+    let (mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..PLACES {
+        if site.seconds() - before.seconds > PATIENCE {
+            break;
+        }
+        let piece = span.somewhere(site, 2 * NEAR, 2 * NEAR, len);
+        let first = site.read(piece)?;
+        let second = site.read(Piece { offset: piece.offset + NEAR, ..piece })?;
+        let (Some(first), Some(second), Some(constant)) = (first, second, site.is_constant(piece)?) else {
+            continue;
+        };
+        times.push(first);
+        constants.push(constant);
+        warmer.push(second / first);
+    }
+    let share = |of: &dyn Fn(f64) -> bool| {
+        let all: Vec<bool> = times.iter().zip(&constants).filter(|(t, _)| of(**t)).map(|(_, c)| *c).collect();
+        all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
+    };
+    let modes = two_modes(&times);
+    let constant = share(&|_| true);
+    let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MOSTLY);
+    let warm = median(&warmer).is_some_and(|ratio| ratio < WARMER);
+    let survey = Survey { modes, unmapped, constant, warm };
+    let evidence = evidence(&survey, times.len(), median(&times)).cost(site.cost_since(before));
+    into.unmapped_share = property(&survey, times.len(), evidence);
+    Ok((!times.is_empty()).then_some(survey))
+}
+
+fn evidence(survey: &Survey, places: usize, typical: Option<f64>) -> Evidence {
+    let method = "two sectors were read at random places over the whole card, and looked at: places that were never \
+                  written answer faster and hold the same byte throughout";
+    let found = Evidence::by(method).number("places", places as f64, "").number(
+        "places that hold the same byte throughout",
+        survey.constant * 100.0,
+        "%",
+    );
+    match survey.modes {
+        Some(m) => found
+            .number("time of the fast places", m.fast * 1e6, "µs")
+            .number("time of the slow places", m.slow * 1e6, "µs")
+            .number("share of the fast places", m.fast_share * 100.0, "%"),
+        None => found.number("time of a read", typical.unwrap_or(0.0) * 1e6, "µs"),
+    }
+}
+
+fn property(survey: &Survey, places: usize, evidence: Evidence) -> Property<f64> {
+    match survey.modes {
+        Some(modes) if survey.unmapped => Property::measured(modes.fast_share, 0.95, evidence),
+        // What holds nothing everywhere leaves nothing to compare with.
+        None if survey.constant > 0.99 && places > 0 => Property::not_tested(
+            "every place that was looked at holds the same byte throughout and answers alike: either nothing was \
+             ever written, or this card answers no faster where nothing was",
+        ),
+        _ if places == 0 => Property::not_tested("no place could be read"),
+        _ => Property::none(0.95, evidence),
+    }
+}
+
+/// A card on which nothing stands may hide its units: without a look at the flash nothing is crossed.
+pub(super) fn nothing_written(survey: &Survey, into: &Measured) -> Option<Finding> {
+    let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
+    (survey.constant > 0.99 && !shows).then(|| {
+        let verdict = "nothing was ever written to this card, or it was erased: reads may answer without a look at \
+                       the flash, and then show no page and no erase block; none showed";
+        Finding::new("nothing-written", Weight::Note, 0.9, verdict)
+            .because("places read", PLACES)
+            .because("places that hold the same byte throughout", format!("{:.0} %", survey.constant * 100.0))
+            .advise("Fill the card once, or let the parts of the map that write find them.")
+    })
+}

@@ -1,0 +1,96 @@
+//! Two tables of flashbench from timings of our own, in its pattern: `-a` (boundaries) and `-s` (scatter), as the
+//! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
+
+use super::span::shuffle;
+use crate::card::Piece;
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_model::card_map::{FlashbenchTable, Measured};
+use std::collections::BTreeMap;
+
+/// `-b` of the public logs; a sector of 4 KiB takes two of them.
+const BLOCK: u64 = 1024;
+
+/// `-c`: of so many reads the fastest counts.
+const COUNT: u64 = 8;
+
+/// Places along the card at which a boundary is looked at.
+const PLACES: u64 = 7;
+
+/// `-s` with its defaults: 2^9 places of 16 KiB.
+const SCATTER: (u64, u64) = (512, 16 << 10);
+
+/// Measures both.
+pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
+    site.phase("tables of flashbench that read");
+    let block = BLOCK.max(2 * u64::from(site.sector()));
+    if site.card_bytes() / PLACES > 4 * block && site.has_time(5.0) {
+        let table = align(site, block)?;
+        into.tables.push(table);
+    }
+    if site.card_bytes() >= SCATTER.0 * SCATTER.1 && site.has_time(5.0) {
+        let table = scatter(site)?;
+        into.tables.push(table);
+    }
+    Ok(())
+}
+
+fn align(site: &mut Site<'_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
+    site.shape(block as u32, 1)?;
+    let mut largest = 2 * block;
+    while largest < site.card_bytes() / PLACES {
+        largest *= 2;
+    }
+    let mut rows = Vec::new();
+    let mut unit = largest;
+    while unit >= 2 * block {
+        if let Some(row) = line(site, block, unit, largest)? {
+            rows.push((unit, row));
+        }
+        unit /= 2;
+    }
+    let parameters = BTreeMap::from([("blocksize".to_owned(), block), ("count".to_owned(), COUNT)]);
+    Ok(FlashbenchTable { kind: "align".to_owned(), parameters, rows })
+}
+
+/// Before, on, behind and difference in nanoseconds: the fastest read at each place, the mean over the places.
+fn line(site: &mut Site<'_, '_>, block: u64, unit: u64, largest: u64) -> Result<Option<Vec<f64>>, Stop> {
+    let sector = u64::from(site.sector());
+    let mut fastest = [[f64::INFINITY; 3]; PLACES as usize];
+    for _ in 0..COUNT {
+        for (place, fastest) in fastest.iter_mut().enumerate() {
+            for (kind, fastest) in fastest.iter_mut().enumerate() {
+                let at = unit - block + kind as u64 * block / 2 + place as u64 * largest;
+                // Beyond the end it goes on at the start; no read runs across the end itself.
+                let at = (at % site.card_bytes()).min(site.card_bytes() - block) / sector * sector;
+                if let Some(time) = site.read(Piece { offset: at, len: block as u32 })? {
+                    *fastest = fastest.min(time * 1e9);
+                }
+            }
+        }
+    }
+    let mean = |kind: usize| fastest.iter().map(|f| f[kind]).sum::<f64>() / PLACES as f64;
+    let (pre, on, post) = (mean(0), mean(1), mean(2));
+    let row = vec![pre, on, post, on - (pre + post) / 2.0];
+    Ok(row.iter().all(|v| v.is_finite()).then_some(row))
+}
+
+/// The fastest read at each place, in nanoseconds.
+fn scatter(site: &mut Site<'_, '_>) -> Result<FlashbenchTable, Stop> {
+    let (places, block) = SCATTER;
+    site.shape(block as u32, 1)?;
+    let mut fastest = vec![f64::INFINITY; places as usize];
+    for _ in 0..COUNT {
+        let mut order: Vec<usize> = (0..fastest.len()).collect();
+        shuffle(site, &mut order);
+        for place in order {
+            if let Some(time) = site.read(Piece { offset: place as u64 * block, len: block as u32 })? {
+                fastest[place] = fastest[place].min(time * 1e9);
+            }
+        }
+    }
+    let rows = fastest.iter().enumerate().filter(|(_, t)| t.is_finite());
+    let rows = rows.map(|(place, t)| (place as u64 * block, vec![*t])).collect();
+    let parameters = BTreeMap::from([("blocksize".to_owned(), block), ("count".to_owned(), COUNT)]);
+    Ok(FlashbenchTable { kind: "scatter".to_owned(), parameters, rows })
+}

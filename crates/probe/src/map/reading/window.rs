@@ -1,0 +1,98 @@
+//! Triples of reads before, on and behind a boundary, several boundaries at a time in one random order: what drifts
+//! cancels, and no read follows another one of its own boundary, whose unit the controller might still hold.
+
+use super::span::{Span, shuffle, two_sectors};
+use super::survey::Survey;
+use crate::card::Piece;
+use crate::site::Site;
+use crate::trouble::Stop;
+
+/// Boundaries whose reads are mixed.
+pub(super) const BOUNDARIES: usize = 10;
+
+/// Draws for a boundary with data on both sides of it, where places without data answer differently.
+const TRIES: usize = 24;
+
+/// Times of a triple in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Triple {
+    /// The unit whose boundary it is.
+    pub(super) level: u64,
+    /// Mean of the reads before and behind.
+    pub(super) beside: f64,
+    /// What the read on the boundary takes longer.
+    pub(super) extra: f64,
+}
+
+/// Times the boundaries of these levels, each somewhere else.
+pub(super) fn triples(
+    site: &mut Site<'_, '_>,
+    span: Span,
+    survey: &Survey,
+    levels: &[u64],
+) -> Result<Vec<Triple>, Stop> {
+    let mut boundaries = Vec::new();
+    for level in levels {
+        if let Some(at) = boundary(site, span, survey, *level)? {
+            boundaries.push((*level, at));
+        }
+    }
+    let (len, order) = (two_sectors(site), order(site, boundaries.len()));
+    let mut times = vec![[None; 3]; boundaries.len()];
+    for (which, kind) in order {
+        times[which][kind] = site.read(part(boundaries[which].1, kind, len))?;
+    }
+    let usable = |t: f64| survey.modes.is_none_or(|m| t > m.split);
+    let triple = |(level, times): (u64, &[Option<f64>; 3])| match times {
+        [Some(pre), Some(on), Some(post)] if usable(*pre) && usable(*post) => {
+            let beside = (pre + post) / 2.0;
+            Some(Triple { level, beside, extra: on - beside })
+        }
+        _ => None,
+    };
+    Ok(boundaries.iter().map(|b| b.0).zip(&times).filter_map(triple).collect())
+}
+
+/// The read before, on or behind a boundary.
+fn part(at: u64, kind: usize, len: u64) -> Piece {
+    Piece { offset: at - len + kind as u64 * len / 2, len: len as u32 }
+}
+
+/// A random multiple of the level by a factor that holds neither 2 nor 3, so that it is one of no larger level.
+fn boundary(site: &mut Site<'_, '_>, span: Span, survey: &Survey, level: u64) -> Result<Option<u64>, Stop> {
+    let len = two_sectors(site);
+    let most = span.len.saturating_sub(len) / level;
+    let places = 2 * (most / 6) + u64::from(most % 6 >= 1) + u64::from(most % 6 >= 5);
+    if places == 0 {
+        return Ok(None);
+    }
+    for _ in 0..if survey.modes.is_some() { TRIES } else { 1 } {
+        let n = site.random.below(places);
+        let at = level * (6 * (n / 2) + 1 + 4 * (n % 2));
+        if survey.modes.is_none() && !survey.warm {
+            return Ok(Some(at));
+        }
+        // Backwards: a read that continues the last one would answer too fast.
+        let sides = (site.read(part(at, 2, len))?, site.read(part(at, 0, len))?);
+        if let (Some(post), Some(pre)) = sides
+            && survey.modes.is_none_or(|m| pre > m.split && post > m.split)
+        {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+/// All parts of so many boundaries in a random order, in which no two neighbours belong to one boundary.
+fn order(site: &mut Site<'_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
+    let mut order: Vec<(usize, usize)> = (0..boundaries).flat_map(|b| (0..3).map(move |k| (b, k))).collect();
+    shuffle(site, &mut order);
+    for i in 1..order.len() {
+        if order[i].0 == order[i - 1].0
+            && let Some(other) = (i + 1..order.len()).find(|j| order[*j].0 != order[i].0)
+        {
+            order.swap(i, other);
+        }
+    }
+    order
+}

@@ -1,0 +1,88 @@
+//! What all writing parts share: the site, fresh places, and timing many writes that were saved in one go.
+
+use super::ground::{EVERY_UNIT, Ground, START};
+use crate::card::Piece;
+use crate::map::Options;
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_model::card_map::Measured;
+
+const MIB: u64 = 1 << 20;
+
+/// Longest write of a map.
+pub(super) const LARGEST: u32 = 4 << 20;
+
+/// Everything a part works with.
+pub(super) struct Bench<'b, 's, 't> {
+    pub(super) site: &'b mut Site<'s, 't>,
+    pub(super) ground: Ground,
+    pub(super) options: &'b Options,
+    pub(super) into: &'b mut Measured,
+}
+
+impl<'b, 's, 't> Bench<'b, 's, 't> {
+    /// `None` where what may be written to is too small.
+    pub(super) fn new(
+        site: &'b mut Site<'s, 't>,
+        options: &'b Options,
+        into: &'b mut Measured,
+    ) -> Option<Self> {
+        let from = if options.card_addresses { START } else { 0 };
+        let known = known_unit(into);
+        let unit = known.unwrap_or_else(|| stand_in(site.region.len, options.claimed_unit));
+        let ground = Ground::new(site.region, unit, known.is_some(), from)?;
+        Some(Bench { site, ground, options, into })
+    }
+
+    /// Takes places of the erase block that was found meanwhile: so they begin on its pages too, whatever those are.
+    pub(super) fn lay_out_anew(&mut self) {
+        let from = if self.options.card_addresses { START } else { 0 };
+        let unit = known_unit(self.into);
+        if let Some(ground) = unit.and_then(|unit| Ground::new(self.site.region, unit, true, from)) {
+            self.ground = ground;
+        }
+    }
+
+    /// `n` places that were not used before.
+    pub(super) fn places(&mut self, n: usize) -> Option<Vec<u64>> {
+        self.ground.take(n, &mut self.site.random)
+    }
+
+    /// A fresh stretch that begins on a boundary of every erase block there is, where there is such.
+    pub(super) fn stretch(&mut self, bytes: u64) -> Option<u64> {
+        let aligns = [EVERY_UNIT, 64 * MIB, self.ground.unit()];
+        aligns.iter().find_map(|align| self.ground.stretch(bytes, *align, &mut self.site.random))
+    }
+
+    /// Saves what stands in pieces, in one go, and writes them one after the other: the seconds each took, without
+    /// those that failed.
+    pub(super) fn write_all(&mut self, pieces: &[Piece]) -> Result<Vec<f64>, Stop> {
+        self.site.prepare(pieces)?;
+        let mut times = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            times.extend(self.site.write(*piece)?);
+        }
+        Ok(times)
+    }
+
+    /// True where all of the card may be written to, its start left out.
+    pub(super) fn is_whole_card(&self) -> bool {
+        self.options.card_addresses && self.site.region.len == self.site.announced()
+    }
+
+    /// Something that takes about `seconds` is not begun where the time is up.
+    pub(super) fn afford(&mut self, seconds: f64) -> Result<(), Stop> {
+        if self.site.has_time(seconds) { Ok(()) } else { Err(Stop::Limit) }
+    }
+}
+
+/// The erase block as reads showed it.
+pub(super) fn known_unit(into: &Measured) -> Option<u64> {
+    into.erase_block_bytes.value.filter(|unit| *unit >= 256 << 10)
+}
+
+/// What stands for an erase block that is not known: what the card claims, else 8 MiB; but what leaves some 256 places.
+fn stand_in(region: u64, claimed: Option<u64>) -> u64 {
+    let room = (region / 256).max(1).next_power_of_two().max(MIB);
+    claimed.map_or(8 * MIB, |unit| unit.clamp(MIB, 64 * MIB)).min(room)
+}

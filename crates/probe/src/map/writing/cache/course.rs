@@ -1,0 +1,212 @@
+//! A long write in chunks, with probe reads and the card's heat between them, until its speed falls for good.
+
+use super::super::bench::Bench;
+use super::heat::{Heat, Look};
+use super::stalls::Stalls;
+use crate::card::{Piece, pieces};
+use crate::trouble::Stop;
+use cardscope_analysis::drop::{Chunk, Fall, fall};
+use cardscope_analysis::quantile::median;
+use cardscope_model::card_map::property::Evidence;
+use cardscope_model::finding::Finding;
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+
+/// Smallest chunk (flash-behaviour 3.6), and the largest.
+const CHUNK: (u64, u64) = (16 * MIB, 1024 * MIB);
+
+/// Chunks grow with what is written: an end is then known to half a per cent.
+const CHUNK_SHARE: u64 = 200;
+
+/// One write; what is slower than this writes a quarter of it.
+const WRITE: u32 = 4 << 20;
+
+/// A look at reads and heat comes after so many chunks.
+const LOOK_EVERY: usize = 8;
+
+/// Points of a picture.
+const MOST_POINTS: usize = 200;
+
+/// A speed this near to that before counts as the cache's.
+const RECOVERED: f64 = 0.8;
+
+/// Why a course ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum End {
+    /// The speed fell, and not for heat.
+    Fell(Fall),
+    /// Everything that may be written was.
+    Bytes,
+    /// The time is up.
+    Time,
+}
+
+/// A course under way.
+pub(super) struct Course {
+    /// Where it begins and how much may be written.
+    start: u64,
+    len: u64,
+    most: u64,
+    /// Bytes written; beyond `len` it goes round again.
+    at: u64,
+    chunks: Vec<Chunk>,
+    /// First chunk of the level that holds now: heat begins a new one.
+    level_from: usize,
+    bytes_from: u64,
+    heat: Heat,
+    stalls: Stalls,
+}
+
+impl Course {
+    pub(super) fn new(bench: &mut Bench<'_, '_, '_>, most: u64) -> Self {
+        let len = most.min(bench.ground.bytes()) / MIB * MIB;
+        let start = bench.ground.span(len, &mut bench.site.random).unwrap_or(bench.site.region.start);
+        Course {
+            start,
+            len,
+            most,
+            at: 0,
+            chunks: Vec::new(),
+            level_from: 0,
+            bytes_from: 0,
+            heat: Heat::default(),
+            stalls: Stalls::new(bench.into.erase_block_bytes.value),
+        }
+    }
+
+    /// Bytes written so far.
+    pub(super) fn written(&self) -> u64 {
+        self.at
+    }
+
+    /// Writes until something ends it.
+    pub(super) fn run(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<End, Stop> {
+        self.look(bench)?;
+        while self.at < self.most {
+            if !bench.site.has_time(self.chunk_seconds()) || !bench.site.may_write(self.chunk_bytes()) {
+                return Ok(End::Time);
+            }
+            if self.write_chunk(bench)?.is_none() {
+                return Ok(End::Bytes);
+            }
+            if self.chunks.len().is_multiple_of(LOOK_EVERY) {
+                self.look(bench)?;
+            }
+            let seconds = bench.site.seconds();
+            bench.site.watch.progress(self.at, seconds);
+            let Some(mut found) = fall(&self.chunks[self.level_from..]) else { continue };
+            self.look(bench)?;
+            found.bytes += self.bytes_from as f64;
+            found.chunks += self.level_from;
+            if !self.heat.explains(found.after / found.before, self.written_until(found.chunks)) {
+                return Ok(End::Fell(found));
+            }
+            self.heat.note(found);
+            self.level_from = self.chunks.len();
+            self.bytes_from = self.at;
+        }
+        Ok(End::Bytes)
+    }
+
+    /// Rates of `n` more chunks and of those since the end, as far as may be written.
+    pub(super) fn after(&mut self, bench: &mut Bench<'_, '_, '_>, n: usize) -> Result<Vec<f64>, Stop> {
+        let mut rates = Vec::new();
+        for _ in 0..n {
+            if !bench.site.has_time(self.chunk_seconds()) || !bench.site.may_write(self.chunk_bytes()) {
+                break;
+            }
+            let Some(chunk) = self.write_chunk(bench)? else { break };
+            rates.push(chunk.rate());
+        }
+        Ok(rates)
+    }
+
+    /// Bytes that go in fast again after a rest; `None` where there is no room to see it.
+    pub(super) fn recovery(
+        &mut self,
+        bench: &mut Bench<'_, '_, '_>,
+        rest: Duration,
+        n: usize,
+        fall: Fall,
+    ) -> Result<Option<f64>, Stop> {
+        if !bench.site.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.at >= self.most {
+            return Ok(None);
+        }
+        bench.site.idle(rest);
+        let rates = self.after(bench, n)?;
+        let tail = &self.chunks[self.chunks.len() - rates.len()..];
+        let fast = tail.iter().take_while(|c| c.rate() > RECOVERED * fall.before);
+        Ok((!rates.is_empty()).then(|| fast.map(|c| c.bytes).sum()))
+    }
+
+    fn chunk_bytes(&self) -> u64 {
+        (self.at / CHUNK_SHARE / MIB * MIB)
+            .clamp(CHUNK.0, CHUNK.1)
+            .min(self.most - self.at)
+            .min(self.len - self.at % self.len)
+    }
+
+    fn chunk_seconds(&self) -> f64 {
+        self.chunks.last().map_or(1.0, |c| c.seconds * self.chunk_bytes() as f64 / c.bytes)
+    }
+
+    /// `None` where nothing could be written.
+    fn write_chunk(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<Option<Chunk>, Stop> {
+        let bytes = self.chunk_bytes();
+        let from = self.start + self.at % self.len;
+        let write: Vec<Piece> = pieces(from, from + bytes, WRITE).collect();
+        bench.site.prepare(&write)?;
+        let mut chunk = Chunk { bytes: 0.0, seconds: 0.0 };
+        for piece in write {
+            if let Some(seconds) = bench.site.write(piece)? {
+                self.stalls.add(piece.offset, f64::from(piece.len), seconds);
+                chunk.bytes += f64::from(piece.len);
+                chunk.seconds += seconds;
+            }
+        }
+        self.at += bytes;
+        if chunk.bytes == 0.0 || bytes == 0 {
+            return Ok(None);
+        }
+        self.chunks.push(chunk);
+        Ok(Some(chunk))
+    }
+
+    /// Probe reads in what was written, and what the card says of its heat.
+    fn look(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+        let look = Look::at(bench, self.start, self.at.min(self.len))?;
+        self.heat.add(look.after(self.at));
+        Ok(())
+    }
+
+    fn written_until(&self, chunk: usize) -> u64 {
+        self.chunks[..chunk.min(self.chunks.len())].iter().map(|c| c.bytes as u64).sum()
+    }
+
+    pub(super) fn evidence(&self) -> Evidence {
+        let rates: Vec<f64> = self.chunks.iter().map(|c| c.rate() / 1e6).collect();
+        let evidence = Evidence::by(
+            "writes in order in chunks of 16 MiB and more, a 200th of what is written; a fall by 15 % that lasts, with \
+             probe reads and the card's heat to tell throttling apart",
+        )
+        .number("written", self.at as f64, "bytes")
+        .number("median speed", median(&rates).unwrap_or(0.0), "MB/s");
+        self.heat.evidence(evidence)
+    }
+
+    /// Speed by bytes written, thinned for a picture.
+    pub(super) fn points(&self) -> Vec<(f64, f64)> {
+        let step = self.chunks.len().div_ceil(MOST_POINTS).max(1);
+        let mut at = 0.0;
+        let all = self.chunks.iter().map(|c| {
+            at += c.bytes;
+            (at, c.rate() / 1e6)
+        });
+        all.step_by(step).collect()
+    }
+
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        self.stalls.finding().into_iter().chain(self.heat.finding()).collect()
+    }
+}

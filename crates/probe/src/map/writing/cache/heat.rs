@@ -1,0 +1,122 @@
+//! Whether a fall of speed is heat and not the end of a cache: by the card's own counters where it has them, else by
+//! reads, which heat slows and a full cache does not (flash-behaviour 3.8, 4.1).
+
+use super::super::bench::Bench;
+use super::super::span::{SMALL, places};
+use crate::trouble::Stop;
+use cardscope_analysis::drop::Fall;
+use cardscope_analysis::quantile::median;
+use cardscope_model::card_map::property::Evidence;
+use cardscope_model::finding::{Finding, Weight};
+
+/// Reads of one look.
+const READS: usize = 16;
+
+/// Reads so much slower than at first are heat's doing (flash-behaviour 4.1: +18 %; a full cache adds at most 15 %).
+const SLOWER: f64 = 1.18;
+
+/// Light throttling leaves 0.67 to 0.83 of the speed of writes on real cards; a greater fall is something else.
+const LIGHT: f64 = 0.6;
+
+/// What was seen at one moment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Look {
+    written: u64,
+    /// Median of a 4 KiB read.
+    read_s: Option<f64>,
+    celsius: Option<f64>,
+    /// Times that light and heavy throttling began, and seconds in the two.
+    counters: Option<[u32; 4]>,
+}
+
+impl Look {
+    /// Looks at what was written to `bytes` from `start` on.
+    pub(super) fn at(bench: &mut Bench<'_, '_, '_>, start: u64, bytes: u64) -> Result<Look, Stop> {
+        let mut times = Vec::new();
+        if bytes >= u64::from(SMALL) {
+            for piece in places(bench, start, bytes, READS) {
+                times.extend(bench.site.read(piece)?);
+            }
+        }
+        let counters = bench.site.health().map(|log| {
+            [
+                log.thermal_management_t1_transitions,
+                log.thermal_management_t2_transitions,
+                log.thermal_management_t1_seconds,
+                log.thermal_management_t2_seconds,
+            ]
+        });
+        Ok(Look { written: 0, read_s: median(&times), celsius: bench.site.temperature(), counters })
+    }
+}
+
+impl Look {
+    /// The same, after so many bytes were written.
+    pub(super) fn after(self, written: u64) -> Look {
+        Look { written, ..self }
+    }
+}
+
+/// All looks of a course.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Heat {
+    looks: Vec<Look>,
+    throttled: Vec<Fall>,
+}
+
+impl Heat {
+    pub(super) fn add(&mut self, look: Look) {
+        self.looks.push(look);
+    }
+
+    /// A fall that heat explains.
+    pub(super) fn note(&mut self, fall: Fall) {
+        self.throttled.push(fall);
+    }
+
+    /// Whether heat explains a fall to `ratio` of the speed after `written` bytes.
+    pub(super) fn explains(&self, ratio: f64, written: u64) -> bool {
+        let Some(now) = self.looks.last() else { return false };
+        let before = self.looks.iter().rev().find(|look| look.written < written).or(self.looks.first());
+        if let (Some(now), Some(then)) = (now.counters, before.and_then(|look| look.counters)) {
+            let (light, heavy) = (now[0] > then[0] || now[2] > then[2], now[1] > then[1] || now[3] > then[3]);
+            return heavy || (light && ratio > LIGHT);
+        }
+        ratio > LIGHT && self.reads_are_slower(now)
+    }
+
+    fn reads_are_slower(&self, now: &Look) -> bool {
+        let first: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).take(3).collect();
+        let (Some(now), Some(then)) = (now.read_s, median(&first)) else { return false };
+        now > SLOWER * then
+    }
+
+    pub(super) fn evidence(&self, evidence: Evidence) -> Evidence {
+        let highest = self.looks.iter().filter_map(|l| l.celsius).reduce(f64::max);
+        let reads: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).collect();
+        let evidence =
+            match (reads.first(), reads.last()) {
+                (Some(first), Some(last)) => evidence
+                    .number("4 KiB read at first", first * 1e6, "µs")
+                    .number("4 KiB read at last", last * 1e6, "µs"),
+                _ => evidence,
+            };
+        highest.map_or(evidence.clone(), |c| evidence.number("highest temperature", c, "°C"))
+    }
+
+    pub(super) fn finding(&self) -> Option<Finding> {
+        let first = self.throttled.first()?;
+        let highest = self.looks.iter().filter_map(|l| l.celsius).reduce(f64::max);
+        let finding = Finding::new(
+            "throttling",
+            Weight::Note,
+            0.9,
+            "The card slowed down for heat while it was written to; that is no end of a cache.",
+        )
+        .because("after", format!("{:.1} GB", first.bytes / 1e9))
+        .because("speed", format!("{:.0} to {:.0} MB/s", first.before / 1e6, first.after / 1e6));
+        let finding =
+            highest.map_or(finding.clone(), |c| finding.because("highest temperature", format!("{c:.0} °C")));
+        Some(finding.advise("Cool it, and see what is left of the speed with `sustain`."))
+    }
+}

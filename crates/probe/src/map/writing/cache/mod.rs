@@ -1,0 +1,101 @@
+//! The pSLC cache: how many bytes go in at full speed and what comes after them (flash-behaviour 3.6), and the stalls
+//! met on the way (3.7).
+
+mod course;
+mod heat;
+mod stalls;
+
+use super::bench::Bench;
+use crate::trouble::Stop;
+use cardscope_analysis::drop::Fall;
+use cardscope_analysis::quantile::median;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::property::{Evidence, Property};
+use course::{Course, End};
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+
+/// What less than this is written through says nothing of a cache.
+const LEAST: u64 = 64 * MIB;
+
+/// A card is left alone so long before, so that it can empty its cache of what the parts before wrote.
+const REST: Duration = Duration::from_secs(60);
+
+/// So much of what may be written to is written at most, in per cent.
+const ROUND_PERCENT: u64 = 115;
+
+/// Pause after which it is looked how much of the cache came back.
+const RECOVERY: Duration = Duration::from_secs(30);
+
+/// Chunks written after the end, for the level there, and after the pause.
+const CHUNKS_AFTER: usize = 16;
+const CHUNKS_RECOVERED: usize = 8;
+
+/// Writes until the cache ends, or the bytes that may be written do.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    // Once round and a little more: a cache may be as large as nearly all of the card.
+    let round = bench.ground.bytes() / 100 * ROUND_PERCENT;
+    let most = bench.options.max_cache_bytes.min(round);
+    if most < LEAST {
+        let why = format!("only {most} bytes may be written for it, too few to see a cache end");
+        bench.into.slc_cache_bytes = Property::not_tested(why.clone());
+        bench.into.after_cache_mb_s = Property::not_tested(why);
+        return Ok(());
+    }
+    bench.afford(REST.as_secs_f64() + 5.0)?;
+    let before = bench.site.spent();
+    // A cache that takes what is free is judged on an empty card, where what stands on it may go.
+    bench.site.discard(bench.site.region.start, bench.site.region.len)?;
+    bench.site.idle(REST);
+    let whole = most == round;
+    let mut course = Course::new(bench, most);
+    let end = course.run(bench)?;
+    let evidence = course.evidence();
+    match end {
+        End::Fell(fall) => {
+            let after = course.after(bench, CHUNKS_AFTER)?;
+            let recovered = course.recovery(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
+            let cost = bench.site.cost_since(before);
+            let evidence = fallen(evidence, fall, recovered).plot(plot(&course, Some(fall))).cost(cost);
+            let confidence = (1.0 - (-fall.sigmas / 2.0).exp()).clamp(0.5, 0.98);
+            bench.into.slc_cache_bytes = Property::measured(fall.bytes as u64, confidence, evidence.clone());
+            let level = median(&after).unwrap_or(fall.after);
+            bench.into.after_cache_mb_s = Property::measured(level / 1e6, confidence, evidence);
+        }
+        End::Bytes if whole && bench.is_whole_card() => {
+            let evidence = evidence.plot(plot(&course, None)).cost(bench.site.cost_since(before));
+            bench.into.slc_cache_bytes = Property::none(0.97, evidence.clone());
+            bench.into.after_cache_mb_s = Property::none(0.97, evidence);
+        }
+        End::Bytes | End::Time => {
+            let evidence = evidence.plot(plot(&course, None)).cost(bench.site.cost_since(before));
+            bench.into.slc_cache_bytes = Property::at_least(course.written(), 0.95, evidence);
+            let why = format!("no end of a cache was seen in {} MB written", course.written() / 1_000_000);
+            bench.into.after_cache_mb_s = Property::not_tested(why);
+        }
+    }
+    bench.into.findings.extend(course.findings());
+    Ok(())
+}
+
+fn fallen(evidence: Evidence, fall: Fall, recovered: Option<f64>) -> Evidence {
+    let evidence = evidence
+        .number("before the end", fall.before / 1e6, "MB/s")
+        .number("after the end", fall.after / 1e6, "MB/s")
+        .number("written before the end", fall.bytes, "bytes");
+    match recovered {
+        Some(bytes) => evidence.number("cache back after 30 s of rest", bytes, "bytes"),
+        None => evidence,
+    }
+}
+
+fn plot(course: &Course, fall: Option<Fall>) -> Plot {
+    Plot {
+        title: "write speed by bytes written".to_owned(),
+        x: Axis::new("written", "bytes", Scale::Linear),
+        y: Axis::new("speed", "MB/s", Scale::Linear),
+        series: vec![Series { name: "chunks".to_owned(), points: course.points() }],
+        marks: fall.map(|f| (f.bytes, "end of the cache".to_owned())).into_iter().collect(),
+    }
+}

@@ -1,0 +1,176 @@
+//! Where a map writes: places on the card that nothing was written to before in the session, far enough apart to lie in
+//! erase blocks of their own, and away from the start of the card, where file systems keep what hurts most to lose.
+
+use cardscope_engine::runner::random::Random;
+use cardscope_engine::target::Region;
+use std::collections::VecDeque;
+
+const MIB: u64 = 1 << 20;
+
+/// The start of a card is left alone unless it is asked for: the first 4 to 16 MiB may be treated in a way of their own
+/// (flash-behaviour 1.2).
+pub(super) const START: u64 = 16 * MIB;
+
+/// A boundary of every erase block known: 64 and 48 MiB are the largest of powers of two and of three times such.
+pub(super) const EVERY_UNIT: u64 = 192 * MIB;
+
+/// Fewer places than these are too few to compare anything.
+const LEAST_PLACES: u64 = 8;
+
+/// Places are kept at least so many units apart while there is room (flash-behaviour 3.4); the more where the unit is
+/// only a stand-in.
+const APART: [usize; 5] = [16, 8, 4, 2, 1];
+
+/// How many of those steps are left out where the unit is known.
+const KNOWN: usize = 2;
+
+/// Places taken last that are not taken again: more than a card keeps open.
+const RECENT: usize = 40;
+
+/// Inside a place whose unit is not known for sure only so much is used: the smallest erase block there is.
+const SURELY_INSIDE: u64 = MIB;
+
+/// The part of the card that may be written to, in places of one erase block each.
+#[derive(Debug, Clone)]
+pub(super) struct Ground {
+    first: u64,
+    unit: u64,
+    known: bool,
+    used: Vec<bool>,
+    /// Slots taken last: some of them may still be open.
+    recent: VecDeque<usize>,
+}
+
+impl Ground {
+    /// Places of `unit` bytes, known to be an erase block or only thought to, in a region from address `from` on.
+    /// `None` where there are too few.
+    pub(super) fn new(region: Region, unit: u64, known: bool, from: u64) -> Option<Ground> {
+        let first = region.start.max(from).div_ceil(unit) * unit;
+        let count = (region.start + region.len).saturating_sub(first) / unit;
+        (count >= LEAST_PLACES).then(|| Ground {
+            first,
+            unit,
+            known,
+            used: vec![false; count as usize],
+            recent: VecDeque::new(),
+        })
+    }
+
+    /// Bytes of a place: the erase block, or what stands for it.
+    pub(super) fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    /// Bytes from the start of a place that lie in one erase block for sure.
+    pub(super) fn inside(&self) -> u64 {
+        if self.known { self.unit } else { self.unit.min(SURELY_INSIDE) }
+    }
+
+    /// All bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.used.len() as u64 * self.unit
+    }
+
+    /// `n` places that were not used before; where all were, those used longest ago. `None` where there are not so
+    /// many at all.
+    pub(super) fn take(&mut self, n: usize, random: &mut Random) -> Option<Vec<u64>> {
+        self.take_fresh(n, random).or_else(|| {
+            self.used.fill(false);
+            self.recent.iter().for_each(|i| self.used[*i] = true);
+            self.take_fresh(n, random)
+        })
+    }
+
+    fn take_fresh(&mut self, n: usize, random: &mut Random) -> Option<Vec<u64>> {
+        let steps = &APART[if self.known { KNOWN } else { 0 }..];
+        let found = steps.iter().find_map(|apart| self.pick(n, *apart, random))?;
+        for i in &found {
+            self.used[*i] = true;
+            self.recent.push_back(*i);
+        }
+        let old = self.recent.len().saturating_sub(RECENT);
+        self.recent.drain(..old);
+        Some(found.iter().map(|i| self.at(*i)).collect())
+    }
+
+    /// A stretch of `bytes` bytes from a multiple of `align` on that was not used before, or else not lately.
+    pub(super) fn stretch(&mut self, bytes: u64, align: u64, random: &mut Random) -> Option<u64> {
+        let slots = bytes.div_ceil(self.unit) as usize;
+        let last = self.used.len().checked_sub(slots)?;
+        let aligned: Vec<usize> = (0..=last).filter(|i| self.at(*i).is_multiple_of(align)).collect();
+        let unused = |i: &usize| !self.used[*i..*i + slots].contains(&true);
+        let rested = |i: &usize| !self.recent.iter().any(|r| (*i..*i + slots).contains(r));
+        let mut free: Vec<usize> = aligned.iter().copied().filter(unused).collect();
+        if free.is_empty() {
+            free = aligned.into_iter().filter(rested).collect();
+        }
+        let chosen = *free.get(random.below(free.len().max(1) as u64) as usize)?;
+        self.used[chosen..chosen + slots].fill(true);
+        Some(self.at(chosen))
+    }
+
+    /// The start of a stretch of `bytes` bytes at random, used before or not.
+    pub(super) fn span(&self, bytes: u64, random: &mut Random) -> Option<u64> {
+        let slots = bytes.div_ceil(self.unit) as usize;
+        let last = self.used.len().checked_sub(slots)?;
+        Some(self.at(random.below(last as u64 + 1) as usize))
+    }
+
+    fn at(&self, slot: usize) -> u64 {
+        self.first + slot as u64 * self.unit
+    }
+
+    fn pick(&self, n: usize, apart: usize, random: &mut Random) -> Option<Vec<usize>> {
+        let mut chosen: Vec<usize> = Vec::with_capacity(n);
+        let mut free: Vec<usize> = (0..self.used.len()).filter(|i| !self.used[*i]).collect();
+        while chosen.len() < n && !free.is_empty() {
+            let i = free.swap_remove(random.below(free.len() as u64) as usize);
+            if chosen.iter().all(|c| c.abs_diff(i) >= apart) {
+                chosen.push(i);
+            }
+        }
+        (chosen.len() == n).then_some(chosen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn places_are_fresh_lie_inside_and_begin_on_a_boundary(
+            start in 0u64..1 << 34, mib in 8u64..4096, unit in prop::sample::select(vec![1u64, 4, 6, 24]), seed: u64,
+        ) {
+            let region = Region { start, len: mib * MIB };
+            let Some(mut ground) = Ground::new(region, unit * MIB, true, START) else { return Ok(()) };
+            let mut random = Random::new(seed);
+            let mut seen = BTreeSet::new();
+            for n in [1usize, 2, 3, 5, 8, 13, 1, 2, 3] {
+                let Some(places) = ground.take(n, &mut random) else { break };
+                prop_assert_eq!(places.len(), n);
+                for place in places {
+                    // Only where all were used do they come again, and then not the last ones.
+                    prop_assert!(seen.insert(place) || seen.len() + 40 >= ground.used.len(), "{} was used before", place);
+                    prop_assert!(place >= START.max(start) && place + unit * MIB <= start + mib * MIB);
+                    prop_assert!(place.is_multiple_of(unit * MIB));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stretch_keeps_off_what_was_written() {
+        let region = Region { start: 0, len: 1024 * MIB };
+        let mut ground = Ground::new(region, 4 * MIB, false, START).unwrap();
+        let mut random = Random::new(1);
+        let stretch = ground.stretch(100 * MIB, EVERY_UNIT, &mut random).unwrap();
+        assert!(stretch.is_multiple_of(EVERY_UNIT) && stretch > 0);
+        for _ in 0..200 {
+            let place = ground.take_fresh(1, &mut random).unwrap()[0];
+            assert!(place + 4 * MIB <= stretch || place >= stretch + 100 * MIB);
+        }
+    }
+}

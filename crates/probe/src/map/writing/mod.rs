@@ -1,0 +1,97 @@
+//! The parts of a map that write: what only the cost of writes shows (reference page `flash-behaviour`, 3.2 to 3.7 and
+//! the writes of 3.9). Whatever is overwritten is saved before, or may go; places are fresh ones, away from the card's
+//! start; what the limits leave no room for says so.
+
+mod bench;
+mod cache;
+mod curve;
+mod fat;
+mod ground;
+mod open;
+mod page;
+mod queue;
+mod span;
+mod tables;
+
+use super::{Options, Part};
+use crate::site::Site;
+use crate::trouble::Stop;
+use bench::{Bench, LARGEST};
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::{Property, Status};
+
+/// Each part that writes, in the order in which they run: the card's start comes last, since what lies there hurts most
+/// to lose, and the cache late, since filling it changes what everything after it costs.
+const PARTS: [Step; 7] = [
+    Step { part: Part::OpenBlocks, what: "open erase blocks", run: open::measure },
+    Step { part: Part::PageWrites, what: "page and small writes", run: page::measure },
+    Step { part: Part::WriteCurve, what: "writes by size", run: curve::measure },
+    Step { part: Part::Span, what: "small writes by their span", run: span::measure },
+    Step { part: Part::Queue, what: "writes in a queue", run: queue::measure },
+    Step { part: Part::Cache, what: "cache", run: cache::measure },
+    Step { part: Part::Fat, what: "start of the card", run: fat::measure },
+];
+
+/// A part and how it is run.
+struct Step {
+    part: Part,
+    what: &'static str,
+    run: fn(&mut Bench<'_, '_, '_>) -> Result<(), Stop>,
+}
+
+/// Measures what only writes can show.
+pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Measured) -> Result<(), Stop> {
+    if !options.card_addresses {
+        let why = "offsets in a file are not the card's addresses";
+        explain(&mut into.erase_block_bytes, why);
+        explain(&mut into.fat_region_bytes, why);
+    }
+    site.shape(LARGEST, 1)?;
+    let Some(mut bench) = Bench::new(site, options, into) else {
+        leave_out(into, "what may be written to is too small to compare places");
+        return Ok(());
+    };
+    let mut limited = false;
+    for step in PARTS.iter().filter(|step| options.wants(step.part)) {
+        bench.site.phase(step.what);
+        match (step.run)(&mut bench) {
+            Err(Stop::Limit) => limited = true,
+            other => other?,
+        }
+    }
+    if options.tables {
+        bench.site.phase("flashbench's tables of writes");
+        match tables::measure(&mut bench) {
+            Err(Stop::Limit) => limited = true,
+            other => other?,
+        }
+    }
+    if limited {
+        leave_out(bench.into, "the limits of time and of bytes left no room for it");
+    }
+    bench.site.flush()
+}
+
+/// Says of every part that writes, and that nobody has said anything about, why it was left out.
+pub(super) fn leave_out(into: &mut Measured, why: &str) {
+    explain(&mut into.page_bytes, why);
+    explain(&mut into.erase_block_bytes, why);
+    explain(&mut into.open_blocks.linear, why);
+    explain(&mut into.open_blocks.random, why);
+    explain(&mut into.fat_region_bytes, why);
+    explain(&mut into.small_write_log_bytes, why);
+    explain(&mut into.merge, why);
+    explain(&mut into.copy_mb_s, why);
+    explain(&mut into.random_write_span_bytes, why);
+    explain(&mut into.slc_cache_bytes, why);
+    explain(&mut into.after_cache_mb_s, why);
+    explain(&mut into.write_queue_gain, why);
+}
+
+/// Gives the reason where none was given yet.
+fn explain<T>(property: &mut Property<T>, why: &str) {
+    let untold = Property::<T>::default().reason;
+    if property.status == Status::NotTested && property.reason == untold {
+        *property = Property::not_tested(why);
+    }
+}

@@ -1,0 +1,181 @@
+//! What closing a block copies and how fast, by how its cost changes with what was written to the block before; and,
+//! where reads showed no erase block, its size: a block written whole needs no closing at all (flash-behaviour 3.3).
+
+use super::super::bench::Bench;
+use super::search::{BLOCK, Found};
+use crate::card::{Piece, pieces};
+use crate::trouble::Stop;
+use cardscope_analysis::quantile::median;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
+
+const MIB: u64 = 1 << 20;
+
+/// Closings that are timed for the kind of merge.
+const REPEATS: usize = 3;
+
+/// Sizes that an erase block may have: powers of two and three times such.
+const UNITS_MIB: [u64; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+
+/// A closing is gone where opening the next block costs less than this share of one more than the usual.
+const GONE: f64 = 0.15;
+
+/// With a quarter of the block written, closing costs 3/4 where the rest is copied, as much where all is, and many
+/// times as much where what was written is. In public logs: 0.71 to 0.73, and 0.85 to 0.95.
+const RATIOS: (f64, f64) = (0.82, 1.6);
+
+/// Kind of merge and speed of the card's own copying.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(), Stop> {
+    let Some(limit) = linear.limit.filter(|limit| *limit > 0) else {
+        leave_out(bench, linear);
+        return Ok(());
+    };
+    fill(bench, limit)?;
+    let (Some(usual), Some(beyond)) = (median(&linear.usual), median(&linear.beyond)) else { return Ok(()) };
+    // Of one block the usual is that of the first round; beyond the limit every write pays for a closing.
+    let short = beyond - usual;
+    if bench.into.erase_block_bytes.status != Status::Measured && bench.options.card_addresses {
+        unit_by_closing(bench, usual, short)?;
+        bench.lay_out_anew();
+        fill(bench, limit)?;
+    }
+    let Some(unit) = bench.into.erase_block_bytes.value else {
+        let why = "the erase block is not known";
+        bench.into.merge = Property::not_tested(why);
+        bench.into.copy_mb_s = Property::not_tested(why);
+        return Ok(());
+    };
+    let before = bench.site.spent();
+    let long = quarter_closings(bench, limit, unit, usual)?;
+    let cost = bench.site.cost_since(before);
+    if let Some(long) = median(&long) {
+        conclude(bench, Closings { unit, short, long }, cost);
+    }
+    Ok(())
+}
+
+/// Opens as many fresh blocks as can be open, and one more: whatever was left open before is closed then.
+fn fill(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<(), Stop> {
+    let Some(places) = bench.places(limit as usize + 1) else { return Ok(()) };
+    let touches: Vec<Piece> = places.iter().map(|p| Piece { offset: *p, len: BLOCK }).collect();
+    bench.write_all(&touches)?;
+    Ok(())
+}
+
+fn leave_out(bench: &mut Bench<'_, '_, '_>, linear: &Found) {
+    if linear.free == 0 {
+        return;
+    }
+    let none = || Evidence::by("no number of blocks in turn closed one");
+    bench.into.merge = Property::none(linear.confidence(), none());
+    bench.into.copy_mb_s = Property::none(linear.confidence(), none());
+}
+
+/// Seconds of closings.
+#[derive(Debug, Clone, Copy)]
+struct Closings {
+    unit: u64,
+    /// With 48 KiB written.
+    short: f64,
+    /// With a quarter written.
+    long: f64,
+}
+
+fn conclude(bench: &mut Bench<'_, '_, '_>, c: Closings, cost: Cost) {
+    let (few, quarter) = (f64::from(BLOCK), c.unit as f64 / 4.0);
+    let ratio = c.long / c.short;
+    let (kind, bytes, seconds) = match ratio {
+        r if r < RATIOS.0 => ("rest", quarter - few, c.short - c.long),
+        r if r < RATIOS.1 => ("all", c.unit as f64, c.long.midpoint(c.short)),
+        _ => ("written", quarter - few, c.long - c.short),
+    };
+    let evidence =
+        Evidence::by("closings of blocks with 48 KiB and with a quarter written, forced by opening others")
+            .number("closing with little written", c.short * 1e3, "ms")
+            .number("closing with a quarter written", c.long * 1e3, "ms")
+            .number("ratio", ratio, "")
+            .cost(cost);
+    // Three closings repeat within some 5 %; the kinds lie 25 % apart.
+    let distance = (ratio / RATIOS.0).ln().abs().min((ratio / RATIOS.1).ln().abs());
+    let confidence = (1.0 - (-distance / 0.04).exp()).clamp(0.5, 0.98);
+    bench.into.merge = Property::measured(kind.to_owned(), confidence, evidence.clone());
+    if seconds > 0.0 {
+        bench.into.copy_mb_s = Property::measured(bytes / seconds / 1e6, confidence, evidence);
+    }
+}
+
+/// Seconds of closings of blocks of which a quarter was written in order.
+fn quarter_closings(
+    bench: &mut Bench<'_, '_, '_>,
+    limit: u32,
+    unit: u64,
+    usual: f64,
+) -> Result<Vec<f64>, Stop> {
+    let mut closings = Vec::new();
+    for _ in 0..REPEATS {
+        let Some(place) = bench.places(1).map(|p| p[0]) else { break };
+        let Some(touch) = close(bench, place, unit / 4, limit)? else { break };
+        closings.push((touch - usual).max(0.0));
+    }
+    Ok(closings)
+}
+
+/// Writes `bytes` in order from `place` on, then opens as many fresh blocks as it takes to close what was written:
+/// seconds of the write that did. `None` where there are not so many fresh places.
+fn close(bench: &mut Bench<'_, '_, '_>, place: u64, bytes: u64, limit: u32) -> Result<Option<f64>, Stop> {
+    let Some(others) = bench.places(limit as usize) else { return Ok(None) };
+    let written: Vec<Piece> = pieces(place, place + bytes, MIB as u32).collect();
+    bench.write_all(&written)?;
+    let touches: Vec<Piece> = others.iter().map(|o| Piece { offset: *o, len: BLOCK }).collect();
+    let times = bench.write_all(&touches)?;
+    Ok((times.len() == touches.len()).then(|| times[times.len() - 1]))
+}
+
+/// The erase block by the least that leaves room for another when it is written whole, from a boundary of every unit on.
+fn unit_by_closing(bench: &mut Bench<'_, '_, '_>, usual: f64, short: f64) -> Result<(), Stop> {
+    let before = bench.site.spent();
+    let mut ruler = vec![(f64::from(BLOCK), short)];
+    for mib in UNITS_MIB {
+        bench.afford(4.0 * short)?;
+        let Some(opening) = opening_after(bench, mib * MIB, usual)? else { break };
+        ruler.push(((mib * MIB) as f64, opening));
+        // Once more, since one closing may be missed for another reason; the second time must agree.
+        if opening < GONE * short
+            && opening_after(bench, mib * MIB, usual)?.is_some_and(|again| again < GONE * short)
+        {
+            let evidence = evidence(&ruler, mib).cost(bench.site.cost_since(before));
+            bench.into.erase_block_bytes = Property::measured(mib * MIB, 0.97, evidence);
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Writes `bytes` in order, with as many blocks open as can be, then opens another block: what that costs beyond the
+/// usual. A block written whole was closed for nothing and has left room; any other is still open, and room is made by
+/// closing one.
+fn opening_after(bench: &mut Bench<'_, '_, '_>, bytes: u64, usual: f64) -> Result<Option<f64>, Stop> {
+    let Some(place) = bench.stretch(bytes) else { return Ok(None) };
+    let Some(other) = bench.places(1).map(|p| p[0]) else { return Ok(None) };
+    let written: Vec<Piece> = pieces(place, place + bytes, MIB as u32).collect();
+    bench.write_all(&written)?;
+    let touch = bench.write_all(&[Piece { offset: other, len: BLOCK }])?;
+    Ok(touch.first().map(|touch| (touch - usual).max(0.0)))
+}
+
+fn evidence(ruler: &[(f64, f64)], mib: u64) -> Evidence {
+    let plot = Plot {
+        title: "time to open another block by what was written before".to_owned(),
+        x: Axis::new("written in order", "bytes", Scale::Log2),
+        y: Axis::new("beyond the usual", "ms", Scale::Linear),
+        series: vec![Series {
+            name: "opening another".to_owned(),
+            points: ruler.iter().map(|(x, t)| (*x, t * 1e3)).collect(),
+        }],
+        marks: vec![((mib * MIB) as f64, format!("{mib} MiB written whole: room for another"))],
+    };
+    Evidence::by("blocks written to a growing length, then another opened: one written whole has left room for it, else a closing must make some")
+        .number("closing with little written", ruler[0].1 * 1e3, "ms")
+        .number("opening another when written whole", ruler[ruler.len() - 1].1 * 1e3, "ms")
+        .plot(plot)
+}

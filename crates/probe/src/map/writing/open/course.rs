@@ -1,0 +1,99 @@
+//! Blocks written in turn: the same position in each of `n` of them, then the next position in each. A card that keeps
+//! fewer than `n` open, whether it closes the one used longest ago or the one opened first, closes one at every write
+//! (flash-behaviour 3.4).
+
+use super::super::bench::Bench;
+use crate::card::Piece;
+use crate::trouble::Stop;
+
+/// Positions inside a block that a test may use at most.
+const POSITIONS: u64 = 16;
+
+/// In which order the positions inside a block come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// One after the other.
+    Linear,
+    /// Shuffled, none behind the one before it.
+    Random,
+}
+
+/// Seconds of the writes of a test.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Timed {
+    /// The first of each visit to a block: what had to be closed for it is in there.
+    pub(super) first: Vec<f64>,
+    /// The others, to a block that is open for sure.
+    pub(super) later: Vec<f64>,
+}
+
+/// A test with so many blocks in turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Course {
+    /// Blocks.
+    pub(super) n: u32,
+    /// Bytes of a write.
+    pub(super) block: u32,
+    /// Order inside the blocks.
+    pub(super) order: Order,
+}
+
+impl Course {
+    /// Writes of one visit to a block. A card may keep fewer blocks open once it knows one as written out of order,
+    /// which takes two writes: so the next block must not be opened before.
+    fn visit(self) -> usize {
+        match self.order {
+            Order::Linear => 1,
+            Order::Random => 2,
+        }
+    }
+
+    /// Writes until `enough` says so or there are no positions left, and gives the seconds of the writes.
+    /// The first round is left out: it pays for closing what was open before. `None` where there are not so many fresh places.
+    pub(super) fn run(
+        self,
+        bench: &mut Bench<'_, '_, '_>,
+        mut enough: impl FnMut(&[f64]) -> bool,
+    ) -> Result<Option<Timed>, Stop> {
+        let Some(places) = bench.places(self.n as usize) else { return Ok(None) };
+        let positions = self.positions(bench);
+        let mut times = Timed::default();
+        for (round, visit) in positions.chunks_exact(self.visit()).enumerate() {
+            let at =
+                |place: &u64, p: &u64| Piece { offset: place + p * u64::from(self.block), len: self.block };
+            let pieces: Vec<Piece> =
+                places.iter().flat_map(|place| visit.iter().map(|p| at(place, p))).collect();
+            if round == 0 {
+                bench.write_all(&pieces)?;
+                continue;
+            }
+            bench.site.prepare(&pieces)?;
+            for visit in pieces.chunks_exact(self.visit()) {
+                times.first.extend(bench.site.write(visit[0])?);
+                for more in &visit[1..] {
+                    times.later.extend(bench.site.write(*more)?);
+                }
+                if enough(&times.first) {
+                    return Ok(Some(times));
+                }
+            }
+        }
+        Ok(Some(times))
+    }
+
+    /// Out of order only every second position is used: a card that tells many streams apart takes a write behind any
+    /// older one for the next of a stream.
+    fn positions(self, bench: &mut Bench<'_, '_, '_>) -> Vec<u64> {
+        let stride = self.visit() as u64;
+        // A block written whole in order is closed for nothing: a quarter stays free. Out of order half of it does.
+        let inside = bench.ground.inside() * if stride == 1 { 3 } else { 4 } / 4;
+        let room = inside / u64::from(self.block) / stride;
+        let mut positions: Vec<u64> = (0..room.clamp(4, POSITIONS)).map(|i| i * stride).collect();
+        if self.order == Order::Random {
+            for i in (1..positions.len()).rev() {
+                positions.swap(i, bench.site.random.below(i as u64 + 1) as usize);
+            }
+        }
+        positions
+    }
+}

@@ -1,0 +1,129 @@
+//! The largest number of blocks in turn that costs no more than few: doubled until it does, then bisected
+//! (flash-behaviour 3.4).
+
+use super::super::bench::Bench;
+use super::course::{Course, Order, Timed};
+use super::judge::{Judged, Judgement, judge};
+use crate::trouble::Stop;
+
+/// Where no limit shows up to here, none is looked for.
+pub(super) const MOST: u32 = 32;
+
+/// Bytes of a write: whole pages of every size up to 48 KiB, so that each position costs the same; none of the "small"
+/// ones that some cards put elsewhere (up to 8 KiB); below the 120 KiB at which readers cut.
+pub(super) const BLOCK: u32 = 48 << 10;
+
+/// Every write dearer by this is a soft limit; SanDisk cards show 2 to 5 times.
+const SOFT: f64 = 1.25;
+
+/// From one block to two a write costs more on many cards without any limit: up to 1.25 times in public logs.
+const SOFT_FIRST: f64 = 1.8;
+
+/// What was found for one order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Found {
+    /// Blocks that cost no more than few, where more of them do.
+    pub(super) limit: Option<u32>,
+    /// Most blocks that cost no more than few.
+    pub(super) free: u32,
+    /// Every round, by number of blocks.
+    pub(super) rounds: Vec<Judged>,
+    /// Usual times of a write.
+    pub(super) usual: Vec<f64>,
+    /// Times just beyond the limit.
+    pub(super) beyond: Vec<f64>,
+    /// Times with a single block.
+    pub(super) single: Vec<f64>,
+    /// True where a share of writes that grows with the number of blocks is slow: no limit of open blocks.
+    pub(super) graded: bool,
+}
+
+impl Found {
+    /// The round with `n` blocks.
+    pub(super) fn round(&self, n: u32) -> Option<&Judged> {
+        self.rounds.iter().find(|r| r.n == n)
+    }
+
+    /// Whether the limit is one at which each write only gets somewhat dearer.
+    pub(super) fn is_soft(&self) -> bool {
+        let beyond = self.limit.and_then(|limit| self.round(limit + 1));
+        beyond.is_some_and(|round| round.judgement == Judgement::Soft)
+    }
+
+    /// Probability of the limit, or of there being none, as far as the rounds at its two sides say.
+    pub(super) fn confidence(&self) -> f64 {
+        let limit = self.limit.unwrap_or(self.free);
+        let doubt: f64 = self.rounds.iter().filter(|r| r.n.abs_diff(limit) <= 1).map(|r| r.doubt).sum();
+        (1.0 - doubt - 0.005).clamp(0.5, 0.995)
+    }
+}
+
+/// Searches, with `usual` times to hold rounds of a single block against where there are such.
+pub(super) fn search(
+    bench: &mut Bench<'_, '_, '_>,
+    order: Order,
+    usual: Option<&[f64]>,
+) -> Result<Found, Stop> {
+    let mut found = Found::default();
+    let course = |n| Course { n, block: BLOCK, order };
+    let Some(single) = course(1).run(bench, |times| times.len() >= 8)? else { return Ok(found) };
+    found.single.clone_from(&single.first);
+    found.free = 1;
+    if let Some(usual) = usual
+        && let Some(judged) = judge(&single, usual, 1, f64::INFINITY)
+    {
+        found.rounds.push(judged);
+    }
+    found.usual = single.first;
+    let mut free = 1;
+    let mut over = None;
+    while over.is_none() && free < MOST {
+        let n = free * 2;
+        match round(bench, &mut found, course(n))? {
+            None => break,
+            Some(true) => over = Some(n),
+            Some(false) => free = n,
+        }
+    }
+    let Some(mut over) = over else { return Ok(found) };
+    while over - free > 1 {
+        let n = (free + over) / 2;
+        match round(bench, &mut found, course(n))? {
+            None => return Ok(found),
+            Some(true) => over = n,
+            Some(false) => free = n,
+        }
+    }
+    found.graded = found.round(over).is_none_or(|r| !r.is_sharp());
+    found.limit = (!found.graded).then_some(free);
+    Ok(found)
+}
+
+/// One round: whether it is over the limit. `None` where there are not so many fresh places.
+fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Result<Option<bool>, Stop> {
+    bench.afford(expected_seconds(found, course.n))?;
+    let soft = if course.n == 2 && course.order == Order::Linear { SOFT_FIRST } else { SOFT };
+    let usual = found.usual.clone();
+    let decided = |times: &[f64]| {
+        let timed = Timed { first: times.to_vec(), later: Vec::new() };
+        judge(&timed, &usual, course.n, soft).is_some_and(|j| j.judgement != Judgement::Open)
+    };
+    let Some(times) = course.run(bench, decided)? else { return Ok(None) };
+    let Some(judged) = judge(&times, &usual, course.n, soft) else { return Ok(Some(false)) };
+    found.rounds.push(judged);
+    let over = judged.is_over();
+    if over {
+        found.beyond = times.first;
+    } else {
+        found.free = found.free.max(course.n);
+        // From here on the usual is what blocks in turn cost.
+        found.usual = if course.n == 2 { times.first } else { usual };
+    }
+    Ok(Some(over))
+}
+
+/// The first round of a test closes as many blocks as it opens, at worst; before any was seen, nothing is expected.
+fn expected_seconds(found: &Found, n: u32) -> f64 {
+    let closing = found.beyond.iter().copied().fold(0.0, f64::max);
+    f64::from(n) * closing.max(0.005)
+}

@@ -1,0 +1,179 @@
+//! flashbench's own tables of writes, by its own algorithms (described in the peers' reference, 2.9): find-fat over the
+//! first erase blocks, open-au in order and at random. Rows that would take too long are left out, largest sizes first
+//! as there.
+
+use super::bench::Bench;
+use crate::card::Piece;
+use crate::trouble::Stop;
+use cardscope_model::card_map::FlashbenchTable;
+use std::collections::BTreeMap;
+
+const MIB: u64 = 1 << 20;
+
+/// flashbench's defaults: smallest block of a row, columns of find-fat, erase block.
+const SMALLEST: u64 = 16 << 10;
+const FAT_BLOCKS: u64 = 6;
+const ERASE_BLOCK: u64 = 4 * MIB;
+
+/// Where open-au begins, rounded up to an erase block, and how many of those lie from one to the next.
+const OPEN_START: u64 = 16 * MIB;
+const OPEN_STEP: u64 = 12;
+
+/// A row that would take longer than this ends the table.
+const ROW_SECONDS: f64 = 20.0;
+
+/// Most blocks in turn of a table.
+const MOST_OPEN: u64 = 8;
+
+/// Measures the tables where they are wanted.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let unit = bench.into.erase_block_bytes.value.unwrap_or(ERASE_BLOCK);
+    let limit = u64::from(bench.into.open_blocks.linear.value.unwrap_or(1));
+    for n in [limit.clamp(2, MOST_OPEN - 1), limit.clamp(2, MOST_OPEN - 1) + 1] {
+        open_au(bench, unit, n, false)?;
+        open_au(bench, unit, n, true)?;
+    }
+    if bench.options.fat && bench.options.card_addresses {
+        find_fat(bench, unit)?;
+    }
+    Ok(())
+}
+
+fn find_fat(bench: &mut Bench<'_, '_, '_>, unit: u64) -> Result<(), Stop> {
+    if bench.site.region.start > 0 || bench.site.region.len < FAT_BLOCKS * unit {
+        return Ok(());
+    }
+    let column = |_: u64, i: u64, position: u64| (i, i * unit + position);
+    let order = |bench: &mut Bench<'_, '_, '_>, block: u64| {
+        let places =
+            (0..FAT_BLOCKS).flat_map(|i| (0..unit / block).map(move |p| column(block, i, p * block)));
+        row(bench, block, FAT_BLOCKS, places.collect())
+    };
+    let rows = rows(bench, unit, order)?;
+    push(bench, "find-fat", &[("erasesize", unit), ("blocksize", SMALLEST), ("fat-nr", FAT_BLOCKS)], rows);
+    Ok(())
+}
+
+fn open_au(bench: &mut Bench<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Result<(), Stop> {
+    let from = bench.site.region.start.max(OPEN_START).div_ceil(unit) * unit;
+    let end = bench.site.region.start + bench.site.region.len;
+    if from + ((n - 1) * OPEN_STEP + 1) * unit > end {
+        return Ok(());
+    }
+    let order = |bench: &mut Bench<'_, '_, '_>, block: u64| {
+        let count = unit / block;
+        let positions: Vec<u64> = if random { lfsr(count) } else { (0..count).collect() };
+        let blocks = lfsr(n);
+        let places = positions
+            .iter()
+            .flat_map(|p| blocks.iter().map(move |i| (0, from + i * OPEN_STEP * unit + p * block)));
+        row(bench, block, 1, places.collect())
+    };
+    let rows = rows(bench, unit, order)?;
+    let kind = if random { "open-au-random" } else { "open-au-linear" };
+    push(
+        bench,
+        kind,
+        &[("erasesize", unit), ("blocksize", SMALLEST), ("open-au-nr", n), ("offset", from)],
+        rows,
+    );
+    Ok(())
+}
+
+/// One row after the other with half the block each, while they fit.
+fn rows(
+    bench: &mut Bench<'_, '_, '_>,
+    unit: u64,
+    mut row: impl FnMut(&mut Bench<'_, '_, '_>, u64) -> Result<Option<Vec<f64>>, Stop>,
+) -> Result<Vec<(u64, Vec<f64>)>, Stop> {
+    let mut rows = Vec::new();
+    let mut block = unit;
+    let mut last: f64 = 0.0;
+    while block >= SMALLEST && block.is_multiple_of(512) {
+        let began = bench.site.seconds();
+        // Where every write closes a block, half the size means twice the time.
+        if 2.0 * last > ROW_SECONDS || !bench.site.has_time(2.0 * last) || !bench.site.may_write(8 * unit) {
+            break;
+        }
+        let Some(speeds) = row(bench, block)? else { break };
+        rows.push((block, speeds));
+        last = bench.site.seconds() - began;
+        block /= 2;
+    }
+    Ok(rows)
+}
+
+/// Writes each place with its column, and gives bytes per second of the mean time of each column.
+fn row(
+    bench: &mut Bench<'_, '_, '_>,
+    block: u64,
+    columns: u64,
+    places: Vec<(u64, u64)>,
+) -> Result<Option<Vec<f64>>, Stop> {
+    let pieces: Vec<Piece> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
+    bench.site.prepare(&pieces)?;
+    let mut sums = vec![(0.0, 0u32); columns as usize];
+    for (column, at) in places {
+        let mut seconds = 0.0;
+        for piece in cut(at, block) {
+            let Some(time) = bench.site.write(piece)? else { return Ok(None) };
+            seconds += time;
+        }
+        let sum = &mut sums[column as usize];
+        *sum = (sum.0 + seconds, sum.1 + 1);
+    }
+    Ok(Some(sums.iter().map(|(seconds, n)| block as f64 * f64::from(*n) / seconds).collect()))
+}
+
+/// A block in writes of what a map writes at most.
+fn cut(at: u64, block: u64) -> impl Iterator<Item = Piece> {
+    crate::card::pieces(at, at + block, super::bench::LARGEST)
+}
+
+fn push(bench: &mut Bench<'_, '_, '_>, kind: &str, parameters: &[(&str, u64)], rows: Vec<(u64, Vec<f64>)>) {
+    if rows.is_empty() {
+        return;
+    }
+    let parameters: BTreeMap<String, u64> = parameters.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
+    bench.into.tables.push(FlashbenchTable { kind: kind.to_owned(), parameters, rows });
+}
+
+/// Feedback taps of a shift register of 8 to 16 bits with the full period, lowest bits first.
+const TAPS: [u16; 9] = [0x1d, 0x11, 0x09, 0x05, 0x53, 0x1b, 0x2b, 0x03, 0x2d];
+
+/// The numbers below `n` in the pseudo-random order of flashbench: a shift register as wide as `n` and at least 8 bits,
+/// from the state 0xace1 on, without those from `n` on, with 0 once.
+fn lfsr(n: u64) -> Vec<u64> {
+    let width = (64 - n.saturating_sub(1).leading_zeros()).clamp(8, 16);
+    let mask = (1u32 << width) - 1;
+    let taps = u32::from(TAPS[width as usize - 8]);
+    let first = mask & 0xace1;
+    let mut state = first;
+    let mut order = vec![0];
+    loop {
+        if u64::from(state) < n {
+            order.push(u64::from(state));
+        }
+        let bit = (state & taps).count_ones() & 1;
+        state = state >> 1 | bit << (width - 1);
+        if state == first || order.len() as u64 >= n {
+            break;
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shift_register_visits_every_number_once() {
+        for n in [1, 2, 3, 5, 6, 64, 256, 257, 1000, 1024, 4096, 10_000, 65_536] {
+            let mut order = lfsr(n);
+            assert_eq!(order.len() as u64, n, "{n}");
+            order.sort_unstable();
+            assert_eq!(order, (0..n).collect::<Vec<_>>(), "{n}");
+        }
+    }
+}

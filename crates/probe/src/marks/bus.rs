@@ -1,0 +1,178 @@
+//! Whether the way between host and card gives a mark a chance: a figure below the demand speaks against the card only
+//! where reader and bus would have let it through. Modes and ceilings: `sd-facts` 4 and 5.
+
+use cardscope_model::judged_mark::{Claim, ImpliedBus, MarksMeasured};
+use cardscope_model::label::PrintedBus;
+use cardscope_model::mark::Mark;
+
+/// Share of a bus's line rate that commands leave for data.
+const USABLE: f64 = 0.85;
+/// A bus that reads so much faster than a mark asks for writing does not hide it.
+const ROOM: f64 = 1.2;
+/// Clocks and rounding, as in `analysis::ceiling`.
+const TOLERANCE: f64 = 1.02;
+/// What UHS-I carries in a maker's own mode (DDR200); faster cards speak UHS-II.
+const OWN_MODE_MB_S: f64 = 208.0;
+
+/// Modes by rising speed: name, what the lines carry in MB/s, family.
+const LADDER: [(&str, f64, &str); 8] = [
+    ("Default Speed", 12.5, "Default Speed"),
+    ("High Speed", 25.0, "High Speed"),
+    ("SDR50 or DDR50", 50.0, "UHS-I"),
+    ("SDR104", 104.0, "UHS-I"),
+    ("a maker's own mode (DDR200)", OWN_MODE_MB_S, "UHS-I"),
+    ("UHS-II HD312", 312.0, "UHS-II"),
+    ("UHS-III FD624", 624.0, "UHS-III"),
+    ("PCIe 3.0 x1", 985.0, "SD Express"),
+];
+
+/// Modes in which no UHS mark is promised.
+const SLOW_MODES: [&str; 4] = ["Default Speed", "High Speed", "SDR12", "SDR25"];
+
+/// The slowest standard mode that carries the fastest speed seen.
+pub(super) fn implied(found: &MarksMeasured) -> Option<ImpliedBus> {
+    let writes = found.writing.iter().map(|w| w.mb_s);
+    let streams = found.streams.iter().map(|s| s.mb_s);
+    let fastest = found.read_mb_s.into_iter().chain(writes).chain(streams).reduce(f64::max)?;
+    let express = found.bus.pcie.then(|| LADDER[LADDER.len() - 1]);
+    let by_speed = LADDER.iter().find(|(_, carries, _)| fastest <= carries * TOLERANCE).copied();
+    let (mode, ceiling_mb_s, family) = express.or(by_speed)?;
+    let claimed = claimed_mb_s(&found.claims);
+    Some(ImpliedBus {
+        mb_s: fastest,
+        mode: mode.to_owned(),
+        ceiling_mb_s,
+        family: family.to_owned(),
+        above_claim: claimed
+            .is_some_and(|claimed| !found.bus.pcie && fastest > claimed * TOLERANCE && claimed < 50.0),
+    })
+}
+
+/// What the fastest bus carries that the claimed marks speak of; `None` where no mark is claimed.
+fn claimed_mb_s(claims: &[Claim]) -> Option<f64> {
+    let of = |mark: Mark| match mark.letter() {
+        'C' => 25.0,
+        'E' => 985.0,
+        'V' if mark.number() >= 60 => PrintedBus::UhsII.ceiling_mb_s(),
+        'V' if mark.number() <= 10 => 25.0,
+        _ => PrintedBus::UhsI.ceiling_mb_s(),
+    };
+    claims.iter().map(|claim| of(claim.mark)).reduce(f64::max)
+}
+
+/// Why a figure below the demand says nothing about the card; `None` where the bus gave it its chance.
+pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Option<String> {
+    let mode = found.bus.mode.as_deref();
+    if let Some(mode) = mode.filter(|mode| needs_uhs(mark) && SLOW_MODES.contains(mode)) {
+        return Some(format!("the bus runs in {mode} mode, and {mark} is promised on {}", mark.demand().bus));
+    }
+    if let Some(carries) = found.bus.ceiling_mb_s.filter(|carries| carries * USABLE < demand_mb_s) {
+        let mode = mode.map_or(String::new(), |mode| format!(" ({mode})"));
+        return Some(format!(
+            "the bus{mode} carries at most {carries:.1} MB/s, and {mark} asks for {demand_mb_s:.0} MB/s"
+        ));
+    }
+    if needs_uhs_ii(mark) && !speaks_uhs_ii(found) {
+        return Some(format!(
+            "{mark} is promised on {} only, and nothing shows that this is one",
+            mark.demand().bus
+        ));
+    }
+    let read = found.read_mb_s?;
+    let known = mode.is_some() && !found.bus.reader;
+    (!known && read < ROOM * demand_mb_s).then(|| {
+        format!(
+            "even reading reached {read:.1} MB/s only, so reader or bus may be what limits it; try a faster reader"
+        )
+    })
+}
+
+/// What must be there besides speed: a mark of a faster bus means nothing on a slower one.
+pub(super) fn lacks(found: &MarksMeasured, mark: Mark) -> Option<String> {
+    let claimed = found.claims.iter().any(|claim| claim.mark == mark);
+    if mark.letter() == 'E' {
+        let how = found.bus.mode.clone().unwrap_or_else(|| "another bus".to_owned());
+        return (!found.bus.pcie).then(|| {
+            format!("{mark} is promised on {}, and the card is reached over {how}", mark.demand().bus)
+        });
+    }
+    if claimed || found.bus.pcie {
+        return None;
+    }
+    if needs_uhs_ii(mark) && !speaks_uhs_ii(found) {
+        return Some("it is a mark of UHS-II cards, and nothing shows that this is one".to_owned());
+    }
+    (needs_uhs(mark) && !speaks_uhs(found))
+        .then(|| "it is a mark of UHS cards, and nothing shows that this is one".to_owned())
+}
+
+fn needs_uhs(mark: Mark) -> bool {
+    matches!(mark.letter(), 'U' | 'A') || mark.letter() == 'V' && mark.number() >= 30
+}
+
+fn needs_uhs_ii(mark: Mark) -> bool {
+    mark.letter() == 'V' && mark.number() >= 60
+}
+
+fn speaks_uhs(found: &MarksMeasured) -> bool {
+    let by_mode =
+        found.bus.mode.as_deref().is_some_and(|mode| mode.starts_with("SDR") || mode.starts_with("DDR"));
+    let slow = found.bus.mode.as_deref().is_some_and(|mode| SLOW_MODES.contains(&mode));
+    let by_claim = found.claims.iter().any(|claim| needs_uhs(claim.mark));
+    let by_speed = found.read_mb_s.is_some_and(|read| read > 25.0 * TOLERANCE);
+    by_mode && !slow || by_claim || by_speed || speaks_uhs_ii(found)
+}
+
+fn speaks_uhs_ii(found: &MarksMeasured) -> bool {
+    let by_mode = found.bus.mode.as_deref().is_some_and(|mode| mode.starts_with("UHS-II"));
+    let by_claim = found.claims.iter().any(|claim| needs_uhs_ii(claim.mark));
+    let by_speed = found.read_mb_s.is_some_and(|read| read > OWN_MODE_MB_S * TOLERANCE);
+    by_mode || by_claim || by_speed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::judged_mark::ClaimedBy;
+
+    fn mark(text: &str) -> Mark {
+        text.parse().unwrap()
+    }
+
+    fn reading(mb_s: f64, claims: &[&str]) -> MarksMeasured {
+        let claim = |text: &&str| Claim { mark: mark(text), by: ClaimedBy::Card };
+        MarksMeasured {
+            read_mb_s: Some(mb_s),
+            claims: claims.iter().map(claim).collect(),
+            ..MarksMeasured::default()
+        }
+    }
+
+    #[test]
+    fn a_class_4_card_that_reads_40_mb_s_speaks_uhs_as_in_seed_002() {
+        let bus = implied(&reading(40.0, &["C4"])).unwrap();
+        assert_eq!((bus.family.as_str(), bus.above_claim), ("UHS-I", true));
+        let bus = implied(&reading(22.0, &["C4"])).unwrap();
+        assert_eq!((bus.mode.as_str(), bus.above_claim), ("High Speed", false));
+        // A card that claims U1 is a UHS card anyway.
+        assert!(!implied(&reading(40.0, &["C10", "U1"])).unwrap().above_claim);
+    }
+
+    #[test]
+    fn a_bus_that_carries_less_than_the_mark_asks_for_is_no_fault_of_the_card() {
+        let mut found = reading(22.0, &["U3"]);
+        found.bus.ceiling_mb_s = Some(25.0);
+        let why = hides(&found, mark("U3"), 30.0).unwrap();
+        assert!(why.contains("25.0 MB/s"), "{why}");
+        found.bus = Default::default();
+        found.read_mb_s = Some(90.0);
+        assert_eq!(hides(&found, mark("U3"), 30.0), None);
+    }
+
+    #[test]
+    fn a_card_of_sd_express_in_a_uhs_reader_gives_no_answer_about_its_class() {
+        let mut found = reading(90.0, &["E300"]);
+        found.bus.mode = Some("SDR104".to_owned());
+        assert!(lacks(&found, mark("E300")).unwrap().contains("SDR104"));
+    }
+}

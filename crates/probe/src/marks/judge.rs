@@ -1,0 +1,105 @@
+//! From figures to outcomes: each mark by its demands, and for each letter the highest mark that the card would meet.
+
+use super::parts::{Facts, parts};
+use super::{Family, Options, bus};
+use cardscope_model::judged_mark::{Highest, JudgedMark, MarksMeasured, Outcome, Part};
+use cardscope_model::mark::Mark;
+
+const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
+
+/// Judges every mark that is claimed or whose letter this host can test at all.
+pub(super) fn all(into: &mut MarksMeasured, options: &Options, family: Family) {
+    into.implied_bus = bus::implied(into);
+    let facts = Facts { found: into, family };
+    let mut judged = Vec::new();
+    for mark in Mark::all() {
+        if mark.letter() != 'E' || into.bus.pcie || options.claims('E') {
+            judged.push(one(mark, &facts, options));
+        }
+    }
+    imply(&mut judged);
+    into.highest = LETTERS.iter().filter_map(|letter| highest(*letter, &judged)).collect();
+    into.judged = judged;
+}
+
+fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
+    let parts = parts(mark, facts);
+    let deciding = |outcome: Outcome| parts.iter().find(|part| part.outcome == outcome);
+    let lacking = bus::lacks(facts.found, mark);
+    let weakest = weakest(&parts);
+    let (outcome, because) = match (deciding(Outcome::Missed), lacking, deciding(Outcome::NotTestable)) {
+        (_, Some(why), _) => (Outcome::NotTestable, why),
+        (Some(part), None, _) => (Outcome::Missed, words(part)),
+        (None, None, Some(part)) => (Outcome::NotTestable, words(part)),
+        (None, None, None) => (Outcome::Met, weakest.map_or_else(String::new, words)),
+    };
+    JudgedMark {
+        mark,
+        claimed_by: options.claimed_by(mark),
+        outcome,
+        because,
+        margin: weakest.and_then(|part| part.margin),
+        borderline: outcome != Outcome::NotTestable && weakest.is_some_and(|part| part.borderline),
+        confidence: confidence(outcome, &parts),
+        parts,
+    }
+}
+
+/// The demand with the smallest margin: of the speeds and rates, since it is them that a mark promises; the limits of
+/// single times are so wide that nearly every card keeps them.
+fn weakest(parts: &[Part]) -> Option<&Part> {
+    parts
+        .iter()
+        .filter(|part| part.margin.is_some() && part.unit != "ms")
+        .min_by(|a, b| a.margin.unwrap_or(0.0).total_cmp(&b.margin.unwrap_or(0.0)))
+}
+
+fn words(part: &Part) -> String {
+    let figure = part.measured.map(|measured| {
+        format!("{}: {} {}, {} demanded", part.what, figure(measured), part.unit, figure(part.demanded))
+    });
+    match (figure, part.outcome, &part.because) {
+        (Some(figure), Outcome::NotTestable, Some(why)) => format!("{why} ({figure})"),
+        (Some(figure), ..) => figure,
+        (None, _, why) => format!("{}: {}", part.what, why.as_deref().unwrap_or("not measured")),
+    }
+}
+
+fn figure(value: f64) -> String {
+    if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+fn confidence(outcome: Outcome, parts: &[Part]) -> f64 {
+    let of = |wanted: Outcome| parts.iter().filter(move |p| p.outcome == wanted).map(|p| p.confidence);
+    match outcome {
+        Outcome::Met => of(Outcome::Met).fold(1.0, f64::min),
+        Outcome::Missed => of(Outcome::Missed).fold(0.0, f64::max),
+        Outcome::NotTestable => 0.0,
+    }
+}
+
+/// A mark that is met includes the lower ones of its letter, whatever their own recording unit showed.
+fn imply(judged: &mut [JudgedMark]) {
+    let met: Vec<Mark> = judged.iter().filter(|j| j.outcome == Outcome::Met).map(|j| j.mark).collect();
+    for lower in judged.iter_mut().filter(|j| j.outcome != Outcome::Met) {
+        let higher = met.iter().find(|mark| mark.implied().any(|implied| implied == lower.mark));
+        if let Some(higher) = higher {
+            lower.outcome = Outcome::Met;
+            lower.borderline = false;
+            lower.because = format!("{higher} is met, which includes it");
+            lower.confidence = 0.9;
+        }
+    }
+}
+
+fn highest(letter: char, judged: &[JudgedMark]) -> Option<Highest> {
+    let mut of: Vec<&JudgedMark> = judged.iter().filter(|j| j.mark.letter() == letter).collect();
+    of.sort_by_key(|j| j.mark.number());
+    let met = of.iter().rposition(|j| j.outcome == Outcome::Met);
+    let next = of.get(met.map_or(0, |i| i + 1));
+    let remark = next.map_or_else(String::new, |next| match next.outcome {
+        Outcome::NotTestable => format!("{} is not testable here: {}", next.mark, next.because),
+        _ => format!("{} is missed: {}", next.mark, next.because),
+    });
+    (!of.is_empty()).then(|| Highest { letter, mark: met.map(|i| of[i].mark), remark })
+}

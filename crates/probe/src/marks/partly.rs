@@ -1,0 +1,108 @@
+//! Allocation units of which a part is in use: the card has to move what is in use out of the way. Classes C2 to C6 may
+//! be recorded to such units, by a formula with the speed of writing (Pw) and of moving (Pm) (Physical Layer
+//! Specification 4.13.1.3).
+
+use super::sequential::worst_unit;
+use super::{Cut, Options};
+use crate::card::Piece;
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_model::judged_mark::{MarksMeasured, PartlyUsed};
+use cardscope_model::units::mb_per_s;
+
+/// Units that are written half.
+const UNITS: u64 = 2;
+
+/// Moving that costs less than this share of the writing is none: timing does not show it.
+const SHOWS: f64 = 0.05;
+
+/// `(N − Nu)·Pm·Pw / ((N − Nu)·Pm + Nu·Pw)`: the speed of filling units of which the share `used` is in use.
+pub(super) fn formula(write_mb_s: f64, move_mb_s: f64, used: f64) -> f64 {
+    let free = 1.0 - used;
+    let below = free * move_mb_s + used * write_mb_s;
+    if below > 0.0 { free * move_mb_s * write_mb_s / below } else { 0.0 }
+}
+
+/// The same, solved for the speed of moving; `None` where nothing of it shows.
+fn move_speed(write_mb_s: f64, half_mb_s: f64) -> Option<f64> {
+    // With half of the units in use: 1/half = 1/Pw + 1/Pm.
+    let rest = 1.0 / half_mb_s - 1.0 / write_mb_s;
+    (rest > SHOWS / write_mb_s).then(|| 1.0 / rest)
+}
+
+pub(super) fn measure(
+    site: &mut Site<'_, '_>,
+    options: &Options,
+    cut: Cut,
+    into: &mut MarksMeasured,
+) -> Result<(), Stop> {
+    // The recording unit of the classes that may use such units is the last one that was written with.
+    let low = options.claimed.iter().any(|c| c.mark.letter() == 'C' && c.mark.number() < 10);
+    let Some(whole) = into.writing.last().filter(|w| low || worst_unit(w) < 10.0) else { return Ok(()) };
+    let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
+    if !site.may_write(2 * UNITS * cut.unit) || !site.has_time(cut.unit as f64 / 1e6) {
+        into.left_out.push("allocation units that are partly in use: the limits were reached".to_owned());
+        return Ok(());
+    }
+    site.phase("writing into units that are partly in use");
+    let Some(half_mb_s) = half(site, cut, io)? else { return Ok(()) };
+    let measured = move_speed(write_mb_s, half_mb_s);
+    let slower = [measured, options.stated_move_mb_s].into_iter().flatten().reduce(f64::min);
+    into.partly_used = Some(PartlyUsed {
+        used_share: 0.5,
+        mb_s: half_mb_s,
+        move_mb_s: measured,
+        stated_move_mb_s: options.stated_move_mb_s,
+        formula_mb_s: slower.map_or(write_mb_s.min(half_mb_s), |pm| formula(write_mb_s, pm, 0.5)),
+    });
+    Ok(())
+}
+
+/// Writes every second recording unit of some allocation units, and begins another one, so that what is half done has to
+/// be tidied up; MB/s of what was written.
+fn half(site: &mut Site<'_, '_>, cut: Cut, io: u32) -> Result<Option<f64>, Stop> {
+    site.shape(io, 1)?;
+    let mut at = Vec::new();
+    for _ in 0..=UNITS {
+        let start = cut.place(site, cut.unit);
+        at.push(
+            (0..cut.unit / u64::from(io))
+                .step_by(2)
+                .map(move |n| Piece { offset: start + n * u64::from(io), len: io }),
+        );
+    }
+    let mut units: Vec<Vec<Piece>> = at.into_iter().map(Iterator::collect).collect();
+    // Of the last unit only the first piece: it makes the card close the one before.
+    if let Some(last) = units.last_mut() {
+        last.truncate(1);
+    }
+    let all = units.concat();
+    site.prepare(&all)?;
+    let (mut bytes, mut seconds) = (0, 0.0);
+    site.write_course(all, |piece, at| {
+        bytes += u64::from(piece.len);
+        seconds = at;
+    })?;
+    Ok((bytes > 0 && seconds > 0.0).then(|| mb_per_s(bytes, seconds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_formula_is_that_of_the_specification() {
+        // N = 64, Nu = 16, Pw = 6, Pm = 3: 48·3·6 / (48·3 + 16·6) = 864 / 240 = 3.6 MB/s.
+        assert!((formula(6.0, 3.0, 0.25) - 3.6).abs() < 1e-12);
+        // Nothing in use: the speed of writing. Everything in use: nothing can be written.
+        assert!((formula(6.0, 3.0, 0.0) - 6.0).abs() < 1e-12);
+        assert!(formula(6.0, 3.0, 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn moving_is_found_again_from_a_half_used_unit() {
+        let half = formula(8.0, 4.0, 0.5);
+        assert!((move_speed(8.0, half).unwrap() - 4.0).abs() < 1e-9);
+        assert_eq!(move_speed(8.0, 7.9), None);
+    }
+}

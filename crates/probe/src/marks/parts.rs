@@ -1,0 +1,306 @@
+//! The demands of a mark, each with the figure that was measured for it.
+
+use super::random::TEST_AREA;
+use super::sequential::{LARGE, recording_units, worst_unit};
+use super::{Family, bus};
+use cardscope_analysis::sprt;
+use cardscope_model::judged_mark::{MarksMeasured, Outcome, Part, RandomRate, SequentialWrite};
+use cardscope_model::mark::Mark;
+use cardscope_model::units::{KIB, MIB};
+
+/// Speeds in order within this share of the demand may fall on either side next time; random rates within the other.
+const CLOSE_SPEED: f64 = 0.05;
+const CLOSE_RATE: f64 = 0.1;
+/// Reads at a queue depth of 32 that gain so much show that the queue is in use (`flash-behaviour` 3.9).
+const QUEUE_GAIN: f64 = 1.6;
+/// Average and longest time of a round of small writes, in ms (`sd-facts` 5.1).
+const SMALL_AVERAGE_MS: f64 = 100.0;
+const SMALL_LONGEST_MS: f64 = 750.0;
+/// Longest write and read of an E class in ms (`sd-facts` 5.4).
+const EXPRESS_WRITE_MS: f64 = 250.0;
+const EXPRESS_READ_MS: f64 = 100.0;
+/// A host that takes this share of the time that a demand leaves for an I/O is in the way.
+const HOST_SHARE: f64 = 0.5;
+/// The specification's own volume for sustained writing.
+const SUSTAINED: u64 = 1024 * MIB;
+
+/// Facts that the parts are made from.
+pub(super) struct Facts<'a> {
+    pub(super) found: &'a MarksMeasured,
+    pub(super) family: Family,
+}
+
+/// The demands of a mark.
+pub(super) fn parts(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    match mark.letter() {
+        'A' => application(mark, facts),
+        'E' => express(mark, facts),
+        _ => class(mark, facts),
+    }
+}
+
+fn class(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    let found = facts.found;
+    let demand = mark.demand().write_mb_s;
+    let io = recording_unit(mark, facts.family);
+    let same = |w: &&SequentialWrite| w.io_bytes == u64::from(io);
+    let writing = found.writing.iter().find(same).or(found.writing.first());
+    let mut parts = vec![writing.map_or_else(
+        || missing("writing in order", demand, "MB/s", "no allocation unit was written"),
+        |w| in_order(mark, found, w),
+    )];
+    parts.extend(after_cache(mark, found));
+    parts.extend(small_writes(mark, found));
+    parts.extend(single_read(mark, facts));
+    parts
+}
+
+fn recording_unit(mark: Mark, family: Family) -> u32 {
+    let (c4, c6) = recording_units(family);
+    match (mark.letter(), mark.number()) {
+        ('C', 2 | 4) => c4,
+        ('C', 6) => c6,
+        _ => LARGE,
+    }
+}
+
+/// The worst stretch of writing in order: of 4 MiB for C and U, of a speed unit for V.
+fn in_order(mark: Mark, found: &MarksMeasured, w: &SequentialWrite) -> Part {
+    let demand = mark.demand().write_mb_s;
+    let video = mark.letter() == 'V' && !w.speed_units_mb_s.is_empty();
+    let speeds: Vec<f64> = if video {
+        w.speed_units_mb_s.clone()
+    } else {
+        w.units.iter().map(|unit| unit.worst_4mib_mb_s).collect()
+    };
+    let worst = if video { speeds.iter().copied().fold(f64::INFINITY, f64::min) } else { worst_unit(w) };
+    let stretch = if video { w.speed_unit_bytes } else { w.au_bytes.min(4 * MIB) };
+    let what = format!("writing {} KiB in order, worst {} MiB", w.io_bytes / KIB, tidy(stretch));
+    let mut part = at_least(what, demand, worst, "MB/s", CLOSE_SPEED);
+    let of_unit = sprt::rate(&speeds, demand).null_probability();
+    part.confidence = sure(part.outcome, of_unit);
+    part.because = hidden(&mut part, bus::hides(found, mark, demand));
+    part
+}
+
+/// A whole number of MiB, or one decimal.
+fn tidy(bytes: u64) -> String {
+    if bytes.is_multiple_of(MIB) {
+        (bytes / MIB).to_string()
+    } else {
+        format!("{:.1}", bytes as f64 / MIB as f64)
+    }
+}
+
+fn after_cache(mark: Mark, found: &MarksMeasured) -> Option<Part> {
+    let speed = found.after_cache_mb_s?;
+    let demand = mark.demand().write_mb_s;
+    let mut part =
+        at_least("writing in order behind the card's cache".to_owned(), demand, speed, "MB/s", CLOSE_SPEED);
+    part.because = hidden(&mut part, bus::hides(found, mark, demand));
+    Some(part)
+}
+
+/// Rounds of small writes count where they went where a file system makes them.
+fn small_writes(mark: Mark, found: &MarksMeasured) -> Vec<Part> {
+    let Some(small) = found.small_writes.as_ref() else { return Vec::new() };
+    let of = |what: &str, limit: f64, measured: f64| {
+        let mut part =
+            at_most(format!("{what} of a file system's small writes"), limit, measured * 1e3, "ms");
+        if !small.at_start && part.outcome == Outcome::Missed {
+            part.outcome = Outcome::Met;
+            part.because = Some(
+                "for information only: they went to the middle of the card, and many cards treat the start, where a file system has its tables, better"
+                    .to_owned(),
+            );
+        }
+        part
+    };
+    let mut parts = vec![of("average", SMALL_AVERAGE_MS, small.worst_average_s)];
+    if mark.letter() != 'U' {
+        parts.push(of("longest round", SMALL_LONGEST_MS, small.longest_s));
+    }
+    parts
+}
+
+/// One read of 4 KiB: the median, since a host has slow moments of its own.
+fn single_read(mark: Mark, facts: &Facts<'_>) -> Option<Part> {
+    let (median, _) = facts.found.read_4k_s?;
+    let limit = if facts.family == Family::Extended || mark.letter() != 'C' { 20.0 } else { 12.0 };
+    Some(at_most("single read of 4 KiB, median".to_owned(), limit, median * 1e3, "ms"))
+}
+
+fn application(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    let found = facts.found;
+    let demand = mark.demand();
+    let mut parts = vec![sustained(mark, found)];
+    for (write, least) in [(false, demand.random_read_iops), (true, demand.random_write_iops)] {
+        let Some(least) = least else { continue };
+        parts.push(random(mark, found, write, least));
+    }
+    parts
+}
+
+fn sustained(mark: Mark, found: &MarksMeasured) -> Part {
+    let demand = mark.demand().write_mb_s;
+    let Some(w) = found.writing.first() else {
+        return missing("sustained writing", demand, "MB/s", "no allocation unit was written");
+    };
+    let what = format!("sustained writing over {} MiB", w.bytes / MIB);
+    let mut part = at_least(what, demand, w.mb_s, "MB/s", CLOSE_SPEED);
+    part.because = hidden(&mut part, bus::hides(found, mark, demand)).or_else(|| {
+        (w.bytes < SUSTAINED)
+            .then(|| "the specification writes 1 GiB; with --erase this does, too".to_owned())
+    });
+    part
+}
+
+/// Random I/O in the test area: with the queue for A2 where the host uses it, one at a time otherwise.
+fn random(mark: Mark, found: &MarksMeasured, write: bool, least: f64) -> Part {
+    let what = if write { "random 4 KiB writes" } else { "random 4 KiB reads" };
+    let of = |deep: bool| {
+        found.random.iter().find(|r| {
+            r.write == write && (r.depth > 1) == deep && r.span_bytes <= TEST_AREA && decides(found, r)
+        })
+    };
+    let queued = (mark.number() >= 2).then(|| of(true)).flatten();
+    let single = of(false);
+    let best = [queued, single].into_iter().flatten().max_by(|a, b| a.iops.total_cmp(&b.iops));
+    let Some(rate) = best else { return missing(what, least, "IOPS", "it was not measured") };
+    let depth = rate.depth;
+    let what = format!("{what} over {} MiB, queue depth {depth}", rate.span_bytes / MIB);
+    let mut part = at_least(what, least, rate.iops, "IOPS", CLOSE_RATE);
+    part.confidence = sure(part.outcome, sprt::rate(&rate.slices_iops, least).null_probability());
+    let why = queue_unused(mark, found)
+        .or_else(|| host_is_slow(found, least))
+        .or_else(|| bus::hides(found, mark, 10.0));
+    part.because = hidden(&mut part, why).or_else(|| conditions(rate));
+    part
+}
+
+/// The span that decides is the test area, or all there is where that is less.
+fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
+    let largest = found.random.iter().map(|r| r.span_bytes).filter(|s| *s <= TEST_AREA).max();
+    largest == Some(rate.span_bytes)
+}
+
+/// Where the host leaves the card's queue unused, A2 cannot be shown.
+fn queue_unused(mark: Mark, found: &MarksMeasured) -> Option<String> {
+    if mark.number() < 2 || found.bus.queue == Some(true) {
+        return None;
+    }
+    if found.bus.queue == Some(false) {
+        return Some("this host does not use the card's command queue, with which A2 is promised".to_owned());
+    }
+    let gain = queue_gain(found)?;
+    (gain < QUEUE_GAIN).then(|| {
+        format!(
+            "A2 is promised with the card's command queue, and nothing of it arrives here: many reads at once are {gain:.2} times as fast as one at a time"
+        )
+    })
+}
+
+/// Reads with a queue over reads without.
+pub(super) fn queue_gain(found: &MarksMeasured) -> Option<f64> {
+    let of = |deep: bool| {
+        let rate = found.random.iter().find(|r| !r.write && (r.depth > 1) == deep && decides(found, r));
+        rate.map(|r| r.iops)
+    };
+    Some(of(true)? / of(false).filter(|iops| *iops > 0.0)?)
+}
+
+fn host_is_slow(found: &MarksMeasured, least: f64) -> Option<String> {
+    let null = found.null_command_s.filter(|null| *null > HOST_SHARE / least)?;
+    Some(format!(
+        "reader and host alone take {:.2} ms an I/O, and the mark leaves {:.2} ms",
+        null * 1e3,
+        1e3 / least
+    ))
+}
+
+fn conditions(rate: &RandomRate) -> Option<String> {
+    let area = if rate.preconditioned { "an area just written in order" } else { "an area as it was found" };
+    Some(format!("in {area}, on a card that was not filled to 75 % before"))
+}
+
+fn express(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    let found = facts.found;
+    let demand = mark.demand();
+    let mut parts = Vec::new();
+    for (write, least, longest) in
+        [(true, Some(demand.write_mb_s), EXPRESS_WRITE_MS), (false, demand.read_mb_s, EXPRESS_READ_MS)]
+    {
+        let (Some(least), what) = (least, if write { "writing" } else { "reading" }) else { continue };
+        let Some(stream) = found.streams.iter().find(|s| s.write == write) else {
+            parts.push(missing(&format!("{what}, worst 600 MB"), least, "MB/s", "it was not measured"));
+            continue;
+        };
+        let title = format!("{what} with a full queue, worst 600 MB of {}", stream.bytes / 1_000_000);
+        let mut part = at_least(title, least, stream.worst_mb_s, "MB/s", CLOSE_SPEED);
+        part.because = hidden(&mut part, bus::hides(found, mark, least));
+        parts.push(part);
+        parts.push(at_most(
+            format!("longest time between two ends of {what}"),
+            longest,
+            stream.longest_s * 1e3,
+            "ms",
+        ));
+    }
+    parts.extend(after_cache(mark, found));
+    parts
+}
+
+fn at_least(what: String, demanded: f64, measured: f64, unit: &str, close: f64) -> Part {
+    part(what, demanded, measured, unit, measured / demanded - 1.0, close)
+}
+
+fn at_most(what: String, demanded: f64, measured: f64, unit: &str) -> Part {
+    part(what, demanded, measured, unit, 1.0 - measured / demanded, CLOSE_RATE)
+}
+
+fn part(what: String, demanded: f64, measured: f64, unit: &str, margin: f64, close: f64) -> Part {
+    let outcome = if margin >= 0.0 { Outcome::Met } else { Outcome::Missed };
+    let borderline = margin.abs() < close;
+    Part {
+        what,
+        demanded,
+        measured: Some(measured),
+        unit: unit.to_owned(),
+        outcome,
+        margin: Some(margin),
+        borderline,
+        confidence: if borderline { 0.7 } else { 0.95 },
+        because: None,
+    }
+}
+
+fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> Part {
+    Part {
+        what: what.to_owned(),
+        demanded,
+        measured: None,
+        unit: unit.to_owned(),
+        outcome: Outcome::NotTestable,
+        margin: None,
+        borderline: false,
+        confidence: 0.0,
+        because: Some(because.to_owned()),
+    }
+}
+
+/// A demand that is missed for a reason that is not the card's is not testable.
+fn hidden(part: &mut Part, why: Option<String>) -> Option<String> {
+    if part.outcome != Outcome::Missed {
+        return None;
+    }
+    if why.is_some() {
+        part.outcome = Outcome::NotTestable;
+    }
+    why
+}
+
+/// How sure an outcome is, from the probability that the demand is met.
+fn sure(outcome: Outcome, met: f64) -> f64 {
+    let right = if outcome == Outcome::Missed { 1.0 - met } else { met };
+    right.clamp(0.5, 0.99)
+}

@@ -1,0 +1,115 @@
+//! Reading and writing as SD Express classes are judged: large I/Os, a queue that is never empty, the slowest 600 MB in
+//! a row (Physical Layer Specification 8.4, `sd-facts` 5.4).
+
+use super::Options;
+use crate::card::{Piece, pieces};
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_model::judged_mark::{MarksMeasured, QueuedStream};
+use cardscope_model::units::{MIB, mb_per_s};
+
+/// The specification's write size is 4, 5 or 6 MB.
+const BLOCK: u32 = 4 * MIB as u32;
+/// I/Os in flight: enough that the card never waits.
+const DEPTH: u32 = 8;
+/// Bytes of the window that counts: 600 MB in whole blocks.
+const WINDOW: u64 = 600_000_000 / BLOCK as u64 * BLOCK as u64;
+/// Windows by default, and where content may go.
+const WINDOWS: u64 = 2;
+const WINDOWS_THOROUGH: u64 = 8;
+
+pub(super) fn measure(
+    site: &mut Site<'_, '_>,
+    options: &Options,
+    into: &mut MarksMeasured,
+) -> Result<(), Stop> {
+    if !options.bus.pcie {
+        return Ok(());
+    }
+    let windows = if options.thorough { WINDOWS_THOROUGH } else { WINDOWS };
+    for write in [false, true] {
+        let what = if write { "writing" } else { "reading" };
+        let bytes = windows * WINDOW;
+        let needed = bytes as f64 / 2e8 * if write && site.keeps_data() { 3.0 } else { 1.0 };
+        if site.region.len < bytes || write && !site.may_write(bytes) || !site.has_time(needed) {
+            let bytes = bytes / 1_000_000;
+            into.left_out.push(format!("{what} {bytes} MB with a full queue for the E classes: the limits or the size do not allow it"));
+            continue;
+        }
+        site.phase(&format!("{what} with a full queue"));
+        into.streams.extend(stream(site, write, bytes)?);
+    }
+    Ok(())
+}
+
+fn stream(site: &mut Site<'_, '_>, write: bool, bytes: u64) -> Result<Option<QueuedStream>, Stop> {
+    site.shape(BLOCK, DEPTH)?;
+    let places = (site.region.len - bytes) / (64 * MIB) + 1;
+    let start = site.region.start + site.random.below(places) * 64 * MIB;
+    let start = start.min(site.region.start + site.region.len - bytes);
+    let all: Vec<Piece> = pieces(start, start + bytes, BLOCK).collect();
+    let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
+    let hear = |piece: Piece, at: f64| ends.push((u64::from(piece.len), at));
+    if write {
+        site.prepare(&all)?;
+        site.write_course(all, hear)?;
+    } else {
+        site.read_course(all, hear)?;
+    }
+    Ok(summary(write, &ends))
+}
+
+/// The first I/Os fill the queue: they do not count.
+fn summary(write: bool, ends: &[(u64, f64)]) -> Option<QueuedStream> {
+    let (warm, rest) = ends.split_at_checked(DEPTH as usize)?;
+    let began = warm.last()?.1;
+    let bytes: u64 = rest.iter().map(|(len, _)| len).sum();
+    let seconds = rest.last()?.1 - began;
+    let before = |i: usize| if i == 0 { began } else { rest[i - 1].1 };
+    Some(QueuedStream {
+        write,
+        io_bytes: u64::from(BLOCK),
+        bytes,
+        mb_s: mb_per_s(bytes, seconds),
+        worst_mb_s: worst(began, rest),
+        longest_s: (0..rest.len()).map(|i| rest[i].1 - before(i)).fold(0.0, f64::max),
+    })
+}
+
+/// The slowest window, wherever it begins.
+fn worst(began: f64, ends: &[(u64, f64)]) -> f64 {
+    let count = (WINDOW / u64::from(BLOCK)) as usize;
+    let count = count.min(ends.len());
+    let speed = |first: usize| {
+        let from = if first == 0 { began } else { ends[first - 1].1 };
+        let bytes: u64 = ends[first..first + count].iter().map(|(len, _)| len).sum();
+        mb_per_s(bytes, ends[first + count - 1].1 - from)
+    };
+    (0..=ends.len() - count).map(speed).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_six_hundred_megabytes_count_wherever_they_begin() {
+        // 450 blocks at 400 MB/s with 143 blocks (600 MB) at 200 MB/s among them.
+        let block = f64::from(BLOCK) / 1e6;
+        let mut at = 0.0;
+        let ends: Vec<(u64, f64)> = (0..450)
+            .map(|i| {
+                at += block / if (200..343).contains(&i) { 200.0 } else { 400.0 };
+                (u64::from(BLOCK), at)
+            })
+            .collect();
+        let found = summary(true, &ends).unwrap();
+        assert!((found.worst_mb_s - 200.0).abs() < 1.0, "{found:?}");
+        assert!((found.mb_s - 400.0 * 442.0 / (442.0 + 143.0)).abs() < 1.0, "{found:?}");
+    }
+
+    #[test]
+    fn fewer_ios_than_fill_the_queue_say_nothing() {
+        assert_eq!(summary(false, &[(1, 1.0)]), None);
+    }
+}

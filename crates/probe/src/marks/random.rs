@@ -1,0 +1,299 @@
+//! Random 4 KiB I/O for the A classes: over the test area of 256 MiB, a smaller span and the whole card, one at a time
+//! and with the card's queue. As many slices of a quarter of a second as a sequential test needs to tell the rate from
+//! the demands (reference page `flash-behaviour` 3.10).
+
+use super::Options;
+use super::sequential::worst_unit;
+use crate::card::{Piece, pieces};
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_analysis::sprt::{self, Verdict};
+use cardscope_engine::target::Region;
+use cardscope_model::judged_mark::{MarksMeasured, RandomRate};
+use cardscope_model::mark::Mark;
+use cardscope_model::units::MIB;
+
+/// The specification's test area (RPTU), taken as MiB.
+pub const TEST_AREA: u64 = 256 * MIB;
+
+/// Size of a random I/O.
+const SMALL: u32 = 4096;
+/// Seconds of a slice.
+const SLICE: f64 = 0.25;
+/// Slices before anything is decided; the first third of them is the start-up and does not count.
+const LEAST_SLICES: usize = 12;
+/// Seconds after which a clear rate is good enough, and a close one.
+const CLEAR: f64 = 10.0;
+const CLOSE: f64 = 30.0;
+/// Seconds for what decides nothing.
+const ASIDE: f64 = 4.0;
+/// A rate within this share of a demand is close to it.
+const NEAR: f64 = 0.1;
+/// One stall that did not happen but might: the specification's busy limits for writing and reading.
+const WRITE_STALL: f64 = 0.25;
+const READ_STALL: f64 = 0.02;
+/// Queue depth where the card states none.
+const DEPTH: u32 = 32;
+/// Pages whose content is saved at a time, at first; doubled each time, so that the journal is synced seldom.
+const SAVED_AT_FIRST: usize = 128;
+const SAVED_AT_MOST: usize = 4096;
+
+/// One thing to be measured.
+#[derive(Debug, Clone, Copy)]
+struct Task {
+    write: bool,
+    area: Region,
+    depth: u32,
+    preconditioned: bool,
+    /// True where the figure decides about a mark; others only tell more.
+    decides: bool,
+}
+
+pub(super) fn measure(
+    site: &mut Site<'_, '_>,
+    options: &Options,
+    into: &mut MarksMeasured,
+) -> Result<(), Stop> {
+    let area = test_area(site);
+    let preconditioned = precondition(site, options, area, into)?;
+    let region = site.region;
+    let task = |write, area: Region, depth| Task {
+        write,
+        area,
+        depth,
+        preconditioned: preconditioned && area.len <= TEST_AREA,
+        decides: area.len == TEST_AREA.min(region.len),
+    };
+    // From narrow to wide: what random writes leave behind in a card weighs the more, the further apart they were.
+    let mut spans: Vec<Region> = options
+        .spans
+        .iter()
+        .filter(|span| **span != TEST_AREA && **span < region.len)
+        .map(|span| around(area, region, *span))
+        .chain([area])
+        .chain((region.len > area.len).then_some(region))
+        .collect();
+    spans.sort_by_key(|span| span.len);
+    for span in spans {
+        run(site, task(false, span, 1), into)?;
+        run(site, task(true, span, 1), into)?;
+        if span == area {
+            queue(site, options, area, &task, into)?;
+        }
+    }
+    Ok(())
+}
+
+/// A random place for the test area, on a whole MiB.
+fn test_area(site: &mut Site<'_, '_>) -> Region {
+    let len = TEST_AREA.min(site.region.len / MIB * MIB);
+    let places = (site.region.len - len) / MIB + 1;
+    Region { start: site.region.start + site.random.below(places) * MIB, len }
+}
+
+/// `span` bytes that hold the area, or lie in it.
+fn around(area: Region, all: Region, span: u64) -> Region {
+    let last = all.start + all.len - span;
+    Region { start: area.start.min(last), len: span }
+}
+
+/// Writes the test area in order, as the specification does before it measures.
+fn precondition(
+    site: &mut Site<'_, '_>,
+    options: &Options,
+    area: Region,
+    into: &mut MarksMeasured,
+) -> Result<bool, Stop> {
+    if !options.precondition {
+        return Ok(false);
+    }
+    let speed = into.writing.first().map_or(5.0, worst_unit).max(0.1);
+    let seconds = area.len as f64 / 1e6 / speed * if site.keeps_data() { 2.5 } else { 1.0 };
+    if !site.may_write(area.len) || !site.has_time(seconds) {
+        into.left_out
+            .push("writing the test area in order before random I/O: the limits do not allow it".to_owned());
+        return Ok(false);
+    }
+    site.phase("writing the test area of random I/O");
+    let block = 4 * MIB as u32;
+    site.shape(block, 2)?;
+    let all: Vec<Piece> = pieces(area.start, area.start + area.len, block).collect();
+    site.prepare(&all)?;
+    site.write_course(all, |_, _| ())?;
+    Ok(true)
+}
+
+/// The same with the card's queue, where the host may use it, and A2 is claimed or within reach.
+fn queue(
+    site: &mut Site<'_, '_>,
+    options: &Options,
+    area: Region,
+    task: &impl Fn(bool, Region, u32) -> Task,
+    into: &mut MarksMeasured,
+) -> Result<(), Stop> {
+    let claimed = options.claimed.iter().any(|c| c.mark.letter() == 'A' && c.mark.number() >= 2);
+    let in_area = into.random.iter().filter(|r| r.span_bytes == area.len);
+    let a1 = in_area.into_iter().all(|r| r.iops >= if r.write { 500.0 } else { 1500.0 });
+    if options.bus.queue == Some(false) || !(claimed || a1) {
+        return Ok(());
+    }
+    let depth = options.bus.queue_depth.unwrap_or(DEPTH).clamp(2, 64);
+    run(site, task(false, area, depth), into)?;
+    run(site, task(true, area, depth), into)
+}
+
+fn run(site: &mut Site<'_, '_>, task: Task, into: &mut MarksMeasured) -> Result<(), Stop> {
+    let what = if task.write { "writes" } else { "reads" };
+    let over = task.area.len / MIB;
+    if !site.has_time(SLICE * LEAST_SLICES as f64) {
+        into.left_out
+            .push(format!("random {what} over {over} MiB at queue depth {}: no time left", task.depth));
+        return Ok(());
+    }
+    site.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {}", task.depth));
+    match rate(site, task)? {
+        Some(rate) => into.random.push(rate),
+        None => into.left_out.push(format!(
+            "random {what} over {over} MiB at queue depth {}: the limits ended them before there was a rate",
+            task.depth
+        )),
+    }
+    Ok(())
+}
+
+/// Rates per slice, until the demands are decided or the limits are reached.
+fn rate(site: &mut Site<'_, '_>, task: Task) -> Result<Option<RandomRate>, Stop> {
+    site.shape(SMALL, task.depth)?;
+    let mut pool = Pool { pages: Vec::new(), next: SAVED_AT_FIRST };
+    let mut slices: Vec<(u64, f64)> = Vec::new();
+    let mut count = task.depth as usize * 4;
+    let mut seconds = 0.0;
+    while !enough(&slices, seconds, task) && site.has_time(SLICE) {
+        let Some(wanted) = pool.take(site, task, count)? else { break };
+        let (mut ended, mut last) = (0, 0.0);
+        let hear = |_: Piece, at: f64| {
+            ended += 1;
+            last = at;
+        };
+        if task.write {
+            site.write_course(wanted, hear)?
+        } else {
+            site.read_course(wanted, hear)?
+        }
+        if ended == 0 || last <= 0.0 {
+            break;
+        }
+        slices.push((ended, last));
+        seconds += last;
+        // A slice of a few slow writes must not grow to a minute, nor one of fast reads be all overhead.
+        let fits = (ended as f64 / last * SLICE) as usize;
+        count = fits.clamp(1, count * 4).max(task.depth as usize);
+    }
+    Ok(summary(&slices, seconds, task))
+}
+
+/// Pages in random order, saved in growing batches.
+struct Pool {
+    pages: Vec<Piece>,
+    next: usize,
+}
+
+impl Pool {
+    /// The next pages; `None` where no more may be written.
+    fn take(
+        &mut self,
+        site: &mut Site<'_, '_>,
+        task: Task,
+        count: usize,
+    ) -> Result<Option<Vec<Piece>>, Stop> {
+        if self.pages.len() < count {
+            let more = if task.write { self.next.max(count) } else { count };
+            if task.write && !site.may_write(more as u64 * u64::from(SMALL)) {
+                return Ok(None);
+            }
+            let new: Vec<Piece> = (0..more).map(|_| page(site, task.area)).collect();
+            if task.write {
+                site.prepare(&new)?;
+            }
+            self.pages.extend(new);
+            self.next = (self.next * 2).min(SAVED_AT_MOST);
+        }
+        let rest = self.pages.split_off(count);
+        Ok(Some(std::mem::replace(&mut self.pages, rest)))
+    }
+}
+
+fn page(site: &mut Site<'_, '_>, area: Region) -> Piece {
+    let page = site.random.below(area.len / u64::from(SMALL));
+    Piece { offset: area.start + page * u64::from(SMALL), len: SMALL }
+}
+
+/// What counts: the slices after the start-up.
+fn counted(slices: &[(u64, f64)]) -> &[(u64, f64)] {
+    &slices[slices.len() / 3..]
+}
+
+fn iops(slices: &[(u64, f64)]) -> f64 {
+    let seconds: f64 = slices.iter().map(|(_, s)| s).sum();
+    let ios: u64 = slices.iter().map(|(n, _)| n).sum();
+    if seconds > 0.0 { ios as f64 / seconds } else { 0.0 }
+}
+
+fn enough(slices: &[(u64, f64)], seconds: f64, task: Task) -> bool {
+    if slices.len() < LEAST_SLICES || seconds < SLICE * LEAST_SLICES as f64 {
+        // Where a single write takes seconds, a few slices say it all.
+        return seconds > if task.decides { CLEAR } else { ASIDE } && slices.len() >= 3;
+    }
+    if !task.decides {
+        return true;
+    }
+    let counted = counted(slices);
+    let rates: Vec<f64> = counted.iter().map(|(n, s)| *n as f64 / s).collect();
+    let mean = iops(counted);
+    let near = demands(task.write).into_iter().any(|demand| (mean / demand - 1.0).abs() < NEAR);
+    let limit = if near { CLOSE } else { CLEAR };
+    seconds >= limit
+        || demands(task.write).into_iter().all(|demand| decided(counted, &rates, demand, task.write))
+}
+
+/// Decided by the sequential test, where the mean says the same, also if one more stall had come.
+fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, write: bool) -> bool {
+    let mean = iops(counted);
+    let seconds: f64 = counted.iter().map(|(_, s)| s).sum();
+    let stall = if write { WRITE_STALL } else { READ_STALL }.max(longest_stall(counted));
+    let with_stall = mean * seconds / (seconds + stall);
+    match sprt::rate(rates, demand).verdict() {
+        Verdict::Null => with_stall >= demand,
+        Verdict::Alternative => mean < demand,
+        Verdict::Open => false,
+    }
+}
+
+/// What the slowest slice took longer than the median of I/Os would have.
+fn longest_stall(counted: &[(u64, f64)]) -> f64 {
+    let per_io: Vec<f64> = counted.iter().map(|(n, s)| s / (*n).max(1) as f64).collect();
+    let usual = cardscope_analysis::quantile::median(&per_io).unwrap_or(0.0);
+    counted.iter().map(|(n, s)| s - usual * *n as f64).fold(0.0, f64::max)
+}
+
+/// Rates that the A classes ask for, a second.
+pub(super) fn demands(write: bool) -> Vec<f64> {
+    let of =
+        |mark: Mark| if write { mark.demand().random_write_iops } else { mark.demand().random_read_iops };
+    Mark::all().filter(|mark| mark.letter() == 'A').filter_map(of).collect()
+}
+
+fn summary(slices: &[(u64, f64)], seconds: f64, task: Task) -> Option<RandomRate> {
+    let counted = counted(slices);
+    (slices.len() >= 3).then(|| RandomRate {
+        write: task.write,
+        span_bytes: task.area.len,
+        depth: task.depth,
+        preconditioned: task.preconditioned,
+        iops: iops(counted),
+        slices_iops: counted.iter().map(|(n, s)| *n as f64 / s).collect(),
+        ios: slices.iter().map(|(n, _)| n).sum(),
+        seconds,
+        longest_stall_s: longest_stall(counted),
+    })
+}

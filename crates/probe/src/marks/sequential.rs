@@ -1,0 +1,395 @@
+//! Writing in order, in recording units inside allocation units: a class is the speed of the worst unit, so the course
+//! is kept unit by unit (Physical Layer Specification 4.13.1 to 4.13.4).
+//!
+//! A unit that is slow once is written again: a card has slow units, a host has slow moments.
+
+use super::{Cut, Family, Options};
+use crate::card::{Piece, pieces};
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_analysis::quantile::median;
+use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
+use cardscope_model::units::{KIB, MIB, mb_per_s};
+use std::time::Duration;
+
+/// Recording unit of C10, U and V classes.
+pub(super) const LARGE: u32 = 512 * KIB as u32;
+/// Large units are judged by their worst part of this size.
+const PART: u64 = 4 * MIB;
+/// One write waits while another is under way, so that the bus is always busy, as the specification has it.
+const DEPTH: u32 = 2;
+/// Allocation units that are written by default, and at most so many bytes of them.
+const UNITS: u64 = 4;
+const MOST_KEPT: u64 = 128 * MIB;
+/// The same where content may go and time is no matter: 1 GiB is what A classes ask for.
+const UNITS_THOROUGH: u64 = 16;
+const LEAST_THOROUGH: u64 = 1024 * MIB;
+/// A unit this much slower than the usual one is written again.
+const SLOW: f64 = 0.8;
+/// So many rounds of small writes are averaged.
+const ROUNDS: u32 = 8;
+/// Seconds that the first write of a recording may take longer.
+const PREPARATION: f64 = 1.0;
+/// Putting back takes about as long as writing, and saving as long as reading.
+const KEEPING: f64 = 2.5;
+
+/// A stretch as it was written: when each piece ended, in seconds since the first was submitted.
+struct Course {
+    start: u64,
+    ends: Vec<(Piece, f64)>,
+}
+
+pub(super) fn measure(
+    site: &mut Site<'_, '_>,
+    options: &Options,
+    cut: Cut,
+    family: Family,
+    into: &mut MarksMeasured,
+) -> Result<(), Stop> {
+    site.phase("writing in order, unit by unit");
+    // What was written before may still be tidied up inside the card; it shall not count.
+    site.idle(Duration::from_secs(1));
+    let total = volume(options, cut, site.keeps_data());
+    let mut small = Small::new(site, options, cut);
+    if let Some(found) = pass(site, cut, LARGE, total, Some(&mut small), into)? {
+        into.writing.push(found);
+    }
+    into.small_writes = small.summary();
+    for io in small_units(options, family, into) {
+        if let Some(found) = pass(site, cut, io, total.min(4 * cut.stretch), None, into)? {
+            into.writing.push(found);
+        }
+    }
+    Ok(())
+}
+
+fn volume(options: &Options, cut: Cut, keeps: bool) -> u64 {
+    let whole = |bytes: u64| bytes.div_ceil(cut.stretch).max(1) * cut.stretch;
+    if options.thorough {
+        return whole((UNITS_THOROUGH * cut.unit).max(LEAST_THOROUGH));
+    }
+    let wanted = (UNITS * cut.unit).max(2 * cut.stretch);
+    if keeps { whole(wanted.min(MOST_KEPT)) } else { whole(wanted) }
+}
+
+/// Recording units of the lower C classes: they matter where C10 is out of reach or a lower one is claimed.
+fn small_units(options: &Options, family: Family, into: &MarksMeasured) -> Vec<u32> {
+    let low: Vec<u16> =
+        options.claimed.iter().map(|c| c.mark).filter(|m| m.letter() == 'C').map(|m| m.number()).collect();
+    let slow = into.writing.first().is_some_and(|w| worst_unit(w) < 10.0);
+    if !slow && !low.iter().any(|n| *n < 10) {
+        return Vec::new();
+    }
+    let (c4, c6) = recording_units(family);
+    let mut units = vec![c6];
+    if c4 != c6 && (low.iter().any(|n| *n < 6) || into.writing.first().is_some_and(|w| worst_unit(w) < 6.0)) {
+        units.push(c4);
+    }
+    units
+}
+
+/// Recording units of C2 and C4, and of C6 (`sd-facts` 5.1).
+pub(super) fn recording_units(family: Family) -> (u32, u32) {
+    let kib = KIB as u32;
+    match family {
+        Family::Standard => (16 * kib, 64 * kib),
+        Family::High => (32 * kib, 64 * kib),
+        Family::Extended => (256 * kib, 256 * kib),
+    }
+}
+
+/// The slowest unit, by whole unit where that is at most 4 MiB and by its worst 4 MiB otherwise.
+pub(super) fn worst_unit(found: &SequentialWrite) -> f64 {
+    found.units.iter().map(|unit| unit.worst_4mib_mb_s).fold(f64::INFINITY, f64::min)
+}
+
+/// Writes stretches of `io` bytes until `total` is reached or the limits are.
+fn pass(
+    site: &mut Site<'_, '_>,
+    cut: Cut,
+    io: u32,
+    total: u64,
+    mut small: Option<&mut Small>,
+    into: &mut MarksMeasured,
+) -> Result<Option<SequentialWrite>, Stop> {
+    let mut found = SequentialWrite {
+        io_bytes: u64::from(io),
+        au_bytes: cut.unit,
+        speed_unit_bytes: cut.speed_unit,
+        ..SequentialWrite::default()
+    };
+    let (mut seconds, mut last) = (0.0, 0.0);
+    let began = site.seconds();
+    while found.bytes < total {
+        if !site.may_write(2 * cut.stretch)
+            || !site.has_time(last * if site.keeps_data() { KEEPING } else { 1.0 })
+        {
+            left_out(into, io, found.bytes, total);
+            break;
+        }
+        let stretch_began = site.seconds();
+        let start = cut.place(site, cut.stretch);
+        let course = stretch(site, start, cut.stretch, io, small.as_deref_mut())?;
+        let took = take(&mut found, &course, cut);
+        seconds += took;
+        if took == 0.0 {
+            into.left_out.push("an allocation unit that could not be written or saved".to_owned());
+            break;
+        }
+        if let Some(small) = &mut small {
+            small.rounds(site, ROUNDS.div_ceil((total / cut.stretch).max(1) as u32))?;
+        }
+        last = site.seconds() - stretch_began;
+        into.cost.seconds = site.seconds() - began;
+    }
+    if found.units.is_empty() {
+        return Ok(None);
+    }
+    again(site, cut, io, &mut found)?;
+    found.mb_s = mb_per_s(found.bytes, seconds);
+    Ok(Some(found))
+}
+
+fn left_out(into: &mut MarksMeasured, io: u32, done: u64, total: u64) {
+    into.left_out.push(format!(
+        "{} of {} MiB of writing in order with {} KiB: the limits of time or bytes were reached",
+        (total - done) / MIB,
+        total / MIB,
+        u64::from(io) / KIB
+    ));
+}
+
+/// Writes one stretch; with small writes at the start of the card, those go in between, every 4 MiB.
+fn stretch(
+    site: &mut Site<'_, '_>,
+    start: u64,
+    len: u64,
+    io: u32,
+    small: Option<&mut Small>,
+) -> Result<Course, Stop> {
+    site.shape(LARGE.max(io), DEPTH)?;
+    site.prepare(&pieces(start, start + len, LARGE).collect::<Vec<_>>())?;
+    site.shape(io, DEPTH)?;
+    let mut course = Course { start, ends: Vec::new() };
+    let between = small.filter(|small| small.at_start);
+    let step = if between.is_some() { PART } else { len };
+    let (mut at, mut before) = (start, 0.0);
+    let mut between = between;
+    while at < start + len {
+        let end = (at + step).min(start + len);
+        let ends = &mut course.ends;
+        site.write_course(pieces(at, end, io), |piece, seconds| ends.push((piece, before + seconds)))?;
+        before = course.ends.last().map_or(before, |(_, seconds)| *seconds);
+        if let Some(small) = &mut between {
+            small.rounds(site, 1)?;
+            site.shape(io, DEPTH)?;
+        }
+        at = end;
+    }
+    Ok(excused(course))
+}
+
+/// The course without what its first write took longer than the others: each stretch is a recording that begins, and
+/// the card may still tidy up what was written elsewhere (Physical Layer Specification 4.13.2, 4.13.4: 1 s is allowed).
+fn excused(mut course: Course) -> Course {
+    let mut before = 0.0;
+    let mut times = Vec::with_capacity(course.ends.len());
+    for (_, end) in &course.ends {
+        times.push(end - before);
+        before = *end;
+    }
+    let usual = median(&times).unwrap_or(0.0);
+    let excess = times.first().map_or(0.0, |first| (first - usual).clamp(0.0, PREPARATION));
+    course.ends.iter_mut().for_each(|(_, end)| *end -= excess);
+    course
+}
+
+/// Speeds of consecutive windows of `window` bytes, with their first byte; only whole ones.
+fn windows(course: &Course, window: u64) -> Vec<(u64, f64)> {
+    let mut speeds: Vec<(u64, f64)> = Vec::new();
+    let (mut number, mut bytes, mut began, mut last) = (0, 0, 0.0, 0.0);
+    let mut ends: Vec<&(Piece, f64)> = course.ends.iter().collect();
+    ends.sort_by_key(|(piece, _)| piece.offset);
+    for (piece, end) in ends {
+        let belongs = (piece.offset - course.start) / window;
+        if belongs != number {
+            (number, bytes, began) = (belongs, 0, last);
+        }
+        bytes += u64::from(piece.len);
+        last = end.max(last);
+        if bytes == window && last > began {
+            speeds.push((course.start + number * window, mb_per_s(bytes, last - began)));
+        }
+    }
+    speeds
+}
+
+/// Takes a stretch into the figures; gives its seconds.
+fn take(found: &mut SequentialWrite, course: &Course, cut: Cut) -> f64 {
+    found.units.extend(units(course, cut));
+    found.speed_units_mb_s.extend(windows(course, cut.speed_unit).into_iter().map(|(_, speed)| speed));
+    found.bytes += course.ends.iter().map(|(piece, _)| u64::from(piece.len)).sum::<u64>();
+    let mut before = 0.0;
+    for (_, end) in &course.ends {
+        found.longest_s = found.longest_s.max(end - before);
+        before = *end;
+    }
+    before
+}
+
+fn units(course: &Course, cut: Cut) -> Vec<UnitSpeed> {
+    let parts = windows(course, PART.min(cut.unit));
+    windows(course, cut.unit)
+        .into_iter()
+        .map(|(offset, mb_s)| {
+            let inside = parts.iter().filter(|(at, _)| (offset..offset + cut.unit).contains(at));
+            // 4 MiB are not a part of units such as 6 MiB: then the whole counts, too.
+            let worst = inside.map(|(_, speed)| *speed).fold(mb_s, f64::min);
+            UnitSpeed { offset, mb_s, worst_4mib_mb_s: worst }
+        })
+        .collect()
+}
+
+/// Writes slow units once more, twice where the two disagree; the middle figure stands. Where several units were slow
+/// only once, it is the card that stalls now and then, and the slow figures stand.
+fn again(site: &mut Site<'_, '_>, cut: Cut, io: u32, found: &mut SequentialWrite) -> Result<(), Stop> {
+    let usual = median(&found.units.iter().map(|u| u.worst_4mib_mb_s).collect::<Vec<_>>()).unwrap_or(0.0);
+    let slow: Vec<usize> =
+        (0..found.units.len()).filter(|i| found.units[*i].worst_4mib_mb_s < SLOW * usual).collect();
+    let mut better = Vec::new();
+    for index in slow.iter().copied().take(4) {
+        if !site.may_write(2 * cut.unit) || !site.has_time(1.0) {
+            break;
+        }
+        let first = found.units[index];
+        let mut tries = vec![first];
+        for _ in 0..2 {
+            let course = stretch(site, first.offset, cut.unit, io, None)?;
+            tries.extend(units(&course, cut));
+        }
+        tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
+        let middle = tries[tries.len() / 2];
+        if middle.worst_4mib_mb_s >= SLOW * usual {
+            better.push((index, middle));
+        }
+    }
+    found.slow_once = better.len() as u32;
+    if let [(index, middle)] = better[..] {
+        let (from, to) = (found.units[index].worst_4mib_mb_s, middle.worst_4mib_mb_s);
+        found.units[index] = middle;
+        excuse(found, from, to);
+    }
+    Ok(())
+}
+
+/// The speed unit that holds the one slow moment is as good as its units were when written again.
+fn excuse(found: &mut SequentialWrite, from: f64, to: f64) {
+    let worst = found.speed_units_mb_s.iter_mut().min_by(|a, b| a.total_cmp(b));
+    if let Some(worst) = worst.filter(|worst| **worst < to && from < to) {
+        *worst = to;
+    }
+}
+
+/// Small writes as a file system makes them.
+struct Small {
+    places: [Piece; 3],
+    at_start: bool,
+    ready: bool,
+    times: Vec<f64>,
+}
+
+impl Small {
+    /// At the start of the card where that is allowed; else in a unit of their own, where a card may treat them worse.
+    fn new(site: &mut Site<'_, '_>, options: &Options, cut: Cut) -> Small {
+        let at_start = options.fat && options.card_addresses && site.region.start == 0;
+        let base = if at_start { 0 } else { cut.place(site, cut.unit) };
+        let quarter = cut.unit / 4;
+        let sector = site.sector().max(512);
+        let piece = |n: u64, len: u32| Piece { offset: base + n * quarter / 16384 * 16384, len };
+        Small {
+            places: [piece(0, 16384), piece(1, 16384), piece(2, sector)],
+            at_start,
+            ready: false,
+            times: Vec::new(),
+        }
+    }
+
+    fn rounds(&mut self, site: &mut Site<'_, '_>, count: u32) -> Result<(), Stop> {
+        site.shape(16384, 1)?;
+        if !self.ready {
+            site.prepare(&self.places)?;
+            self.ready = true;
+        }
+        for _ in 0..count {
+            let mut round = 0.0;
+            for place in self.places {
+                let Some(time) = site.write(place)? else { return Ok(()) };
+                round += time;
+            }
+            self.times.push(round);
+        }
+        Ok(())
+    }
+
+    fn summary(&self) -> Option<SmallWrites> {
+        let over = self.times.len().min(ROUNDS as usize);
+        let averages = self.times.windows(over.max(1)).map(|w| w.iter().sum::<f64>() / w.len() as f64);
+        (over > 0).then(|| SmallWrites {
+            rounds: self.times.len() as u32,
+            worst_average_s: averages.fold(0.0, f64::max),
+            longest_s: self.times.iter().copied().fold(0.0, f64::max),
+            at_start: self.at_start,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course(times: &[f64]) -> Course {
+        let mut at = 0.0;
+        let ends = times.iter().enumerate().map(|(i, time)| {
+            at += time;
+            (Piece { offset: 8 * MIB + i as u64 * u64::from(LARGE), len: LARGE }, at)
+        });
+        Course { start: 8 * MIB, ends: ends.collect() }
+    }
+
+    #[test]
+    fn the_worst_four_mib_of_a_unit_count_and_not_its_mean() {
+        // Sixteen writes of 512 KiB: eight at 20 MB/s, eight at 8 MB/s.
+        let fast = f64::from(LARGE) / 20e6;
+        let slow = f64::from(LARGE) / 8e6;
+        let course = course(&[[fast; 8], [slow; 8]].concat());
+        let cut = Cut { unit: 8 * MIB, speed_unit: 8 * MIB, stretch: 8 * MIB, origin: 0 };
+        let found = units(&course, cut);
+        assert_eq!(found.len(), 1);
+        assert!((found[0].worst_4mib_mb_s - 8.0).abs() < 1e-6, "{found:?}");
+        // 8 MiB in 8·512 KiB/20 + 8·512 KiB/8: the harmonic mean.
+        assert!((found[0].mb_s - 2.0 / (1.0 / 20.0 + 1.0 / 8.0)).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn what_a_recording_takes_to_begin_does_not_count_up_to_a_second() {
+        let usual = f64::from(LARGE) / 10e6;
+        let mut times = [usual; 8];
+        times[0] += 0.7;
+        let cut = Cut { unit: 4 * MIB, speed_unit: 8 * MIB, stretch: 8 * MIB, origin: 0 };
+        let of = |times: &[f64]| units(&excused(course(times)), cut)[0].mb_s;
+        assert!((of(&times) - 10.0).abs() < 1e-6);
+        // A stall of two seconds is one; and one in the middle counts in whole.
+        times[0] += 1.3;
+        assert!(of(&times) < 3.0);
+        let mut middle = [usual; 8];
+        middle[4] += 0.7;
+        assert!(of(&middle) < 4.0);
+    }
+
+    #[test]
+    fn recording_units_are_those_of_the_specification() {
+        assert_eq!(recording_units(Family::Standard), (16 << 10, 64 << 10));
+        assert_eq!(recording_units(Family::High), (32 << 10, 64 << 10));
+        assert_eq!(recording_units(Family::Extended), (256 << 10, 256 << 10));
+    }
+}

@@ -1,0 +1,219 @@
+//! A part of a card whose content is saved, as a target of its own: whoever runs a recipe on it can write there and
+//! nowhere else, and what it writes are stamps, so that after a crash they are known again and the originals put back.
+
+use crate::card::{Card, pieces};
+use crate::saving::Saving;
+use crate::trouble::Stop;
+use cardscope_engine::content::{Content, Match};
+use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::nvme::SmartLog;
+use cardscope_model::units::Nanos;
+use std::time::Duration;
+
+/// The target, as far as it is saved.
+pub struct SavedArea<'a> {
+    target: &'a mut dyn Target,
+    region: Region,
+    salt: u64,
+    generation: u32,
+}
+
+impl<'a> SavedArea<'a> {
+    /// Saves a region of the card, block by block, and gives it as a target. `salt` is that of the stamps that will be
+    /// written; the journal must have noted it.
+    ///
+    /// # Errors
+    /// If the region is not whole on the card, a part of it cannot be read (then it cannot be saved), or it cannot be
+    /// kept.
+    pub fn save(
+        target: &'a mut dyn Target,
+        saving: &mut Saving<'_>,
+        region: Region,
+        salt: u64,
+        interrupt: &cardscope_engine::interrupt::Interrupt,
+    ) -> Result<SavedArea<'a>, Stop> {
+        let mut card = Card::new(target, interrupt, crate::capacity::BLOCK, crate::capacity::DEPTH)?;
+        let end = region.start.checked_add(region.len).filter(|end| *end <= card.bytes());
+        let Some(end) = end else {
+            return Err(Stop::Target(outside(region.start, region.len)));
+        };
+        let all: Vec<_> = pieces(region.start, end, card.block()).collect();
+        saving.save(&mut card, &all)?;
+        if let Some(piece) = all.iter().find(|piece| !saving.covers(**piece)) {
+            return Err(Stop::Target(TargetError::Setup {
+                what: format!("saving {} bytes at {}", piece.len, piece.offset),
+                reason: "a part of them cannot be read, so nothing is written there".to_owned(),
+            }));
+        }
+        drop(card);
+        Ok(SavedArea { target, region, salt, generation: 0 })
+    }
+
+    fn takes(&self, io: &Io) -> bool {
+        let end = self.region.start + self.region.len;
+        io.offset >= self.region.start
+            && io.offset.checked_add(u64::from(io.len)).is_some_and(|last| last <= end)
+    }
+}
+
+fn outside(start: u64, len: u64) -> TargetError {
+    TargetError::Setup {
+        what: format!("writing {len} bytes at {start}"),
+        reason: "they lie outside of what was saved".to_owned(),
+    }
+}
+
+impl Target for SavedArea<'_> {
+    fn info(&self) -> &TargetInfo {
+        self.target.info()
+    }
+
+    fn now(&mut self) -> Nanos {
+        self.target.now()
+    }
+
+    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.target.plan(plan)
+    }
+
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        if io.direction == Direction::Read {
+            return self.target.submit(io);
+        }
+        if !self.takes(io) {
+            return Err(outside(io.offset, u64::from(io.len)));
+        }
+        self.generation = self.generation.wrapping_add(1);
+        let content = Content::Stamp { salt: self.salt, generation: self.generation };
+        self.target.submit(&Io { content, ..*io })
+    }
+
+    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        self.target.complete(at_least, done)
+    }
+
+    fn flush(&mut self) -> Result<(), TargetError> {
+        self.target.flush()
+    }
+
+    /// What was saved is there again later, so the card is not told that it may go.
+    fn discard(&mut self, _range: Region) -> Result<(), TargetError> {
+        Err(TargetError::Unsupported("no discard where the card's data is kept".to_owned()))
+    }
+
+    fn idle(&mut self, time: Duration) {
+        self.target.idle(time);
+    }
+
+    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+        if bytes <= self.region.len {
+            return Ok(Region { start: self.region.start, len: bytes });
+        }
+        Err(TargetError::NoSpace {
+            what: "the test area".to_owned(),
+            needed: bytes,
+            available: self.region.len,
+        })
+    }
+
+    fn drop_caches(&mut self) -> Result<(), TargetError> {
+        self.target.drop_caches()
+    }
+
+    fn temperature(&mut self) -> Option<f64> {
+        self.target.temperature()
+    }
+
+    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
+        self.target.ping()
+    }
+
+    fn health(&mut self) -> Option<SmartLog> {
+        self.target.health()
+    }
+
+    fn reopen(&mut self) -> Result<(), TargetError> {
+        self.target.reopen()
+    }
+
+    // A lane would be a way around the guard: one thread drives all.
+    fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
+        Ok(None)
+    }
+
+    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+        self.target.buffer(slot)
+    }
+
+    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
+        self.target.compare(slot, expected)
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        self.target.caveats()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::{KeepError, Keeper, Kept};
+    use cardscope_engine::interrupt::Interrupt;
+    use cardscope_model::recipe::Path;
+    use cardscope_simulator::SimTarget;
+
+    #[derive(Default)]
+    struct Memory(Vec<Kept>);
+
+    impl Keeper for Memory {
+        fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
+            self.0.push(Kept { offset, len: original.len() as u64 });
+            Ok(())
+        }
+        fn commit(&mut self) -> Result<(), KeepError> {
+            Ok(())
+        }
+        fn kept(&self) -> Vec<Kept> {
+            self.0.clone()
+        }
+        fn original(&mut self, _kept: Kept, _into: &mut Vec<u8>) -> Result<(), KeepError> {
+            Ok(())
+        }
+    }
+
+    const REGION: Region = Region { start: 4 << 20, len: 2 << 20 };
+
+    fn write(offset: u64) -> Io {
+        Io { slot: 0, direction: Direction::Write, offset, len: 4096, content: Content::Noise }
+    }
+
+    #[test]
+    fn nothing_is_written_beside_what_was_saved_and_what_is_written_are_stamps() {
+        let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB").unwrap();
+        let mut memory = Memory::default();
+        let mut saving = Saving::new(Some(&mut memory));
+        let mut area = SavedArea::save(&mut card, &mut saving, REGION, 7, &Interrupt::default()).unwrap();
+        let plan = Plan { depth: 1, block: 4096, path: Path::Direct, sync_each: false, own_buffers: true };
+        area.plan(&plan).unwrap();
+        for offset in [0, REGION.start - 4096, REGION.start + REGION.len, u64::MAX - 4095] {
+            assert!(area.submit(&write(offset)).is_err(), "{offset}");
+        }
+        assert!(area.discard(REGION).is_err() && area.lane().unwrap().is_none());
+        let mut done = Vec::new();
+        area.submit(&write(REGION.start)).unwrap();
+        area.complete(1, &mut done).unwrap();
+        area.submit(&Io { direction: Direction::Read, ..write(REGION.start) }).unwrap();
+        area.complete(1, &mut done).unwrap();
+        assert_eq!(area.compare(0, Content::Stamp { salt: 7, generation: 1 }).unwrap(), Match::Same);
+        assert_eq!(memory.kept().iter().map(|k| k.len).sum::<u64>(), REGION.len);
+    }
+
+    #[test]
+    fn a_region_that_cannot_be_read_is_not_given_out() {
+        let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB&faults.read_error_p=1").unwrap();
+        let mut memory = Memory::default();
+        let mut saving = Saving::new(Some(&mut memory));
+        assert!(SavedArea::save(&mut card, &mut saving, REGION, 7, &Interrupt::default()).is_err());
+    }
+}

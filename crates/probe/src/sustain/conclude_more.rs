@@ -1,0 +1,76 @@
+//! What a pause gave back, stalls, read latency, and whether the card's counters agree.
+
+use super::course::Record;
+use cardscope_analysis::quantile::quantile;
+use cardscope_analysis::series::{Causes, Slice};
+use cardscope_model::sustain::{Measured, Phase, ReadLatency, Recovery, StallPeriod, Stalls};
+
+/// Slices below the middle of fast and slow, after which what a pause gave back is used up: a second.
+const USED_UP: usize = 4;
+
+/// What the pause gave back: bytes that were fast again.
+pub(super) fn recovery(record: &Record, found: &Causes) -> Option<Recovery> {
+    let end = found.cache_ends.last()?;
+    let again: Vec<&Slice> =
+        record.taken.iter().filter(|t| t.phase == Phase::Again).map(|t| &t.slice).collect();
+    let (first, last) = (again.first()?, again.last()?);
+    let middle = (end.before * end.after).sqrt();
+    let used_up = again.windows(USED_UP).find(|w| w.iter().all(|s| s.speed() < middle)).map(|w| w[0]);
+    let at = used_up.map_or(last.at_bytes + last.bytes, |s| s.at_bytes);
+    let bytes = at - first.at_bytes;
+    // The first slice after a pause may hold the time in which the card wakes up.
+    let speeds: Vec<f64> = again.iter().take(4).map(|s| s.speed()).collect();
+    let speed = quantile(&speeds, 0.5)?;
+    Some(Recovery {
+        pause_s: record.pause_s,
+        bytes,
+        at_least: used_up.is_none(),
+        mb_s: bytes as f64 / 1e6 / record.pause_s.max(1e-9),
+        speed_mb_s: speed / 1e6,
+    })
+}
+
+pub(super) fn stalls(found: &Causes, slices: &[Slice]) -> Option<Stalls> {
+    let stalls = &found.stalls;
+    if !stalls.found {
+        return None;
+    }
+    let (bytes, seconds) = slices.iter().fold((0, 0.0), |(b, s), x| (b + x.bytes, s + x.seconds));
+    let stalled: f64 = stalls.stalls.iter().map(|s| s.seconds).sum();
+    Some(Stalls {
+        count: stalls.stalls.len() as u64,
+        per_gb: stalls.per_gb,
+        per_gb_ci95: stalls.per_gb_ci95,
+        median_s: stalls.median_s,
+        p99_s: stalls.p99_s,
+        longest_s: stalls.longest_s,
+        share: stalls.share,
+        between_mb_s: cardscope_model::units::mb_per_s(bytes, (seconds - stalled).max(1e-9)),
+        period: stalls.period.map(|p| StallPeriod { bytes: p.bytes, confidence: 1.0 - p.chance }),
+    })
+}
+
+pub(super) fn read_latency(record: &Record) -> ReadLatency {
+    let us = |values: &[f64], q: f64| quantile(values, q).map(|s| s * 1e6);
+    ReadLatency {
+        alone_p50_us: us(&record.alone, 0.5),
+        alone_p99_us: us(&record.alone, 0.99),
+        writing_p50_us: us(&record.among, 0.5),
+        writing_p99_us: us(&record.among, 0.99),
+        writing_max_us: us(&record.among, 1.0),
+    }
+}
+
+/// The card's counters and the timing may disagree; then both are said.
+pub(super) fn findings_of_health(record: &Record, into: &mut Measured) {
+    let Some((before, after)) = &record.health else { return };
+    let transitions = |h: &cardscope_model::nvme::SmartLog| {
+        h.thermal_management_t1_transitions + h.thermal_management_t2_transitions
+    };
+    let counted = transitions(after).saturating_sub(transitions(before));
+    if counted > 0 && into.throttling.is_none() {
+        into.left_out.push(format!(
+            "the card counted {counted} beginnings of throttling, but no slower level shows: they were short"
+        ));
+    }
+}

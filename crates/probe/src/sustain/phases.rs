@@ -1,0 +1,274 @@
+//! What is done in which order: the workload until it is steady or its share of the time is over; then a pause with
+//! reads before and after, which tells heat from a full cache and what the pause gives back; the workload again; reads.
+
+use super::course::Course;
+use super::{BLOCK, Options};
+use crate::piece::pieces;
+use crate::trouble::Stop;
+use cardscope_analysis::quantile::median;
+use cardscope_analysis::series::experiment::Experiment;
+use cardscope_analysis::series::{Causes, Known, ROUNDS, Slice, causes, steady};
+use cardscope_engine::target::Direction;
+use cardscope_model::sustain::{EventKind, Phase, Work};
+
+/// Share of the time that the workload itself gets, where phases follow.
+const MAIN_SHARE: f64 = 0.75;
+
+/// Length of the pause in seconds, where there is time (flash-behaviour 3.6, 4.1).
+const PAUSE_S: f64 = 30.0;
+
+/// Reads before and after it, and writes at the very end, in slices: two seconds.
+const SHORT: usize = 8;
+
+/// Reads at the end, in seconds.
+const READING_S: f64 = 25.0;
+
+/// With less time than this after the workload there is no pause, in seconds.
+const LEAST_REST_S: f64 = 12.0;
+
+/// A round of the SNIA's window is this share of the run, in seconds.
+const ROUND_SHARE: f64 = 60.0;
+
+/// No cache of cards in three-bit cells is larger than a third of them (flash-behaviour 1.3); with room for error.
+const LARGEST_CACHE: f64 = 0.4;
+
+/// Whether the run is steady is looked at each time the series has grown by this factor.
+const LOOK_AGAIN: f64 = 1.1;
+
+/// Temperature that rises by more across the window is not steady, in K.
+const STEADY_K: f64 = 1.5;
+
+/// Everything in its order. What ends it early ends it anywhere.
+pub(super) fn all(course: &mut Course<'_, '_>) -> Result<(), Stop> {
+    let options = course.options;
+    prepare(course)?;
+    course.calibrate()?;
+    let seconds = options.duration.as_secs_f64();
+    course.site.watch.phase(words(options), options.bytes, Some(seconds));
+    workload(course)?;
+    if course.over {
+        return Ok(());
+    }
+    let found = so_far(course, options.work != Work::Read);
+    let something = options.work != Work::Read || !found.levels.is_empty() && found.levels.len() > 1;
+    if course.left() < LEAST_REST_S || !something {
+        if something {
+            course.record.left_out.push(format!(
+                "pause and recovery: less than {LEAST_REST_S:.0} s were left after the workload; give a longer --duration"
+            ));
+        }
+        return Ok(());
+    }
+    after(course, &found)
+}
+
+fn words(options: &Options) -> &'static str {
+    match options.work {
+        Work::Read => "reading for long",
+        Work::Write => "writing for long",
+        Work::Mixed => "writing and reading for long",
+    }
+}
+
+/// In a file of our own there is nothing yet that could be read.
+fn prepare(course: &mut Course<'_, '_>) -> Result<(), Stop> {
+    if !course.options.prepare {
+        return Ok(());
+    }
+    let (reads, work) = (course.places.reads, course.places.work);
+    let end = if course.options.work == Work::Write { work.start } else { work.start + work.len };
+    course.site.watch.phase("writing what will be read", Some(end - reads.start), None);
+    course.site.shape(BLOCK, super::DEPTH)?;
+    let mut all = pieces(reads.start, end, BLOCK);
+    let mut written = 0;
+    loop {
+        let before = written;
+        course
+            .site
+            .course_for(Direction::Write, 1.0, &mut all, |piece, _| written += u64::from(piece.len))?;
+        if written == before {
+            break;
+        }
+        let now = course.now();
+        course.site.watch.progress(written, now);
+    }
+    course.record.written = written;
+    course.site.flush()
+}
+
+/// The workload itself, until it is steady, or what it may take is used up.
+fn workload(course: &mut Course<'_, '_>) -> Result<(), Stop> {
+    let options = course.options;
+    let seconds = options.duration.as_secs_f64();
+    // A run that is too short for what follows is all workload.
+    let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + READING_S);
+    let until = if rest >= LEAST_REST_S { seconds - rest } else { seconds };
+    let mut look_at = 4.0 * ROUNDS as f64;
+    let mut writes = options.work != Work::Read;
+    while !course.over {
+        course.slice(writes)?;
+        if options.work == Work::Mixed {
+            writes = !writes;
+        }
+        if course.now() >= until {
+            course.record.ended_by = "--duration".to_owned();
+            return Ok(());
+        }
+        if options.bytes.is_some_and(|most| course.moved() >= most) {
+            course.record.ended_by = "--bytes".to_owned();
+            return Ok(());
+        }
+        if course.record.taken.len() as f64 >= look_at {
+            look_at *= LOOK_AGAIN;
+            if settled(course) {
+                course.record.ended_by = "steady state".to_owned();
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Seconds of a round of the SNIA's window.
+pub(super) fn round_s(options: &Options) -> f64 {
+    (options.duration.as_secs_f64() / ROUND_SHARE).clamp(1.0, 60.0)
+}
+
+/// The slices of the workload so far.
+pub(super) fn main_slices(taken: &[super::course::Taken], writes: bool) -> Vec<Slice> {
+    let of_main = taken.iter().filter(|t| t.phase == Phase::Main && t.writes == writes);
+    of_main.map(|t| t.slice.clone()).collect()
+}
+
+/// What the workload showed so far.
+fn so_far(course: &Course<'_, '_>, writes: bool) -> Causes {
+    let slices = main_slices(&course.record.taken, writes);
+    causes(&slices, Known { writes, tmt1_c: course.options.card_limits.tmt1_celsius })
+}
+
+/// Steady, and nothing more to be expected: a cache has ended or none could be so large, and heat rises no more.
+fn settled(course: &Course<'_, '_>) -> bool {
+    let writes = course.options.work != Work::Read;
+    let slices = main_slices(&course.record.taken, writes);
+    let Some(window) = steady(&slices, round_s(course.options)).filter(|w| w.reached) else { return false };
+    let since = slices.iter().position(|s| s.at_s >= window.from_s).unwrap_or(0);
+    let celsius = |s: Option<&Slice>| s.and_then(|s| s.celsius);
+    let warming = match (celsius(slices.get(since)), celsius(slices.last())) {
+        (Some(then), Some(now)) => now - then > STEADY_K,
+        // Without a thermometer only time tells.
+        _ => return false,
+    };
+    if warming || !writes {
+        return !warming;
+    }
+    let all = course.options.card_bytes.unwrap_or(u64::MAX) as f64;
+    let beyond_any_cache = course.record.written as f64 > LARGEST_CACHE * all;
+    let ended = || {
+        let ends = so_far(course, true).cache_ends;
+        ends.last().is_some_and(|end| end.at_s < window.from_s)
+    };
+    beyond_any_cache || ended()
+}
+
+/// The pause and what follows it.
+fn after(course: &mut Course<'_, '_>, found: &Causes) -> Result<(), Stop> {
+    let left = course.left();
+    let pause_s = PAUSE_S.min(left * 0.4);
+    course.phase = Phase::Experiment;
+    let reads_before = reads(course, SHORT)?;
+    course.phase = Phase::Pause;
+    course.site.watch.phase("a pause", None, Some(pause_s));
+    course.event(EventKind::Pause, 1.0, &[("seconds", pause_s)]);
+    course.record.pause_s = pause_s;
+    course.pause(pause_s)?;
+    course.phase = Phase::Experiment;
+    let reads_after = reads(course, SHORT)?;
+    if course.options.work == Work::Read || course.over {
+        course.record.experiment = Some(Experiment { reads_before, reads_after, ..NO_WRITES });
+        return reading(course);
+    }
+    let writes_before = last_speed(course);
+    let more = course.options.bytes.is_none_or(|most| course.record.written < most);
+    if !more {
+        course.record.left_out.push("writing again after the pause: --bytes is reached".to_owned());
+        return reading(course);
+    }
+    let writes_after = again(course, found)?;
+    reading(course)?;
+    let mut writes_later = writes_after;
+    if found.in_doubt() && !course.over && course.left() > 2.0 {
+        course.phase = Phase::Experiment;
+        writes_later = short(course, SHORT, true)?;
+    }
+    let experiment = Experiment { reads_before, reads_after, writes_before, writes_after, writes_later };
+    course.record.experiment = Some(experiment);
+    Ok(())
+}
+
+/// Where nothing was written, nothing is gained by it.
+const NO_WRITES: Experiment = Experiment {
+    reads_before: 0.0,
+    reads_after: 0.0,
+    writes_before: 0.0,
+    writes_after: 0.0,
+    writes_later: 0.0,
+};
+
+/// Median speed of the workload's last two seconds of writing.
+fn last_speed(course: &Course<'_, '_>) -> f64 {
+    let slices = main_slices(&course.record.taken, true);
+    let speeds: Vec<f64> = slices.iter().rev().take(SHORT).map(Slice::speed).collect();
+    median(&speeds).unwrap_or_default()
+}
+
+fn reads(course: &mut Course<'_, '_>, slices: usize) -> Result<f64, Stop> {
+    short(course, slices, false)
+}
+
+/// A few slices; their median speed.
+fn short(course: &mut Course<'_, '_>, slices: usize, writes: bool) -> Result<f64, Stop> {
+    let first = course.record.taken.len();
+    for _ in 0..slices {
+        if course.over {
+            break;
+        }
+        if writes { course.slice(true)? } else { course.reading_slice()? }
+    }
+    let speeds: Vec<f64> = course.record.taken[first..].iter().map(|t| t.slice.speed()).collect();
+    Ok(median(&speeds).unwrap_or_default())
+}
+
+/// Writes again, until what the pause gave back is used up; the median speed of the first two seconds.
+fn again(course: &mut Course<'_, '_>, found: &Causes) -> Result<f64, Stop> {
+    course.phase = Phase::Again;
+    course.site.watch.phase("writing again", None, None);
+    let first = short(course, SHORT, true)?;
+    let Some(end) = found.cache_ends.last() else { return Ok(first) };
+    let middle = (end.before * end.after).sqrt();
+    let until = course.left() * 0.4;
+    let until = course.now() + until.max(0.0);
+    let slow =
+        |course: &Course<'_, '_>| course.record.taken.iter().rev().take(4).all(|t| t.slice.speed() < middle);
+    while !course.over && !slow(course) && course.now() < until {
+        course.slice(true)?;
+        if course.options.bytes.is_some_and(|most| course.record.written >= most) {
+            break;
+        }
+    }
+    Ok(first)
+}
+
+/// Reads in order, to see what reads alone do.
+fn reading(course: &mut Course<'_, '_>) -> Result<(), Stop> {
+    course.phase = Phase::Reading;
+    let seconds = READING_S.min(course.left() - 2.5);
+    if seconds <= 1.0 {
+        return Ok(());
+    }
+    course.site.watch.phase("reading", None, Some(seconds));
+    let until = course.now() + seconds;
+    while !course.over && course.now() < until {
+        course.reading_slice()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Where the workload goes, and what the small reads read: places that the workload never writes, so that what changes
+//! about them is not what they hold.
+
+use super::{BLOCK, LEAST_REGION, Options, SMALL};
+use crate::piece::Piece;
+use cardscope_engine::runner::random::Random;
+use cardscope_engine::target::Region;
+use cardscope_model::sustain::Pattern;
+
+/// Bytes at the start of the region that are only read, at most.
+const READ_ONLY: u64 = 64 << 20;
+
+/// Small reads in a slice (flash-behaviour 4.1).
+const SMALL_READS: usize = 8;
+
+/// The parts of a region.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// What is only read.
+    pub(super) reads: Region,
+    /// What the workload uses.
+    pub(super) work: Region,
+    /// The small reads of each slice.
+    pub(super) small: [Piece; SMALL_READS],
+    pattern: Pattern,
+    /// Where the next piece of a sequential workload lies: of writes, of reads.
+    next: [u64; 2],
+    random: Random,
+}
+
+impl Places {
+    /// Shares out a region of at least [`LEAST_REGION`] bytes.
+    pub(super) fn new(options: &Options) -> Self {
+        let region = options.limits.region;
+        debug_assert!(region.len >= LEAST_REGION, "the caller refuses less");
+        let block = u64::from(BLOCK);
+        let start = region.start.next_multiple_of(block);
+        let end = (region.start + region.len) / block * block;
+        let read_only = READ_ONLY.min((end - start) / 8 / block * block).max(block);
+        let reads = Region { start, len: read_only };
+        let work = Region { start: start + read_only, len: end - start - read_only };
+        let mut random = Random::new(options.limits.seed);
+        let units = read_only / u64::from(SMALL);
+        let small = std::array::from_fn(|_| {
+            let unit = random.below(units);
+            Piece { offset: start + unit * u64::from(SMALL), len: SMALL }
+        });
+        Places { reads, work, small, pattern: options.pattern, next: [0, 0], random }
+    }
+
+    /// The next piece of the workload; it begins again at the start when the region ends.
+    pub(super) fn next(&mut self, writes: bool) -> Piece {
+        let len = match self.pattern {
+            Pattern::Sequential => u64::from(BLOCK),
+            Pattern::Random => u64::from(SMALL),
+        };
+        let within = match self.pattern {
+            Pattern::Sequential => {
+                let next = &mut self.next[usize::from(!writes)];
+                let here = *next;
+                *next = (here + len) % self.work.len;
+                here
+            }
+            Pattern::Random => self.random.below(self.work.len / len) * len,
+        };
+        Piece { offset: self.work.start + within, len: len as u32 }
+    }
+
+    /// The next piece of a sequential read, whatever the workload's pattern.
+    pub(super) fn next_sequential_read(&mut self) -> Piece {
+        let here = self.next[1];
+        self.next[1] = (here + u64::from(BLOCK)) % self.work.len;
+        Piece { offset: self.work.start + here, len: BLOCK }
+    }
+
+    /// A long read of `bytes` bytes, always of the same places.
+    pub(super) fn long_read(&self, bytes: u64) -> impl Iterator<Item = Piece> + use<> {
+        let len = bytes.min(u64::from(BLOCK)) as u32;
+        let (start, count) = (self.reads.start, bytes.min(self.reads.len) / u64::from(len));
+        (0..count).map(move |i| Piece { offset: start + i * u64::from(len), len })
+    }
+}

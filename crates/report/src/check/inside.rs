@@ -1,0 +1,67 @@
+//! The parts of the page about marks, the inside of the card, and jobs.
+
+use super::page::{Body, Part};
+use super::parts::{fact, part};
+use crate::card_map::{plots, properties};
+use crate::marks;
+use cardscope_model::check::CheckReport;
+use cardscope_model::job::{Fit, JobScore};
+
+/// Pictures that the page has room for.
+const PICTURES: usize = 3;
+
+pub(super) fn marks(report: &CheckReport) -> Option<Part> {
+    let found = report.marks.as_ref()?;
+    let claimed = found.judged.iter().filter(|j| !j.claimed_by.is_empty());
+    let mut facts: Vec<(String, String)> = claimed
+        .map(|judged| {
+            let line = marks::line(judged);
+            match line.split_once(": ") {
+                Some((name, rest)) => fact(name, rest),
+                None => fact("", line),
+            }
+        })
+        .collect();
+    let highest: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
+    let highest = if highest.is_empty() { "none".to_owned() } else { highest.join(" ") };
+    facts.push(fact("it would meet", highest));
+    part("Marks", vec![Body::Facts(facts)])
+}
+
+pub(super) fn inside(report: &CheckReport) -> Option<Part> {
+    let map = report.map.as_ref()?;
+    let mut body = vec![Body::Facts(properties::known(&map.measured))];
+    body.extend(plots(&map.measured).into_iter().take(PICTURES).cloned().map(Body::Picture));
+    body.extend(map.advice.words.iter().cloned().map(Body::Aside));
+    let commands: Vec<String> = map.advice.commands.iter().map(|c| c.command.clone()).collect();
+    if !commands.is_empty() {
+        body.push(Body::Commands(commands));
+    }
+    part("What is inside", body)
+}
+
+pub(super) fn jobs(report: &CheckReport) -> Option<Part> {
+    if report.jobs.is_empty() {
+        return None;
+    }
+    let mut jobs: Vec<&JobScore> = report.jobs.iter().collect();
+    jobs.sort_by(|a, b| b.score.unwrap_or(-1.0).total_cmp(&a.score.unwrap_or(-1.0)));
+    part("What it is good for", vec![Body::Facts(jobs.into_iter().map(line).collect())])
+}
+
+fn line(job: &JobScore) -> (String, String) {
+    let fit = match job.fit {
+        Fit::Unfit => "unfit",
+        Fit::Poor => "poor",
+        Fit::Fair => "fair",
+        Fit::Good => "good",
+        Fit::Unknown => "not known",
+    };
+    let means = match (job.missed.first(), job.meaning.is_empty()) {
+        (Some(missed), _) => missed.clone(),
+        (None, true) => format!("not measured: {}", job.missing.join(", ")),
+        (None, false) => job.meaning.join("; "),
+    };
+    let score = job.score.map(|s| format!(", {s:.0} of 100")).unwrap_or_default();
+    fact(&job.job, format!("{fit}{score}: {means}"))
+}

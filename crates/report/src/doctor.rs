@@ -1,0 +1,78 @@
+//! `doctor` as text: what is wrong first, with what to do; then all points in one line each.
+
+use cardscope_model::doctor::{DoctorReport, Point, State};
+use std::fmt::Write;
+
+/// The report as people read it.
+#[must_use]
+pub fn text(report: &DoctorReport) -> String {
+    let mut out = format!("{}\n", headline(report));
+    for state in [State::Fail, State::Warn] {
+        for point in report.points.iter().filter(|point| point.state == state) {
+            trouble(&mut out, point);
+        }
+    }
+    let _ = writeln!(out);
+    for point in &report.points {
+        let _ = writeln!(out, "  {:<8}{:<20}{}", point.state.word(), point.point, on(point));
+    }
+    out
+}
+
+fn headline(report: &DoctorReport) -> String {
+    let of = report.target.as_ref().map_or_else(String::new, |target| format!(" with {target}"));
+    match (report.failed, report.warned) {
+        (0, 0) => format!("This computer is fit to measure{of}."),
+        (0, warned) => format!("This computer can measure{of}; {} to be warned of.", points(warned)),
+        (failed, warned) => {
+            let warned =
+                if warned > 0 { format!(", {} to be warned of", points(warned)) } else { String::new() };
+            let fail = if failed == 1 { "fails" } else { "fail" };
+            format!("This computer is not fit to measure{of}: {} {fail}{warned}.", points(failed))
+        }
+    }
+}
+
+fn points(count: usize) -> String {
+    if count == 1 { "one point".to_owned() } else { format!("{count} points") }
+}
+
+fn trouble(out: &mut String, point: &Point) {
+    let _ = writeln!(out, "\n{} {}: {}", point.state.word(), point.point, on(point));
+    let _ = writeln!(out, "     why: {}", point.why);
+    if let Some(advice) = &point.advice {
+        let _ = writeln!(out, "      do: {advice}");
+    }
+}
+
+fn on(point: &Point) -> String {
+    match &point.device {
+        Some(device) => format!("{device}: {}", point.seen),
+        None => point.seen.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::doctor::Topic;
+
+    #[test]
+    fn what_fails_comes_first_with_what_to_do() {
+        let points = vec![
+            Point::new("governor", Topic::Processor, State::Warn, "ondemand", "clocks down")
+                .advise("echo performance"),
+            Point::new("supply", Topic::Heat, State::Fail, "under-voltage now", "slows")
+                .advise("another supply"),
+            Point::new("reader-bus", Topic::Reader, State::Ok, "SDR104", "bus").about("/dev/mmcblk0"),
+        ];
+        let text = text(&DoctorReport::new(None, points));
+        assert!(text.starts_with(
+            "This computer is not fit to measure: one point fails, one point to be warned of.\n"
+        ));
+        let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in\n{text}"));
+        assert!(place("FAIL supply: under-voltage now") < place("warn governor: ondemand"));
+        assert!(place("do: another supply") < place("warn governor"));
+        place("ok      reader-bus          /dev/mmcblk0: SDR104");
+    }
+}

@@ -1,0 +1,134 @@
+//! Where a value lies along an axis, which values get a tick, and how a tick is written.
+
+use cardscope_model::card_map::plot::{Axis, Scale};
+
+/// One axis with the range that is drawn.
+#[derive(Debug, Clone)]
+pub(crate) struct Ruler {
+    scale: Scale,
+    bytes: bool,
+    /// Ends of the range, on the axis' own scale (logarithms where it is logarithmic).
+    low: f64,
+    high: f64,
+    /// Distance of linear ticks.
+    step: f64,
+}
+
+impl Ruler {
+    /// A ruler over the values; `None` where none of them can be drawn. A linear range reaches out to whole ticks, and
+    /// to 0 where that costs at most half of the picture: a difference must not look larger than it is.
+    pub(crate) fn over(axis: &Axis, values: impl Iterator<Item = f64>, ticks: usize) -> Option<Ruler> {
+        let scale = axis.scale;
+        let places = values.filter_map(|v| along(scale, v));
+        let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
+        if low > high {
+            return None;
+        }
+        let bytes = axis.unit == "bytes";
+        if scale != Scale::Linear {
+            let room = if high > low { 0.0 } else { 0.5 };
+            return Some(Ruler { scale, bytes, low: low - room, high: high + room, step: 1.0 });
+        }
+        let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+        let span = if high > low { high - low } else { low.abs().max(1.0) };
+        let step = nice(span / ticks as f64, bytes);
+        let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
+        Some(Ruler { scale, bytes, low, high: if high > low { high } else { low + step }, step })
+    }
+
+    /// The same, reaching no further than its values: for an axis along which everything is measured.
+    pub(crate) fn tight(
+        axis: &Axis,
+        values: impl Iterator<Item = f64> + Clone,
+        ticks: usize,
+    ) -> Option<Ruler> {
+        let mut ruler = Ruler::over(axis, values.clone(), ticks)?;
+        if axis.scale == Scale::Linear {
+            let known = || values.clone().filter(|v| v.is_finite());
+            let (low, high) =
+                (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+            ruler.low = if ruler.low == 0.0 { 0.0 } else { low };
+            ruler.high = if high > ruler.low { high } else { ruler.low + ruler.step };
+        }
+        Some(ruler)
+    }
+
+    /// How far along the axis a value lies: 0 to 1, `None` outside.
+    pub(crate) fn place(&self, value: f64) -> Option<f64> {
+        let share = (along(self.scale, value)? - self.low) / (self.high - self.low);
+        (-1e-9..=1.0 + 1e-9).contains(&share).then(|| share.clamp(0.0, 1.0))
+    }
+
+    /// Values that get a tick, at most about `most` of them.
+    pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
+        match self.scale {
+            Scale::Linear => self.steps(self.step).collect(),
+            Scale::Log2 => {
+                let apart = ((self.high - self.low) / most as f64).ceil().max(1.0);
+                self.steps(apart).map(f64::exp2).collect()
+            }
+            Scale::Log10 => self.decades(most),
+        }
+    }
+
+    fn steps(&self, step: f64) -> impl Iterator<Item = f64> {
+        let (first, last) =
+            ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
+        (first..=last).map(move |n| n as f64 * step)
+    }
+
+    /// Powers of ten; 2 and 5 between them where there is room.
+    fn decades(&self, most: usize) -> Vec<f64> {
+        let (first, last) = (self.low.floor() as i32, self.high.ceil() as i32);
+        let of = |parts: &'static [f64]| {
+            let all = (first..=last).flat_map(move |d| parts.iter().map(move |p| p * 10f64.powi(d)));
+            all.filter(|v| self.place(*v).is_some()).collect::<Vec<f64>>()
+        };
+        let fine = of(&[1.0, 2.0, 5.0]);
+        if fine.len() <= most { fine } else { of(&[1.0]) }
+    }
+
+    /// A value of this axis as a tick shows it; sizes carry their unit, others have it at the axis.
+    pub(crate) fn write(&self, value: f64) -> String {
+        if self.bytes { size(value) } else { plain(value, self.step, self.scale) }
+    }
+}
+
+fn along(scale: Scale, value: f64) -> Option<f64> {
+    let place = match scale {
+        Scale::Linear => value,
+        Scale::Log2 => value.log2(),
+        Scale::Log10 => value.log10(),
+    };
+    place.is_finite().then_some(place)
+}
+
+/// The least of 1, 2 and 5 times a power of ten (of sizes: the least power of two) that is no less than `raw`.
+fn nice(raw: f64, bytes: bool) -> f64 {
+    if bytes {
+        return raw.log2().ceil().exp2();
+    }
+    let decade = 10f64.powf(raw.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * decade).find(|s| *s >= raw * 0.999).unwrap_or(raw)
+}
+
+/// Bytes in the largest unit that leaves at least one of it.
+fn size(bytes: f64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let fit = units.iter().find(|(_, power)| bytes.abs() >= 2f64.powi(*power));
+    match fit {
+        Some((unit, power)) => format!("{} {unit}", trimmed(bytes / 2f64.powi(*power), 1)),
+        None => format!("{bytes:.0} B"),
+    }
+}
+
+fn plain(value: f64, step: f64, scale: Scale) -> String {
+    let grain = if scale == Scale::Linear { step } else { value.abs().max(f64::MIN_POSITIVE) };
+    trimmed(value, (-grain.log10().floor()).clamp(0.0, 9.0) as usize)
+}
+
+fn trimmed(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}

@@ -1,0 +1,102 @@
+//! One pass of a recipe over a part of a card whose content is saved first and put back by whoever holds the journal:
+//! for a verb that measures without losing anything.
+
+use super::recorder::Recorder;
+use super::{failure, report};
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::opening::Opened;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::runner::{Settings, run_pass};
+use cardscope_engine::target::place_area;
+use cardscope_model::recipe::{self, Recipe};
+use cardscope_model::result::{NotMeasured, TestResult};
+use cardscope_model::units::Nanos;
+use cardscope_probe::keeper::Keeper;
+use cardscope_probe::saved_area::SavedArea;
+use cardscope_probe::saving::Saving;
+use std::path::Path;
+
+/// What a pass yielded.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    /// Tests that have a figure.
+    pub(crate) results: Vec<TestResult>,
+    /// Tests that have none, and why.
+    pub(crate) not_measured: Vec<NotMeasured>,
+    /// What ended it early.
+    pub(crate) failure: Option<Failure>,
+}
+
+/// How a pass is run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pass<'a> {
+    /// A built-in recipe's name.
+    pub(crate) recipe: &'a str,
+    /// Seed of places and data.
+    pub(crate) seed: u64,
+    /// The salt of the stamps that are written; the journal has noted it.
+    pub(crate) salt: u64,
+    /// Bytes from 0 on that the card is known to keep.
+    pub(crate) usable: u64,
+    /// False where only its reads are wanted.
+    pub(crate) writes: bool,
+    /// The end of the budget on the target's clock.
+    pub(crate) deadline: Option<Nanos>,
+}
+
+/// Runs the pass. What it writes to a card or a user's file must be saved, so it needs a keeper there; in a directory
+/// it writes to a file of its own.
+///
+/// # Errors
+/// A refusal, nothing was written; the failure of the card itself stands in [`Measured`].
+pub(crate) fn pass(
+    pass: &Pass<'_>,
+    opened: &mut Opened,
+    keeper: Option<&mut dyn Keeper>,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Measured, Failure> {
+    let text = recipe::find(pass.recipe).map_err(Failure::refused)?;
+    let mut recipe = recipe::parse(text, None).map_err(Failure::refused)?;
+    if !pass.writes {
+        recipe.tests.retain(|test| !test.name.op.writes());
+    }
+    let own_file = Path::new(&opened.target.info().name).is_dir();
+    if pass.writes && keeper.is_none() && !own_file {
+        return Err(Failure::refused("a card whose data is kept is not written to without a journal"));
+    }
+    let ceiling = opened.ceiling_mb_s;
+    let settings = Settings {
+        seed: pass.seed,
+        may_write: pass.writes,
+        interrupt,
+        deadline: pass.deadline,
+        more_follow: false,
+    };
+    let mut recorder = Recorder::new(&recipe, String::new(), listener, None);
+    let ended = match keeper {
+        Some(keeper) if pass.writes => {
+            let region = place_area(pass.usable, recipe.area).map_err(Failure::refused)?;
+            let mut saving = Saving::new(Some(keeper));
+            let saved = SavedArea::save(opened.target.as_mut(), &mut saving, region, pass.salt, interrupt);
+            saved
+                .map_err(Failure::from)
+                .and_then(|mut area| run_pass(&mut area, &recipe, &settings, &mut recorder).map_err(failure))
+        }
+        _ => run_pass(opened.target.as_mut(), &recipe, &settings, &mut recorder).map_err(failure),
+    };
+    recorder.settle_paces();
+    Ok(measured(&recipe, recorder, ceiling, ended.err()))
+}
+
+fn measured(
+    recipe: &Recipe,
+    recorder: Recorder<'_>,
+    ceiling: Option<f64>,
+    failure: Option<Failure>,
+) -> Measured {
+    let Recorder { samples, caveats, precisions, not_measured, .. } = recorder;
+    let results = report::results(recipe, &samples, caveats, precisions, ceiling);
+    Measured { results, not_measured, failure }
+}

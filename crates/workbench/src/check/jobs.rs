@@ -1,0 +1,63 @@
+//! What the card is good for: its figures, and what each job makes of them.
+
+use super::visit::Visit;
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::Status;
+use cardscope_model::check::CheckReport;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::job::{self, Figures};
+use cardscope_model::result::TestResult;
+
+impl Visit<'_> {
+    /// A fake or a dying card is good for nothing, whatever its speed.
+    pub(super) fn judge_jobs(&mut self) {
+        if self.report.verdict.is_bad() || self.report.bench.is_empty() {
+            return;
+        }
+        let (figures, assumed) = figures(&self.report);
+        if assumed && figures.sustained_write_mb_s.is_some() {
+            self.report.findings.push(
+                Finding::new(
+                    "sustained-assumed",
+                    Weight::Note,
+                    0.6,
+                    "the end of a write cache was not reached in this time: jobs that write much are reckoned with the speed of \
+                     the short test",
+                )
+                .advise(format!("`cardscope sustain {}` finds the speed after the cache", self.report.target)),
+            );
+        }
+        // The built-in ones are held by a test.
+        let jobs = job::builtin().unwrap_or_default();
+        self.report.jobs = jobs.iter().map(|job| job::score(job, &figures)).collect();
+    }
+}
+
+/// The figures that jobs ask for, and whether the sustained write is only that of the short test.
+fn figures(report: &CheckReport) -> (Figures, bool) {
+    let result = |name: &str| report.bench.iter().find(|r| r.name().to_string() == name);
+    let speed = |name: &str| result(name).map(|r| r.mb_s);
+    let best = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
+    let writes: Vec<&TestResult> =
+        ["SEQ1M Q1T1 write", "RND4K Q1T1 write"].into_iter().filter_map(result).collect();
+    let longest = writes.iter().map(|r| r.latency_us.max / 1e6).reduce(f64::max);
+    let write_mb_s = best(speed("SEQ1M Q8T1 write"), speed("SEQ1M Q1T1 write"));
+    let (sustained_write_mb_s, assumed) = sustained(report.map.as_ref().map(|m| &m.measured), write_mb_s);
+    let figures = Figures {
+        read_mb_s: best(speed("SEQ1M Q8T1 read"), speed("SEQ1M Q1T1 read")),
+        write_mb_s,
+        sustained_write_mb_s,
+        random_read_iops: result("RND4K Q1T1 read").map(|r| r.iops),
+        random_write_iops: result("RND4K Q1T1 write").map(|r| r.iops),
+        longest_write_s: longest,
+    };
+    (figures, assumed)
+}
+
+fn sustained(map: Option<&Measured>, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
+    match map {
+        Some(map) if map.after_cache_mb_s.is_measured() => (map.after_cache_mb_s.value, false),
+        Some(map) if map.slc_cache_bytes.status == Status::None => (write_mb_s, false),
+        _ => (write_mb_s, true),
+    }
+}

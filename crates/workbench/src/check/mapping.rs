@@ -1,0 +1,58 @@
+//! The part that looks inside, as far as the time goes.
+
+use super::visit::Visit;
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::map;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::runner::random::mix;
+use cardscope_model::units::MIB;
+use std::time::Duration;
+
+/// Below this a map says nothing.
+const LEAST_S: f64 = 4.0;
+
+/// Bytes after which the search for the end of the cache is given up: all of it must be saved and put back.
+const CACHE: u64 = 64 * MIB;
+
+impl Visit<'_> {
+    pub(super) fn map(&mut self, interrupt: &Interrupt, listener: &mut dyn Listener) -> Result<(), Failure> {
+        let began = self.now();
+        let left = self.budget.left(began);
+        if self.report.verdict.is_bad() {
+            self.left_out("map", "only a card that keeps what is written to it is worth a map");
+            return Ok(());
+        }
+        if left < LEAST_S {
+            self.left_out("map", "no time was left; `cardscope map` takes the time it needs");
+            return Ok(());
+        }
+        let request = map::Request {
+            target: self.request.target.clone(),
+            budget: Some(self.budget.keeping(began, 1.0).max(Duration::from_secs_f64(LEAST_S / 2.0))),
+            read_only: self.no_writes().is_some(),
+            cache: self.no_writes().is_none().then_some(CACHE),
+            seed: Some(mix(self.report.seed ^ 2)),
+            archive: self.request.archive.clone(),
+            ..map::Request::default()
+        };
+        let map::Outcome { report: found, failure } =
+            match map::on(&request, self.opened, interrupt, listener) {
+                Ok(outcome) => outcome,
+                Err(Failure::Refused(why)) => {
+                    self.left_out("map", why);
+                    return Ok(());
+                }
+                Err(failure) => return Err(failure),
+            };
+        let report = &mut self.report;
+        report.data_kept &= found.data_kept;
+        report.bytes_written += found.bytes_written;
+        report.bytes_restored += found.bytes_restored;
+        report.bytes_read += found.bytes_read;
+        report.findings.extend(found.findings.iter().chain(&found.measured.findings).cloned());
+        report.map = Some(found);
+        self.done("map", began, None);
+        failure.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,86 @@
+//! `check`: the whole visit in a time budget. What the card says, whether its capacity is real, how fast it is, what is
+//! inside, what it is good for; everything that was on it is there again afterwards.
+
+mod benching;
+mod budget;
+mod jobs;
+mod mapping;
+mod marking;
+mod next;
+mod verifying;
+mod visit;
+
+use crate::consent::DataKept;
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::opening;
+use crate::recording::Recording;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::check::CheckReport;
+use cardscope_model::condition::Condition;
+use cardscope_model::label;
+use std::path::PathBuf;
+use std::time::Duration;
+use visit::Visit;
+
+/// A visit as asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Device, directory, file or `sim:NAME`.
+    pub target: String,
+    /// Time for all of it.
+    pub budget: Duration,
+    /// True where nothing may be written.
+    pub read_only: bool,
+    /// What is printed on the card.
+    pub label: Option<String>,
+    /// `KEY=VALUE` each.
+    pub conditions: Vec<String>,
+    /// Seed; `None` draws one.
+    pub seed: Option<u64>,
+    /// The archive's file; `None` is the user's own.
+    pub archive: Option<PathBuf>,
+}
+
+/// What became of it: always a document, and what ended it early.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The document, partial where `failure` is set.
+    pub report: CheckReport,
+    /// What ended it early.
+    pub failure: Option<Failure>,
+}
+
+/// Below this nothing can be said of a card.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// Visits a card.
+///
+/// # Errors
+/// A refusal: the request is wrong, or the target is not safe to test. Nothing was written.
+pub fn check(
+    request: &Request,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Outcome, Failure> {
+    if request.budget < LEAST {
+        return Err(Failure::refused("--budget must be at least 1 s; 3m is what it is made for"));
+    }
+    // What cannot be read must not be found out after three minutes.
+    request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
+    let mut stated = Condition::default();
+    request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
+    let mut opened = opening::open(&request.target, !request.read_only, &mut DataKept, interrupt)?;
+    opened.condition.overlay(&stated);
+    crate::format::name_state(request.archive.as_deref(), &mut opened);
+    let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
+    let mut recording =
+        Recording::begin(request.archive.as_deref(), "check", &request.target, seed, &opened)?;
+    let mut visit = Visit::new(request, &mut opened, seed);
+    visit.report.session = Some(recording.name());
+    let failure = visit.all(interrupt, listener, &mut recording).err();
+    let mut report = visit.close();
+    report.error = failure.as_ref().map(ToString::to_string);
+    let stored = recording.finish(&report, failure.as_ref());
+    Ok(Outcome { report, failure: failure.or(stored.err()) })
+}

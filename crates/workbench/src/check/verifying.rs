@@ -1,0 +1,73 @@
+//! The part that asks whether the capacity is real.
+
+use super::visit::Visit;
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::verify;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::verify::{Method, Verdict, VerifyReport};
+
+impl Visit<'_> {
+    pub(super) fn verify(
+        &mut self,
+        interrupt: &Interrupt,
+        listener: &mut dyn Listener,
+    ) -> Result<(), Failure> {
+        if self.request.read_only {
+            self.left_out("verify", "it writes (and puts back), and --read-only was given");
+            return Ok(());
+        }
+        let began = self.now();
+        let request = self.verify_request();
+        let outcome = if self.directory {
+            verify::files::run(&request, interrupt, listener)
+        } else {
+            verify::quick::on(&request, self.opened, interrupt, listener)
+        };
+        let verify::Outcome { report, failure } = match outcome {
+            Ok(outcome) => outcome,
+            Err(Failure::Refused(why)) => {
+                self.left_out("verify", why);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        let whole = report.verdict != Verdict::Inconclusive;
+        self.take_verify(report);
+        let short = "the time was too short to come to a verdict; `cardscope verify` takes the time it needs";
+        self.done("verify", began, (!whole).then(|| short.to_owned()));
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn verify_request(&self) -> verify::Request {
+        verify::Request {
+            target: self.request.target.clone(),
+            method: if self.directory { Method::Files } else { Method::Quick },
+            thorough: false,
+            erase: false,
+            backup: None,
+            read_only: false,
+            resume: false,
+            two_passes: false,
+            keep_files: false,
+            budget: Some(self.budget.verify(!self.directory)),
+            max_write: None,
+            label: self.request.label.clone(),
+            conditions: self.request.conditions.clone(),
+            seed: Some(self.report.seed),
+            archive: self.request.archive.clone(),
+        }
+    }
+
+    fn take_verify(&mut self, found: VerifyReport) {
+        let report = &mut self.report;
+        (report.verdict, report.confidence) = (found.verdict, found.confidence);
+        (report.usable_bytes, report.proven_bytes) = (found.usable_bytes, found.proven_bytes);
+        report.data_kept &= found.data_kept;
+        report.bytes_written += found.bytes_written;
+        report.bytes_restored += found.bytes_restored;
+        report.bytes_read += found.bytes_read;
+        report.findings.extend(found.findings.clone());
+        report.verify = Some(found);
+    }
+}

@@ -1,0 +1,140 @@
+//! The visit itself: one part after the other on a card that stays open, so that nobody else gets between them.
+
+use super::budget::Budget;
+use super::{Request, next};
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::identify::judged;
+use crate::opening::Opened;
+use crate::recording::Recording;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::check::{CheckReport, Part, PartState};
+use cardscope_model::units::seconds;
+use cardscope_model::verify::Verdict;
+use std::path::Path;
+
+/// A visit under way.
+pub(super) struct Visit<'a> {
+    pub(super) request: &'a Request,
+    pub(super) opened: &'a mut Opened,
+    pub(super) budget: Budget,
+    pub(super) directory: bool,
+    pub(super) report: CheckReport,
+}
+
+impl<'a> Visit<'a> {
+    pub(super) fn new(request: &'a Request, opened: &'a mut Opened, seed: u64) -> Self {
+        let now = seconds(opened.target.now());
+        let info = opened.target.info();
+        let report = CheckReport {
+            target: request.target.clone(),
+            verdict: Verdict::Inconclusive,
+            confidence: 0.0,
+            announced_bytes: info.bytes,
+            usable_bytes: None,
+            proven_bytes: 0,
+            budget_s: request.budget.as_secs_f64(),
+            seconds: 0.0,
+            parts: Vec::new(),
+            identity: None,
+            verify: None,
+            bench: Vec::new(),
+            not_measured: Vec::new(),
+            marks: None,
+            map: None,
+            jobs: Vec::new(),
+            next: Vec::new(),
+            data_kept: true,
+            bytes_written: 0,
+            bytes_restored: 0,
+            bytes_read: 0,
+            condition: opened.condition.clone(),
+            io_path: info.io_path.to_owned(),
+            seed,
+            caveats: opened.caveats.clone(),
+            findings: Vec::new(),
+            session: None,
+            error: None,
+        };
+        let directory = Path::new(&request.target).is_dir();
+        Visit { request, opened, budget: Budget::new(request.budget, now), directory, report }
+    }
+
+    /// Every part in turn; each is on disk before the next begins.
+    pub(super) fn all(
+        &mut self,
+        interrupt: &Interrupt,
+        listener: &mut dyn Listener,
+        recording: &mut Recording,
+    ) -> Result<(), Failure> {
+        self.info();
+        recording.update(&self.report)?;
+        self.verify(interrupt, listener)?;
+        recording.update(&self.report)?;
+        self.bench(interrupt, listener)?;
+        recording.update(&self.report)?;
+        self.marks(interrupt, listener)?;
+        recording.update(&self.report)?;
+        self.map(interrupt, listener)?;
+        recording.update(&self.report)
+    }
+
+    /// The document as it is now.
+    pub(super) fn close(mut self) -> CheckReport {
+        let now = self.now();
+        self.report.seconds = self.budget.spent(now);
+        self.report.io_path = self.opened.target.info().io_path.to_owned();
+        self.judge_jobs();
+        self.report.next = next::next(&self.report, self.directory);
+        self.report
+    }
+
+    pub(super) fn now(&mut self) -> f64 {
+        seconds(self.opened.target.now())
+    }
+
+    pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>) {
+        let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
+        let seconds = self.now() - began;
+        self.report.parts.push(Part { part: part.to_owned(), state, seconds, reason });
+    }
+
+    pub(super) fn left_out(&mut self, part: &str, why: impl Into<String>) {
+        let reason = Some(why.into());
+        self.report.parts.push(Part {
+            part: part.to_owned(),
+            state: PartState::LeftOut,
+            seconds: 0.0,
+            reason,
+        });
+    }
+
+    fn info(&mut self) {
+        let began = self.now();
+        let Some(identity) = self.opened.identity.clone() else {
+            return self.left_out("info", "this target says nothing of itself");
+        };
+        let identity = judged(identity);
+        self.report.findings.extend(identity.findings.clone());
+        self.report.identity = Some(identity);
+        self.done("info", began, None);
+    }
+
+    /// Bytes from 0 on that may be measured on: what lies beyond on a fake answers for nothing.
+    pub(super) fn usable(&self) -> u64 {
+        self.report.usable_bytes.unwrap_or(self.report.announced_bytes)
+    }
+
+    /// Why nothing more is written to this card, if so.
+    pub(super) fn no_writes(&self) -> Option<&'static str> {
+        match self.report.verdict {
+            _ if self.request.read_only => Some("--read-only was given"),
+            Verdict::Dead | Verdict::ReadOnly => Some("the card keeps nothing that is written to it"),
+            Verdict::Unstable | Verdict::Damaged => {
+                Some("the card does not keep what is written to it for sure, so nothing more is risked")
+            }
+            _ if !self.report.data_kept => Some("what was overwritten is not all back yet"),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `doctor`: is this computer fit to measure? One module a group of points; each point says what was seen, why it
+//! matters and what to do.
+//!
+//! What is read comes from `device::vitals` and the readers' own directories, so that a copy of another machine's
+//! `/sys` and `/proc` can be examined too; what must be tried out (the clock, io_uring, rights) only on this one.
+
+mod clock;
+mod heat;
+mod helpers;
+mod kernel;
+mod memory;
+mod processor;
+mod reader;
+mod rights;
+mod services;
+mod storage;
+
+use crate::error::Failure;
+use crate::identify;
+use cardscope_device::block::BlockDevice;
+use cardscope_device::filesystem;
+use cardscope_device::list::{self, Entry, Scope};
+use cardscope_device::system::System;
+use cardscope_model::doctor::{DoctorReport, Point};
+use std::path::Path;
+
+/// Examines this computer, or a copy of another one's `/sys` tree; with `target` the way to one card, too.
+///
+/// # Errors
+/// If there is no such device, or no copy where one was named.
+pub fn doctor(target: Option<&str>, sysfs: Option<&Path>) -> Result<DoctorReport, Failure> {
+    let system = identify::system(sysfs)?;
+    let device = target.map(|target| device_of(&system, target)).transpose()?;
+    let cards = cards(&system, device.as_deref());
+    let mut points: Vec<Point> = Vec::new();
+    points.extend(rights::points(&system, &cards));
+    points.extend(processor::points(&system));
+    points.extend(clock::points(&system));
+    points.extend(memory::points(&system));
+    points.extend(heat::points(&system));
+    cards.iter().for_each(|card| points.extend(reader::points(&system, card)));
+    points.extend(services::points(&system));
+    points.extend(storage::points(&system, device.as_deref()));
+    points.extend(helpers::points(&system));
+    points.extend(kernel::points(&system));
+    Ok(DoctorReport::new(target.map(str::to_owned), points))
+}
+
+/// The disk that a target names; of a directory, the one that it lies on.
+fn device_of(system: &System, target: &str) -> Result<String, Failure> {
+    if target.starts_with("sim:") {
+        return Err(Failure::refused(
+            "a simulated card has no reader; `cardscope doctor` alone examines this computer",
+        ));
+    }
+    let path = Path::new(target);
+    if system.is_live() && (path.is_dir() || path.is_file()) {
+        let below = filesystem::of_path(path).ok().and_then(|found| found.disk);
+        return below.ok_or_else(|| {
+            Failure::Refused(format!("{target} lies on no single disk that could be examined"))
+        });
+    }
+    match BlockDevice::find(system, target) {
+        Some(device) => Ok(device.disk().name),
+        None => Err(Failure::Refused(format!(
+            "there is no block device {target}; `cardscope list --all` shows what is present"
+        ))),
+    }
+}
+
+/// Cards and readers that are present, or the one that was asked for.
+fn cards(system: &System, device: Option<&str>) -> Vec<Entry> {
+    let mut found = list::list(system, Scope::WithLoops);
+    match device {
+        Some(device) => found.retain(|entry| entry.name == device),
+        None => found.retain(|entry| entry.removable),
+    }
+    found
+}

@@ -1,0 +1,249 @@
+//! Small writes on each file system that this machine has, one after the other on a card whose content may go.
+//!
+//! The file system is made by its own mkfs on a sparse picture in memory, as `format` does, and its bytes are written
+//! by us while we hold the card. Only for mounting it is let go of; then it must be the same coming of the same device
+//! that the guards let pass, before and after. Whatever happens, it is unmounted.
+
+mod kind;
+mod mounting;
+
+use super::{Made, Request};
+use crate::consent::DataKept;
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::opening::{self, Opened};
+use crate::watching::Watching;
+use cardscope_device::block::BlockDevice;
+use cardscope_device::guard::{self, Clearance};
+use cardscope_device::system::System;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::card_map::Tried;
+use cardscope_model::units::MIB;
+use cardscope_probe::card::{Card, pieces};
+use cardscope_probe::map::discard::{self, left_out};
+use cardscope_probe::saving::Saving;
+use cardscope_probe::site::{Limits, Site};
+use cardscope_probe::trouble::Stop;
+use kind::{KINDS, Kind};
+use mounting::Mounted;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Bytes of a file system: enough for a file of the span that is written to, and for the least that F2FS takes with
+/// sections of the largest erase blocks.
+const PART: u64 = 2048 * MIB;
+const LEAST: u64 = 512 * MIB;
+
+/// What making one and writing to it takes at most on a slow card.
+const EACH: Duration = Duration::from_secs(45);
+
+/// Bytes that one trial may write: its own tables, the test file, the small writes.
+const WRITTEN: u64 = 192 * MIB;
+
+/// Bytes of one I/O.
+const BLOCK: u32 = 1 << 20;
+
+/// Tries every file system; what came of it goes into the facts, also why one could not be tried.
+pub(super) fn try_all(
+    request: &Request,
+    opened: Opened,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+    made: &mut Made,
+) {
+    let began = Instant::now();
+    let trial = Trial::new(request, opened, interrupt);
+    for kind in &KINDS {
+        if made.failure.is_some() {
+            break;
+        }
+        let left = request.budget.map(|b| b.saturating_sub(began.elapsed() + seconds(made.report.seconds)));
+        let found = match &trial {
+            Err(why) => Ok(left_out(kind.name, why)),
+            Ok(_) if left.is_some_and(|left| left < EACH) => {
+                Ok(left_out(kind.name, "there was no time left for it"))
+            }
+            Ok(_) if !may_write(request, made) => {
+                Ok(left_out(kind.name, "more would be written than may be"))
+            }
+            Ok(trial) => trial.one(kind, listener, made),
+        };
+        match found {
+            Ok(tried) => made.facts.tried.push(tried),
+            Err(failure) => made.failure = Some(failure),
+        }
+    }
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
+fn may_write(request: &Request, made: &Made) -> bool {
+    request.max_write.is_none_or(|most| made.report.bytes_written + WRITTEN <= most)
+}
+
+/// A device that file systems are tried on: as the guards saw it at first.
+struct Trial<'a> {
+    target: &'a str,
+    clearance: Clearance,
+    bytes: u64,
+    interrupt: &'a Interrupt,
+}
+
+impl<'a> Trial<'a> {
+    /// Lets go of the card for the guards to look at it.
+    fn new(request: &'a Request, opened: Opened, interrupt: &'a Interrupt) -> Result<Self, String> {
+        let target = request.target.as_str();
+        let bytes = opened.target.info().bytes / MIB * MIB;
+        if bytes < LEAST {
+            return Err("it takes 512 MiB at least".to_owned());
+        }
+        if target.starts_with("sim:") || Path::new(target).is_file() {
+            return Err(format!(
+                "only a block device can be mounted, and {target} is none (an image becomes one with losetup)"
+            ));
+        }
+        drop(opened);
+        let clearance = guard::check(&System::host(), target).map_err(|refusal| refusal.to_string())?;
+        Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt })
+    }
+
+    fn one(&self, kind: &Kind, listener: &mut dyn Listener, made: &mut Made) -> Result<Tried, Failure> {
+        let picture = match self.picture(kind, made) {
+            Ok(picture) => picture,
+            Err(why) => return Ok(left_out(kind.name, &why)),
+        };
+        let mut watch = Watching(listener);
+        cardscope_probe::watch::Watch::phase(
+            &mut watch,
+            &format!("small writes on {}", kind.name),
+            None,
+            None,
+        );
+        let mut opened = self.hold()?;
+        self.put(&picture, &mut opened, made)?;
+        drop(opened);
+        let tried = match self.mount(kind) {
+            Ok(mounted) => self.write(kind, &mounted, &mut watch, made).and_then(|tried| {
+                mounted.unmount().map_err(Failure::io)?;
+                Ok(tried)
+            }),
+            Err(why) => Ok(left_out(kind.name, &why)),
+        };
+        let mut opened = self.hold()?;
+        self.blank(&mut opened, made)?;
+        tried
+    }
+
+    /// The file system as its mkfs makes it; why not, where this machine has none.
+    fn picture(&self, kind: &Kind, made: &Made) -> Result<File, String> {
+        let program = kind.program()?;
+        mounting::kernel_has(kind.name)?;
+        let picture = crate::format::sparse(self.bytes).map_err(|e| e.to_string())?;
+        let arguments = kind.arguments(&made.report.advice);
+        crate::format::run(&program, &arguments, &picture).map_err(|e| e.to_string())?;
+        Ok(picture)
+    }
+
+    /// Opens the card again, exclusively and past the guards, and makes sure that it is still the one of before.
+    fn hold(&self) -> Result<Opened, Failure> {
+        let opened = opening::open_to_restore(self.target, &mut DataKept, self.interrupt)?;
+        self.still_the_same().map_err(Failure::Io)?;
+        Ok(opened)
+    }
+
+    /// By number, coming and size, which the kernel tells of a device that is held too.
+    fn still_the_same(&self) -> Result<(), String> {
+        let now = BlockDevice::find(&System::host(), self.target);
+        let was = &self.clearance;
+        let same = now.is_some_and(|now| {
+            (now.number(), now.sequence(), now.bytes()) == (was.number, was.sequence, Some(was.bytes))
+        });
+        let other =
+            || format!("{} is another device now than before; nothing more was written to it", self.target);
+        same.then_some(()).ok_or_else(other)
+    }
+
+    /// Writes what mkfs made; the card was told before that nothing on it is of value.
+    fn put(&self, picture: &File, opened: &mut Opened, made: &mut Made) -> Result<(), Failure> {
+        let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, 1)?;
+        let began = card.seconds();
+        card.discard(0, card.bytes())?;
+        let done = mounting::extents(picture, self.bytes)
+            .map_err(Failure::io)
+            .and_then(|extents| copy(picture, &extents, &mut card));
+        card.flush()?;
+        super::document::count(&mut made.report, &mut card, began);
+        done
+    }
+
+    /// No half of a file system stays behind.
+    fn blank(&self, opened: &mut Opened, made: &mut Made) -> Result<(), Failure> {
+        // Its own interrupt: this is done after Ctrl-C too.
+        let own = Interrupt::default();
+        let mut card = Card::new(opened.target.as_mut(), &own, BLOCK, 1)?;
+        let began = card.seconds();
+        let nothing = vec![0; BLOCK as usize];
+        for at in [0, self.bytes - u64::from(BLOCK)] {
+            card.write_bytes(at, &nothing)?;
+        }
+        card.flush()?;
+        super::document::count(&mut made.report, &mut card, began);
+        Ok(())
+    }
+
+    fn mount(&self, kind: &Kind) -> Result<Mounted, String> {
+        self.still_the_same()?;
+        let mounted = Mounted::new(&self.clearance.path, kind.name)?;
+        // The kernel's own word for what was mounted: the number of its device.
+        match (mounted.device(), self.clearance.number) {
+            (Some(there), Some(wanted)) if there != wanted => {
+                Err("another device was mounted than before".to_owned())
+            }
+            _ => Ok(mounted),
+        }
+    }
+
+    /// The same small writes as on the bare card, in a file of our own.
+    fn write(
+        &self,
+        kind: &Kind,
+        mounted: &Mounted,
+        watch: &mut Watching<'_>,
+        made: &mut Made,
+    ) -> Result<Tried, Failure> {
+        let name = mounted.point().display().to_string();
+        let mut opened = opening::open(&name, true, &mut DataKept, self.interrupt)?;
+        let region = match opened.target.area(discard::SPAN) {
+            Ok(region) => region,
+            Err(error) => return Ok(left_out(kind.name, &error.to_string())),
+        };
+        let limits = Limits { seed: made.report.seed, region, max_write: None, budget: None };
+        let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, 1)?;
+        let began = card.seconds();
+        let mut site = Site::new(&mut card, Saving::new(None), &limits, watch);
+        let tried = discard::small_writes(&mut site, kind.name);
+        super::document::count(&mut made.report, &mut card, began);
+        Ok(tried?)
+    }
+}
+
+/// Copies stretches of a picture to the same places of the card.
+fn copy(picture: &File, extents: &[(u64, u64)], card: &mut Card<'_>) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    for piece in extents.iter().flat_map(|(start, end)| pieces(*start, *end, BLOCK)) {
+        card.go_on().map_err(|stop: Stop| Failure::from(stop))?;
+        bytes.resize(piece.len as usize, 0);
+        picture.read_exact_at(&mut bytes, piece.offset).map_err(Failure::io)?;
+        if let Some(trouble) = card.write_bytes(piece.offset, &bytes)?.first() {
+            return Err(Failure::Io(format!(
+                "the card refused to take {} bytes at {} twice ({})",
+                trouble.len, trouble.offset, trouble.reason
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Mounting a file system on a folder of our own, and letting go of it whatever happens.
+
+use cardscope_device::block::DeviceNumber;
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Something of the system may look into a fresh mount for a moment (an indexer, udev).
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Nothing on a card under test is run or trusted; reading a file writes nothing.
+const FLAGS: MountFlags =
+    MountFlags::NODEV.union(MountFlags::NOSUID).union(MountFlags::NOEXEC).union(MountFlags::NOATIME);
+
+/// A mounted file system; let go of when dropped.
+pub(super) struct Mounted {
+    point: PathBuf,
+    there: bool,
+}
+
+impl Mounted {
+    pub(super) fn new(device: &Path, kind: &str) -> Result<Mounted, String> {
+        let point = folder().map_err(|e| format!("no folder to mount it on: {e}"))?;
+        let mut mounted = Mounted { point, there: false };
+        mount(device, &mounted.point, kind, FLAGS, None).map_err(|errno| why(errno, kind))?;
+        mounted.there = true;
+        Ok(mounted)
+    }
+
+    pub(super) fn point(&self) -> &Path {
+        &self.point
+    }
+
+    /// The device that is mounted, as the kernel numbers it.
+    pub(super) fn device(&self) -> Option<DeviceNumber> {
+        let number = std::fs::metadata(&self.point).ok()?.dev();
+        Some(DeviceNumber { major: rustix::fs::major(number), minor: rustix::fs::minor(number) })
+    }
+
+    /// # Errors
+    /// If something keeps it busy; then it goes as soon as that lets go.
+    pub(super) fn unmount(mut self) -> Result<(), String> {
+        self.let_go()
+    }
+
+    fn let_go(&mut self) -> Result<(), String> {
+        if !std::mem::take(&mut self.there) {
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            match unmount(&self.point, UnmountFlags::empty()) {
+                Err(Errno::BUSY) => std::thread::sleep(PAUSE),
+                other => return other.map_err(|errno| self.stuck(errno)),
+            }
+        }
+        // It goes as soon as nobody uses it any more.
+        let _ = unmount(&self.point, UnmountFlags::DETACH);
+        Err(self.stuck(Errno::BUSY))
+    }
+
+    fn stuck(&self, errno: Errno) -> String {
+        format!("{} cannot be unmounted ({errno}); see what uses it, and umount it", self.point.display())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = self.let_go();
+        let _ = std::fs::remove_dir(&self.point);
+    }
+}
+
+/// A fresh folder that only we may enter.
+fn folder() -> std::io::Result<PathBuf> {
+    let point = std::env::temp_dir().join(format!("cardscope-try-{}", uuid::Uuid::now_v7().simple()));
+    DirBuilder::new().mode(0o700).create(&point)?;
+    Ok(point)
+}
+
+/// Whether the kernel knows a file system, loading its module if need be: it looks for that before it looks for the
+/// device, and there is none of this name.
+pub(super) fn kernel_has(kind: &str) -> Result<(), String> {
+    let point = folder().map_err(|e| format!("no folder to mount it on: {e}"))?;
+    let nothing = point.join("nothing");
+    let tried = mount(&nothing, &point, kind, FLAGS, None);
+    let _ = std::fs::remove_dir(&point);
+    match tried {
+        Err(errno @ (Errno::NODEV | Errno::PERM)) => Err(why(errno, kind)),
+        _ => Ok(()),
+    }
+}
+
+fn why(errno: Errno, kind: &str) -> String {
+    match errno {
+        Errno::NODEV => format!("the kernel here has no {kind}"),
+        Errno::PERM | Errno::ACCESS => "mounting takes root".to_owned(),
+        other => format!("it could not be mounted ({other})"),
+    }
+}
+
+/// The stretches of a sparse file in which something stands.
+pub(super) fn extents(file: &File, bytes: u64) -> std::io::Result<Vec<(u64, u64)>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes {
+        let start = match seek(file, SeekFrom::Data(at)) {
+            Err(Errno::NXIO) => break,
+            start => start?,
+        };
+        let end = seek(file, SeekFrom::Hole(start))?.min(bytes);
+        found.push((start, end));
+        at = end;
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    #[test]
+    fn a_kernel_that_does_not_know_a_file_system_says_so() {
+        let said = kernel_has("no-such-file-system").unwrap_err();
+        assert!(said.contains("no-such-file-system") || said.contains("root"), "{said}");
+    }
+
+    #[test]
+    fn only_what_stands_in_a_picture_is_written() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 24).unwrap();
+        file.write_all_at(&[1; 4096], 1 << 20).unwrap();
+        let found = extents(&file, 1 << 24).unwrap();
+        let covered = |at: u64| found.iter().any(|(start, end)| *start <= at && at < *end);
+        assert!(covered(1 << 20) && !covered(1 << 22), "{found:?}");
+    }
+}

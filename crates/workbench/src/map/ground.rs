@@ -1,0 +1,282 @@
+//! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may go, or
+//! a file of its own in a directory.
+
+use super::Request;
+use crate::consent::{Consent, DataKept, Question};
+use crate::error::Failure;
+use crate::journal::Journal;
+use crate::opening::Opened;
+use cardscope_device::contents;
+use cardscope_engine::runner::random::mix;
+use cardscope_engine::target::Region;
+use cardscope_model::units::{BinarySize, MIB, grouped};
+use cardscope_probe::map::Options;
+use cardscope_probe::site::Limits;
+use std::path::Path;
+
+/// Below this there is nothing that timing could tell apart.
+const SMALLEST: u64 = MIB;
+
+/// Bytes that the search for the end of the cache writes where all of it must be saved and put back: enough for the
+/// caches in a card's memory, and 20 s of a class 10 card with saving and putting back.
+const CACHE_KEPT: u64 = 64 * MIB;
+
+/// Bytes that the other parts may save together; they write some 50 MiB.
+const BESIDES: u64 = 256 * MIB;
+
+/// The test file in a directory: room for 32 open blocks of 4 MiB, four apart.
+const OWN_FILE: u64 = 512 * MIB;
+
+/// What may be written to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Ground {
+    /// Nothing.
+    Nothing(Region),
+    /// All of it, saved before and put back after.
+    Saved(Region),
+    /// What stands here may go.
+    Free(Region),
+    /// A file of our own.
+    OwnFile(Region),
+}
+
+/// Refuses what goes against itself, before anything is opened.
+pub(super) fn check(request: &Request) -> Result<(), Failure> {
+    let directory = Path::new(&request.target).is_dir();
+    let frees = request.erase || request.region.is_some();
+    let odd = [
+        (
+            request.erase && request.region.is_some(),
+            "--erase gives up the whole card, --region a part of it: give one of them",
+        ),
+        (
+            request.read_only
+                && (frees
+                    || request.fat
+                    || request.try_file_systems
+                    || request.max_write.is_some()
+                    || request.cache.is_some()),
+            "--read-only writes nothing: leave out --erase, --region, --fat, --max-write, --cache and --try-file-systems, or --read-only",
+        ),
+        (
+            request.try_file_systems && !request.erase,
+            "--try-file-systems makes file systems on the whole card, which loses what is on it: give --erase too",
+        ),
+        (
+            request.fat && request.region.is_some(),
+            "--fat writes to the start of the card, which is saved and put back: leave --region out",
+        ),
+        (
+            directory && frees,
+            "in a directory only a file of the test's own is written to: leave out --erase and --region, or name the card's device (`cardscope list`)",
+        ),
+        (
+            directory && request.fat,
+            "the region at the start of a card cannot be reached through a directory: name the card's device (`cardscope list`)",
+        ),
+        (request.region.is_some_and(|r| r.len < SMALLEST), "--region must name 1 MiB at least"),
+    ];
+    match odd.into_iter().find(|(wrong, _)| *wrong) {
+        Some((_, why)) => Err(Failure::refused(why)),
+        None => Ok(()),
+    }
+}
+
+impl Ground {
+    /// Finds out what may be written to on an open target, and starts the journal where one is needed.
+    ///
+    /// # Errors
+    /// A refusal: the target is too small, the region lies outside of it, or there is no room.
+    pub(super) fn prepare(
+        request: &Request,
+        opened: &mut Opened,
+    ) -> Result<(Ground, Option<Journal>), Failure> {
+        let bytes = opened.target.info().bytes;
+        if bytes < SMALLEST {
+            return Err(Failure::Refused(format!(
+                "{} has {bytes} bytes; below 1 MiB there is nothing to map",
+                request.target
+            )));
+        }
+        let all = Region { start: 0, len: bytes };
+        if Path::new(&request.target).is_dir() {
+            return own_file(request, opened, bytes).map(|region| (Ground::OwnFile(region), None));
+        }
+        if request.read_only {
+            return Ok((Ground::Nothing(all), None));
+        }
+        if let Some(region) = request.region {
+            let inside = within(region, bytes, opened.target.info().sector);
+            return inside.map(|()| (Ground::Free(region), None)).map_err(|why| named(request, &why));
+        }
+        if request.erase {
+            return Ok((Ground::Free(all), None));
+        }
+        let room = most_written(request).min(bytes);
+        let journal = Journal::create(&request.target, opened, room).map_err(|f| with_ways_out(f, room))?;
+        Ok((Ground::Saved(all), Some(journal)))
+    }
+
+    /// What may be used.
+    pub(super) fn region(&self) -> Region {
+        let (Ground::Nothing(region)
+        | Ground::Saved(region)
+        | Ground::Free(region)
+        | Ground::OwnFile(region)) = self;
+        *region
+    }
+
+    /// What the probe is to do.
+    pub(super) fn options(&self, request: &Request, opened: &Opened, seed: u64) -> Options {
+        let region = self.region();
+        let saved = matches!(self, Ground::Saved(_));
+        let written_through = if saved { CACHE_KEPT } else { region.len };
+        Options {
+            limits: Limits {
+                seed: mix(seed),
+                region,
+                max_write: if saved { Some(most_written(request)) } else { request.max_write },
+                budget: request.budget,
+            },
+            card_addresses: !matches!(self, Ground::OwnFile(_)),
+            writes: !matches!(self, Ground::Nothing(_)) && !request.read_only,
+            fat: request.fat,
+            max_cache_bytes: request.cache.unwrap_or(written_through).min(region.len),
+            claimed_unit: opened.identity.as_ref().and_then(|i| i.allocation_unit()).map(|unit| unit.bytes),
+            tables: request.flashbench,
+            only: request.only.clone(),
+        }
+    }
+
+    /// What it will cost, before it begins.
+    pub(super) fn plan_line(&self, options: &Options, journal: Option<&Journal>) -> String {
+        let most = |bytes: u64| BinarySize(bytes >> 20 << 20);
+        let written =
+            options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
+        match (self, journal) {
+            (Ground::Saved(_), Some(journal)) => format!(
+                "writes up to {}; what it overwrites is kept in {} and put back",
+                most(written),
+                journal.path().display()
+            ),
+            (Ground::OwnFile(region), _) => {
+                format!("uses a file of its own of {}; no other file is touched", most(region.len))
+            }
+            (Ground::Nothing(_), _) => "reads only".to_owned(),
+            (_, _) => format!("writes; what stands in {} is lost", phrase(self.region())),
+        }
+    }
+}
+
+/// A region in words.
+fn phrase(region: Region) -> String {
+    format!("bytes {} to {}", grouped(region.start), grouped(region.start.saturating_add(region.len) - 1))
+}
+
+/// Bytes that may be written where all of them are saved before.
+fn most_written(request: &Request) -> u64 {
+    request.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_KEPT).saturating_add(BESIDES))
+}
+
+fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
+    let wanted = OWN_FILE.max(request.cache.unwrap_or(0).saturating_add(BESIDES / 4));
+    let bytes = wanted.min(free / 2 / MIB * MIB).max(SMALLEST);
+    opened.target.area(bytes).map_err(Failure::refused)
+}
+
+fn within(region: Region, bytes: u64, sector: u32) -> Result<(), String> {
+    let sector = u64::from(sector);
+    let end = region.start.checked_add(region.len);
+    if end.is_none_or(|end| end > bytes) {
+        return Err(format!("--region {} reaches beyond the end, at {}", phrase_of(region), grouped(bytes)));
+    }
+    if !region.start.is_multiple_of(sector) || !region.len.is_multiple_of(sector) {
+        return Err(format!(
+            "--region {} does not begin and end on sectors of {sector} bytes",
+            phrase_of(region)
+        ));
+    }
+    Ok(())
+}
+
+fn phrase_of(region: Region) -> String {
+    format!("{}+{}", region.start, region.len)
+}
+
+fn named(request: &Request, why: &str) -> Failure {
+    Failure::Refused(format!("{}: {why}; nothing was written", request.target))
+}
+
+/// Where the journal has no place, there are other ways to a map.
+fn with_ways_out(failure: Failure, room: u64) -> Failure {
+    let Failure::Refused(why) = failure else { return failure };
+    Failure::Refused(format!(
+        "{why}. Or write less than {} (--max-write), read only (--read-only), or say what may be lost (--region START+LEN, --erase)",
+        BinarySize(room)
+    ))
+}
+
+/// Whom to ask: nobody where the data is kept, the user where a part or all of it may go.
+pub(super) struct Asking<'a> {
+    request: &'a Request,
+    user: &'a mut dyn Consent,
+}
+
+impl<'a> Asking<'a> {
+    pub(super) fn new(request: &'a Request, user: &'a mut dyn Consent) -> Self {
+        Asking { request, user }
+    }
+}
+
+impl Consent for Asking<'_> {
+    fn ask(&mut self, question: &Question) -> Option<String> {
+        if self.request.erase || self.request.region.is_some() {
+            self.user.ask(question)
+        } else {
+            DataKept.ask(question)
+        }
+    }
+
+    fn narrowed(&self, at_stake: &str) -> String {
+        match self.request.region {
+            None => at_stake.to_owned(),
+            Some(region) => {
+                let parts = overlapped(&self.request.target, region);
+                format!("{} of {at_stake}; {parts}", phrase(region))
+            }
+        }
+    }
+}
+
+/// The partitions that a region reaches into, in words.
+fn overlapped(target: &str, region: Region) -> String {
+    let path = Path::new(target);
+    let peeked = cardscope_device::open::peek(path)
+        .map_err(|e| e.to_string())
+        .or_else(|_| std::fs::File::open(path).map_err(|e| e.to_string()));
+    let Ok(file) = peeked else { return "what stands there could not be looked at".to_owned() };
+    let bytes = cardscope_device::open::size_of(&file)
+        .or_else(|_| file.metadata().map(|m| m.len()))
+        .unwrap_or_default();
+    let end = region.start.saturating_add(region.len);
+    let reached: Vec<String> = contents::describe(&file, bytes)
+        .partitions
+        .iter()
+        .filter(|p| p.start < end && region.start < p.start.saturating_add(p.bytes))
+        .map(|p| {
+            let what = p.found.as_ref().map_or_else(|| "not recognised".to_owned(), ToString::to_string);
+            format!(
+                "partition {} ({what}, bytes {} to {})",
+                p.number,
+                grouped(p.start),
+                grouped(p.start + p.bytes - 1)
+            )
+        })
+        .collect();
+    let table = if region.start < 512 { "the partition table and " } else { "" };
+    match reached.len() {
+        0 if table.is_empty() => "no partition reaches into it".to_owned(),
+        0 => "the partition table lies in it".to_owned(),
+        _ => format!("in it lie {table}{}", reached.join(", ")),
+    }
+}

@@ -1,0 +1,152 @@
+//! Where a watch is kept: the archive and a file, neither of them on the watched card while the watch lasts.
+
+use super::Request;
+use crate::card_key;
+use crate::error::Failure;
+use crate::event::{Event, Listener};
+use crate::recording::Recording;
+use cardscope_device::system::System;
+use cardscope_device::{filesystem, host, inspect};
+use cardscope_model::observe::ObserveReport;
+use cardscope_store::{Archive, RecordStart};
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A watch that is still going on is kept this often.
+const KEPT_EVERY: Duration = Duration::from_secs(60);
+
+/// What keeps a watch.
+pub(super) struct Keeper {
+    start: RecordStart,
+    archive: Option<PathBuf>,
+    save: Option<PathBuf>,
+    /// Begun before the watch, unless it lies on the watched card.
+    recording: Option<Recording>,
+    kept: Instant,
+    keeps: bool,
+}
+
+impl Keeper {
+    /// Finds out where the watch may be kept meanwhile. A recorded machine is not kept in the archive.
+    ///
+    /// # Errors
+    /// If the archive or the file cannot be written.
+    pub(super) fn begin(
+        request: &Request,
+        system: &System,
+        report: &mut ObserveReport,
+    ) -> Result<Keeper, Failure> {
+        let archive = request.archive.clone();
+        let place = archive.clone().map_or_else(Archive::default_path, Ok).map_err(Failure::io)?;
+        let on_card = |path: &Path| system.is_live() && filesystem::lies_on(path, &request.target);
+        let mut keeper = Keeper {
+            start: start(request, system),
+            archive,
+            save: request.save.clone(),
+            recording: None,
+            kept: Instant::now(),
+            keeps: system.is_live(),
+        };
+        if on_card(&place) {
+            report.caveats.push(later("archive", &place, &request.target));
+        } else if keeper.keeps {
+            keeper.record(report)?;
+        }
+        match &request.save {
+            Some(file) if on_card(file) => report.caveats.push(later("file", file, &request.target)),
+            Some(file) => writable(file)?,
+            None => {}
+        }
+        Ok(keeper)
+    }
+
+    fn record(&mut self, report: &mut ObserveReport) -> Result<&mut Recording, Failure> {
+        let recording = Recording::of(self.archive.as_deref(), &self.start)?;
+        report.session = Some(recording.name());
+        Ok(self.recording.insert(recording))
+    }
+
+    /// Keeps what was seen so far, once a minute. That it cannot be kept now does not end the watch.
+    pub(super) fn meanwhile(&mut self, report: &ObserveReport, listener: &mut dyn Listener) {
+        let Some(recording) = &mut self.recording else { return };
+        if self.kept.elapsed() < KEPT_EVERY {
+            return;
+        }
+        self.kept = Instant::now();
+        if let Err(failure) = recording.update(report) {
+            listener.event(&Event::Note(format!("what was seen so far could not be kept: {failure}")));
+        }
+    }
+
+    /// Keeps the whole watch.
+    ///
+    /// # Errors
+    /// If the archive or the file cannot be written; the other one is written all the same.
+    pub(super) fn finish(
+        mut self,
+        report: &mut ObserveReport,
+        failure: Option<&Failure>,
+    ) -> Result<(), Failure> {
+        let begun = match (self.keeps, &self.recording) {
+            (true, None) => self.record(report).map(drop),
+            _ => Ok(()),
+        };
+        let archived = begun.and_then(|()| match self.recording.take() {
+            Some(recording) => recording.finish(report, failure),
+            None => Ok(()),
+        });
+        let saved = self.save.as_deref().map_or(Ok(()), |file| save(file, report));
+        archived.and(saved)
+    }
+}
+
+fn start(request: &Request, system: &System) -> RecordStart {
+    let identity = inspect::inspect(system, &request.target).ok();
+    let condition = host::condition(system, Some(&request.target));
+    RecordStart {
+        kind: "observe".to_owned(),
+        target: request.target.clone(),
+        piece: identity.as_ref().and_then(card_key::piece_of),
+        seed: 0,
+        host: card_key::host_json(&condition),
+        condition,
+        identity: identity.and_then(|i| serde_json::to_value(i).ok()).unwrap_or(Value::Null),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn later(what: &str, path: &Path, card: &str) -> String {
+    format!(
+        "the {what} {} lies on {card} itself: what was seen was kept in memory and written there after the watch; a crash before would have lost it",
+        path.display()
+    )
+}
+
+/// Says before an hour of watching that its file cannot be written.
+fn writable(file: &Path) -> Result<(), Failure> {
+    std::fs::OpenOptions::new().append(true).create(true).open(file).map(drop).map_err(|e| cannot(file, &e))
+}
+
+fn cannot(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::Refused(format!(
+        "--save {}: {error}; name a file in a folder that you may write to",
+        file.display()
+    ))
+}
+
+/// Writes beside and renames, so that an earlier document stays until the new one is whole.
+fn save(file: &Path, report: &ObserveReport) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(report).map_err(Failure::io)?;
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let write = || {
+        let mut out = std::fs::File::create(&beside)?;
+        out.write_all(text.as_bytes())?;
+        out.sync_all()?;
+        std::fs::rename(&beside, file)
+    };
+    write().map_err(|e| Failure::Io(format!("what was seen could not be saved to {}: {e}", file.display())))
+}

@@ -1,0 +1,170 @@
+//! The same card under two conditions, beside each other: with a fan and without (seed 000). Only what intervals allow
+//! is said (flash-behaviour 4.4).
+
+use crate::archive::{Shown, show};
+use crate::error::Failure;
+use cardscope_model::sustain::{ComparedLine, Comparison, Level, SustainReport};
+use std::path::Path;
+
+/// Below this a difference is no more than a reader or a host makes (flash-behaviour 4.4).
+const MATTERS: f64 = 0.03;
+
+/// An interval inside of this is sameness.
+const SAME: [f64; 2] = [0.95, 1.05];
+
+/// An earlier run and its name.
+pub(super) struct Other {
+    name: String,
+    report: SustainReport,
+}
+
+/// Loads an earlier run: a file with its document, or a session of the archive.
+///
+/// # Errors
+/// If there is none of that name, or it is of another verb.
+pub(super) fn load(name: &str, archive: Option<&Path>) -> Result<Other, Failure> {
+    let document = match Path::new(name).is_file() {
+        true => {
+            let text = std::fs::read_to_string(name)
+                .map_err(|e| Failure::Refused(format!("--against {name} cannot be read: {e}")))?;
+            serde_json::from_str(&text).map_err(|e| no_run(name, &e))?
+        }
+        false => match show(archive, name)? {
+            Shown::Record { kind, document } if kind == "sustain" => document,
+            Shown::Record { kind, .. } => return Err(no_run(name, &format!("it is of `{kind}`"))),
+            Shown::Bench(_) => return Err(no_run(name, &"it is of `bench`")),
+        },
+    };
+    let report = serde_json::from_value(document).map_err(|e| no_run(name, &e))?;
+    Ok(Other { name: name.to_owned(), report })
+}
+
+fn no_run(name: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::Refused(format!(
+        "--against {name} is no document of `sustain` ({why}); give a session of `archive list`, or a file made with `sustain --json`"
+    ))
+}
+
+/// Holds this run against the other.
+pub(super) fn compare(here: &SustainReport, other: &Other) -> Comparison {
+    let there = &other.report;
+    let level =
+        |what: &str, pick: fn(&SustainReport) -> Option<&Level>| speeds(what, pick(here), pick(there));
+    let figure = |what: &str, unit: &str, of: fn(&SustainReport) -> Option<f64>| {
+        plain(what, unit, of(here), of(there))
+    };
+    let lines = vec![
+        level("fast level", |r| r.measured.levels.iter().find(|l| l.state == "fast")),
+        level("with the cache full", |r| r.measured.levels.iter().find(|l| l.state == "cache full")),
+        level("slowest level", |r| r.measured.levels.iter().min_by(|a, b| a.mb_s.total_cmp(&b.mb_s))),
+        figure("steady state", "MB/s", |r| r.measured.steady_state.filter(|s| s.reached).map(|s| s.mb_s)),
+        figure("cache", "GB", |r| r.measured.cache_bytes.value.map(|b| b as f64 / 1e9)),
+        figure("heat slows it after", "s", |r| r.measured.throttling.as_ref().map(|t| t.after_s)),
+        figure("time slowed by heat", "%", |r| {
+            (!r.measured.series.is_empty())
+                .then(|| r.measured.throttling.as_ref().map_or(0.0, |t| t.share * 100.0))
+        }),
+        figure("warmest", "°C", |r| r.measured.max_celsius),
+    ];
+    let lines = lines.into_iter().filter(|l| l.here.is_some() || l.there.is_some()).collect();
+    Comparison {
+        other: other.name.clone(),
+        conditions: differing(here, there),
+        lines,
+        doubts: doubts(here, there),
+    }
+}
+
+/// Words of the conditions that differ.
+fn differing(here: &SustainReport, there: &SustainReport) -> Vec<(String, String, String)> {
+    let mut words: Vec<&str> = here.condition.iter().chain(there.condition.iter()).map(|(w, _)| w).collect();
+    words.sort_unstable();
+    words.dedup();
+    let value = |r: &SustainReport, w: &str| r.condition.get(w).unwrap_or("unknown").to_owned();
+    let all = words.into_iter().map(|w| (w.to_owned(), value(here, w), value(there, w)));
+    all.filter(|(_, a, b)| a != b).collect()
+}
+
+/// What makes the two hard to hold against each other.
+fn doubts(here: &SustainReport, there: &SustainReport) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let mut unless = |same: bool, text: &str| {
+        if !same {
+            doubts.push(text.to_owned());
+        }
+    };
+    unless(here.announced_bytes == there.announced_bytes, "the cards announce different capacities");
+    unless(
+        (here.work, here.pattern, here.region_bytes) == (there.work, there.pattern, there.region_bytes),
+        "the workloads differ",
+    );
+    unless(
+        differing(here, there).len() <= 1,
+        "more than one condition differs, so none of them alone explains a difference",
+    );
+    unless(here.error.is_none() && there.error.is_none(), "one of the runs ended early");
+    doubts.push(
+        "one run each: the intervals are those of one state of the card, another day adds its own scatter"
+            .to_owned(),
+    );
+    doubts
+}
+
+fn speeds(what: &str, here: Option<&Level>, there: Option<&Level>) -> ComparedLine {
+    let mut line = plain(what, "MB/s", here.map(|l| l.mb_s), there.map(|l| l.mb_s));
+    let (Some(a), Some(b)) = (here, there) else { return line };
+    if b.ci95[0] > 0.0 {
+        // Both ends at their worst: wider than need be, never too narrow.
+        let interval = [a.ci95[0] / b.ci95[1], a.ci95[1] / b.ci95[0]];
+        line.says = words(a.mb_s / b.mb_s, interval).to_owned();
+        line.ratio_ci95 = Some(interval);
+    }
+    line
+}
+
+fn words(ratio: f64, [low, high]: [f64; 2]) -> &'static str {
+    let excludes_one = low > 1.0 || high < 1.0;
+    match () {
+        () if low >= SAME[0] && high <= SAME[1] => "same within ±5 %",
+        () if excludes_one && ratio > 1.0 + MATTERS => "faster",
+        () if excludes_one && ratio < 1.0 - MATTERS => "slower",
+        () => "no difference shown",
+    }
+}
+
+fn plain(what: &str, unit: &str, here: Option<f64>, there: Option<f64>) -> ComparedLine {
+    let ratio = here.zip(there).filter(|(_, b)| *b != 0.0 && unit != "°C").map(|(a, b)| a / b);
+    ComparedLine {
+        what: what.to_owned(),
+        unit: unit.to_owned(),
+        here,
+        there,
+        ratio,
+        ..ComparedLine::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_intervals_allow_is_said() {
+        assert_eq!(words(1.35, [1.30, 1.41]), "faster");
+        assert_eq!(words(0.72, [0.70, 0.75]), "slower");
+        assert_eq!(words(1.01, [0.97, 1.04]), "same within ±5 %");
+        assert_eq!(words(1.12, [0.85, 1.47]), "no difference shown");
+        // ADATA and Lexar, fast writes of seed 000: real and tiny.
+        assert_eq!(words(1.02, [1.01, 1.06]), "no difference shown");
+    }
+
+    #[test]
+    fn levels_are_compared_with_both_intervals_at_their_worst() {
+        let level = |mb_s: f64| Level { mb_s, ci95: [mb_s * 0.99, mb_s * 1.01], ..Level::default() };
+        let line = speeds("fast level", Some(&level(750.0)), Some(&level(540.0)));
+        let [low, high] = line.ratio_ci95.unwrap();
+        assert!((low - 750.0 * 0.99 / (540.0 * 1.01)).abs() < 1e-9 && high > line.ratio.unwrap());
+        assert_eq!(line.says, "faster");
+        assert_eq!(speeds("fast level", Some(&level(1.0)), None).ratio, None);
+    }
+}

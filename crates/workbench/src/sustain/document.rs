@@ -1,0 +1,86 @@
+//! The document of a long run.
+
+use super::{Request, sentences};
+use crate::opening::Opened;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::sustain::{Measured, SustainReport, Work};
+use cardscope_probe::card::Card;
+use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL};
+
+/// So many failed I/Os are listed.
+const MOST_TROUBLES: usize = 100;
+
+/// The document before anything is known.
+pub(super) fn empty(
+    request: &Request,
+    work: Work,
+    options: &Options,
+    opened: &Opened,
+    seed: u64,
+) -> SustainReport {
+    let info = opened.target.info();
+    let region = options.limits.region;
+    SustainReport {
+        target: request.target.clone(),
+        work,
+        pattern: request.pattern,
+        block_bytes: u64::from(match request.pattern {
+            cardscope_model::sustain::Pattern::Sequential => BLOCK,
+            cardscope_model::sustain::Pattern::Random => SMALL,
+        }),
+        queue_depth: DEPTH,
+        region_start: region.start,
+        region_bytes: region.len,
+        measured: Measured { limits: options.card_limits, ..Measured::default() },
+        against: None,
+        announced_bytes: info.bytes,
+        // A file of our own overwrites nothing of anybody's.
+        data_kept: work == Work::Read || options.prepare,
+        bytes_written: 0,
+        bytes_read: 0,
+        seconds: 0.0,
+        troubles: Vec::new(),
+        condition: opened.condition.clone(),
+        io_path: info.io_path.to_owned(),
+        seed,
+        caveats: opened.caveats.clone(),
+        findings: Vec::new(),
+        session: None,
+        error: None,
+    }
+}
+
+/// What was moved since the card's clock stood at `began`.
+pub(super) fn count(report: &mut SustainReport, card: &mut Card<'_>, began: f64) {
+    report.seconds = card.seconds() - began;
+    let tally = card.tally();
+    (report.bytes_written, report.bytes_read) = (tally.written, tally.read);
+    report.troubles.extend(card.troubles().iter().take(MOST_TROUBLES).cloned());
+}
+
+/// What follows from what was measured, and what speaks against it.
+pub(super) fn conclude(report: &mut SustainReport, opened: &Opened, thermometers: Vec<String>) {
+    let mut doubts: Vec<String> = thermometers;
+    let series = &report.measured.series;
+    let warm =
+        |s: &cardscope_model::sustain::Sample| s.temperatures.iter().any(|r| r.place.starts_with("card"));
+    if !series.is_empty() && !series.iter().any(warm) {
+        doubts.push(
+            "the card's temperature is not known: SD cards have no sensor that a host can read, and readers hide those of others; heat is judged by the card's reads alone, --thermometer card=… adds one of yours".to_owned(),
+        );
+    }
+    if !series.is_empty() && series.iter().all(|s| s.ping_us.is_none()) {
+        doubts.push(
+            "no command that the card answers without its flash could be timed: somebody else on the bus cannot be told from the card's own heat".to_owned(),
+        );
+    }
+    report.caveats.extend(opened.target.caveats());
+    for text in doubts {
+        let doubt = Caveat::Other { text };
+        if !report.caveats.contains(&doubt) {
+            report.caveats.push(doubt);
+        }
+    }
+    let findings = sentences::findings(report);
+    report.findings.extend(findings);
+}

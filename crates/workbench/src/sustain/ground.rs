@@ -1,0 +1,175 @@
+//! What a long run may use: the whole card by reading, a part of it or all by writing where its content may go, or a
+//! file of its own in a directory.
+
+use super::{Region, Request};
+use crate::error::Failure;
+use crate::opening::Opened;
+use cardscope_model::sustain::{Limits, Work};
+use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
+use cardscope_probe::site;
+use cardscope_probe::sustain::{LEAST_REGION, Options};
+use std::path::Path;
+
+/// The file in a directory is so large, where there is room: four times the caches of common USB sticks and UHS-I cards.
+const OWN_FILE: u64 = 16 * GIB;
+
+/// And takes no more than so much of what is free, in percent: full cards behave differently.
+const OWN_SHARE: u64 = 80;
+
+fn is_directory(request: &Request) -> bool {
+    Path::new(&request.target).is_dir()
+}
+
+/// What the workload does, after all that was asked for; refuses what goes against itself.
+///
+/// # Errors
+/// If options contradict each other, or writing would lose data without being allowed to.
+pub(super) fn work(request: &Request) -> Result<Work, Failure> {
+    let (directory, simulated) = (is_directory(request), request.target.starts_with("sim:"));
+    let frees = request.erase || request.region.is_some();
+    let work = match request.work {
+        Some(work) => work,
+        None if directory || simulated || frees => Work::Write,
+        None => Work::Read,
+    };
+    let writes = work != Work::Read;
+    let odd = [
+        (
+            request.erase && request.region.is_some(),
+            "--erase gives up the whole card, --region a part of it: give one of them",
+        ),
+        (
+            directory && frees,
+            "in a directory only a file of the run's own is written to: leave out --erase and --region, or name the card's device (`cardscope list`)",
+        ),
+        (
+            request.size.is_some() && !directory,
+            "--size is that of the file in a directory; for a device give --region START+LEN",
+        ),
+        (request.erase && !writes, "--read writes nothing: leave out --erase, or --read"),
+        (
+            writes && !directory && !simulated && !frees,
+            "writing for long loses what is there: give --erase (all of it may go) or --region START+LEN (that may go), or --read to only read",
+        ),
+        (
+            request.max_celsius.is_some_and(|c| !(0.0..=150.0).contains(&c)),
+            "--max-temp is a temperature in °C from 0 to 150",
+        ),
+        (request.bytes == Some(0), "--bytes must be more than 0"),
+    ];
+    match odd.into_iter().find(|(wrong, _)| *wrong) {
+        Some((_, why)) => Err(Failure::refused(why)),
+        None => Ok(work),
+    }
+}
+
+/// Whether the target is opened to be written to.
+pub(super) fn writes(request: &Request, work: Work) -> bool {
+    work != Work::Read || is_directory(request)
+}
+
+/// What may be used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ground {
+    region: Region,
+    own_file: bool,
+    whole_card: bool,
+}
+
+impl Ground {
+    /// Finds out what may be used of an open target.
+    ///
+    /// # Errors
+    /// A refusal: the target or the region is too small, lies outside, or there is no room for a file.
+    pub(super) fn prepare(request: &Request, work: Work, opened: &mut Opened) -> Result<Ground, Failure> {
+        let info = opened.target.info();
+        let (bytes, sector, whole_card) = (info.bytes, u64::from(info.sector), info.whole_card);
+        let own_file = is_directory(request);
+        let region = match (own_file, request.region) {
+            (true, _) => own(request, work, opened, bytes)?,
+            (false, None) => Region { start: 0, len: bytes / sector * sector },
+            (false, Some(region)) => inside(request, region, bytes, sector)?,
+        };
+        if region.len < LEAST_REGION {
+            return Err(Failure::Refused(format!(
+                "{}: {} are too little for a long run; {} are the least, since a part is only read and the rest must last for more than a moment",
+                request.target,
+                BinarySize(region.len),
+                BinarySize(LEAST_REGION)
+            )));
+        }
+        Ok(Ground { region, own_file, whole_card })
+    }
+
+    /// What the probe is to do.
+    pub(super) fn options(&self, request: &Request, work: Work, opened: &Opened, seed: u64) -> Options {
+        Options {
+            limits: site::Limits {
+                seed: cardscope_engine::runner::random::mix(seed),
+                region: self.region,
+                max_write: None,
+                budget: None,
+            },
+            work,
+            pattern: request.pattern,
+            duration: request.duration,
+            bytes: request.bytes,
+            max_celsius: request.max_celsius,
+            card_limits: limits(opened),
+            card_bytes: self.whole_card.then(|| opened.target.info().bytes),
+            prepare: self.own_file,
+        }
+    }
+
+    /// What it will cost, before it begins.
+    pub(super) fn plan_line(&self, request: &Request, work: Work) -> String {
+        let region = Capacity(self.region.len);
+        let minutes = request.duration.as_secs_f64() / 60.0;
+        let what = match (work, self.own_file) {
+            (Work::Read, false) if request.work.is_none() => {
+                "reads only, nothing is written: give --erase or --region START+LEN to see what writes do, too".to_owned()
+            }
+            (Work::Read, false) => "reads only, nothing is written".to_owned(),
+            (_, true) => format!("uses a file of its own of {region}, which is removed at the end"),
+            (_, false) => format!("writes over {region} from {} on; what stands there is lost", self.region.start),
+        };
+        format!("up to {minutes:.1} min; {what}")
+    }
+}
+
+/// What the card says of its limits of temperature.
+fn limits(opened: &Opened) -> Limits {
+    let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else { return Limits::default() };
+    let identify = nvme.identify.as_ref();
+    Limits {
+        tmpth_celsius: nvme.features.tmpth_celsius.map(f64::from),
+        tmt1_celsius: nvme.features.tmt1_celsius.map(f64::from),
+        tmt2_celsius: nvme.features.tmt2_celsius.map(f64::from),
+        warning_celsius: identify.and_then(|i| i.wctemp_celsius).map(f64::from),
+        critical_celsius: identify.and_then(|i| i.cctemp_celsius).map(f64::from),
+    }
+}
+
+/// A file of our own, as large as asked for, or as there is room.
+fn own(request: &Request, work: Work, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
+    // What is only read must be written first: not for longer than the run itself.
+    let most = if work == Work::Write { OWN_FILE } else { GIB };
+    let wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));
+    opened.target.area(wanted / MIB * MIB).map_err(|e| Failure::Refused(format!("{e}; nothing was written")))
+}
+
+/// A region of the user's, whole on the card.
+fn inside(request: &Request, region: Region, bytes: u64, sector: u64) -> Result<Region, Failure> {
+    let end = region.start.checked_add(region.len).filter(|end| *end <= bytes);
+    if end.is_none() {
+        return Err(Failure::Refused(format!(
+            "--region reaches beyond the end of {}, which has {}",
+            request.target,
+            Capacity(bytes)
+        )));
+    }
+    if !region.start.is_multiple_of(sector) || !region.len.is_multiple_of(sector) {
+        return Err(Failure::Refused(format!("--region must begin and end on a sector of {sector} bytes")));
+    }
+    Ok(region)
+}

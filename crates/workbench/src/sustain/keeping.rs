@@ -1,0 +1,98 @@
+//! Samples on disk while the run goes on. The document is written by a thread of its own, so that a slow disk costs the
+//! measurement nothing; a crash loses the last second or two.
+
+use crate::error::Failure;
+use crate::recording::Recording;
+use cardscope_model::sustain::{Sample, SustainReport};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The document is written again after so long at the earliest.
+const EVERY: Duration = Duration::from_millis(900);
+
+/// And after so many times what writing it took: a day's run makes a long document.
+const AT_MOST_SHARE: u32 = 10;
+
+/// Why samples cannot be kept, once they cannot.
+type Trouble = Arc<Mutex<Option<String>>>;
+
+/// Samples on their way to the archive.
+pub(super) struct Keeping {
+    samples: Sender<Sample>,
+    worker: JoinHandle<Recording>,
+    trouble: Trouble,
+}
+
+impl Keeping {
+    /// Starts with a document that has no samples yet; it is on disk when this returns.
+    ///
+    /// # Errors
+    /// If it cannot be written, or there is no thread to be had.
+    pub(super) fn start(mut recording: Recording, report: &SustainReport) -> Result<Keeping, Failure> {
+        let report = report.clone();
+        recording.update(&report)?;
+        let (samples, arriving) = channel();
+        let trouble = Trouble::default();
+        let noted = Arc::clone(&trouble);
+        let worker = std::thread::Builder::new()
+            .name("keeper".into())
+            .spawn(move || keep(recording, report, &arriving, &noted));
+        let worker = worker.map_err(|e| Failure::Io(format!("no thread to keep samples with: {e}")))?;
+        Ok(Keeping { samples, worker, trouble })
+    }
+
+    /// Hands a sample over.
+    ///
+    /// # Errors
+    /// Why earlier ones could not be kept.
+    pub(super) fn keep(&mut self, sample: &Sample) -> Result<(), String> {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(reason) = trouble {
+            return Err(reason);
+        }
+        self.samples.send(sample.clone()).map_err(|_| "the samples cannot be kept any more".to_owned())
+    }
+
+    /// Ends it; gives the record back for the last document.
+    ///
+    /// # Errors
+    /// If the thread broke.
+    pub(super) fn finish(self) -> Result<Recording, Failure> {
+        let Keeping { samples, worker, .. } = self;
+        drop(samples);
+        worker.join().map_err(|_| Failure::Io("the thread that kept the samples broke".to_owned()))
+    }
+}
+
+fn keep(
+    mut recording: Recording,
+    mut report: SustainReport,
+    arriving: &Receiver<Sample>,
+    trouble: &Mutex<Option<String>>,
+) -> Recording {
+    let (mut due, mut unkept) = (Instant::now(), false);
+    loop {
+        let wait =
+            if unkept { due.saturating_duration_since(Instant::now()) } else { Duration::from_secs(3600) };
+        match arriving.recv_timeout(wait) {
+            Ok(sample) => {
+                report.measured.series.push(sample);
+                unkept = true;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            // The last document is written by whoever has it.
+            Err(RecvTimeoutError::Disconnected) => return recording,
+        }
+        if !unkept || Instant::now() < due {
+            continue;
+        }
+        let began = Instant::now();
+        if let Err(failure) = recording.update(&report) {
+            *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.to_string());
+        }
+        unkept = false;
+        due = began + EVERY.max(began.elapsed() * AT_MOST_SHARE);
+    }
+}

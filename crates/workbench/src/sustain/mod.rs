@@ -1,0 +1,138 @@
+//! `sustain`: a card used for long, with thermometers; what becomes of it, and why. A sample a second is on disk before
+//! the run goes on for another few.
+
+mod against;
+mod document;
+mod ground;
+mod keeping;
+mod sentences;
+mod thermometers;
+
+use crate::consent::Consent;
+use crate::error::Failure;
+use crate::event::{Event, Listener};
+use crate::opening;
+use crate::recording::Recording;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::sustain::{Pattern, SustainReport, Work};
+use cardscope_probe::card::Card;
+use cardscope_probe::saving::Saving;
+use cardscope_probe::sustain::{BLOCK, DEPTH, sustain as run};
+use ground::Ground;
+use keeping::Keeping;
+use std::path::PathBuf;
+use std::time::Duration;
+use thermometers::{Shared, Thermometers, Tracks};
+
+pub use cardscope_engine::target::Region;
+pub use thermometers::{Typed, Typist};
+
+/// A long run as asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Device, directory, file or `sim:NAME`.
+    pub target: String,
+    /// What the workload does; `None` writes where nothing can be lost or what is there may go, and reads elsewhere.
+    pub work: Option<Work>,
+    /// Where it goes.
+    pub pattern: Pattern,
+    /// How long it may take.
+    pub duration: Duration,
+    /// Bytes that the workload may move.
+    pub bytes: Option<u64>,
+    /// What stands in this region may go.
+    pub region: Option<Region>,
+    /// What stands on the whole card may go.
+    pub erase: bool,
+    /// Size of the file in a directory.
+    pub size: Option<u64>,
+    /// `active`, `passive` …
+    pub cooling: Option<String>,
+    /// What is cooled.
+    pub cooling_of: Option<String>,
+    /// Thermometers that the user brings, as typed: `PLACE=cmd:COMMAND`, `PLACE=csv:FILE`, `PLACE=ask`.
+    pub thermometers: Vec<String>,
+    /// Temperature of the card at which the run ends, in °C.
+    pub max_celsius: Option<f64>,
+    /// An earlier run to hold this one against: its session, or a file with its document.
+    pub against: Option<String>,
+    /// `KEY=VALUE` each.
+    pub conditions: Vec<String>,
+    /// Seed; `None` draws one.
+    pub seed: Option<u64>,
+    /// The archive's file; `None` is the user's own.
+    pub archive: Option<PathBuf>,
+}
+
+/// What became of it: always a document, and what ended it early.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The document, partial where `failure` is set.
+    pub report: SustainReport,
+    /// What ended it early.
+    pub failure: Option<Failure>,
+}
+
+/// Uses a card for long.
+///
+/// # Errors
+/// A refusal: the request is wrong, the target is not safe to test or too small, a thermometer cannot work, or consent
+/// was not given. Nothing was written.
+pub fn sustain(
+    request: &Request,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+    typist: &mut dyn Typist,
+) -> Result<Outcome, Failure> {
+    let work = ground::work(request)?;
+    let other =
+        request.against.as_deref().map(|name| against::load(name, request.archive.as_deref())).transpose()?;
+    let stated = stated(request)?;
+    let thermometers = Thermometers::parse(request)?;
+    let mut opened = opening::open(&request.target, ground::writes(request, work), consent, interrupt)?;
+    opened.condition.overlay(&stated);
+    crate::format::name_state(request.archive.as_deref(), &mut opened);
+    let ground = Ground::prepare(request, work, &mut opened)?;
+    let mut thermometers = thermometers.open(request)?;
+    let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
+    let options = ground.options(request, work, &opened, seed);
+    let mut report = document::empty(request, work, &options, &opened, seed);
+    listener.event(&Event::Note(ground.plan_line(request, work)));
+    let recording = Recording::begin(request.archive.as_deref(), "sustain", &request.target, seed, &opened)?;
+    report.session = Some(recording.name());
+    let mut keeping = Keeping::start(recording, &report)?;
+    thermometers.ask(typist);
+    let shared = Shared::new(listener);
+    let mut watch = shared.watch();
+    let mut tracks = Tracks { keeping: &mut keeping, thermometers: &mut thermometers, listener: &shared };
+    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
+    let began = card.seconds();
+    let ended = run(&mut card, Saving::new(None), &options, &mut watch, &mut tracks, &mut report.measured);
+    document::count(&mut report, &mut card, began);
+    drop(card);
+    let failure = ended.err().map(Failure::from);
+    document::conclude(&mut report, &opened, thermometers.troubles());
+    report.against = other.map(|other| against::compare(&report, &other));
+    report.error = failure.as_ref().map(ToString::to_string);
+    let kept = keeping.finish().and_then(|recording| recording.finish(&report, failure.as_ref()));
+    Ok(Outcome { report, failure: failure.or(kept.err()) })
+}
+
+/// What the user says of card and rig; `--cooling` is the short way for two words.
+fn stated(request: &Request) -> Result<Condition, Failure> {
+    let mut stated = Condition::default();
+    request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
+    for (word, value) in [("cooling", &request.cooling), ("cooling_of", &request.cooling_of)] {
+        if let Some(value) = value {
+            stated.set(word, value, Origin::Stated);
+        }
+    }
+    if request.target.starts_with("sim:") && request.cooling.is_some() {
+        return Err(Failure::refused(
+            "the cooling of a simulated card is set in its name, e.g. sim:NAME?cooling=passive; leave --cooling out",
+        ));
+    }
+    Ok(stated)
+}

@@ -1,0 +1,168 @@
+//! What a long run showed, as findings: each with the numbers it rests on and what helps.
+
+use cardscope_model::card_map::property::Status;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::sustain::{EventKind, SustainReport};
+use cardscope_model::units::grouped;
+
+/// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
+const NOTICED_S: f64 = 1.0;
+
+/// Stalls that take more of the time than this are worth a hint.
+const STALL_SHARE: f64 = 0.05;
+
+pub(super) fn findings(report: &SustainReport) -> Vec<Finding> {
+    [
+        io_errors(report),
+        cache(report),
+        heat(report),
+        too_hot(report),
+        stalls(report),
+        interference(report),
+        slower(report),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn io_errors(report: &SustainReport) -> Option<Finding> {
+    let first = report.troubles.first()?;
+    Some(
+        Finding::new("io-errors", Weight::Bad, 0.99, "the card failed I/Os under a long load")
+            .because("listed", report.troubles.len())
+            .because("first", format!("{} at {}: {}", first.operation, first.offset, first.reason))
+            .advise("copy what is on it; `cardscope verify --full` tells which blocks are bad"),
+    )
+}
+
+fn cache(report: &SustainReport) -> Option<Finding> {
+    let measured = &report.measured;
+    if measured.cache_bytes.status != Status::Measured {
+        return None;
+    }
+    let bytes = measured.cache_bytes.value?;
+    let after = measured.after_cache_mb_s.value?;
+    let before = measured.cache_bytes.evidence.numbers.iter().find(|n| n.what == "speed before")?;
+    let mut finding = Finding::new(
+        "cache-end",
+        Weight::Note,
+        measured.cache_bytes.confidence,
+        format!("writes are fast for {:.1} GB, then slower", bytes as f64 / 1e9),
+    )
+    .because("cache in bytes", grouped(bytes))
+    .because("before", format!("{:.1} MB/s", before.value))
+    .because("after", format!("{after:.1} MB/s"));
+    let advice = match &measured.recovery {
+        Some(recovery) if recovery.bytes > 0 => {
+            finding = finding
+                .because("given back by a pause, in bytes", grouped(recovery.bytes))
+                .because("pause", format!("{:.0} s", recovery.pause_s));
+            format!(
+                "write in bursts below that; each second of pause gives {:.1} MB back",
+                recovery.mb_s
+            )
+        }
+        _ => "write in bursts below that; the pause of this run gave nothing back, so leave the card alone for longer, or discard what is not needed".to_owned(),
+    };
+    Some(finding.advise(advice))
+}
+
+fn heat(report: &SustainReport) -> Option<Finding> {
+    let heat = report.measured.throttling.as_ref()?;
+    let slowest = heat.steps.iter().map(|s| s.speed_ratio).fold(1.0, f64::min);
+    let verdict = format!("heat slows the card to {:.0} % of its cool speed", slowest * 100.0);
+    let mut finding = Finding::new("throttling", Weight::Hint, heat.confidence, verdict)
+        .because("after", format!("{:.0} s", heat.after_s))
+        .because("share of the time under load", format!("{:.0} %", heat.share * 100.0));
+    let limits = &report.measured.limits;
+    let degrees = |c: f64| format!("{c:.0} °C");
+    for (what, value) in [
+        ("temperature then", heat.at_celsius),
+        ("TMT1", limits.tmt1_celsius),
+        ("TMT2", limits.tmt2_celsius),
+        ("TMPTH", limits.tmpth_celsius),
+        ("warmest", report.measured.max_celsius),
+    ] {
+        if let Some(value) = value {
+            finding = finding.because(what, degrees(value));
+        }
+    }
+    if let (Some(t1), Some(t2)) = (heat.t1_transitions, heat.t2_transitions) {
+        finding = finding.because("transitions to T1 and T2 that the card counted", format!("{t1} and {t2}"));
+    }
+    Some(
+        finding.advise(
+            "a fan or a heat sink on the card helps most; else shorter bursts with pauses between them",
+        ),
+    )
+}
+
+fn too_hot(report: &SustainReport) -> Option<Finding> {
+    let event = report.measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
+    let mut finding =
+        Finding::new("too-hot", Weight::Hint, 1.0, "the run ended because the card became too hot")
+            .because("after", format!("{:.0} s", event.at_s));
+    for (what, value) in &event.evidence {
+        finding = finding.because(what, value);
+    }
+    Some(finding.advise("cool the card, or allow more with --max-temp if its maker does"))
+}
+
+fn stalls(report: &SustainReport) -> Option<Finding> {
+    let stalls = report.measured.stalls.as_ref()?;
+    let weight = match stalls.longest_s >= NOTICED_S || stalls.share >= STALL_SHARE {
+        true => Weight::Hint,
+        false => Weight::Note,
+    };
+    let verdict =
+        format!("the card stops now and then for its own housekeeping, up to {:.1} s", stalls.longest_s);
+    let mut finding = Finding::new("stalls", weight, 0.97, verdict)
+        .because("stalls", stalls.count)
+        .because(
+            "a GB",
+            format!("{:.2} ({:.2} to {:.2})", stalls.per_gb, stalls.per_gb_ci95[0], stalls.per_gb_ci95[1]),
+        )
+        .because("median", format!("{:.2} s", stalls.median_s))
+        .because("99 % up to", format!("{:.2} s", stalls.p99_s))
+        .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
+        .because("speed between them", format!("{:.1} MB/s", stalls.between_mb_s));
+    if let Some(period) = &stalls.period {
+        finding = finding.because("they come each", format!("{} bytes", grouped(period.bytes)));
+    }
+    Some(finding.advise(
+        "larger and ordered writes make fewer of them; programs that must not wait need a buffer for the longest one",
+    ))
+}
+
+fn interference(report: &SustainReport) -> Option<Finding> {
+    let other = report.measured.interference.as_ref()?;
+    Some(
+        Finding::new(
+            "interference",
+            Weight::Hint,
+            0.97,
+            "somebody else used the bus or this computer meanwhile: the slow stretches are not the card's",
+        )
+        .because("bursts", other.bursts)
+        .because("seconds", format!("{:.1}", other.seconds))
+        .because("a command that needs no flash took", format!("{:.2} times as long", other.ping_ratio))
+        .because("speed", format!("{:.2} of that outside", other.speed_ratio))
+        .advise("end what else uses the card, its reader or the USB controller, and measure again; `cardscope observe` shows who"),
+    )
+}
+
+fn slower(report: &SustainReport) -> Option<Finding> {
+    let event = report.measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
+    let mut finding = Finding::new(
+        "slower",
+        Weight::Hint,
+        0.7,
+        "the card became slower, and nothing that was asked tells why",
+    )
+    .because("after", format!("{:.0} s", event.at_s));
+    for (what, value) in &event.evidence {
+        finding = finding.because(what, value);
+    }
+    Some(finding.advise("measure again with a thermometer (--thermometer card=…), and after a pause"))
+}

@@ -1,0 +1,155 @@
+//! Thermometers beside the card, and what hears of a run: samples go to the keeper, what goes wrong with a thermometer
+//! is said once.
+
+use super::Request;
+use super::keeping::Keeping;
+use crate::error::Failure;
+use crate::event::{Event, Listener};
+use cardscope_device::filesystem;
+use cardscope_device::sensors::{Extra, Readings, Sensors};
+use cardscope_device::system::System;
+use cardscope_model::sustain::{Reading, Sample};
+use cardscope_probe::keeper::KeepError;
+use cardscope_probe::sustain::Log;
+use cardscope_probe::trouble::Stop;
+use cardscope_probe::watch::Watch;
+use std::cell::RefCell;
+use std::path::Path;
+
+/// Takes temperatures that somebody types.
+#[derive(Debug, Clone)]
+pub struct Typed(Readings);
+
+impl Typed {
+    /// Takes one; false where no thermometer of that place is read by hand, or it is no temperature.
+    pub fn take(&self, place: &str, celsius: f64) -> bool {
+        self.0.typed(place, celsius)
+    }
+}
+
+/// Whoever can ask somebody for temperatures while a run goes on.
+pub trait Typist {
+    /// From now on, what is typed for these places goes to `into`. Returns at once.
+    fn begin(&mut self, places: &[String], into: Typed);
+}
+
+/// Thermometers before they are set up: the names are checked before anything is opened.
+#[derive(Debug)]
+pub(super) struct Parsed(Vec<Extra>);
+
+/// Thermometers at work.
+pub(super) struct Thermometers {
+    sensors: Option<Sensors>,
+    said: usize,
+}
+
+impl Thermometers {
+    /// Reads what the user named.
+    ///
+    /// # Errors
+    /// If one is named wrongly.
+    pub(super) fn parse(request: &Request) -> Result<Parsed, Failure> {
+        let all: Result<Vec<Extra>, _> = request.thermometers.iter().map(|text| text.parse()).collect();
+        all.map(Parsed).map_err(|e| Failure::Refused(format!("--thermometer {e}")))
+    }
+
+    /// Has somebody type what is to be typed.
+    pub(super) fn ask(&mut self, typist: &mut dyn Typist) {
+        if let Some(sensors) = self.sensors.as_ref().filter(|s| !s.asked().is_empty()) {
+            typist.begin(sensors.asked(), Typed(sensors.readings()));
+        }
+    }
+
+    fn read(&self) -> Vec<Reading> {
+        let all = self.sensors.as_ref().map(Sensors::read).unwrap_or_default();
+        all.into_iter().map(|r| Reading { place: r.place, celsius: r.celsius }).collect()
+    }
+
+    /// What went wrong with them so far.
+    pub(super) fn troubles(&self) -> Vec<String> {
+        self.sensors.as_ref().map(Sensors::troubles).unwrap_or_default()
+    }
+
+    /// What went wrong since this was last asked.
+    fn new_troubles(&mut self) -> Vec<String> {
+        let mut all = self.troubles();
+        let new = all.split_off(self.said.min(all.len()));
+        self.said += new.len();
+        new
+    }
+}
+
+impl Parsed {
+    /// Sets them up: those of this machine and of the way to the card, and those that the user brings.
+    ///
+    /// # Errors
+    /// If one that the user brings cannot work at all.
+    pub(super) fn open(self, request: &Request) -> Result<Thermometers, Failure> {
+        let name = &request.target;
+        let simulated = name.starts_with("sim:");
+        if simulated && self.0.is_empty() {
+            return Ok(Thermometers { sensors: None, said: 0 });
+        }
+        let path = Path::new(name);
+        let disk = match path.is_dir() || path.is_file() {
+            true => filesystem::of_path(path).ok().and_then(|f| f.disk),
+            false => (!simulated).then(|| name.clone()),
+        };
+        let sensors = Sensors::open(&System::host(), disk.as_deref(), &self.0);
+        Ok(Thermometers { sensors: Some(sensors.map_err(Failure::refused)?), said: 0 })
+    }
+}
+
+/// A listener that both the probe's progress and its log speak to.
+pub(super) struct Shared<'a>(RefCell<&'a mut dyn Listener>);
+
+impl<'a> Shared<'a> {
+    pub(super) fn new(listener: &'a mut dyn Listener) -> Self {
+        Shared(RefCell::new(listener))
+    }
+
+    fn say(&self, event: &Event) {
+        self.0.borrow_mut().event(event);
+    }
+
+    pub(super) fn watch(&self) -> Watching<'_, 'a> {
+        Watching(self)
+    }
+}
+
+/// The probe's progress as events.
+pub(super) struct Watching<'s, 'a>(&'s Shared<'a>);
+
+impl Watch for Watching<'_, '_> {
+    fn phase(&mut self, what: &str, bytes: Option<u64>, seconds: Option<f64>) {
+        self.0.say(&Event::Phase { what: what.to_owned(), bytes, seconds });
+    }
+
+    fn progress(&mut self, bytes: u64, seconds: f64) {
+        self.0.say(&Event::Progress { bytes, seconds });
+    }
+
+    fn note(&mut self, text: &str) {
+        self.0.say(&Event::Note(text.to_owned()));
+    }
+}
+
+/// Where samples go and temperatures come from.
+pub(super) struct Tracks<'s, 'a> {
+    pub(super) keeping: &'s mut Keeping,
+    pub(super) thermometers: &'s mut Thermometers,
+    pub(super) listener: &'s Shared<'a>,
+}
+
+impl Log for Tracks<'_, '_> {
+    fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
+        for trouble in self.thermometers.new_troubles() {
+            self.listener.say(&Event::Note(format!("{trouble}; the run goes on without it")));
+        }
+        self.keeping.keep(sample).map_err(|reason| Stop::Keep(KeepError(reason)))
+    }
+
+    fn outside(&mut self) -> Vec<Reading> {
+        self.thermometers.read()
+    }
+}
