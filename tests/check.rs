@@ -48,7 +48,7 @@ fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
         assert_ne!(text(part(&document, name), "/state"), "left-out", "{:#}", document["parts"]);
     }
     let html = std::fs::read_to_string(page).unwrap();
-    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("genuine"));
+    assert!(html.starts_with("<!DOCTYPE html>\n<!-- Cardscope page -->\n") && html.contains("genuine"));
     assert!(
         !html.contains("http://")
             || html.matches("http://").count() == html.matches("xmlns=\"http://").count()
@@ -141,7 +141,46 @@ fn a_page_that_cannot_be_written_is_found_out_before_three_minutes_are_spent() {
     let run = |html: &str| home.run(&["check", "sim:constant?announced_bytes=64MiB", "--html", html]);
     run("/nowhere/page.html").expect(2).says(&["no folder"]);
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path().to_str().unwrap()).expect(2).says(&["no place for a page"]);
+    run(dir.path().to_str().unwrap()).expect(2).says(&["no place for it"]);
+    run("/dev/full").expect(2).says(&["no plain file"]);
+}
+
+#[test]
+fn the_page_never_replaces_the_card_s_own_image_or_somebody_s_file() {
+    let home = Home::new();
+    let image = common::machine::image(home.path("").as_path(), 16);
+    let before = std::fs::read(&image).unwrap();
+    let (link, hard, letter) = (home.path("link.html"), home.path("hard.html"), home.path("letter.html"));
+    std::os::unix::fs::symlink("card.img", &link).unwrap();
+    std::fs::hard_link(&image, &hard).unwrap();
+    std::fs::write(&letter, "<!DOCTYPE html>\n<p>Dear aunt</p>\n").unwrap();
+    let run = |target: &str, html: &str| {
+        let mut command = home.command(common::binary::CARDSCOPE);
+        command.current_dir(home.path("")).args(["check", target, "--budget", "5s", "--html", html]);
+        common::binary::Running::of(command).finish()
+    };
+    let whole = image.to_str().unwrap();
+    for (target, html) in [
+        ("card.img", "card.img"),
+        ("card.img", "./card.img"),
+        ("./card.img", "card.img"),
+        ("card.img", whole),
+        (whole, "card.img"),
+        ("card.img", "link.html"),
+        ("link.html", "card.img"),
+        ("card.img", "hard.html"),
+    ] {
+        run(target, html).expect(2).says(&["--html", "the card itself"]);
+    }
+    run("card.img", "letter.html").expect(2).says(&["did not make"]);
+    assert!(std::fs::read(&image).unwrap() == before, "not a byte of the card is touched");
+    assert_eq!(std::fs::read_to_string(&letter).unwrap(), "<!DOCTYPE html>\n<p>Dear aunt</p>\n");
+    // An older page is replaced by a newer one.
+    let page = home.path("page.html");
+    run("sim:constant?announced_bytes=64MiB", "page.html").expect(0);
+    std::fs::write(&page, std::fs::read_to_string(&page).unwrap() + "old").unwrap();
+    run("sim:constant?announced_bytes=64MiB", "page.html").expect(0);
+    assert!(std::fs::read_to_string(&page).unwrap().ends_with("</html>\n"));
 }
 
 #[test]

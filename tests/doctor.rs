@@ -102,6 +102,8 @@ fn a_quiet_computer_is_fit() {
 fn each_thing_that_is_wrong_is_found_and_says_what_to_do() {
     for (file, content, name, expected) in [
         ("proc/pressure/cpu", "some avg10=12.00 avg60=0.00 avg300=0.00 total=5\n", "cpu-pressure", "warn"),
+        ("proc/pressure/cpu", "some avg10=74.90 avg60=0.00 avg300=0.00 total=5\n", "cpu-pressure", "warn"),
+        ("proc/pressure/cpu", "some avg10=76.00 avg60=0.00 avg300=0.00 total=5\n", "cpu-pressure", "fail"),
         ("proc/pressure/io", "some avg10=81.00 avg60=0.00 avg300=0.00 total=5\n", "io-pressure", "fail"),
         ("proc/meminfo", "MemTotal: 500000 kB\nMemAvailable: 200000 kB\n", "memory", "warn"),
         ("proc/meminfo", "MemTotal: 500000 kB\nMemAvailable: 40000 kB\n", "memory", "fail"),

@@ -220,6 +220,41 @@ fn wrong_names_and_documents_are_refused_before_anything_is_watched() {
 }
 
 #[test]
+fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither() {
+    let card = Loop::of_mib(8);
+    let home = Home::new();
+    let refused = |file: &Path, word: &str| {
+        home.run(&["observe", &card.path, "--for", "1s", "--save", file.to_str().unwrap()])
+            .expect(2)
+            .says(&["--save", word]);
+    };
+    let (letter, link) = (home.path("letter.json"), home.path("link.json"));
+    std::fs::write(&letter, "{\"dear\": \"aunt\"}").unwrap();
+    std::os::unix::fs::symlink(&letter, &link).unwrap();
+    refused(&letter, "did not make");
+    refused(&link, "did not make");
+    assert_eq!(std::fs::read_to_string(&letter).unwrap(), "{\"dear\": \"aunt\"}");
+    let other = Loop::of_mib(8);
+    refused(Path::new(&other.path), "no plain file");
+    refused(Path::new(&card.path), "no plain file");
+    refused(Path::new("/dev/full"), "no plain file");
+    use std::os::unix::fs::FileTypeExt;
+    assert!(std::fs::metadata(&other.path).unwrap().file_type().is_block_device(), "the node is still there");
+    // The file that the watched device stands on.
+    let image = std::fs::read(&card.image).unwrap();
+    refused(&card.image, "loop");
+    assert!(std::fs::read(&card.image).unwrap() == image);
+    // An earlier watch may be replaced by a later one.
+    let again = home.path("again.json");
+    for _ in 0..2 {
+        let name = again.to_str().unwrap();
+        home.run(&["observe", &card.path, "--for", "1s", "--save", name]).expect(0);
+    }
+    let saved: Value = serde_json::from_slice(&std::fs::read(&again).unwrap()).unwrap();
+    assert_eq!(text(&saved, "/target"), card.path);
+}
+
+#[test]
 fn a_device_that_vanishes_in_the_middle_ends_the_watch_and_what_was_seen_is_kept() {
     let card = Loop::of_mib(8);
     let home = Home::new();

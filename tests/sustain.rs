@@ -6,6 +6,7 @@
 mod common;
 use common::binary::Home;
 use common::machine::{Loop, Mounted, names_in};
+use common::served::Served;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -83,6 +84,9 @@ fn nothing_is_written_to_a_device_without_consent() {
     ] {
         home.run(&arguments).expect(2);
     }
+    // What is at stake is the region, not all of the device.
+    let region = ["sustain", name, "--region", "16M+32M", "--duration", "2s"];
+    home.run(&region).expect(2).says(&["bytes 16 777 216 to 50 331 647 of"]);
     let read = home.run(&["sustain", name, "--duration", "2s", "--json"]).expect(0).says(&["reads only"]);
     assert_eq!(
         (read.json()["bytes_written"].as_u64(), &read.json()["data_kept"]),
@@ -228,4 +232,61 @@ fn a_target_that_is_too_small_is_refused() {
     assert!(small.stderr.contains("too little"), "{small}");
     home.run(&["sustain", "sim:constant", "--cooling", "passive"]).expect(2);
     home.run(&["sustain", "sim:constant", "--max-temp", "900"]).expect(2);
+}
+
+#[test]
+fn a_card_that_takes_no_writes_is_bad_and_the_run_ends() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=1GiB&faults.write_error_p=1";
+    let run = home.run(&["sustain", card, "--write", "--duration", "60s", "--json"]).expect(1);
+    let document = run.json();
+    assert_eq!(document["ended_by"], "the card takes no more writes", "{run}");
+    assert!(kinds(&document).contains(&"no-more-writes".to_owned()), "{run}");
+    let claims: Vec<&str> =
+        document["findings"].as_array().unwrap().iter().map(|f| f["claim"].as_str().unwrap()).collect();
+    assert!(claims.contains(&"no-more-writes"), "{claims:?}");
+    assert!(document["troubles"].as_array().unwrap().len() <= 100 && document["bytes_written"] == 0);
+    let page = home.run(&["sustain", card, "--write", "--duration", "60s"]).expect(1);
+    assert!(page.stdout.contains("the card takes no more writes"), "{page}");
+    // A card that stalls for minutes is told as well, and the run ends.
+    let stalls = "sim:samsung-32g-c10?write.merge_s=120";
+    let run = home.run(&["sustain", stalls, "--pattern", "rnd", "--duration", "60s"]).expect(1);
+    assert!(run.stdout.contains("gave no answer for"), "{run}");
+}
+
+#[test]
+fn a_rig_on_usb_that_becomes_slow_for_good_is_named_instead_of_the_card() {
+    let home = Home::new();
+    // From 100 s on the bus carries a third, for commands without flash, too.
+    let card = "sim:constant?disturb_every_s=100&disturb_for_s=100&disturb_share=0.65";
+    let run = |condition: &str| {
+        let arguments = ["sustain", card, "--read", "--duration", "5m", "--condition", condition, "--json"];
+        home.run(&arguments).expect(0).json()
+    };
+    let hot = |document: &Value| {
+        document["findings"].as_array().unwrap().iter().find(|f| f["claim"] == "hot-usb-host").cloned()
+    };
+    let document = run("reader=USB 3 reader");
+    let finding = hot(&document).unwrap_or_else(|| panic!("{}", document["findings"]));
+    assert!(finding["confidence"].as_f64().unwrap() >= 0.85, "its pings tell: {finding}");
+    assert!(hot(&run("reader=internal")).is_none(), "no USB, no USB host");
+}
+
+#[test]
+fn a_served_card_behind_a_loop_device_tells_its_cache_in_real_time() {
+    let home = Home::new();
+    let served = Served::start(
+        &home,
+        "sim:pro-64g-u3?announced_bytes=2GiB&cache.clean_bytes=300000000&write.mb_s=10",
+        &[],
+    );
+    let device = Loop::over(&served.card(), &["--direct-io=on"]);
+    let name = device.path.as_str();
+    let arguments = ["sustain", name, "--erase", "--yes-destroy", name, "--duration", "20s", "--json"];
+    let run = home.run(&arguments).expect(0);
+    let document = run.json();
+    let cache = document["cache_bytes"]["value"].as_f64().unwrap_or_else(|| panic!("{run}"));
+    assert!((cache / 300e6 - 1.0).abs() < 0.15, "{cache}\n{run}");
+    let after = document["after_cache_mb_s"]["value"].as_f64().unwrap();
+    assert!((8.0..12.0).contains(&after), "10 MB/s after it\n{run}");
 }

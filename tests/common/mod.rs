@@ -4,6 +4,7 @@
 
 pub(crate) mod binary;
 pub(crate) mod machine;
+pub(crate) mod maps;
 pub(crate) mod served;
 
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! A speed that falls for good: where a cache ends in the course of a long write (reference page `flash-behaviour`,
 //! 3.6). Robust against single slow chunks, and against series that scatter.
 
-use crate::quantile::{median, median_deviation};
+use crate::quantile::{deviation, median};
 
 /// Chunks whose median is held against that of all before.
 const WINDOW: usize = 7;
@@ -11,9 +11,6 @@ const RUNNING: usize = 3;
 
 /// Least fall that counts, in the logarithm: 15 %.
 const LEAST: f64 = 0.16;
-
-/// From the median deviation to the deviation of a normal distribution.
-const MAD: f64 = 1.4826;
 
 /// Fewer chunks before the fall say nothing of the level there.
 const FEWEST: usize = 5;
@@ -83,7 +80,7 @@ fn joining(chunks: &[Chunk]) -> Option<usize> {
             .map(|c| c.rate().ln())
             .collect();
         let steps: Vec<f64> = logs.windows(2).map(|w| w[1] - w[0]).collect();
-        let scatter = MAD * median_deviation(&steps, 0.0).unwrap_or(0.0) / std::f64::consts::SQRT_2;
+        let scatter = deviation(&steps, 0.0).unwrap_or(0.0) / std::f64::consts::SQRT_2;
         if scatter <= SCATTER {
             return Some(joined);
         }
@@ -95,7 +92,7 @@ fn joining(chunks: &[Chunk]) -> Option<usize> {
 fn is_lower(logs: &[f64]) -> bool {
     let (before, window) = logs.split_at(logs.len() - WINDOW);
     let (Some(level), Some(now)) = (median(before), median(window)) else { return false };
-    let spread = MAD * median_deviation(before, level).unwrap_or(0.0);
+    let spread = deviation(before, level).unwrap_or(0.0);
     now - level < -LEAST.max(3.5 * spread / (WINDOW as f64).sqrt())
 }
 
@@ -111,7 +108,7 @@ fn locate(chunks: &[Chunk], units: &[Chunk], logs: &[f64], joined: usize) -> Opt
         total(*a).total_cmp(&total(*b))
     })?;
     let (before, after) = (median(&logs[..at])?, median(&logs[at..])?);
-    let spread = (MAD * median_deviation(&logs[..at], before)?).max(0.01);
+    let spread = deviation(&logs[..at], before)?.max(0.01);
     let (before, after) = (before.exp(), after.exp());
     // The unit in which the fall lies is partly fast; it may be counted to either side.
     let edge = |i: usize| units.get(i).map_or(0.0, |unit| fast_bytes(*unit, before, after));

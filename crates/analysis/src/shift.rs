@@ -1,13 +1,7 @@
 //! Whether times of one kind are longer than those of another, by medians of logarithms: a stall of a hundred times the
 //! usual cannot move the answer (reference page `flash-behaviour`, rules of section 3).
 
-use crate::quantile::{median, median_deviation};
-
-/// From the median deviation to the deviation of a normal distribution.
-const MAD: f64 = 1.4826;
-
-/// The median scatters so much more than the mean of normal values.
-const MEDIAN_SCATTER: f64 = 1.2533;
+use crate::quantile::{deviation, median, median_error};
 
 /// Times repeat no better than this, whatever few of them say.
 const LEAST_SPREAD: f64 = 0.02;
@@ -46,8 +40,8 @@ pub fn shift(before: &[f64], after: &[f64]) -> Option<Shift> {
 fn level(times: &[f64]) -> Option<(f64, f64)> {
     let logs: Vec<f64> = times.iter().filter(|t| **t > 0.0).map(|t| t.ln()).collect();
     let centre = median(&logs)?;
-    let spread = (MAD * median_deviation(&logs, centre)?).max(LEAST_SPREAD);
-    Some((centre, MEDIAN_SCATTER * spread / (logs.len() as f64).sqrt()))
+    let spread = deviation(&logs, centre)?.max(LEAST_SPREAD);
+    Some((centre, median_error(spread, logs.len())))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! bounded. For yes-or-no observations (was this write slow?) and for rates against a threshold (reference page
 //! `flash-behaviour` 3.4 and 3.10).
 
-use crate::quantile::{median, median_deviation};
+use crate::quantile::{deviation, median};
 
 /// Which of two hypotheses the observations speak for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub fn rate(slices: &[f64], threshold: f64) -> Sprt {
     // A slice in which nothing ended says no more than that it was very slow.
     let logs: Vec<f64> = slices.iter().map(|r| (r.max(threshold * 1e-3) / threshold).ln()).collect();
     let Some(centre) = median(&logs) else { return test };
-    let spread = median_deviation(&logs, centre).unwrap_or(0.0) * 1.4826;
+    let spread = deviation(&logs, centre).unwrap_or(0.0);
     let variance = spread.max(LEAST_SPREAD).powi(2);
     let below = RATE_BELOW.ln();
     for log in logs {

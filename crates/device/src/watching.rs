@@ -4,7 +4,9 @@
 //! bytes whatever the device's own, times are in ms. All files read here are made by the kernel in memory.
 
 use crate::block::{BlockDevice, SYSFS_UNIT};
-use crate::system::{System, names, text};
+use crate::guard;
+use crate::mounts::{Mount, own_mounts};
+use crate::system::{System, text};
 use crate::vitals::{self, CpuTimes};
 
 /// What a block device has done since it came.
@@ -69,7 +71,7 @@ pub struct Look {
     pub swap_bytes: Option<u64>,
     /// Load of the last minute.
     pub load: Option<f64>,
-    /// The other disk with the most busy time, and that time in ms.
+    /// The other disks and their busy time in ms, without what stands on the watched disk.
     pub others: Vec<(String, u64)>,
 }
 
@@ -167,16 +169,34 @@ impl Watcher {
         })
     }
 
-    /// Busy time of the other disks.
+    /// Busy time of the other disks. What stands on the watched one (LVM, LUKS, RAID, a loop device over a file on it)
+    /// is none: its waiting is the card's own.
     fn others(&self) -> Vec<(String, u64)> {
-        let own = self.disk();
         let all = text(self.system.proc().join("diskstats")).unwrap_or_default();
-        let disks = names(self.system.sys().join("block"));
-        let other = |name: String| {
-            let counters = all.lines().find_map(|line| named(line, &name))?;
-            Some((name, counters.busy_ms))
-        };
-        disks.into_iter().filter(|name| *name != own).filter_map(other).collect()
+        let busy =
+            |disk: &BlockDevice| all.lines().find_map(|line| named(line, &disk.name)).map(|c| c.busy_ms);
+        let disks = BlockDevice::all(&self.system);
+        let busy = disks.into_iter().filter_map(|disk| Some((busy(&disk)?, disk)));
+        let mounts = own_mounts(&self.system);
+        busy.filter(|(_, disk)| !self.is_beneath(disk, &mounts))
+            .map(|(busy, disk)| (disk.name, busy))
+            .collect()
+    }
+
+    /// True where the watched disk is this one, or lies under it, however deep.
+    fn is_beneath(&self, disk: &BlockDevice, mounts: &[Mount]) -> bool {
+        let own = self.disk();
+        let (mut left, mut seen) = (vec![disk.clone()], Vec::new());
+        while let Some(device) = left.pop() {
+            if device.disk().name == own {
+                return true;
+            }
+            if !seen.contains(&device.name) {
+                left.extend(guard::beneath(&self.system, mounts, &device));
+                seen.push(device.name);
+            }
+        }
+        false
     }
 }
 
@@ -223,6 +243,42 @@ mod tests {
         assert_eq!((look.partitions[0].1.write_bytes, look.partitions[0].1.busy_ms), (160 * 512, 7));
         assert_eq!((look.uptime, look.others), (61.5, vec![("sda".to_owned(), 4242)]));
         assert_eq!((look.io_stall_us, look.cpu), (None, None), "what the kernel does not tell is unknown");
+    }
+
+    #[test]
+    fn what_stands_on_the_watched_disk_is_no_other_disk() {
+        let (dir, system) = machine(STAT);
+        let file = |name: &str, content: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        };
+        // LUKS on the card's partition, LVM on that, a loop device over a file there; RAID and a loop device elsewhere.
+        file("sys/block/dm-0/dm/uuid", "CRYPT-LUKS2-1\n");
+        file("sys/block/dm-0/slaves/mmcblk0p2/size", "8\n");
+        file("sys/block/dm-1/dm/uuid", "LVM-1\n");
+        file("sys/block/dm-1/slaves/dm-0/size", "8\n");
+        file("sys/block/dm-1/dev", "253:1\n");
+        file("sys/block/loop0/loop/backing_file", "/media/card/card.img\n");
+        file("sys/block/md0/slaves/sda/size", "8\n");
+        file("sys/block/loop1/loop/backing_file", "/home/other.img\n");
+        file("sys/block/sda/dev", "8:0\n");
+        file(
+            "proc/self/mountinfo",
+            "1 0 8:0 / / rw - ext4 /dev/sda rw\n2 1 253:1 / /media/card rw - ext4 /dev/mapper/card rw\n",
+        );
+        let line = |name: &str| format!(" 9 9 {name} 1 0 8 1 1 0 8 1 0 4242 2\n");
+        file(
+            "proc/diskstats",
+            &["sda", "mmcblk0", "dm-0", "dm-1", "loop0", "md0", "loop1", "mmcblk0p2"].map(line).concat(),
+        );
+        let others = |watched: &str| -> Vec<String> {
+            let look = Watcher::open(&system, watched).unwrap().look().unwrap();
+            look.others.into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(others("mmcblk0"), ["loop1", "md0", "sda"]);
+        assert_eq!(others("mmcblk0p2"), ["loop1", "md0", "sda"]);
+        assert_eq!(others("sda"), ["dm-0", "dm-1", "loop0", "mmcblk0"]);
     }
 
     #[test]

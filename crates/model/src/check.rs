@@ -8,6 +8,7 @@ use crate::identity::Identity;
 use crate::job::JobScore;
 use crate::judged_mark::MarksMeasured;
 use crate::result::{NotMeasured, TestResult};
+use crate::sustain;
 use crate::verify::{Verdict, VerifyReport};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ pub struct Part {
     /// What was left out and why.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
+    /// True where a longer budget would bring what is missing.
+    pub wants_time: bool,
 }
 
 /// What to do next.
@@ -85,6 +88,9 @@ pub struct CheckReport {
     /// The marks, judged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub marks: Option<MarksMeasured>,
+    /// What becomes of it when it is used for a while.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sustain: Option<sustain::Measured>,
     /// What it is good for.
     pub jobs: Vec<JobScore>,
     /// What to do next.

@@ -4,6 +4,7 @@
 //! Memory is `depth` × `block` bytes whatever the card's size.
 
 mod among;
+mod timing;
 
 pub use crate::answer::Answer;
 use crate::answer::{compare_bytes, differs};
@@ -13,7 +14,6 @@ use crate::trouble::{Stop, Trouble, trouble};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
-use cardscope_model::nvme::SmartLog;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, seconds};
 
@@ -118,11 +118,6 @@ impl<'t> Card<'t> {
         self.target.now()
     }
 
-    /// Temperature in °C, where it can be had.
-    pub fn temperature(&mut self) -> Option<f64> {
-        self.target.temperature()
-    }
-
     /// Bytes moved so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
@@ -197,12 +192,17 @@ impl<'t> Card<'t> {
         content: Content,
         mut each: impl FnMut(Piece, Nanos, Option<&Trouble>),
     ) -> Result<(), Stop> {
-        let failed =
-            self.drive(Direction::Write, content, pieces, &mut |card: &mut Self, _, piece, at| {
-                card.tally.written += u64::from(piece.len);
-                each(piece, at, None);
-                Ok(())
-            })?;
+        let (mut pieces, mut failed) = (pieces.into_iter().fuse(), Vec::new());
+        let mut next = |_: &mut Self| pieces.next();
+        self.drive(Direction::Write, content, &mut next, &mut |card, _, piece, at, wrong| {
+            if let Some(trouble) = wrong {
+                failed.push((piece, trouble));
+                return Ok(());
+            }
+            card.tally.written += u64::from(piece.len);
+            each(piece, at, None);
+            Ok(())
+        })?;
         for (piece, first) in failed {
             self.tally.written += u64::from(piece.len);
             let again = self.alone(Direction::Write, content, piece)?;
@@ -224,7 +224,12 @@ impl<'t> Card<'t> {
         expected: Content,
         mut each: impl FnMut(Piece, Nanos, Answer<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let mut answer = |card: &mut Self, slot: u32, piece: Piece, at| {
+        let (mut pieces, mut failed) = (pieces.into_iter().fuse(), Vec::new());
+        let mut answer = |card: &mut Self, slot: u32, piece: Piece, at, wrong| {
+            if let Some(trouble) = wrong {
+                failed.push((piece, trouble));
+                return Ok(());
+            }
             card.tally.read += u64::from(piece.len);
             let found = match expected {
                 Content::Buffer => Match::DiffersAt(0),
@@ -238,7 +243,7 @@ impl<'t> Card<'t> {
                 }
             }
         };
-        let failed = self.drive(Direction::Read, Content::Buffer, pieces, &mut answer)?;
+        self.drive(Direction::Read, Content::Buffer, &mut |_| pieces.next(), &mut answer)?;
         for (piece, first) in failed {
             self.tally.read += u64::from(piece.len);
             let mut bytes = Vec::new();
@@ -284,18 +289,16 @@ impl<'t> Card<'t> {
         troubles
     }
 
-    /// Keeps up to `depth` I/Os in flight; gives those that failed. What is in flight when somebody stops is waited
-    /// for.
+    /// Keeps up to `depth` I/Os in flight, as long as there is a `next`; `each` hears what was wrong with each. What is
+    /// in flight when somebody stops is waited for.
     fn drive(
         &mut self,
         direction: Direction,
         content: Content,
-        pieces: impl IntoIterator<Item = Piece>,
-        each: &mut impl FnMut(&mut Self, u32, Piece, Nanos) -> Result<(), Stop>,
-    ) -> Result<Vec<(Piece, Trouble)>, Stop> {
-        let mut pieces = pieces.into_iter().fuse();
+        next_of: &mut impl FnMut(&mut Self) -> Option<Piece>,
+        each: &mut impl FnMut(&mut Self, u32, Piece, Nanos, Option<Trouble>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let mut flight = Flight::new(self.depth);
-        let mut failed = Vec::new();
         let mut ended = Ok(());
         loop {
             if ended.is_ok() && self.interrupt.raised() {
@@ -303,13 +306,13 @@ impl<'t> Card<'t> {
             }
             // One at a time, each handed over before the next is made: the card is busy while content is made, and
             // while answers are looked at.
-            let next = if ended.is_ok() && !flight.free.is_empty() { pieces.next() } else { None };
+            let next = if ended.is_ok() && !flight.free.is_empty() { next_of(self) } else { None };
             if let Some(Piece { offset, len }) = next {
                 let slot = flight.take_off(Piece { offset, len });
                 self.target.submit(&Io { slot, direction, offset, len, content }).map_err(Stop::Target)?;
             }
             if flight.is_empty() {
-                return ended.map(|()| failed);
+                return ended;
             }
             let wait = next.is_none() && flight.landed.is_empty();
             let mut done = std::mem::take(&mut self.done);
@@ -320,8 +323,8 @@ impl<'t> Card<'t> {
             while completed.is_err() || next.is_none() || flight.free.is_empty() {
                 let Some((slot, piece, Completion { at, result, .. })) = flight.land() else { break };
                 let heard = match result {
-                    Ok(()) => each(self, slot, piece, at),
-                    Err(error) => trouble(error).map(|t| failed.push((piece, t))),
+                    Ok(()) => each(self, slot, piece, at, None),
+                    Err(error) => trouble(error).and_then(|t| each(self, slot, piece, at, Some(t))),
                 };
                 ended = ended.and(heard);
                 if completed.is_ok() {
@@ -329,82 +332,6 @@ impl<'t> Card<'t> {
                 }
             }
             completed.map_err(Stop::Target)?;
-        }
-    }
-
-    /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time, instead of what it was made for.
-    ///
-    /// # Errors
-    /// If memory or the I/O path cannot be had.
-    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
-        (self.block, self.depth) = (block, depth);
-        self.plan()
-    }
-
-    /// How long one I/O by itself takes, in seconds of the card's clock; nothing is compared. `None` where it failed:
-    /// that is recorded, and not tried again, since a second try would measure something else.
-    ///
-    /// # Errors
-    /// If the card is gone or the user asked to stop.
-    pub fn time(
-        &mut self,
-        direction: Direction,
-        content: Content,
-        piece: Piece,
-    ) -> Result<Option<f64>, Stop> {
-        self.go_on()?;
-        let began = self.now();
-        let (ended, failed) = self.alone_until(direction, content, piece)?;
-        self.count(direction, piece);
-        if let Some(failed) = failed {
-            self.record(failed);
-            return Ok(None);
-        }
-        Ok(Some(seconds(ended.saturating_sub(began))))
-    }
-
-    /// Keeps up to `depth` I/Os in flight and tells of each when it ended, by the card's clock; nothing is compared
-    /// and nothing tried again. What failed is recorded, `each` does not hear of it.
-    ///
-    /// # Errors
-    /// If the card is gone, the user stopped it, or `each` says so.
-    pub fn course(
-        &mut self,
-        direction: Direction,
-        content: Content,
-        pieces: impl IntoIterator<Item = Piece>,
-        mut each: impl FnMut(Piece, Nanos) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let failed = self.drive(direction, content, pieces, &mut |card: &mut Self, _, piece, at| {
-            card.count(direction, piece);
-            each(piece, at)
-        })?;
-        failed.into_iter().for_each(|(_, trouble)| self.record(trouble));
-        Ok(())
-    }
-
-    /// How long a command takes that the controller answers without its flash, in seconds; `None` where the target
-    /// has none, or it failed.
-    ///
-    /// # Errors
-    /// If the card is gone.
-    pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
-        match self.target.ping() {
-            Ok(time) => Ok(time.map(seconds)),
-            Err(error @ TargetError::Gone { .. }) => Err(Stop::Target(error)),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// What the card counts of itself, where it counts.
-    pub fn health(&mut self) -> Option<SmartLog> {
-        self.target.health()
-    }
-
-    fn count(&mut self, direction: Direction, piece: Piece) {
-        match direction {
-            Direction::Read => self.tally.read += u64::from(piece.len),
-            Direction::Write => self.tally.written += u64::from(piece.len),
         }
     }
 

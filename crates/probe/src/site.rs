@@ -10,7 +10,7 @@ use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::card_map::property::Cost;
 use cardscope_model::nvme::SmartLog;
-use cardscope_model::units::seconds;
+use cardscope_model::units::{nanos, seconds};
 use std::time::Duration;
 
 /// What may be used and spent.
@@ -68,6 +68,11 @@ impl<'s, 't> Site<'s, 't> {
     /// Whether there is time for something that takes about `seconds`.
     pub fn has_time(&mut self, seconds: f64) -> bool {
         self.deadline.is_none_or(|end| self.card.seconds() + seconds <= end)
+    }
+
+    /// Seconds until nothing new may begin; without a limit there is no end of them.
+    pub fn seconds_left(&mut self) -> f64 {
+        self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds())
     }
 
     /// Whether `bytes` more may be written.
@@ -144,8 +149,8 @@ impl<'s, 't> Site<'s, 't> {
     }
 
     /// Keeps the card busy for about `seconds` with as many pieces in flight as it was shaped for: no new one begins
-    /// after that. `each` hears when each ended, in seconds since the first was submitted. A write that may not be made
-    /// ends it.
+    /// after that, nor once many in a row have failed. `each` hears when each ended, in seconds since the first was
+    /// submitted, and nothing of what failed. A write that may not be made ends it.
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
@@ -157,25 +162,22 @@ impl<'s, 't> Site<'s, 't> {
         mut each: impl FnMut(Piece, f64),
     ) -> Result<(), Stop> {
         let content = self.content();
-        let (began, latest) = (self.card.now(), std::cell::Cell::new(0.0));
+        let began = self.card.now();
+        let until = began.saturating_add(nanos(seconds_long));
         let Site { card, saving, region, .. } = self;
         let end = region.start + region.len;
         let may = |p: &Piece| {
             direction == Direction::Read || (p.offset >= region.start && p.end() <= end && saving.covers(*p))
         };
-        let next = std::iter::from_fn(|| match latest.get() < seconds_long {
-            true => pieces.next().filter(may),
-            false => None,
-        });
-        card.course(direction, content, next, |piece, at| {
-            latest.set(seconds(at.saturating_sub(began)));
-            each(piece, latest.get());
+        let next = std::iter::from_fn(|| pieces.next().filter(may));
+        card.course_until(until, direction, content, next, |piece, at| {
+            each(piece, seconds(at.saturating_sub(began)));
             Ok(())
         })
     }
 
     /// How long a small read takes that is asked for while writes are under way, in seconds; `None` where it failed, or
-    /// a write may not be made.
+    /// a write may not be made. What of the writes succeeded is in [`Self::spent`].
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
@@ -266,7 +268,7 @@ impl<'s, 't> Site<'s, 't> {
         self.card.seconds()
     }
 
-    /// Bytes that the card announces, whatever part of it may be written to.
+    /// Bytes that the card announces, whatever part of it may be used.
     #[must_use]
     pub fn card_bytes(&self) -> u64 {
         self.card.bytes()
@@ -292,12 +294,6 @@ impl<'s, 't> Site<'s, 't> {
     #[must_use]
     pub fn sector(&self) -> u32 {
         self.card.sector()
-    }
-
-    /// Bytes that the card announces, whatever part of it may be used.
-    #[must_use]
-    pub fn announced(&self) -> u64 {
-        self.card.bytes()
     }
 
     /// Whether the content of a piece is saved, or may go, and it lies in what may be used.

@@ -201,7 +201,16 @@ fn planes_show_where_two_reads_at_a_time_can_meet_on_one() {
 
 #[test]
 fn in_a_file_nothing_is_said_of_boundaries() {
-    let found = read_with("sim:lexar-16g-c10", |o| o.card_addresses = false, &[]).measured;
+    let found = read_with(
+        "sim:lexar-16g-c10",
+        |o| {
+            o.card_addresses = false;
+            o.writes = true;
+            o.limits.region.len = 512 << 20;
+        },
+        &[Part::Boundaries, Part::Planes, Part::Axis, Part::ReadCurve],
+    )
+    .measured;
     for property in
         [&found.page_bytes, &found.erase_block_bytes, &found.map_segment_bytes, &found.plane_bytes]
     {
@@ -209,6 +218,25 @@ fn in_a_file_nothing_is_said_of_boundaries() {
         assert!(property.reason.as_ref().unwrap().contains("file"), "{property:?}");
     }
     assert!(found.axis.is_none() && !found.curves.random_read.is_empty());
+}
+
+#[test]
+fn a_file_is_written_before_its_reads_are_timed_or_they_are_not() {
+    let file = |writes: bool| {
+        let change = |o: &mut Options| {
+            o.card_addresses = false;
+            o.writes = writes;
+            o.limits.region.len = 512 << 20;
+        };
+        read_with("sim:sdnand-0.5g", change, &[Part::Queue, Part::ReadCurve])
+    };
+    let (read_only, written) = (file(false), file(true));
+    let reason = read_only.measured.queue_depth_effective.reason.unwrap();
+    assert!(reason.contains("never written") && read_only.written == 0, "{reason}");
+    assert!(read_only.measured.curves.random_read.is_empty());
+    // The card answers in 0.23 ms where nothing was written, in 1.64 ms elsewhere.
+    let small = written.measured.curves.random_read.iter().find(|p| p.bytes == 4096).unwrap().p50_us;
+    assert!(small > 1000.0 && written.written >= 64 << 20, "{small}");
 }
 
 #[test]

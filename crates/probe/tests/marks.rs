@@ -179,6 +179,46 @@ fn too_little_room_and_too_little_time_are_said_and_accuse_nobody() {
     assert!(!short.findings.iter().any(|f| f.weight == Weight::Bad), "{:?}", short.findings);
 }
 
+#[test]
+fn no_card_however_slow_its_single_writes_takes_much_longer_than_it_may() {
+    // The first takes 16 and more writes at a time, but then makes two seconds of each; the second merges a whole erase
+    // block for each random write.
+    for name in ["evoplus-32g-u1-fakeq", "lexar-16g-c10"] {
+        for kept in [false, true] {
+            let mut keeper = Counting::default();
+            let found = judged_with(&format!("sim:{name}"), kept.then_some(&mut keeper), |o| {
+                o.limits.budget = Some(Duration::from_secs(20));
+                o.claimed.push(cardscope_model::judged_mark::Claim {
+                    mark: "A2".parse().unwrap(),
+                    by: cardscope_model::judged_mark::ClaimedBy::Label,
+                });
+            });
+            assert!(found.cost.seconds <= 26.0, "{name}: {:?}, left out {:?}", found.cost, found.left_out);
+        }
+    }
+}
+
+#[test]
+fn an_e_class_is_read_with_the_data_kept_and_written_only_where_it_may_go() {
+    let found = |thorough: bool| {
+        judged_with("sim:lexar-1tb-express", None, |o| {
+            o.limits.budget = Some(Duration::from_secs(60));
+            o.limits.max_write = (!thorough).then_some(256 << 20);
+            o.thorough = thorough;
+        })
+    };
+    let kept = found(false);
+    assert!(kept.streams.iter().all(|s| !s.write) && kept.streams.len() == 1, "{:?}", kept.streams);
+    let e150 = kept.judged.iter().find(|j| j.mark.to_string() == "E150").unwrap();
+    assert_eq!(e150.outcome, Outcome::NotTestable);
+    assert!(e150.because.contains("1.2 GB must be written: give `check --erase`"), "{}", e150.because);
+    let reading = e150.parts.iter().find(|p| p.what.starts_with("reading")).unwrap();
+    assert_eq!(reading.outcome, Outcome::Met, "{reading:?}");
+    let given_up = found(true);
+    assert!(given_up.streams.iter().any(|s| s.write), "{:?}", given_up.left_out);
+    assert_eq!(outcome(&given_up, "E150"), Outcome::Met);
+}
+
 /// Counts what it is asked to keep.
 #[derive(Default)]
 struct Counting {

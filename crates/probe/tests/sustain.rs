@@ -5,7 +5,7 @@
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::property::Status;
-use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Sample, Work};
+use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Phase, Sample, Work};
 use cardscope_probe::card::Card;
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site;
@@ -13,7 +13,7 @@ use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
 use cardscope_probe::trouble::Stop;
 use cardscope_probe::watch::Nobody;
 use cardscope_simulator::SimTarget;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 struct Forgets(usize);
 
@@ -171,4 +171,125 @@ fn heat_ends_the_run_where_the_user_says_so() {
     ended.unwrap();
     assert_eq!((found.ended_by.as_str(), kinds(&found).contains(&EventKind::TooHot)), ("--max-temp", true));
     assert!((69.0..=72.0).contains(&found.max_celsius.unwrap()));
+}
+
+/// A run that must come to its end, by the card's clock and by that of whoever waits.
+fn ends_by_itself(name: &str, work: Work, pattern: Pattern, seconds: u64, at_most_s: f64) -> Measured {
+    let mut target = SimTarget::named(name).unwrap();
+    let options = Options { pattern, ..options(&target, work, seconds) };
+    let began = Instant::now();
+    let (found, ended) = run_with(&mut target, &options);
+    ended.unwrap();
+    assert!(began.elapsed().as_secs() < 30, "{name}: {:?}", began.elapsed());
+    let took = target.now() as f64 / 1e9;
+    assert!(took < at_most_s, "{name}: {took} s");
+    found
+}
+
+#[test]
+fn a_card_that_takes_no_writes_or_gives_no_reads_ends_the_run_and_is_told() {
+    let (writes, reads) = (EventKind::NoMoreWrites, EventKind::NoMoreReads);
+    let cases = [
+        ("faults.write_error_p=1", Work::Write, writes, "the card takes no more writes"),
+        ("faults.write_error_p=1", Work::Mixed, writes, "the card takes no more writes"),
+        ("faults.read_error_p=1", Work::Read, reads, "the card gives no more reads"),
+        ("faults.read_error_p=1", Work::Mixed, reads, "the card gives no more reads"),
+    ];
+    for (fault, work, kind, why) in cases {
+        for pattern in [Pattern::Sequential, Pattern::Random] {
+            let name = format!("sim:constant?announced_bytes=1GiB&{fault}");
+            let found = ends_by_itself(&name, work, pattern, 60, 20.0);
+            assert_eq!(found.ended_by, why, "{name} {work:?}");
+            assert!(kinds(&found).contains(&kind), "{name} {work:?}: {:?}", found.events);
+            // Nothing was written, so no cache was filled.
+            assert_ne!(found.cache_bytes.status, Status::Measured);
+        }
+    }
+}
+
+#[test]
+fn writes_that_begin_to_fail_are_no_full_cache() {
+    let name = "sim:constant?faults.write_error_p=1&faults.begin_after_bytes=1GiB";
+    let found = ends_by_itself(name, Work::Write, Pattern::Sequential, 300, 60.0);
+    // 1 GiB at 50 MB/s, then no more.
+    assert!(kinds(&found).contains(&EventKind::NoMoreWrites), "{:?}", found.events);
+    assert!(!kinds(&found).contains(&EventKind::CacheEnd), "{:?}", found.events);
+    assert_eq!(found.cache_bytes.status, Status::AtLeast);
+    let bound = found.cache_bytes.bound.unwrap();
+    assert!(bound <= 1 << 30 && bound > 9 << 26, "{bound}");
+}
+
+#[test]
+fn reads_may_fail_and_the_card_is_still_written() {
+    let name = "sim:constant?announced_bytes=1GiB&faults.read_error_p=1";
+    let found = ends_by_itself(name, Work::Write, Pattern::Sequential, 20, 40.0);
+    assert!(found.series.last().unwrap().bytes_written > 500_000_000, "{:?}", found.series.last());
+}
+
+#[test]
+fn a_card_that_stalls_for_minutes_ends_the_run_in_time_and_is_told() {
+    // Each merge takes two minutes.
+    let name = "sim:samsung-32g-c10?write.merge_s=120";
+    let found = ends_by_itself(name, Work::Write, Pattern::Random, 60, 3600.0);
+    let event = found.events.iter().find(|e| e.kind == EventKind::NoAnswer);
+    let event = event.unwrap_or_else(|| panic!("{:?}", found.events));
+    let seconds: f64 = event.evidence[0].1.trim_end_matches(" s").parse().unwrap();
+    // Less what the card did of it before the host asked again.
+    assert!(seconds >= 100.0, "{event:?}");
+}
+
+#[test]
+fn no_more_is_moved_than_was_asked_for() {
+    for (work, pattern) in [
+        (Work::Write, Pattern::Sequential),
+        (Work::Write, Pattern::Random),
+        (Work::Mixed, Pattern::Sequential),
+    ] {
+        let mut target = SimTarget::named("sim:lexar-1tb-express").unwrap();
+        let mut options = Options { pattern, ..options(&target, work, 600) };
+        options.bytes = Some(100 << 20);
+        let (found, ended) = run_with(&mut target, &options);
+        ended.unwrap();
+        let last = found.series.last().unwrap();
+        let moved =
+            if work == Work::Mixed { last.bytes_written + last.bytes_read } else { last.bytes_written };
+        assert!(moved <= 100 << 20 && moved > 90 << 20, "{work:?} {pattern:?}: {moved}");
+        assert_eq!(found.ended_by, "--bytes");
+        assert!(found.series.iter().all(|s| s.phase == Phase::Main), "nothing follows");
+    }
+    let mut target = SimTarget::named("sim:lexar-1tb-express").unwrap();
+    let mut options = options(&target, Work::Read, 600);
+    options.bytes = Some(1 << 30);
+    let (found, _) = run_with(&mut target, &options);
+    let read = found.series.last().unwrap().bytes_read;
+    assert!(read <= 1 << 30 && read > 9 << 26, "{read}");
+}
+
+#[test]
+fn a_pause_that_heat_ends_leaves_no_experiment() {
+    // Warms while it is written, and the limit is reached in the pause by a thermometer held to it.
+    struct Warms(f64);
+    impl Log for Warms {
+        fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
+            self.0 = if sample.phase == Phase::Pause { 99.0 } else { 20.0 };
+            Ok(())
+        }
+
+        fn outside(&mut self) -> Vec<cardscope_model::sustain::Reading> {
+            vec![cardscope_model::sustain::Reading { place: "card surface".into(), celsius: self.0 }]
+        }
+    }
+    let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
+    let mut options = options(&target, Work::Write, 180);
+    options.max_celsius = Some(90.0);
+    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let (mut measured, mut log) = (Measured::default(), Warms(20.0));
+    sustain(&mut card, Saving::new(None), &options, &mut Nobody, &mut log, &mut measured).unwrap();
+    assert_eq!(measured.ended_by, "--max-temp");
+    assert!(!kinds(&measured).contains(&EventKind::Experiment), "{:?}", measured.events);
+    assert!(
+        measured.left_out.iter().any(|why| why.contains("the run ended in it")),
+        "{:?}",
+        measured.left_out
+    );
 }

@@ -8,7 +8,7 @@ use crate::plot;
 use crate::table::Table;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Status;
-use cardscope_model::sustain::{Event, EventKind, Pattern, Sample, SustainReport, Work};
+use cardscope_model::sustain::{Event, EventKind, Measured, Pattern, Sample, SustainReport, Work};
 use cardscope_model::units::{BinarySize, Capacity, grouped};
 use std::fmt::Write;
 
@@ -23,7 +23,9 @@ const POINTS: usize = 120;
 pub fn text(report: &SustainReport) -> String {
     let mut out = format!("{}: {}\n\n", report.target, headline(report));
     events(&mut out, report);
-    pictures(&mut out, report);
+    for picture in plots(&report.measured) {
+        let _ = writeln!(out, "{}", plot::text(&picture));
+    }
     levels(&mut out, report);
     facts(&mut out, report);
     if let Some(comparison) = &report.against {
@@ -46,6 +48,12 @@ pub fn text(report: &SustainReport) -> String {
 fn headline(report: &SustainReport) -> String {
     let measured = &report.measured;
     let mut causes = Vec::new();
+    let gave_up =
+        |e: &&Event| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer);
+    causes.extend(measured.events.iter().filter(gave_up).map(|e| match e.kind {
+        EventKind::NoAnswer => "it gives no answer for very long".to_owned(),
+        kind => format!("{} after {}", kind.words(), duration(e.at_s)),
+    }));
     if measured.cache_bytes.status == Status::Measured {
         let gb = measured.cache_bytes.value.unwrap_or_default() as f64 / 1e9;
         let after = measured.after_cache_mb_s.value.unwrap_or_default();
@@ -93,19 +101,20 @@ fn event_line(event: &Event) -> String {
         event.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
     let evidence = if evidence.is_empty() { String::new() } else { format!(": {}", evidence.join(", ")) };
     let sure = match event.kind {
-        EventKind::Pause | EventKind::TooHot => String::new(),
+        EventKind::Pause | EventKind::TooHot | EventKind::NoAnswer => String::new(),
         _ => format!(" ({:.0} %)", event.confidence * 100.0),
     };
     format!("  {:>12}  {gb:>8.2} GB  {}{sure}{evidence}", duration(event.at_s), event.kind.words())
 }
 
-fn pictures(out: &mut String, report: &SustainReport) {
-    let series = &report.measured.series;
+/// Speed and temperature over time; none where too little was measured to draw.
+pub(crate) fn plots(measured: &Measured) -> Vec<Plot> {
+    let series = &measured.series;
     if series.len() < 3 {
-        return;
+        return Vec::new();
     }
     let marks = |kinds: &[EventKind]| {
-        let all = report.measured.events.iter().filter(|e| kinds.contains(&e.kind)).take(4);
+        let all = measured.events.iter().filter(|e| kinds.contains(&e.kind)).take(4);
         all.map(|e| (e.at_s, e.kind.words().to_owned())).collect::<Vec<_>>()
     };
     let named = |name: &str, of: &dyn Fn(&Sample) -> Option<f64>| Series {
@@ -119,7 +128,6 @@ fn pictures(out: &mut String, report: &SustainReport) {
         series: some(vec![named("write", &|s| s.write_mb_s), named("read", &|s| s.read_mb_s)]),
         marks: marks(&[EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause]),
     };
-    let _ = writeln!(out, "{}", plot::text(&speeds));
     let mut places: Vec<&str> =
         series.iter().flat_map(|s| &s.temperatures).map(|r| r.place.as_str()).collect();
     places.sort_unstable();
@@ -133,9 +141,7 @@ fn pictures(out: &mut String, report: &SustainReport) {
         series: some(lines),
         marks: marks(&[EventKind::Throttled, EventKind::TooHot]),
     };
-    if !warm.series.is_empty() {
-        let _ = writeln!(out, "{}", plot::text(&warm));
-    }
+    [speeds, warm].into_iter().filter(|plot| !plot.series.is_empty()).collect()
 }
 
 fn some(all: Vec<Series>) -> Vec<Series> {
@@ -194,13 +200,14 @@ fn facts(out: &mut String, report: &SustainReport) {
     if let Some(recovery) = &measured.recovery {
         let least = if recovery.at_least { "at least " } else { "" };
         let gb = recovery.bytes as f64 / 1e9;
-        line(
-            "after a pause",
-            format!(
+        let back = match recovery.bytes {
+            0 => format!("nothing came back in {:.0} s", recovery.pause_s),
+            _ => format!(
                 "{least}{gb:.2} GB fast again after {:.0} s: {:.1} MB/s",
                 recovery.pause_s, recovery.mb_s
             ),
-        );
+        };
+        line("after a pause", back);
     }
     if let Some(steady) = &measured.steady_state {
         let words = if steady.reached { "reached" } else { "not reached" };

@@ -1,10 +1,14 @@
 //! What every verb that keeps the card's data does around its probe: a journal before, everything put back and
 //! compared after, however the probe ended; what could not be put back is said, and where it is.
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::Failure;
 use crate::journal::{Journal, Witness};
 use crate::opening::Opened;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::TargetError;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::card::{Card, Tally};
@@ -30,7 +34,8 @@ pub(crate) struct Returned {
 
 impl Returned {
     /// Puts back what a probe overwrote that ended with `stop`, or without. A card that is gone, or another card than
-    /// before, is not written to.
+    /// before, is not written to; after any other error (no memory, one failed flush) it is tried, since the card still
+    /// answers.
     pub(crate) fn after(
         stop: Option<&Stop>,
         opened: &mut Opened,
@@ -44,7 +49,7 @@ impl Returned {
             failure: None,
             untouched: journal.kept().is_empty(),
         };
-        if matches!(stop, Some(Stop::Target(_))) {
+        if matches!(stop, Some(Stop::Target(TargetError::Gone { .. }))) {
             return returned;
         }
         if !still_in(opened, journal) {
@@ -67,7 +72,11 @@ impl Returned {
     ) -> Result<(), Stop> {
         // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
         let own = Interrupt::default();
-        let mut card = Card::new(opened.target.as_mut(), &own, BLOCK, DEPTH)?;
+        let mut card = match Card::new(opened.target.as_mut(), &own, BLOCK, DEPTH) {
+            Ok(card) => card,
+            // Where memory is short, one I/O at a time does as well.
+            Err(_) => Card::new(opened.target.as_mut(), &own, BLOCK, 1)?,
+        };
         let began = card.seconds();
         let back = put_back(&mut card, journal, watch);
         self.tally = card.tally();

@@ -59,7 +59,7 @@ fn queue(table: &Table<'_>, op: Op) -> Option<Finding> {
         let text = format!(
             "32 random {what} at once are {ratio:.2} times as fast as one at a time: the queue is a fake, and a busy system nearly stops on it"
         );
-        ("queue-fake", Weight::Hint, text)
+        ("fake-queue", Weight::Hint, text)
     } else {
         (
             "queue-slower",

@@ -4,7 +4,7 @@
 use super::fit::Step;
 use super::levels::{Candidates, page_candidates, unit_candidates};
 use super::{Fit, Level, fit};
-use crate::quantile::{median, median_in_place};
+use crate::quantile::{MAD_SCALE, median, median_in_place};
 
 /// A line of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,6 +71,6 @@ fn means(tables: &[Vec<Row>]) -> Vec<Row> {
 /// Typical distance of neighbouring lines: the few steps among them do not move it.
 fn wavering(rows: &[Row]) -> Option<f64> {
     let mut jumps: Vec<f64> = rows.windows(2).map(|pair| (pair[1].diff - pair[0].diff).abs()).collect();
-    // 1.4826 for a deviation; two lines waver in a jump. No clock is finer than a nanosecond.
-    Some((median_in_place(&mut jumps)? * 1.4826 / std::f64::consts::SQRT_2).max(1e-9))
+    // Two lines waver in a jump. No clock is finer than a nanosecond.
+    Some((median_in_place(&mut jumps)? * MAD_SCALE / std::f64::consts::SQRT_2).max(1e-9))
 }

@@ -2,8 +2,7 @@
 
 use crate::quantile::median_in_place;
 
-/// Scales a median deviation to a standard deviation.
-pub(super) const MAD_SCALE: f64 = 1.4826;
+pub(super) use crate::quantile::MAD_SCALE;
 
 /// Running median of odd `width`; at the ends of what is there.
 pub(super) fn smoothed(values: &[f64], width: usize) -> Vec<f64> {

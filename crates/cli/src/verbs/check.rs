@@ -4,9 +4,11 @@ use super::arguments::duration;
 use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
+use crate::terminal::AtTerminal;
 use cardscope_workbench::Failure;
 use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::check::{self, Outcome, Request};
+use cardscope_workbench::output_file::{Mark, OutputFile};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +27,12 @@ pub(crate) struct Check {
     /// Write nothing at all: what only writing can show is left out, the capacity among it
     #[arg(long)]
     read_only: bool,
+    /// What is on the card may go: nothing is saved and put back, which makes time for more (asks for consent)
+    #[arg(long, conflicts_with = "read_only")]
+    erase: bool,
+    /// Consent to lose what is on TARGET, for --erase; must equal TARGET as typed
+    #[arg(long, value_name = "TARGET")]
+    yes_destroy: Option<String>,
     /// What is printed on the card, e.g. "256GB U3 A2 V30 'up to 160 MB/s'"; the page says what is untrue of it
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
@@ -48,21 +56,27 @@ impl Check {
             target: self.target,
             budget: self.budget,
             read_only: self.read_only,
+            erase: self.erase,
             label: self.label,
             conditions: self.condition,
             seed: self.seed,
             archive: self.archive,
         };
-        if let Some(file) = &self.html {
-            writable(file, &request.target)?;
-        }
+        // Three minutes of work must not end in a page that cannot be written; and it must not overwrite the card.
+        let mark = Mark::Head(cardscope_report::check::HEAD);
+        let claim = |file| OutputFile::claim("--html", file, Some(&request.target), mark);
+        let page = self.html.as_deref().map(claim).transpose()?;
         let interrupt = Interrupt::default();
         signals::raise_on_signals(&interrupt.flag())?;
         let mut progress = Progress::new(options.quiet);
-        let Outcome { report, failure } = check::check(&request, &interrupt, &mut progress)?;
+        let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
+        // A question that Ctrl-C left without an answer is no refusal.
+        let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
+        let Outcome { report, failure } =
+            check::check(&request, &mut consent, &interrupt, &mut progress).map_err(ended)?;
         drop(progress);
         output::document(options, &report, || cardscope_report::check::text(&report))?;
-        let page = self.html.map(|file| write_page(&file, &cardscope_report::check::html(&report)));
+        let page = page.map(|file| file.write(&cardscope_report::check::html(&report)));
         if let Some(Err(failure)) = &page {
             output::say(failure);
         }
@@ -75,26 +89,4 @@ impl Check {
             None => u8::from(report.is_bad()),
         })
     }
-}
-
-/// Three minutes of work must not end in a page that cannot be written; and it must not overwrite the card.
-fn writable(file: &std::path::Path, target: &str) -> Result<(), Failure> {
-    use std::os::unix::fs::FileTypeExt;
-    let there = std::fs::metadata(file);
-    let name = file.display();
-    if file.as_os_str() == target
-        || there.as_ref().is_ok_and(|m| m.is_dir() || m.file_type().is_block_device())
-    {
-        return Err(Failure::Refused(format!("--html {name} is no place for a page; name a new file")));
-    }
-    let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-    match folder.metadata() {
-        Ok(about) if about.is_dir() => Ok(()),
-        _ => Err(Failure::Refused(format!("--html {name}: there is no folder {}", folder.display()))),
-    }
-}
-
-fn write_page(file: &std::path::Path, page: &str) -> Result<(), Failure> {
-    std::fs::write(file, page)
-        .map_err(|e| Failure::Io(format!("the page cannot be written to {}: {e}", file.display())))
 }

@@ -36,7 +36,7 @@ pub(crate) struct Sustain {
     /// How long it may take, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
     duration: Duration,
-    /// Move no more than this, e.g. 64G
+    /// The workload moves no more than this, e.g. 64G; nothing but small reads comes on top
     #[arg(long, value_name = "SIZE", value_parser = size)]
     bytes: Option<u64>,
     /// What stands in this region may go, and nothing outside of it is touched, e.g. 1G+32G

@@ -4,6 +4,7 @@
 //! SD: CMD13 SEND_STATUS. USB and other SCSI: TEST UNIT READY. NVMe: Get Features, and the SMART log (sd-facts
 //! sections 3.3, 7 and 8). Each device is opened for reading only, and none of the commands writes.
 
+mod asked;
 mod mmc;
 mod scsi;
 
@@ -11,11 +12,9 @@ use crate::block::BlockDevice;
 use crate::list::{Bus, bus};
 use crate::nvme;
 use crate::system::{System, number};
+use asked::Asked;
 use cardscope_model::nvme::SmartLog;
-use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What a device can be asked.
@@ -27,12 +26,15 @@ pub struct Asking {
     pub health: Option<Health>,
     /// Why one of them is missing that the device would have; ready to stand as a caveat.
     pub missing: Vec<String>,
+    /// True where the card was found missing, or changed for another. It tells so once only: whoever goes on may meet
+    /// the other one.
+    pub gone: bool,
 }
 
 /// A command that the controller answers by itself.
 #[derive(Debug)]
 pub struct Ping {
-    path: PathBuf,
+    asked: Asked,
     command: Command,
 }
 
@@ -51,10 +53,10 @@ impl Ping {
     /// Sends the command and waits for its answer; gives the time between.
     ///
     /// # Errors
-    /// As the kernel or the card says; `NXIO` where there is no such device any more.
+    /// As the kernel or the card says; `NXIO` where there is no such device any more or another one has its name,
+    /// `NOMEDIUM` where the card is out or may have been changed.
     pub fn ping(&self) -> Result<Duration, Errno> {
-        // Opened for each question: a descriptor kept on a block device would keep its page cache, too.
-        let fd = open(&self.path)?;
+        let fd = self.asked.open()?;
         let start = Instant::now();
         match self.command {
             Command::SendStatus { rca } => mmc::send_status(&fd, rca)?,
@@ -78,14 +80,16 @@ impl Ping {
 /// The SMART log of an NVMe card.
 #[derive(Debug)]
 pub struct Health {
-    controller: PathBuf,
+    controller: Asked,
 }
 
 impl Health {
-    /// Reads it now; `None` where the card does not answer.
+    /// Reads it now; `None` where the card does not answer, or another one would.
     #[must_use]
     pub fn read(&self) -> Option<SmartLog> {
-        SmartLog::decode(&nvme::smart_log(&self.controller).ok()?).ok()
+        let log = nvme::smart_log(self.controller.path()).ok()?;
+        // Asked afterwards, so that what was read is this card's.
+        self.controller.is_same().then(|| SmartLog::decode(&log).ok()).flatten()
     }
 }
 
@@ -97,29 +101,30 @@ pub fn asking(system: &System, device: &str) -> Asking {
     let Some(disk) = BlockDevice::find(system, device).map(|device| device.disk()) else { return asking };
     let Some(ping) = system.is_live().then(|| ping_of(system, &disk)).flatten() else { return asking };
     if ping.command == Command::GetFeatures {
-        match nvme::smart_log(&ping.path) {
-            Ok(_) => asking.health = Some(Health { controller: ping.path.clone() }),
+        match nvme::smart_log(ping.asked.path()) {
+            Ok(_) => asking.health = Some(Health { controller: ping.asked.clone() }),
             Err(reason) => asking.missing.push(format!("the card's SMART log could not be read: {reason}")),
         }
     }
     match ping.ping() {
         Ok(_) => asking.ping = Some(ping),
+        Err(Errno::NOMEDIUM) => asking.gone = true,
         Err(errno) => asking.missing.push(refused(&ping, errno)),
     }
     asking
 }
 
 fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
-    let path = disk.path(system);
+    let at = |path| Asked::at(path, disk);
     match bus(system, disk) {
         Bus::Mmc => {
             let rca = number(disk.hardware(system).join("rca")).and_then(|rca| u16::try_from(rca).ok())?;
-            Some(Ping { path, command: Command::SendStatus { rca } })
+            Some(Ping { asked: at(disk.path(system)), command: Command::SendStatus { rca } })
         }
-        Bus::Usb => Some(Ping { path, command: Command::TestUnitReady }),
+        Bus::Usb => Some(Ping { asked: at(disk.path(system)), command: Command::TestUnitReady }),
         Bus::Nvme => {
             let controller = nvme::controller_device(system, disk)?;
-            Some(Ping { path: controller, command: Command::GetFeatures })
+            Some(Ping { asked: at(controller), command: Command::GetFeatures })
         }
         // libata answers TEST UNIT READY itself, without asking the disk.
         Bus::Ata | Bus::Virtio | Bus::Loop | Bus::Nbd | Bus::Other => None,
@@ -134,18 +139,14 @@ fn refused(ping: &Ping, errno: Errno) -> String {
     format!("what a command costs without flash ({}) could not be measured: {why}", ping.command())
 }
 
-fn open(path: &Path) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| match errno {
-        // Its file is gone because the device is.
-        Errno::NOENT | Errno::NODEV => Errno::NXIO,
-        other => other,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ping(path: &str, command: Command) -> Ping {
+        let disk = BlockDevice { name: "none".to_owned(), dir: "/none".into(), whole: None };
+        Ping { asked: Asked::at(path.into(), &disk), command }
+    }
 
     #[test]
     fn a_recorded_card_and_a_name_that_is_none_answer_nothing() {
@@ -192,21 +193,20 @@ mod tests {
 
     #[test]
     fn a_device_that_went_away_is_told_as_gone() {
-        let ping = Ping { path: "/dev/mmcblk99".into(), command: Command::SendStatus { rca: 1 } };
+        let ping = ping("/dev/mmcblk99", Command::SendStatus { rca: 1 });
         assert_eq!(ping.ping(), Err(Errno::NXIO));
     }
 
     #[test]
     fn what_is_no_such_device_refuses_every_command() {
         for command in [Command::SendStatus { rca: 1 }, Command::TestUnitReady, Command::GetFeatures] {
-            let ping = Ping { path: "/dev/null".into(), command };
-            assert!(ping.ping().is_err(), "{command:?}");
+            assert_eq!(ping("/dev/null", command).ping().err(), Some(Errno::NOTTY), "{command:?}");
         }
     }
 
     #[test]
     fn a_missing_right_is_told_with_what_to_do() {
-        let ping = Ping { path: "/dev/mmcblk0".into(), command: Command::SendStatus { rca: 1 } };
+        let ping = ping("/dev/mmcblk0", Command::SendStatus { rca: 1 });
         let told = refused(&ping, Errno::PERM);
         assert!(told.contains("CMD13") && told.contains("sudo"), "{told}");
     }

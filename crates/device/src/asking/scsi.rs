@@ -58,10 +58,15 @@ const TIMEOUT_MS: u32 = 5000;
 const TEST_UNIT_READY: [u8; 6] = [0; 6];
 const SENSE_BYTES: usize = 32;
 
-/// Sense keys (SPC, table of sense keys) and the code for a missing medium.
+/// Sense keys (SPC, table of sense keys), and the codes for a missing medium and another one.
 const NOT_READY: u8 = 2;
 const UNIT_ATTENTION: u8 = 6;
 const MEDIUM_NOT_PRESENT: u8 = 0x3a;
+/// "Not ready to ready change, medium may have changed".
+const MEDIUM_CHANGED: u8 = 0x28;
+
+/// News that are told one a question: a reset, a new microcode, other parameters.
+const MOST_NEWS: usize = 4;
 
 /// What a reader answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,13 +146,19 @@ fn ask(fd: &OwnedFd) -> Result<Answer, Errno> {
 
 /// Asks the reader whether its card is ready.
 pub(super) fn test_unit_ready(fd: &OwnedFd) -> Result<(), Errno> {
-    match judge(&ask(fd)?) {
-        // The reader had news (a reset, a new card), and has told them now.
-        Err(Errno::AGAIN) => {
-            judge(&ask(fd)?).map_err(|errno| if errno == Errno::AGAIN { Errno::IO } else { errno })
+    settled(|| ask(fd))
+}
+
+/// Asks until the reader has told its news (a reset, say). That the card may be another one is no such news: it is
+/// told once only, and whoever went on would write to that other card.
+fn settled(mut ask: impl FnMut() -> Result<Answer, Errno>) -> Result<(), Errno> {
+    for _ in 0..MOST_NEWS {
+        match judge(&ask()?) {
+            Err(Errno::AGAIN) => {}
+            other => return other,
         }
-        other => other,
     }
+    Err(Errno::IO)
 }
 
 fn judge(answer: &Answer) -> Result<(), Errno> {
@@ -155,8 +166,9 @@ fn judge(answer: &Answer) -> Result<(), Errno> {
         return Ok(());
     }
     match key_and_code(&answer.sense) {
+        Some((UNIT_ATTENTION, MEDIUM_CHANGED)) => Err(Errno::NOMEDIUM),
+        Some((NOT_READY | UNIT_ATTENTION, MEDIUM_NOT_PRESENT)) => Err(Errno::NOMEDIUM),
         Some((UNIT_ATTENTION, _)) => Err(Errno::AGAIN),
-        Some((NOT_READY, MEDIUM_NOT_PRESENT)) => Err(Errno::NOMEDIUM),
         _ => Err(Errno::IO),
     }
 }
@@ -192,12 +204,30 @@ mod tests {
     #[test]
     fn an_empty_slot_news_and_other_trouble_are_told_apart() {
         assert_eq!(judge(&answer(0, 0, &[])), Ok(()));
-        // SPC: 02/3A medium not present, 06/28 medium may have changed, 04/44 internal failure.
+        // SPC: 02/3A medium not present, 06/28 medium may have changed, 06/29 reset, 04/44 internal failure.
         assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 2), (12, 0x3a)])), Err(Errno::NOMEDIUM));
         assert_eq!(judge(&answer(2, 0, &[(0, 0x72), (1, 2), (2, 0x3a)])), Err(Errno::NOMEDIUM));
-        assert_eq!(judge(&answer(2, 0, &[(0, 0xf0), (2, 6), (12, 0x28)])), Err(Errno::AGAIN));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0xf0), (2, 6), (12, 0x28)])), Err(Errno::NOMEDIUM));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x72), (1, 6), (2, 0x28)])), Err(Errno::NOMEDIUM));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 6), (12, 0x29)])), Err(Errno::AGAIN));
         assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 4), (12, 0x44)])), Err(Errno::IO));
         // DID_NO_CONNECT without sense: the transport is broken.
         assert_eq!(judge(&answer(0, 1, &[])), Err(Errno::IO));
+    }
+    fn asked(codes: &[Option<u8>]) -> (Result<(), Errno>, usize) {
+        let mut asked = 0;
+        let ended = settled(|| {
+            asked += 1;
+            Ok(codes[asked - 1].map_or(answer(0, 0, &[]), |c| answer(2, 0, &[(0, 0x70), (2, 6), (12, c)])))
+        });
+        (ended, asked)
+    }
+
+    #[test]
+    fn a_card_that_was_changed_is_gone_although_the_next_answer_would_be_well() {
+        assert_eq!(asked(&[Some(0x28), None]), (Err(Errno::NOMEDIUM), 1));
+        assert_eq!(asked(&[Some(0x29), Some(0x28), None]), (Err(Errno::NOMEDIUM), 2));
+        assert_eq!(asked(&[Some(0x29), None]), (Ok(()), 2));
+        assert_eq!(asked(&[Some(0x29); 9]), (Err(Errno::IO), MOST_NEWS));
     }
 }

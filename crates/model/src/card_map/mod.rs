@@ -50,6 +50,9 @@ pub struct Curves {
     pub sequential_write: Vec<SizePoint>,
     /// Writes at random.
     pub random_write: Vec<SizePoint>,
+    /// Erase blocks within which the writes at random fell: as many as the card keeps open.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub random_write_blocks: Option<u32>,
 }
 
 /// A raw table in the layout of flashbench, from our own timings.
@@ -169,6 +172,10 @@ pub struct Measured {
     /// Pictures that belong to no single property.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub plots: Vec<Plot>,
+    /// Small writes before a part of the map told the card that nothing on it is of value; they go to the advice, not
+    /// to the document's own lines.
+    #[serde(skip)]
+    pub small_writes: Option<Tried>,
     /// Conclusions of the detectors that are no property: a fake queue, a reader that splits writes …
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub findings: Vec<Finding>,

@@ -90,7 +90,16 @@ fn random_write(bytes: u64, measured: &Measured) -> ProfileLine {
     let what = format!("random write {}", BinarySize(bytes));
     match measured.curves.random_write.iter().find(|p| p.bytes == bytes) {
         None => line(what, "not tested", why_not(measured)),
-        Some(point) => line(what, speed(point.mb_s), timed(point, "at random")),
+        Some(point) => line(what, speed(point.mb_s), timed(point, &scattered(measured))),
+    }
+}
+
+/// Where random writes fell: beyond the blocks that a card keeps open they are slower by far.
+fn scattered(measured: &Measured) -> String {
+    match measured.curves.random_write_blocks {
+        Some(1) => "at random within one fresh erase block".to_owned(),
+        Some(n) => format!("at random within {n} fresh erase blocks, as many as stay open"),
+        None => "at random".to_owned(),
     }
 }
 
@@ -151,6 +160,15 @@ mod tests {
         ];
         assert_eq!(said, expected);
         assert!(lines.iter().all(|l| !l.how.is_empty()), "{lines:?}");
+    }
+
+    #[test]
+    fn random_writes_say_within_how_many_blocks_they_fell() {
+        let mut measured = lexar();
+        measured.curves.random_write_blocks = Some(5);
+        let lines = profile(&measured);
+        let line = lines.iter().find(|l| l.what == "random write 4 KiB").unwrap();
+        assert!(line.how.contains("within 5 fresh erase blocks"), "{line:?}");
     }
 
     #[test]

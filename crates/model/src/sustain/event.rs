@@ -32,6 +32,12 @@ pub enum EventKind {
     Slower,
     /// What the experiment with a pause showed.
     Experiment,
+    /// The card did not answer for so long that a host gives it up.
+    NoAnswer,
+    /// Write after write fails; the run ends.
+    NoMoreWrites,
+    /// Read after read fails; the run ends.
+    NoMoreReads,
 }
 
 impl EventKind {
@@ -52,6 +58,9 @@ impl EventKind {
             EventKind::TooHot => "the temperature limit is reached",
             EventKind::Slower => "slower, and nothing tells why",
             EventKind::Experiment => "a pause was tried to tell heat from a full cache",
+            EventKind::NoAnswer => "no answer for very long",
+            EventKind::NoMoreWrites => "the card takes no more writes",
+            EventKind::NoMoreReads => "the card gives no more reads",
         }
     }
 }

@@ -26,7 +26,6 @@ impl Card<'_> {
         for (slot, Piece { offset, len }) in (1..).zip(others) {
             let io = Io { slot, direction, offset: *offset, len: *len, content };
             self.target.submit(&io).map_err(Stop::Target)?;
-            self.count(direction, Piece { offset: *offset, len: *len });
         }
         let asked = self.now();
         let Piece { offset, len } = read;
@@ -41,7 +40,7 @@ impl Card<'_> {
         for Completion { slot, at, result } in done {
             match result {
                 Ok(()) if slot == 0 => took = Some(seconds(at.saturating_sub(asked))),
-                Ok(()) => {}
+                Ok(()) => others.get(slot as usize - 1).into_iter().for_each(|p| self.count(direction, *p)),
                 Err(error) => self.record(trouble(error)?),
             }
         }

@@ -32,7 +32,20 @@ const REST: Duration = Duration::from_secs(2);
 /// 95 % intervals are printed: flash-behaviour 4.4. Neighbours share a stall, so three are drawn together.
 const DRAWS: Resampling = Resampling { resamples: 10_000, block: 3, seed: 4 };
 
-/// Measures small writes, discards what may be used, and measures them again.
+/// About what one series takes, in seconds.
+pub(super) fn seconds() -> f64 {
+    LONGEST_S + REST.as_secs_f64()
+}
+
+/// Bytes that one series may write.
+pub(super) fn most_written() -> u64 {
+    MOST as u64 * u64::from(SMALL)
+}
+
+/// Measures small writes, discards what may be used, and measures them again. `before` are the small writes of the card
+/// as it was, where a map measured them before it discarded anything itself ([`Measured::small_writes`]).
+///
+/// [`Measured::small_writes`]: cardscope_model::card_map::Measured
 ///
 /// # Errors
 /// If the card is gone or the user stopped it; what was measured stays in `into`.
@@ -40,15 +53,21 @@ pub fn try_discard(
     card: &mut Card<'_>,
     options: &Options,
     watch: &mut dyn Watch,
+    before: Option<Tried>,
     into: &mut Vec<Tried>,
 ) -> Result<(), Stop> {
     let mut site = Site::new(card, Saving::new(None), &options.limits, watch);
-    if !site.has_time(2.0 * (LONGEST_S + REST.as_secs_f64())) {
+    if !site.has_time(2.0 * seconds()) {
         into.push(left_out(AFTER_DISCARD, "there was no time left for it"));
         return Ok(());
     }
-    site.phase("small writes as the card was");
-    let before = small_writes(&mut site, AS_IT_WAS)?;
+    let before = match before {
+        Some(before) => before,
+        None => {
+            site.phase("small writes as the card was");
+            small_writes(&mut site, AS_IT_WAS)?
+        }
+    };
     let measured = before.iops.is_some();
     into.push(before);
     if !measured {

@@ -3,6 +3,7 @@
 //! or use a part of the card whose content may go.
 
 pub mod discard;
+mod lfsr;
 mod part;
 mod reading;
 mod writing;

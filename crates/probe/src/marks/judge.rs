@@ -10,7 +10,7 @@ const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
 /// Judges every mark that is claimed or whose letter this host can test at all.
 pub(super) fn all(into: &mut MarksMeasured, options: &Options, family: Family) {
     into.implied_bus = bus::implied(into);
-    let facts = Facts { found: into, family };
+    let facts = Facts { found: into, family, thorough: options.thorough };
     let mut judged = Vec::new();
     for mark in Mark::all() {
         if mark.letter() != 'E' || into.bus.pcie || options.claims('E') {

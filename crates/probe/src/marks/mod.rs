@@ -54,11 +54,9 @@ pub struct Options {
     pub stated_move_mb_s: Option<f64>,
     /// Speed after the end of the cache in MB/s, where a map found it.
     pub after_cache_mb_s: Option<f64>,
-    /// True where the small writes may go to the start of the card, where a file system has its tables.
-    pub fat: bool,
-    /// True where 256 MiB are written in order before random writes are timed.
-    pub precondition: bool,
-    /// True where volume and time are no matter, because content may go: 1 GiB of sustained writing, more units.
+    /// True where the volumes of the specification may be written, because content may go: 1 GiB of sustained writing,
+    /// 256 MiB in order before random writes are timed, small writes at the start of the card, where a file system has
+    /// its tables.
     pub thorough: bool,
     /// Spans of random I/O in bytes besides the whole card; the test area of 256 MiB decides.
     pub spans: Vec<u64>,
@@ -89,8 +87,6 @@ impl Options {
                 .filter(|m| (1..255).contains(m))
                 .map(f64::from),
             after_cache_mb_s: None,
-            fat: false,
-            precondition: false,
             thorough: false,
             spans: vec![64 * MIB, TEST_AREA],
         }

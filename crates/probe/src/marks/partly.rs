@@ -13,6 +13,9 @@ use cardscope_model::units::mb_per_s;
 /// Units that are written half.
 const UNITS: u64 = 2;
 
+/// Writing half of a unit may take so many times as long as writing it in order, since the card moves the other half.
+const MOVING: f64 = 3.0;
+
 /// Moving that costs less than this share of the writing is none: timing does not show it.
 const SHOWS: f64 = 0.05;
 
@@ -40,7 +43,7 @@ pub(super) fn measure(
     let low = options.claimed.iter().any(|c| c.mark.letter() == 'C' && c.mark.number() < 10);
     let Some(whole) = into.writing.last().filter(|w| low || worst_unit(w) < 10.0) else { return Ok(()) };
     let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
-    if !site.may_write(2 * UNITS * cut.unit) || !site.has_time(cut.unit as f64 / 1e6) {
+    if !site.may_write(2 * UNITS * cut.unit) || !site.has_time(MOVING * cut.unit as f64 / 1e6 / write_mb_s) {
         into.left_out.push("allocation units that are partly in use: the limits were reached".to_owned());
         return Ok(());
     }

@@ -19,6 +19,8 @@ const SMALL_LONGEST_MS: f64 = 750.0;
 /// Longest write and read of an E class in ms (`sd-facts` 5.4).
 const EXPRESS_WRITE_MS: f64 = 250.0;
 const EXPRESS_READ_MS: f64 = 100.0;
+/// Why an E class is not judged by its writes while what is on the card is kept.
+const NEEDS_ERASE: &str = "1.2 GB must be written: give `check --erase`";
 /// A host that takes this share of the time that a demand leaves for an I/O is in the way.
 const HOST_SHARE: f64 = 0.5;
 /// The specification's own volume for sustained writing.
@@ -28,6 +30,8 @@ const SUSTAINED: u64 = 1024 * MIB;
 pub(super) struct Facts<'a> {
     pub(super) found: &'a MarksMeasured,
     pub(super) family: Family,
+    /// True where the specification's volumes could be written.
+    pub(super) thorough: bool,
 }
 
 /// The demands of a mark.
@@ -149,8 +153,7 @@ fn sustained(mark: Mark, found: &MarksMeasured) -> Part {
     let what = format!("sustained writing over {} MiB", w.bytes / MIB);
     let mut part = at_least(what, demand, w.mb_s, "MB/s", CLOSE_SPEED);
     part.because = hidden(&mut part, bus::hides(found, mark, demand)).or_else(|| {
-        (w.bytes < SUSTAINED)
-            .then(|| "the specification writes 1 GiB; with --erase this does, too".to_owned())
+        (w.bytes < SUSTAINED).then(|| "the specification writes 1 GiB; `check --erase` does, too".to_owned())
     });
     part
 }
@@ -232,7 +235,8 @@ fn express(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
     {
         let (Some(least), what) = (least, if write { "writing" } else { "reading" }) else { continue };
         let Some(stream) = found.streams.iter().find(|s| s.write == write) else {
-            parts.push(missing(&format!("{what}, worst 600 MB"), least, "MB/s", "it was not measured"));
+            let why = if write && !facts.thorough { NEEDS_ERASE } else { "it was not measured" };
+            parts.push(missing(&format!("{what}, worst 600 MB"), least, "MB/s", why));
             continue;
         };
         let title = format!("{what} with a full queue, worst 600 MB of {}", stream.bytes / 1_000_000);

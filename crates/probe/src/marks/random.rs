@@ -8,7 +8,7 @@ use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::sprt::{self, Verdict};
-use cardscope_engine::target::Region;
+use cardscope_engine::target::{Direction, Region};
 use cardscope_model::judged_mark::{MarksMeasured, RandomRate};
 use cardscope_model::mark::Mark;
 use cardscope_model::units::MIB;
@@ -34,9 +34,12 @@ const WRITE_STALL: f64 = 0.25;
 const READ_STALL: f64 = 0.02;
 /// Queue depth where the card states none.
 const DEPTH: u32 = 32;
-/// Pages whose content is saved at a time, at first; doubled each time, so that the journal is synced seldom.
-const SAVED_AT_FIRST: usize = 128;
+/// Slices whose pages are saved at a time, and pages at most.
+const SLICES_SAVED: usize = 4;
 const SAVED_AT_MOST: usize = 4096;
+/// A queue that takes longer than this to be empty again is not filled, in seconds: three slices of it would be all
+/// that a close decision may take.
+const BEARABLE: f64 = 10.0;
 
 /// One thing to be measured.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +107,7 @@ fn precondition(
     area: Region,
     into: &mut MarksMeasured,
 ) -> Result<bool, Stop> {
-    if !options.precondition {
+    if !options.thorough {
         return Ok(false);
     }
     let speed = into.writing.first().map_or(5.0, worst_unit).max(0.1);
@@ -142,84 +145,120 @@ fn queue(
     run(site, task(true, area, depth), into)
 }
 
-fn run(site: &mut Site<'_, '_>, task: Task, into: &mut MarksMeasured) -> Result<(), Stop> {
-    let what = if task.write { "writes" } else { "reads" };
-    let over = task.area.len / MIB;
+fn run(site: &mut Site<'_, '_>, mut task: Task, into: &mut MarksMeasured) -> Result<(), Stop> {
+    let what = words(task.write);
+    let (over, depth) = (task.area.len / MIB, task.depth);
     if !site.has_time(SLICE * LEAST_SLICES as f64) {
-        into.left_out
-            .push(format!("random {what} over {over} MiB at queue depth {}: no time left", task.depth));
+        into.left_out.push(format!("random {what} over {over} MiB at queue depth {depth}: no time left"));
         return Ok(());
     }
-    site.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {}", task.depth));
-    match rate(site, task)? {
+    site.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {depth}"));
+    match rate(site, &mut task, &mut into.left_out)? {
         Some(rate) => into.random.push(rate),
         None => into.left_out.push(format!(
-            "random {what} over {over} MiB at queue depth {}: the limits ended them before there was a rate",
-            task.depth
+            "random {what} over {over} MiB at queue depth {depth}: the limits ended them before there was a rate"
         )),
     }
     Ok(())
 }
 
-/// Rates per slice, until the demands are decided or the limits are reached.
-fn rate(site: &mut Site<'_, '_>, task: Task) -> Result<Option<RandomRate>, Stop> {
-    site.shape(SMALL, task.depth)?;
-    let mut pool = Pool { pages: Vec::new(), next: SAVED_AT_FIRST };
-    let mut slices: Vec<(u64, f64)> = Vec::new();
-    let mut count = task.depth as usize * 4;
-    let mut seconds = 0.0;
-    while !enough(&slices, seconds, task) && site.has_time(SLICE) {
-        let Some(wanted) = pool.take(site, task, count)? else { break };
-        let (mut ended, mut last) = (0, 0.0);
-        let hear = |_: Piece, at: f64| {
-            ended += 1;
-            last = at;
-        };
-        if task.write {
-            site.write_course(wanted, hear)?
-        } else {
-            site.read_course(wanted, hear)?
-        }
-        if ended == 0 || last <= 0.0 {
-            break;
-        }
-        slices.push((ended, last));
-        seconds += last;
-        // A slice of a few slow writes must not grow to a minute, nor one of fast reads be all overhead.
-        let fits = (ended as f64 / last * SLICE) as usize;
-        count = fits.clamp(1, count * 4).max(task.depth as usize);
-    }
-    Ok(summary(&slices, seconds, task))
+fn words(write: bool) -> &'static str {
+    if write { "writes" } else { "reads" }
 }
 
-/// Pages in random order, saved in growing batches.
+/// Rates per slice, until the demands are decided or the limits are reached.
+fn rate(
+    site: &mut Site<'_, '_>,
+    task: &mut Task,
+    left_out: &mut Vec<String>,
+) -> Result<Option<RandomRate>, Stop> {
+    let mut pool = Pool { pages: Vec::new() };
+    let wanted = task.depth;
+    task.depth = bearable(site, *task, &mut pool)?;
+    if task.depth < wanted {
+        left_out.push(format!(
+            "random {} with {wanted} in flight: with {} each of them waits so long that they went no deeper",
+            words(task.write),
+            task.depth
+        ));
+    }
+    site.shape(SMALL, task.depth)?;
+    let mut slices: Vec<(u64, f64)> = Vec::new();
+    let mut seconds = 0.0;
+    while !enough(&slices, seconds, *task) && site.has_time(SLICE.max(drain(&slices, task.depth))) {
+        let Some(slice) = slice(site, *task, iops(&slices), &mut pool)? else { break };
+        slices.push(slice);
+        seconds += slice.1;
+    }
+    Ok(summary(&slices, seconds, *task))
+}
+
+/// The deepest queue, of those up to the one that is wanted, that is empty again in bearable time: what is in flight
+/// cannot be taken back, and 32 writes on a fake queue take a minute (seed 001).
+fn bearable(site: &mut Site<'_, '_>, task: Task, pool: &mut Pool) -> Result<u32, Stop> {
+    let mut depth = task.depth.min(2);
+    while depth < task.depth {
+        let next = (depth * 2).min(task.depth);
+        site.shape(SMALL, depth)?;
+        let Some(tried) = slice(site, Task { depth, ..task }, 0.0, pool)? else { break };
+        let empty = drain(&[tried], next);
+        if empty > BEARABLE || !site.has_time(2.0 * empty) {
+            break;
+        }
+        depth = next;
+    }
+    Ok(depth)
+}
+
+/// Seconds until a queue of this depth is empty, at the rate seen so far.
+fn drain(slices: &[(u64, f64)], depth: u32) -> f64 {
+    let rate = iops(slices);
+    if rate > 0.0 { f64::from(depth) / rate } else { 0.0 }
+}
+
+/// How many I/Os ended, and in how many seconds, while new ones were begun for the time of a slice; `None` where none
+/// did, or no more may be written.
+fn slice(
+    site: &mut Site<'_, '_>,
+    task: Task,
+    rate: f64,
+    pool: &mut Pool,
+) -> Result<Option<(u64, f64)>, Stop> {
+    let count = (rate * SLICE * 1.5) as usize;
+    if !pool.fill(site, task, count.max(task.depth as usize * 2))? {
+        return Ok(None);
+    }
+    let direction = if task.write { Direction::Write } else { Direction::Read };
+    let (mut ended, mut last) = (0, 0.0);
+    site.course_for(direction, SLICE, &mut std::iter::from_fn(|| pool.pages.pop()), |_, at| {
+        ended += 1;
+        last = at;
+    })?;
+    Ok((ended > 0 && last > 0.0).then_some((ended, last)))
+}
+
+/// Pages in random order, saved in batches of some slices, so that the journal is synced seldom; no more of them than
+/// a slow card gets through, since all that is saved is read first and put back later.
 struct Pool {
     pages: Vec<Piece>,
-    next: usize,
 }
 
 impl Pool {
-    /// The next pages; `None` where no more may be written.
-    fn take(
-        &mut self,
-        site: &mut Site<'_, '_>,
-        task: Task,
-        count: usize,
-    ) -> Result<Option<Vec<Piece>>, Stop> {
-        if self.pages.len() < count {
-            let more = if task.write { self.next.max(count) } else { count };
-            if task.write && !site.may_write(more as u64 * u64::from(SMALL)) {
-                return Ok(None);
-            }
-            let new: Vec<Piece> = (0..more).map(|_| page(site, task.area)).collect();
-            if task.write {
-                site.prepare(&new)?;
-            }
-            self.pages.extend(new);
-            self.next = (self.next * 2).min(SAVED_AT_MOST);
+    /// Has at least `count` pages ready; false where no more may be written.
+    fn fill(&mut self, site: &mut Site<'_, '_>, task: Task, count: usize) -> Result<bool, Stop> {
+        if self.pages.len() >= count {
+            return Ok(true);
         }
-        let rest = self.pages.split_off(count);
-        Ok(Some(std::mem::replace(&mut self.pages, rest)))
+        let more = if task.write { (count * SLICES_SAVED).min(SAVED_AT_MOST).max(count) } else { count };
+        if task.write && !site.may_write(more as u64 * u64::from(SMALL)) {
+            return Ok(false);
+        }
+        let new: Vec<Piece> = (0..more).map(|_| page(site, task.area)).collect();
+        if task.write {
+            site.prepare(&new)?;
+        }
+        self.pages.extend(new);
+        Ok(true)
     }
 }
 

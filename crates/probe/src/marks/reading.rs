@@ -5,6 +5,7 @@ use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;
+use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::MarksMeasured;
 use cardscope_model::units::{MIB, mb_per_s};
 
@@ -13,6 +14,8 @@ const BLOCK: u32 = MIB as u32;
 const DEPTH: u32 = 4;
 /// Read in order: a second on a UHS-I card.
 const STREAM: u64 = 48 * MIB;
+/// Seconds after which a slow card has shown enough of it.
+const STREAM_S: f64 = 4.0;
 /// Single reads.
 const SINGLES: usize = 64;
 const SMALL: u32 = 4096;
@@ -44,7 +47,9 @@ fn in_order(site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
     let places = (site.region.len - bytes) / MIB + 1;
     let start = site.region.start + site.random.below(places) * MIB;
     let mut ends = Vec::new();
-    site.read_course(pieces(start, start + bytes, BLOCK), |piece, at| ends.push((piece.len, at)))?;
+    let seconds = site.seconds_left().min(STREAM_S);
+    let mut all = pieces(start, start + bytes, BLOCK);
+    site.course_for(Direction::Read, seconds, &mut all, |piece, at| ends.push((piece.len, at)))?;
     let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else { return Ok(None) };
     let moved: u64 = ends.iter().skip(1).map(|(len, _)| u64::from(*len)).sum();
     Ok((last.1 > first.1).then(|| mb_per_s(moved, last.1 - first.1)))

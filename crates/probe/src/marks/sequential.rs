@@ -8,6 +8,7 @@ use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;
+use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
 use cardscope_model::units::{KIB, MIB, mb_per_s};
 use std::time::Duration;
@@ -129,8 +130,7 @@ fn pass(
         }
         let stretch_began = site.seconds();
         let start = cut.place(site, cut.stretch);
-        let course = stretch(site, start, cut.stretch, io, small.as_deref_mut())?;
-        let took = take(&mut found, &course, cut);
+        let took = take(&mut found, &stretch(site, start, cut.stretch, io, small.as_deref_mut())?, cut);
         seconds += took;
         if took == 0.0 {
             into.left_out.push("an allocation unit that could not be written or saved".to_owned());
@@ -173,12 +173,13 @@ fn stretch(
     let mut course = Course { start, ends: Vec::new() };
     let between = small.filter(|small| small.at_start);
     let step = if between.is_some() { PART } else { len };
-    let (mut at, mut before) = (start, 0.0);
-    let mut between = between;
+    let (mut at, mut before, mut between) = (start, 0.0, between);
     while at < start + len {
         let end = (at + step).min(start + len);
         let ends = &mut course.ends;
-        site.write_course(pieces(at, end, io), |piece, seconds| ends.push((piece, before + seconds)))?;
+        // Only whole units count, so what the time cuts off says nothing: a slow stretch must not take minutes.
+        let (left, mut all) = (site.seconds_left(), pieces(at, end, io));
+        site.course_for(Direction::Write, left, &mut all, |piece, s| ends.push((piece, before + s)))?;
         before = course.ends.last().map_or(before, |(_, seconds)| *seconds);
         if let Some(small) = &mut between {
             small.rounds(site, 1)?;
@@ -199,7 +200,7 @@ fn excused(mut course: Course) -> Course {
         before = *end;
     }
     let usual = median(&times).unwrap_or(0.0);
-    let excess = times.first().map_or(0.0, |first| (first - usual).clamp(0.0, PREPARATION));
+    let excess = times.first().map_or(0.0, |t| (t - usual).clamp(0.0, PREPARATION));
     course.ends.iter_mut().for_each(|(_, end)| *end -= excess);
     course
 }
@@ -256,9 +257,10 @@ fn again(site: &mut Site<'_, '_>, cut: Cut, io: u32, found: &mut SequentialWrite
     let usual = median(&found.units.iter().map(|u| u.worst_4mib_mb_s).collect::<Vec<_>>()).unwrap_or(0.0);
     let slow: Vec<usize> =
         (0..found.units.len()).filter(|i| found.units[*i].worst_4mib_mb_s < SLOW * usual).collect();
+    let twice = 2.0 * cut.unit as f64 / 1e6 / worst_unit(found);
     let mut better = Vec::new();
     for index in slow.iter().copied().take(4) {
-        if !site.may_write(2 * cut.unit) || !site.has_time(1.0) {
+        if !site.may_write(2 * cut.unit) || !site.has_time(twice) {
             break;
         }
         let first = found.units[index];
@@ -301,7 +303,7 @@ struct Small {
 impl Small {
     /// At the start of the card where that is allowed; else in a unit of their own, where a card may treat them worse.
     fn new(site: &mut Site<'_, '_>, options: &Options, cut: Cut) -> Small {
-        let at_start = options.fat && options.card_addresses && site.region.start == 0;
+        let at_start = options.thorough && options.card_addresses && site.region.start == 0;
         let base = if at_start { 0 } else { cut.place(site, cut.unit) };
         let quarter = cut.unit / 4;
         let sector = site.sector().max(512);
@@ -321,6 +323,9 @@ impl Small {
             self.ready = true;
         }
         for _ in 0..count {
+            if !site.has_time(self.times.last().copied().unwrap_or(0.0)) {
+                return Ok(());
+            }
             let mut round = 0.0;
             for place in self.places {
                 let Some(time) = site.write(place)? else { return Ok(()) };

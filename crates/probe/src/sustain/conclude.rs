@@ -1,17 +1,14 @@
 //! From what a run recorded to what it showed: events in order, levels, cache, heat, each with its numbers.
 
-use super::Options;
-use super::conclude_more::{findings_of_health, read_latency, recovery, stalls};
 use super::course::Record;
+use super::figures::{findings_of_health, no_answer, read_latency, recovery, stalls, used_up};
 use super::phases::{main_slices, round_s};
+use super::{LARGEST_CACHE, Options};
 use cardscope_analysis::series::{self, Causes, Known, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::sustain::{
     Event, EventKind, Interference, Level, Measured, SteadyState, ThermalStep, Throttling, Work,
 };
-
-/// A cache larger than this share of the card is none that is known: 1/3 for three bits a cell (flash-behaviour 1.3).
-const LARGEST_CACHE: f64 = 0.4;
 
 /// Puts everything into the document.
 pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
@@ -36,6 +33,8 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
     events.extend(steady_event(main.1, round_s(options)));
     cache(&of_writes, &write, options, into);
     into.recovery = recovery(&record, &of_writes);
+    events.extend(into.recovery.as_ref().and_then(|r| used_up(&record, r)));
+    events.extend(no_answer(&record));
     events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     into.events = events;
     into.read_latency = read_latency(&record);

@@ -3,15 +3,16 @@
 //! writes under way).
 
 use super::places::Places;
+use super::record::{Empty, Wait};
+pub(super) use super::record::{Record, Taken};
 use super::samples::{Gathering, Now};
-use super::{BLOCK, DEPTH, Log, Options};
+use super::{BLOCK, DEPTH, Log, Options, SMALL};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;
 use cardscope_analysis::series::{Gap, Slice};
 use cardscope_engine::target::Direction;
-use cardscope_model::nvme::SmartLog;
-use cardscope_model::sustain::{Event, EventKind, Phase, Reading, Sample, Work};
+use cardscope_model::sustain::{Event, EventKind, Pattern, Phase, Reading, Work};
 use std::time::Duration;
 
 /// Seconds of the workload in a slice (flash-behaviour 4.1).
@@ -38,40 +39,18 @@ const SLOW_BLOCK_S: f64 = 0.02;
 /// That is: one under way and one to follow.
 const SLOW_DEPTH: u32 = 2;
 
-/// Slices in a row in which nothing succeeded, after which nothing more is tried.
+/// Slices in a row in which nothing succeeded, after which nothing more is tried: 5 s, in which a reader that was reset
+/// is back.
 const MOST_EMPTY: u32 = 20;
+
+/// Where each I/O takes its time to fail, two such slices are enough if they took so long, in seconds.
+const EMPTY_S: f64 = 60.0;
 
 /// Latencies that are kept for quantiles.
 const MOST_LATENCIES: usize = 200_000;
 
 /// Where the card's own temperature is taken.
 const CARD: &str = "card";
-
-/// A slice, and what the run was at.
-#[derive(Debug, Clone)]
-pub(super) struct Taken {
-    pub(super) slice: Slice,
-    pub(super) phase: Phase,
-    pub(super) writes: bool,
-}
-
-/// All that a run leaves.
-#[derive(Debug, Default)]
-pub(super) struct Record {
-    pub(super) taken: Vec<Taken>,
-    pub(super) samples: Vec<Sample>,
-    pub(super) events: Vec<Event>,
-    /// Small reads with nothing else under way, in seconds; those under writes.
-    pub(super) alone: Vec<f64>,
-    pub(super) among: Vec<f64>,
-    pub(super) health: Option<(SmartLog, SmartLog)>,
-    pub(super) ended_by: String,
-    pub(super) left_out: Vec<String>,
-    pub(super) pause_s: f64,
-    pub(super) experiment: Option<cardscope_analysis::series::experiment::Experiment>,
-    pub(super) written: u64,
-    pub(super) read: u64,
-}
 
 /// A run under way.
 pub(super) struct Course<'s, 't> {
@@ -86,7 +65,10 @@ pub(super) struct Course<'s, 't> {
     sampled_s: f64,
     long_bytes: u64,
     depth: u32,
-    empty: u32,
+    /// Of reads, of writes.
+    empty: [Empty; 2],
+    /// Written before the workload began, which is none of it.
+    pub(super) prepared: u64,
     /// True once something ended the run before its time: heat, or a card that fails everything.
     pub(super) over: bool,
 }
@@ -106,7 +88,8 @@ impl<'s, 't> Course<'s, 't> {
             sampled_s: 0.0,
             long_bytes: LONG_READ.0,
             depth: DEPTH,
-            empty: 0,
+            empty: [Empty::default(); 2],
+            prepared: 0,
             over: false,
         }
     }
@@ -124,6 +107,31 @@ impl<'s, 't> Course<'s, 't> {
     /// Bytes of the workload: written, or of a run of reads read.
     pub(super) fn moved(&self) -> u64 {
         if self.options.work == Work::Read { self.record.read } else { self.record.written }
+    }
+
+    /// Bytes that the workload may still move.
+    fn room(&self) -> u64 {
+        let written = self.record.written - self.prepared;
+        let used = match self.options.work {
+            Work::Read => self.record.read,
+            Work::Write => written,
+            Work::Mixed => written + self.record.read,
+        };
+        self.options.bytes.map_or(u64::MAX, |most| most.saturating_sub(used))
+    }
+
+    /// Whether `--bytes` leaves no room for another I/O of the workload, or of reads in order beside it.
+    pub(super) fn used_up(&self, in_order: bool) -> bool {
+        let one = match self.options.pattern {
+            Pattern::Random if !in_order => SMALL,
+            _ => BLOCK,
+        };
+        self.limited(in_order) && self.room() < u64::from(one)
+    }
+
+    /// Reads after a workload of writes are none of it.
+    fn limited(&self, in_order: bool) -> bool {
+        !in_order || self.options.work != Work::Write
     }
 
     /// Finds out how large a long read may be, and how many blocks fit into a slice.
@@ -161,25 +169,71 @@ impl<'s, 't> Course<'s, 't> {
     }
 
     fn slice_of(&mut self, writes: bool, in_order: bool) -> Result<(), Stop> {
+        if self.used_up(in_order) {
+            return Ok(());
+        }
         let at_s = self.now();
         let at_bytes = if writes { self.record.written } else { self.record.read };
         let mut slice = Slice { at_s, at_bytes, ..Slice::default() };
         let ended = self.work(writes, in_order, &mut slice);
         self.count(writes, slice.bytes);
         ended?;
-        self.empty = if slice.ios == 0 { self.empty + 1 } else { 0 };
-        if self.empty >= MOST_EMPTY {
-            self.end("no I/O succeeds any more");
+        if slice.ios == 0 {
+            return self.nothing(writes, at_s);
         }
+        self.empty[usize::from(writes)] = Empty::default();
+        self.waited(slice.gaps.iter().map(|g| g.seconds).fold(0.0, f64::max));
         self.beside(&mut slice)?;
         if self.record.taken.len().is_multiple_of(SELDOM) {
             self.seldom(writes, &mut slice)?;
         }
-        slice.throttles = self.transitions().map(|(t1, t2)| t1 + t2);
+        slice.throttles = self.transitions().map(|(t1, t2)| t1.saturating_add(t2));
         let taken = Taken { slice, phase: self.phase, writes };
         self.gathering.add(&taken);
         self.record.taken.push(taken);
+        self.sample_if_due()
+    }
+
+    fn sample_if_due(&mut self) -> Result<(), Stop> {
         if self.now() - self.sampled_s >= 1.0 { self.sample() } else { Ok(()) }
+    }
+
+    /// What gathered since the last whole second is not lost.
+    pub(super) fn last_sample(&mut self) -> Result<(), Stop> {
+        if self.gathering.is_empty() { Ok(()) } else { self.sample() }
+    }
+
+    /// A slice in which nothing succeeded: it is no speed, and after enough of them the run is over.
+    fn nothing(&mut self, writes: bool, began_s: f64) -> Result<(), Stop> {
+        let took = self.now() - began_s;
+        self.waited(took);
+        // A card that refuses at once is not asked as often as the host can.
+        self.site.idle(Duration::from_secs_f64((SLICE_S - took).max(0.0)));
+        let empty = &mut self.empty[usize::from(writes)];
+        *empty = Empty { slices: empty.slices + 1, seconds: empty.seconds + took.max(SLICE_S) };
+        let Empty { slices, seconds } = *empty;
+        if slices >= MOST_EMPTY || slices >= 2 && seconds >= EMPTY_S {
+            self.refuses(writes, seconds);
+        }
+        self.sample_if_due()
+    }
+
+    /// The card takes no more writes, or gives no more reads.
+    pub(super) fn refuses(&mut self, writes: bool, seconds: f64) {
+        let (kind, why) = match writes {
+            true => (EventKind::NoMoreWrites, "the card takes no more writes"),
+            false => (EventKind::NoMoreReads, "the card gives no more reads"),
+        };
+        self.end(why);
+        self.event(kind, 0.99, &[("seconds in which each failed", seconds.round())]);
+    }
+
+    /// Notes how long the card answered nothing, up to now.
+    fn waited(&mut self, seconds: f64) {
+        if self.record.longest_wait.is_none_or(|longest| longest.seconds < seconds) {
+            let (at_s, at_bytes) = (self.now(), self.moved());
+            self.record.longest_wait = Some(Wait { at_s, at_bytes, seconds });
+        }
     }
 
     fn count(&mut self, writes: bool, bytes: u64) {
@@ -192,9 +246,12 @@ impl<'s, 't> Course<'s, 't> {
     /// A quarter of a second of the workload itself.
     fn work(&mut self, writes: bool, in_order: bool, slice: &mut Slice) -> Result<(), Stop> {
         let direction = if writes { Direction::Write } else { Direction::Read };
+        let mut room = if self.limited(in_order) { self.room() } else { u64::MAX };
         let places = &mut self.places;
         let mut next = std::iter::from_fn(|| {
-            Some(if in_order { places.next_sequential_read() } else { places.next(writes) })
+            let piece = if in_order { places.next_sequential_read() } else { places.next(writes) };
+            room = room.checked_sub(u64::from(piece.len))?;
+            Some(piece)
         });
         let (at_bytes, mut intervals) = (slice.at_bytes, Vec::new());
         let ended = self.site.course_for(direction, SLICE_S, &mut next, |piece, at| {
@@ -220,6 +277,7 @@ impl<'s, 't> Course<'s, 't> {
         if self.record.alone.len() < MOST_LATENCIES {
             self.record.alone.extend(&times);
         }
+        self.waited(times.iter().copied().fold(0.0, f64::max));
         slice.probe_s = median(&times);
         let mut pings = Vec::with_capacity(PINGS);
         for _ in 0..PINGS {
@@ -238,11 +296,15 @@ impl<'s, 't> Course<'s, 't> {
         self.site.read_course(pieces, |piece, _| bytes += u64::from(piece.len))?;
         let took = self.site.seconds() - began;
         slice.long_read_s = (bytes == wanted).then_some(took);
-        if writes {
+        let beside = u64::from(self.depth) * u64::from(BLOCK);
+        if writes && self.room() >= beside {
             // No more than fit: a piece that is left out would be a gap in the order.
             let others: Vec<_> = (1..self.depth).map(|_| self.places.next(true)).collect();
+            let before = self.site.spent();
             let among = self.site.read_among_writes(&others, self.places.small[0])?;
-            self.count(true, others.iter().map(|p| u64::from(p.len)).sum());
+            let cost = self.site.cost_since(before);
+            self.count(true, cost.written_bytes);
+            self.waited(cost.seconds);
             self.gathering.among_us = among.map(|s| s * 1e6);
             self.record.among.extend(among);
         }

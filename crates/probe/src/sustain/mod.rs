@@ -3,10 +3,11 @@
 //! pause with reads before and after, the workload again, reads.
 
 mod conclude;
-mod conclude_more;
 mod course;
+mod figures;
 mod phases;
 mod places;
+mod record;
 mod samples;
 
 use crate::card::Card;
@@ -29,6 +30,9 @@ pub const SMALL: u32 = 4096;
 
 /// Least bytes of a region that a run makes sense in.
 pub const LEAST_REGION: u64 = 16 << 20;
+
+/// No cache of cards in three-bit cells is larger than a third of them (flash-behaviour 1.3); with room for error.
+const LARGEST_CACHE: f64 = 0.4;
 
 /// How a long run is made.
 #[derive(Debug, Clone)]
@@ -81,7 +85,7 @@ pub fn sustain<'s, 't>(
 ) -> Result<(), Stop> {
     let site = Site::new(card, saving, &options.limits, watch);
     let mut course = Course::new(site, options, log);
-    let ended = phases::all(&mut course);
+    let ended = phases::all(&mut course).and_then(|()| course.last_sample());
     // Whatever ended it: what was measured is concluded from.
     conclude::conclude(course.finish(), options, into);
     ended

@@ -2,7 +2,7 @@
 //! reads before and after, which tells heat from a full cache and what the pause gives back; the workload again; reads.
 
 use super::course::Course;
-use super::{BLOCK, Options};
+use super::{BLOCK, LARGEST_CACHE, Options};
 use crate::piece::pieces;
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;
@@ -29,9 +29,6 @@ const LEAST_REST_S: f64 = 12.0;
 /// A round of the SNIA's window is this share of the run, in seconds.
 const ROUND_SHARE: f64 = 60.0;
 
-/// No cache of cards in three-bit cells is larger than a third of them (flash-behaviour 1.3); with room for error.
-const LARGEST_CACHE: f64 = 0.4;
-
 /// Whether the run is steady is looked at each time the series has grown by this factor.
 const LOOK_AGAIN: f64 = 1.1;
 
@@ -47,6 +44,11 @@ pub(super) fn all(course: &mut Course<'_, '_>) -> Result<(), Stop> {
     course.site.watch.phase(words(options), options.bytes, Some(seconds));
     workload(course)?;
     if course.over {
+        return Ok(());
+    }
+    if course.used_up(false) {
+        let left_out = "pause, recovery and reads: --bytes is reached";
+        course.record.left_out.push(left_out.to_owned());
         return Ok(());
     }
     let found = so_far(course, options.work != Work::Read);
@@ -87,12 +89,16 @@ fn prepare(course: &mut Course<'_, '_>) -> Result<(), Stop> {
             .site
             .course_for(Direction::Write, 1.0, &mut all, |piece, _| written += u64::from(piece.len))?;
         if written == before {
+            // Nothing was left to write, or nothing of it succeeded.
+            if all.next().is_some() {
+                course.refuses(true, 1.0);
+            }
             break;
         }
         let now = course.now();
         course.site.watch.progress(written, now);
     }
-    course.record.written = written;
+    (course.record.written, course.prepared) = (written, written);
     course.site.flush()
 }
 
@@ -114,7 +120,7 @@ fn workload(course: &mut Course<'_, '_>) -> Result<(), Stop> {
             course.record.ended_by = "--duration".to_owned();
             return Ok(());
         }
-        if options.bytes.is_some_and(|most| course.moved() >= most) {
+        if course.used_up(false) {
             course.record.ended_by = "--bytes".to_owned();
             return Ok(());
         }
@@ -175,85 +181,78 @@ fn after(course: &mut Course<'_, '_>, found: &Causes) -> Result<(), Stop> {
     let left = course.left();
     let pause_s = PAUSE_S.min(left * 0.4);
     course.phase = Phase::Experiment;
-    let reads_before = reads(course, SHORT)?;
+    let reads_before = short(course, false)?;
     course.phase = Phase::Pause;
     course.site.watch.phase("a pause", None, Some(pause_s));
     course.event(EventKind::Pause, 1.0, &[("seconds", pause_s)]);
     course.record.pause_s = pause_s;
     course.pause(pause_s)?;
     course.phase = Phase::Experiment;
-    let reads_after = reads(course, SHORT)?;
+    let reads_after = short(course, false)?;
+    let reads = reads_before.zip(reads_after);
+    if course.over {
+        course.record.left_out.push("what the pause changed: the run ended in it".to_owned());
+    }
     if course.options.work == Work::Read || course.over {
-        course.record.experiment = Some(Experiment { reads_before, reads_after, ..NO_WRITES });
+        course.record.experiment = reads.map(experiment_of_reads);
         return reading(course);
     }
     let writes_before = last_speed(course);
-    let more = course.options.bytes.is_none_or(|most| course.record.written < most);
-    if !more {
-        course.record.left_out.push("writing again after the pause: --bytes is reached".to_owned());
-        return reading(course);
-    }
     let writes_after = again(course, found)?;
     reading(course)?;
     let mut writes_later = writes_after;
     if found.in_doubt() && !course.over && course.left() > 2.0 {
         course.phase = Phase::Experiment;
-        writes_later = short(course, SHORT, true)?;
+        writes_later = short(course, true)?.or(writes_after);
     }
-    let experiment = Experiment { reads_before, reads_after, writes_before, writes_after, writes_later };
-    course.record.experiment = Some(experiment);
+    // What was measured on one side only says nothing.
+    course.record.experiment = match (reads, writes_before, writes_after, writes_later) {
+        (Some((reads_before, reads_after)), Some(writes_before), Some(writes_after), Some(writes_later)) => {
+            Some(Experiment { reads_before, reads_after, writes_before, writes_after, writes_later })
+        }
+        _ => None,
+    };
     Ok(())
 }
 
 /// Where nothing was written, nothing is gained by it.
-const NO_WRITES: Experiment = Experiment {
-    reads_before: 0.0,
-    reads_after: 0.0,
-    writes_before: 0.0,
-    writes_after: 0.0,
-    writes_later: 0.0,
-};
+fn experiment_of_reads((reads_before, reads_after): (f64, f64)) -> Experiment {
+    Experiment { reads_before, reads_after, writes_before: 0.0, writes_after: 0.0, writes_later: 0.0 }
+}
 
 /// Median speed of the workload's last two seconds of writing.
-fn last_speed(course: &Course<'_, '_>) -> f64 {
+fn last_speed(course: &Course<'_, '_>) -> Option<f64> {
     let slices = main_slices(&course.record.taken, true);
     let speeds: Vec<f64> = slices.iter().rev().take(SHORT).map(Slice::speed).collect();
-    median(&speeds).unwrap_or_default()
+    median(&speeds)
 }
 
-fn reads(course: &mut Course<'_, '_>, slices: usize) -> Result<f64, Stop> {
-    short(course, slices, false)
-}
-
-/// A few slices; their median speed.
-fn short(course: &mut Course<'_, '_>, slices: usize, writes: bool) -> Result<f64, Stop> {
+/// Two seconds of slices; their median speed, or `None` where less than half of them could be measured.
+fn short(course: &mut Course<'_, '_>, writes: bool) -> Result<Option<f64>, Stop> {
     let first = course.record.taken.len();
-    for _ in 0..slices {
+    for _ in 0..SHORT {
         if course.over {
             break;
         }
         if writes { course.slice(true)? } else { course.reading_slice()? }
     }
     let speeds: Vec<f64> = course.record.taken[first..].iter().map(|t| t.slice.speed()).collect();
-    Ok(median(&speeds).unwrap_or_default())
+    Ok(median(&speeds).filter(|_| speeds.len() * 2 >= SHORT))
 }
 
 /// Writes again, until what the pause gave back is used up; the median speed of the first two seconds.
-fn again(course: &mut Course<'_, '_>, found: &Causes) -> Result<f64, Stop> {
+fn again(course: &mut Course<'_, '_>, found: &Causes) -> Result<Option<f64>, Stop> {
     course.phase = Phase::Again;
     course.site.watch.phase("writing again", None, None);
-    let first = short(course, SHORT, true)?;
+    let first = short(course, true)?;
     let Some(end) = found.cache_ends.last() else { return Ok(first) };
     let middle = (end.before * end.after).sqrt();
     let until = course.left() * 0.4;
     let until = course.now() + until.max(0.0);
     let slow =
         |course: &Course<'_, '_>| course.record.taken.iter().rev().take(4).all(|t| t.slice.speed() < middle);
-    while !course.over && !slow(course) && course.now() < until {
+    while !course.over && !slow(course) && course.now() < until && !course.used_up(false) {
         course.slice(true)?;
-        if course.options.bytes.is_some_and(|most| course.record.written >= most) {
-            break;
-        }
     }
     Ok(first)
 }
@@ -267,7 +266,7 @@ fn reading(course: &mut Course<'_, '_>) -> Result<(), Stop> {
     }
     course.site.watch.phase("reading", None, Some(seconds));
     let until = course.now() + seconds;
-    while !course.over && course.now() < until {
+    while !course.over && course.now() < until && !course.used_up(true) {
         course.reading_slice()?;
     }
     Ok(())

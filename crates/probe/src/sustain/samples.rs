@@ -38,6 +38,10 @@ impl Gathering {
         self.longest_gap_s = slice.gaps.iter().map(|g| g.seconds).fold(self.longest_gap_s, f64::max);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.seconds == [0.0; 2]
+    }
+
     /// The sample, and nothing gathered any more.
     pub(super) fn take(&mut self, now: Now) -> Sample {
         let all = std::mem::take(self);

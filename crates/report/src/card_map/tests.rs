@@ -55,7 +55,7 @@ fn measured() -> Measured {
             sequential_read: vec![point(4096, 13.6), point(1 << 20, 20.4)],
             random_read: vec![point(4096, 4.71), point(1 << 20, 20.1)],
             sequential_write: vec![point(4096, 2.0)],
-            random_write: Vec::new(),
+            ..Curves::default()
         },
         tables: vec![FlashbenchTable {
             kind: "open-au-linear".to_owned(),

@@ -6,6 +6,9 @@ use crate::table::Table;
 use cardscope_model::finding::{Finding, Weight};
 use std::fmt::Write;
 
+/// How every page begins: by this a page of ours is known again, and may be replaced by a newer one.
+pub const HEAD: &str = "<!DOCTYPE html>\n<!-- Cardscope page -->\n";
+
 const STYLE: &str = include_str!("page.css");
 
 pub(super) fn document(page: &Page) -> String {
@@ -17,7 +20,7 @@ pub(super) fn document(page: &Page) -> String {
     };
     let parts: String = page.parts.iter().map(part).collect();
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "{HEAD}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title} – Cardscope</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header class=\"{news}\">\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n<main>\n{parts}</main>\n\

@@ -3,6 +3,7 @@
 use super::page::{Body, Part};
 use super::parts::{fact, part};
 use crate::card_map::{plots, properties};
+use crate::figure::{duration, speed};
 use crate::marks;
 use cardscope_model::check::CheckReport;
 use cardscope_model::job::{Fit, JobScore};
@@ -64,4 +65,20 @@ fn line(job: &JobScore) -> (String, String) {
     };
     let score = job.score.map(|s| format!(", {s:.0} of 100")).unwrap_or_default();
     fact(&job.job, format!("{fit}{score}: {means}"))
+}
+
+pub(super) fn long_run(report: &CheckReport) -> Option<Part> {
+    let found = report.sustain.as_ref()?;
+    let mut facts = Vec::new();
+    for level in &found.levels {
+        let span = format!("{} to {}", duration(level.from_s), duration(level.to_s));
+        facts.push(fact(&level.op, format!("{} MB/s, {} ({span})", speed(level.mb_s), level.state)));
+    }
+    if let Some(celsius) = found.max_celsius {
+        facts.push(fact("warmest", format!("{celsius:.0} °C")));
+    }
+    facts.extend(found.events.iter().map(|event| fact(&duration(event.at_s), event.kind.words())));
+    let pictures = crate::sustain::plots(found).into_iter().take(1).map(Body::Picture);
+    let body = if facts.is_empty() { vec![] } else { vec![Body::Facts(facts)] };
+    part("Used for a while", body.into_iter().chain(pictures).collect())
 }

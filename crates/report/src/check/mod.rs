@@ -6,6 +6,7 @@ mod page;
 mod parts;
 mod terminal;
 
+pub use html::HEAD;
 pub(crate) use html::escaped;
 
 use cardscope_model::check::CheckReport;

@@ -1,6 +1,6 @@
 //! What stands on the page of a visit, part by part.
 
-use super::inside::{inside, jobs, marks};
+use super::inside::{inside, jobs, long_run, marks};
 use super::page::{Body, News, Page, Part};
 use crate::figure::{duration, rate, speed, time_us};
 use crate::table::Table;
@@ -10,7 +10,7 @@ use cardscope_model::units::Capacity;
 use cardscope_model::verify::Verdict;
 
 pub(super) fn page(report: &CheckReport) -> Page {
-    let parts = [identity, capacity, speeds, jobs, marks, inside, findings, next, time];
+    let parts = [identity, capacity, speeds, jobs, marks, inside, long_run, findings, next, time];
     Page {
         title: report.target.clone(),
         headline: headline(report),

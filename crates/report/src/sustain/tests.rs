@@ -2,7 +2,7 @@
 
 use super::*;
 use cardscope_model::card_map::property::{Evidence, Property};
-use cardscope_model::sustain::{ComparedLine, Comparison, Level, Measured, Reading, Throttling};
+use cardscope_model::sustain::{ComparedLine, Comparison, Level, Measured, Reading, Recovery, Throttling};
 
 fn report() -> SustainReport {
     let sample = |i: u32| Sample {
@@ -84,6 +84,27 @@ fn a_run_that_shows_nothing_says_so_and_one_that_measured_nothing_too() {
     assert!(text(&quiet).contains("no end within the 26 000 000 000 bytes written"));
     quiet.measured = Measured::default();
     assert!(text(&quiet).starts_with("/dev/nvme0n1: nothing was measured"));
+}
+
+#[test]
+fn a_pause_that_gives_nothing_back_says_so() {
+    let mut run = report();
+    run.measured.recovery = Some(Recovery { pause_s: 30.0, ..Recovery::default() });
+    let page = text(&run);
+    assert!(page.contains("nothing came back in 30 s") && !page.contains("fast again"), "{page}");
+    run.measured.recovery = Some(Recovery { pause_s: 30.0, bytes: 300_000_000, ..Recovery::default() });
+    assert!(text(&run).contains("0.30 GB fast again after 30 s"), "{}", text(&run));
+}
+
+#[test]
+fn a_card_that_gives_up_says_so_first() {
+    let mut run = report();
+    run.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
+    assert!(
+        text(&run).starts_with("/dev/nvme0n1: the card takes no more writes after 58.0 s; its fast"),
+        "{}",
+        text(&run)
+    );
 }
 
 #[test]

@@ -91,13 +91,14 @@ fn open_blocks(card: &Archetype) -> Option<OpenBlocks> {
     }
 }
 
-/// The ceiling of one read after the other may stop the gain before the queue does.
+/// The ceiling of one read after the other may stop the gain before the queue does, and so may the transfers, which
+/// follow each other on the bus.
 fn queue_depth(card: &Archetype) -> u32 {
     let Some(read) = &card.read else { return card.queue.depth };
     let (base_s, serial_s) = card.cache.map_or((read.base_s, read.serial_s), |c| {
         (c.read_base_s.unwrap_or(read.base_s), c.read_serial_s.unwrap_or(read.serial_s))
     });
-    let one = base_s + 4096.0 / (read.mb_s * 1e6);
-    let gain = if serial_s > 0.0 { (one / serial_s).round() as u32 } else { u32::MAX };
+    let transfer_s = 4096.0 / (read.mb_s.min(card.rig.bus_mb_s.unwrap_or(f64::INFINITY)) * 1e6);
+    let gain = ((base_s + transfer_s) / serial_s.max(transfer_s)).round() as u32;
     card.queue.depth.min(gain)
 }

@@ -2,20 +2,20 @@
 //! for a verb that measures without losing anything.
 
 use super::recorder::Recorder;
-use super::{failure, report};
+use super::report;
 use crate::error::Failure;
 use crate::event::Listener;
 use crate::opening::Opened;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::{Settings, run_pass};
-use cardscope_engine::target::place_area;
+use cardscope_engine::runner::{RunError, Settings, run_pass};
+use cardscope_engine::target::{TargetError, place_area};
 use cardscope_model::recipe::{self, Recipe};
 use cardscope_model::result::{NotMeasured, TestResult};
 use cardscope_model::units::Nanos;
-use cardscope_probe::keeper::Keeper;
+use cardscope_probe::keeper::{KeepError, Keeper};
 use cardscope_probe::saved_area::SavedArea;
 use cardscope_probe::saving::Saving;
-use std::path::Path;
+use cardscope_probe::trouble::Stop;
 
 /// What a pass yielded.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub(crate) struct Measured {
     pub(crate) not_measured: Vec<NotMeasured>,
     /// What ended it early.
     pub(crate) failure: Option<Failure>,
+    /// The same for whoever puts back: a card that is gone is not written to.
+    pub(crate) stop: Option<Stop>,
 }
 
 /// How a pass is run.
@@ -39,17 +41,19 @@ pub(crate) struct Pass<'a> {
     pub(crate) salt: u64,
     /// Bytes from 0 on that the card is known to keep.
     pub(crate) usable: u64,
+    /// True where what stands in the area may go: a file of our own, or with consent.
+    pub(crate) content_may_go: bool,
     /// False where only its reads are wanted.
     pub(crate) writes: bool,
     /// The end of the budget on the target's clock.
     pub(crate) deadline: Option<Nanos>,
 }
 
-/// Runs the pass. What it writes to a card or a user's file must be saved, so it needs a keeper there; in a directory
-/// it writes to a file of its own.
+/// Runs the pass. What it writes over is saved by the keeper, or may go.
 ///
 /// # Errors
-/// A refusal, nothing was written; the failure of the card itself stands in [`Measured`].
+/// A refusal, nothing was written: there is no room for the area, or nowhere to save it. The failure of the card itself
+/// stands in [`Measured`].
 pub(crate) fn pass(
     pass: &Pass<'_>,
     opened: &mut Opened,
@@ -57,15 +61,16 @@ pub(crate) fn pass(
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Measured, Failure> {
-    let text = recipe::find(pass.recipe).map_err(Failure::refused)?;
-    let mut recipe = recipe::parse(text, None).map_err(Failure::refused)?;
-    if !pass.writes {
-        recipe.tests.retain(|test| !test.name.op.writes());
-    }
-    let own_file = Path::new(&opened.target.info().name).is_dir();
-    if pass.writes && keeper.is_none() && !own_file {
+    if pass.writes && keeper.is_none() && !pass.content_may_go {
         return Err(Failure::refused("a card whose data is kept is not written to without a journal"));
     }
+    let recipe = recipe_of(pass)?;
+    let room = |reason: TargetError| Failure::Refused(format!("there is no room for it: {reason}"));
+    let region = match opened.target.info().whole_card {
+        true => place_area(pass.usable, recipe.area),
+        false => opened.target.area(recipe.area),
+    };
+    let region = region.map_err(room)?;
     let ceiling = opened.ceiling_mb_s;
     let settings = Settings {
         seed: pass.seed,
@@ -77,26 +82,36 @@ pub(crate) fn pass(
     let mut recorder = Recorder::new(&recipe, String::new(), listener, None);
     let ended = match keeper {
         Some(keeper) if pass.writes => {
-            let region = place_area(pass.usable, recipe.area).map_err(Failure::refused)?;
             let mut saving = Saving::new(Some(keeper));
             let saved = SavedArea::save(opened.target.as_mut(), &mut saving, region, pass.salt, interrupt);
-            saved
-                .map_err(Failure::from)
-                .and_then(|mut area| run_pass(&mut area, &recipe, &settings, &mut recorder).map_err(failure))
+            saved.and_then(|mut area| run_pass(&mut area, &recipe, &settings, &mut recorder).map_err(stop))
         }
-        _ => run_pass(opened.target.as_mut(), &recipe, &settings, &mut recorder).map_err(failure),
+        _ => run_pass(opened.target.as_mut(), &recipe, &settings, &mut recorder).map_err(stop),
     };
     recorder.settle_paces();
     Ok(measured(&recipe, recorder, ceiling, ended.err()))
 }
 
-fn measured(
-    recipe: &Recipe,
-    recorder: Recorder<'_>,
-    ceiling: Option<f64>,
-    failure: Option<Failure>,
-) -> Measured {
+/// The recipe, cut to its reads where nothing may be written.
+fn recipe_of(pass: &Pass<'_>) -> Result<Recipe, Failure> {
+    let text = recipe::find(pass.recipe).map_err(Failure::refused)?;
+    let mut recipe = recipe::parse(text, None).map_err(Failure::refused)?;
+    if !pass.writes {
+        recipe.tests.retain(|test| !test.name.op.writes());
+    }
+    Ok(recipe)
+}
+
+fn stop(error: RunError) -> Stop {
+    match error {
+        RunError::Target(TargetError::Interrupted) => Stop::Interrupted,
+        RunError::Target(error) => Stop::Target(error),
+        other => Stop::Keep(KeepError(other.to_string())),
+    }
+}
+
+fn measured(recipe: &Recipe, recorder: Recorder<'_>, ceiling: Option<f64>, stop: Option<Stop>) -> Measured {
     let Recorder { samples, caveats, precisions, not_measured, .. } = recorder;
     let results = report::results(recipe, &samples, caveats, precisions, ceiling);
-    Measured { results, not_measured, failure }
+    Measured { results, not_measured, failure: stop.clone().map(Failure::from), stop }
 }

@@ -7,12 +7,15 @@ use crate::event::{Event, Listener};
 use crate::journal::Journal;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
-use cardscope_model::units::MIB;
+use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_probe::keeper::Keeper;
 use cardscope_probe::site::salt;
 
 /// Room that it needs in the journal: its area, and some for its frame.
 const ROOM: u64 = 80 * MIB;
+
+/// Seconds that putting back takes on a slow card.
+const PUT_BACK: f64 = 16.0;
 
 /// It takes about so many seconds on a slow card, saving and putting back included.
 const SECONDS: f64 = 45.0;
@@ -26,14 +29,22 @@ impl Visit<'_> {
         let began = self.now();
         if self.budget.left(began) < 1.0 {
             self.left_out("bench", "no time was left; give a longer --budget");
+            self.wants_time();
             return Ok(());
         }
         let no_writes = self.no_writes();
-        let in_time = self.budget.left(began) >= SECONDS || self.directory;
+        let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
         let writes = no_writes.is_none() && in_time;
         let seed = mix(self.report.seed ^ 1);
-        let pass =
-            Pass { recipe: "short", seed, salt: salt(seed), usable: self.usable(), writes, deadline: None };
+        let pass = Pass {
+            recipe: "short",
+            seed,
+            salt: salt(seed),
+            usable: self.usable(),
+            writes,
+            content_may_go: self.request.erase || self.directory,
+            deadline: Some(self.end(began, writes)),
+        };
         let (measured, failure) = match self.journaled(&pass, interrupt, listener) {
             Ok(both) => both,
             Err(Failure::Refused(why)) => {
@@ -52,10 +63,21 @@ impl Visit<'_> {
         self.report.bench = measured.results;
         self.report.not_measured = measured.not_measured;
         self.done("bench", began, reason);
+        if no_writes.is_none() && (!in_time || !self.report.not_measured.is_empty()) {
+            self.wants_time();
+        }
         match measured.failure.or(failure) {
             Some(failure) => Err(failure),
             None => Ok(()),
         }
+    }
+
+    /// When the pass must end, by the target's clock: what it writes must be put back in time, too.
+    fn end(&self, began: f64, writes: bool) -> Nanos {
+        let left = self.budget.left(began);
+        let reserve =
+            if writes && !self.directory && !self.request.erase { PUT_BACK.min(left / 2.0) } else { 0.0 };
+        ((began + left - reserve) * NANOS_PER_S as f64) as Nanos
     }
 
     /// A pass of the bench with a journal around it, where it writes to a card.
@@ -65,7 +87,8 @@ impl Visit<'_> {
         interrupt: &Interrupt,
         listener: &mut dyn Listener,
     ) -> Result<(saved::Measured, Option<Failure>), Failure> {
-        if !pass.writes || self.directory {
+        if !pass.writes || pass.content_may_go {
+            self.report.data_kept &= !(pass.writes && self.request.erase);
             return Ok((saved::pass(pass, self.opened, None, interrupt, listener)?, None));
         }
         listener.event(&Event::Phase {
@@ -77,7 +100,7 @@ impl Visit<'_> {
         journal.wrote_with(pass.salt).map_err(Failure::refused)?;
         let keeper: &mut dyn Keeper = &mut journal;
         let measured = saved::pass(pass, self.opened, Some(keeper), interrupt, listener)?;
-        let back = self.put_back(journal, None, listener).err();
+        let back = self.put_back(journal, measured.stop.as_ref(), listener).err();
         Ok((measured, back))
     }
 }

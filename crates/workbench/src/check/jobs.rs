@@ -1,7 +1,6 @@
 //! What the card is good for: its figures, and what each job makes of them.
 
 use super::visit::Visit;
-use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::check::CheckReport;
 use cardscope_model::finding::{Finding, Weight};
@@ -42,7 +41,7 @@ fn figures(report: &CheckReport) -> (Figures, bool) {
         ["SEQ1M Q1T1 write", "RND4K Q1T1 write"].into_iter().filter_map(result).collect();
     let longest = writes.iter().map(|r| r.latency_us.max / 1e6).reduce(f64::max);
     let write_mb_s = best(speed("SEQ1M Q8T1 write"), speed("SEQ1M Q1T1 write"));
-    let (sustained_write_mb_s, assumed) = sustained(report.map.as_ref().map(|m| &m.measured), write_mb_s);
+    let (sustained_write_mb_s, assumed) = sustained(report, write_mb_s);
     let figures = Figures {
         read_mb_s: best(speed("SEQ1M Q8T1 read"), speed("SEQ1M Q1T1 read")),
         write_mb_s,
@@ -54,8 +53,12 @@ fn figures(report: &CheckReport) -> (Figures, bool) {
     (figures, assumed)
 }
 
-fn sustained(map: Option<&Measured>, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
-    match map {
+fn sustained(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
+    let long = report.sustain.as_ref().filter(|s| s.after_cache_mb_s.is_measured());
+    if let Some(long) = long {
+        return (long.after_cache_mb_s.value, false);
+    }
+    match report.map.as_ref().map(|map| &map.measured) {
         Some(map) if map.after_cache_mb_s.is_measured() => (map.after_cache_mb_s.value, false),
         Some(map) if map.slc_cache_bytes.status == Status::None => (write_mb_s, false),
         _ => (write_mb_s, true),

@@ -6,6 +6,7 @@ use crate::event::Listener;
 use crate::map;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
+use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
 use std::time::Duration;
 
@@ -25,13 +26,15 @@ impl Visit<'_> {
         }
         if left < LEAST_S {
             self.left_out("map", "no time was left; `cardscope map` takes the time it needs");
+            self.wants_time();
             return Ok(());
         }
         let request = map::Request {
             target: self.request.target.clone(),
             budget: Some(self.budget.keeping(began, 1.0).max(Duration::from_secs_f64(LEAST_S / 2.0))),
             read_only: self.no_writes().is_some(),
-            cache: self.no_writes().is_none().then_some(CACHE),
+            erase: self.request.erase && self.no_writes().is_none(),
+            cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
             seed: Some(mix(self.report.seed ^ 2)),
             archive: self.request.archive.clone(),
             ..map::Request::default()
@@ -51,8 +54,24 @@ impl Visit<'_> {
         report.bytes_restored += found.bytes_restored;
         report.bytes_read += found.bytes_read;
         report.findings.extend(found.findings.iter().chain(&found.measured.findings).cloned());
+        let missing = out_of_time(&found.measured);
         report.map = Some(found);
-        self.done("map", began, None);
+        self.done("map", began, missing.then(|| "some of it had no time".to_owned()));
+        if missing {
+            self.wants_time();
+        }
         failure.map_or(Ok(()), Err)
     }
+}
+
+/// Whether the main properties were left out for want of time.
+fn out_of_time(found: &Measured) -> bool {
+    let reasons = [
+        &found.page_bytes.reason,
+        &found.erase_block_bytes.reason,
+        &found.open_blocks.linear.reason,
+        &found.slc_cache_bytes.reason,
+        &found.queue_depth_effective.reason,
+    ];
+    reasons.into_iter().flatten().any(|reason| reason.contains("time"))
 }

@@ -9,6 +9,7 @@ use crate::watching::Watching;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_engine::target::Region;
+use cardscope_model::card_map::Measured;
 use cardscope_model::judged_mark::MarksMeasured;
 use cardscope_model::label;
 use cardscope_model::units::MIB;
@@ -19,12 +20,13 @@ use cardscope_probe::marks::{self, Options};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::{Limits, salt};
 use cardscope_probe::trouble::Stop;
+use std::time::Duration;
 
 /// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
 const MOST: u64 = 256 * MIB;
 
-/// Share of what is left of the time; the rest is for the map.
-const SHARE: f64 = 0.4;
+/// Share of what is left of the time; the rest is for using the card for a while.
+const SHARE: f64 = 0.6;
 
 /// Below this not even one allocation unit is written.
 const LEAST_S: f64 = 4.0;
@@ -51,7 +53,7 @@ impl Visit<'_> {
         }
         let options = self.marks_options(began)?;
         let mut measured = MarksMeasured::default();
-        let failure = match self.judged_with_journal(&options, interrupt, listener, &mut measured) {
+        let failure = match self.judged(&options, interrupt, listener, &mut measured) {
             Err(Failure::Refused(why)) => {
                 self.left_out("marks", why);
                 return Ok(());
@@ -70,29 +72,35 @@ impl Visit<'_> {
             true => self.opened.target.area(OWN_FILE).map_err(Failure::refused)?,
             false => Region { start: 0, len: self.usable() },
         };
+        let erase = self.request.erase;
         let limits = Limits {
             seed: mix(self.report.seed ^ 3),
             region,
-            max_write: Some(MOST),
-            budget: Some(self.budget.keeping(now, SHARE)),
+            max_write: (!erase).then_some(MOST),
+            budget: Some(match erase {
+                true => Duration::from_secs_f64(self.budget.left(now) * SHARE),
+                false => self.budget.keeping(now, SHARE),
+            }),
         };
         let printed = self.request.label.as_deref().map(label::parse).transpose();
         let printed = printed.map_err(Failure::refused)?;
         let identity = self.opened.identity.as_ref();
         let ceiling = self.opened.ceiling_mb_s;
         let options = Options::of(limits, identity, printed.as_ref(), ceiling);
-        Ok(Options { card_addresses: !self.directory, ..options })
+        let options = Options { card_addresses: !self.directory, thorough: erase, ..options };
+        let map = self.report.map.as_ref().map(|map| &map.measured);
+        Ok(map.map_or(options.clone(), |map| with_map(options, map)))
     }
 
-    /// Judges, then puts back whatever was overwritten.
-    fn judged_with_journal(
+    /// Judges, then puts back whatever was overwritten, unless it may go.
+    fn judged(
         &mut self,
         options: &Options,
         interrupt: &Interrupt,
         listener: &mut dyn Listener,
         into: &mut MarksMeasured,
     ) -> Result<(), Failure> {
-        let mut journal = match self.directory {
+        let mut journal = match self.directory || self.request.erase {
             true => None,
             false => Some(Journal::create(&self.request.target, self.opened, MOST)?),
         };
@@ -105,6 +113,7 @@ impl Visit<'_> {
             let stop = marks::judge(&mut card, saving, options, &mut Watching(listener), into).err();
             self.report.bytes_written += card.tally().written;
             self.report.bytes_read += card.tally().read;
+            self.report.data_kept &= card.tally().written == 0 || !self.request.erase;
             stop
         };
         let back = journal.map(|journal| self.put_back(journal, stop.as_ref(), listener));
@@ -124,9 +133,24 @@ impl Visit<'_> {
         self.report.findings.extend(returned.finding());
         let back = returned.all_is_there();
         self.report.data_kept &= back;
+        if !back {
+            self.waits = Some(journal.path().display().to_string());
+        }
         let settled = kept::settle(journal, back, &mut self.report.findings);
         returned.failure.map_or(settled, Err)
     }
+}
+
+/// What a map found joins in: the erase block where no allocation unit is stated (a promise is made for stated ones),
+/// and the speed behind the cache, which short writes never see.
+fn with_map(options: Options, map: &Measured) -> Options {
+    let block = map.erase_block_bytes.value.filter(|_| map.erase_block_bytes.is_measured());
+    let (unit, unit_from) = match (options.unit, block) {
+        (None, Some(block)) => (Some(block), "erase block that the map measured".to_owned()),
+        (stated, _) => (stated, options.unit_from.clone()),
+    };
+    let behind = map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured());
+    Options { unit, unit_from, after_cache_mb_s: behind, ..options }
 }
 
 /// What was left out, in a line; the document has all of it.
@@ -136,4 +160,32 @@ fn left_out(what: &[String]) -> Option<String> {
         1 => first.clone(),
         more => format!("{first}, and {} more", more - 1),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card_map::property::{Evidence, Property};
+
+    fn bare() -> Options {
+        let region = Region { start: 0, len: 1 << 30 };
+        Options::of(Limits { seed: 1, region, max_write: None, budget: None }, None, None, None)
+    }
+
+    #[test]
+    fn a_map_gives_the_unit_that_nobody_states_and_the_speed_behind_the_cache() {
+        let map = Measured {
+            erase_block_bytes: Property::measured(8 * MIB, 0.9, Evidence::default()),
+            after_cache_mb_s: Property::measured(27.5, 0.9, Evidence::default()),
+            ..Measured::default()
+        };
+        let found = with_map(bare(), &map);
+        assert_eq!((found.unit, found.after_cache_mb_s), (Some(8 * MIB), Some(27.5)));
+        assert!(found.unit_from.contains("map"), "{}", found.unit_from);
+        let stated = Options { unit: Some(4 * MIB), unit_from: "SSR".to_owned(), ..bare() };
+        let found = with_map(stated, &map);
+        assert_eq!((found.unit, found.unit_from.as_str()), (Some(4 * MIB), "SSR"));
+        let nothing = with_map(bare(), &Measured::default());
+        assert_eq!((nothing.unit, nothing.after_cache_mb_s), (None, None));
+    }
 }

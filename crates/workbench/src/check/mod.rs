@@ -7,19 +7,21 @@ mod jobs;
 mod mapping;
 mod marking;
 mod next;
+mod sustaining;
 mod verifying;
 mod visit;
 
-use crate::consent::DataKept;
+use crate::consent::{Consent, DataKept};
 use crate::error::Failure;
 use crate::event::Listener;
+use crate::kept;
 use crate::opening;
 use crate::recording::Recording;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::check::CheckReport;
 use cardscope_model::condition::Condition;
 use cardscope_model::label;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use visit::Visit;
 
@@ -32,6 +34,8 @@ pub struct Request {
     pub budget: Duration,
     /// True where nothing may be written.
     pub read_only: bool,
+    /// True where what is on the card may go, which makes time for more.
+    pub erase: bool,
     /// What is printed on the card.
     pub label: Option<String>,
     /// `KEY=VALUE` each.
@@ -57,9 +61,10 @@ const LEAST: Duration = Duration::from_secs(1);
 /// Visits a card.
 ///
 /// # Errors
-/// A refusal: the request is wrong, or the target is not safe to test. Nothing was written.
+/// A refusal: the request is wrong, the target is not safe to test, or consent was not given. Nothing was written.
 pub fn check(
     request: &Request,
+    consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Outcome, Failure> {
@@ -70,7 +75,14 @@ pub fn check(
     request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
     let mut stated = Condition::default();
     request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
-    let mut opened = opening::open(&request.target, !request.read_only, &mut DataKept, interrupt)?;
+    if request.erase && (request.read_only || Path::new(&request.target).is_dir()) {
+        return Err(Failure::refused(
+            "--erase gives up what is on a card or in a file: leave out --read-only, and name no directory",
+        ));
+    }
+    let mut kept = DataKept;
+    let consent = if request.erase { consent } else { &mut kept };
+    let mut opened = opening::open(&request.target, !request.read_only, consent, interrupt)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
     let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
@@ -79,6 +91,7 @@ pub fn check(
     let mut visit = Visit::new(request, &mut opened, seed);
     visit.report.session = Some(recording.name());
     let failure = visit.all(interrupt, listener, &mut recording).err();
+    let failure = failure.map(|failure| kept::naming(failure, visit.waits.as_deref()));
     let mut report = visit.close();
     report.error = failure.as_ref().map(ToString::to_string);
     let stored = recording.finish(&report, failure.as_ref());

@@ -1,6 +1,8 @@
 //! What to do next, from what the visit found.
 
-use cardscope_model::check::{CheckReport, Next, PartState};
+use super::Request;
+use cardscope_model::card_map::advice::quoted;
+use cardscope_model::check::{CheckReport, Next};
 use cardscope_model::verify::Verdict;
 
 fn step(what: impl Into<String>, command: Option<String>) -> Next {
@@ -8,28 +10,44 @@ fn step(what: impl Into<String>, command: Option<String>) -> Next {
 }
 
 /// The next steps, the most pressing first.
-pub(super) fn next(report: &CheckReport, directory: bool) -> Vec<Next> {
+pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> Vec<Next> {
     let mut steps = Vec::new();
-    if !report.data_kept {
-        steps.push(step("put back what was on the card", Some("cardscope restore".to_owned())));
+    for waiting in report.findings.iter().filter(|f| f.claim == "journal-waits") {
+        let journal =
+            waiting.evidence.iter().find(|(what, _)| what == "journal").map(|(_, path)| path.as_str());
+        let command = format!("cardscope restore {}", quoted(journal.unwrap_or_default()));
+        steps.push(step("put back what was on the card", Some(command)));
     }
     steps.extend(after_verdict(report, directory));
-    let short = report.parts.iter().any(|part| part.state != PartState::Done && part.part != "info");
-    if short && report.error.is_none() {
-        let command = format!("cardscope check {} --budget 10m", report.target);
-        steps.push(step("what did not fit into the time is measured with more of it", Some(command)));
+    if report.parts.iter().any(|part| part.wants_time) && report.error.is_none() {
+        steps.push(step("what had no time is measured with more of it", Some(longer(request))));
     }
     steps
 }
 
+/// The same visit with more time, and nothing more allowed than now.
+fn longer(request: &Request) -> String {
+    let minutes = (request.budget.as_secs() / 60 * 3).max(10);
+    let mut command = format!("cardscope check {} --budget {minutes}m", quoted(&request.target));
+    for (given, option) in [(request.read_only, " --read-only"), (request.erase, " --erase")] {
+        if given {
+            command.push_str(option);
+        }
+    }
+    command
+}
+
 fn after_verdict(report: &CheckReport, directory: bool) -> Option<Next> {
-    let target = &report.target;
-    let full = format!("cardscope verify {target} {}", if directory { "--files" } else { "--full" });
+    let target = quoted(&report.target);
     match report.verdict {
+        Verdict::Genuine if directory => Some(step(
+            "before the card is trusted with what matters, have all of its free space written and read",
+            Some(format!("cardscope verify {target} --files")),
+        )),
         Verdict::Genuine => Some(step(
             "before the card is trusted with what matters, have every block written and read (this destroys what is on \
-             a device; --backup FILE saves it first)",
-            Some(full),
+             it; --backup FILE saves it first)",
+            Some(format!("cardscope verify {target} --full")),
         )),
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => Some(step(
             "send it back; to use the real part meanwhile, format it to that size",
@@ -42,9 +60,11 @@ fn after_verdict(report: &CheckReport, directory: bool) -> Option<Next> {
             "ask a second reader before the card is accused",
             Some(format!("cardscope verify {target} --condition reader=…")),
         )),
-        Verdict::Inconclusive if report.parts.iter().any(|p| p.part == "verify") => {
+        Verdict::Inconclusive if directory => {
+            Some(step("have the capacity proven", Some(format!("cardscope verify {target} --files"))))
+        }
+        Verdict::Inconclusive => {
             Some(step("have the capacity proven", Some(format!("cardscope verify {target}"))))
         }
-        Verdict::Inconclusive => None,
     }
 }

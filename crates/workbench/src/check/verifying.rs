@@ -36,6 +36,9 @@ impl Visit<'_> {
         self.take_verify(report);
         let short = "the time was too short to come to a verdict; `cardscope verify` takes the time it needs";
         self.done("verify", began, (!whole).then(|| short.to_owned()));
+        if !whole {
+            self.wants_time();
+        }
         failure.map_or(Ok(()), Err)
     }
 
@@ -44,13 +47,13 @@ impl Visit<'_> {
             target: self.request.target.clone(),
             method: if self.directory { Method::Files } else { Method::Quick },
             thorough: false,
-            erase: false,
+            erase: self.request.erase,
             backup: None,
             read_only: false,
             resume: false,
             two_passes: false,
             keep_files: false,
-            budget: Some(self.budget.verify(!self.directory)),
+            budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
             max_write: None,
             label: self.request.label.clone(),
             conditions: self.request.conditions.clone(),

@@ -20,6 +20,8 @@ pub(super) struct Visit<'a> {
     pub(super) budget: Budget,
     pub(super) directory: bool,
     pub(super) report: CheckReport,
+    /// The journal that has what is not back on the card.
+    pub(super) waits: Option<String>,
 }
 
 impl<'a> Visit<'a> {
@@ -42,6 +44,7 @@ impl<'a> Visit<'a> {
             not_measured: Vec::new(),
             marks: None,
             map: None,
+            sustain: None,
             jobs: Vec::new(),
             next: Vec::new(),
             data_kept: true,
@@ -57,7 +60,7 @@ impl<'a> Visit<'a> {
             error: None,
         };
         let directory = Path::new(&request.target).is_dir();
-        Visit { request, opened, budget: Budget::new(request.budget, now), directory, report }
+        Visit { request, opened, budget: Budget::new(request.budget, now), directory, report, waits: None }
     }
 
     /// Every part in turn; each is on disk before the next begins.
@@ -73,9 +76,11 @@ impl<'a> Visit<'a> {
         recording.update(&self.report)?;
         self.bench(interrupt, listener)?;
         recording.update(&self.report)?;
+        self.map(interrupt, listener)?;
+        recording.update(&self.report)?;
         self.marks(interrupt, listener)?;
         recording.update(&self.report)?;
-        self.map(interrupt, listener)?;
+        self.sustain(interrupt, listener)?;
         recording.update(&self.report)
     }
 
@@ -85,7 +90,7 @@ impl<'a> Visit<'a> {
         self.report.seconds = self.budget.spent(now);
         self.report.io_path = self.opened.target.info().io_path.to_owned();
         self.judge_jobs();
-        self.report.next = next::next(&self.report, self.directory);
+        self.report.next = next::next(&self.report, self.request, self.directory);
         self.report
     }
 
@@ -96,17 +101,20 @@ impl<'a> Visit<'a> {
     pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>) {
         let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
         let seconds = self.now() - began;
-        self.report.parts.push(Part { part: part.to_owned(), state, seconds, reason });
+        self.report.parts.push(Part { part: part.to_owned(), state, seconds, reason, wants_time: false });
     }
 
     pub(super) fn left_out(&mut self, part: &str, why: impl Into<String>) {
         let reason = Some(why.into());
-        self.report.parts.push(Part {
-            part: part.to_owned(),
-            state: PartState::LeftOut,
-            seconds: 0.0,
-            reason,
-        });
+        let (part, state) = (part.to_owned(), PartState::LeftOut);
+        self.report.parts.push(Part { part, state, seconds: 0.0, reason, wants_time: false });
+    }
+
+    /// Says of the last part that a longer budget would bring what is missing.
+    pub(super) fn wants_time(&mut self) {
+        if let Some(part) = self.report.parts.last_mut() {
+            part.wants_time = true;
+        }
     }
 
     fn info(&mut self) {
@@ -133,7 +141,9 @@ impl<'a> Visit<'a> {
             Verdict::Unstable | Verdict::Damaged => {
                 Some("the card does not keep what is written to it for sure, so nothing more is risked")
             }
-            _ if !self.report.data_kept => Some("what was overwritten is not all back yet"),
+            _ if self.waits.is_some() || !self.report.data_kept && !self.request.erase => {
+                Some("what was overwritten is not all back yet")
+            }
             _ => None,
         }
     }

@@ -1,20 +1,17 @@
 //! Tools and drivers that some verbs need, and what each would give.
 
+use crate::format;
 use cardscope_device::system::System;
 use cardscope_device::vitals;
 use cardscope_model::doctor::{Point, State, Topic};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-
-/// Where administrators' tools lie when the user's search path does not lead there.
-const ALSO: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+use std::path::Path;
 
 /// A tool, what it would give, and the Debian package that has it.
 const TOOLS: &[(&str, &str, &str)] = &[
+    ("mkfs.fat", "`format` makes FAT on cards up to 32 GB", "dosfstools"),
+    ("mkfs.exfat", "`format` makes exFAT on larger cards, and `map` tries small writes on it", "exfatprogs"),
     ("mkfs.ext4", "`map` tries small writes on ext4", "e2fsprogs"),
     ("mkfs.f2fs", "`map` tries small writes on F2FS", "f2fs-tools"),
-    ("mkfs.exfat", "`map` tries exFAT", "exfatprogs"),
-    ("mkfs.vfat", "`map` tries FAT", "dosfstools"),
     ("mkfs.nilfs2", "`map` tries small writes on NILFS2", "nilfs-tools"),
     ("fusermount3", "`sim serve` serves a simulated card without root", "fuse3"),
 ];
@@ -30,7 +27,7 @@ pub(super) fn points(system: &System) -> Vec<Point> {
 }
 
 fn tools() -> Point {
-    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| find(tool).is_none()).collect();
+    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| format::find(tool).is_none()).collect();
     let why = "some verbs use the tools of others; without one, they say so and leave its part out";
     if missing.is_empty() {
         return Point::new("tools", Topic::Helpers, State::Ok, format!("all {} are there", TOOLS.len()), why);
@@ -39,16 +36,6 @@ fn tools() -> Point {
     let packages: Vec<&str> = missing.iter().map(|(_, _, package)| *package).collect();
     Point::new("tools", Topic::Helpers, State::Warn, format!("missing: {}", seen.join(", ")), why)
         .advise(format!("sudo apt install {}", packages.join(" ")))
-}
-
-fn find(tool: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let places = std::env::split_paths(&path).chain(ALSO.iter().map(PathBuf::from));
-    places.map(|dir| dir.join(tool)).find(|file| runs(file))
-}
-
-fn runs(file: &Path) -> bool {
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 fn fuse(system: &System) -> Point {
@@ -74,8 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_found_and_what_is_none_is_not() {
-        assert!(find("sh").is_some());
-        assert!(find("no-such-tool-at-all").is_none());
+    fn what_a_missing_tool_would_give_is_what_the_verbs_do_with_it() {
+        let gives = |tool: &str| TOOLS.iter().find(|(name, _, _)| *name == tool).map(|(_, gives, _)| *gives);
+        for tool in ["mkfs.ext4", "mkfs.f2fs", "mkfs.nilfs2", "mkfs.exfat"] {
+            assert!(gives(tool).is_some_and(|gives| gives.contains("`map`")), "{tool}");
+        }
+        let fat = gives("mkfs.fat").unwrap();
+        assert!(fat.contains("`format`") && !fat.contains("map"), "{fat}");
     }
 }

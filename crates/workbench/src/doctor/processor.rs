@@ -10,8 +10,10 @@ use cardscope_model::doctor::{Point, State, Topic};
 /// Waking that takes longer than this, in µs, shows in the latency of a fast card.
 const SLOW_WAKING_US: u64 = 50;
 
-/// Pressure over ten seconds in percent from which results suffer, and from which they are wrong.
-const PRESSURE: (f64, f64) = (5.0, 50.0);
+/// Pressure over ten seconds in percent from which results suffer, and from which they are wrong. The kernel's average
+/// fades with 10 s (Documentation/accounting/psi.rst), so that from calm it takes 14 s of unbroken waiting to reach
+/// the second: what `doctor` happens to see of a moment's load only warns.
+const PRESSURE: (f64, f64) = (5.0, 75.0);
 
 /// Share of the time that the host of a virtual machine may take.
 const STEAL: f64 = 0.01;

@@ -73,7 +73,7 @@ impl Journal {
     }
 
     /// Makes the file, locked and on disk with its first records.
-    fn begin(folder: &Path, about: About) -> std::io::Result<Journal> {
+    pub(crate) fn begin(folder: &Path, about: About) -> std::io::Result<Journal> {
         let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
         let nonce = high.rotate_left(32) ^ low;
         let time = about.began.replace([':', '-'], "");

@@ -21,7 +21,8 @@ pub(super) fn empty(request: &Request, opened: &Opened, seed: u64) -> MapReport 
         advice: Advice::default(),
         profile: Vec::new(),
         announced_bytes: info.bytes,
-        data_kept: false,
+        // Until the first byte is written.
+        data_kept: true,
         bytes_written: 0,
         bytes_restored: 0,
         bytes_read: 0,

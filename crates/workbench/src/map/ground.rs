@@ -2,14 +2,13 @@
 //! a file of its own in a directory.
 
 use super::Request;
-use crate::consent::{Consent, DataKept, Question};
 use crate::error::Failure;
 use crate::journal::Journal;
 use crate::opening::Opened;
-use cardscope_device::contents;
+use crate::scratch::{phrase, within};
 use cardscope_engine::runner::random::mix;
 use cardscope_engine::target::Region;
-use cardscope_model::units::{BinarySize, MIB, grouped};
+use cardscope_model::units::{BinarySize, MIB};
 use cardscope_probe::map::Options;
 use cardscope_probe::site::Limits;
 use std::path::Path;
@@ -65,6 +64,10 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
         (
             request.fat && request.region.is_some(),
             "--fat writes to the start of the card, which is saved and put back: leave --region out",
+        ),
+        (
+            directory && request.read_only,
+            "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out",
         ),
         (
             directory && frees,
@@ -139,7 +142,7 @@ impl Ground {
                 budget: request.budget,
             },
             card_addresses: !matches!(self, Ground::OwnFile(_)),
-            writes: !matches!(self, Ground::Nothing(_)) && !request.read_only,
+            writes: !matches!(self, Ground::Nothing(_)),
             fat: request.fat,
             max_cache_bytes: request.cache.unwrap_or(written_through).min(region.len),
             claimed_unit: opened.identity.as_ref().and_then(|i| i.allocation_unit()).map(|unit| unit.bytes),
@@ -168,11 +171,6 @@ impl Ground {
     }
 }
 
-/// A region in words.
-fn phrase(region: Region) -> String {
-    format!("bytes {} to {}", grouped(region.start), grouped(region.start.saturating_add(region.len) - 1))
-}
-
 /// Bytes that may be written where all of them are saved before.
 fn most_written(request: &Request) -> u64 {
     request.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_KEPT).saturating_add(BESIDES))
@@ -182,25 +180,6 @@ fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region,
     let wanted = OWN_FILE.max(request.cache.unwrap_or(0).saturating_add(BESIDES / 4));
     let bytes = wanted.min(free / 2 / MIB * MIB).max(SMALLEST);
     opened.target.area(bytes).map_err(Failure::refused)
-}
-
-fn within(region: Region, bytes: u64, sector: u32) -> Result<(), String> {
-    let sector = u64::from(sector);
-    let end = region.start.checked_add(region.len);
-    if end.is_none_or(|end| end > bytes) {
-        return Err(format!("--region {} reaches beyond the end, at {}", phrase_of(region), grouped(bytes)));
-    }
-    if !region.start.is_multiple_of(sector) || !region.len.is_multiple_of(sector) {
-        return Err(format!(
-            "--region {} does not begin and end on sectors of {sector} bytes",
-            phrase_of(region)
-        ));
-    }
-    Ok(())
-}
-
-fn phrase_of(region: Region) -> String {
-    format!("{}+{}", region.start, region.len)
 }
 
 fn named(request: &Request, why: &str) -> Failure {
@@ -214,69 +193,4 @@ fn with_ways_out(failure: Failure, room: u64) -> Failure {
         "{why}. Or write less than {} (--max-write), read only (--read-only), or say what may be lost (--region START+LEN, --erase)",
         BinarySize(room)
     ))
-}
-
-/// Whom to ask: nobody where the data is kept, the user where a part or all of it may go.
-pub(super) struct Asking<'a> {
-    request: &'a Request,
-    user: &'a mut dyn Consent,
-}
-
-impl<'a> Asking<'a> {
-    pub(super) fn new(request: &'a Request, user: &'a mut dyn Consent) -> Self {
-        Asking { request, user }
-    }
-}
-
-impl Consent for Asking<'_> {
-    fn ask(&mut self, question: &Question) -> Option<String> {
-        if self.request.erase || self.request.region.is_some() {
-            self.user.ask(question)
-        } else {
-            DataKept.ask(question)
-        }
-    }
-
-    fn narrowed(&self, at_stake: &str) -> String {
-        match self.request.region {
-            None => at_stake.to_owned(),
-            Some(region) => {
-                let parts = overlapped(&self.request.target, region);
-                format!("{} of {at_stake}; {parts}", phrase(region))
-            }
-        }
-    }
-}
-
-/// The partitions that a region reaches into, in words.
-fn overlapped(target: &str, region: Region) -> String {
-    let path = Path::new(target);
-    let peeked = cardscope_device::open::peek(path)
-        .map_err(|e| e.to_string())
-        .or_else(|_| std::fs::File::open(path).map_err(|e| e.to_string()));
-    let Ok(file) = peeked else { return "what stands there could not be looked at".to_owned() };
-    let bytes = cardscope_device::open::size_of(&file)
-        .or_else(|_| file.metadata().map(|m| m.len()))
-        .unwrap_or_default();
-    let end = region.start.saturating_add(region.len);
-    let reached: Vec<String> = contents::describe(&file, bytes)
-        .partitions
-        .iter()
-        .filter(|p| p.start < end && region.start < p.start.saturating_add(p.bytes))
-        .map(|p| {
-            let what = p.found.as_ref().map_or_else(|| "not recognised".to_owned(), ToString::to_string);
-            format!(
-                "partition {} ({what}, bytes {} to {})",
-                p.number,
-                grouped(p.start),
-                grouped(p.start + p.bytes - 1)
-            )
-        })
-        .collect();
-    let table = if region.start < 512 { "the partition table and " } else { "" };
-    match reached.len() {
-        0 if table.is_empty() => "no partition reaches into it".to_owned(),
-        0 => "the partition table lies in it".to_owned(),
-        _ => format!("in it lie {table}{}", reached.join(", ")),
-    }
 }

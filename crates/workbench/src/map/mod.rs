@@ -15,6 +15,7 @@ use crate::event::{Event, Listener};
 use crate::kept;
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
+use crate::scratch::Asking;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::card_map::MapReport;
 use cardscope_model::card_map::advice::{Facts, advise};
@@ -82,7 +83,8 @@ pub fn map(
     listener: &mut dyn Listener,
 ) -> Result<Outcome, Failure> {
     ground::check(request)?;
-    let mut asking = ground::Asking::new(request, consent);
+    let data_kept = !request.erase && request.region.is_none();
+    let mut asking = Asking::new(&request.target, request.region, data_kept, consent);
     let mut opened = opening::open(&request.target, !request.read_only, &mut asking, interrupt)?;
     opened.condition.overlay(&stated(request)?);
     crate::format::name_state(request.archive.as_deref(), &mut opened);

@@ -11,8 +11,8 @@ use crate::opening::Opened;
 use crate::watching::Watching;
 use cardscope_device::contents;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::card_map::MapReport;
 use cardscope_model::card_map::advice::{AFTER_DISCARD, Facts, Place};
+use cardscope_model::card_map::{MapReport, Tried};
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::Keeper;
@@ -80,7 +80,8 @@ impl Run<'_> {
         let spent = card.seconds() - began;
         left.limits.budget =
             left.limits.budget.map(|budget| budget.saturating_sub(std::time::Duration::from_secs_f64(spent)));
-        self.try_discard(card, &left, watch, facts)
+        let before = report.measured.small_writes.take();
+        self.try_discard(card, &left, watch, before, facts)
     }
 
     /// Discard loses what stands there, so it is tried only where that may go.
@@ -89,11 +90,12 @@ impl Run<'_> {
         card: &mut Card<'_>,
         left: &Options,
         watch: &mut dyn Watch,
+        before: Option<Tried>,
         facts: &mut Facts,
     ) -> Result<(), Stop> {
         let why_not = match self.ground {
             Ground::Free(_) if left.only.is_empty() => {
-                return discard::try_discard(card, left, watch, &mut facts.tried);
+                return discard::try_discard(card, left, watch, before, &mut facts.tried);
             }
             Ground::Free(_) => "only other parts were asked for",
             Ground::Nothing(_) => "only reading was asked for",

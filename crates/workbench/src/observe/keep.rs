@@ -4,24 +4,27 @@ use super::Request;
 use crate::card_key;
 use crate::error::Failure;
 use crate::event::{Event, Listener};
+use crate::output_file::{Mark, OutputFile};
 use crate::recording::Recording;
 use cardscope_device::system::System;
 use cardscope_device::{filesystem, host, inspect};
 use cardscope_model::observe::ObserveReport;
 use cardscope_store::{Archive, RecordStart};
 use serde_json::Value;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A watch that is still going on is kept this often.
 const KEPT_EVERY: Duration = Duration::from_secs(60);
 
+/// What the documents of earlier watches, and no others, have; such a file may be replaced.
+const OF_A_WATCH: Mark = Mark::Fields(&["device", "began_uptime_seconds", "every_seconds", "samples"]);
+
 /// What keeps a watch.
 pub(super) struct Keeper {
     start: RecordStart,
     archive: Option<PathBuf>,
-    save: Option<PathBuf>,
+    save: Option<OutputFile>,
     /// Begun before the watch, unless it lies on the watched card.
     recording: Option<Recording>,
     kept: Instant,
@@ -38,26 +41,26 @@ impl Keeper {
         system: &System,
         report: &mut ObserveReport,
     ) -> Result<Keeper, Failure> {
+        let card = system.is_live().then_some(request.target.as_str());
+        let claim = |file| OutputFile::claim("--save", file, card, OF_A_WATCH);
+        let save = request.save.as_deref().map(claim).transpose()?;
         let archive = request.archive.clone();
         let place = archive.clone().map_or_else(Archive::default_path, Ok).map_err(Failure::io)?;
-        let on_card = |path: &Path| system.is_live() && filesystem::lies_on(path, &request.target);
         let mut keeper = Keeper {
             start: start(request, system),
             archive,
-            save: request.save.clone(),
+            save,
             recording: None,
             kept: Instant::now(),
             keeps: system.is_live(),
         };
-        if on_card(&place) {
+        if card.is_some_and(|card| filesystem::lies_on(&place, card)) {
             report.caveats.push(later("archive", &place, &request.target));
         } else if keeper.keeps {
             keeper.record(report)?;
         }
-        match &request.save {
-            Some(file) if on_card(file) => report.caveats.push(later("file", file, &request.target)),
-            Some(file) => writable(file)?,
-            None => {}
+        if let Some(file) = keeper.save.as_ref().filter(|file| file.on_target()) {
+            report.caveats.push(later("file", file.name(), &request.target));
         }
         Ok(keeper)
     }
@@ -97,7 +100,7 @@ impl Keeper {
             Some(recording) => recording.finish(report, failure),
             None => Ok(()),
         });
-        let saved = self.save.as_deref().map_or(Ok(()), |file| save(file, report));
+        let saved = self.save.as_ref().map_or(Ok(()), |file| save(file, report));
         archived.and(saved)
     }
 }
@@ -124,29 +127,6 @@ fn later(what: &str, path: &Path, card: &str) -> String {
     )
 }
 
-/// Says before an hour of watching that its file cannot be written.
-fn writable(file: &Path) -> Result<(), Failure> {
-    std::fs::OpenOptions::new().append(true).create(true).open(file).map(drop).map_err(|e| cannot(file, &e))
-}
-
-fn cannot(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::Refused(format!(
-        "--save {}: {error}; name a file in a folder that you may write to",
-        file.display()
-    ))
-}
-
-/// Writes beside and renames, so that an earlier document stays until the new one is whole.
-fn save(file: &Path, report: &ObserveReport) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(report).map_err(Failure::io)?;
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let write = || {
-        let mut out = std::fs::File::create(&beside)?;
-        out.write_all(text.as_bytes())?;
-        out.sync_all()?;
-        std::fs::rename(&beside, file)
-    };
-    write().map_err(|e| Failure::Io(format!("what was seen could not be saved to {}: {e}", file.display())))
+fn save(file: &OutputFile, report: &ObserveReport) -> Result<(), Failure> {
+    file.write(&serde_json::to_string_pretty(report).map_err(Failure::io)?)
 }

@@ -40,7 +40,7 @@ pub(super) fn open(
         interrupt: interrupt.clone(),
         ..RealOptions::default()
     };
-    caveats.extend(super::ask(&system, name, &mut options));
+    caveats.extend(super::ask(&system, name, &mut options)?);
     let block = BlockDevice {
         fd: device.fd,
         bytes: device.bytes,

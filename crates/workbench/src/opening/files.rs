@@ -71,7 +71,7 @@ fn opened<T: Target + 'static>(
     };
     let mut caveats = below.as_ref().map(|f| f.caveats()).unwrap_or_default();
     if let Some(disk) = &disk {
-        caveats.extend(super::ask(&system, disk, &mut options));
+        caveats.extend(super::ask(&system, disk, &mut options)?);
     }
     let identity = disk.as_deref().and_then(|disk| inspect::inspect(&system, disk).ok());
     let mut condition: Condition = host::condition(&system, disk.as_deref());

@@ -99,11 +99,19 @@ fn temperature(thermometer: &Thermometer) -> TemperatureSource {
 }
 
 /// What the card of this device can be asked without touching its flash; what it cannot becomes a caveat.
-fn ask(system: &System, device: &str, options: &mut RealOptions) -> Vec<Caveat> {
-    let Asking { ping, health, missing } = asking(system, device);
+///
+/// # Errors
+/// If the card was found missing or changed: what was let pass a moment ago was another one.
+fn ask(system: &System, device: &str, options: &mut RealOptions) -> Result<Vec<Caveat>, Failure> {
+    let Asking { ping, health, missing, gone } = asking(system, device);
+    if gone {
+        return Err(Failure::Refused(format!(
+            "the card in {device} was taken out or changed while it was being opened; nothing was written. Start again"
+        )));
+    }
     options.ping = ping.map(|ping| -> PingSource { Arc::new(move || ping.ping()) });
     options.health = health.map(|health| -> HealthSource { Arc::new(move || health.read()) });
-    missing.into_iter().map(|text| Caveat::Other { text }).collect()
+    Ok(missing.into_iter().map(|text| Caveat::Other { text }).collect())
 }
 
 fn no_target(name: &str, error: &std::io::Error) -> Failure {

@@ -1,7 +1,7 @@
 //! The same card under two conditions, beside each other: with a fan and without (seed 000). Only what intervals allow
 //! is said (flash-behaviour 4.4).
 
-use crate::archive::{Shown, show};
+use crate::earlier;
 use crate::error::Failure;
 use cardscope_model::sustain::{ComparedLine, Comparison, Level, SustainReport};
 use std::path::Path;
@@ -23,26 +23,10 @@ pub(super) struct Other {
 /// # Errors
 /// If there is none of that name, or it is of another verb.
 pub(super) fn load(name: &str, archive: Option<&Path>) -> Result<Other, Failure> {
-    let document = match Path::new(name).is_file() {
-        true => {
-            let text = std::fs::read_to_string(name)
-                .map_err(|e| Failure::Refused(format!("--against {name} cannot be read: {e}")))?;
-            serde_json::from_str(&text).map_err(|e| no_run(name, &e))?
-        }
-        false => match show(archive, name)? {
-            Shown::Record { kind, document } if kind == "sustain" => document,
-            Shown::Record { kind, .. } => return Err(no_run(name, &format!("it is of `{kind}`"))),
-            Shown::Bench(_) => return Err(no_run(name, &"it is of `bench`")),
-        },
-    };
-    let report = serde_json::from_value(document).map_err(|e| no_run(name, &e))?;
+    let document = earlier::document(name, archive, "sustain")?;
+    let report =
+        serde_json::from_value(document).map_err(|e| earlier::none(name, "sustain", &e.to_string()))?;
     Ok(Other { name: name.to_owned(), report })
-}
-
-fn no_run(name: &str, why: &dyn std::fmt::Display) -> Failure {
-    Failure::Refused(format!(
-        "--against {name} is no document of `sustain` ({why}); give a session of `archive list`, or a file made with `sustain --json`"
-    ))
 }
 
 /// Holds this run against the other.

@@ -83,4 +83,5 @@ pub(super) fn conclude(report: &mut SustainReport, opened: &Opened, thermometers
     }
     let findings = sentences::findings(report);
     report.findings.extend(findings);
+    report.findings.extend(super::hot_host::finding(report));
 }

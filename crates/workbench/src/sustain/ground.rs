@@ -4,6 +4,7 @@
 use super::{Region, Request};
 use crate::error::Failure;
 use crate::opening::Opened;
+use crate::scratch::within;
 use cardscope_model::sustain::{Limits, Work};
 use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
 use cardscope_probe::site;
@@ -83,12 +84,18 @@ impl Ground {
     /// A refusal: the target or the region is too small, lies outside, or there is no room for a file.
     pub(super) fn prepare(request: &Request, work: Work, opened: &mut Opened) -> Result<Ground, Failure> {
         let info = opened.target.info();
-        let (bytes, sector, whole_card) = (info.bytes, u64::from(info.sector), info.whole_card);
+        let (bytes, unit, whole_card) = (info.bytes, info.sector, info.whole_card);
+        let sector = u64::from(unit);
         let own_file = is_directory(request);
         let region = match (own_file, request.region) {
             (true, _) => own(request, work, opened, bytes)?,
             (false, None) => Region { start: 0, len: bytes / sector * sector },
-            (false, Some(region)) => inside(request, region, bytes, sector)?,
+            (false, Some(region)) => {
+                within(region, bytes, unit).map_err(|why| {
+                    Failure::Refused(format!("{}: {why}; nothing was written", request.target))
+                })?;
+                region
+            }
         };
         if region.len < LEAST_REGION {
             return Err(Failure::Refused(format!(
@@ -138,7 +145,7 @@ impl Ground {
 }
 
 /// What the card says of its limits of temperature.
-fn limits(opened: &Opened) -> Limits {
+pub(crate) fn limits(opened: &Opened) -> Limits {
     let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else { return Limits::default() };
     let identify = nvme.identify.as_ref();
     Limits {
@@ -156,20 +163,4 @@ fn own(request: &Request, work: Work, opened: &mut Opened, free: u64) -> Result<
     let most = if work == Work::Write { OWN_FILE } else { GIB };
     let wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));
     opened.target.area(wanted / MIB * MIB).map_err(|e| Failure::Refused(format!("{e}; nothing was written")))
-}
-
-/// A region of the user's, whole on the card.
-fn inside(request: &Request, region: Region, bytes: u64, sector: u64) -> Result<Region, Failure> {
-    let end = region.start.checked_add(region.len).filter(|end| *end <= bytes);
-    if end.is_none() {
-        return Err(Failure::Refused(format!(
-            "--region reaches beyond the end of {}, which has {}",
-            request.target,
-            Capacity(bytes)
-        )));
-    }
-    if !region.start.is_multiple_of(sector) || !region.len.is_multiple_of(sector) {
-        return Err(Failure::Refused(format!("--region must begin and end on a sector of {sector} bytes")));
-    }
-    Ok(region)
 }

@@ -4,6 +4,7 @@
 mod against;
 mod document;
 mod ground;
+mod hot_host;
 mod keeping;
 mod sentences;
 mod thermometers;
@@ -13,6 +14,7 @@ use crate::error::Failure;
 use crate::event::{Event, Listener};
 use crate::opening;
 use crate::recording::Recording;
+use crate::scratch::Asking;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::sustain::{Pattern, SustainReport, Work};
@@ -24,6 +26,8 @@ use keeping::Keeping;
 use std::path::PathBuf;
 use std::time::Duration;
 use thermometers::{Shared, Thermometers, Tracks};
+
+pub(crate) use ground::limits as card_limits;
 
 pub use cardscope_engine::target::Region;
 pub use thermometers::{Typed, Typist};
@@ -91,7 +95,8 @@ pub fn sustain(
         request.against.as_deref().map(|name| against::load(name, request.archive.as_deref())).transpose()?;
     let stated = stated(request)?;
     let thermometers = Thermometers::parse(request)?;
-    let mut opened = opening::open(&request.target, ground::writes(request, work), consent, interrupt)?;
+    let mut asking = Asking::new(&request.target, request.region, false, consent);
+    let mut opened = opening::open(&request.target, ground::writes(request, work), &mut asking, interrupt)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
     let ground = Ground::prepare(request, work, &mut opened)?;
@@ -107,11 +112,14 @@ pub fn sustain(
     let shared = Shared::new(listener);
     let mut watch = shared.watch();
     let mut tracks = Tracks { keeping: &mut keeping, thermometers: &mut thermometers, listener: &shared };
-    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
-    let began = card.seconds();
-    let ended = run(&mut card, Saving::new(None), &options, &mut watch, &mut tracks, &mut report.measured);
-    document::count(&mut report, &mut card, began);
-    drop(card);
+    // The record is begun: whatever fails from here on ends in the document.
+    let ended = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).and_then(|mut card| {
+        let began = card.seconds();
+        let into = &mut report.measured;
+        let ended = run(&mut card, Saving::new(None), &options, &mut watch, &mut tracks, into);
+        document::count(&mut report, &mut card, began);
+        ended
+    });
     let failure = ended.err().map(Failure::from);
     document::conclude(&mut report, &opened, thermometers.troubles());
     report.against = other.map(|other| against::compare(&report, &other));

@@ -2,7 +2,7 @@
 
 use cardscope_model::card_map::property::Status;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::sustain::{EventKind, SustainReport};
+use cardscope_model::sustain::{Event, EventKind, SustainReport};
 use cardscope_model::units::grouped;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
@@ -13,6 +13,8 @@ const STALL_SHARE: f64 = 0.05;
 
 pub(super) fn findings(report: &SustainReport) -> Vec<Finding> {
     [
+        refuses(report),
+        no_answer(report),
         io_errors(report),
         cache(report),
         heat(report),
@@ -24,6 +26,37 @@ pub(super) fn findings(report: &SustainReport) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Write after write, or read after read failed, until nothing more was tried.
+fn refuses(report: &SustainReport) -> Option<Finding> {
+    let refused = |e: &&Event| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads);
+    let event = report.measured.events.iter().find(refused)?;
+    let (claim, helps) = match event.kind {
+        EventKind::NoMoreWrites => (
+            "no-more-writes",
+            "copy what is on it now: cards at the end of their life turn read-only; look at a write-protect switch, and try another reader",
+        ),
+        _ => ("no-more-reads", "try another reader; if it fails there too, give up what is on the card"),
+    };
+    let finding = Finding::new(claim, Weight::Bad, event.confidence, event.kind.words())
+        .because("after", format!("{:.0} s", event.at_s))
+        .because("written until then, in bytes", grouped(report.bytes_written));
+    let finding = event.evidence.iter().fold(finding, |f, (what, value)| f.because(what, value));
+    Some(finding.advise(helps))
+}
+
+/// A wait after which a host resets the card, or gives it up.
+fn no_answer(report: &SustainReport) -> Option<Finding> {
+    let event = report.measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
+    let (_, length) = event.evidence.first()?;
+    let verdict = format!("the card gave no answer for {length}; hosts give up after 30 s");
+    Some(
+        Finding::new("no-answer", Weight::Bad, 0.99, verdict)
+            .because("longest wait", length)
+            .because("over at", format!("{:.0} s", event.at_s))
+            .advise("try another reader and another cable; if it stays, use the card for nothing that must not wait"),
+    )
 }
 
 fn io_errors(report: &SustainReport) -> Option<Finding> {
@@ -58,12 +91,13 @@ fn cache(report: &SustainReport) -> Option<Finding> {
             finding = finding
                 .because("given back by a pause, in bytes", grouped(recovery.bytes))
                 .because("pause", format!("{:.0} s", recovery.pause_s));
-            format!(
-                "write in bursts below that; each second of pause gives {:.1} MB back",
-                recovery.mb_s
-            )
+            format!("write in bursts below that; each second of pause gives {:.1} MB back", recovery.mb_s)
         }
-        _ => "write in bursts below that; the pause of this run gave nothing back, so leave the card alone for longer, or discard what is not needed".to_owned(),
+        Some(recovery) => format!(
+            "write in bursts below that; nothing came back in a pause of {:.0} s, so leave the card alone for longer, or discard what is not needed",
+            recovery.pause_s
+        ),
+        None => "write in bursts below that; what a pause gives back was not measured".to_owned(),
     };
     Some(finding.advise(advice))
 }

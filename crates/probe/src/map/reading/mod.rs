@@ -4,6 +4,7 @@
 mod axis;
 mod boundaries;
 mod curve;
+mod fill;
 mod levels;
 mod planes;
 mod queue;
@@ -44,10 +45,15 @@ pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Mea
             None => planes::measure(site, span, into)?,
         }
     }
-    if options.wants(Part::Queue) {
+    let speeds = options.wants(Part::Queue) || options.wants(Part::ReadCurve);
+    let unwritten = if speeds { fill::fill(site, span, options)? } else { None };
+    if let Some(why) = &unwritten {
+        into.queue_depth_effective = Property::not_tested(why.clone());
+    }
+    if options.wants(Part::Queue) && unwritten.is_none() {
         queue::measure(site, span, into)?;
     }
-    if options.wants(Part::ReadCurve) {
+    if options.wants(Part::ReadCurve) && unwritten.is_none() {
         curve::measure(site, span, into)?;
     }
     if options.wants(Part::Axis) && options.card_addresses {

@@ -26,6 +26,9 @@ const BEYOND_DOUBT: f64 = 12.0;
 /// An effect below this share of a read's time is none; the smallest known is 3 %.
 const NO_EFFECT: f64 = 0.015;
 
+/// `none` is only said from this probability on.
+const LEAST_SURE: f64 = 0.8;
+
 /// Looks for it.
 pub(super) fn measure(
     site: &mut Site<'_, '_>,
@@ -69,7 +72,7 @@ pub(super) fn measure(
         .number("read that crosses nothing", levels.base() * 1e6, "µs")
         .number("triples", levels.triples() as f64, "");
     let evidence = evidence.cost(site.cost_since(before));
-    into.map_segment_bytes = property(choice, &points, levels.base(), evidence);
+    into.map_segment_bytes = property(choice, &points, &levels, evidence);
     Ok(())
 }
 
@@ -90,7 +93,8 @@ fn settled(choice: &Choice, left: &[Level], base: f64) -> bool {
     }
 }
 
-fn property(choice: Option<Choice>, points: &[Level], base: f64, evidence: Evidence) -> Property<u64> {
+fn property(choice: Option<Choice>, points: &[Level], levels: &Levels, evidence: Evidence) -> Property<u64> {
+    let base = levels.base();
     let Some(choice) = choice else {
         return Property::not_tested("no boundary of a segment could be read with data on both sides of it");
     };
@@ -103,6 +107,12 @@ fn property(choice: Option<Choice>, points: &[Level], base: f64, evidence: Evide
                 .plot(plot(points, marks));
             Property::measured(step.bytes, choice.confidence.min(MOST_SURE), evidence)
         }
-        None => Property::none(choice.none.clamp(0.5, MOST_SURE), evidence.plot(plot(points, Vec::new()))),
+        // A coin's word is none: what the time allowed leaves both open.
+        None if choice.none < LEAST_SURE => Property::not_tested(format!(
+            "reads leave it open: that there is none is {:.0} % sure after {} triples",
+            choice.none * 100.0,
+            levels.triples()
+        )),
+        None => Property::none(choice.none.min(MOST_SURE), evidence.plot(plot(points, Vec::new()))),
     }
 }

@@ -4,6 +4,9 @@ use super::Options;
 use crate::card::Piece;
 use crate::site::Site;
 
+/// So much of a file: it must be written before it is read, and the largest reads want eight places.
+const FILE: u64 = 64 << 20;
+
 /// A part of the target.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
@@ -19,7 +22,7 @@ impl Span {
         if options.card_addresses {
             Span { start: 0, len: site.card_bytes() }
         } else {
-            Span { start: site.region.start, len: site.region.len }
+            Span { start: site.region.start, len: site.region.len.min(FILE) }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Two tables of flashbench from timings of our own, in its pattern: `-a` (boundaries) and `-s` (scatter), as the
 //! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
 
-use super::span::shuffle;
+use super::super::lfsr::lfsr;
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -81,11 +81,10 @@ fn scatter(site: &mut Site<'_, '_>) -> Result<FlashbenchTable, Stop> {
     site.shape(block as u32, 1)?;
     let mut fastest = vec![f64::INFINITY; places as usize];
     for _ in 0..COUNT {
-        let mut order: Vec<usize> = (0..fastest.len()).collect();
-        shuffle(site, &mut order);
-        for place in order {
-            if let Some(time) = site.read(Piece { offset: place as u64 * block, len: block as u32 })? {
-                fastest[place] = fastest[place].min(time * 1e9);
+        for place in lfsr(places) {
+            if let Some(time) = site.read(Piece { offset: place * block, len: block as u32 })? {
+                let fastest = &mut fastest[place as usize];
+                *fastest = fastest.min(time * 1e9);
             }
         }
     }

@@ -6,8 +6,7 @@ use crate::map::Options;
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_model::card_map::Measured;
-
-const MIB: u64 = 1 << 20;
+use cardscope_model::units::MIB;
 
 /// Longest write of a map.
 pub(super) const LARGEST: u32 = 4 << 20;
@@ -67,7 +66,7 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
 
     /// True where all of the card may be written to, its start left out.
     pub(super) fn is_whole_card(&self) -> bool {
-        self.options.card_addresses && self.site.region.len == self.site.announced()
+        self.options.card_addresses && self.site.region.len == self.site.card_bytes()
     }
 
     /// Something that takes about `seconds` is not begun where the time is up.

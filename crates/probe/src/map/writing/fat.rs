@@ -6,14 +6,14 @@ use super::bench::Bench;
 use super::ground::START;
 use crate::card::Piece;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::{median, median_deviation};
+use cardscope_analysis::quantile::{deviation, median};
+use cardscope_engine::target::Region;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::units::MIB;
 
-const MIB: u64 = 1 << 20;
-
-/// Places elsewhere.
-const REFERENCES: usize = 6;
+/// Stretches elsewhere that are walked in the same way.
+const REFERENCES: usize = 3;
 
 /// Steps in which the start is looked at, and how far: the largest region known has 12 MiB, and one that reaches the
 /// end of this is `at least` so large.
@@ -41,28 +41,47 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         );
         return Ok(());
     }
-    if bench.site.region.start > 0 || bench.site.region.len < 2 * REACH {
-        bench.into.fat_region_bytes = Property::not_tested("the start of the card may not be written to");
+    if let Some(why) = no_room(bench.site.region) {
+        bench.into.fat_region_bytes = Property::not_tested(why);
         return Ok(());
     }
     debug_assert_eq!(REACH, START, "what is left alone elsewhere is looked at here");
     let before = bench.site.spent();
-    let Some(places) = bench.places(REFERENCES) else { return Ok(()) };
-    let mut references = Vec::new();
-    for place in places {
-        bench.afford(1.0)?;
-        references.extend(profile(bench, place)?);
+    // A step inside an erase block follows the one before it out of order, wherever it lies: so the steps elsewhere are
+    // taken in the same way, and each step of the start is held against the same step there.
+    let mut elsewhere = Vec::new();
+    for _ in 0..REFERENCES {
+        let Some(place) = bench.stretch(REACH) else { break };
+        elsewhere.push(walk(bench, place)?);
     }
-    let mut start = Vec::new();
-    for position in (0..REACH).step_by(STEP as usize) {
-        bench.afford(1.0)?;
-        start.extend(profile(bench, position)?.map(|p| (position, p)));
-    }
+    let start = walk(bench, 0)?;
     let cost = bench.site.cost_since(before);
-    if let Some(property) = conclude(&references, &start) {
-        bench.into.fat_region_bytes = Property { evidence: property.evidence.clone().cost(cost), ..property };
-    }
+    let property = conclude(&elsewhere, &start).unwrap_or_else(|| {
+        Property::not_tested(
+            "too few of its writes succeeded, or there is no other stretch to compare them with",
+        )
+    });
+    bench.into.fat_region_bytes = Property { evidence: property.evidence.clone().cost(cost), ..property };
     Ok(())
+}
+
+/// The profile of each step of a stretch, in order.
+fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>, Stop> {
+    let mut steps = Vec::new();
+    for step in (0..REACH).step_by(STEP as usize) {
+        bench.afford(1.0)?;
+        steps.push(profile(bench, from + step)?);
+    }
+    Ok(steps)
+}
+
+/// Why the start cannot be compared with the rest.
+fn no_room(region: Region) -> Option<String> {
+    if region.start > 0 {
+        return Some("the start of the card lies outside of what may be written to".to_owned());
+    }
+    let small = region.len < 2 * REACH;
+    small.then(|| format!("{} bytes are too few to compare the first 16 MiB with the rest", region.len))
 }
 
 /// Medians of large and of small writes at one place, as logarithms of seconds.
@@ -89,29 +108,29 @@ fn profile(bench: &mut Bench<'_, '_, '_>, place: u64) -> Result<Option<Profile>,
     Ok(log(&times[1..LARGE]).zip(log(&times[LARGE..])).map(|(large, small)| Profile { large, small }))
 }
 
-/// The first step that is as elsewhere, where those before it are not.
-fn conclude(references: &[Profile], start: &[(u64, Profile)]) -> Option<Property<u64>> {
-    let centre = |pick: fn(&Profile) -> f64| {
-        let values: Vec<f64> = references.iter().map(pick).collect();
-        let centre = median(&values)?;
-        let spread = 1.4826 * median_deviation(&values, centre)?;
-        Some((centre, (4.0 * spread.max(0.03)).max(LEAST.ln())))
+/// The first step that is as the same step elsewhere, where those before it are not.
+fn conclude(elsewhere: &[Vec<Option<Profile>>], start: &[Option<Profile>]) -> Option<Property<u64>> {
+    let usual: Vec<Option<Profile>> = (0..start.len()).map(|step| usual(elsewhere, step)).collect();
+    let (large, small) = (limit(elsewhere, &usual, |p| p.large)?, limit(elsewhere, &usual, |p| p.small)?);
+    let differs = |(is, usual): (&Option<Profile>, &Option<Profile>)| match (is, usual) {
+        (Some(is), Some(usual)) => {
+            (is.large - usual.large).abs() > large || (is.small - usual.small).abs() > small
+        }
+        _ => false,
     };
-    let (large, small) = (centre(|p| p.large)?, centre(|p| p.small)?);
-    let differs = |p: &Profile| (p.large - large.0).abs() > large.1 || (p.small - small.0).abs() > small.1;
-    let special = start.iter().take_while(|(_, p)| differs(p)).count();
-    let speed = |p: &Profile| (large.0 - p.large).exp();
-    let inside: Vec<f64> = start[..special].iter().map(|(_, p)| speed(p)).collect();
+    let special = start.iter().zip(&usual).take_while(|pair| differs(*pair)).count();
+    let speeds: Vec<f64> = start
+        .iter()
+        .zip(&usual)
+        .take(special.max(1))
+        .filter_map(|(is, usual)| Some((usual.as_ref()?.large - is.as_ref()?.large).exp()))
+        .collect();
     let evidence = Evidence::by(
-        "the same writes of 64 and 4 KiB at each MiB of the first 16 MiB and at places elsewhere",
+        "the same writes of 64 and 4 KiB at each MiB of the first 16 MiB and, in the same order, of stretches elsewhere",
     )
-    .number("places elsewhere", references.len() as f64, "")
-    .number(
-        "speed at the start against elsewhere, 64 KiB",
-        median(&inside).unwrap_or(speed(&start.first()?.1)),
-        "",
-    )
-    .plot(plot(start, large.0, special));
+    .number("stretches elsewhere", elsewhere.len() as f64, "")
+    .number("speed at the start against elsewhere, 64 KiB", median(&speeds)?, "")
+    .plot(plot(start, &usual, special));
     Some(match special {
         0 => Property::none(0.97, evidence),
         n if n == start.len() => Property::at_least(REACH, 0.9, evidence),
@@ -119,19 +138,44 @@ fn conclude(references: &[Profile], start: &[(u64, Profile)]) -> Option<Property
     })
 }
 
-fn plot(start: &[(u64, Profile)], elsewhere: f64, special: usize) -> Plot {
-    let points = |pick: fn(&Profile) -> f64| {
-        start.iter().map(|(at, p)| (*at as f64, 1e3 * pick(p).exp())).collect::<Vec<_>>()
+/// What a step elsewhere is, in the median of the stretches.
+fn usual(elsewhere: &[Vec<Option<Profile>>], step: usize) -> Option<Profile> {
+    let there: Vec<Profile> = elsewhere.iter().filter_map(|walk| *walk.get(step)?).collect();
+    let middle = |pick: fn(&Profile) -> f64| median(&there.iter().map(pick).collect::<Vec<_>>());
+    Some(Profile { large: middle(|p| p.large)?, small: middle(|p| p.small)? })
+}
+
+/// How far a step may be from the usual: four times the spread elsewhere, over all steps.
+fn limit(
+    elsewhere: &[Vec<Option<Profile>>],
+    usual: &[Option<Profile>],
+    pick: fn(&Profile) -> f64,
+) -> Option<f64> {
+    let apart: Vec<f64> = elsewhere
+        .iter()
+        .flat_map(|walk| walk.iter().zip(usual))
+        .filter_map(|(is, usual)| Some(pick(is.as_ref()?) - pick(usual.as_ref()?)))
+        .collect();
+    let spread = deviation(&apart, 0.0)?;
+    Some((4.0 * spread.max(0.03)).max(LEAST.ln()))
+}
+
+fn plot(start: &[Option<Profile>], usual: &[Option<Profile>], special: usize) -> Plot {
+    let points = |profiles: &[Option<Profile>], pick: fn(&Profile) -> f64| {
+        let at =
+            |i: usize, p: &Option<Profile>| Some(((i as u64 * STEP) as f64, 1e3 * pick(p.as_ref()?).exp()));
+        profiles.iter().enumerate().filter_map(|(i, p)| at(i, p)).collect::<Vec<_>>()
     };
-    let level = vec![(0.0, 1e3 * elsewhere.exp()), (REACH as f64, 1e3 * elsewhere.exp())];
+    let series = |name: &str, points: Vec<(f64, f64)>| Series { name: name.to_owned(), points };
     Plot {
         title: "the same writes over the start of the card".to_owned(),
         x: Axis::new("address", "bytes", Scale::Linear),
         y: Axis::new("median of a write", "ms", Scale::Linear),
         series: vec![
-            Series { name: "64 KiB".to_owned(), points: points(|p| p.large) },
-            Series { name: "4 KiB".to_owned(), points: points(|p| p.small) },
-            Series { name: "64 KiB elsewhere".to_owned(), points: level },
+            series("64 KiB", points(start, |p| p.large)),
+            series("64 KiB elsewhere", points(usual, |p| p.large)),
+            series("4 KiB", points(start, |p| p.small)),
+            series("4 KiB elsewhere", points(usual, |p| p.small)),
         ],
         marks: (special > 0)
             .then(|| ((special as u64 * STEP) as f64, "end of the region".to_owned()))
@@ -144,18 +188,30 @@ fn plot(start: &[(u64, Profile)], elsewhere: f64, special: usize) -> Plot {
 mod tests {
     use super::*;
 
-    fn start(special: usize) -> Vec<(u64, Profile)> {
-        let at = |i: usize| Profile { large: if i < special { 0.7 } else { 0.0 }, small: 0.0 };
-        (0..16).map(|i| (i as u64 * STEP, at(i))).collect()
+    /// A walk over erase blocks of 4 MiB, in which steps out of order take longer; the first `special` are slow besides.
+    fn walk(special: usize) -> Vec<Option<Profile>> {
+        let at = |i: usize| {
+            let out_of_order = if i.is_multiple_of(4) { 0.0 } else { 0.9 };
+            Some(Profile { large: out_of_order + if i < special { 0.7 } else { 0.0 }, small: out_of_order })
+        };
+        (0..16).map(at).collect()
+    }
+
+    #[test]
+    fn a_card_that_is_too_small_is_not_said_to_be_forbidden() {
+        let why = |start, len| no_room(Region { start, len });
+        assert!(why(0, 24 * MIB).unwrap().contains("too few"));
+        assert!(why(MIB, 64 * MIB).unwrap().contains("outside"));
+        assert_eq!(why(0, 32 * MIB), None);
     }
 
     #[test]
     fn the_region_ends_where_writes_are_as_elsewhere() {
-        let elsewhere = [Profile { large: 0.0, small: 0.0 }; 6];
-        assert_eq!(conclude(&elsewhere, &start(8)).unwrap().value, Some(8 * MIB));
-        let whole = conclude(&elsewhere, &start(16)).unwrap();
+        let elsewhere = vec![walk(0); 3];
+        assert_eq!(conclude(&elsewhere, &walk(8)).unwrap().value, Some(8 * MIB));
+        let whole = conclude(&elsewhere, &walk(16)).unwrap();
         assert_eq!((whole.value, whole.bound), (None, Some(REACH)));
-        let none = conclude(&elsewhere, &start(0)).unwrap();
+        let none = conclude(&elsewhere, &walk(0)).unwrap();
         assert_eq!(none.status, cardscope_model::card_map::property::Status::None);
     }
 }

@@ -3,9 +3,8 @@
 
 use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::Region;
+use cardscope_model::units::MIB;
 use std::collections::VecDeque;
-
-const MIB: u64 = 1 << 20;
 
 /// The start of a card is left alone unless it is asked for: the first 4 to 16 MiB may be treated in a way of their own
 /// (flash-behaviour 1.2).
@@ -64,6 +63,11 @@ impl Ground {
     /// Bytes from the start of a place that lie in one erase block for sure.
     pub(super) fn inside(&self) -> u64 {
         if self.known { self.unit } else { self.unit.min(SURELY_INSIDE) }
+    }
+
+    /// Whether the bytes from `start` to `end` lie in it.
+    pub(super) fn holds(&self, start: u64, end: u64) -> bool {
+        start >= self.first && end <= self.first + self.bytes()
     }
 
     /// All bytes.

@@ -2,6 +2,7 @@
 //! the writes of 3.9). Whatever is overwritten is saved before, or may go; places are fresh ones, away from the card's
 //! start; what the limits leave no room for says so.
 
+mod axis;
 mod bench;
 mod cache;
 mod curve;
@@ -10,6 +11,7 @@ mod ground;
 mod open;
 mod page;
 mod queue;
+mod reader;
 mod span;
 mod tables;
 
@@ -22,11 +24,12 @@ use cardscope_model::card_map::property::{Property, Status};
 
 /// Each part that writes, in the order in which they run: the card's start comes last, since what lies there hurts most
 /// to lose, and the cache late, since filling it changes what everything after it costs.
-const PARTS: [Step; 7] = [
+const PARTS: [Step; 8] = [
     Step { part: Part::OpenBlocks, what: "open erase blocks", run: open::measure },
     Step { part: Part::PageWrites, what: "page and small writes", run: page::measure },
     Step { part: Part::WriteCurve, what: "writes by size", run: curve::measure },
     Step { part: Part::Span, what: "small writes by their span", run: span::measure },
+    Step { part: Part::Axis, what: "write speed over the addresses", run: axis::measure },
     Step { part: Part::Queue, what: "writes in a queue", run: queue::measure },
     Step { part: Part::Cache, what: "cache", run: cache::measure },
     Step { part: Part::Fat, what: "start of the card", run: fat::measure },

@@ -5,11 +5,10 @@ use super::bench::Bench;
 use crate::card::Piece;
 use crate::trouble::Stop;
 use cardscope_analysis::bend::{Bend, SizeTime, page};
-use cardscope_analysis::quantile::{median, median_deviation};
+use cardscope_analysis::quantile::{deviation, median, median_error};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
-
-const KIB: u64 = 1 << 10;
+use cardscope_model::units::KIB;
 
 /// Sizes tried, in KiB.
 const SIZES_KIB: [u64; 11] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96];
@@ -30,8 +29,8 @@ const ELSEWHERE: f64 = 0.4;
 /// Sizes that may go to a log of small writes (4 and 8 KiB on real cards), and larger ones, in KiB.
 const LOG_KIB: [u64; 4] = [4, 8, 16, 32];
 
-/// Writes out of order of each of those.
-const LOG_WRITES: usize = 6;
+/// Visits of each of those.
+const LOG_WRITES: usize = 4;
 
 /// Finds page and small-write log.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
@@ -68,8 +67,7 @@ fn by_size(bench: &mut Bench<'_, '_, '_>) -> Result<Vec<SizeTime>, Stop> {
         bench.write_all(&at(0).collect::<Vec<_>>())?;
         let times = bench.write_all(&(1..=rounds).flat_map(at).collect::<Vec<_>>())?;
         let Some(seconds) = median(&times) else { continue };
-        let spread = 1.4826 * median_deviation(&times, seconds).unwrap_or(0.0);
-        let error = 1.2533 * spread / (times.len() as f64).sqrt();
+        let error = median_error(deviation(&times, seconds).unwrap_or(0.0), times.len());
         found.push(SizeTime { bytes: size as f64, seconds, error });
     }
     found.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
@@ -138,11 +136,7 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
         return Ok(());
     };
     let before = bench.site.spent();
-    let mut found: Vec<(u64, f64)> = Vec::new();
-    for kib in LOG_KIB {
-        bench.afford(1.0)?;
-        found.extend(beyond(bench, limit, kib * KIB)?.map(|t| (kib * KIB, t)));
-    }
+    let found = beyond(bench, limit)?;
     let Some((_, large)) = found.last().copied() else { return Ok(()) };
     let evidence = found
         .iter()
@@ -159,19 +153,36 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
     Ok(())
 }
 
-/// Median of visits to more blocks than may be open, each of two writes out of order: the first may only open the block.
-fn beyond(bench: &mut Bench<'_, '_, '_>, limit: u32, size: u64) -> Result<Option<f64>, Stop> {
-    let Some(places) = bench.places(limit as usize + 1) else { return Ok(None) };
+/// Writes to more blocks than may be open, in turn, each visit two of them out of order: the first may only open the
+/// block. By size; the first round, of the smallest size, only opens the blocks.
+fn visits(places: &[u64]) -> Vec<(u64, [Piece; 2])> {
     // Steps of 13 in 23 places of 32 KiB: none follows another.
     let position = |turn: usize| (13 * (turn as u64 + 1)) % 23 * 32 * KIB;
-    let piece = |visit: usize, i: usize| Piece {
-        offset: places[visit % places.len()] + position(2 * (visit / places.len()) + i),
-        len: size as u32,
+    let opening = std::iter::repeat_n(LOG_KIB[0], places.len());
+    let sizes = opening.chain(LOG_KIB.into_iter().flat_map(|kib| [kib; LOG_WRITES])).map(|kib| kib * KIB);
+    let visit = |(visit, size): (usize, u64)| {
+        let (place, turn) = (places[visit % places.len()], 2 * (visit / places.len()));
+        let piece = |i: usize| Piece { offset: place + position(turn + i), len: size as u32 };
+        (size, [piece(0), piece(1)])
     };
-    // The first round only opens the blocks.
-    let all: Vec<Piece> =
-        (0..places.len() + LOG_WRITES).flat_map(|visit| [piece(visit, 0), piece(visit, 1)]).collect();
-    let times = bench.write_all(&all)?;
-    let visits: Vec<f64> = times.chunks_exact(2).map(|visit| visit.iter().sum()).collect();
-    Ok(visits.get(places.len()..).and_then(median))
+    sizes.enumerate().map(visit).collect()
+}
+
+/// Seconds of a visit, by size: the median.
+fn beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, Stop> {
+    let Some(places) = bench.places(limit as usize + 1) else { return Ok(Vec::new()) };
+    let visits = visits(&places);
+    // Saved together: put back by their addresses, each block is opened once.
+    bench.site.prepare(&visits.iter().flat_map(|(_, pieces)| *pieces).collect::<Vec<_>>())?;
+    let mut times: Vec<(u64, f64)> = Vec::new();
+    for (turn, (size, pieces)) in visits.into_iter().enumerate() {
+        bench.afford(1.0)?;
+        let both = bench.write_all(&pieces)?;
+        if turn >= places.len() && both.len() == pieces.len() {
+            times.push((size, both.iter().sum()));
+        }
+    }
+    let of =
+        |size: u64| median(&times.iter().filter(|(s, _)| *s == size).map(|(_, t)| *t).collect::<Vec<_>>());
+    Ok(LOG_KIB.iter().filter_map(|kib| Some((kib * KIB, of(kib * KIB)?))).collect())
 }

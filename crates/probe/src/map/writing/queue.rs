@@ -5,6 +5,7 @@ use super::bench::{Bench, LARGEST};
 use super::span::{SMALL, places};
 use crate::trouble::Stop;
 use cardscope_analysis::estimate::estimate;
+use cardscope_engine::target::Direction;
 use cardscope_model::card_map::property::{Evidence, Property, Status};
 use cardscope_model::finding::{Finding, Weight};
 
@@ -17,8 +18,17 @@ const SLICE: usize = 128;
 /// Pairs of slices, in the order A B B A.
 const PAIRS: usize = 4;
 
-/// Slices of a card that takes longer than this for one are shortened.
+/// The least that are compared where the time ends before.
+const LEAST_PAIRS: usize = 2;
+
+/// Writes of one slice without a queue: 64 of a card that keeps its speed.
+const ONE_SLICE: usize = 64;
+
+/// In a slice no write begins after so many seconds.
 const SLICE_SECONDS: f64 = 2.0;
+
+/// A queue that takes so many times as long to come to its end was filled once too often already.
+const HALTED: f64 = 4.0;
 
 /// Below this gain, and surely below [`FAKE_FOR_SURE`], the queue is a fake.
 const FAKE: f64 = 0.5;
@@ -45,26 +55,7 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     };
     let span = span.min(bench.ground.bytes());
     let Some(start) = bench.ground.span(span, &mut bench.site.random) else { return Ok(()) };
-    let area = (start, span);
-    // The first writes pay for what the span before left open.
-    slice(bench, area, 1, 8)?;
-    let Some(alone) = slice(bench, area, 1, 16)? else { return Ok(()) };
-    bench.afford(4.0 * SLICE_SECONDS)?;
-    let Some(few) = slice(bench, area, DEPTH, 2 * DEPTH as usize)? else { return Ok(()) };
-    let n = |rate: f64, least: usize| ((rate * SLICE_SECONDS) as usize).clamp(least, SLICE);
-    let (n_one, n_many) = (n(alone, 8), n(few, 2 * DEPTH as usize));
-    let pairs = if few * 20.0 < f64::from(DEPTH) { 2 } else { PAIRS };
-    let (mut one, mut many) = (Vec::new(), Vec::new());
-    for pair in 0..pairs {
-        for first in [true, false] {
-            // A B, then B A: what drifts meets both alike.
-            if first == (pair % 2 == 0) {
-                one.extend(slice(bench, area, 1, n_one)?);
-            } else {
-                many.extend(slice(bench, area, DEPTH, n_many)?);
-            }
-        }
-    }
+    let Some((one, many)) = rates(bench, (start, span))? else { return Ok(()) };
     let logs: Vec<f64> = one.iter().zip(&many).map(|(a, b)| (b / a).ln()).collect();
     let Some(e) = estimate(&logs) else { return Ok(()) };
     let ci = e.ci95.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]).map(f64::exp);
@@ -78,22 +69,92 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Writes per second of `n` writes with `depth` in flight; of those with a queue only while it was full.
+/// Writes a second in each slice, at depth 1 and at the full depth.
+type Rates = (Vec<f64>, Vec<f64>);
+
+/// Writes per second one at a time and with a queue, pair by pair; `None` where nothing could be timed.
+fn rates(bench: &mut Bench<'_, '_, '_>, area: (u64, u64)) -> Result<Option<Rates>, Stop> {
+    // The first writes pay for what the span before left open.
+    slice(bench, area, 1)?;
+    bench.afford(4.0 * SLICE_SECONDS)?;
+    let Some(alone) = slice(bench, area, 1)? else { return Ok(None) };
+    let Some(first) = slice(bench, area, DEPTH)? else { return Ok(None) };
+    if first.seconds > HALTED * SLICE_SECONDS {
+        return halted(bench, area, &alone, &first).map(Some);
+    }
+    let (mut one, mut many) = (Vec::new(), Vec::new());
+    for pair in 0..PAIRS {
+        for depth in if pair % 2 == 0 { [1, DEPTH] } else { [DEPTH, 1] } {
+            let expected = if depth == 1 { alone.seconds } else { first.seconds };
+            // What was compared before the time is up still holds.
+            if pair >= LEAST_PAIRS && !bench.site.has_time(expected) {
+                one.truncate(many.len());
+                many.truncate(one.len());
+                return Ok(Some((one, many)));
+            }
+            bench.afford(expected)?;
+            let rate = slice(bench, area, depth)?.map(|s| s.rate(s.ends.len() > 2 * DEPTH as usize));
+            if depth == 1 {
+                one.extend(rate)
+            } else {
+                many.extend(rate)
+            };
+        }
+    }
+    Ok(Some((one, many)))
+}
+
+/// A card that all but halts takes minutes for a queue once filled: its ends are compared in groups, and the queue is
+/// not filled again.
+fn halted(
+    bench: &mut Bench<'_, '_, '_>,
+    area: (u64, u64),
+    alone: &Slice,
+    first: &Slice,
+) -> Result<(Vec<f64>, Vec<f64>), Stop> {
+    let (mut one, mut last) = (vec![alone.rate(false)], 0.0);
+    let groups = first.ends.chunks_exact(first.ends.len() / PAIRS).take(PAIRS);
+    let many = groups.filter_map(|group| {
+        let began = std::mem::replace(&mut last, *group.last()?);
+        Some(group.len() as f64 / (last - began))
+    });
+    let many: Vec<f64> = many.filter(|rate| rate.is_finite()).collect();
+    while one.len() < many.len() && bench.site.has_time(alone.seconds) {
+        let Some(again) = slice(bench, area, 1)? else { break };
+        one.push(again.rate(false));
+    }
+    Ok((one, many))
+}
+
+/// Ends of the writes of a slice, in seconds since its begin.
+struct Slice {
+    ends: Vec<f64>,
+    seconds: f64,
+}
+
+impl Slice {
+    /// Writes per second; `full` leaves out those before the queue was full.
+    fn rate(&self, full: bool) -> f64 {
+        let skip = if full { DEPTH as usize } else { 0 };
+        let began = if skip == 0 { 0.0 } else { self.ends[skip - 1] };
+        (self.ends.len() - skip) as f64 / (self.seconds - began)
+    }
+}
+
+/// Writes with `depth` in flight, none of them begun after [`SLICE_SECONDS`].
 fn slice(
     bench: &mut Bench<'_, '_, '_>,
     (start, span): (u64, u64),
     depth: u32,
-    n: usize,
-) -> Result<Option<f64>, Stop> {
+) -> Result<Option<Slice>, Stop> {
     bench.site.shape(SMALL, depth)?;
-    let pieces = places(bench, start, span, n);
+    let pieces = places(bench, start, span, if depth == 1 { ONE_SLICE } else { SLICE });
     bench.site.prepare(&pieces)?;
-    let mut ends: Vec<f64> = Vec::with_capacity(n);
-    bench.site.write_course(pieces, |_, end| ends.push(end))?;
-    let skip = if depth > 1 { ends.len().min(depth as usize) } else { 0 };
-    let began = if skip == 0 { 0.0 } else { ends[skip - 1] };
-    let (count, last) = (ends.len() - skip, ends.last().copied().unwrap_or(0.0));
-    Ok((count > 0 && last > began).then(|| count as f64 / (last - began)))
+    let mut ends: Vec<f64> = Vec::with_capacity(SLICE);
+    let mut next = pieces.into_iter();
+    bench.site.course_for(Direction::Write, SLICE_SECONDS, &mut next, |_, end| ends.push(end))?;
+    let seconds = ends.last().copied().unwrap_or(0.0);
+    Ok((ends.len() >= PAIRS && seconds > 0.0).then_some(Slice { ends, seconds }))
 }
 
 /// What a queue gains.

@@ -7,8 +7,7 @@ use crate::trouble::Stop;
 use cardscope_analysis::estimate::estimate;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
-
-const MIB: u64 = 1 << 20;
+use cardscope_model::units::MIB;
 
 /// A small write.
 pub(super) const SMALL: u32 = 4096;
@@ -23,8 +22,12 @@ const WRITES: usize = 600;
 /// One span ends after so many seconds, where each write closes a block.
 const MOST_SECONDS: f64 = 3.0;
 
-/// Writes saved in one go.
+/// Writes saved in one go: few at first, and where each takes long.
 const BATCH: usize = 32;
+const FIRST_BATCH: usize = 8;
+
+/// Seconds of a write that takes long: a batch of those would take longer than a span may.
+const SLOW_WRITE: f64 = 0.05;
 
 /// A span over which writes take so many times as long on the mean does not keep their speed.
 const SLOWER: f64 = 1.6;
@@ -49,6 +52,10 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     for bytes in [smallest].into_iter().chain(SPANS).filter(|bytes| *bytes <= most) {
         bench.afford(1.0)?;
         found.extend(over(bench, bytes)?);
+        // A wider span is no faster again.
+        if slow_anywhere(&found, in_order(bench)) || found.iter().any(|s| is_slower(s, &found[0])) {
+            break;
+        }
     }
     let evidence = evidence(&found).cost(bench.site.cost_since(before));
     bench.into.random_write_span_bytes = conclude(&found, in_order(bench), evidence);
@@ -66,7 +73,8 @@ fn over(bench: &mut Bench<'_, '_, '_>, bytes: u64) -> Result<Option<Spanned>, St
     let began = bench.site.seconds();
     let mut times = Vec::with_capacity(WRITES);
     while times.len() < WRITES && bench.site.seconds() - began < MOST_SECONDS {
-        let pieces = places(bench, start, bytes, if times.is_empty() { 8 } else { BATCH });
+        let slow = times.is_empty() || bench.site.seconds() - began > SLOW_WRITE * times.len() as f64;
+        let pieces = places(bench, start, bytes, if slow { FIRST_BATCH } else { BATCH });
         let found = bench.write_all(&pieces)?;
         if found.is_empty() {
             break;
@@ -86,15 +94,23 @@ pub(super) fn places(bench: &mut Bench<'_, '_, '_>, start: u64, bytes: u64, n: u
         .collect()
 }
 
+/// Whether even the smallest span is slow.
+fn slow_anywhere(found: &[Spanned], in_order: Option<f64>) -> bool {
+    found.first().zip(in_order).is_some_and(|(first, t)| first.mean_s > SLOW_ANYWHERE * t)
+}
+
+fn is_slower(s: &Spanned, first: &Spanned) -> bool {
+    s.mean_s > SLOWER * first.mean_s && s.low_s > first.mean_s
+}
+
 fn conclude(found: &[Spanned], in_order: Option<f64>, evidence: Evidence) -> Property<u64> {
     let (Some(first), Some(last)) = (found.first(), found.last()) else {
         return Property::not_tested("what may be written to is too small for two spans");
     };
-    if in_order.is_some_and(|t| first.mean_s > SLOW_ANYWHERE * t) {
+    if slow_anywhere(found, in_order) {
         return Property::none(0.9, evidence);
     }
-    let slower = |s: &&Spanned| s.mean_s > SLOWER * first.mean_s && s.low_s > first.mean_s;
-    match found.iter().position(|s| slower(&s)) {
+    match found.iter().position(|s| is_slower(s, first)) {
         Some(i) => Property::measured(found[i - 1].bytes, 0.9, evidence),
         None => Property::at_least(last.bytes, 0.9, evidence),
     }

@@ -2,13 +2,13 @@
 //! first erase blocks, open-au in order and at random. Rows that would take too long are left out, largest sizes first
 //! as there.
 
+use super::super::lfsr::lfsr;
 use super::bench::Bench;
 use crate::card::Piece;
 use crate::trouble::Stop;
 use cardscope_model::card_map::FlashbenchTable;
+use cardscope_model::units::MIB;
 use std::collections::BTreeMap;
-
-const MIB: u64 = 1 << 20;
 
 /// flashbench's defaults: smallest block of a row, columns of find-fat, erase block.
 const SMALLEST: u64 = 16 << 10;
@@ -136,44 +136,4 @@ fn push(bench: &mut Bench<'_, '_, '_>, kind: &str, parameters: &[(&str, u64)], r
     }
     let parameters: BTreeMap<String, u64> = parameters.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
     bench.into.tables.push(FlashbenchTable { kind: kind.to_owned(), parameters, rows });
-}
-
-/// Feedback taps of a shift register of 8 to 16 bits with the full period, lowest bits first.
-const TAPS: [u16; 9] = [0x1d, 0x11, 0x09, 0x05, 0x53, 0x1b, 0x2b, 0x03, 0x2d];
-
-/// The numbers below `n` in the pseudo-random order of flashbench: a shift register as wide as `n` and at least 8 bits,
-/// from the state 0xace1 on, without those from `n` on, with 0 once.
-fn lfsr(n: u64) -> Vec<u64> {
-    let width = (64 - n.saturating_sub(1).leading_zeros()).clamp(8, 16);
-    let mask = (1u32 << width) - 1;
-    let taps = u32::from(TAPS[width as usize - 8]);
-    let first = mask & 0xace1;
-    let mut state = first;
-    let mut order = vec![0];
-    loop {
-        if u64::from(state) < n {
-            order.push(u64::from(state));
-        }
-        let bit = (state & taps).count_ones() & 1;
-        state = state >> 1 | bit << (width - 1);
-        if state == first || order.len() as u64 >= n {
-            break;
-        }
-    }
-    order
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_shift_register_visits_every_number_once() {
-        for n in [1, 2, 3, 5, 6, 64, 256, 257, 1000, 1024, 4096, 10_000, 65_536] {
-            let mut order = lfsr(n);
-            assert_eq!(order.len() as u64, n, "{n}");
-            order.sort_unstable();
-            assert_eq!(order, (0..n).collect::<Vec<_>>(), "{n}");
-        }
-    }
 }

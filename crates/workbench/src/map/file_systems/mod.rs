@@ -2,10 +2,15 @@
 //!
 //! The file system is made by its own mkfs on a sparse picture in memory, as `format` does, and its bytes are written
 //! by us while we hold the card. Only for mounting it is let go of; then it must be the same coming of the same device
-//! that the guards let pass, before and after. Whatever happens, it is unmounted.
+//! of the same size that the guards let pass: before the mount, and again before anything is written through it. What
+//! remains is the moment between the first look and the mount: a card that is put in right then is mounted, and a kernel
+//! may replay its journal, before the second look sees that it is another one and lets go of it. Nothing of ours is
+//! written to it. Whatever happens, what was mounted is unmounted, and no half of a file system stays behind.
 
 mod kind;
 mod mounting;
+#[cfg(test)]
+mod tests;
 
 use super::{Made, Request};
 use crate::consent::DataKept;
@@ -18,12 +23,13 @@ use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::card_map::Tried;
+use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::MIB;
 use cardscope_probe::card::{Card, pieces};
 use cardscope_probe::map::discard::{self, left_out};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::{Limits, Site};
-use cardscope_probe::trouble::Stop;
+use cardscope_probe::trouble::{Stop, Trouble};
 use kind::{KINDS, Kind};
 use mounting::Mounted;
 use std::fs::File;
@@ -106,9 +112,13 @@ impl<'a> Trial<'a> {
                 "only a block device can be mounted, and {target} is none (an image becomes one with losetup)"
             ));
         }
+        let held = BlockDevice::find(&System::host(), target);
         drop(opened);
         let clearance = guard::check(&System::host(), target).map_err(|refusal| refusal.to_string())?;
-        Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt })
+        let trial = Trial { target, clearance, bytes: bytes.min(PART), interrupt };
+        // What the user gave up is the card that was held until now.
+        trial.is(held)?;
+        Ok(trial)
     }
 
     fn one(&self, kind: &Kind, listener: &mut dyn Listener, made: &mut Made) -> Result<Tried, Failure> {
@@ -123,19 +133,28 @@ impl<'a> Trial<'a> {
             None,
             None,
         );
-        let mut opened = self.hold()?;
-        self.put(&picture, &mut opened, made)?;
+        let mut opened = self.hold(self.interrupt)?;
+        let put = self.put(&picture, &mut opened, made);
         drop(opened);
-        let tried = match self.mount(kind) {
-            Ok(mounted) => self.write(kind, &mounted, &mut watch, made).and_then(|tried| {
-                mounted.unmount().map_err(Failure::io)?;
-                Ok(tried)
-            }),
-            Err(why) => Ok(left_out(kind.name, &why)),
+        // From here on something of a file system stands on the card: it is blanked on every way out.
+        let tried = put.and_then(|()| self.mounted(kind, &mut watch, made));
+        // Their own interrupt: this is done after Ctrl-C too.
+        let own = Interrupt::default();
+        let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, made));
+        if let Err(failure) = &blanked {
+            made.report.findings.push(stays(kind, failure));
+        }
+        tried.and_then(|tried| blanked.map(|()| tried))
+    }
+
+    fn mounted(&self, kind: &Kind, watch: &mut Watching<'_>, made: &mut Made) -> Result<Tried, Failure> {
+        let mounted = match self.mount(|path| Mounted::new(path, kind.name)) {
+            Ok(mounted) => mounted,
+            Err(why) => return Ok(left_out(kind.name, &why)),
         };
-        let mut opened = self.hold()?;
-        self.blank(&mut opened, made)?;
-        tried
+        let tried = self.write(kind, &mounted, watch, made)?;
+        mounted.unmount().map_err(Failure::io)?;
+        Ok(tried)
     }
 
     /// The file system as its mkfs makes it; why not, where this machine has none.
@@ -149,15 +168,18 @@ impl<'a> Trial<'a> {
     }
 
     /// Opens the card again, exclusively and past the guards, and makes sure that it is still the one of before.
-    fn hold(&self) -> Result<Opened, Failure> {
-        let opened = opening::open_to_restore(self.target, &mut DataKept, self.interrupt)?;
+    fn hold(&self, interrupt: &Interrupt) -> Result<Opened, Failure> {
+        let opened = opening::open_to_restore(self.target, &mut DataKept, interrupt)?;
         self.still_the_same().map_err(Failure::Io)?;
         Ok(opened)
     }
 
     /// By number, coming and size, which the kernel tells of a device that is held too.
     fn still_the_same(&self) -> Result<(), String> {
-        let now = BlockDevice::find(&System::host(), self.target);
+        self.is(BlockDevice::find(&System::host(), self.target))
+    }
+
+    fn is(&self, now: Option<BlockDevice>) -> Result<(), String> {
         let was = &self.clearance;
         let same = now.is_some_and(|now| {
             (now.number(), now.sequence(), now.bytes()) == (was.number, was.sequence, Some(was.bytes))
@@ -171,40 +193,42 @@ impl<'a> Trial<'a> {
     fn put(&self, picture: &File, opened: &mut Opened, made: &mut Made) -> Result<(), Failure> {
         let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, 1)?;
         let began = card.seconds();
-        card.discard(0, card.bytes())?;
-        let done = mounting::extents(picture, self.bytes)
-            .map_err(Failure::io)
-            .and_then(|extents| copy(picture, &extents, &mut card));
-        card.flush()?;
+        let done = self.copy_all(picture, &mut card);
+        let flushed = card.flush();
         super::document::count(&mut made.report, &mut card, began);
-        done
+        done.and(flushed.map_err(Failure::from))
     }
 
-    /// No half of a file system stays behind.
-    fn blank(&self, opened: &mut Opened, made: &mut Made) -> Result<(), Failure> {
-        // Its own interrupt: this is done after Ctrl-C too.
-        let own = Interrupt::default();
-        let mut card = Card::new(opened.target.as_mut(), &own, BLOCK, 1)?;
+    fn copy_all(&self, picture: &File, card: &mut Card<'_>) -> Result<(), Failure> {
+        card.discard(0, card.bytes())?;
+        let extents = mounting::extents(picture, self.bytes).map_err(Failure::io)?;
+        copy(picture, &extents, card)
+    }
+
+    /// No half of a file system stays behind: its first and its last blocks, by which it is known.
+    fn blank(&self, opened: &mut Opened, own: &Interrupt, made: &mut Made) -> Result<(), Failure> {
+        let mut card = Card::new(opened.target.as_mut(), own, BLOCK, 1)?;
         let began = card.seconds();
         let nothing = vec![0; BLOCK as usize];
-        for at in [0, self.bytes - u64::from(BLOCK)] {
-            card.write_bytes(at, &nothing)?;
-        }
-        card.flush()?;
+        let done = [0, self.bytes - u64::from(BLOCK)]
+            .into_iter()
+            .try_for_each(|at| taken(card.write_bytes(at, &nothing)?));
+        let flushed = card.flush();
         super::document::count(&mut made.report, &mut card, began);
-        Ok(())
+        done.and(flushed.map_err(Failure::from))
     }
 
-    fn mount(&self, kind: &Kind) -> Result<Mounted, String> {
+    /// Mounts the card, and lets go of it again unless it is the one that the guards let pass.
+    fn mount(&self, mounting: impl FnOnce(&Path) -> Result<Mounted, String>) -> Result<Mounted, String> {
         self.still_the_same()?;
-        let mounted = Mounted::new(&self.clearance.path, kind.name)?;
-        // The kernel's own word for what was mounted: the number of its device.
-        match (mounted.device(), self.clearance.number) {
-            (Some(there), Some(wanted)) if there != wanted => {
-                Err("another device was mounted than before".to_owned())
-            }
-            _ => Ok(mounted),
+        let mounted = mounting(&self.clearance.path)?;
+        // The kernel's own word for what was mounted, then that no other card came between the two looks: while it is
+        // mounted, its number is not given to another.
+        if mounted.device().is_none() || mounted.device() != self.clearance.number {
+            return Err("another device was mounted than before; nothing was written to it".to_owned());
         }
+        self.still_the_same()?;
+        Ok(mounted)
     }
 
     /// The same small writes as on the bare card, in a file of our own.
@@ -238,12 +262,26 @@ fn copy(picture: &File, extents: &[(u64, u64)], card: &mut Card<'_>) -> Result<(
         card.go_on().map_err(|stop: Stop| Failure::from(stop))?;
         bytes.resize(piece.len as usize, 0);
         picture.read_exact_at(&mut bytes, piece.offset).map_err(Failure::io)?;
-        if let Some(trouble) = card.write_bytes(piece.offset, &bytes)?.first() {
-            return Err(Failure::Io(format!(
-                "the card refused to take {} bytes at {} twice ({})",
-                trouble.len, trouble.offset, trouble.reason
-            )));
-        }
+        taken(card.write_bytes(piece.offset, &bytes)?)?;
     }
     Ok(())
+}
+
+/// A write that failed twice ends a trial.
+fn taken(troubles: Vec<Trouble>) -> Result<(), Failure> {
+    match troubles.first() {
+        None => Ok(()),
+        Some(trouble) => Err(Failure::Io(format!(
+            "the card refused to take {} bytes at {} twice ({})",
+            trouble.len, trouble.offset, trouble.reason
+        ))),
+    }
+}
+
+/// What is said where a trial's file system could not be blanked.
+fn stays(kind: &Kind, failure: &Failure) -> Finding {
+    let claim = format!("something of the {} that was tried stays on the card", kind.name);
+    Finding::new("file-system-stays", Weight::Hint, 1.0, &claim)
+        .because("why it could not be blanked", failure)
+        .advise("`wipefs -a` takes it away, as does any mkfs")
 }

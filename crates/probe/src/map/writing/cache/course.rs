@@ -9,9 +9,8 @@ use cardscope_analysis::drop::{Chunk, Fall, fall};
 use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::property::Evidence;
 use cardscope_model::finding::Finding;
+use cardscope_model::units::MIB;
 use std::time::Duration;
-
-const MIB: u64 = 1 << 20;
 
 /// Smallest chunk (flash-behaviour 3.6), and the largest.
 const CHUNK: (u64, u64) = (16 * MIB, 1024 * MIB);
@@ -40,6 +39,8 @@ pub(super) enum End {
     Bytes,
     /// The time is up.
     Time,
+    /// The card takes no writes any more.
+    Failed,
 }
 
 /// A course under way.
@@ -48,8 +49,10 @@ pub(super) struct Course {
     start: u64,
     len: u64,
     most: u64,
-    /// Bytes written; beyond `len` it goes round again.
+    /// Place of the next write; beyond `len` it goes round again.
     at: u64,
+    /// Bytes that were written.
+    written: u64,
     chunks: Vec<Chunk>,
     /// First chunk of the level that holds now: heat begins a new one.
     level_from: usize,
@@ -60,13 +63,16 @@ pub(super) struct Course {
 
 impl Course {
     pub(super) fn new(bench: &mut Bench<'_, '_, '_>, most: u64) -> Self {
-        let len = most.min(bench.ground.bytes()) / MIB * MIB;
+        // In whole MiB: the last write must not end in the midst of a sector.
+        let most = most / MIB * MIB;
+        let len = most.min(bench.ground.bytes() / MIB * MIB);
         let start = bench.ground.span(len, &mut bench.site.random).unwrap_or(bench.site.region.start);
         Course {
             start,
             len,
             most,
             at: 0,
+            written: 0,
             chunks: Vec::new(),
             level_from: 0,
             bytes_from: 0,
@@ -75,9 +81,14 @@ impl Course {
         }
     }
 
-    /// Bytes written so far.
+    /// Bytes written so far; what failed does not count.
     pub(super) fn written(&self) -> u64 {
-        self.at
+        self.written
+    }
+
+    /// True where every byte that was to be written is.
+    pub(super) fn is_complete(&self) -> bool {
+        self.written >= self.most
     }
 
     /// Writes until something ends it.
@@ -88,13 +99,13 @@ impl Course {
                 return Ok(End::Time);
             }
             if self.write_chunk(bench)?.is_none() {
-                return Ok(End::Bytes);
+                return Ok(End::Failed);
             }
             if self.chunks.len().is_multiple_of(LOOK_EVERY) {
                 self.look(bench)?;
             }
             let seconds = bench.site.seconds();
-            bench.site.watch.progress(self.at, seconds);
+            bench.site.watch.progress(self.written, seconds);
             let Some(mut found) = fall(&self.chunks[self.level_from..]) else { continue };
             self.look(bench)?;
             found.bytes += self.bytes_from as f64;
@@ -104,7 +115,7 @@ impl Course {
             }
             self.heat.note(found);
             self.level_from = self.chunks.len();
-            self.bytes_from = self.at;
+            self.bytes_from = self.written;
         }
         Ok(End::Bytes)
     }
@@ -162,6 +173,7 @@ impl Course {
             if let Some(seconds) = bench.site.write(piece)? {
                 self.stalls.add(piece.offset, f64::from(piece.len), seconds);
                 chunk.bytes += f64::from(piece.len);
+                self.written += u64::from(piece.len);
                 chunk.seconds += seconds;
             }
         }
@@ -176,7 +188,7 @@ impl Course {
     /// Probe reads in what was written, and what the card says of its heat.
     fn look(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         let look = Look::at(bench, self.start, self.at.min(self.len))?;
-        self.heat.add(look.after(self.at));
+        self.heat.add(look.after(self.written));
         Ok(())
     }
 
@@ -190,7 +202,7 @@ impl Course {
             "writes in order in chunks of 16 MiB and more, a 200th of what is written; a fall by 15 % that lasts, with \
              probe reads and the card's heat to tell throttling apart",
         )
-        .number("written", self.at as f64, "bytes")
+        .number("written", self.written as f64, "bytes")
         .number("median speed", median(&rates).unwrap_or(0.0), "MB/s");
         self.heat.evidence(evidence)
     }

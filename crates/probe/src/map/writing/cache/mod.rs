@@ -5,22 +5,26 @@ mod course;
 mod heat;
 mod stalls;
 
-use super::bench::Bench;
+use super::bench::{Bench, LARGEST};
+use crate::map::discard;
 use crate::trouble::Stop;
 use cardscope_analysis::drop::Fall;
 use cardscope_analysis::quantile::median;
+use cardscope_model::card_map::advice::AS_IT_WAS;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::units::MIB;
 use course::{Course, End};
 use std::time::Duration;
-
-const MIB: u64 = 1 << 20;
 
 /// What less than this is written through says nothing of a cache.
 const LEAST: u64 = 64 * MIB;
 
 /// A card is left alone so long before, so that it can empty its cache of what the parts before wrote.
 const REST: Duration = Duration::from_secs(60);
+
+/// Less than this is too little for a fall to show, a dozen chunks and those before it: then a rest gains nothing.
+const LEAST_FOR_AN_END: u64 = 256 * MIB;
 
 /// So much of what may be written to is written at most, in per cent.
 const ROUND_PERCENT: u64 = 115;
@@ -32,22 +36,26 @@ const RECOVERY: Duration = Duration::from_secs(30);
 const CHUNKS_AFTER: usize = 16;
 const CHUNKS_RECOVERED: usize = 8;
 
+/// A card that takes no write at all.
+const NO_WRITE: &str = "no write of it succeeded";
+
 /// Writes until the cache ends, or the bytes that may be written do.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     // Once round and a little more: a cache may be as large as nearly all of the card.
-    let round = bench.ground.bytes() / 100 * ROUND_PERCENT;
+    let round = bench.ground.bytes() / 100 * ROUND_PERCENT / MIB * MIB;
     let most = bench.options.max_cache_bytes.min(round);
-    if most < LEAST {
-        let why = format!("only {most} bytes may be written for it, too few to see a cache end");
+    if most < LEAST || !bench.site.may_write(LEAST) {
+        let least = LEAST / MIB;
+        let why = format!("less than {least} MiB may be written for it, too little to see a cache end");
         bench.into.slc_cache_bytes = Property::not_tested(why.clone());
         bench.into.after_cache_mb_s = Property::not_tested(why);
         return Ok(());
     }
-    bench.afford(REST.as_secs_f64() + 5.0)?;
+    let rest = if most < LEAST_FOR_AN_END { Duration::ZERO } else { REST };
+    bench.afford(rest.as_secs_f64() + 5.0)?;
     let before = bench.site.spent();
-    // A cache that takes what is free is judged on an empty card, where what stands on it may go.
-    bench.site.discard(bench.site.region.start, bench.site.region.len)?;
-    bench.site.idle(REST);
+    empty(bench)?;
+    bench.site.idle(rest);
     let whole = most == round;
     let mut course = Course::new(bench, most);
     let end = course.run(bench)?;
@@ -63,19 +71,45 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             let level = median(&after).unwrap_or(fall.after);
             bench.into.after_cache_mb_s = Property::measured(level / 1e6, confidence, evidence);
         }
-        End::Bytes if whole && bench.is_whole_card() => {
+        End::Bytes if whole && bench.is_whole_card() && course.is_complete() => {
             let evidence = evidence.plot(plot(&course, None)).cost(bench.site.cost_since(before));
             bench.into.slc_cache_bytes = Property::none(0.97, evidence.clone());
             bench.into.after_cache_mb_s = Property::none(0.97, evidence);
         }
-        End::Bytes | End::Time => {
+        End::Failed if course.written() == 0 => {
+            bench.into.slc_cache_bytes = Property::not_tested(NO_WRITE);
+            bench.into.after_cache_mb_s = Property::not_tested(NO_WRITE);
+        }
+        End::Bytes | End::Time | End::Failed => {
             let evidence = evidence.plot(plot(&course, None)).cost(bench.site.cost_since(before));
             bench.into.slc_cache_bytes = Property::at_least(course.written(), 0.95, evidence);
-            let why = format!("no end of a cache was seen in {} MB written", course.written() / 1_000_000);
+            let mb = course.written() / 1_000_000;
+            let why = match end {
+                End::Failed => {
+                    format!("the card took no more writes after {mb} MB, and no end of a cache was seen")
+                }
+                _ => format!("no end of a cache was seen in {mb} MB written"),
+            };
             bench.into.after_cache_mb_s = Property::not_tested(why);
         }
     }
     bench.into.findings.extend(course.findings());
+    Ok(())
+}
+
+/// A cache that takes what is free is judged on an empty card, where what stands on it may go. Small writes are timed
+/// before, since nothing can be learnt any more of the card as it was. In a directory discard would take the test file's
+/// own blocks away from it.
+fn empty(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    if bench.site.keeps_data() || !bench.options.card_addresses {
+        return Ok(());
+    }
+    let beside = discard::seconds() + REST.as_secs_f64() + 5.0;
+    if bench.site.has_time(beside) && bench.site.may_write(discard::most_written() + LEAST) {
+        bench.into.small_writes = Some(discard::small_writes(bench.site, AS_IT_WAS)?);
+        bench.site.shape(LARGEST, 1)?;
+    }
+    bench.site.discard(bench.site.region.start, bench.site.region.len)?;
     Ok(())
 }
 

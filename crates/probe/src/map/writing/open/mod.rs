@@ -15,7 +15,8 @@ use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
 use course::{Course, Order};
 use judge::judge;
-use search::{BLOCK, Found, MOST, search};
+pub(super) use search::BLOCK;
+use search::{Found, MOST, search};
 
 /// A write that is slow by itself, whatever is open: so many times one in order.
 const OUT_OF_ORDER: f64 = 4.0;
@@ -26,12 +27,12 @@ const SAME: f64 = 1.15;
 /// Finds both limits, and what closing a block copies.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let before = bench.site.spent();
-    let mut linear = search(bench, Order::Linear, None)?;
+    let mut linear = search(bench, Order::Linear, None, None)?;
     let cost = bench.site.cost_since(before);
     // Kept before the next part, which the limits may cut off.
     bench.into.open_blocks.linear = property(&linear, Order::Linear, cost);
     let before = bench.site.spent();
-    let mut random = search(bench, Order::Random, Some(&linear.single))?;
+    let mut random = search(bench, Order::Random, Some(&linear.single), linear.limit)?;
     correct(bench, &mut linear, &mut random)?;
     let cost_of_random = bench.site.cost_since(before);
     bench.into.open_blocks.linear = property(&linear, Order::Linear, cost);

@@ -11,7 +11,7 @@ pub(super) const MOST: u32 = 32;
 
 /// Bytes of a write: whole pages of every size up to 48 KiB, so that each position costs the same; none of the "small"
 /// ones that some cards put elsewhere (up to 8 KiB); below the 120 KiB at which readers cut.
-pub(super) const BLOCK: u32 = 48 << 10;
+pub(in crate::map::writing) const BLOCK: u32 = 48 << 10;
 
 /// Every write dearer by this is a soft limit; SanDisk cards show 2 to 5 times.
 const SOFT: f64 = 1.25;
@@ -58,11 +58,12 @@ impl Found {
     }
 }
 
-/// Searches, with `usual` times to hold rounds of a single block against where there are such.
+/// Searches, with `usual` times to hold rounds of a single block against, and the limit in order, where there are such.
 pub(super) fn search(
     bench: &mut Bench<'_, '_, '_>,
     order: Order,
     usual: Option<&[f64]>,
+    limit: Option<u32>,
 ) -> Result<Found, Stop> {
     let mut found = Found::default();
     let course = |n| Course { n, block: BLOCK, order };
@@ -78,7 +79,7 @@ pub(super) fn search(
     let mut free = 1;
     let mut over = None;
     while over.is_none() && free < MOST {
-        let n = free * 2;
+        let n = next(free, limit);
         match round(bench, &mut found, course(n))? {
             None => break,
             Some(true) => over = Some(n),
@@ -97,6 +98,16 @@ pub(super) fn search(
     found.graded = found.round(over).is_none_or(|r| !r.is_sharp());
     found.limit = (!found.graded).then_some(free);
     Ok(found)
+}
+
+/// Blocks of the next round: twice as many, but no card keeps more open out of order than in order, so the limit in
+/// order and one block more are tried as soon as the usual is known.
+fn next(free: u32, limit: Option<u32>) -> u32 {
+    match limit {
+        Some(limit) if free > 1 && free < limit => limit,
+        Some(limit) if free == limit => limit + 1,
+        _ => free * 2,
+    }
 }
 
 /// One round: whether it is over the limit. `None` where there are not so many fresh places.

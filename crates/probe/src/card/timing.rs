@@ -1,0 +1,147 @@
+//! What is timed: single I/Os, courses of many, a command that needs no flash. An I/O that fails is recorded as it comes
+//! and not tried again, since a second try would measure something else.
+
+use super::Card;
+use crate::piece::Piece;
+use crate::trouble::Stop;
+use cardscope_engine::content::Content;
+use cardscope_engine::target::{Direction, TargetError};
+use cardscope_model::nvme::SmartLog;
+use cardscope_model::units::{Nanos, seconds};
+
+/// After so many failures in a row a course that would go on by the clock is over: some cards refuse at once, and would
+/// be asked as often as the host can.
+const MOST_FAILED: u32 = 64;
+
+impl Card<'_> {
+    /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time, instead of what it was made for.
+    ///
+    /// # Errors
+    /// If memory or the I/O path cannot be had.
+    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
+        (self.block, self.depth) = (block, depth);
+        self.plan()
+    }
+
+    /// How long one I/O by itself takes, in seconds of the card's clock; nothing is compared. `None` where it failed.
+    ///
+    /// # Errors
+    /// If the card is gone or the user asked to stop.
+    pub fn time(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        piece: Piece,
+    ) -> Result<Option<f64>, Stop> {
+        self.go_on()?;
+        let began = self.now();
+        let (ended, failed) = self.alone_until(direction, content, piece)?;
+        self.count(direction, piece);
+        if let Some(failed) = failed {
+            self.record(failed);
+            return Ok(None);
+        }
+        Ok(Some(seconds(ended.saturating_sub(began))))
+    }
+
+    /// Keeps up to `depth` I/Os in flight and tells of each when it ended, by the card's clock; nothing is compared.
+    /// `each` does not hear of what failed.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or `each` says so.
+    pub fn course(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        pieces: impl IntoIterator<Item = Piece>,
+        mut each: impl FnMut(Piece, Nanos) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut pieces = pieces.into_iter().fuse();
+        self.heard(direction, content, &mut |_| pieces.next(), &mut |piece, at| match at {
+            Some(at) => each(piece, at),
+            None => Ok(()),
+        })
+    }
+
+    /// The same until the card's clock stands at `until`: nothing begins after that, nor after many failures in a row.
+    /// What was begun is waited for.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or `each` says so.
+    pub fn course_until(
+        &mut self,
+        until: Nanos,
+        direction: Direction,
+        content: Content,
+        pieces: impl IntoIterator<Item = Piece>,
+        mut each: impl FnMut(Piece, Nanos) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut pieces = pieces.into_iter().fuse();
+        let failed = std::cell::Cell::new(0);
+        // By the clock, not by the last success: a card that fails everything has none.
+        let mut next = |card: &mut Self| match card.now() < until && failed.get() < MOST_FAILED {
+            true => pieces.next(),
+            false => None,
+        };
+        self.heard(direction, content, &mut next, &mut |piece, at| match at {
+            Some(at) => {
+                failed.set(0);
+                each(piece, at)
+            }
+            None => {
+                failed.set(failed.get() + 1);
+                Ok(())
+            }
+        })
+    }
+
+    /// Drives; what failed is recorded, and heard of without a time.
+    fn heard(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        next: &mut impl FnMut(&mut Self) -> Option<Piece>,
+        each: &mut impl FnMut(Piece, Option<Nanos>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        self.drive(direction, content, next, &mut |card: &mut Self, _, piece, at, wrong| match wrong {
+            Some(trouble) => {
+                card.record(trouble);
+                each(piece, None)
+            }
+            None => {
+                card.count(direction, piece);
+                each(piece, Some(at))
+            }
+        })
+    }
+
+    /// How long a command takes that the controller answers without its flash, in seconds; `None` where the target
+    /// has none, or it failed.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
+        match self.target.ping() {
+            Ok(time) => Ok(time.map(seconds)),
+            Err(error @ TargetError::Gone { .. }) => Err(Stop::Target(error)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Temperature in °C, where it can be had.
+    pub fn temperature(&mut self) -> Option<f64> {
+        self.target.temperature()
+    }
+
+    /// What the card counts of itself, where it counts.
+    pub fn health(&mut self) -> Option<SmartLog> {
+        self.target.health()
+    }
+
+    pub(super) fn count(&mut self, direction: Direction, piece: Piece) {
+        match direction {
+            Direction::Read => self.tally.read += u64::from(piece.len),
+            Direction::Write => self.tally.written += u64::from(piece.len),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Write speed over the address axis, beside the speed of reads at the same cells. At each place the first write opens
+//! the block and pays for closing another one; it is not counted.
+
+use super::bench::Bench;
+use super::open::BLOCK;
+use crate::card::{Piece, pieces};
+use crate::trouble::Stop;
+use cardscope_model::units::MIB;
+use cardscope_model::verify::{MapCell, MapSpeed};
+
+/// Places: fewer where what stands there must be saved and put back, which doubles the cost.
+const PLACES: (usize, usize) = (24, 48);
+
+/// Written at a place after the block was opened.
+const SAMPLE: u64 = MIB;
+
+/// Bytes of a write.
+const WRITE: u32 = 256 << 10;
+
+/// A place takes about so long: a closing, and as long as 2 MiB on a card of 10 MB/s.
+const PLACE_S: f64 = 0.5;
+
+/// Writes at some of the cells that reads went to.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let Some(mut axis) = bench.into.axis.take() else { return Ok(()) };
+    let ended = at_places(bench, &mut axis.cells);
+    axis.write = summary(&axis.cells);
+    bench.into.axis = Some(axis);
+    ended
+}
+
+fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(), Stop> {
+    let most = if bench.site.keeps_data() { PLACES.0 } else { PLACES.1 };
+    bench.afford(PLACE_S * most as f64)?;
+    let step = cells.len().div_ceil(most).max(1);
+    let mut places: Vec<(usize, u64)> = cells
+        .iter()
+        .enumerate()
+        .step_by(step)
+        .filter_map(|(i, cell)| Some((i, place(bench, cell)?)))
+        .collect();
+    // In no order of addresses: what drifts must not look like a slope.
+    for i in (1..places.len()).rev() {
+        places.swap(i, bench.site.random.below(i as u64 + 1) as usize);
+    }
+    let all: Vec<Piece> = places.iter().flat_map(|(_, at)| writes(*at)).collect();
+    bench.site.prepare(&all)?;
+    for (i, at) in places {
+        bench.afford(PLACE_S)?;
+        let mut writes = writes(at);
+        if let Some(opening) = writes.next() {
+            bench.site.write(opening)?;
+        }
+        let (mut bytes, mut seconds) = (0.0, 0.0);
+        for write in writes {
+            if let Some(time) = bench.site.write(write)? {
+                (bytes, seconds) = (bytes + f64::from(write.len), seconds + time);
+            }
+        }
+        cells[i].write_mb_s = (seconds > 0.0).then(|| bytes / seconds / 1e6);
+    }
+    Ok(())
+}
+
+/// The writes of a place: the one that opens the block, and those that count.
+fn writes(at: u64) -> impl Iterator<Item = Piece> {
+    let opening = std::iter::once(Piece { offset: at, len: BLOCK });
+    opening.chain(pieces(at + u64::from(BLOCK), at + u64::from(BLOCK) + SAMPLE, WRITE))
+}
+
+/// A boundary of an erase block near the middle of a cell, where what lies there may be written to.
+fn place(bench: &Bench<'_, '_, '_>, cell: &MapCell) -> Option<u64> {
+    let unit = bench.ground.unit();
+    let at = (cell.start + cell.bytes / 2) / unit * unit;
+    let end = at + u64::from(BLOCK) + SAMPLE;
+    (at >= cell.start && end <= cell.start + cell.bytes && bench.ground.holds(at, end)).then_some(at)
+}
+
+fn summary(cells: &[MapCell]) -> Option<MapSpeed> {
+    let speeds: Vec<f64> = cells.iter().filter_map(|c| c.write_mb_s).collect();
+    // The same bytes everywhere: all bytes over all time is the harmonic mean.
+    let slowness: f64 = speeds.iter().map(|s| 1.0 / s).sum();
+    (!speeds.is_empty()).then(|| MapSpeed {
+        min_mb_s: speeds.iter().copied().fold(f64::INFINITY, f64::min),
+        mean_mb_s: speeds.len() as f64 / slowness,
+        max_mb_s: speeds.iter().copied().fold(0.0, f64::max),
+        slowest_second: None,
+    })
+}

@@ -1,0 +1,33 @@
+//! A journal in memory.
+
+use cardscope_probe::keeper::{KeepError, Keeper, Kept};
+
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    batches: Vec<Vec<(Kept, Vec<u8>)>>,
+    open: Vec<(Kept, Vec<u8>)>,
+}
+
+impl Keeper for Memory {
+    fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
+        self.open.push((Kept { offset, len: original.len() as u64 }, original.to_vec()));
+        Ok(())
+    }
+    fn commit(&mut self) -> Result<(), KeepError> {
+        self.batches.push(std::mem::take(&mut self.open));
+        Ok(())
+    }
+    fn kept(&self) -> Vec<Kept> {
+        let batch = |batch: &Vec<(Kept, Vec<u8>)>| {
+            let mut ranges: Vec<Kept> = batch.iter().map(|(kept, _)| *kept).collect();
+            ranges.sort_by_key(|kept| kept.offset);
+            ranges
+        };
+        self.batches.iter().rev().flat_map(batch).collect()
+    }
+    fn original(&mut self, kept: Kept, into: &mut Vec<u8>) -> Result<(), KeepError> {
+        let found = self.batches.iter().flatten().find(|(k, _)| *k == kept);
+        into.clone_from(&found.ok_or_else(|| KeepError("not kept".to_owned()))?.1);
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! The part that uses the card for a while: it reads (with consent to lose what is there it writes) as long as the time
+//! allows, with small reads, a null command and temperatures beside, so that heat, stalls and a busy host show.
+
+use super::visit::Visit;
+use crate::error::Failure;
+use crate::event::Listener;
+use crate::sustain::card_limits;
+use crate::watching::Watching;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::runner::random::mix;
+use cardscope_engine::target::Region;
+use cardscope_model::sustain::{Measured, Pattern, Sample, Work};
+use cardscope_model::units::MIB;
+use cardscope_probe::card::Card;
+use cardscope_probe::saving::Saving;
+use cardscope_probe::site::Limits;
+use cardscope_probe::sustain::{BLOCK, DEPTH, LEAST_REGION, Log, Options, sustain};
+use cardscope_probe::trouble::Stop;
+use std::time::Duration;
+
+/// Below this nothing would have time to happen.
+const LEAST_S: f64 = 10.0;
+
+/// Longer than this belongs to `sustain`.
+const MOST_S: f64 = 60.0;
+
+/// The test file in a directory.
+const OWN_FILE: u64 = 64 * MIB;
+
+/// The visit keeps the part as a whole when it is over.
+struct NoLog;
+
+impl Log for NoLog {
+    fn sample(&mut self, _sample: &Sample) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+impl Visit<'_> {
+    pub(super) fn sustain(
+        &mut self,
+        interrupt: &Interrupt,
+        listener: &mut dyn Listener,
+    ) -> Result<(), Failure> {
+        let began = self.now();
+        let left = self.budget.left(began);
+        if left < LEAST_S {
+            self.left_out("sustain", "no time was left; `cardscope sustain` takes the time it needs");
+            self.wants_time();
+            return Ok(());
+        }
+        if self.directory && self.request.read_only {
+            self.left_out("sustain", "what is to be read in a directory must be written first");
+            return Ok(());
+        }
+        let options = match self.sustain_options(left.min(MOST_S)) {
+            Ok(options) => options,
+            Err(why) => {
+                self.left_out("sustain", why);
+                return Ok(());
+            }
+        };
+        let mut measured = Measured { limits: options.card_limits, ..Measured::default() };
+        let mut card = Card::new(self.opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
+        let (mut watch, mut log) = (Watching(listener), NoLog);
+        let ended =
+            sustain(&mut card, Saving::new(None), &options, &mut watch, &mut log, &mut measured).err();
+        let tally = card.tally();
+        drop(card);
+        self.report.bytes_written += tally.written;
+        self.report.bytes_read += tally.read;
+        self.report.data_kept &= tally.written == 0 || self.directory;
+        let reading = (options.work == Work::Read && !self.directory)
+            .then(|| "reads only: what is on the card is kept; `--erase` lets it write".to_owned());
+        self.report.sustain = Some(measured);
+        self.done("sustain", began, reading);
+        ended.map(Failure::from).map_or(Ok(()), Err)
+    }
+
+    fn sustain_options(&mut self, seconds: f64) -> Result<Options, String> {
+        let writes = self.request.erase && self.no_writes().is_none();
+        let region = match self.directory {
+            true => self.opened.target.area(OWN_FILE).map_err(|e| e.to_string())?,
+            false => Region { start: 0, len: self.usable() / BLOCK_BYTES * BLOCK_BYTES },
+        };
+        if region.len < LEAST_REGION {
+            return Err("the card is too small for it".to_owned());
+        }
+        let whole = self.opened.target.info().whole_card;
+        let limits = Limits { seed: mix(self.report.seed ^ 4), region, max_write: None, budget: None };
+        Ok(Options {
+            limits,
+            work: if writes { Work::Write } else { Work::Read },
+            pattern: Pattern::Sequential,
+            duration: Duration::from_secs_f64(seconds),
+            bytes: None,
+            max_celsius: None,
+            card_limits: card_limits(self.opened),
+            card_bytes: whole.then_some(self.report.announced_bytes),
+            prepare: self.directory,
+        })
+    }
+}
+
+const BLOCK_BYTES: u64 = BLOCK as u64;

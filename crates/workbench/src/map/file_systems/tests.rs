@@ -1,0 +1,86 @@
+//! The card that is written to through a mount is the one that the guards let pass, on real loop devices.
+
+use super::*;
+use std::path::PathBuf;
+use std::process::Command;
+use tempfile::TempDir;
+
+const BYTES: u64 = 16 * MIB;
+
+/// Two ext4 of one size, of which the first is in a loop device; taken away when dropped.
+struct Slot {
+    device: String,
+    other: PathBuf,
+    _dir: TempDir,
+}
+
+fn tool(arguments: &[&str]) -> String {
+    let output = Command::new("env")
+        .arg(format!("PATH={}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default()))
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?} (this test needs root): {output:?}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+impl Slot {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let image = |name: &str| {
+            let path = dir.path().join(name);
+            File::create(&path).unwrap().set_len(BYTES).unwrap();
+            tool(&["mkfs.ext4", "-q", "-F", path.to_str().unwrap()]);
+            path
+        };
+        let (first, other) = (image("first"), image("other"));
+        let device = tool(&["losetup", "-f", "--show", first.to_str().unwrap()]);
+        Slot { device, other, _dir: dir }
+    }
+
+    /// Another card of the same size is put in, which gets the same number.
+    fn swap(&self) {
+        tool(&["losetup", "-d", &self.device]);
+        tool(&["losetup", &self.device, self.other.to_str().unwrap()]);
+    }
+
+    fn trial<'a>(&'a self, interrupt: &'a Interrupt) -> Trial<'a> {
+        let clearance = guard::check(&System::host(), &self.device).unwrap();
+        Trial { target: &self.device, clearance, bytes: BYTES, interrupt }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let _ = Command::new("/sbin/losetup").args(["-d", &self.device]).output();
+    }
+}
+
+#[test]
+fn a_card_swapped_between_the_look_and_the_mount_is_let_go_of() {
+    let (slot, own) = (Slot::new(), Interrupt::default());
+    let trial = slot.trial(&own);
+    let mounted = trial.mount(|path| {
+        slot.swap();
+        Mounted::new(path, "ext4")
+    });
+    let why = mounted.err().expect("a stranger's file system was taken for the card's");
+    assert!(why.contains("another device"), "{why}");
+    assert!(!std::fs::read_to_string("/proc/mounts").unwrap().contains(&slot.device));
+    assert!(trial.hold(&own).is_err(), "nor is it written to afterwards");
+}
+
+#[test]
+fn the_card_of_before_is_mounted() {
+    let (slot, own) = (Slot::new(), Interrupt::default());
+    let mounted = slot.trial(&own).mount(|path| Mounted::new(path, "ext4")).unwrap();
+    mounted.unmount().unwrap();
+}
+
+#[test]
+fn a_card_swapped_before_anything_is_done_is_not_mounted() {
+    let (slot, own) = (Slot::new(), Interrupt::default());
+    let trial = slot.trial(&own);
+    slot.swap();
+    assert!(trial.mount(|_| panic!("it was tried")).is_err());
+}

@@ -1,0 +1,109 @@
+//! A part of a card that may go: whether a region of the user's lies on it, and what the question for consent says of
+//! it instead of the whole card.
+
+use crate::consent::{Consent, DataKept, Question};
+use cardscope_device::contents;
+use cardscope_engine::target::Region;
+use cardscope_model::units::grouped;
+use std::path::Path;
+
+/// Whom to ask: nobody where the data is kept, the user where a part or all of it may go.
+pub(crate) struct Asking<'a> {
+    target: &'a str,
+    region: Option<Region>,
+    data_kept: bool,
+    user: &'a mut dyn Consent,
+}
+
+impl<'a> Asking<'a> {
+    /// With a region only that is at stake.
+    pub(crate) fn new(
+        target: &'a str,
+        region: Option<Region>,
+        data_kept: bool,
+        user: &'a mut dyn Consent,
+    ) -> Self {
+        Asking { target, region, data_kept, user }
+    }
+}
+
+impl Consent for Asking<'_> {
+    fn ask(&mut self, question: &Question) -> Option<String> {
+        if self.data_kept { DataKept.ask(question) } else { self.user.ask(question) }
+    }
+
+    fn narrowed(&self, at_stake: &str) -> String {
+        match self.region {
+            None => at_stake.to_owned(),
+            Some(region) => {
+                let parts = overlapped(self.target, region);
+                format!("{} of {at_stake}; {parts}", phrase(region))
+            }
+        }
+    }
+}
+
+/// A region in words.
+pub(crate) fn phrase(region: Region) -> String {
+    format!(
+        "bytes {} to {}",
+        grouped(region.start),
+        grouped(region.start.saturating_add(region.len).saturating_sub(1))
+    )
+}
+
+/// Whether a region of the user's lies on a card, on whole sectors.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn within(region: Region, bytes: u64, sector: u32) -> Result<(), String> {
+    let sector = u64::from(sector);
+    let end = region.start.checked_add(region.len);
+    if end.is_none_or(|end| end > bytes) {
+        return Err(format!("--region {} reaches beyond the end, at {}", phrase_of(region), grouped(bytes)));
+    }
+    if !region.start.is_multiple_of(sector) || !region.len.is_multiple_of(sector) {
+        return Err(format!(
+            "--region {} does not begin and end on sectors of {sector} bytes",
+            phrase_of(region)
+        ));
+    }
+    Ok(())
+}
+
+fn phrase_of(region: Region) -> String {
+    format!("{}+{}", region.start, region.len)
+}
+
+/// The partitions that a region reaches into, in words.
+fn overlapped(target: &str, region: Region) -> String {
+    let path = Path::new(target);
+    let peeked = cardscope_device::open::peek(path)
+        .map_err(|e| e.to_string())
+        .or_else(|_| std::fs::File::open(path).map_err(|e| e.to_string()));
+    let Ok(file) = peeked else { return "what stands there could not be looked at".to_owned() };
+    let bytes = cardscope_device::open::size_of(&file)
+        .or_else(|_| file.metadata().map(|m| m.len()))
+        .unwrap_or_default();
+    let end = region.start.saturating_add(region.len);
+    let reached: Vec<String> = contents::describe(&file, bytes)
+        .partitions
+        .iter()
+        .filter(|p| p.start < end && region.start < p.start.saturating_add(p.bytes))
+        .map(|p| {
+            let what = p.found.as_ref().map_or_else(|| "not recognised".to_owned(), ToString::to_string);
+            format!(
+                "partition {} ({what}, bytes {} to {})",
+                p.number,
+                grouped(p.start),
+                grouped(p.start.saturating_add(p.bytes).saturating_sub(1))
+            )
+        })
+        .collect();
+    let table = if region.start < 512 { "the partition table and " } else { "" };
+    match reached.len() {
+        0 if table.is_empty() => "no partition reaches into it".to_owned(),
+        0 => "the partition table lies in it".to_owned(),
+        _ => format!("in it lie {table}{}", reached.join(", ")),
+    }
+}

@@ -1,0 +1,106 @@
+//! `map` comes to the same verdicts on a card in real time, served as a file with a loop device on it, as on the same
+//! card in virtual time: three cards, or twenty with `CARDSCOPE_LONG`.
+//!
+//! FUSE and the loop device add some tens of microseconds to each I/O, so only cards are taken whose steps are longer:
+//! SD cards with reads of some hundred microseconds. Left out are SD Express cards and drives, since their reads take
+//! as long as the way through the kernel: there the two do differ, as on a slow reader. So does what would take minutes
+//! in real time: caches of more than the 64 MiB that are written here, which are `at_least` both times.
+#![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
+
+mod common;
+
+use common::binary::Home;
+use common::machine::Loop;
+use common::served::Served;
+use serde_json::Value;
+use std::time::Duration;
+
+/// The first three are in the short test.
+const CARDS: [&str; 20] = [
+    "random-13",
+    "random-8",
+    "sandisk-su04g",
+    "lexar-16g-c10",
+    "noobs-8g-c6",
+    "samsung-32g-c10",
+    "toshiba-16g-c10",
+    "samsung-evo-16g-u1",
+    "samsung-pro-16g-u1",
+    "sandisk-ultra-16g-u1",
+    "sandisk-extremepro-8g-u1",
+    "sandisk-extreme-16g-u3",
+    "samsung-proplus-32g-u3",
+    "samsung-proendurance-32g-u1",
+    "sony-32g-u3",
+    "evo-64g-u3",
+    "ultra-64g-tlc24",
+    "sdsc-2g",
+    "evoplus-32g-u1-fakeq",
+    "sandisk-extremepro-32g-a1",
+];
+const SHORT: usize = 3;
+
+/// A card small enough to be filled by what a map writes; its timing is that of the whole one.
+const BYTES: &str = "256MiB";
+
+/// What decides, but for the curves. The search for the cache's end rests for more than a minute by itself.
+const PARTS: [&str; 6] = ["--only", "boundaries", "--only", "queue", "--only", "open-blocks"];
+const CACHE: [&str; 4] = ["--only", "cache", "--cache", "64M"];
+
+/// What must agree, and how far apart two measured values may be.
+const VERDICTS: [(&str, f64); 6] = [
+    ("/page_bytes", 0.0),
+    ("/erase_block_bytes", 0.0),
+    ("/open_blocks/linear", 0.0),
+    ("/open_blocks/random", 0.0),
+    ("/slc_cache_bytes", 0.1),
+    ("/queue_depth_effective", 0.35),
+];
+
+/// A hung card is not waited for.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// All twenty cards, with their caches.
+fn long() -> bool {
+    std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0")
+}
+
+fn map(home: &Home, target: &str) -> Value {
+    let arguments = ["map", target, "--erase", "--yes-destroy", target, "--seed", "1", "--json", "-q"];
+    let cache = if long() { &CACHE[..] } else { &[] };
+    let running = home.start(&[&arguments[..], &PARTS, cache].concat());
+    running.finish_within(PATIENCE).expect(0).json()
+}
+
+fn differ(name: &str, within: f64, virtually: &Value, really: &Value) -> Option<String> {
+    let [a, b] = [virtually, really].map(|document| document.pointer(name).unwrap());
+    let close = match (a["value"].as_f64(), b["value"].as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= within * a.max(b),
+        (a, b) => a == b,
+    };
+    let told = |p: &Value| format!("{} {} ({})", p["status"], p["value"], p["reason"]);
+    (a["status"] != b["status"] || !close).then(|| format!("{name}: {} and {}", told(a), told(b)))
+}
+
+/// Every difference on one card.
+fn differences(name: &str) -> Vec<String> {
+    let home = Home::new();
+    let target = format!("sim:{name}?announced_bytes={BYTES}");
+    let virtually = map(&home, &target);
+    let served = Served::start(&home, &target, &[]);
+    let card = Loop::over(&served.card(), &[]);
+    let really = map(&home, &card.path);
+    VERDICTS
+        .iter()
+        .filter_map(|(pointer, within)| differ(pointer, *within, &virtually, &really))
+        .map(|difference| format!("{name}{difference}"))
+        .collect()
+}
+
+#[test]
+fn a_card_in_real_time_is_judged_as_in_virtual_time() {
+    let cards = if long() { &CARDS[..] } else { &CARDS[..SHORT] };
+    // One after the other: two real-time cards at once disturb each other.
+    let found: Vec<String> = cards.iter().flat_map(|name| differences(name)).collect();
+    assert!(found.is_empty(), "in virtual time and in real time:\n{}", found.join("\n"));
+}
