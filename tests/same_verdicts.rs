@@ -3,8 +3,10 @@
 //!
 //! FUSE and the loop device add some tens of microseconds to each I/O, so only cards are taken whose steps are longer:
 //! SD cards with reads of some hundred microseconds. Left out are SD Express cards and drives, since their reads take
-//! as long as the way through the kernel: there the two do differ, as on a slow reader. So does what would take minutes
-//! in real time: caches of more than the 64 MiB that are written here, which are `at_least` both times.
+//! as long as the way through the kernel, and cards with a command queue that works (`random-13`, 6.2 commands at a
+//! time): a loop device passes reads on one after the other, so that behind it there is no queue to be found. Caches of
+//! more than the 64 MiB that are written in the long test are `at_least` both times. A computer that is busy with other
+//! things is late with answers, which no card is: run it alone.
 #![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
 
 mod common;
@@ -17,7 +19,7 @@ use std::time::Duration;
 
 /// The first three are in the short test.
 const CARDS: [&str; 20] = [
-    "random-13",
+    "random-6",
     "random-8",
     "sandisk-su04g",
     "lexar-16g-c10",

@@ -100,7 +100,7 @@ fn size_finding(name: TestName, all: &[Sized]) -> Option<Finding> {
     let small = of_test().min_by_key(|one| one.area_bytes)?;
     let large = of_test().max_by_key(|one| one.area_bytes)?;
     let ratio = large.mb_s / small.mb_s;
-    if large.area_bytes < SIZES_APART * small.area_bytes || ratio >= LARGE_SLOWER {
+    if large.area_bytes < SIZES_APART.saturating_mul(small.area_bytes) || ratio >= LARGE_SLOWER {
         return None;
     }
     let (of_small, of_large) = (BinarySize(small.area_bytes), BinarySize(large.area_bytes));

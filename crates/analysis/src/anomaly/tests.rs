@@ -162,6 +162,8 @@ fn seed_001s_pro_flatters_over_64_mib_and_its_successor_does_not() {
     );
     assert!(small_against_large(&[over(64, 2.21), over(1024, 2.13)]).is_empty());
     assert!(small_against_large(&[over(64, 2.32), over(128, 0.58)]).is_empty());
+    let whole = Sized { area_bytes: u64::MAX, ..over(1, 1.0) };
+    assert!(small_against_large(&[whole]).is_empty(), "one size says nothing, however large");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use cardscope_analysis::{ceiling, estimate};
 use cardscope_engine::overhead;
 use cardscope_model::aggregate;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::Recipe;
+use cardscope_model::recipe::{Recipe, Span};
 use cardscope_model::result::{BenchReport, Precision, Sample, TestResult};
 use cardscope_model::units::BinarySize;
 
@@ -86,5 +86,6 @@ fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<Sized> {
             .find(|s| (s.test, s.op, &s.step) == (test.name.pattern, test.name.op, &test.step))?;
         Some(Sized { test: test.name, area_bytes: test.size, mb_s: found.median })
     };
-    recipe.tests.iter().filter_map(of).collect()
+    // A test over the whole card has no size of its own, and is at another place.
+    recipe.tests.iter().filter(|test| test.span == Span::Area).filter_map(of).collect()
 }

@@ -22,6 +22,7 @@ use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::TargetError;
 use cardscope_model::card_map::Tried;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::MIB;
@@ -243,6 +244,8 @@ impl<'a> Trial<'a> {
         let mut opened = opening::open(&name, true, &mut DataKept, self.interrupt)?;
         let region = match opened.target.area(discard::SPAN) {
             Ok(region) => region,
+            Err(TargetError::Interrupted) => return Err(Stop::Interrupted.into()),
+            Err(gone @ TargetError::Gone { .. }) => return Err(Stop::Target(gone).into()),
             Err(error) => return Ok(left_out(kind.name, &error.to_string())),
         };
         let limits = Limits { seed: made.report.seed, region, max_write: None, budget: None };
