@@ -1,5 +1,4 @@
-//! Puts back what a [`Keeper`] holds, then opens the card again, reads everything and compares: by address, which is
-//! fast, and where that does not bring everything back newest batch first.
+//! Puts back what a [`Keeper`] holds, newest batch first, then opens the card again, reads everything and compares.
 //!
 //! Order and reason: reference page `flash-behaviour` 3.11, "Keeping the data". Where two addresses of a fake lead to
 //! one place, the place ends with its oldest content.
@@ -45,15 +44,10 @@ pub fn put_back(
 ) -> Result<PutBack, Stop> {
     let kept = keeper.kept();
     let mut result = PutBack::default();
-    // By address first: a card that closes an erase block for each jump takes a third of the time. Where that is not
-    // what stands there afterwards, addresses may lead to one place, and only the right order mends it.
-    let mut by_address = kept.clone();
-    by_address.sort_by_key(|range| (range.offset, range.len));
-    pass(card, keeper, &by_address, &kept, &mut result, watch)?;
-    if !result.lost.is_empty() {
-        result = PutBack::default();
-        pass(card, keeper, &kept, &kept, &mut result, watch)?;
-    }
+    write_all(card, keeper, &kept, &mut result, watch)?;
+    card.flush()?;
+    card.reopen()?;
+    compare_all(card, keeper, &kept, &mut result, watch)?;
     if !result.lost.is_empty() {
         // Nothing is called lost on one look.
         card.reopen()?;
@@ -67,21 +61,6 @@ pub fn put_back(
         result.lost_data = common(&first, &result.lost_data);
     }
     Ok(result)
-}
-
-/// Writes all in one order, and compares.
-fn pass(
-    card: &mut Card<'_>,
-    keeper: &mut dyn Keeper,
-    order: &[Kept],
-    kept: &[Kept],
-    result: &mut PutBack,
-    watch: &mut dyn Watch,
-) -> Result<(), Stop> {
-    write_all(card, keeper, order, result, watch)?;
-    card.flush()?;
-    card.reopen()?;
-    compare_all(card, keeper, kept, result, watch)
 }
 
 fn write_all(
