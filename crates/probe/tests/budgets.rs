@@ -3,17 +3,18 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod common;
+mod memory;
 
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_probe::capacity::{BLOCK, DEPTH, probe};
 use cardscope_probe::card::{Answer, Card, pieces};
-use cardscope_probe::keeper::{KeepError, Keeper, Kept};
 use cardscope_probe::restore::put_back;
 use cardscope_probe::watch::Nobody;
 use cardscope_simulator::SimTarget;
 use common::{erasing, options};
+use memory::Memory;
 use rstest::rstest;
 
 const MIB: u64 = 1 << 20;
@@ -107,36 +108,4 @@ fn what_was_on_the_card_is_there_again_afterwards(
     let differ: Vec<u64> = before.iter().zip(&after).enumerate().filter_map(differ).collect();
     let differ: Vec<&u64> = differ.iter().filter(|at| **at + MIB <= usable).collect();
     assert!(differ.is_empty(), "{fake}: the MiB at {differ:?} are not as they were");
-}
-
-/// Keeps originals in memory.
-#[derive(Debug, Default)]
-struct Memory {
-    batches: Vec<Vec<(Kept, Vec<u8>)>>,
-    open: Vec<(Kept, Vec<u8>)>,
-}
-
-impl Keeper for Memory {
-    fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
-        let kept = Kept { offset, len: original.len() as u64 };
-        self.open.push((kept, original.to_vec()));
-        Ok(())
-    }
-    fn commit(&mut self) -> Result<(), KeepError> {
-        self.batches.push(std::mem::take(&mut self.open));
-        Ok(())
-    }
-    fn kept(&self) -> Vec<Kept> {
-        let batch = |batch: &Vec<(Kept, Vec<u8>)>| {
-            let mut ranges: Vec<Kept> = batch.iter().map(|(kept, _)| *kept).collect();
-            ranges.sort_by_key(|kept| kept.offset);
-            ranges
-        };
-        self.batches.iter().rev().flat_map(batch).collect()
-    }
-    fn original(&mut self, kept: Kept, into: &mut Vec<u8>) -> Result<(), KeepError> {
-        let found = self.batches.iter().flatten().find(|(k, _)| *k == kept);
-        into.clone_from(&found.ok_or_else(|| KeepError("not kept".to_owned()))?.1);
-        Ok(())
-    }
 }

@@ -6,5 +6,6 @@ mod blocks;
 mod caches;
 mod common;
 mod limits;
+#[path = "../memory/mod.rs"]
 mod memory;
 mod speeds;
