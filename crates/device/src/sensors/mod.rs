@@ -2,7 +2,7 @@
 //! SoC, and of thermometers that the user brings. Each reading says which place it was taken at.
 //!
 //! Threads of their own read once a second, so that asking costs a measurement nothing. Which sensor stands for
-//! which place is known by [`built_in`]; seed 003 (a hot USB controller) and seed 000 (a thermometer noted by hand)
+//! which place is known by `built_in`; seed 003 (a hot USB controller) and seed 000 (a thermometer noted by hand)
 //! are why places are kept apart.
 
 mod built_in;
