@@ -17,6 +17,7 @@ const SLICE_S: f64 = 0.25;
 enum Kind {
     Plain,
     Cache,
+    EarlyCache,
     ThrottleRamp,
     ThrottleDuty,
     Stalls,
@@ -25,9 +26,10 @@ enum Kind {
     ThrottleThenCache,
 }
 
-const KINDS: [(Kind, &str, &[Named]); 8] = [
+const KINDS: [(Kind, &str, &[Named]); 9] = [
     (Kind::Plain, "plain card", &[]),
     (Kind::Cache, "cache end", &[Named::CacheEnd]),
+    (Kind::EarlyCache, "cache end within 2.5 s", &[Named::CacheEnd]),
     (Kind::ThrottleRamp, "throttling, a ramp", &[Named::Throttling]),
     (Kind::ThrottleDuty, "throttling, on and off", &[Named::Throttling]),
     (Kind::Stalls, "stalls", &[Named::Stalls]),
@@ -121,6 +123,10 @@ fn effects(kind: Kind, random: &mut Random) -> Vec<Effect> {
         Kind::Plain => {}
         Kind::Cache => {
             let from = onset(random, count);
+            cache(random, &mut all, from);
+        }
+        Kind::EarlyCache => {
+            let from = between(random, 2.0, 11.0) as usize;
             cache(random, &mut all, from);
         }
         Kind::ThrottleRamp | Kind::ThrottleDuty => {

@@ -16,7 +16,7 @@ pub mod keeper;
 pub mod map;
 pub mod marks;
 mod piece;
-mod ranges;
+pub mod ranges;
 pub mod restore;
 pub mod saved_area;
 pub mod saving;

@@ -1,39 +1,68 @@
-//! Sets of byte ranges: what is saved already, what could not be read.
+//! Sets of byte ranges: what is saved already, what could not be read, what was seen.
 
-use crate::card::Piece;
 use std::collections::BTreeMap;
 
 /// A set of bytes as disjoint ranges, start to end.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ranges(BTreeMap<u64, u64>);
+pub struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds a range.
-    pub(crate) fn add(&mut self, piece: Piece) {
-        let (mut start, mut end) = (piece.offset, piece.end());
-        let touching: Vec<u64> =
-            self.0.range(..=end).rev().take_while(|(_, e)| **e >= start).map(|(s, _)| *s).collect();
-        for from in touching {
-            if let Some(to) = self.0.remove(&from) {
-                (start, end) = (start.min(from), end.max(to));
-            }
+    /// Adds the bytes from `start` to `end`; gives those parts that were not in it before.
+    pub fn add(&mut self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let fresh = self.missing(start, end);
+        let (mut from, mut to) = (start, end);
+        for (s, e) in self.meeting(start, end) {
+            self.0.remove(&s);
+            (from, to) = (from.min(s), to.max(e));
         }
-        self.0.insert(start, end);
+        if from < to {
+            self.0.insert(from, to);
+        }
+        fresh
+    }
+
+    /// The parts of a range that are not in it.
+    #[must_use]
+    pub fn missing(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut at = start;
+        let mut gaps = Vec::new();
+        for (s, e) in self.meeting(start, end) {
+            if s > at {
+                gaps.push((at, s));
+            }
+            at = at.max(e);
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        gaps
     }
 
     /// Whether a range is in it whole.
-    pub(crate) fn contains(&self, piece: Piece) -> bool {
-        self.0.range(..=piece.offset).next_back().is_some_and(|(_, end)| *end >= piece.end())
+    #[must_use]
+    pub fn contains(&self, start: u64, end: u64) -> bool {
+        self.0.range(..=start).next_back().is_some_and(|(_, last)| *last >= end)
     }
 
     /// Whether a range has a byte in it.
-    pub(crate) fn touches(&self, piece: Piece) -> bool {
-        self.0.range(..piece.end()).next_back().is_some_and(|(_, end)| *end > piece.offset)
+    #[must_use]
+    pub fn touches(&self, start: u64, end: u64) -> bool {
+        self.0.range(..end).next_back().is_some_and(|(_, last)| *last > start)
     }
 
     /// Bytes in it.
-    pub(crate) fn bytes(&self) -> u64 {
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// Ranges in it that meet the one from `start` to `end` or touch it, in order.
+    fn meeting(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let before_the_end = self.0.range(..=end).rev();
+        let mut found: Vec<(u64, u64)> =
+            before_the_end.take_while(|(_, e)| **e >= start).map(|(s, e)| (*s, *e)).collect();
+        found.reverse();
+        found
     }
 }
 
@@ -44,17 +73,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_set_holds_exactly_the_bytes_that_were_added(added in prop::collection::vec((0u64..200, 1u32..40), 0..30), ask in (0u64..240, 1u32..40)) {
+        fn a_set_holds_exactly_the_bytes_that_were_added(added in prop::collection::vec((0u64..200, 1u64..40), 0..30), ask in (0u64..240, 1u64..40)) {
             let mut bytes = [false; 300];
             let mut set = Ranges::default();
-            for (offset, len) in added {
-                set.add(Piece { offset, len });
-                bytes[offset as usize..offset as usize + len as usize].fill(true);
+            for (start, len) in added {
+                let fresh = set.add(start, start + len);
+                for at in start..start + len {
+                    prop_assert_eq!(fresh.iter().any(|(s, e)| (*s..*e).contains(&at)), !bytes[at as usize]);
+                }
+                bytes[start as usize..(start + len) as usize].fill(true);
             }
-            let asked = Piece { offset: ask.0, len: ask.1 };
-            let there = &bytes[ask.0 as usize..asked.end() as usize];
-            prop_assert_eq!(set.contains(asked), there.iter().all(|b| *b));
-            prop_assert_eq!(set.touches(asked), there.iter().any(|b| *b));
+            let (start, end) = (ask.0, ask.0 + ask.1);
+            let there = &bytes[start as usize..end as usize];
+            prop_assert_eq!(set.contains(start, end), there.iter().all(|b| *b));
+            prop_assert_eq!(set.touches(start, end), there.iter().any(|b| *b));
             prop_assert_eq!(set.bytes(), bytes.iter().filter(|b| **b).count() as u64);
         }
     }

@@ -1,10 +1,14 @@
-//! Puts back what a [`Keeper`] holds, newest batch first, then opens the card again, reads everything and compares.
+//! Puts back what a [`Keeper`] holds, then opens the card again, reads everything and compares.
 //!
-//! Order and reason: reference page `flash-behaviour` 3.11, "Keeping the data". Where two addresses of a fake lead to
-//! one place, the place ends with its oldest content.
+//! Where two addresses of a fake lead to one place, the place must end with its oldest content (reference page
+//! `flash-behaviour` 3.11, "Keeping the data"). Such a second address shows itself: what was saved from it are the
+//! probe's own stamps, written through the first. Those ranges go first, newest batch first, and with them what was
+//! saved twice; all others cannot meet one another and go by address, which has a card deal with one erase block after
+//! the other instead of with each of them once per batch.
 
 use crate::card::{Answer, Card, pieces};
 use crate::keeper::{Keeper, Kept};
+use crate::ranges::Ranges;
 use crate::trouble::Stop;
 use crate::watch::Watch;
 use cardscope_engine::content::{Content, read_stamp};
@@ -44,7 +48,8 @@ pub fn put_back(
 ) -> Result<PutBack, Stop> {
     let kept = keeper.kept();
     let mut result = PutBack::default();
-    write_all(card, keeper, &kept, &mut result, watch)?;
+    let order = in_order(card, keeper, &kept)?;
+    write_all(card, keeper, &order, &mut result, watch)?;
     card.flush()?;
     card.reopen()?;
     compare_all(card, keeper, &kept, &mut result, watch)?;
@@ -61,6 +66,29 @@ pub fn put_back(
         result.lost_data = common(&first, &result.lost_data);
     }
     Ok(result)
+}
+
+/// The order in which the ranges are written: `kept` is newest batch first.
+fn in_order(card: &mut Card<'_>, keeper: &mut dyn Keeper, kept: &[Kept]) -> Result<Vec<Kept>, Stop> {
+    let mut original = Vec::new();
+    let (mut first, mut others) = (Vec::new(), Vec::new());
+    let mut covered = Ranges::default();
+    for range in kept.iter().rev() {
+        card.go_on()?;
+        let (start, end) = (range.offset, range.offset + range.len);
+        let again = covered.add(start, end) != [(start, end)];
+        // What cannot be read is not written either, wherever it stands.
+        let readable = keeper.original(*range, &mut original).is_ok();
+        if readable && (again || holds_aliases(start, &original)) {
+            first.push(*range);
+        } else {
+            others.push(*range);
+        }
+    }
+    first.reverse();
+    others.sort_by_key(|range| range.offset);
+    first.append(&mut others);
+    Ok(first)
 }
 
 fn write_all(
@@ -96,7 +124,7 @@ fn compare_all(
 ) -> Result<(), Stop> {
     let mut steps = Steps::begin(card, "comparing what was put back", kept, watch);
     let mut original = Vec::new();
-    let mut compared = Covered::default();
+    let mut compared = Ranges::default();
     // The oldest first: of a range that was saved twice, the newer copy was overwritten again.
     for range in kept.iter().rev() {
         if keeper.original(*range, &mut original).is_ok() {
@@ -157,6 +185,11 @@ fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<Kept> {
         .collect()
 }
 
+fn holds_aliases(offset: u64, original: &[u8]) -> bool {
+    let sectors = original.chunks(SECTOR as usize).zip((offset..).step_by(SECTOR as usize));
+    sectors.into_iter().any(|(sector, address)| is_alias(address, sector))
+}
+
 fn is_alias(address: u64, original: &[u8]) -> bool {
     read_stamp(original).is_some_and(|stamp| stamp.address != address)
 }
@@ -175,34 +208,6 @@ fn join(ranges: &mut Vec<Kept>, range: Kept) {
     match ranges.last_mut() {
         Some(last) if last.offset + last.len == range.offset => last.len += range.len,
         _ => ranges.push(range),
-    }
-}
-
-/// Ranges that were seen, joined where they touch: start to end.
-#[derive(Debug, Default)]
-pub struct Covered(std::collections::BTreeMap<u64, u64>);
-
-impl Covered {
-    /// Adds a range; gives the parts of it that were not seen before.
-    pub fn add(&mut self, start: u64, end: u64) -> Vec<(u64, u64)> {
-        let mut fresh = Vec::new();
-        let (mut from, mut at, mut to) = (start, start, end);
-        let touching = self.0.range(..=end).rev().take_while(|(_, e)| **e >= start);
-        let mut touching: Vec<(u64, u64)> = touching.map(|(s, e)| (*s, *e)).collect();
-        touching.reverse();
-        for (s, e) in touching {
-            if s > at {
-                fresh.push((at, s));
-            }
-            at = at.max(e);
-            (from, to) = (from.min(s), to.max(e));
-            self.0.remove(&s);
-        }
-        if at < end {
-            fresh.push((at, end));
-        }
-        self.0.insert(from, to);
-        fresh
     }
 }
 

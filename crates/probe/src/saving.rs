@@ -34,12 +34,12 @@ impl<'k> Saving<'k> {
     /// Whether a piece may be overwritten now: all of it is saved, or may go.
     #[must_use]
     pub fn covers(&self, piece: Piece) -> bool {
-        self.keeper.is_none() || self.saved.contains(piece)
+        self.keeper.is_none() || self.saved.contains(piece.offset, piece.end())
     }
 
     /// Whether a part of a piece could not be saved.
     pub(crate) fn failed_on(&self, piece: Piece) -> bool {
-        self.unsavable.touches(piece)
+        self.unsavable.touches(piece.offset, piece.end())
     }
 
     /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
@@ -49,10 +49,13 @@ impl<'k> Saving<'k> {
     pub fn save(&mut self, card: &mut Card<'_>, wanted: &[Piece]) -> Result<(), Stop> {
         let Some(keeper) = self.keeper.as_deref_mut() else { return Ok(()) };
         let block = card.block();
+        // Each byte once: two copies of a place would have to be put back in the order in which they were saved.
+        let mut known = self.saved.clone();
         let new: Vec<Piece> = wanted
             .iter()
-            .flat_map(|p| pieces(p.offset, p.end(), block))
-            .filter(|p| !self.saved.contains(*p) && !self.unsavable.contains(*p))
+            .flat_map(|p| known.add(p.offset, p.end()))
+            .flat_map(|(start, end)| pieces(start, end, block))
+            .filter(|p| !self.unsavable.contains(p.offset, p.end()))
             .collect();
         if new.is_empty() {
             return Ok(());
@@ -66,11 +69,13 @@ impl<'k> Saving<'k> {
             }
         })?;
         keeper.commit()?;
-        new.iter().filter(|p| !unreadable.contains(p)).for_each(|p| self.saved.add(*p));
+        new.iter().filter(|p| !unreadable.contains(p)).for_each(|p| {
+            self.saved.add(p.offset, p.end());
+        });
         // A large piece may be unreadable in one place only: what can be saved of it is.
         for piece in unreadable {
             if piece.len <= UNIT {
-                self.unsavable.add(piece);
+                self.unsavable.add(piece.offset, piece.end());
             } else {
                 let parts: Vec<Piece> = pieces(piece.offset, piece.end(), UNIT).collect();
                 self.save(card, &parts)?;

@@ -13,6 +13,9 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 52.0;
 
+/// Half the room that the name of a tick takes, at most.
+const HALF_TICK: f64 = 26.0;
+
 /// Stroke and shape of each series; told apart without colour, too.
 const SERIES: [(&str, &str, &str); 4] = [
     ("var(--first, #1f5fbf)", "", "circle"),
@@ -80,7 +83,8 @@ fn frame(out: &mut String, x: &Ruler, y: &Ruler, plot: &Plot) {
         let _ = writeln!(
             out,
             "<path d=\"M{at:.1} {bottom}v4\" stroke=\"currentColor\"/>\
-             <text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+             <text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            at.min(WIDTH - HALF_TICK),
             bottom + 17.0,
             escaped(&x.write(tick))
         );
@@ -89,11 +93,11 @@ fn frame(out: &mut String, x: &Ruler, y: &Ruler, plot: &Plot) {
         out,
         "<path d=\"M{LEFT} {TOP}V{bottom}H{right}\" fill=\"none\" stroke=\"currentColor\"/>\
          <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
-         <text x=\"{LEFT}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+         <text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
         f64::midpoint(LEFT, right),
         HEIGHT - 12.0,
         escaped(&named(&plot.x)),
-        TOP - 8.0,
+        f64::midpoint(TOP, bottom),
         escaped(&named(&plot.y))
     );
 }

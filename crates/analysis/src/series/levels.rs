@@ -23,6 +23,19 @@ const SMALLEST_STEP: f64 = 0.07;
 /// Cost of a further level, in units of log-likelihood for each doubling of the number of blocks.
 const PENALTY: f64 = 8.0;
 
+/// A cache of a few dozen MiB is full before the first blocks are: so many slices at the beginning are looked at one by
+/// one …
+const OPENING: usize = 10;
+
+/// … and so many at least must be faster, each of them, which no single lucky one is …
+const FEWEST_FAST: usize = 2;
+
+/// … by this much in the logarithm: the end of a cache is below 82 % (flash-behaviour 4.1) …
+const OPENING_STEP: f64 = 0.2;
+
+/// … and by so many times the scatter.
+const OPENING_SCATTER: f64 = 6.0;
+
 /// A stretch of one speed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
@@ -96,8 +109,26 @@ pub(super) fn levels(slices: &[Slice], skip: &[bool]) -> Vec<Level> {
     split(&blocks, 0, count, &mut ends);
     ends.sort_unstable();
     let all = blocks.places.len();
-    let bounds: Vec<usize> = ends.iter().map(|b| if *b == count { all } else { b * blocks.each }).collect();
+    let mut bounds: Vec<usize> =
+        ends.iter().map(|b| if *b == count { all } else { b * blocks.each }).collect();
+    if let Some(fast) = opening(slices, &blocks.places[..bounds[1]]) {
+        bounds.insert(1, fast);
+    }
     bounds.windows(2).filter(|w| w[1] > w[0]).map(|w| level(slices, &blocks.places[w[0]..w[1]])).collect()
+}
+
+/// How many slices at the beginning of the first level are faster than the rest of it.
+fn opening(slices: &[Slice], places: &[usize]) -> Option<usize> {
+    let logs: Vec<f64> = places.iter().map(|i| slices[*i].speed().max(1.0).ln()).collect();
+    let most = OPENING.min(logs.len() / 2);
+    let apart = OPENING_STEP.max(OPENING_SCATTER * scatter(&logs));
+    let faster = |fast: &usize| {
+        let (head, rest) = logs.split_at(*fast);
+        median(head).zip(median(rest)).is_some_and(|(head_log, rest_log)| {
+            head_log - rest_log > apart && head.iter().all(|l| *l - rest_log > apart / 2.0)
+        })
+    };
+    (FEWEST_FAST..=most).rev().find(faster)
 }
 
 /// Blocks large enough that their speed is calm.

@@ -38,6 +38,18 @@ fn a_cache_of_half_a_gigabyte_ends_after_half_a_gigabyte() {
 }
 
 #[test]
+fn a_cache_that_is_full_within_a_second_or_two_ends_there() {
+    for fast in [2, 4, 7, 10] {
+        let slices = minute(|i, s| s.bytes = if i < fast { s.bytes } else { s.bytes * 2 / 5 });
+        let found = causes(&slices, WRITES);
+        assert_eq!(found.named(), [Named::CacheEnd], "{fast} slices");
+        assert_eq!(found.cache_ends[0].slice, fast);
+    }
+    let lucky = minute(|i, s| s.bytes *= if i == 0 { 3 } else { 1 });
+    assert_eq!(causes(&lucky, WRITES).named(), []);
+}
+
+#[test]
 fn the_same_step_in_reads_is_no_cache() {
     let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
     let found = causes(&slices, Known { writes: false, ..WRITES });

@@ -347,7 +347,9 @@ impl<'g, 't> Quick<'g, 't> {
     /// Bytes that the claims seen as kept cover, no matter how often.
     pub(super) fn proven(&self, seen: &[(Claim, State)]) -> u64 {
         let mut ranges = crate::ranges::Ranges::default();
-        seen.iter().filter(|(_, s)| s.kept()).for_each(|(c, _)| ranges.add(c.piece));
+        for (claim, _) in seen.iter().filter(|(_, s)| s.kept()) {
+            ranges.add(claim.piece.offset, claim.piece.end());
+        }
         ranges.bytes()
     }
 

@@ -16,6 +16,9 @@ use crate::trouble::Stop;
 const LOOKED_AT: u64 = 16;
 const FEWEST: usize = 8;
 
+/// Fewer sentinels beyond a suspected end are no proof; then so little is left to write that it is written.
+const FEWEST_SENTINELS: u64 = 8;
+
 impl Pass<'_, '_> {
     /// What there is room for.
     pub(super) fn limits(&self) -> Limits {
@@ -25,6 +28,35 @@ impl Pass<'_, '_> {
             until: self.settings.budget_s.map(|budget| self.began + budget),
             seconds_a_byte: each(self.chart.write.mb_s()) + each(self.reads_at),
         }
+    }
+
+    /// Whether nothing but an end explains what is lost: beyond it nothing stands that came first, or all of that does
+    /// and nothing that comes now. Lost places in a row, on a card that is damaged all over, look like an end too.
+    pub(super) fn surely_ends(&mut self, places: &[Piece]) -> Result<bool, Stop> {
+        let standing = self.sentinels_beyond(places)?;
+        let all = self.seen.sentinels;
+        if all < FEWEST_SENTINELS {
+            return Ok(false);
+        }
+        Ok(standing * 10 <= all || standing * 20 >= all * 19 && self.nothing_new_stays(places)?)
+    }
+
+    /// Writes places beyond what was written that nothing was written to yet, and looks at them. False where there is no
+    /// room for it.
+    fn nothing_new_stays(&mut self, places: &[Piece]) -> Result<bool, Stop> {
+        let (card_bytes, salt, written) = (self.seen.card_bytes, self.settings.salt, self.seen.written);
+        let taken = |new: &Piece| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
+        let mut new = sentinels::places(card_bytes, salt ^ written);
+        new.retain(|piece| piece.offset >= written && !taken(piece));
+        let bytes = new.iter().map(|piece| u64::from(piece.len)).sum();
+        if self.takes_new || new.is_empty() || self.limits().room(self.card) < bytes {
+            return Ok(false);
+        }
+        sentinels::write(self.card, &new, salt)?;
+        self.card.reopen()?;
+        let found = sentinels::beyond(self.card, &new, written, salt)?;
+        self.takes_new = found.iter().filter(|sample| sample.good()).count() * 10 > found.len();
+        Ok(!self.takes_new)
     }
 
     /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
@@ -117,9 +149,15 @@ impl Pass<'_, '_> {
     fn islands(&mut self, places: &[Piece]) {
         let Some(first) = self.ledger.first_lost() else { return };
         let good = self.ledger.good_between(first, self.seen.read_to);
-        let inside = |range: &(u64, u64)| places.iter().any(|p| p.offset <= range.0 && range.1 <= p.end());
-        self.seen.islands_are_sentinels = !good.is_empty() && good.iter().all(inside);
-        self.seen.islands = good.len() as u64;
+        let stands = |place: &Piece| -> u64 {
+            let part = |(from, to): &(u64, u64)| place.end().min(*to).saturating_sub(place.offset.max(*from));
+            good.iter().map(part).sum()
+        };
+        let standing: Vec<u64> = places.iter().map(stands).filter(|bytes| *bytes > 0).collect();
+        self.seen.islands = standing.len() as u64;
+        // Two of them may touch: what counts is that together they cover what is good.
+        let all: u64 = good.iter().map(|(from, to)| to - from).sum();
+        self.seen.islands_are_sentinels = all > 0 && standing.iter().sum::<u64>() == all;
     }
 
     /// A question that was not asked in whole stands in the document.

@@ -23,7 +23,7 @@ pub(crate) struct Seen {
     pub(crate) sentinels_good: u64,
     /// Good ranges behind the first lost one are sentinels, no more.
     pub(crate) islands_are_sentinels: bool,
-    /// Sentinels there are beyond the first lost address, good or not.
+    /// Sentinels that are such ranges.
     pub(crate) islands: u64,
     /// What stood on the card before stands there still, and was no constant.
     pub(crate) originals_stay: bool,
@@ -62,6 +62,12 @@ const MOST_PERIODS: u64 = 32;
 
 /// Bytes of a marker.
 const LEAST_MARKER: u64 = super::samples::SAMPLE;
+
+/// Sentinels of which one need not stand where all that came first do.
+const SENTINELS_A_MISS: u64 = 20;
+
+/// Where nothing that comes later stays, so much of it may stand all the same: what shares a unit with a sentinel.
+const MOST_ISLANDS: f64 = 0.1;
 
 /// The whole range is lost if so much of it is.
 const NEARLY_ALL: f64 = 0.999;
@@ -147,7 +153,14 @@ pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
     };
     let least = if from_the_start { LEAST_ALIAS.min(ledger.alias / several) } else { LEAST_MARKER };
     let period = ledger.distances(least.max(512)).fold(0, gcd);
-    (period >= 512).then_some(period)
+    (period >= 512 && (from_the_start || may_repeat(ledger, period, written))).then_some(period)
+}
+
+/// Whether addresses can repeat with such a period where the first address still holds its own: then nothing was
+/// written in order that shares its place. A cache that has a slot for each address shows lost ones what was written
+/// its own size further on, which is no repetition.
+fn may_repeat(ledger: &Ledger, period: u64, written: u64) -> bool {
+    period >= written || ledger.first_bad() == Some(0)
 }
 
 /// Where the lost end of the card begins, whatever a cache still holds of it: from there on much is bad.
@@ -195,9 +208,13 @@ fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Judgement {
 
 /// Blocks that came first are there, whatever their address, and those that came later are not.
 fn pooled(ledger: &Ledger, seen: &Seen) -> bool {
-    let beyond = seen.sentinels > 0 && seen.sentinels_good * 2 > seen.sentinels;
-    let islands = seen.islands >= 2 && seen.islands_are_sentinels;
-    ledger.first_lost().is_some() && (beyond || islands)
+    let Some(first) = ledger.first_lost() else { return false };
+    // One that does not stand may have lost a bit.
+    let beyond = seen.sentinels > 0
+        && seen.sentinels_good * SENTINELS_A_MISS >= seen.sentinels * (SENTINELS_A_MISS - 1);
+    let good: u64 = ledger.good_between(first, seen.read_to).iter().map(|(from, to)| to - from).sum();
+    let ended = seen.islands_are_sentinels || good as f64 <= MOST_ISLANDS * (seen.read_to - first) as f64;
+    ended && (beyond || seen.islands >= 2 && seen.islands_are_sentinels)
 }
 
 /// Everything from one address on is lost, and nothing else is.

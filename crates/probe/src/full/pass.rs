@@ -5,7 +5,7 @@ use super::confirm;
 use super::judge::{Judgement, Seen, judge, wrap};
 use super::ledger::Ledger;
 use super::originals::Originals;
-use super::reading::{Reader, STRETCH, Stamped, read_judged};
+use super::reading::{Patience, Reader, STRETCH, Stamped, read_judged};
 use super::samples::{SAMPLE, Stretches, Watchman};
 use super::sentinels;
 use super::suspicion::{Certain, Suspicion};
@@ -50,6 +50,8 @@ pub(super) struct Pass<'a, 't> {
     pub(super) watchman: Option<(Watchman, u64)>,
     /// The limits left a question open.
     pub(super) cut_short: bool,
+    /// Something new stayed beyond what was written while something older was lost: no pool has run out.
+    pub(super) takes_new: bool,
     /// A cache may answer for some of what is taken for good.
     pub(super) good_unknown: bool,
 }
@@ -74,6 +76,7 @@ impl<'a, 't> Pass<'a, 't> {
             reads_at: None,
             watchman: None,
             cut_short: false,
+            takes_new: false,
             good_unknown: false,
         }
     }
@@ -86,7 +89,7 @@ impl<'a, 't> Pass<'a, 't> {
             self.originals = Originals::read(self.card, self.settings.salt)?;
             sentinels::write(self.card, &places, self.settings.salt)?;
         }
-        self.write_all(written)?;
+        self.write_all(&places, written)?;
         self.card.reopen()?;
         match self.seen.certain {
             Some(Certain::EndsAt(end)) => self.look_beyond(end, &places)?,
@@ -106,7 +109,7 @@ impl<'a, 't> Pass<'a, 't> {
     }
 
     /// Writes stretch after stretch until the end, a certainty, or the limits.
-    fn write_all(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+    fn write_all(&mut self, places: &[Piece], written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
         let stretches = Stretches::of(self.seen.card_bytes);
         let mut watchman = Watchman::new(stretches, self.stamped());
         let mut suspicion = Suspicion::default();
@@ -133,8 +136,11 @@ impl<'a, 't> Pass<'a, 't> {
                 let bad = watchman.look(self.card, index)?;
                 self.watchman = Some((watchman.clone(), index));
                 let (card, end) = (&mut *self.card, self.seen.written);
-                self.seen.certain =
-                    suspicion.judge(card, &bad, end, stretches, watchman_stamps(self.settings))?;
+                let certain = suspicion.judge(card, &bad, end, stretches, watchman_stamps(self.settings))?;
+                self.seen.certain = match certain {
+                    Some(Certain::EndsAt(_)) if !self.surely_ends(places)? => None,
+                    other => other,
+                };
                 if let Some(address) = suspicion.news() {
                     self.watch.note(&format!(
                         "what was written is not there any more at {}; writing goes on until it is certain what that means",
@@ -266,7 +272,9 @@ impl<'a, 't> Pass<'a, 't> {
         let phase = self.card.seconds();
         let stamped = self.stamped();
         let (began, budget) = (self.began, self.settings.budget_s);
-        let mut reader = Reader::new(self.card, self.watch, stamped, &mut self.ledger, &mut self.chart);
+        let patience = Patience::of_a_pass(budget);
+        let mut reader =
+            Reader::new(self.card, self.watch, stamped, &mut self.ledger, &mut self.chart, patience);
         let mut at = 0;
         while at < end {
             if budget.is_some_and(|budget| reader.card.seconds() - began >= budget) {

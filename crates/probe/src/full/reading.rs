@@ -32,11 +32,58 @@ const SPOT_CHECKS: usize = 8;
 /// A card is opened again for the sake of bad sectors so many times in a pass.
 const MOST_REOPENINGS: u32 = 64;
 
+/// How long good sectors are looked for where nothing speaks for any.
+///
+/// A piece whose ends and middle all fail may be good between them, and only more tries can tell; but each try that
+/// fails may take a card seconds, and beyond the end of a fake there is nothing to be found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Patience {
+    seconds: f64,
+}
+
+/// Seconds of a pass that may go into tries that find nothing.
+const PATIENCE_S: f64 = 60.0;
+
+/// Of a budget, so much of it at most.
+const PATIENCE_SHARE: f64 = 0.02;
+
+impl Patience {
+    /// For places of which no more is asked than whether they can be read.
+    pub(crate) const NONE: Patience = Patience { seconds: 0.0 };
+
+    /// For a pass, with its budget in seconds where it has one.
+    pub(crate) fn of_a_pass(budget_s: Option<f64>) -> Self {
+        Patience { seconds: budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE)) }
+    }
+
+    fn lasts(self) -> bool {
+        self.seconds > 0.0
+    }
+
+    /// Tries that found nothing took so many seconds; others cost nothing.
+    fn spend(&mut self, seconds: f64, found: &[Seen]) {
+        if found.iter().all(|seen| seen.found == SectorFound::Error) {
+            self.seconds -= seconds;
+        }
+    }
+}
+
 /// Reads pieces and judges every sector. `each` gets the runs of every piece, by address.
 pub(crate) fn read_judged(
     card: &mut Card<'_>,
     list: impl IntoIterator<Item = Piece>,
     stamped: Stamped,
+    each: impl FnMut(Piece, Nanos, &[Seen]),
+) -> Result<(), Stop> {
+    read_patiently(card, list, stamped, &mut { Patience::NONE }, each)
+}
+
+/// The same, with some patience for what cannot be read.
+pub(crate) fn read_patiently(
+    card: &mut Card<'_>,
+    list: impl IntoIterator<Item = Piece>,
+    stamped: Stamped,
+    patience: &mut Patience,
     mut each: impl FnMut(Piece, Nanos, &[Seen]),
 ) -> Result<(), Stop> {
     let mut failed = Vec::new();
@@ -52,7 +99,7 @@ pub(crate) fn read_judged(
     })?;
     for piece in failed {
         let mut seen = Vec::new();
-        narrow(card, piece, stamped, &mut seen)?;
+        narrow(card, piece, stamped, patience, &mut seen)?;
         each(piece, card.now(), &seen);
     }
     Ok(())
@@ -79,12 +126,23 @@ fn read_one(card: &mut Card<'_>, piece: Piece, stamped: Stamped) -> Result<Optio
 /// Parts of a failing piece by which it is narrowed down.
 const PARTS: u32 = 8;
 
+/// Where both ends and the middle of so many bytes fail, all of them have: what fails in flash are pages and blocks, not
+/// single sectors.
+const FAILS_AS_ONE: u32 = 128 << 10;
+
 /// Finds out which sectors of a piece cannot be read, with few tries: a failing read may take a card seconds. Where
-/// both ends and the middle fail, all of it counts as failed.
-fn narrow(card: &mut Card<'_>, piece: Piece, stamped: Stamped, out: &mut Vec<Seen>) -> Result<(), Stop> {
+/// both ends and the middle fail, all of it counts as failed; of a long piece its parts do, as long as the patience
+/// lasts.
+fn narrow(
+    card: &mut Card<'_>,
+    piece: Piece,
+    stamped: Stamped,
+    patience: &mut Patience,
+    out: &mut Vec<Seen>,
+) -> Result<(), Stop> {
     let sector = card.sector();
     if piece.len <= sector {
-        out.push(run(piece, SectorFound::Error));
+        fails(piece, out);
         return Ok(());
     }
     let middle = piece.offset + u64::from(piece.len / 2 / sector * sector);
@@ -92,18 +150,35 @@ fn narrow(card: &mut Card<'_>, piece: Piece, stamped: Stamped, out: &mut Vec<See
     for offset in [piece.offset, middle, piece.end() - u64::from(sector)] {
         readable += u32::from(read_one(card, Piece { offset, len: sector }, stamped)?.is_some());
     }
-    if readable == 0 {
-        out.push(run(piece, SectorFound::Error));
+    let doubtful = readable == 0;
+    if doubtful && piece.len <= FAILS_AS_ONE {
+        fails(piece, out);
         return Ok(());
     }
     let part = (piece.len / PARTS / sector * sector).max(sector);
     for part in pieces(piece.offset, piece.end(), part) {
+        if doubtful && !patience.lasts() {
+            fails(part, out);
+            continue;
+        }
+        let (before, began) = (out.len(), card.seconds());
         match read_one(card, part, stamped)? {
             Some(seen) => out.extend(seen),
-            None => narrow(card, part, stamped, out)?,
+            None => narrow(card, part, stamped, patience, out)?,
+        }
+        if doubtful {
+            patience.spend(card.seconds() - began, &out[before..]);
         }
     }
     Ok(())
+}
+
+/// Appends a piece that cannot be read to the runs before it.
+fn fails(piece: Piece, out: &mut Vec<Seen>) {
+    match out.last_mut() {
+        Some(last) if last.found == SectorFound::Error && last.end == piece.offset => last.end = piece.end(),
+        _ => out.push(run(piece, SectorFound::Error)),
+    }
 }
 
 /// A pass that reads everything.
@@ -113,6 +188,7 @@ pub(crate) struct Reader<'a, 't> {
     pub(crate) stamped: Stamped,
     pub(crate) ledger: &'a mut Ledger,
     pub(crate) chart: &'a mut Chart,
+    patience: Patience,
     reopenings: u32,
 }
 
@@ -126,6 +202,18 @@ impl Doubt {
     fn wholly(&self) -> bool {
         self.seen.iter().all(|s| matches!(Bad::of(s.found), Some(Bad::Lost | Bad::Alias | Bad::Failed)))
     }
+
+    /// What of it is read again: what could not be read by itself, so that nothing is narrowed down twice.
+    fn parts(&self) -> Vec<Piece> {
+        let fails = |seen: &Seen| seen.found == SectorFound::Error;
+        let alike = self.seen.chunk_by(|a, b| fails(a) == fails(b));
+        let bad = alike.filter(|runs| runs.iter().any(|run| run.found != SectorFound::Expected));
+        bad.filter_map(|runs| {
+            let (first, last) = (runs.first()?, runs.last()?);
+            Some(Piece { offset: first.start, len: (last.end - first.start) as u32 })
+        })
+        .collect()
+    }
 }
 
 impl<'a, 't> Reader<'a, 't> {
@@ -135,8 +223,9 @@ impl<'a, 't> Reader<'a, 't> {
         stamped: Stamped,
         ledger: &'a mut Ledger,
         chart: &'a mut Chart,
+        patience: Patience,
     ) -> Self {
-        Reader { card, watch, stamped, ledger, chart, reopenings: 0 }
+        Reader { card, watch, stamped, ledger, chart, patience, reopenings: 0 }
     }
 
     /// Reads and judges a range; `done` bytes of the phase and `began` on the card's clock are for the progress.
@@ -146,7 +235,8 @@ impl<'a, 't> Reader<'a, 't> {
         chart.read.resume(self.card.now());
         let block = self.card.block();
         let mut moved = done;
-        read_judged(self.card, pieces(from, to, block), self.stamped, |piece, at, seen| {
+        let (stamped, patience) = (self.stamped, &mut self.patience);
+        read_patiently(self.card, pieces(from, to, block), stamped, patience, |piece, at, seen| {
             chart.read.ended(piece.offset, u64::from(piece.len), at);
             moved += u64::from(piece.len);
             watch.progress(moved, at as f64 / 1e9 - began);
@@ -198,9 +288,13 @@ impl<'a, 't> Reader<'a, 't> {
     /// A second reading, and two more where the card's answers change and bits are still wrong: what is good once is
     /// good.
     fn read_again(&mut self, doubt: &mut Doubt) -> Result<(), Stop> {
+        let parts = doubt.parts();
         for reading in 0..3 {
             let mut again = Vec::new();
-            read_judged(self.card, [doubt.piece], self.stamped, |_, _, seen| again.extend_from_slice(seen))?;
+            let list = parts.iter().copied();
+            read_judged(self.card, list, self.stamped, |_, _, seen| again.extend_from_slice(seen))?;
+            // What fails is heard of last.
+            again.sort_by_key(|seen| seen.start);
             let (bad, changed) = bad_in_both(&doubt.seen, &again);
             self.ledger.passing += changed;
             doubt.seen = bad;

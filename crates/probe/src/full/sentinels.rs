@@ -13,9 +13,12 @@ pub(crate) const GENERATION: u32 = 0;
 
 const COUNT: u64 = 64;
 
+/// A small card has fewer, so that not all of it is sentinels.
+const LEAST_PART: u64 = 4 * SAMPLE;
+
 /// The places, one in each 64th of the card; they follow from salt and size.
 pub(crate) fn places(card_bytes: u64, salt: u64) -> Vec<Piece> {
-    let count = COUNT.min(card_bytes / (1 << 20)).max(1);
+    let count = COUNT.min(card_bytes / LEAST_PART).max(1);
     let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE);
     let mut random = Random::new(mix(salt ^ 0x7365_6e74));
     (0..count)

@@ -5,6 +5,7 @@
 
 use crate::card::{Card, Piece};
 use crate::map::Options;
+use crate::map::writing::START;
 use crate::saving::Saving;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -90,7 +91,8 @@ pub fn left_out(what: &str, reason: &str) -> Tried {
     Tried { what: what.to_owned(), reason: Some(reason.to_owned()), ..Tried::default() }
 }
 
-/// Random writes of 4 KiB over the first [`SPAN`] of what may be used, each flushed before the next.
+/// Random writes of 4 KiB over the first [`SPAN`] of what may be used but for the card's start, each flushed before the
+/// next.
 ///
 /// # Errors
 /// If the card is gone, the user stopped it, or what stands there could not be saved.
@@ -118,11 +120,13 @@ pub fn small_writes(site: &mut Site<'_, '_>, what: &str) -> Result<Tried, Stop> 
 
 fn places(site: &mut Site<'_, '_>) -> Vec<Piece> {
     let unit = u64::from(SMALL.max(site.sector()));
-    let slots = site.region.len.min(SPAN) / unit;
-    let start = site.region.start;
+    let end = site.region.start + site.region.len;
+    // What lies within the card's start alone was named by the user.
+    let start = if end > 2 * START { site.region.start.max(START) } else { site.region.start };
+    let slots = (end - start).min(SPAN) / unit;
     (0..MOST)
         .map(|_| Piece { offset: start + site.random.below(slots.max(1)) * unit, len: unit as u32 })
-        .filter(|piece| piece.end() <= start + site.region.len)
+        .filter(|piece| piece.end() <= end)
         .collect()
 }
 

@@ -77,7 +77,9 @@ pub(super) fn long_run(report: &CheckReport) -> Option<Part> {
     if let Some(celsius) = found.max_celsius {
         facts.push(fact("warmest", format!("{celsius:.0} °C")));
     }
-    facts.extend(found.events.iter().map(|event| fact(&duration(event.at_s), event.kind.words())));
+    facts.extend(
+        found.events.iter().map(|event| fact(event.kind.words(), format!("after {}", duration(event.at_s)))),
+    );
     let pictures = crate::sustain::plots(found).into_iter().take(1).map(Body::Picture);
     let body = if facts.is_empty() { vec![] } else { vec![Body::Facts(facts)] };
     part("Used for a while", body.into_iter().chain(pictures).collect())

@@ -7,7 +7,7 @@ use crate::table::Table;
 use cardscope_model::check::{CheckReport, Next, PartState};
 use cardscope_model::result::TestResult;
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::Verdict;
+use cardscope_model::verify::{Method, Verdict};
 
 pub(super) fn page(report: &CheckReport) -> Page {
     let parts = [identity, capacity, speeds, jobs, marks, inside, long_run, findings, next, time];
@@ -68,8 +68,9 @@ fn identity(report: &CheckReport) -> Option<Part> {
 
 fn capacity(report: &CheckReport) -> Option<Part> {
     let bytes = |value: Option<u64>| value.map_or("not known".to_owned(), |b| Capacity(b).to_string());
+    let by_files = report.verify.as_ref().is_some_and(|verify| verify.method == Method::Files);
     let facts = vec![
-        fact("announced", Capacity(report.announced_bytes)),
+        fact(if by_files { "free space filled" } else { "announced" }, Capacity(report.announced_bytes)),
         fact("usable from the start", bytes(report.usable_bytes)),
         fact("proven at one time", Capacity(report.proven_bytes)),
         fact("what was on it", if report.data_kept { "is as it was" } else { "is not all back yet" }),

@@ -2,6 +2,9 @@
 
 use cardscope_model::card_map::plot::{Axis, Scale};
 
+/// Values within this share of the highest hardly differ: less than cards vary by from one run to the next.
+const ALIKE: f64 = 0.1;
+
 /// One axis with the range that is drawn.
 #[derive(Debug, Clone)]
 pub(crate) struct Ruler {
@@ -16,8 +19,19 @@ pub(crate) struct Ruler {
 
 impl Ruler {
     /// A ruler over the values; `None` where none of them can be drawn. A linear range reaches out to whole ticks, and
-    /// to 0 where that costs at most half of the picture: a difference must not look larger than it is.
+    /// to 0 where that costs at most half of the picture, or where the values hardly differ: a difference must not look
+    /// larger than it is.
     pub(crate) fn over(axis: &Axis, values: impl Iterator<Item = f64>, ticks: usize) -> Option<Ruler> {
+        Ruler::reaching(axis, values, ticks, |low, high| low < 0.5 * high || low > (1.0 - ALIKE) * high)
+    }
+
+    /// A ruler over the values, from 0 on where `from_zero` says so of their lowest and highest.
+    fn reaching(
+        axis: &Axis,
+        values: impl Iterator<Item = f64>,
+        ticks: usize,
+        from_zero: impl Fn(f64, f64) -> bool,
+    ) -> Option<Ruler> {
         let scale = axis.scale;
         let places = values.filter_map(|v| along(scale, v));
         let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
@@ -29,7 +43,7 @@ impl Ruler {
             let room = if high > low { 0.0 } else { 0.5 };
             return Some(Ruler { scale, bytes, low: low - room, high: high + room, step: 1.0 });
         }
-        let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+        let low = if low > 0.0 && from_zero(low, high) { 0.0 } else { low };
         let span = if high > low { high - low } else { low.abs().max(1.0) };
         let step = nice(span / ticks as f64, bytes);
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
@@ -42,7 +56,7 @@ impl Ruler {
         values: impl Iterator<Item = f64> + Clone,
         ticks: usize,
     ) -> Option<Ruler> {
-        let mut ruler = Ruler::over(axis, values.clone(), ticks)?;
+        let mut ruler = Ruler::reaching(axis, values.clone(), ticks, |low, high| low < 0.5 * high)?;
         if axis.scale == Scale::Linear {
             let known = || values.clone().filter(|v| v.is_finite());
             let (low, high) =

@@ -49,16 +49,17 @@ impl TrueCapacity {
 
 fn verdict(card: &Archetype, good_bytes: u64) -> CapacityVerdict {
     let faults = &card.faults;
+    // A small share of large units may come to none of them: then nothing is damaged.
+    let loses = good_bytes < card.announced_bytes;
     match card.fake.kind {
         FakeKind::ReadOnly => CapacityVerdict::ReadOnly,
         _ if good_bytes == 0 => CapacityVerdict::Dead,
         FakeKind::Limbo => CapacityVerdict::Limbo,
         FakeKind::Wraparound => CapacityVerdict::Wraparound,
         FakeKind::Chain => CapacityVerdict::Chain,
-        FakeKind::Damaged => CapacityVerdict::Damaged,
         FakeKind::Overcommitted => CapacityVerdict::Overcommitted,
-        FakeKind::None => {
-            if faults.lost_share > 0.0 || faults.failing_share > 0.0 || faults.flip_p > 0.0 {
+        FakeKind::None | FakeKind::Damaged => {
+            if loses {
                 CapacityVerdict::Damaged
             } else if faults.read_flip_p > 0.0 || faults.read_error_p > 0.0 || faults.write_error_p > 0.0 {
                 CapacityVerdict::Unstable

@@ -66,6 +66,10 @@ impl Visit<'_> {
         let report = &mut self.report;
         (report.verdict, report.confidence) = (found.verdict, found.confidence);
         (report.usable_bytes, report.proven_bytes) = (found.usable_bytes, found.proven_bytes);
+        if self.directory {
+            // What the files filled, which is more than a file of a benchmark could be given.
+            report.announced_bytes = found.announced_bytes;
+        }
         report.data_kept &= found.data_kept;
         report.bytes_written += found.bytes_written;
         report.bytes_restored += found.bytes_restored;

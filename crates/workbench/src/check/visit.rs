@@ -130,7 +130,8 @@ impl<'a> Visit<'a> {
 
     /// Bytes from 0 on that may be measured on: what lies beyond on a fake answers for nothing.
     pub(super) fn usable(&self) -> u64 {
-        self.report.usable_bytes.unwrap_or(self.report.announced_bytes)
+        let there = self.opened.target.info().bytes;
+        self.report.usable_bytes.map_or(there, |usable| usable.min(there))
     }
 
     /// Why nothing more is written to this card, if so.

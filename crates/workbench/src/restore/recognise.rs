@@ -12,7 +12,7 @@ use cardscope_model::restore::RecognisedBy;
 use cardscope_model::units::Capacity;
 use cardscope_probe::card::{Answer, Card, pieces};
 use cardscope_probe::keeper::{Keeper, Kept};
-use cardscope_probe::restore::Covered;
+use cardscope_probe::ranges::Ranges;
 use cardscope_probe::trouble::Stop;
 
 const SECTOR: usize = 512;
@@ -95,7 +95,7 @@ pub(super) fn size_and_identity(journal: &Journal, opened: &Opened, target: &str
 pub(super) fn survey(card: &mut Card<'_>, journal: &mut Journal) -> Result<(Survey, Newer), Stop> {
     let (mut survey, mut newer) = (Survey::default(), Newer::default());
     let salts = journal.salts().to_vec();
-    let (mut original, mut seen) = (Vec::new(), Covered::default());
+    let (mut original, mut seen) = (Vec::new(), Ranges::default());
     // The oldest first: where a place was saved twice, what counts is what stood there before the test.
     for kept in journal.kept().into_iter().rev() {
         card.go_on()?;

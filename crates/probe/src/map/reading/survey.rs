@@ -21,6 +21,10 @@ const NEAR: u64 = 64 << 10;
 /// Neighbours answer so much faster where the first read fetched a part of the mapping table for both.
 const WARMER: f64 = 0.95;
 
+/// Places are of two kinds only if so many of the rarer kind answer the same way once more: what makes single reads
+/// late, in the card or in the computer, strikes elsewhere the next time.
+const AGAIN: f64 = 0.7;
+
 /// The fast places are unmapped if so many of them hold nothing.
 const MOSTLY: f64 = 0.8;
 
@@ -50,7 +54,7 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
     }
     let len = two_sectors(site);
     site.shape(len as u32, 1)?;
-    let (mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PLACES {
         if site.seconds() - before.seconds > PATIENCE {
             break;
@@ -61,6 +65,7 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
         let (Some(first), Some(second), Some(constant)) = (first, second, site.is_constant(piece)?) else {
             continue;
         };
+        places.push(piece);
         times.push(first);
         constants.push(constant);
         warmer.push(second / first);
@@ -69,7 +74,10 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
         let all: Vec<bool> = times.iter().zip(&constants).filter(|(t, _)| of(**t)).map(|(_, c)| *c).collect();
         all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
     };
-    let modes = two_modes(&times);
+    let modes = match two_modes(&times) {
+        Some(modes) if lasts(modes, site, &places, &times)? => Some(modes),
+        _ => None,
+    };
     let constant = share(&|_| true);
     let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MOSTLY);
     let warm = median(&warmer).is_some_and(|ratio| ratio < WARMER);
@@ -77,6 +85,27 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
     let evidence = evidence(&survey, times.len(), median(&times)).cost(site.cost_since(before));
     into.unmapped_share = property(&survey, times.len(), evidence);
     Ok((!times.is_empty()).then_some(survey))
+}
+
+/// Whether the places of the rarer kind are of that kind once more, against the others of the same visit.
+fn lasts(modes: Modes, site: &mut Site<'_, '_>, places: &[Piece], times: &[f64]) -> Result<bool, Stop> {
+    let mut again = Vec::with_capacity(places.len());
+    for piece in places {
+        again.push(site.read(*piece)?.unwrap_or(f64::NAN));
+    }
+    let Some(second) = two_modes(&again.iter().copied().filter(|t| t.is_finite()).collect::<Vec<_>>()) else {
+        return Ok(false);
+    };
+    let fast_is_rarer = modes.fast_share < 0.5;
+    let rarer = |t: f64, m: Modes| (t <= m.split) == fast_is_rarer;
+    let both: Vec<bool> = times
+        .iter()
+        .zip(&again)
+        .filter(|(first, again)| again.is_finite() && rarer(**first, modes))
+        .map(|(_, again)| rarer(*again, second))
+        .collect();
+    let kept = both.iter().filter(|same| **same).count();
+    Ok(kept as f64 >= AGAIN * both.len() as f64)
 }
 
 fn evidence(survey: &Survey, places: usize, typical: Option<f64>) -> Evidence {

@@ -9,7 +9,7 @@ use cardscope_model::units::MIB;
 use cardscope_model::verify::{MapCell, MapSpeed};
 
 /// Places: fewer where what stands there must be saved and put back, which doubles the cost.
-const PLACES: (usize, usize) = (24, 48);
+const PLACES: (usize, usize) = (16, 48);
 
 /// Written at a place after the block was opened.
 const SAMPLE: u64 = MIB;

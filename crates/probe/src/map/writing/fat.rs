@@ -4,7 +4,7 @@
 
 use super::bench::Bench;
 use super::ground::START;
-use crate::card::Piece;
+use crate::card::{Piece, pieces};
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::{deviation, median};
 use cardscope_engine::target::Region;
@@ -29,6 +29,9 @@ const LARGE: usize = 5;
 
 /// Effects are 0.2 to 0.7 of the speed, or 4.6 times it; the spread elsewhere is below 5 %.
 const LEAST: f64 = 1.25;
+
+/// A stretch is written at so many bytes a second at least, as far as is known before.
+const SLOWEST: f64 = 4e6;
 
 /// Compares the start with the rest.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
@@ -65,9 +68,12 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The profile of each step of a stretch, in order.
+/// The profile of each step of a stretch, in order. All of it is written before, so that every stretch comes from the
+/// same state, whatever the card still held of it in a log.
 fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>, Stop> {
     let mut steps = Vec::new();
+    bench.afford(REACH as f64 / SLOWEST)?;
+    bench.write_all(&pieces(from, from + REACH, STEP as u32).collect::<Vec<_>>())?;
     for step in (0..REACH).step_by(STEP as usize) {
         bench.afford(1.0)?;
         steps.push(profile(bench, from + step)?);

@@ -1,5 +1,6 @@
-//! Where a map writes: places on the card that nothing was written to before in the session, far enough apart to lie in
-//! erase blocks of their own, and away from the start of the card, where file systems keep what hurts most to lose.
+//! Where a map writes: places far enough apart to lie in erase blocks of their own, and away from the start of the
+//! card, where file systems keep what hurts most to lose. A place that rested is taken again before a fresh one: each
+//! block that was touched is copied once more by the card when its content is put back, 0.6 s a piece on seed 004's.
 
 use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::Region;
@@ -8,7 +9,7 @@ use std::collections::VecDeque;
 
 /// The start of a card is left alone unless it is asked for: the first 4 to 16 MiB may be treated in a way of their own
 /// (flash-behaviour 1.2).
-pub(super) const START: u64 = 16 * MIB;
+pub(in crate::map) const START: u64 = 16 * MIB;
 
 /// A boundary of every erase block known: 64 and 48 MiB are the largest of powers of two and of three times such.
 pub(super) const EVERY_UNIT: u64 = 192 * MIB;
@@ -23,7 +24,7 @@ const APART: [usize; 5] = [16, 8, 4, 2, 1];
 /// How many of those steps are left out where the unit is known.
 const KNOWN: usize = 2;
 
-/// Places taken last that are not taken again: more than a card keeps open.
+/// Places taken last that are not taken again yet: more than a card keeps open.
 const RECENT: usize = 40;
 
 /// Inside a place whose unit is not known for sure only so much is used: the smallest erase block there is.
@@ -75,26 +76,21 @@ impl Ground {
         self.used.len() as u64 * self.unit
     }
 
-    /// `n` places that were not used before; where all were, those used longest ago. `None` where there are not so
-    /// many at all.
+    /// `n` places of which none was taken lately. `None` where there are not so many.
     pub(super) fn take(&mut self, n: usize, random: &mut Random) -> Option<Vec<u64>> {
-        self.take_fresh(n, random).or_else(|| {
-            self.used.fill(false);
-            self.recent.iter().for_each(|i| self.used[*i] = true);
-            self.take_fresh(n, random)
-        })
-    }
-
-    fn take_fresh(&mut self, n: usize, random: &mut Random) -> Option<Vec<u64>> {
         let steps = &APART[if self.known { KNOWN } else { 0 }..];
         let found = steps.iter().find_map(|apart| self.pick(n, *apart, random))?;
-        for i in &found {
-            self.used[*i] = true;
-            self.recent.push_back(*i);
+        self.note(found.iter().copied());
+        Some(found.iter().map(|i| self.at(*i)).collect())
+    }
+
+    fn note(&mut self, taken: impl Iterator<Item = usize>) {
+        for i in taken {
+            self.used[i] = true;
+            self.recent.push_back(i);
         }
         let old = self.recent.len().saturating_sub(RECENT);
         self.recent.drain(..old);
-        Some(found.iter().map(|i| self.at(*i)).collect())
     }
 
     /// A stretch of `bytes` bytes from a multiple of `align` on that was not used before, or else not lately.
@@ -109,7 +105,7 @@ impl Ground {
             free = aligned.into_iter().filter(rested).collect();
         }
         let chosen = *free.get(random.below(free.len().max(1) as u64) as usize)?;
-        self.used[chosen..chosen + slots].fill(true);
+        self.note(chosen..chosen + slots);
         Some(self.at(chosen))
     }
 
@@ -124,13 +120,18 @@ impl Ground {
         self.first + slot as u64 * self.unit
     }
 
+    /// Those that rested first, in random order, then those never used.
     fn pick(&self, n: usize, apart: usize, random: &mut Random) -> Option<Vec<usize>> {
         let mut chosen: Vec<usize> = Vec::with_capacity(n);
-        let mut free: Vec<usize> = (0..self.used.len()).filter(|i| !self.used[*i]).collect();
-        while chosen.len() < n && !free.is_empty() {
-            let i = free.swap_remove(random.below(free.len() as u64) as usize);
-            if chosen.iter().all(|c| c.abs_diff(i) >= apart) {
-                chosen.push(i);
+        let ready = |i: &usize| !self.recent.contains(i);
+        let (mut rested, mut fresh): (Vec<usize>, Vec<usize>) =
+            (0..self.used.len()).filter(ready).partition(|i| self.used[*i]);
+        for free in [&mut rested, &mut fresh] {
+            while chosen.len() < n && !free.is_empty() {
+                let i = free.swap_remove(random.below(free.len() as u64) as usize);
+                if chosen.iter().all(|c| c.abs_diff(i) >= apart) {
+                    chosen.push(i);
+                }
             }
         }
         (chosen.len() == n).then_some(chosen)
@@ -141,23 +142,22 @@ impl Ground {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
 
     proptest! {
         #[test]
-        fn places_are_fresh_lie_inside_and_begin_on_a_boundary(
+        fn places_have_rested_lie_inside_and_begin_on_a_boundary(
             start in 0u64..1 << 34, mib in 8u64..4096, unit in prop::sample::select(vec![1u64, 4, 6, 24]), seed: u64,
         ) {
             let region = Region { start, len: mib * MIB };
             let Some(mut ground) = Ground::new(region, unit * MIB, true, START) else { return Ok(()) };
             let mut random = Random::new(seed);
-            let mut seen = BTreeSet::new();
+            let mut seen: Vec<u64> = Vec::new();
             for n in [1usize, 2, 3, 5, 8, 13, 1, 2, 3] {
                 let Some(places) = ground.take(n, &mut random) else { break };
                 prop_assert_eq!(places.len(), n);
                 for place in places {
-                    // Only where all were used do they come again, and then not the last ones.
-                    prop_assert!(seen.insert(place) || seen.len() + 40 >= ground.used.len(), "{} was used before", place);
+                    prop_assert!(!seen.iter().rev().take(RECENT).any(|s| *s == place), "{} was used before", place);
+                    seen.push(place);
                     prop_assert!(place >= START.max(start) && place + unit * MIB <= start + mib * MIB);
                     prop_assert!(place.is_multiple_of(unit * MIB));
                 }
@@ -170,10 +170,10 @@ mod tests {
         let region = Region { start: 0, len: 1024 * MIB };
         let mut ground = Ground::new(region, 4 * MIB, false, START).unwrap();
         let mut random = Random::new(1);
-        let stretch = ground.stretch(100 * MIB, EVERY_UNIT, &mut random).unwrap();
-        assert!(stretch.is_multiple_of(EVERY_UNIT) && stretch > 0);
-        for _ in 0..200 {
-            let place = ground.take_fresh(1, &mut random).unwrap()[0];
+        let places = ground.take(20, &mut random).unwrap();
+        let stretch = ground.stretch(100 * MIB, 4 * MIB, &mut random).unwrap();
+        assert!(stretch.is_multiple_of(4 * MIB));
+        for place in places {
             assert!(place + 4 * MIB <= stretch || place >= stretch + 100 * MIB);
         }
     }

@@ -21,6 +21,7 @@ use crate::trouble::Stop;
 use bench::{Bench, LARGEST};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
+pub(super) use ground::START;
 
 /// Each part that writes, in the order in which they run: the card's start comes last, since what lies there hurts most
 /// to lose, and the cache late, since filling it changes what everything after it costs.

@@ -32,6 +32,9 @@ const LOG_KIB: [u64; 4] = [4, 8, 16, 32];
 /// Visits of each of those.
 const LOG_WRITES: usize = 4;
 
+/// A verdict that is less likely right than wrong is none.
+const LEAST_SURE: f64 = 0.5;
+
 /// Finds page and small-write log.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let before = bench.site.spent();
@@ -83,7 +86,10 @@ fn fuse(bench: &mut Bench<'_, '_, '_>, bend: Bend, times: &[SizeTime], cost: Cos
     let confidence = |odds: f64| (1.0 / (1.0 + (-odds).exp())).min(0.995);
     let Some(page) = bend.page.map(|page| page as u64) else {
         if read.status == Status::NotTested {
-            *read = Property::none(bend.confidence, evidence);
+            *read = match bend.confidence {
+                sure if sure >= LEAST_SURE => Property::none(sure, evidence),
+                _ => Property::not_tested("writes of each size scatter too much for a page to show"),
+            };
         }
         return;
     };

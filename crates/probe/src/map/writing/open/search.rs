@@ -119,8 +119,19 @@ fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Re
         let timed = Timed { first: times.to_vec(), later: Vec::new() };
         judge(&timed, &usual, course.n, soft).is_some_and(|j| j.judgement != Judgement::Open)
     };
-    let Some(times) = course.run(bench, decided)? else { return Ok(None) };
-    let Some(judged) = judge(&times, &usual, course.n, soft) else { return Ok(Some(false)) };
+    let Some(mut times) = course.run(bench, decided)? else { return Ok(None) };
+    let Some(mut judged) = judge(&times, &usual, course.n, soft) else { return Ok(Some(false)) };
+    // A card that closes a block at each write does it plainly. Anything less may be a computer that was late for a
+    // moment, so it is looked at once more.
+    if judged.is_over() && !(judged.judgement == Judgement::Hard && judged.is_sharp()) {
+        bench.afford(expected_seconds(found, course.n))?;
+        if let Some(again) = course.run(bench, decided)?
+            && let Some(second) = judge(&again, &usual, course.n, soft)
+            && !second.is_over()
+        {
+            (times, judged) = (again, second);
+        }
+    }
     found.rounds.push(judged);
     let over = judged.is_over();
     if over {
