@@ -153,7 +153,8 @@ fn sustained(mark: Mark, found: &MarksMeasured) -> Part {
     let what = format!("sustained writing over {} MiB", w.bytes / MIB);
     let mut part = at_least(what, demand, w.mb_s, "MB/s", CLOSE_SPEED);
     part.because = hidden(&mut part, bus::hides(found, mark, demand)).or_else(|| {
-        (w.bytes < SUSTAINED).then(|| "the specification writes 1 GiB; `check --erase` does, too".to_owned())
+        (w.bytes < SUSTAINED)
+            .then(|| "the specification writes 1 GiB; with `check --erase` so much is written".to_owned())
     });
     part
 }

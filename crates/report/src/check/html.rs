@@ -25,7 +25,7 @@ pub(super) fn document(page: &Page) -> String {
          <title>{title} – Cardscope</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header class=\"{news}\">\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n<main>\n{parts}</main>\n\
          <footer>Made by Cardscope {}</footer>\n</body>\n</html>\n",
-        escaped(&page.headline),
+        prose(&page.headline),
         env!("CARGO_PKG_VERSION"),
     )
 }
@@ -40,12 +40,12 @@ fn body(body: &Body) -> String {
         Body::Facts(facts) => {
             let rows: String = facts
                 .iter()
-                .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value)))
+                .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), prose(value)))
                 .collect();
             format!("<dl>\n{rows}</dl>\n")
         }
         Body::Table(table) => grid(table),
-        Body::Words(words) | Body::Aside(words) => format!("<p>{}</p>\n", escaped(words)),
+        Body::Words(words) | Body::Aside(words) => format!("<p>{}</p>\n", prose(words)),
         Body::Commands(commands) => format!("<pre>{}</pre>\n", escaped(&commands.join("\n"))),
         Body::Findings(findings) => {
             format!("<ul>\n{}</ul>\n", findings.iter().map(finding).collect::<String>())
@@ -77,14 +77,39 @@ fn finding(finding: &Finding) -> String {
         .iter()
         .map(|(what, value)| format!("{}: {}", escaped(what), escaped(value)))
         .collect();
-    let mut out = format!("<li class=\"{class}\"><b>{}</b>", escaped(&finding.verdict));
+    let mut out = format!("<li class=\"{class}\"><b>{}</b>", prose(&finding.verdict));
     if !evidence.is_empty() {
         let _ = write!(out, "<br><small>{}</small>", evidence.join(" · "));
     }
     if let Some(advice) = &finding.advice {
-        let _ = write!(out, "<br>{}", escaped(advice));
+        let _ = write!(out, "<br>{}", prose(advice));
     }
     out.push_str("</li>\n");
+    out
+}
+
+/// Running text: what stands between backticks is typed as it is, and elsewhere a number stays with what follows it.
+fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        // One backtick has no other one.
+        return glued(&escaped(text));
+    }
+    let part = |(number, part): (usize, &&str)| match number.is_multiple_of(2) {
+        true => glued(&escaped(part)),
+        false => format!("<code>{}</code>", escaped(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// No line ends between a number and its unit, or within a grouped number.
+fn glued(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        out.push(if c == ' ' && before.is_ascii_digit() { '\u{a0}' } else { c });
+        before = c;
+    }
     out
 }
 
@@ -103,4 +128,16 @@ pub(crate) fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_keeps_its_unit_and_what_is_to_be_typed_stays_as_it_is() {
+        assert_eq!(prose("load 10 GB: 13.3 s <b>"), "load 10\u{a0}GB: 13.3\u{a0}s &lt;b&gt;");
+        assert_eq!(prose("give `check --runs 3 X`, twice"), "give <code>check --runs 3 X</code>, twice");
+        assert_eq!(prose("a card named ` 1 x"), "a card named ` 1\u{a0}x");
+    }
 }

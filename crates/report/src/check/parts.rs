@@ -73,9 +73,19 @@ fn capacity(report: &CheckReport) -> Option<Part> {
         fact(if by_files { "free space filled" } else { "announced" }, Capacity(report.announced_bytes)),
         fact("usable from the start", bytes(report.usable_bytes)),
         fact("proven at one time", Capacity(report.proven_bytes)),
-        fact("what was on it", if report.data_kept { "is as it was" } else { "is not all back yet" }),
+        fact("what was on it", content(report)),
     ];
     part("Is it real", vec![Body::Facts(facts)])
+}
+
+/// What became of the card's content. A journal that waits is named among the findings.
+fn content(report: &CheckReport) -> &'static str {
+    let waits = report.findings.iter().any(|finding| finding.claim == "journal-waits");
+    match report.data_kept {
+        true => "is as it was",
+        false if waits => "is not all back yet",
+        false => "was given up, as agreed",
+    }
 }
 
 fn speeds(report: &CheckReport) -> Option<Part> {

@@ -5,8 +5,11 @@ use crate::bench::saved::{self, Pass};
 use crate::error::Failure;
 use crate::event::{Event, Listener};
 use crate::journal::Journal;
+use cardscope_analysis::anomaly;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
+use cardscope_model::finding::Finding;
+use cardscope_model::result::{Run, TestResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_probe::keeper::Keeper;
 use cardscope_probe::site::salt;
@@ -60,6 +63,8 @@ impl Visit<'_> {
             }
             None => None,
         };
+        let odd = self.odd(&measured.results, seed);
+        self.report.findings.extend(odd);
         self.report.bench = measured.results;
         self.report.not_measured = measured.not_measured;
         self.done("bench", began, reason);
@@ -70,6 +75,24 @@ impl Visit<'_> {
             Some(failure) => Err(failure),
             None => Ok(()),
         }
+    }
+
+    /// What a person would stumble over in the figures.
+    fn odd(&self, results: &[TestResult], seed: u64) -> Vec<Finding> {
+        let run = Run {
+            run: 1,
+            counted: true,
+            seed,
+            results: results.to_vec(),
+            not_measured: Vec::new(),
+            scores: Vec::new(),
+            passed: None,
+        };
+        anomaly::findings(&anomaly::Session {
+            runs: &[run],
+            condition: &self.report.condition,
+            ceiling_mb_s: self.opened.ceiling_mb_s,
+        })
     }
 
     /// When the pass must end, by the target's clock: what it writes must be put back in time, too.

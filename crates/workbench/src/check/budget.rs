@@ -10,6 +10,9 @@ const VERIFY: f64 = 0.5;
 /// comparing. Measured on a class 10 card (seed 004): 45 s of probing were followed by 65 s of putting back.
 const BEFORE_PUTTING_BACK: f64 = 0.4;
 
+/// Share of what is left for the map of a card whose content may go.
+const MAP: f64 = 0.6;
+
 /// The clock of a visit, in seconds of the target's clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
@@ -38,6 +41,11 @@ impl Budget {
         Duration::from_secs_f64(self.left(now) * share * BEFORE_PUTTING_BACK)
     }
 
+    /// What a map may take where nothing is put back after it: marks and the long run come behind it.
+    pub(super) fn map(&self, now: f64, keeps: bool) -> Duration {
+        if keeps { self.keeping(now, 1.0) } else { Duration::from_secs_f64(self.left(now) * MAP) }
+    }
+
     /// Since the beginning.
     pub(super) fn spent(&self, now: f64) -> f64 {
         now - self.began
@@ -55,6 +63,7 @@ mod tests {
         assert_eq!(budget.verify(true), Duration::from_secs(36));
         assert_eq!((budget.left(1100.0), budget.left(2000.0)), (80.0, 0.0));
         assert_eq!(budget.keeping(1100.0, 0.5), Duration::from_secs(16));
+        assert_eq!(budget.map(1100.0, false), Duration::from_secs(48));
         assert_eq!(budget.spent(1030.0), 30.0);
     }
 }

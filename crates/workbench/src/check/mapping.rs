@@ -29,9 +29,10 @@ impl Visit<'_> {
             self.wants_time();
             return Ok(());
         }
+        let keeps = !(self.request.erase || self.directory);
         let request = map::Request {
             target: self.request.target.clone(),
-            budget: Some(self.budget.keeping(began, 1.0).max(Duration::from_secs_f64(LEAST_S / 2.0))),
+            budget: Some(self.budget.map(began, keeps).max(Duration::from_secs_f64(LEAST_S / 2.0))),
             read_only: self.no_writes().is_some(),
             erase: self.request.erase && self.no_writes().is_none(),
             cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),

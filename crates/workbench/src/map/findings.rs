@@ -7,6 +7,48 @@ use cardscope_model::layout::present::{PresentLayout, Read, Unit};
 use cardscope_model::units::BinarySize;
 
 pub(super) fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
+    let mut found = by_erase_block(measured, facts);
+    found.extend(cells(measured, facts));
+    found
+}
+
+/// Bits in a cell, as far as the figures tell: three give pages and erase blocks of three times a power of two
+/// (reference page `flash-behaviour` 1.1), and a fast part in which each cell holds one bit is at most the free space
+/// over the bits (1.2). One or two bits leave no mark of their own behind a card's commands.
+fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
+    let odd = [("page", &measured.page_bytes), ("erase block", &measured.erase_block_bytes)]
+        .into_iter()
+        .filter_map(|(what, unit)| {
+            Some((what, unit.value.filter(|bytes| is_thrice(*bytes))?, unit.confidence))
+        })
+        .max_by(|a, b| a.2.total_cmp(&b.2));
+    if let Some((what, bytes, sure)) = odd {
+        let verdict = format!(
+            "the cells hold three bits (TLC), as it seems: the {what} of {} is three times a power of two",
+            BinarySize(bytes)
+        );
+        return Some(Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because("bytes", bytes));
+    }
+    let cache = &measured.slc_cache_bytes;
+    let share = cache.value.filter(|_| facts.place == Place::Card)? as f64 / facts.bytes.max(1) as f64;
+    let (bits, name) = [(3.0, "three bits (TLC)"), (4.0, "four bits (QLC)")]
+        .into_iter()
+        .find(|(bits, _)| (share * bits - 1.0).abs() < NEAR_SHARE)?;
+    let verdict = format!(
+        "the cells hold {name}, as it seems: writes are fast for one part in {bits} of the card, which is all of its cells with one bit in each"
+    );
+    let finding = Finding::new("cells", Weight::Note, 0.6 * cache.confidence, verdict);
+    Some(finding.because("share of the card that is fast", format!("{:.1} %", 100.0 * share)))
+}
+
+/// A fast part so near to a whole share of the card is that share; spare blocks move it.
+const NEAR_SHARE: f64 = 0.1;
+
+fn is_thrice(bytes: u64) -> bool {
+    bytes.is_multiple_of(3) && (bytes / 3).is_power_of_two()
+}
+
+fn by_erase_block(measured: &Measured, facts: &Facts) -> Vec<Finding> {
     let Some(unit) = measured.erase_block_bytes.value.filter(|unit| *unit > 0) else { return Vec::new() };
     let sure = measured.erase_block_bytes.confidence;
     let claimed = facts.claimed_unit.map(|claimed| claim(claimed, unit, sure));
@@ -70,10 +112,25 @@ mod tests {
         for (claimed, measured, weight) in
             [(4, 4, Weight::Note), (16, 4, Weight::Note), (4, 6, Weight::Hint), (4, 24, Weight::Hint)]
         {
-            let found = findings(&with(measured * MIB), &facts(claimed * MIB));
+            let found = by_erase_block(&with(measured * MIB), &facts(claimed * MIB));
             assert_eq!((found.len(), found[0].weight), (1, weight), "{claimed} {measured}");
         }
         assert!(findings(&Measured::default(), &facts(4 * MIB)).is_empty());
+    }
+
+    #[test]
+    fn units_of_three_times_a_power_of_two_and_a_fast_third_speak_for_three_bits_in_a_cell() {
+        let told = |measured: &Measured| cells(measured, &facts(0)).map(|f| (f.verdict, f.confidence));
+        let (verdict, sure) = told(&with(24 * MIB)).unwrap();
+        assert!(verdict.contains("TLC") && verdict.contains("24 MiB") && sure > 0.8, "{verdict}");
+        assert_eq!(told(&with(4 * MIB)), None);
+        let fast = |bytes: u64| Measured {
+            slc_cache_bytes: Property::measured(bytes, 0.95, Evidence::default()),
+            ..with(4 * MIB)
+        };
+        assert!(told(&fast((8 << 30) / 3)).unwrap().0.contains("TLC"));
+        assert!(told(&fast(2 << 30)).unwrap().0.contains("QLC"));
+        assert_eq!(told(&fast(64 * MIB)), None);
     }
 
     #[test]
