@@ -13,11 +13,10 @@ use cardscope_probe::saving::Saving;
 use cardscope_probe::watch::Nobody;
 
 #[test]
-fn a_whole_map_of_a_class_10_card_that_keeps_its_data_takes_under_four_minutes_before_putting_back() {
+fn a_whole_map_of_a_class_10_card_takes_under_four_minutes_with_its_data_put_back() {
     let mut target = target("sim:lexar-16g-c10");
     let mut options = options(&target, 8, &[]);
     options.max_cache_bytes = 64 << 20;
-    options.fat = true;
     let mut memory = Memory::default();
     let mut found = Measured::default();
     let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
@@ -30,8 +29,8 @@ fn a_whole_map_of_a_class_10_card_that_keeps_its_data_takes_under_four_minutes_b
     put_back(&mut card, &mut memory, &mut Nobody).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
     println!("{:.1} MB, {mapped:.1} s, with putting back {seconds:.1} s", written as f64 / 1e6);
-    // Putting back closes as many blocks again: two minutes more.
-    assert!(mapped < 200.0 && seconds < 330.0, "{mapped} s, {seconds} s");
+    // As `map` does it without further options; --fat adds the first 16 MiB and three stretches like it.
+    assert!(seconds < 240.0, "{mapped} s, {seconds} s");
     // Seed 004: 5/5 open, writes in order at 11 to 12 MB/s, at random 1.2 MB/s of 4 KiB and 4.54 of 16 KiB.
     assert_eq!((found.open_blocks.linear.value, found.open_blocks.random.value), (Some(5), Some(5)));
     let curves = &found.curves;
@@ -48,7 +47,7 @@ fn a_whole_map_of_a_class_10_card_that_keeps_its_data_takes_under_four_minutes_b
     let axis = found.axis.unwrap();
     let places = axis.cells.iter().filter(|c| c.write_mb_s.is_some()).count();
     let write = axis.write.unwrap();
-    assert!(places >= 20 && write.min_mb_s > 8.0 && write.max_mb_s < 15.0, "{places} {write:?}");
+    assert!(places >= 14 && write.min_mb_s > 8.0 && write.max_mb_s < 15.0, "{places} {write:?}");
 }
 
 #[test]
