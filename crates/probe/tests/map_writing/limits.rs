@@ -7,9 +7,12 @@ use cardscope_engine::target::Region;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::card_map::{Measured, SizePoint};
 use cardscope_probe::card::Card;
+use cardscope_probe::keeper::Keeper;
+use cardscope_probe::map::discard::small_writes;
 use cardscope_probe::map::{Part, map};
 use cardscope_probe::restore::put_back;
 use cardscope_probe::saving::Saving;
+use cardscope_probe::site::Site;
 use cardscope_probe::watch::Nobody;
 
 #[test]
@@ -48,6 +51,28 @@ fn a_whole_map_of_a_class_10_card_takes_under_four_minutes_with_its_data_put_bac
     let places = axis.cells.iter().filter(|c| c.write_mb_s.is_some()).count();
     let write = axis.write.unwrap();
     assert!(places >= 14 && write.min_mb_s > 8.0 && write.max_mb_s < 15.0, "{places} {write:?}");
+}
+
+#[test]
+fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
+    const START: u64 = 16 << 20;
+    for (name, fat) in [("sim:wb6-hard3", false), ("sim:wb6-hard3", true), ("sim:sdsc-2g", false)] {
+        let mut target = target(name);
+        let mut options = options(&target, 3, &[]);
+        options.max_cache_bytes = 16 << 20;
+        options.fat = fat;
+        let mut memory = Memory::default();
+        let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
+        map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Nobody, &mut Measured::default())
+            .unwrap();
+        let mut nobody = Nobody;
+        let mut site = Site::new(&mut card, Saving::new(Some(&mut memory)), &options.limits, &mut nobody);
+        small_writes(&mut site, "as it was").unwrap();
+        // Nothing is written that was not saved.
+        let saved = memory.kept();
+        assert!(!saved.is_empty());
+        assert_eq!(saved.iter().any(|kept| kept.offset < START), fat, "{name}, --fat {fat}");
+    }
 }
 
 #[test]
