@@ -25,6 +25,8 @@ impl Load {
             "--bs=4k",
             "--direct=1",
             "--ioengine=psync",
+            // In the process itself: a process of its own would outlive the one that is killed.
+            "--thread",
             "--time_based",
             "--runtime=120",
         ]

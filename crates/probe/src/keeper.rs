@@ -2,8 +2,8 @@
 //! the matter of whoever hands a keeper in.
 //!
 //! Rules (reference page `flash-behaviour` 3.11): within a batch every save comes before the first write, a batch is on
-//! disk before the card is touched, and batches are put back last in, first out. Whatever a fake does with its
-//! addresses, every place ends with its oldest content.
+//! disk before the card is touched, and whatever a fake does with its addresses, every place ends with its oldest
+//! content: [`crate::restore`] says how.
 
 /// Could not be kept or not be read again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,8 +33,7 @@ pub trait Keeper {
     /// If it cannot be made durable.
     fn commit(&mut self) -> Result<(), KeepError>;
 
-    /// Everything that is committed, in the order in which it must be put back: newest batch first, within a batch
-    /// by address.
+    /// Everything that is committed: newest batch first, within a batch by address.
     fn kept(&self) -> Vec<Kept>;
 
     /// The original of a range of [`Keeper::kept`], in whole.
