@@ -151,8 +151,12 @@ pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
         n @ 2..=MOST_PERIODS => 2 * n,
         _ => 4,
     };
-    let least = if from_the_start { LEAST_ALIAS.min(ledger.alias / several) } else { LEAST_MARKER };
-    let period = ledger.distances(least.max(512)).fold(0, gcd);
+    let period = if from_the_start {
+        ledger.distances(LEAST_ALIAS.min(ledger.alias / several).max(512)).fold(0, gcd)
+    } else {
+        // Lost places may show any marker; good ones only what shares their place.
+        ledger.distances_before(tail, LEAST_MARKER).fold(0, gcd)
+    };
     (period >= 512 && (from_the_start || may_repeat(ledger, period, written))).then_some(period)
 }
 
@@ -219,6 +223,10 @@ fn pooled(ledger: &Ledger, seen: &Seen) -> bool {
 
 /// Everything from one address on is lost, and nothing else is.
 fn one_tail(ledger: &Ledger, seen: &Seen) -> bool {
+    // A cache may hold a few of the sentinels beyond; where more of them stand, that is no end.
+    if seen.sentinels_good * 10 > seen.sentinels {
+        return false;
+    }
     let gone = |run: &&Run| run.bad != Bad::Flipped;
     let Some(first) = ledger.runs().iter().find(gone) else { return false };
     let bytes: u64 = ledger.runs().iter().filter(gone).map(|run| run.end - run.start).sum();
@@ -282,6 +290,37 @@ mod tests {
         let judged = judge_all(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, elsewhere)]), seen(64 * MIB));
         // By itself this is what a wrap of 50 MiB looks like behind its first 10 MiB, which stand: so it is none.
         assert_eq!((judged.verdict, judged.usable), (Verdict::Limbo, Some(10 * MIB)));
+    }
+
+    #[test]
+    fn a_cache_that_shows_what_its_slots_hold_is_no_wrap() {
+        // Written up to 40 MiB and marked beyond; from 10 MiB on each block shows a marker some cache sizes further on.
+        let slot = |n: u64| (n * MIB, (n + 1) * MIB, SectorFound::Elsewhere { address: 60 * MIB });
+        let bad: Vec<_> = (10..39).map(slot).collect();
+        let ended = Seen { written: 40 * MIB, read_to: 40 * MIB, ..seen(64 * MIB) };
+        let judged = judge_all(&ledger(40 * MIB, &bad), ended);
+        assert_eq!((judged.wrap, judged.usable), (None, Some(10 * MIB)));
+        // The same in a card that repeats: what was written at 40 MiB stands in the first address.
+        let marker = (4096, 8192, SectorFound::Elsewhere { address: 40 * MIB + 4096 });
+        let judged = judge_all(&ledger(40 * MIB, &[marker, (30 * MIB, 40 * MIB, ZERO)]), ended);
+        assert_eq!((judged.verdict, judged.wrap), (Verdict::Chain, Some(40 * MIB)));
+    }
+
+    #[test]
+    fn a_hole_before_the_limit_is_no_pool_that_ran_out() {
+        let limited = |good| Seen {
+            written: 32 * MIB,
+            read_to: 32 * MIB,
+            sentinels: 32,
+            sentinels_good: good,
+            ..seen(64 * MIB)
+        };
+        let hole = ledger(32 * MIB, &[(5 * MIB, 6 * MIB, ZERO)]);
+        assert_eq!(judge(&hole, &limited(32)).verdict, Verdict::Damaged);
+        let end = ledger(32 * MIB, &[(25 * MIB, 32 * MIB, ZERO)]);
+        assert_eq!(judge(&end, &limited(32)).verdict, Verdict::Overcommitted);
+        assert_eq!(judge(&end, &limited(20)).verdict, Verdict::Damaged);
+        assert_eq!(judge(&end, &limited(0)).verdict, Verdict::Limbo);
     }
 
     #[test]

@@ -71,8 +71,9 @@ pub(crate) struct Ledger {
     pub(crate) failed: u64,
     /// Sectors that were bad in one reading and good in a later one.
     pub(crate) passing: u64,
-    /// How far forward the stamp points that stands in an address, and in how many bytes that was seen.
-    distances: BTreeMap<u64, u64>,
+    /// How far forward the stamp points that stands in an address, in how many bytes that was seen, and from which
+    /// address on.
+    distances: BTreeMap<u64, (u64, u64)>,
     /// The highest address that a stamp in another one named.
     furthest: u64,
     examples: Vec<(u64, SectorFound)>,
@@ -118,7 +119,13 @@ impl Ledger {
 
     /// Distances that were seen in at least so many bytes.
     pub(crate) fn distances(&self, least: u64) -> impl Iterator<Item = u64> {
-        self.distances.iter().filter(move |(_, bytes)| **bytes >= least).map(|(distance, _)| *distance)
+        self.distances_before(u64::MAX, least)
+    }
+
+    /// Distances that were seen in at least so many bytes, and before an address.
+    pub(crate) fn distances_before(&self, end: u64, least: u64) -> impl Iterator<Item = u64> {
+        let counts = move |(_, (bytes, from)): &(&u64, &(u64, u64))| *bytes >= least && *from < end;
+        self.distances.iter().filter(counts).map(|(distance, _)| *distance)
     }
 
     /// Takes what a reading found; runs come in order of address.
@@ -141,7 +148,9 @@ impl Ledger {
             && let Some(distance) = address.checked_sub(seen.start)
             && (self.distances.len() < MOST_DISTANCES || self.distances.contains_key(&distance))
         {
-            *self.distances.entry(distance).or_default() += len;
+            let (bytes, from) = self.distances.entry(distance).or_insert((0, seen.start));
+            *bytes += len;
+            *from = seen.start.min(*from);
         }
         let alike = self.examples.iter().filter(|(_, found)| Bad::of(*found) == Some(bad)).count();
         if alike < EXAMPLES {

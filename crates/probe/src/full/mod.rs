@@ -15,6 +15,7 @@ mod limit_tests;
 mod limits;
 mod originals;
 mod pass;
+mod patience;
 #[cfg(test)]
 mod property_tests;
 pub(crate) mod reading;
@@ -22,6 +23,7 @@ pub mod recheck;
 pub mod resume;
 mod samples;
 mod sentinels;
+mod stubborn;
 mod suspicion;
 #[cfg(test)]
 mod swap_tests;

@@ -5,7 +5,8 @@ use super::confirm;
 use super::judge::{Judgement, Seen, judge, wrap};
 use super::ledger::Ledger;
 use super::originals::Originals;
-use super::reading::{Patience, Reader, STRETCH, Stamped, read_judged};
+use super::patience::Patience;
+use super::reading::{Reader, STRETCH, Stamped, read_judged};
 use super::samples::{SAMPLE, Stretches, Watchman};
 use super::sentinels;
 use super::suspicion::{Certain, Suspicion};
@@ -22,10 +23,6 @@ pub(super) const GENERATION: u32 = 1;
 
 /// Bytes that are read back at once to know how fast the card reads, for plan and budget.
 const FIRST_READ: u64 = 16 << 20;
-
-/// A failed piece is written so many times more, if only a few have failed.
-const MORE_TRIES: u32 = 4;
-const FEW_FAILED: usize = 16;
 
 /// Confidence in an answer of which a part was not asked for.
 const CUT_SHORT: f64 = 0.8;
@@ -50,6 +47,8 @@ pub(super) struct Pass<'a, 't> {
     pub(super) watchman: Option<(Watchman, u64)>,
     /// The limits left a question open.
     pub(super) cut_short: bool,
+    /// What is left of it for what fails.
+    pub(super) patience: Patience,
     /// Something new stayed beyond what was written while something older was lost: no pool has run out.
     pub(super) takes_new: bool,
     /// A cache may answer for some of what is taken for good.
@@ -76,6 +75,7 @@ impl<'a, 't> Pass<'a, 't> {
             reads_at: None,
             watchman: None,
             cut_short: false,
+            patience: Patience::of_a_pass(settings.budget_s),
             takes_new: false,
             good_unknown: false,
         }
@@ -220,29 +220,12 @@ impl<'a, 't> Pass<'a, 't> {
             reached = reached.max(piece.end());
             watch.progress(reached, at as f64 / 1e9 - phase);
         })?;
-        if failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1 {
+        let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
+        if !self.write_stubborn(&failed)? && all {
             self.seen.certain = Some(Certain::Refuses);
-        } else if failed.len() <= FEW_FAILED {
-            for piece in failed {
-                self.write_stubborn(piece)?;
-            }
         }
         self.card.flush()?;
         Ok(reached)
-    }
-
-    fn write_stubborn(&mut self, piece: Piece) -> Result<(), Stop> {
-        for _ in 0..MORE_TRIES {
-            if self.limits().in_order(self.card) < u64::from(piece.len) {
-                break;
-            }
-            let mut good = false;
-            self.card.write([piece], self.stamped().content(), |_, _, trouble| good = trouble.is_none())?;
-            if good {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// Reads the first MiBs back and says what is to come.
@@ -272,7 +255,7 @@ impl<'a, 't> Pass<'a, 't> {
         let phase = self.card.seconds();
         let stamped = self.stamped();
         let (began, budget) = (self.began, self.settings.budget_s);
-        let patience = Patience::of_a_pass(budget);
+        let patience = &mut self.patience;
         let mut reader =
             Reader::new(self.card, self.watch, stamped, &mut self.ledger, &mut self.chart, patience);
         let mut at = 0;

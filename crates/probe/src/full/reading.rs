@@ -3,6 +3,7 @@
 
 use super::chart::Chart;
 use super::ledger::{Bad, Ledger, Seen, sectors};
+use super::patience::Patience;
 use crate::card::{Answer, Card, Piece, pieces};
 use crate::sector::SectorFound;
 use crate::trouble::Stop;
@@ -31,42 +32,6 @@ const SPOT_CHECKS: usize = 8;
 
 /// A card is opened again for the sake of bad sectors so many times in a pass.
 const MOST_REOPENINGS: u32 = 64;
-
-/// How long good sectors are looked for where nothing speaks for any.
-///
-/// A piece whose ends and middle all fail may be good between them, and only more tries can tell; but each try that
-/// fails may take a card seconds, and beyond the end of a fake there is nothing to be found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Patience {
-    seconds: f64,
-}
-
-/// Seconds of a pass that may go into tries that find nothing.
-const PATIENCE_S: f64 = 60.0;
-
-/// Of a budget, so much of it at most.
-const PATIENCE_SHARE: f64 = 0.02;
-
-impl Patience {
-    /// For places of which no more is asked than whether they can be read.
-    pub(crate) const NONE: Patience = Patience { seconds: 0.0 };
-
-    /// For a pass, with its budget in seconds where it has one.
-    pub(crate) fn of_a_pass(budget_s: Option<f64>) -> Self {
-        Patience { seconds: budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE)) }
-    }
-
-    fn lasts(self) -> bool {
-        self.seconds > 0.0
-    }
-
-    /// Tries that found nothing took so many seconds; others cost nothing.
-    fn spend(&mut self, seconds: f64, found: &[Seen]) {
-        if found.iter().all(|seen| seen.found == SectorFound::Error) {
-            self.seconds -= seconds;
-        }
-    }
-}
 
 /// Reads pieces and judges every sector. `each` gets the runs of every piece, by address.
 pub(crate) fn read_judged(
@@ -167,7 +132,8 @@ fn narrow(
             None => narrow(card, part, stamped, patience, out)?,
         }
         if doubtful {
-            patience.spend(card.seconds() - began, &out[before..]);
+            let found_any = out[before..].iter().any(|seen| seen.found != SectorFound::Error);
+            patience.spend(card.seconds() - began, found_any);
         }
     }
     Ok(())
@@ -188,7 +154,7 @@ pub(crate) struct Reader<'a, 't> {
     pub(crate) stamped: Stamped,
     pub(crate) ledger: &'a mut Ledger,
     pub(crate) chart: &'a mut Chart,
-    patience: Patience,
+    patience: &'a mut Patience,
     reopenings: u32,
 }
 
@@ -223,7 +189,7 @@ impl<'a, 't> Reader<'a, 't> {
         stamped: Stamped,
         ledger: &'a mut Ledger,
         chart: &'a mut Chart,
-        patience: Patience,
+        patience: &'a mut Patience,
     ) -> Self {
         Reader { card, watch, stamped, ledger, chart, patience, reopenings: 0 }
     }
@@ -235,7 +201,7 @@ impl<'a, 't> Reader<'a, 't> {
         chart.read.resume(self.card.now());
         let block = self.card.block();
         let mut moved = done;
-        let (stamped, patience) = (self.stamped, &mut self.patience);
+        let (stamped, patience) = (self.stamped, &mut *self.patience);
         read_patiently(self.card, pieces(from, to, block), stamped, patience, |piece, at, seen| {
             chart.read.ended(piece.offset, u64::from(piece.len), at);
             moved += u64::from(piece.len);

@@ -103,6 +103,8 @@ fn no_cache_hides_what_is_lost(
 #[case("faults.lost_share=0.1&faults.unit_bytes=1MiB")]
 #[case("faults.lost_share=0.2&faults.unit_bytes=1MiB&faults.begin_after_bytes=40MiB")]
 #[case("faults.failing_share=0.05&faults.unit_bytes=1MiB")]
+#[case("faults.failing_share=0.05&faults.unit_bytes=64KiB")]
+#[case("faults.failing_share=0.4&faults.unit_bytes=128KiB")]
 #[case("faults.flip_p=0.0001")]
 #[case("faults.read_flip_p=0.0001")]
 #[case("faults.read_flip_p=0.01")]
