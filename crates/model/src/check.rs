@@ -59,7 +59,7 @@ pub struct CheckReport {
     pub verdict: Verdict,
     /// 0 to 1.
     pub confidence: f64,
-    /// Bytes that the target announces.
+    /// Bytes that the target announces; of a directory, the free space that was filled.
     pub announced_bytes: u64,
     /// The prefix from 0 that can be trusted; `None` if unknown.
     pub usable_bytes: Option<u64>,

@@ -3,15 +3,16 @@
 //! Where two addresses of a fake lead to one place, the place must end with its oldest content (reference page
 //! `flash-behaviour` 3.11, "Keeping the data"). Such a second address shows itself: what was saved from it are the
 //! probe's own stamps, written through the first. Those ranges go first, newest batch first, and with them what was
-//! saved twice; all others cannot meet one another and go by address, which has a card deal with one erase block after
-//! the other instead of with each of them once per batch.
+//! saved twice; all others go by address, which has a card deal with one erase block after the other instead of with each
+//! of them once per batch. Where data is missing after that, because a fake mixes up its places in a way that no stamp
+//! tells, everything is written once more, newest batch first: that is right whatever a fake does.
 
 use crate::card::{Answer, Card, pieces};
 use crate::keeper::{Keeper, Kept};
 use crate::ranges::Ranges;
 use crate::trouble::Stop;
 use crate::watch::Watch;
-use cardscope_engine::content::{Content, read_stamp};
+use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
 
 /// What became of the originals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,29 +48,51 @@ pub fn put_back(
     watch: &mut dyn Watch,
 ) -> Result<PutBack, Stop> {
     let kept = keeper.kept();
+    let order = in_order(card, keeper, &kept, watch)?;
     let mut result = PutBack::default();
-    let order = in_order(card, keeper, &kept)?;
     write_all(card, keeper, &order, &mut result, watch)?;
-    card.flush()?;
-    card.reopen()?;
-    compare_all(card, keeper, &kept, &mut result, watch)?;
-    if !result.lost.is_empty() {
-        // Nothing is called lost on one look.
-        card.reopen()?;
-        let first = std::mem::take(&mut result.lost);
-        result.lost_data.clear();
-        let doubted =
-            |k: &Kept| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
-        let doubted: Vec<Kept> = kept.iter().filter(|k| doubted(k)).copied().collect();
-        compare_all(card, keeper, &doubted, &mut result, watch)?;
-        result.lost = common(&first, &result.lost);
-        result.lost_data = common(&first, &result.lost_data);
+    look(card, keeper, &kept, &mut result, watch)?;
+    if !result.lost_data.is_empty() {
+        result = PutBack::default();
+        write_all(card, keeper, &kept, &mut result, watch)?;
+        look(card, keeper, &kept, &mut result, watch)?;
     }
     Ok(result)
 }
 
+/// Opens the card anew and compares. Nothing is called lost on one look.
+fn look(
+    card: &mut Card<'_>,
+    keeper: &mut dyn Keeper,
+    kept: &[Kept],
+    result: &mut PutBack,
+    watch: &mut dyn Watch,
+) -> Result<(), Stop> {
+    card.flush()?;
+    card.reopen()?;
+    compare_all(card, keeper, kept, result, watch)?;
+    if result.lost.is_empty() {
+        return Ok(());
+    }
+    card.reopen()?;
+    let first = std::mem::take(&mut result.lost);
+    result.lost_data.clear();
+    let doubted = |k: &Kept| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
+    let doubted: Vec<Kept> = kept.iter().filter(|k| doubted(k)).copied().collect();
+    compare_all(card, keeper, &doubted, result, watch)?;
+    result.lost = common(&first, &result.lost);
+    result.lost_data = common(&first, &result.lost_data);
+    Ok(())
+}
+
 /// The order in which the ranges are written: `kept` is newest batch first.
-fn in_order(card: &mut Card<'_>, keeper: &mut dyn Keeper, kept: &[Kept]) -> Result<Vec<Kept>, Stop> {
+fn in_order(
+    card: &mut Card<'_>,
+    keeper: &mut dyn Keeper,
+    kept: &[Kept],
+    watch: &mut dyn Watch,
+) -> Result<Vec<Kept>, Stop> {
+    let mut steps = Steps::begin(card, "reading what is to be put back", kept, watch);
     let mut original = Vec::new();
     let (mut first, mut others) = (Vec::new(), Vec::new());
     let mut covered = Ranges::default();
@@ -77,13 +100,14 @@ fn in_order(card: &mut Card<'_>, keeper: &mut dyn Keeper, kept: &[Kept]) -> Resu
         card.go_on()?;
         let (start, end) = (range.offset, range.offset + range.len);
         let again = covered.add(start, end) != [(start, end)];
-        // What cannot be read is not written either, wherever it stands.
+        // What cannot be read now may be a moment later, when it is written.
         let readable = keeper.original(*range, &mut original).is_ok();
-        if readable && (again || holds_aliases(start, &original)) {
+        if !readable || again || holds_aliases(start, &original) {
             first.push(*range);
         } else {
             others.push(*range);
         }
+        steps.done(card, range.len, watch);
     }
     first.reverse();
     others.sort_by_key(|range| range.offset);
@@ -185,9 +209,10 @@ fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<Kept> {
         .collect()
 }
 
+/// Whether a sector belongs to another address, as far as its header says: its rest may be damaged.
 fn holds_aliases(offset: u64, original: &[u8]) -> bool {
-    let sectors = original.chunks(SECTOR as usize).zip((offset..).step_by(SECTOR as usize));
-    sectors.into_iter().any(|(sector, address)| is_alias(address, sector))
+    let mut sectors = original.chunks(SECTOR as usize).zip((offset..).step_by(SECTOR as usize));
+    sectors.any(|(sector, address)| read_stamp_header(sector).is_some_and(|stamp| stamp.address != address))
 }
 
 fn is_alias(address: u64, original: &[u8]) -> bool {

@@ -50,10 +50,11 @@ impl<'k> Saving<'k> {
         let Some(keeper) = self.keeper.as_deref_mut() else { return Ok(()) };
         let block = card.block();
         // Each byte once: two copies of a place would have to be put back in the order in which they were saved.
-        let mut known = self.saved.clone();
+        let mut wanted_now = Ranges::default();
         let new: Vec<Piece> = wanted
             .iter()
-            .flat_map(|p| known.add(p.offset, p.end()))
+            .flat_map(|p| wanted_now.add(p.offset, p.end()))
+            .flat_map(|(start, end)| self.saved.missing(start, end))
             .flat_map(|(start, end)| pieces(start, end, block))
             .filter(|p| !self.unsavable.contains(p.offset, p.end()))
             .collect();

@@ -1,7 +1,7 @@
 //! From levels to causes: each step is held against what else changed with it.
 
 use super::interference::{Interference, interference, touched};
-use super::levels::{Level, levels};
+use super::levels::{Level, TELLING, levels};
 use super::stalls::{Stalls, removed, stalls};
 use super::{Known, Slice};
 
@@ -135,11 +135,11 @@ pub fn causes(slices: &[Slice], known: Known) -> Causes {
     let (stalls, low) = stalls(slices, &touched);
     let skip: Vec<bool> = touched.iter().zip(&low).map(|(a, b)| *a || *b).collect();
     let between = removed(slices);
-    let levels = levels(&between, &skip);
+    let levels = levels(&between, &skip, known.writes);
     let mut found = Causes { stalls, interference, levels, ..Causes::default() };
     found.base = base(&found.levels);
     let Some(base) = found.base else { return found };
-    let judge = Judge { slices: &between, known, base: found.levels[base].clone() };
+    let judge = Judge { slices: &between, known, base: held_against(&found.levels[base..]) };
     found.heat = found.levels.iter().filter_map(|level| judge.heat(level)).collect();
     judge.steps(&mut found);
     own_share(&mut found);
@@ -166,6 +166,17 @@ fn own_share(found: &mut Causes) {
 fn base(levels: &[Level]) -> Option<usize> {
     let best = levels.iter().map(|l| l.speed).fold(0.0, f64::max);
     levels.iter().position(|l| l.speed >= 0.9 * best)
+}
+
+/// The fast level; its reads are those of the level behind it where it is too short to have had enough of them.
+fn held_against(from_base: &[Level]) -> Level {
+    let mut base = from_base[0].clone();
+    if base.to - base.from < TELLING
+        && let Some(next) = from_base.get(1)
+    {
+        (base.probe_s, base.long_read_s) = (next.probe_s, next.long_read_s);
+    }
+    base
 }
 
 struct Judge<'a> {

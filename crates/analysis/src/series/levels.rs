@@ -97,10 +97,14 @@ impl Row {
     }
 }
 
-/// The levels of a series, in order; slices in `skip` (stalls, bursts) do not count.
-pub(super) fn levels(slices: &[Slice], skip: &[bool]) -> Vec<Level> {
+/// Slices from which on a level says what reads take there; fewer are too few reads.
+pub(super) const TELLING: usize = BLOCK * SHORTEST;
+
+/// The levels of a series, in order; slices in `skip` (stalls, bursts) do not count. Writes may be fast for less than a
+/// level otherwise lasts.
+pub(super) fn levels(slices: &[Slice], skip: &[bool], writes: bool) -> Vec<Level> {
     let places: Vec<usize> = (0..slices.len()).filter(|i| !skip[*i] && slices[*i].seconds > 0.0).collect();
-    if places.len() < BLOCK * SHORTEST {
+    if places.len() < TELLING {
         return Vec::new();
     }
     let blocks = calm_blocks(slices, places);
@@ -111,7 +115,7 @@ pub(super) fn levels(slices: &[Slice], skip: &[bool]) -> Vec<Level> {
     let all = blocks.places.len();
     let mut bounds: Vec<usize> =
         ends.iter().map(|b| if *b == count { all } else { b * blocks.each }).collect();
-    if let Some(fast) = opening(slices, &blocks.places[..bounds[1]]) {
+    if writes && let Some(fast) = opening(slices, &blocks.places[..bounds[1]]) {
         bounds.insert(1, fast);
     }
     bounds.windows(2).filter(|w| w[1] > w[0]).map(|w| level(slices, &blocks.places[w[0]..w[1]])).collect()

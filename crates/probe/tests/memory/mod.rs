@@ -8,6 +8,15 @@ pub(crate) struct Memory {
     open: Vec<(Kept, Vec<u8>)>,
 }
 
+impl Memory {
+    /// Changes what was saved from an address, as a bad read or disk would have.
+    #[allow(dead_code, reason = "not every program that keeps data damages it")]
+    pub(crate) fn change(&mut self, offset: u64, how: impl Fn(&mut Vec<u8>)) {
+        let saved = self.batches.iter_mut().flatten().filter(|(kept, _)| kept.offset == offset);
+        saved.for_each(|(_, bytes)| how(bytes));
+    }
+}
+
 impl Keeper for Memory {
     fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
         self.open.push((Kept { offset, len: original.len() as u64 }, original.to_vec()));

@@ -20,7 +20,7 @@ const SMALLEST: u64 = MIB;
 /// caches in a card's memory, and 20 s of a class 10 card with saving and putting back.
 const CACHE_KEPT: u64 = 64 * MIB;
 
-/// Bytes that the other parts may save together; they write some 50 MiB.
+/// Bytes that the other parts may save together; they write some 120 MiB, and 85 MiB at the card's start and beside.
 const BESIDES: u64 = 256 * MIB;
 
 /// The test file in a directory: room for 32 open blocks of 4 MiB, four apart.

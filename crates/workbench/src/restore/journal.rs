@@ -1,5 +1,5 @@
-//! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: what was saved last is put back
-//! first, and the journal goes only when the card was read again and everything is there.
+//! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
+//! content, and the journal goes only when the card was read again and everything is there.
 
 use super::recognise::{self, Newer, Survey};
 use super::sparing::Sparing;

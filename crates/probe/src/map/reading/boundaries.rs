@@ -30,7 +30,7 @@ const SHORT_LOOK: f64 = 4.0;
 const STEADY: f64 = 0.035;
 
 /// Seconds of the card's time that the search may take, the most that there is time for.
-const LOOK: [f64; 4] = [12.0, 6.0, 3.0, 1.5];
+const LOOK: [f64; 5] = [20.0, 12.0, 6.0, 3.0, 1.5];
 
 /// What the search came to.
 pub(super) struct Found {

@@ -59,7 +59,7 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
         if site.seconds() - before.seconds > PATIENCE {
             break;
         }
-        let piece = span.somewhere(site, 2 * NEAR, 2 * NEAR, len);
+        let piece = span.somewhere(site, 4 * NEAR, 4 * NEAR, len);
         let first = site.read(piece)?;
         let second = site.read(Piece { offset: piece.offset + NEAR, ..piece })?;
         let (Some(first), Some(second), Some(constant)) = (first, second, site.is_constant(piece)?) else {
@@ -89,9 +89,15 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
 
 /// Whether the places of the rarer kind are of that kind once more, against the others of the same visit.
 fn lasts(modes: Modes, site: &mut Site<'_, '_>, places: &[Piece], times: &[f64]) -> Result<bool, Stop> {
+    let began = site.seconds();
     let mut again = Vec::with_capacity(places.len());
     for piece in places {
-        again.push(site.read(*piece)?.unwrap_or(f64::NAN));
+        if site.seconds() - began > PATIENCE {
+            break;
+        }
+        // Beside the place, out of what the drive may still hold of it.
+        let beside = Piece { offset: piece.offset + 2 * NEAR, ..*piece };
+        again.push(site.read(beside)?.unwrap_or(f64::NAN));
     }
     let Some(second) = two_modes(&again.iter().copied().filter(|t| t.is_finite()).collect::<Vec<_>>()) else {
         return Ok(false);
@@ -105,7 +111,7 @@ fn lasts(modes: Modes, site: &mut Site<'_, '_>, places: &[Piece], times: &[f64])
         .map(|(_, again)| rarer(*again, second))
         .collect();
     let kept = both.iter().filter(|same| **same).count();
-    Ok(kept as f64 >= AGAIN * both.len() as f64)
+    Ok(kept > 0 && kept as f64 >= AGAIN * both.len() as f64)
 }
 
 fn evidence(survey: &Survey, places: usize, typical: Option<f64>) -> Evidence {

@@ -1,4 +1,4 @@
-//! What all writing parts share: the site, fresh places, and timing many writes that were saved in one go.
+//! What all writing parts share: the site, places that have rested, and timing many writes that were saved in one go.
 
 use super::ground::{EVERY_UNIT, Ground, START};
 use crate::card::Piece;
@@ -42,7 +42,7 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         }
     }
 
-    /// `n` places that were not used before.
+    /// `n` places that were not used lately.
     pub(super) fn places(&mut self, n: usize) -> Option<Vec<u64>> {
         self.ground.take(n, &mut self.site.random)
     }

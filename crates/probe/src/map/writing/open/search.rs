@@ -124,19 +124,12 @@ fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Re
     };
     let Some(mut times) = course.run(bench, decided)? else { return Ok(None) };
     let Some(mut judged) = judge(&times, &usual, course.n, soft) else { return Ok(Some(false)) };
-    // A card that closes a block at each write does it plainly. Anything less may be a computer that is late for a
-    // while, so few blocks and these are looked at once more, one directly after the other.
-    if judged.is_over() && !(judged.judgement == Judgement::Hard && judged.is_sharp()) {
-        bench.afford(2.0 * expected_seconds(found, course.n))?;
-        let few = Course { n: if course.n > 2 { 2 } else { 1 }, ..course };
-        let control = few.run(bench, |times| times.len() >= CONTROL)?;
-        let again = course.run(bench, decided)?;
-        if let (Some(control), Some(again)) = (control, again)
-            && let Some(second) = judge(&again, &control.first, course.n, soft)
-            && !second.is_over()
-        {
-            (times, judged) = (again, second);
-        }
+    if judged.is_over()
+        && !(judged.judgement == Judgement::Hard && judged.is_sharp())
+        && let Some(second) = second_look(bench, found, course, soft, &decided)?
+        && !second.1.is_over()
+    {
+        (times, judged) = second;
     }
     found.rounds.push(judged);
     let over = judged.is_over();
@@ -148,6 +141,30 @@ fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Re
         found.usual = if course.n == 2 { times.first } else { usual };
     }
     Ok(Some(over))
+}
+
+/// A card that closes a block at each write does it plainly. Anything less may be a computer that is late for a while, so
+/// few blocks and these are looked at once more, one directly after the other. `None` where the limits leave no room.
+fn second_look(
+    bench: &mut Bench<'_, '_, '_>,
+    found: &Found,
+    course: Course,
+    soft: f64,
+    decided: &dyn Fn(&[f64]) -> bool,
+) -> Result<Option<(Timed, Judged)>, Stop> {
+    if !bench.site.has_time(2.0 * expected_seconds(found, course.n)) {
+        return Ok(None);
+    }
+    let few = Course { n: if course.n > 2 { 2 } else { 1 }, ..course };
+    let mut both = || Ok((few.run(bench, |times| times.len() >= CONTROL)?, course.run(bench, decided)?));
+    match both() {
+        Err(Stop::Limit) => Ok(None),
+        Err(stop) => Err(stop),
+        Ok((Some(control), Some(again))) => {
+            Ok(judge(&again, &control.first, course.n, soft).map(|judged| (again, judged)))
+        }
+        Ok(_) => Ok(None),
+    }
 }
 
 /// The first round of a test closes as many blocks as it opens, at worst; before any was seen, nothing is expected.
