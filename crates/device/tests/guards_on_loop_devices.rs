@@ -26,7 +26,9 @@ fn a_card_that_nobody_uses_is_cleared_and_opens_exclusively() {
     let opened = open_device(&clearance.path, Access::ReadWrite).unwrap();
     assert_eq!((opened.bytes, opened.sector, Some(opened.rdev)), (8 << 20, 512, clearance.number));
     assert_eq!(opened.sequence, clearance.sequence);
-    assert_eq!(guard(card.name()).unwrap_err().to_string(), guard(&card.path).unwrap_err().to_string());
+    // Up to who it is: a test beside this one may just be starting a program, which holds for a moment what we do.
+    let told = |name: &str| guard(name).unwrap_err().to_string().split([',', '(']).next().map(str::to_owned);
+    assert_eq!(told(card.name()), told(&card.path));
     drop(opened);
     assert_eq!(guard(card.name()), Ok(clearance));
 }
