@@ -27,7 +27,9 @@ fn a_card_that_nobody_uses_is_cleared_and_opens_exclusively() {
     assert_eq!((opened.bytes, opened.sector, Some(opened.rdev)), (8 << 20, 512, clearance.number));
     assert_eq!(opened.sequence, clearance.sequence);
     // Up to who it is: a test beside this one may just be starting a program, which holds for a moment what we do.
-    let told = |name: &str| guard(name).unwrap_err().to_string().split([',', '(']).next().map(str::to_owned);
+    let told = |name: &str| {
+        guard(name).unwrap_err().to_string().split([',', '(']).next().map(|text| text.trim().to_owned())
+    };
     assert_eq!(told(card.name()), told(&card.path));
     drop(opened);
     assert_eq!(guard(card.name()), Ok(clearance));

@@ -36,13 +36,24 @@ struct Case {
     seconds: u64,
     region: Option<u64>,
     expected: Vec<&'static str>,
+    /// What is as right.
+    or: Option<&'static str>,
     cache_bytes: Option<f64>,
 }
 
 impl Case {
     fn new(name: String, work: Work, seconds: u64, expected: &[&'static str]) -> Self {
         let expected = expected.to_vec();
-        Case { name, work, pattern: Pattern::Sequential, seconds, region: None, expected, cache_bytes: None }
+        Case {
+            name,
+            work,
+            pattern: Pattern::Sequential,
+            seconds,
+            region: None,
+            expected,
+            or: None,
+            cache_bytes: None,
+        }
     }
 }
 
@@ -149,7 +160,11 @@ fn bursts(random: &mut Random, seed: u64) -> Case {
 fn merges(random: &mut Random, seed: u64) -> Case {
     let card = ["samsung-32g-c10", "sony-32g-u3", "toshiba-16g-c10"][random.below(3)];
     let name = format!("sim:{card}?seed={seed}");
+    // 1 MiB of log is full within seconds; then a merge of 0.17 s, shorter than a slice, comes with every fourth write or
+    // every single one: that the fast log has ended says the same.
+    let or = (card == "toshiba-16g-c10").then_some("cache end");
     Case {
+        or,
         pattern: Pattern::Random,
         region: Some((256 + random.below(768) as u64) << 20),
         ..Case::new(name, Work::Write, 240, &["stalls"])
@@ -180,16 +195,11 @@ fn what_a_simulated_card_does_for_long_is_named_and_plain_cards_are_left_alone()
         for seed in 0..count {
             let case = draw(&mut Random::new(seed * 100 + number as u64), seed + 1);
             let found = run(&case, seed);
-            let ok = named(&found) == case.expected;
+            let told = named(&found);
+            let ok = told == case.expected || case.or.is_some_and(|or| told == [or]);
             right += u64::from(ok);
             if !ok {
-                println!(
-                    "{}: {:?}, expected {:?}: {:?}",
-                    case.name,
-                    named(&found),
-                    case.expected,
-                    found.events
-                );
+                println!("{}: {:?}, expected {:?}: {:?}", case.name, told, case.expected, found.events);
             }
             if let Some(truth) = case.cache_bytes {
                 caches += 1;
