@@ -66,6 +66,21 @@ fn a_fake_is_named_on_the_first_line_and_is_worth_no_map() {
 }
 
 #[test]
+fn a_queue_that_all_but_halts_the_card_is_named() {
+    let told = Home::new().run(&["check", "sim:evoplus-32g-u1-fakeq", "--seed", "1"]).expect(0).stdout;
+    assert!(told.contains("32 random writes at once") && told.contains("the queue is a fake"), "{told}");
+    assert!(told.contains("is as it was"), "{told}");
+}
+
+#[test]
+fn content_that_was_given_up_is_not_said_to_come_back() {
+    let name = "sim:sandisk-su04g";
+    let arguments = ["check", name, "--erase", "--yes-destroy", name, "--budget", "40s", "--seed", "1"];
+    let told = Home::new().run(&arguments).expect(0).stdout;
+    assert!(told.contains("was given up, as agreed") && !told.contains("not all back"), "{told}");
+}
+
+#[test]
 fn what_was_on_a_device_is_there_again_to_the_byte() {
     let home = Home::new();
     let card = Loop::of_mib(192);

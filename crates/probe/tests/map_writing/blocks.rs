@@ -36,10 +36,14 @@ fn open_blocks_of_the_built_in_cards() {
     }
 }
 
+/// Random cards that are the same in each run.
+const FIXED: u64 = 120;
+
 #[test]
 fn open_blocks_of_random_cards_are_exact_or_none() {
     let (mut with, mut right, mut without, mut wrong_none) = (0, 0, 0, Vec::new());
-    for seed in seeds(120, 30) {
+    let mut wrong_fixed = Vec::new();
+    for (number, seed) in seeds(FIXED, 30).enumerate() {
         let name = format!("sim:random-{seed}");
         let card = target(&name);
         let truth = card.truth().open_blocks;
@@ -52,7 +56,8 @@ fn open_blocks_of_random_cards_are_exact_or_none() {
         let Some(truth) = truth else {
             without += 1;
             if said != (None, None) {
-                wrong_none.push(format!("{name}: {said:?} of {:?}", card.spec().archetype.write));
+                let told = format!("{name}: {said:?} of {:?}", card.spec().archetype.write);
+                if number < FIXED as usize { wrong_fixed.push(told) } else { wrong_none.push(told) }
             }
             continue;
         };
@@ -68,7 +73,8 @@ fn open_blocks_of_random_cards_are_exact_or_none() {
         }
     }
     println!("{right} of {with}; numbers where there is none: {wrong_none:#?}");
-    // 95 in 100 are asked; some cards here are new in each run.
+    assert!(wrong_fixed.is_empty(), "{wrong_fixed:#?}");
+    // Cards that are new in each run may be among the 5 in 100 that are allowed to be wrong.
     assert!(wrong_none.len() as f64 <= 0.05 * f64::from(without), "of {without}: {wrong_none:#?}");
     assert!(f64::from(right) >= 0.95 * f64::from(with), "{right} of {with}");
 }

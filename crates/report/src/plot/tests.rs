@@ -110,3 +110,14 @@ fn whatever_was_measured_is_drawn_within_the_width_of_a_terminal_or_said_to_be_n
         assert!(drawn.contains('*') || drawn.contains("nothing to draw"), "{points:?} {x:?} {y:?}:\n{drawn}");
     }
 }
+
+#[test]
+fn values_that_hardly_differ_are_shown_from_0_on() {
+    let rates = |rates: [f64; 4]| {
+        let axis = Axis::new("speed", "MB/s", Scale::Linear);
+        Ruler::over(&axis, rates.into_iter(), 5).unwrap()
+    };
+    assert_eq!(rates([20.1, 20.4, 20.2, 20.5]).place(0.0), Some(0.0));
+    // A third less is a difference.
+    assert_eq!(rates([14.0, 20.4, 20.2, 20.5]).place(0.0), None);
+}
