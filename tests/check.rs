@@ -110,13 +110,51 @@ fn read_only_writes_nothing_and_says_what_that_leaves_out() {
 }
 
 #[test]
+fn a_directory_cannot_be_looked_at_without_writing() {
+    let home = Home::new();
+    let disk = common::machine::Mounted::ext4(64);
+    home.run(&["check", disk.path(), "--read-only"])
+        .expect(2)
+        .says(&["--read-only", "name the card's device"]);
+    assert_eq!(common::machine::names_in(&disk.point), Vec::<String>::new());
+}
+
+#[test]
+fn a_card_that_fails_late_in_the_visit_is_no_good_card() {
+    // Whole through verify, bench and map; then one I/O in 200 fails.
+    let name = "sim:constant?faults.begin_after_bytes=1650000000&faults.read_error_p=0.005";
+    let document = Home::new().run(&["check", name, "--json", "--quiet", "--seed", "1"]).expect(1).json();
+    assert_eq!(text(&document, "/verdict"), "genuine");
+    let failed: Vec<&Value> =
+        list(&document, "/findings").iter().filter(|f| f["claim"] == "io-errors").collect();
+    assert_eq!(failed.len(), 1, "said, and once: {failed:#?}");
+}
+
+#[test]
+fn the_start_of_a_card_is_left_alone_also_by_the_marks_and_doubts_stand_on_the_page() {
+    let told = Home::new().run(&["check", "sim:constant?announced_bytes=64MiB", "--budget", "60s"]).expect(0);
+    assert!(told.stdout.contains("too small to leave its start alone"), "{}", told.stdout);
+    let doubts = "What speaks against the figures\n  SEQ1M Q8T1 write: the 95 % interval is";
+    assert!(told.stdout.contains(doubts), "{}", told.stdout);
+}
+
+#[test]
+fn what_was_not_measured_makes_no_card_good() {
+    let told = Home::new().run(&["check", "sim:lexar-16g-c10", "--budget", "30s"]).expect(0).stdout;
+    assert!(told.contains("camera-4k               not known"), "nobody knows its writes: {told}");
+    assert!(told.contains("not measured: sustained write, longest write"), "{told}");
+}
+
+#[test]
 fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
     let home = Home::new();
     let disk = common::machine::Mounted::ext4(512);
     std::fs::write(disk.point.join("mine.txt"), "keep me").unwrap();
     let target = disk.path().to_owned();
-    let document = home.run(&["check", &target, "--budget", "15s", "--json", "--quiet"]).expect(0).json();
+    let document = home.run(&["check", &target, "--budget", "45s", "--json", "--quiet"]).expect(0).json();
     assert!(!list(&document, "/bench").is_empty(), "{document:#}");
+    let marks = &document["marks"];
+    assert!(marks["read_mb_s"].is_number(), "the file was written, then read: {:#}", marks["left_out"]);
     let mut names: Vec<String> = std::fs::read_dir(&disk.point)
         .unwrap()
         .map(|e| e.unwrap().file_name().into_string().unwrap())

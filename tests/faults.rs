@@ -277,6 +277,23 @@ fn an_archive_on_a_disk_that_fills_up_ends_the_session_and_the_document_still_co
     assert!(kept >= measured, "{kept} of {measured} finished loops are kept");
 }
 
+#[test]
+fn a_result_that_could_not_be_kept_says_so_in_its_document() {
+    let home = Home::new();
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
+    let archive = disk.point.join("archive.sqlite");
+    let archive = archive.to_str().unwrap();
+    home.run(&["archive", "list", "--archive", archive]).expect(0);
+    // Room for the beginning of a record, not for a map's curves.
+    let taken = std::fs::metadata(archive).unwrap().len();
+    std::fs::write(disk.point.join("films"), vec![7; ((1 << 20) - taken - (96 << 10)) as usize]).unwrap();
+    let outcome =
+        home.run(&["map", "sim:lexar-16g-c10", "--read-only", "--archive", archive, "--json"]).expect(3);
+    let document = outcome.json();
+    assert!(text(&document, "/error").contains("archive"), "{document:#}");
+    assert!(common::number(&document, "/page_bytes/value") > 0.0, "and what was measured is there");
+}
+
 /// Starts Cardscope where seccomp answers EPERM to io_uring_setup(2), as containers do.
 fn without_io_uring(home: &Home, arguments: &[&str]) -> Outcome {
     // A filter of classic BPF: load the call's number; 425 (io_uring_setup, the same on all machines) gets EPERM.

@@ -94,7 +94,10 @@ pub struct Part {
     pub demanded: f64,
     /// So much was measured.
     pub measured: Option<f64>,
-    /// Unit of both: `MB/s`, `IOPS`, `ms`.
+    /// The same without the card's queue, where `measured` was with it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub without_queue: Option<f64>,
+    /// Unit of all: `MB/s`, `IOPS`, `ms`.
     pub unit: String,
     /// What became of it.
     pub outcome: Outcome,
@@ -107,6 +110,21 @@ pub struct Part {
     /// Why it is as it is, where the number does not say it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub because: Option<String>,
+}
+
+impl Part {
+    /// What was measured beside what is demanded: `writing in order, worst 4 MiB: 8.9 MB/s, 10.0 demanded`; `None`
+    /// where nothing was.
+    #[must_use]
+    pub fn figure(&self) -> Option<String> {
+        let alone = self.without_queue.map_or(String::new(), |rate| format!(" ({} without it)", short(rate)));
+        let (measured, demanded) = (short(self.measured?), short(self.demanded));
+        Some(format!("{}: {measured} {}{alone}, {demanded} demanded", self.what, self.unit))
+    }
+}
+
+fn short(value: f64) -> String {
+    if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
 /// A mark, judged.
@@ -228,7 +246,7 @@ pub struct PartlyUsed {
     pub move_mb_s: Option<f64>,
     /// The same as the card states it in its SSR.
     pub stated_move_mb_s: Option<f64>,
-    /// What the formula makes of half used units with the smaller of the two, in MB/s.
+    /// What the formula makes of half used units with the smaller of the two, in MB/s; for information.
     pub formula_mb_s: f64,
 }
 

@@ -9,6 +9,7 @@ mod answer;
 pub mod capacity;
 pub mod card;
 pub mod endure;
+mod fill;
 mod flight;
 pub mod full;
 pub mod h2w;

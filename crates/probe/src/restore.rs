@@ -52,7 +52,7 @@ pub fn put_back(
     let mut result = PutBack::default();
     write_all(card, keeper, &order, &mut result, watch)?;
     look(card, keeper, &kept, &mut result, watch)?;
-    if !result.lost_data.is_empty() {
+    if !result.lost.is_empty() {
         result = PutBack::default();
         write_all(card, keeper, &kept, &mut result, watch)?;
         look(card, keeper, &kept, &mut result, watch)?;

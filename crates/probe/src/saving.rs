@@ -6,6 +6,7 @@ use crate::keeper::Keeper;
 use crate::ranges::Ranges;
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
+use cardscope_model::units::Nanos;
 
 /// Smallest stretch that is saved or given up by itself: the page of every cache of a fake that is known, and a
 /// multiple of every sector.
@@ -16,13 +17,20 @@ pub struct Saving<'k> {
     keeper: Option<&'k mut dyn Keeper>,
     saved: Ranges,
     unsavable: Ranges,
+    end: Option<Nanos>,
 }
 
 impl<'k> Saving<'k> {
     /// Nothing is saved yet. `None` says that the card's content may go.
     #[must_use]
     pub fn new(keeper: Option<&'k mut dyn Keeper>) -> Self {
-        Saving { keeper, saved: Ranges::default(), unsavable: Ranges::default() }
+        Saving { keeper, saved: Ranges::default(), unsavable: Ranges::default(), end: None }
+    }
+
+    /// Saves nothing more after this moment of the card's clock: a card that begins to stall must not be waited for
+    /// until the whole of a batch is saved.
+    pub(crate) fn end_at(&mut self, end: Nanos) {
+        self.end = Some(end);
     }
 
     /// True where the content is kept.
@@ -46,6 +54,7 @@ impl<'k> Saving<'k> {
     ///
     /// # Errors
     /// If the card is gone, the user stopped it, or the keeper cannot keep; then nothing may be written.
+    /// [`Stop::Limit`] where the time was over before all of it was saved.
     pub fn save(&mut self, card: &mut Card<'_>, wanted: &[Piece]) -> Result<(), Stop> {
         let Some(keeper) = self.keeper.as_deref_mut() else { return Ok(()) };
         let block = card.block();
@@ -61,18 +70,25 @@ impl<'k> Saving<'k> {
         if new.is_empty() {
             return Ok(());
         }
-        let mut unreadable = Vec::new();
-        card.read(new.iter().copied(), Content::Buffer, |piece, _, answer| match answer {
-            Answer::Differs { bytes, .. } => Ok(keeper.keep(piece.offset, bytes)?),
-            Answer::Same | Answer::Failed(_) => {
-                unreadable.push(piece);
-                Ok(())
+        let (mut kept, mut unreadable) = (Vec::new(), Vec::new());
+        let ended = card.read(new, Content::Buffer, |piece, at, answer| {
+            match answer {
+                Answer::Differs { bytes, .. } => {
+                    keeper.keep(piece.offset, bytes)?;
+                    kept.push(piece);
+                }
+                Answer::Same | Answer::Failed(_) => unreadable.push(piece),
             }
-        })?;
+            if self.end.is_some_and(|end| at > end) { Err(Stop::Limit) } else { Ok(()) }
+        });
+        if ended.as_ref().is_err_and(|stop| *stop != Stop::Limit) {
+            return ended;
+        }
         keeper.commit()?;
-        new.iter().filter(|p| !unreadable.contains(p)).for_each(|p| {
+        kept.iter().for_each(|p| {
             self.saved.add(p.offset, p.end());
         });
+        ended?;
         // A large piece may be unreadable in one place only: what can be saved of it is.
         for piece in unreadable {
             if piece.len <= UNIT {

@@ -13,6 +13,10 @@ use cardscope_model::nvme::SmartLog;
 use cardscope_model::units::{nanos, seconds};
 use std::time::Duration;
 
+/// The start of a card is left alone unless it is asked for: partition table and file system tables lie there, and the
+/// first 4 to 16 MiB may be treated in a way of their own (flash-behaviour 1.2).
+pub const CARD_START: u64 = 16 << 20;
+
 /// What may be used and spent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
@@ -47,11 +51,14 @@ impl<'s, 't> Site<'s, 't> {
     /// Nothing is saved yet and nothing spent.
     pub fn new(
         card: &'s mut Card<'t>,
-        saving: Saving<'s>,
+        mut saving: Saving<'s>,
         limits: &Limits,
         watch: &'s mut dyn Watch,
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
+        if let Some(end) = deadline {
+            saving.end_at(nanos(end));
+        }
         Site {
             card,
             saving,
@@ -111,25 +118,6 @@ impl<'s, 't> Site<'s, 't> {
         }
         let content = self.content();
         self.card.time(Direction::Write, content, piece)
-    }
-
-    /// Writes pieces in order with as many in flight as the card was shaped for; `each` hears when each ended, in
-    /// seconds since the first was submitted. Pieces that could not be saved are left out.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it.
-    pub fn write_course(
-        &mut self,
-        pieces: impl IntoIterator<Item = Piece>,
-        mut each: impl FnMut(Piece, f64),
-    ) -> Result<(), Stop> {
-        let content = self.content();
-        let pieces: Vec<Piece> = pieces.into_iter().filter(|p| self.may_overwrite(*p)).collect();
-        let began = self.card.now();
-        self.card.course(Direction::Write, content, pieces, |piece, at| {
-            each(piece, seconds(at.saturating_sub(began)));
-            Ok(())
-        })
     }
 
     /// Reads pieces in order with as many in flight as the card was shaped for.

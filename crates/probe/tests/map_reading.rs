@@ -82,8 +82,14 @@ impl Case {
         };
         (!fits).then(|| {
             format!(
-                "{} {what}: true is {truth:?}, found {:?} {:?} at {:.3} in {:.1} s; {:?}",
-                self.name, found.status, found.value, found.confidence, self.seconds, found.evidence.numbers
+                "{} {what}: true is {truth:?}, found {:?} {:?} at {:.3} in {:.1} s; {:?} {:?}",
+                self.name,
+                found.status,
+                found.value,
+                found.confidence,
+                self.seconds,
+                found.reason,
+                found.evidence.numbers
             )
         })
     }
@@ -276,4 +282,45 @@ fn tables_of_flashbench_show_the_card_of_seed_004_as_the_seed_does() {
     }
     let scatter = tables.iter().find(|t| t.kind == "scatter").unwrap();
     assert_eq!(scatter.rows.len(), 512);
+}
+
+#[test]
+fn what_a_slow_path_leaves_out_of_the_curve_is_said_and_the_time_is_kept() {
+    let budget = |o: &mut Options| o.limits.budget = Some(Duration::from_secs(12));
+    let found = read_with("sim:lexar-16g-c10?bus_mb_s=1", budget, &[Part::ReadCurve]);
+    // A read that has begun is waited for: 4 MiB take 4 s.
+    assert!(found.seconds < 12.0 + 5.0, "{} s", found.seconds);
+    let curves = &found.measured.curves;
+    let points = curves.sequential_read.len() + curves.random_read.len();
+    let said = found.measured.findings.iter().find(|f| f.claim == "read-curve-cut").unwrap();
+    assert_eq!(said.evidence[0].1, format!("{} of 28", 28 - points));
+    assert!(said.verdict.contains("time given"), "{said:?}");
+    for point in curves.sequential_read.iter().chain(&curves.random_read) {
+        assert!(point.ios >= 5, "{point:?}");
+    }
+}
+
+#[test]
+fn a_dying_card_is_not_asked_for_thousands_of_reads_in_a_queue() {
+    let name = "sim:a2-command-queue?faults.read_error_p=0.9&faults.vanish_after_ios=400";
+    let depth = read(name, &[Part::Queue]).measured.queue_depth_effective;
+    assert!(depth.reason.as_ref().unwrap().contains("too few reads"), "{depth:?}");
+}
+
+#[test]
+fn a_card_that_answers_too_slowly_is_not_judged_by_the_few_reads_there_were() {
+    let found = read("sim:lexar-16g-c10?noise.hiccup_p=1&noise.hiccup_s=1", &[]).measured;
+    for reason in [&found.unmapped_share.reason, &found.read_unit_bytes.reason, &found.plane_bytes.reason] {
+        let said = reason.as_ref().unwrap();
+        assert!(said.contains("too slowly: ") && said.contains(" of "), "{said}");
+    }
+}
+
+#[test]
+fn the_places_that_were_read_are_counted() {
+    let found = read("sim:sdnand-0.5g?faults.read_error_p=0.1", &[Part::Boundaries]).measured;
+    let finding = found.findings.iter().find(|f| f.claim == "nothing-written").unwrap();
+    let (what, places) = &finding.evidence[0];
+    let places: u32 = places.parse().unwrap();
+    assert!(what == "places read" && (64..128).contains(&places), "{places}");
 }

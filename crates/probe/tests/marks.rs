@@ -3,14 +3,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::Region;
+use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::judged_mark::{MarksMeasured, Outcome, RandomRate};
 use cardscope_model::mark::Mark;
+use cardscope_model::units::{MIB, Nanos};
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::{KeepError, Keeper, Kept};
 use cardscope_probe::marks::{Options, judge};
+use cardscope_probe::ranges::Ranges;
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
 use cardscope_probe::watch::Nobody;
@@ -24,6 +27,16 @@ fn judged_with(
     keeper: Option<&mut Counting>,
     change: impl FnOnce(&mut Options),
 ) -> MarksMeasured {
+    watched(name, keeper, |_| (), change).0
+}
+
+/// The same, with what the card was asked for; `before` says how it behaves.
+fn watched(
+    name: &str,
+    keeper: Option<&mut Counting>,
+    before: impl FnOnce(&mut Watched),
+    change: impl FnOnce(&mut Options),
+) -> (MarksMeasured, Watched) {
     let spec = target_spec::parse(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let own = identity(&spec.archetype).unwrap();
     let ceiling = own.ceiling_mb_s().or(spec.archetype.rig.bus_mb_s);
@@ -31,12 +44,100 @@ fn judged_with(
     let limits = Limits { seed: 5, region, max_write: None, budget: None };
     let mut options = Options::of(limits, Some(&own), None, ceiling);
     change(&mut options);
-    let mut target = SimTarget::open(spec).unwrap();
+    let mut target = Watched::new(SimTarget::open(spec).unwrap());
+    before(&mut target);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
     let saving = Saving::new(keeper.map(|keeper| keeper as &mut dyn Keeper));
     judge(&mut card, saving, &options, &mut Nobody, &mut found).unwrap();
-    found
+    drop(card);
+    (found, target)
+}
+
+/// A card that notes where it is read and written, and takes a minute for some I/Os.
+struct Watched {
+    card: SimTarget,
+    written: Ranges,
+    lowest_write: u64,
+    reads_of_what_was_never_written: u64,
+    ios: u64,
+    /// From which I/O on, and which of them, it stalls.
+    stalls: Option<(u64, Which)>,
+}
+
+type Which = fn(Direction) -> bool;
+
+/// A stall.
+const MINUTE: Duration = Duration::from_secs(60);
+
+impl Watched {
+    fn new(card: SimTarget) -> Watched {
+        Watched {
+            card,
+            written: Ranges::default(),
+            lowest_write: u64::MAX,
+            reads_of_what_was_never_written: 0,
+            ios: 0,
+            stalls: None,
+        }
+    }
+}
+
+impl Target for Watched {
+    fn info(&self) -> &TargetInfo {
+        self.card.info()
+    }
+    fn now(&mut self) -> Nanos {
+        self.card.now()
+    }
+    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.card.plan(plan)
+    }
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        let end = io.offset + u64::from(io.len);
+        match io.direction {
+            Direction::Write => {
+                self.lowest_write = self.lowest_write.min(io.offset);
+                self.written.add(io.offset, end);
+            }
+            Direction::Read => {
+                let known = self.written.contains(io.offset, end);
+                self.reads_of_what_was_never_written += u64::from(!known);
+            }
+        }
+        self.ios += 1;
+        if self.stalls.is_some_and(|(from, which)| self.ios > from && which(io.direction)) {
+            self.card.idle(MINUTE);
+        }
+        self.card.submit(io)
+    }
+    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        self.card.complete(at_least, done)
+    }
+    fn flush(&mut self) -> Result<(), TargetError> {
+        self.card.flush()
+    }
+    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
+        self.card.discard(range)
+    }
+    fn idle(&mut self, time: Duration) {
+        self.card.idle(time);
+    }
+    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+        self.card.area(bytes)
+    }
+    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
+        self.card.ping()
+    }
+    fn reopen(&mut self) -> Result<(), TargetError> {
+        self.card.reopen()
+    }
+    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+        self.card.buffer(slot)
+    }
+    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
+        self.card.compare(slot, expected)
+    }
 }
 
 fn judged(name: &str) -> MarksMeasured {
@@ -281,6 +382,160 @@ fn a_keeper_that_cannot_keep_ends_it_before_anything_is_written() {
     assert!(ended.is_err());
     assert_eq!(card.tally().written, 0);
     assert!(found.read_mb_s.is_some(), "what was measured before stays");
+}
+
+#[test]
+fn a_file_is_written_before_reads_of_it_are_timed() {
+    let region = Region { start: 64 * MIB, len: 128 * MIB };
+    let in_a_file = |max_write: u64| {
+        watched(
+            "sim:a2-command-queue",
+            None,
+            |_| (),
+            |o| {
+                o.card_addresses = false;
+                o.limits = Limits { region, max_write: Some(max_write), ..o.limits };
+            },
+        )
+    };
+    let (found, card) = in_a_file(region.len + 256 * MIB);
+    assert!(found.read_mb_s.is_some() && found.random.iter().any(|r| !r.write), "{:?}", found.left_out);
+    assert_eq!(card.reads_of_what_was_never_written, 0);
+    assert!(card.written.missing(region.start, region.start + region.len).is_empty());
+    // Where it may not be written, nothing of what reads would show is said.
+    let (found, card) = in_a_file(64 * MIB);
+    assert!(found.left_out.iter().any(|why| why.contains("never written")), "{:?}", found.left_out);
+    assert!(found.read_mb_s.is_none() && found.read_4k_s.is_none() && found.random.is_empty());
+    assert!(!found.writing.is_empty(), "{:?}", found.left_out);
+    assert_eq!(card.reads_of_what_was_never_written, 0);
+}
+
+#[test]
+fn an_express_card_in_a_directory_that_cannot_be_filled_is_not_read_with_a_full_queue() {
+    let (found, card) = watched(
+        "sim:lexar-1tb-express",
+        None,
+        |_| (),
+        |o| {
+            o.card_addresses = false;
+            let region = Region { start: 0, len: 2 << 30 };
+            o.limits = Limits { region, max_write: Some(1 << 30), ..o.limits };
+        },
+    );
+    assert!(found.streams.is_empty() && found.implied_bus.is_some());
+    assert_eq!(card.reads_of_what_was_never_written, 0);
+}
+
+#[test]
+fn nothing_is_written_below_the_region_wherever_it_begins_within_a_unit() {
+    let start = 16 * MIB;
+    for unit in [4 * MIB, 6 * MIB, 64 * MIB] {
+        for (len, seed) in [(256 * MIB, 1), (256 * MIB, 2), (7 << 30, 3)] {
+            let mut keeper = Counting::default();
+            let (found, card) = watched(
+                "sim:noobs-8g-c6",
+                Some(&mut keeper),
+                |_| (),
+                |o| {
+                    (o.unit, o.unit_from) = (Some(unit), "SSR".to_owned());
+                    o.limits = Limits { region: Region { start, len }, seed, ..o.limits };
+                },
+            );
+            assert!(card.lowest_write >= start, "{unit}: {}", card.lowest_write);
+            assert!(card.written.missing(0, start + len).len() > 1, "{unit}: something was written");
+            let units = found.writing.iter().flat_map(|w| &w.units);
+            assert!(units.clone().count() > 0, "{:?}", found.left_out);
+            assert!(units.into_iter().all(|u| u.offset % unit == 0 && u.offset >= start), "{unit}");
+            assert!(keeper.kept.iter().all(|k| k.offset >= start));
+        }
+    }
+}
+
+#[test]
+fn what_a_reader_takes_for_itself_is_no_moving() {
+    let found = judged_with("sim:constant?overhead_s=0.002", None, |o| {
+        o.claimed.push(cardscope_model::judged_mark::Claim {
+            mark: "C4".parse().unwrap(),
+            by: cardscope_model::judged_mark::ClaimedBy::Label,
+        });
+    });
+    let partly = found.partly_used.unwrap();
+    assert_eq!(partly.move_mb_s, None, "{partly:?}, {:?}", found.writing);
+}
+
+/// What a budget of so many seconds leaves of a card of which some I/Os take a minute.
+fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, Which)) -> MarksMeasured {
+    let mut keeper = Counting::default();
+    let found = watched(
+        &format!("sim:{name}"),
+        keeps.then_some(&mut keeper),
+        |card| card.stalls = Some(stalls),
+        |o| {
+            o.limits.budget = Some(Duration::from_secs(budget));
+            o.limits.region = Region { start: 16 * MIB, ..o.limits.region };
+            o.limits.region.len -= 16 * MIB;
+            o.claimed.push(cardscope_model::judged_mark::Claim {
+                mark: "A2".parse().unwrap(),
+                by: cardscope_model::judged_mark::ClaimedBy::Label,
+            });
+        },
+    );
+    found.0
+}
+
+#[test]
+fn a_card_that_takes_a_minute_for_each_io_ends_within_its_budget_and_one_of_them() {
+    let kinds: [(&str, Which); 3] = [
+        ("all", |_| true),
+        ("reads", |direction| direction == Direction::Read),
+        ("writes", |direction| direction == Direction::Write),
+    ];
+    for name in ["noobs-8g-c6", "a2-command-queue", "lexar-1tb-express"] {
+        for (kind, which) in kinds {
+            for (keeps, from, budget) in
+                [(false, 0, 100), (true, 0, 20), (false, 30, 20), (true, 100, 20), (false, 300, 20)]
+            {
+                let found = stalling(name, keeps, budget, (from, which));
+                let (took, most) = (found.cost.seconds, budget as f64 + MINUTE.as_secs_f64() + 1.0);
+                assert!(took <= most, "{name} {kind} from {from}: {took:.0} s, {:?}", found.left_out);
+                assert!(!found.left_out.is_empty(), "{name} {kind} from {from}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_card_that_takes_a_minute_for_each_of_many_in_its_queue_ends_as_soon() {
+    for keeps in [false, true] {
+        let mut keeper = Counting::default();
+        let found = judged_with("sim:constant?command_s=60", keeps.then_some(&mut keeper), |o| {
+            o.limits.budget = Some(Duration::from_secs(20));
+        });
+        assert!(found.cost.seconds <= 20.0 + 60.0 + 1.0, "{keeps}: {:?}", found.cost);
+    }
+    // With more time a second one begins, and no third.
+    let found = judged_with("sim:constant?command_s=60", None, |o| {
+        o.limits.budget = Some(Duration::from_secs(150));
+    });
+    assert!(found.cost.seconds <= 150.0 + 60.0 + 1.0, "{:?}", found.cost);
+}
+
+#[test]
+fn a_card_that_fails_everything_ends_and_is_accused_of_nothing() {
+    for faults in ["read_error_p=1", "write_error_p=1", "read_error_p=1&faults.write_error_p=1"] {
+        for name in ["noobs-8g-c6", "a2-command-queue", "lexar-1tb-express"] {
+            for keeps in [false, true] {
+                let mut keeper = Counting::default();
+                let name = format!("sim:{name}?faults.{faults}");
+                let found = judged_with(&name, keeps.then_some(&mut keeper), |o| {
+                    o.limits.budget = Some(Duration::from_secs(30));
+                });
+                assert!(found.cost.seconds <= 31.0, "{name}: {:?}", found.cost);
+                assert!(!found.left_out.is_empty(), "{name}");
+                assert!(!found.findings.iter().any(|f| f.weight == Weight::Bad), "{:?}", found.findings);
+            }
+        }
+    }
 }
 
 /// What a card's own parameters make of 512 KiB in order, in MB/s, where they are simple enough to say.

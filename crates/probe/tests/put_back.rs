@@ -73,17 +73,21 @@ fn two_addresses_of_one_place_end_with_its_oldest_content_whichever_was_saved_fi
 
 #[test]
 fn a_stamp_that_came_back_damaged_does_not_cost_what_it_was_written_over() {
-    let name = "sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=16MiB&state=filled";
-    // A bit in the body; and so much that nothing tells any more whose it was.
-    for bits in [vec![300], (0..48).collect::<Vec<usize>>()] {
-        let mut target = target(name);
+    // Data, and one byte repeated. A bit in the body; and so much that nothing tells any more whose it was.
+    let bits = [vec![300], (0..48).collect::<Vec<usize>>()];
+    for (state, bits) in
+        ["filled", "factory"].iter().flat_map(|state| bits.iter().map(move |bits| (state, bits)))
+    {
+        let mut target = target(&format!(
+            "sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=16MiB&state={state}"
+        ));
         let mut card = Card::new(&mut target, &Interrupt::default(), LEN, 1).unwrap();
         let (before, after, _) = there_and_back(&mut card, &[MIB, 17 * MIB], |memory| {
             memory.change(17 * MIB, |saved| {
                 saved.chunks_mut(512).for_each(|sector| bits.iter().for_each(|i| sector[*i] ^= 4));
             });
         });
-        assert_eq!(before[0], after[0], "{} bytes changed", bits.len());
+        assert_eq!(before[0], after[0], "{state}: {} bytes changed", bits.len());
     }
 }
 

@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Phase, Sample, Work};
-use cardscope_probe::card::Card;
+use cardscope_probe::card::{Card, pieces};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
@@ -87,6 +88,21 @@ fn the_cache_of_the_pro_64_ends_after_its_600_mb_and_a_pause_gives_some_back() {
     // Cleaned at 10 MB/s after a second of rest.
     let recovery = found.recovery.unwrap();
     assert!(!recovery.at_least && near(recovery.mb_s, 10.0, 0.4), "{recovery:?}");
+}
+
+#[test]
+fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
+    let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
+    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    card.write(pieces(0, 900 << 20, BLOCK), Content::Noise, |_, _, trouble| assert!(trouble.is_none()))
+        .unwrap();
+    drop(card);
+    let options = options(&target, Work::Write, 180);
+    let (found, ended) = run_with(&mut target, &options);
+    ended.unwrap();
+    assert_eq!(found.cache_bytes.status, Status::NotTested, "{:?}", found.cache_bytes);
+    assert!(found.cache_bytes.reason.unwrap().contains("full when the run began"));
+    assert!(near(found.after_cache_mb_s.value.unwrap(), 45.0, 0.05), "{:?}", found.after_cache_mb_s);
 }
 
 #[test]

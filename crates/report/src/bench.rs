@@ -2,6 +2,7 @@
 
 use crate::figure::{rate, speed, time_us};
 use crate::table::Table;
+use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::result::{BenchReport, Run, Summary, TestResult};
 use std::fmt::Write;
@@ -144,16 +145,22 @@ fn scores(run: &Run) -> String {
 }
 
 fn doubts(report: &BenchReport) -> String {
-    let of_tests = report.runs.iter().flat_map(|r| &r.results).flat_map(|r| {
-        let name = name(r.step.as_ref(), r.name().to_string());
-        r.caveats.iter().map(move |c| format!("{name}: {c}"))
-    });
-    let mut lines: Vec<String> = report.caveats.iter().map(ToString::to_string).chain(of_tests).collect();
-    lines.dedup();
+    let lines = caveats(&report.caveats, report.runs.iter().flat_map(|r| &r.results));
     lines.iter().fold(String::new(), |mut out, line| {
         let _ = writeln!(out, "Mind: {line}.");
         out
     })
+}
+
+/// What speaks against figures: of all of them, and of single tests.
+pub(crate) fn caveats<'a>(of_all: &[Caveat], tests: impl Iterator<Item = &'a TestResult>) -> Vec<String> {
+    let of_tests = tests.flat_map(|r| {
+        let name = name(r.step.as_ref(), r.name().to_string());
+        r.caveats.iter().map(move |c| format!("{name}: {c}"))
+    });
+    let mut lines: Vec<String> = of_all.iter().map(ToString::to_string).chain(of_tests).collect();
+    lines.dedup();
+    lines
 }
 
 /// Findings, one a paragraph.

@@ -217,7 +217,8 @@ fn facts(out: &mut String, report: &SustainReport) {
                 "{words}: {} MB/s, spread {:.1} %, rise {:+.1} % over five rounds of {}",
                 speed(steady.mb_s),
                 steady.spread * 100.0,
-                steady.slope * 100.0,
+                // Rounded first, so that a little less than nothing is no "-0.0".
+                (steady.slope * 1000.0).round() / 10.0 + 0.0,
                 duration(steady.round_s)
             ),
         );

@@ -30,6 +30,7 @@ pub mod restore;
 mod scratch;
 pub mod simulate;
 pub mod sustain;
+mod troubles;
 pub mod verify;
 mod watching;
 

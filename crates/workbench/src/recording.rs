@@ -65,6 +65,21 @@ impl Recording {
         self.archive.update_record(self.id, &value(document)?).map_err(Failure::io)
     }
 
+    /// Notes in a document what ended it early (`error` is where it says so), and stores it. Also a document that could
+    /// not be kept says so: what ended it, whichever came first.
+    pub(crate) fn close<D: Serialize>(
+        self,
+        document: &mut D,
+        error: fn(&mut D) -> &mut Option<String>,
+        failure: Option<Failure>,
+    ) -> Option<Failure> {
+        *error(document) = failure.as_ref().map(ToString::to_string);
+        let not_kept = self.finish(document, failure.as_ref()).err();
+        let failure = failure.or(not_kept);
+        *error(document) = failure.as_ref().map(ToString::to_string);
+        failure
+    }
+
     /// Stores the last document and how it ended.
     ///
     /// # Errors

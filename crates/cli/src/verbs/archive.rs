@@ -70,7 +70,7 @@ fn text(sessions: &[Line]) -> String {
 fn record_text(kind: &str, document: &Value) -> String {
     let known = match kind {
         "verify" => as_text(document, cardscope_report::verify::text),
-        "map" => as_text(document, super::map::page),
+        "map" => as_text(document, cardscope_report::card_map::text),
         "sustain" => as_text(document, cardscope_report::sustain::text),
         "observe" => as_text(document, cardscope_report::observe::text),
         _ => None,

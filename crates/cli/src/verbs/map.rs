@@ -5,7 +5,6 @@ use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
-use cardscope_model::card_map::MapReport;
 use cardscope_report::card_map;
 use cardscope_workbench::Failure;
 use cardscope_workbench::bench::Interrupt;
@@ -94,7 +93,7 @@ impl Map {
         let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
         let Outcome { report, failure } = outcome.map_err(ended)?;
         drop(progress);
-        output::document(options, &report, || page(&report))?;
+        output::document(options, &report, || card_map::text(&report))?;
         Ok(match failure {
             Some(failure) => {
                 output::say(&failure);
@@ -103,13 +102,4 @@ impl Map {
             None => u8::from(report.is_bad()),
         })
     }
-}
-
-/// The page, with the tables of flashbench behind it where they were asked for.
-pub(super) fn page(report: &MapReport) -> String {
-    let mut page = card_map::text(report);
-    if !report.measured.tables.is_empty() {
-        page = format!("{}\n\n{}", page.trim_end(), card_map::flashbench::text(&report.measured.tables));
-    }
-    page
 }

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// A card that misses a demand scores no more than this, however fast it is otherwise.
 const MOST_IF_MISSED: f64 = 20.0;
 
+/// Works that weigh less than this share of a job's all say too little about it.
+const LEAST_WEIGHT: f64 = 0.5;
+
 /// How good a card is for a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -29,7 +32,7 @@ pub struct JobScore {
     pub job: String,
     /// The job in words.
     pub title: String,
-    /// 0 to 100; `None` where no work could be reckoned.
+    /// 0 to 100; `None` where less than half of the work, by its weight, could be reckoned.
     pub score: Option<f64>,
     /// In a word.
     pub fit: Fit,
@@ -64,12 +67,14 @@ pub fn score(job: &Job, figures: &Figures) -> JobScore {
     missing.sort_unstable();
     missing.dedup();
     let most = if missed.is_empty() { 100.0 } else { MOST_IF_MISSED };
-    let score = (weights > 0.0).then(|| (sum / weights).min(most));
+    let all: f64 = job.work.iter().map(|work| work.weight).sum();
+    let score = (weights > 0.0 && weights >= LEAST_WEIGHT * all).then(|| (sum / weights).min(most));
+    let demands_known = job.demand.iter().all(|demand| figures.get(demand.figure).is_some());
     JobScore {
         job: job.name.clone(),
         title: job.title.clone(),
         score,
-        fit: fit(score, &missed),
+        fit: fit(score, &missed, demands_known),
         meaning: seconds.iter().map(|(what, time)| format!("{what}: {}", said(*time))).collect(),
         seconds,
         missed,
@@ -104,10 +109,12 @@ fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
     Some(format!("{name}: {} {unit}, {limit} needed: {}", digits(value), demand.why))
 }
 
-fn fit(score: Option<f64>, missed: &[String]) -> Fit {
+fn fit(score: Option<f64>, missed: &[String], demands_known: bool) -> Fit {
     match score {
         _ if !missed.is_empty() => Fit::Unfit,
         None => Fit::Unknown,
+        // What may yet turn out unfit is not called good.
+        Some(points) if points >= 33.0 && !demands_known => Fit::Fair,
         Some(points) if points >= 66.0 => Fit::Good,
         Some(points) if points >= 33.0 => Fit::Fair,
         Some(_) => Fit::Poor,

@@ -53,6 +53,17 @@ fn what_was_not_measured_is_named_and_no_score_is_made_up() {
 }
 
 #[test]
+fn what_little_was_measured_makes_no_card_good() {
+    // Reads only: an hour of film is copied quickly, but nobody knows whether it could be recorded.
+    let reads = Figures { read_mb_s: Some(90.0), random_read_iops: Some(3000.0), ..Figures::default() };
+    let found = score(&find("camera-4k").unwrap(), &reads);
+    assert_eq!((found.score, found.fit), (None, Fit::Unknown), "{found:?}");
+    assert!(!found.meaning.is_empty() && found.missing.contains(&"longest write".to_owned()), "{found:?}");
+    let unasked = score(&find("camera-4k").unwrap(), &Figures { longest_write_s: None, ..good() });
+    assert_eq!(unasked.fit, Fit::Fair, "{unasked:?}");
+}
+
+#[test]
 fn a_job_that_means_nothing_is_refused_with_what_is_wrong() {
     let job = |work: &str| format!("name = \"x\"\ntitle = \"x\"\nsource = \"x\"\n{work}");
     let work = "[[work]]\nwhat = \"w\"\nread_mb = 1\ngood_s = 1\npoor_s = 2\nweight = 1\n";

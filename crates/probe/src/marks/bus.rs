@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1.02;
 const OWN_MODE_MB_S: f64 = 208.0;
 
 /// Modes by rising speed: name, what the lines carry in MB/s, family.
-const LADDER: [(&str, f64, &str); 8] = [
+const LADDER: [(&str, f64, &str); 10] = [
     ("Default Speed", 12.5, "Default Speed"),
     ("High Speed", 25.0, "High Speed"),
     ("SDR50 or DDR50", 50.0, "UHS-I"),
@@ -23,20 +23,25 @@ const LADDER: [(&str, f64, &str); 8] = [
     ("a maker's own mode (DDR200)", OWN_MODE_MB_S, "UHS-I"),
     ("UHS-II HD312", 312.0, "UHS-II"),
     ("UHS-III FD624", 624.0, "UHS-III"),
-    ("PCIe 3.0 x1", 985.0, "SD Express"),
+    ("PCIe 3.0 x1", 985.0, EXPRESS),
+    ("PCIe 3.0 x2 or 4.0 x1", 1969.0, EXPRESS),
+    ("PCIe 4.0 x2", 3938.0, EXPRESS),
 ];
+
+/// The family of the modes over PCIe.
+const EXPRESS: &str = "SD Express";
 
 /// Modes in which no UHS mark is promised.
 const SLOW_MODES: [&str; 4] = ["Default Speed", "High Speed", "SDR12", "SDR25"];
 
-/// The slowest standard mode that carries the fastest speed seen.
+/// The slowest standard mode that carries the fastest speed seen; `None` where no mode does.
 pub(super) fn implied(found: &MarksMeasured) -> Option<ImpliedBus> {
     let writes = found.writing.iter().map(|w| w.mb_s);
     let streams = found.streams.iter().map(|s| s.mb_s);
     let fastest = found.read_mb_s.into_iter().chain(writes).chain(streams).reduce(f64::max)?;
-    let express = found.bus.pcie.then(|| LADDER[LADDER.len() - 1]);
-    let by_speed = LADDER.iter().find(|(_, carries, _)| fastest <= carries * TOLERANCE).copied();
-    let (mode, ceiling_mb_s, family) = express.or(by_speed)?;
+    let could_be = |family: &str| !found.bus.pcie || family == EXPRESS;
+    let carries = |(_, mb_s, family): &&(&str, f64, &str)| could_be(family) && fastest <= mb_s * TOLERANCE;
+    let (mode, ceiling_mb_s, family) = *LADDER.iter().find(carries)?;
     let claimed = claimed_mb_s(&found.claims);
     Some(ImpliedBus {
         mb_s: fastest,
@@ -78,9 +83,13 @@ pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Opti
             mark.demand().bus
         ));
     }
-    let read = found.read_mb_s?;
-    let known = mode.is_some() && !found.bus.reader;
-    (!known && read < ROOM * demand_mb_s).then(|| {
+    if mode.is_some() && !found.bus.reader {
+        return None;
+    }
+    let Some(read) = found.read_mb_s else {
+        return Some("what reader and bus carry is not known, and reading was not timed".to_owned());
+    };
+    (read < ROOM * demand_mb_s).then(|| {
         format!(
             "even reading reached {read:.1} MB/s only, so reader or bus may be what limits it; try a faster reader"
         )
@@ -167,6 +176,28 @@ mod tests {
         found.bus = Default::default();
         found.read_mb_s = Some(90.0);
         assert_eq!(hides(&found, mark("U3"), 30.0), None);
+    }
+
+    #[test]
+    fn a_card_over_pcie_is_given_the_slowest_mode_that_carries_what_it_did() {
+        let mode = |mb_s: f64| {
+            let mut found = reading(mb_s, &["E150"]);
+            found.bus.pcie = true;
+            implied(&found).map(|bus| (bus.mode, bus.ceiling_mb_s))
+        };
+        assert_eq!(mode(90.0), Some(("PCIe 3.0 x1".to_owned(), 985.0)));
+        assert_eq!(mode(1500.0), Some(("PCIe 3.0 x2 or 4.0 x1".to_owned(), 1969.0)));
+        assert_eq!(mode(3200.0), Some(("PCIe 4.0 x2".to_owned(), 3938.0)));
+        assert_eq!(mode(7000.0), None);
+    }
+
+    #[test]
+    fn where_bus_and_reading_are_unknown_nothing_speaks_against_the_card() {
+        let unknown = MarksMeasured::default();
+        assert!(hides(&unknown, mark("C10"), 10.0).is_some_and(|why| why.contains("not known")));
+        let mut known = MarksMeasured::default();
+        known.bus.mode = Some("SDR104".to_owned());
+        assert_eq!(hides(&known, mark("C10"), 10.0), None);
     }
 
     #[test]

@@ -55,18 +55,11 @@ fn weakest(parts: &[Part]) -> Option<&Part> {
 }
 
 fn words(part: &Part) -> String {
-    let figure = part.measured.map(|measured| {
-        format!("{}: {} {}, {} demanded", part.what, figure(measured), part.unit, figure(part.demanded))
-    });
-    match (figure, part.outcome, &part.because) {
+    match (part.figure(), part.outcome, &part.because) {
         (Some(figure), Outcome::NotTestable, Some(why)) => format!("{why} ({figure})"),
         (Some(figure), ..) => figure,
         (None, _, why) => format!("{}: {}", part.what, why.as_deref().unwrap_or("not measured")),
     }
-}
-
-fn figure(value: f64) -> String {
-    if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
 fn confidence(outcome: Outcome, parts: &[Part]) -> f64 {

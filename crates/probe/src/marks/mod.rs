@@ -5,6 +5,7 @@
 //! [`Options::thorough`] the volumes are those of the specification, as far as they are no matter of hours.
 
 mod bus;
+mod course;
 mod findings;
 mod judge;
 mod partly;
@@ -15,10 +16,12 @@ mod reading;
 mod sequential;
 
 use crate::card::Card;
+use crate::fill::fill;
 use crate::saving::Saving;
 use crate::site::{Limits, Site};
 use crate::trouble::Stop;
 use crate::watch::Watch;
+use cardscope_engine::target::Region;
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, MarksMeasured, claims};
 use cardscope_model::label::Label;
@@ -153,11 +156,28 @@ fn measure(
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
     let Some(cut) = cut(site, options, into) else { return Ok(()) };
-    reading::measure(site, into)?;
+    let readable = readable(site, options, into)?;
+    if readable {
+        reading::measure(site, into)?;
+    }
     sequential::measure(site, options, cut, family, into)?;
-    partly::measure(site, options, cut, into)?;
-    random::measure(site, options, into)?;
-    queued::measure(site, options, into)
+    partly::measure(site, options, cut, family, into)?;
+    if readable {
+        random::measure(site, options, into)?;
+    }
+    queued::measure(site, options, readable, into)
+}
+
+/// Whether timed reads reach the card: those of a file only once it was written.
+fn readable(site: &mut Site<'_, '_>, options: &Options, into: &mut MarksMeasured) -> Result<bool, Stop> {
+    if options.card_addresses {
+        return Ok(true);
+    }
+    let Region { start, len } = site.region;
+    let why_not = fill(site, start, len)?;
+    let readable = why_not.is_none();
+    into.left_out.extend(why_not);
+    Ok(readable)
 }
 
 /// How the card is cut; `None` where there is no room for a single stretch.

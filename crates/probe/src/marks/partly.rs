@@ -1,9 +1,11 @@
 //! Allocation units of which a part is in use: the card has to move what is in use out of the way. Classes C2 to C6 may
 //! be recorded to such units, by a formula with the speed of writing (Pw) and of moving (Pm) (Physical Layer
-//! Specification 4.13.1.3).
+//! Specification 4.13.1.3). What is found is for information and no part of a mark: a host sees what such writes cost and
+//! not why, and a genuine card that states 5 MB/s shows 0.7 (`sandisk-su04g`), since gaps cost it more than moving does.
 
+use super::course::{Course, DEPTH, prepare};
 use super::sequential::worst_unit;
-use super::{Cut, Options};
+use super::{Cut, Family, Options};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -13,8 +15,8 @@ use cardscope_model::units::mb_per_s;
 /// Units that are written half.
 const UNITS: u64 = 2;
 
-/// Writing half of a unit may take so many times as long as writing it in order, since the card moves the other half.
-const MOVING: f64 = 3.0;
+/// Writing half of two units may take so many times as long as writing one in order, since the card moves the rest.
+const SLOWER: f64 = 3.0;
 
 /// Moving that costs less than this share of the writing is none: timing does not show it.
 const SHOWS: f64 = 0.05;
@@ -26,7 +28,8 @@ pub(super) fn formula(write_mb_s: f64, move_mb_s: f64, used: f64) -> f64 {
     if below > 0.0 { free * move_mb_s * write_mb_s / below } else { 0.0 }
 }
 
-/// The same, solved for the speed of moving; `None` where nothing of it shows.
+/// The same, solved for the speed of moving, to which all is put down that half used units cost; `None` where nothing
+/// of it shows.
 fn move_speed(write_mb_s: f64, half_mb_s: f64) -> Option<f64> {
     // With half of the units in use: 1/half = 1/Pw + 1/Pm.
     let rest = 1.0 / half_mb_s - 1.0 / write_mb_s;
@@ -37,18 +40,22 @@ pub(super) fn measure(
     site: &mut Site<'_, '_>,
     options: &Options,
     cut: Cut,
+    family: Family,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
+    // Larger cards are recorded to free units only.
+    if family == Family::Extended {
+        return Ok(());
+    }
     // The recording unit of the classes that may use such units is the last one that was written with.
     let low = options.claimed.iter().any(|c| c.mark.letter() == 'C' && c.mark.number() < 10);
     let Some(whole) = into.writing.last().filter(|w| low || worst_unit(w) < 10.0) else { return Ok(()) };
     let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
-    if !site.may_write(2 * UNITS * cut.unit) || !site.has_time(MOVING * cut.unit as f64 / 1e6 / write_mb_s) {
+    site.phase("writing into units that are partly in use");
+    let Some(half_mb_s) = half(site, cut, io, write_mb_s)? else {
         into.left_out.push("allocation units that are partly in use: the limits were reached".to_owned());
         return Ok(());
-    }
-    site.phase("writing into units that are partly in use");
-    let Some(half_mb_s) = half(site, cut, io)? else { return Ok(()) };
+    };
     let measured = move_speed(write_mb_s, half_mb_s);
     let slower = [measured, options.stated_move_mb_s].into_iter().flatten().reduce(f64::min);
     into.partly_used = Some(PartlyUsed {
@@ -62,31 +69,35 @@ pub(super) fn measure(
 }
 
 /// Writes every second recording unit of some allocation units, and begins another one, so that what is half done has to
-/// be tidied up; MB/s of what was written.
-fn half(site: &mut Site<'_, '_>, cut: Cut, io: u32) -> Result<Option<f64>, Stop> {
-    site.shape(io, 1)?;
-    let mut at = Vec::new();
-    for _ in 0..=UNITS {
+/// be tidied up; MB/s of what was written. `None` where not all of it could be written.
+fn half(site: &mut Site<'_, '_>, cut: Cut, io: u32, write_mb_s: f64) -> Result<Option<f64>, Stop> {
+    let seconds = SLOWER * cut.unit as f64 / 1e6 / write_mb_s;
+    if !site.may_write(2 * UNITS * cut.unit) || !site.has_time(seconds) {
+        return Ok(None);
+    }
+    // As many in flight as where the speed of writing was measured: what a reader takes for itself is in both.
+    site.shape(io, DEPTH)?;
+    let all = halves(site, cut, io);
+    if !prepare(site, &all)? {
+        return Ok(None);
+    }
+    let mut course = Course::new(0);
+    course.write(site, &mut all.iter().copied())?;
+    let course = course.excused();
+    Ok((course.ends.len() == all.len()).then(|| mb_per_s(course.bytes(), course.seconds())))
+}
+
+/// Every second recording unit of some allocation units, and the first of one more: it makes the card close the one
+/// before.
+fn halves(site: &mut Site<'_, '_>, cut: Cut, io: u32) -> Vec<Piece> {
+    let io_bytes = u64::from(io);
+    let mut all = Vec::new();
+    for unit in 0..=UNITS {
         let start = cut.place(site, cut.unit);
-        at.push(
-            (0..cut.unit / u64::from(io))
-                .step_by(2)
-                .map(move |n| Piece { offset: start + n * u64::from(io), len: io }),
-        );
+        let count = if unit < UNITS { cut.unit / io_bytes } else { 1 };
+        all.extend((0..count).step_by(2).map(|n| Piece { offset: start + n * io_bytes, len: io }));
     }
-    let mut units: Vec<Vec<Piece>> = at.into_iter().map(Iterator::collect).collect();
-    // Of the last unit only the first piece: it makes the card close the one before.
-    if let Some(last) = units.last_mut() {
-        last.truncate(1);
-    }
-    let all = units.concat();
-    site.prepare(&all)?;
-    let (mut bytes, mut seconds) = (0, 0.0);
-    site.write_course(all, |piece, at| {
-        bytes += u64::from(piece.len);
-        seconds = at;
-    })?;
-    Ok((bytes > 0 && seconds > 0.0).then(|| mb_per_s(bytes, seconds)))
+    all
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The demands of a mark, each with the figure that was measured for it.
 
-use super::random::TEST_AREA;
+use super::random::{TEST_AREA, worth_a_queue};
 use super::sequential::{LARGE, recording_units, worst_unit};
 use super::{Family, bus};
 use cardscope_analysis::sprt;
@@ -16,6 +16,8 @@ const QUEUE_GAIN: f64 = 1.6;
 /// Average and longest time of a round of small writes, in ms (`sd-facts` 5.1).
 const SMALL_AVERAGE_MS: f64 = 100.0;
 const SMALL_LONGEST_MS: f64 = 750.0;
+/// How sure a figure is that is clearly on one side.
+const SURE: f64 = 0.95;
 /// Longest write and read of an E class in ms (`sd-facts` 5.4).
 const EXPRESS_WRITE_MS: f64 = 250.0;
 const EXPRESS_READ_MS: f64 = 100.0;
@@ -105,20 +107,11 @@ fn after_cache(mark: Mark, found: &MarksMeasured) -> Option<Part> {
     Some(part)
 }
 
-/// Rounds of small writes count where they went where a file system makes them.
+/// Rounds of small writes count where they went where a file system makes them: many cards treat their start better.
 fn small_writes(mark: Mark, found: &MarksMeasured) -> Vec<Part> {
-    let Some(small) = found.small_writes.as_ref() else { return Vec::new() };
+    let Some(small) = found.small_writes.as_ref().filter(|small| small.at_start) else { return Vec::new() };
     let of = |what: &str, limit: f64, measured: f64| {
-        let mut part =
-            at_most(format!("{what} of a file system's small writes"), limit, measured * 1e3, "ms");
-        if !small.at_start && part.outcome == Outcome::Missed {
-            part.outcome = Outcome::Met;
-            part.because = Some(
-                "for information only: they went to the middle of the card, and many cards treat the start, where a file system has its tables, better"
-                    .to_owned(),
-            );
-        }
-        part
+        at_most(format!("{what} of a file system's small writes"), limit, measured * 1e3, "ms")
     };
     let mut parts = vec![of("average", SMALL_AVERAGE_MS, small.worst_average_s)];
     if mark.letter() != 'U' {
@@ -163,9 +156,7 @@ fn sustained(mark: Mark, found: &MarksMeasured) -> Part {
 fn random(mark: Mark, found: &MarksMeasured, write: bool, least: f64) -> Part {
     let what = if write { "random 4 KiB writes" } else { "random 4 KiB reads" };
     let of = |deep: bool| {
-        found.random.iter().find(|r| {
-            r.write == write && (r.depth > 1) == deep && r.span_bytes <= TEST_AREA && decides(found, r)
-        })
+        found.random.iter().find(|r| r.write == write && (r.depth > 1) == deep && decides(found, r))
     };
     let queued = (mark.number() >= 2).then(|| of(true)).flatten();
     let single = of(false);
@@ -174,8 +165,9 @@ fn random(mark: Mark, found: &MarksMeasured, write: bool, least: f64) -> Part {
     let depth = rate.depth;
     let what = format!("{what} over {} MiB, queue depth {depth}", rate.span_bytes / MIB);
     let mut part = at_least(what, least, rate.iops, "IOPS", CLOSE_RATE);
+    part.without_queue = single.filter(|_| depth > 1).map(|alone| alone.iops);
     part.confidence = sure(part.outcome, sprt::rate(&rate.slices_iops, least).null_probability());
-    let why = queue_unused(mark, found)
+    let why = queue_unused(mark, found, queued.is_some())
         .or_else(|| host_is_slow(found, least))
         .or_else(|| bus::hides(found, mark, 10.0));
     part.because = hidden(&mut part, why).or_else(|| conditions(rate));
@@ -183,20 +175,28 @@ fn random(mark: Mark, found: &MarksMeasured, write: bool, least: f64) -> Part {
 }
 
 /// The span that decides is the test area, or all there is where that is less.
-fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
+pub(super) fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
     let largest = found.random.iter().map(|r| r.span_bytes).filter(|s| *s <= TEST_AREA).max();
     largest == Some(rate.span_bytes)
 }
 
-/// Where the host leaves the card's queue unused, A2 cannot be shown.
-fn queue_unused(mark: Mark, found: &MarksMeasured) -> Option<String> {
-    if mark.number() < 2 || found.bus.queue == Some(true) {
+/// Why A2 cannot be shown to be missed: it is promised with the card's queue, and rates without it say nothing.
+fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<String> {
+    if mark.number() < 2 {
         return None;
     }
     if found.bus.queue == Some(false) {
         return Some("this host does not use the card's command queue, with which A2 is promised".to_owned());
     }
-    let gain = queue_gain(found)?;
+    if !tried {
+        return Some(format!("it was not tried with the card's queue: {}", untried(found)));
+    }
+    if found.bus.queue == Some(true) {
+        return None;
+    }
+    let Some(gain) = queue_gain(found) else {
+        return Some("nothing shows whether this host uses the card's command queue".to_owned());
+    };
     (gain < QUEUE_GAIN).then(|| {
         format!(
             "A2 is promised with the card's command queue, and nothing of it arrives here: many reads at once are {gain:.2} times as fast as one at a time"
@@ -204,8 +204,16 @@ fn queue_unused(mark: Mark, found: &MarksMeasured) -> Option<String> {
     })
 }
 
+fn untried(found: &MarksMeasured) -> &'static str {
+    if worth_a_queue(found) {
+        "time or limits ended before"
+    } else {
+        "nobody claims A2, and without it the card does not reach A1"
+    }
+}
+
 /// Reads with a queue over reads without.
-pub(super) fn queue_gain(found: &MarksMeasured) -> Option<f64> {
+fn queue_gain(found: &MarksMeasured) -> Option<f64> {
     let of = |deep: bool| {
         let rate = found.random.iter().find(|r| !r.write && (r.depth > 1) == deep && decides(found, r));
         rate.map(|r| r.iops)
@@ -270,11 +278,12 @@ fn part(what: String, demanded: f64, measured: f64, unit: &str, margin: f64, clo
         what,
         demanded,
         measured: Some(measured),
+        without_queue: None,
         unit: unit.to_owned(),
         outcome,
         margin: Some(margin),
         borderline,
-        confidence: if borderline { 0.7 } else { 0.95 },
+        confidence: if borderline { 0.7 } else { SURE },
         because: None,
     }
 }
@@ -284,6 +293,7 @@ fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> Part {
         what: what.to_owned(),
         demanded,
         measured: None,
+        without_queue: None,
         unit: unit.to_owned(),
         outcome: Outcome::NotTestable,
         margin: None,
@@ -308,4 +318,91 @@ fn hidden(part: &mut Part, why: Option<String>) -> Option<String> {
 fn sure(outcome: Outcome, met: f64) -> f64 {
     let right = if outcome == Outcome::Missed { 1.0 - met } else { met };
     right.clamp(0.5, 0.99)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::judged_mark::{Claim, ClaimedBy, PartlyUsed, SmallWrites};
+
+    fn rate(write: bool, depth: u32, iops: f64) -> RandomRate {
+        RandomRate {
+            write,
+            depth,
+            iops,
+            span_bytes: TEST_AREA,
+            slices_iops: vec![iops; 8],
+            ..RandomRate::default()
+        }
+    }
+
+    /// A card over PCIe, whose queue is always used, claimed to be A2.
+    fn claimed_a2(random: Vec<RandomRate>) -> MarksMeasured {
+        let mut found = MarksMeasured { random, ..MarksMeasured::default() };
+        found.claims.push(Claim { mark: "A2".parse().unwrap(), by: ClaimedBy::Label });
+        found.bus.mode = Some("PCIe 3.0 x1".to_owned());
+        found.bus.pcie = true;
+        found.bus.queue = Some(true);
+        found
+    }
+
+    fn all(mark: &str, found: &MarksMeasured) -> Vec<Part> {
+        let facts = Facts { found, family: Family::High, thorough: false };
+        parts(mark.parse().unwrap(), &facts)
+    }
+
+    fn rates(found: &MarksMeasured) -> (Part, Part) {
+        let parts = all("A2", found);
+        (parts[1].clone(), parts[2].clone())
+    }
+
+    #[test]
+    fn a2_is_not_missed_in_a_direction_in_which_the_queue_was_never_tried() {
+        let alone = vec![rate(false, 1, 2100.0), rate(true, 1, 700.0)];
+        let (read, write) = rates(&claimed_a2(alone.clone()));
+        for part in [read, write] {
+            assert_eq!(part.outcome, Outcome::NotTestable, "{part:?}");
+            let why = part.because.unwrap();
+            assert_eq!(why, "it was not tried with the card's queue: time or limits ended before");
+        }
+        // Ended between reads and writes: reads are judged, writes are not.
+        let (read, write) = rates(&claimed_a2([alone.clone(), vec![rate(false, 32, 3000.0)]].concat()));
+        assert_eq!((read.outcome, write.outcome), (Outcome::Missed, Outcome::NotTestable));
+        assert_eq!(read.without_queue, Some(2100.0));
+        let tried = [alone, vec![rate(false, 32, 3000.0), rate(true, 32, 900.0)]].concat();
+        assert_eq!(rates(&claimed_a2(tried)).1.outcome, Outcome::Missed);
+    }
+
+    #[test]
+    fn a2_is_met_without_the_queue_where_the_rates_are_there() {
+        let (read, write) = rates(&claimed_a2(vec![rate(false, 1, 5000.0), rate(true, 1, 2500.0)]));
+        assert_eq!((read.outcome, write.outcome), (Outcome::Met, Outcome::Met));
+    }
+
+    #[test]
+    fn where_nothing_shows_whether_the_queue_is_used_a2_is_not_missed() {
+        let mut found = claimed_a2(vec![rate(false, 32, 3000.0), rate(true, 32, 900.0)]);
+        (found.bus.pcie, found.bus.queue) = (false, None);
+        assert_eq!(rates(&found).1.outcome, Outcome::NotTestable);
+    }
+
+    #[test]
+    fn small_writes_in_the_middle_of_the_card_are_no_demand() {
+        let small = |at_start| SmallWrites { rounds: 8, worst_average_s: 0.5, longest_s: 2.0, at_start };
+        let of = |at_start| {
+            let found = MarksMeasured { small_writes: Some(small(at_start)), ..MarksMeasured::default() };
+            all("C10", &found).into_iter().filter(|p| p.what.contains("small writes")).collect::<Vec<_>>()
+        };
+        assert_eq!(of(false), []);
+        let at_start = of(true);
+        assert_eq!(at_start.len(), 2);
+        assert!(at_start.iter().all(|p| p.outcome == Outcome::Missed && p.margin.unwrap() < 0.0));
+    }
+
+    #[test]
+    fn moving_is_for_information() {
+        let partly = PartlyUsed { used_share: 0.5, move_mb_s: Some(0.6), ..PartlyUsed::default() };
+        let found = MarksMeasured { partly_used: Some(partly), ..MarksMeasured::default() };
+        assert_eq!(all("C4", &found), all("C4", &MarksMeasured::default()));
+    }
 }

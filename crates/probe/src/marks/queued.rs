@@ -2,9 +2,11 @@
 //! a row (Physical Layer Specification 8.4, `sd-facts` 5.4).
 
 use super::Options;
+use super::course::prepare;
 use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
+use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::{MarksMeasured, QueuedStream};
 use cardscope_model::units::{MIB, mb_per_s};
 
@@ -14,8 +16,8 @@ const BLOCK: u32 = 4 * MIB as u32;
 const DEPTH: u32 = 8;
 /// Bytes of the window that counts: 600 MB in whole blocks.
 const WINDOW: u64 = 600_000_000 / BLOCK as u64 * BLOCK as u64;
-/// Taken for the speed of a card that was not measured: what the slowest E class promises is 150.
-const USUAL_MB_S: f64 = 200.0;
+/// Saving reads what is written, and putting it back writes it once more.
+const KEEPING: f64 = 3.0;
 /// Windows by default, and where content may go.
 const WINDOWS: u64 = 2;
 const WINDOWS_THOROUGH: u64 = 8;
@@ -23,6 +25,7 @@ const WINDOWS_THOROUGH: u64 = 8;
 pub(super) fn measure(
     site: &mut Site<'_, '_>,
     options: &Options,
+    readable: bool,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
     if !options.bus.pcie {
@@ -31,26 +34,33 @@ pub(super) fn measure(
     let most = if options.thorough { WINDOWS_THOROUGH } else { WINDOWS };
     for write in [false, true] {
         let what = if write { "writing" } else { "reading" };
+        if !write && !readable {
+            continue;
+        }
         let speed = if write { into.writing.first().map(|w| w.mb_s) } else { into.read_mb_s };
-        let second =
-            speed.unwrap_or(USUAL_MB_S).max(1.0) * 1e6 / if write && site.keeps_data() { 3.0 } else { 1.0 };
-        let mut fits = |windows: u64| {
-            let bytes = windows * WINDOW;
-            bytes <= site.region.len
-                && (!write || site.may_write(bytes))
-                && site.has_time(bytes as f64 / second)
-        };
-        let Some(windows) = [most, WINDOWS].into_iter().find(|windows| fits(*windows)) else {
+        let mut fits = |windows: &u64| speed.is_some_and(|mb_s| fits(site, write, windows * WINDOW, mb_s));
+        let windows = [most, WINDOWS].into_iter().find(|windows| fits(windows));
+        if windows.is_some() {
+            site.phase(&format!("{what} with a full queue"));
+        }
+        let found = windows.map_or(Ok(None), |windows| stream(site, write, windows * WINDOW))?;
+        if found.is_none() {
             let mb = WINDOWS * WINDOW / 1_000_000;
             into.left_out.push(format!(
                 "{what} {mb} MB with a full queue for the E classes: the limits of time and bytes or the size do not allow it"
             ));
-            continue;
-        };
-        site.phase(&format!("{what} with a full queue"));
-        into.streams.extend(stream(site, write, windows * WINDOW)?);
+        }
+        into.streams.extend(found);
     }
     Ok(())
+}
+
+/// Whether so much can be read or written, at a speed as it was seen before.
+fn fits(site: &mut Site<'_, '_>, write: bool, bytes: u64, mb_s: f64) -> bool {
+    let keeping = if write && site.keeps_data() { KEEPING } else { 1.0 };
+    bytes <= site.region.len
+        && (!write || site.may_write(bytes))
+        && site.has_time(bytes as f64 / 1e6 / mb_s * keeping)
 }
 
 fn stream(site: &mut Site<'_, '_>, write: bool, bytes: u64) -> Result<Option<QueuedStream>, Stop> {
@@ -59,15 +69,17 @@ fn stream(site: &mut Site<'_, '_>, write: bool, bytes: u64) -> Result<Option<Que
     let start = site.region.start + site.random.below(places) * 64 * MIB;
     let start = start.min(site.region.start + site.region.len - bytes);
     let all: Vec<Piece> = pieces(start, start + bytes, BLOCK).collect();
-    let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
-    let hear = |piece: Piece, at: f64| ends.push((u64::from(piece.len), at));
-    if write {
-        site.prepare(&all)?;
-        site.write_course(all, hear)?;
-    } else {
-        site.read_course(all, hear)?;
+    if write && !prepare(site, &all)? {
+        return Ok(None);
     }
-    Ok(summary(write, &ends))
+    let direction = if write { Direction::Write } else { Direction::Read };
+    let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
+    let left = site.seconds_left();
+    site.course_for(direction, left, &mut all.into_iter(), |piece, at| {
+        ends.push((u64::from(piece.len), at))
+    })?;
+    // Less than what is judged says nothing.
+    Ok(summary(write, &ends).filter(|found| found.bytes >= WINDOW))
 }
 
 /// The first I/Os fill the queue: they do not count.

@@ -3,6 +3,8 @@
 //! the demands (reference page `flash-behaviour` 3.10).
 
 use super::Options;
+use super::course::{Course, prepare};
+use super::parts::decides;
 use super::sequential::worst_unit;
 use crate::card::{Piece, pieces};
 use crate::site::Site;
@@ -121,9 +123,16 @@ fn precondition(
     let block = 4 * MIB as u32;
     site.shape(block, 2)?;
     let all: Vec<Piece> = pieces(area.start, area.start + area.len, block).collect();
-    site.prepare(&all)?;
-    site.write_course(all, |_, _| ())?;
-    Ok(true)
+    let mut course = Course::new(area.start);
+    if prepare(site, &all)? {
+        course.write(site, &mut all.into_iter())?;
+    }
+    let whole = course.bytes() == area.len;
+    if !whole {
+        into.left_out
+            .push("writing the test area in order before random I/O: not all was written".to_owned());
+    }
+    Ok(whole)
 }
 
 /// The same with the card's queue, where the host may use it, and A2 is claimed or within reach.
@@ -134,15 +143,28 @@ fn queue(
     task: &impl Fn(bool, Region, u32) -> Task,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
-    let claimed = options.claimed.iter().any(|c| c.mark.letter() == 'A' && c.mark.number() >= 2);
-    let in_area = into.random.iter().filter(|r| r.span_bytes == area.len);
-    let a1 = in_area.into_iter().all(|r| r.iops >= if r.write { 500.0 } else { 1500.0 });
-    if options.bus.queue == Some(false) || !(claimed || a1) {
+    if options.bus.queue == Some(false) || !worth_a_queue(into) {
         return Ok(());
     }
     let depth = options.bus.queue_depth.unwrap_or(DEPTH).clamp(2, 64);
-    run(site, task(false, area, depth), into)?;
-    run(site, task(true, area, depth), into)
+    for write in [false, true] {
+        let alone = into.random.iter().find(|r| r.write == write && r.depth == 1 && r.span_bytes == area.len);
+        // The shallowest queue has two in flight, and neither can be taken back.
+        if alone.is_some_and(|alone| site.has_time(2.0 / alone.iops)) {
+            run(site, task(write, area, depth), into)?;
+        } else {
+            into.left_out
+                .push(format!("random {} with the card's queue: time or limits ended before", words(write)));
+        }
+    }
+    Ok(())
+}
+
+/// The queue is tried where A2 is claimed, or A1's rates are reached without it.
+pub(super) fn worth_a_queue(found: &MarksMeasured) -> bool {
+    let claimed = found.claims.iter().any(|c| c.mark.letter() == 'A' && c.mark.number() >= 2);
+    let reached = |r: &RandomRate| demands(r.write).iter().any(|demand| r.iops >= *demand);
+    claimed || found.random.iter().filter(|r| r.depth == 1 && decides(found, r)).all(reached)
 }
 
 fn run(site: &mut Site<'_, '_>, mut task: Task, into: &mut MarksMeasured) -> Result<(), Stop> {
@@ -244,7 +266,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// Has at least `count` pages ready; false where no more may be written.
+    /// Has at least `count` pages ready; false where no more may be written, or the time ends before they are saved.
     fn fill(&mut self, site: &mut Site<'_, '_>, task: Task, count: usize) -> Result<bool, Stop> {
         if self.pages.len() >= count {
             return Ok(true);
@@ -254,8 +276,8 @@ impl Pool {
             return Ok(false);
         }
         let new: Vec<Piece> = (0..more).map(|_| page(site, task.area)).collect();
-        if task.write {
-            site.prepare(&new)?;
+        if task.write && !prepare(site, &new)? {
+            return Ok(false);
         }
         self.pages.extend(new);
         Ok(true)
@@ -316,7 +338,7 @@ fn longest_stall(counted: &[(u64, f64)]) -> f64 {
 }
 
 /// Rates that the A classes ask for, a second.
-pub(super) fn demands(write: bool) -> Vec<f64> {
+fn demands(write: bool) -> Vec<f64> {
     let of =
         |mark: Mark| if write { mark.demand().random_write_iops } else { mark.demand().random_read_iops };
     Mark::all().filter(|mark| mark.letter() == 'A').filter_map(of).collect()

@@ -31,13 +31,14 @@ pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut MarksMeasured) -> Resu
 fn null_command(site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
     let mut times = Vec::new();
     for _ in 0..9 {
-        let Some(time) = site.ping()? else { break };
+        let Some(time) = (if site.has_time(0.0) { site.ping()? } else { None }) else { break };
         times.push(time);
     }
     Ok(median(&times))
 }
 
-/// MB/s, the first read left out.
+/// MB/s. The first read is by itself and does not count: only after it is known whether several at a time, which cannot
+/// be taken back, would outlast the time.
 fn in_order(site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
     site.shape(BLOCK, DEPTH)?;
     let bytes = STREAM.min(site.region.len / MIB * MIB);
@@ -46,9 +47,17 @@ fn in_order(site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
     }
     let places = (site.region.len - bytes) / MIB + 1;
     let start = site.region.start + site.random.below(places) * MIB;
+    let mut all = pieces(start, start + bytes, BLOCK);
+    let began = site.seconds();
+    if let Some(first) = all.next() {
+        site.read(first)?;
+    }
+    let took = site.seconds() - began;
+    if !site.has_time(took * f64::from(DEPTH)) {
+        return Ok(None);
+    }
     let mut ends = Vec::new();
     let seconds = site.seconds_left().min(STREAM_S);
-    let mut all = pieces(start, start + bytes, BLOCK);
     site.course_for(Direction::Read, seconds, &mut all, |piece, at| ends.push((piece.len, at)))?;
     let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else { return Ok(None) };
     let moved: u64 = ends.iter().skip(1).map(|(len, _)| u64::from(*len)).sum();
@@ -59,12 +68,12 @@ fn singles(site: &mut Site<'_, '_>) -> Result<Option<(f64, f64)>, Stop> {
     site.shape(SMALL, 1)?;
     let mut times = Vec::new();
     for _ in 0..SINGLES {
-        let page = site.random.below(site.region.len / u64::from(SMALL));
-        let offset = site.region.start + page * u64::from(SMALL);
-        times.extend(site.read(Piece { offset, len: SMALL })?);
         if !site.has_time(0.1) {
             break;
         }
+        let page = site.random.below(site.region.len / u64::from(SMALL));
+        let offset = site.region.start + page * u64::from(SMALL);
+        times.extend(site.read(Piece { offset, len: SMALL })?);
     }
     Ok(median(&times).map(|middle| (middle, times.iter().copied().fold(0.0, f64::max))))
 }

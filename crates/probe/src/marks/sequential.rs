@@ -3,12 +3,12 @@
 //!
 //! A unit that is slow once is written again: a card has slow units, a host has slow moments.
 
+use super::course::{Course, DEPTH, prepare};
 use super::{Cut, Family, Options};
 use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;
-use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
 use cardscope_model::units::{KIB, MIB, mb_per_s};
 use std::time::Duration;
@@ -17,8 +17,6 @@ use std::time::Duration;
 pub(super) const LARGE: u32 = 512 * KIB as u32;
 /// Large units are judged by their worst part of this size.
 const PART: u64 = 4 * MIB;
-/// One write waits while another is under way, so that the bus is always busy, as the specification has it.
-const DEPTH: u32 = 2;
 /// Allocation units that are written by default, and at most so many bytes of them.
 const UNITS: u64 = 4;
 const MOST_KEPT: u64 = 128 * MIB;
@@ -29,16 +27,10 @@ const LEAST_THOROUGH: u64 = 1024 * MIB;
 const SLOW: f64 = 0.8;
 /// So many rounds of small writes are averaged.
 const ROUNDS: u32 = 8;
-/// Seconds that the first write of a recording may take longer.
-const PREPARATION: f64 = 1.0;
+/// Time to tidy up in.
+const REST: Duration = Duration::from_secs(1);
 /// Putting back takes about as long as writing, and saving as long as reading.
 const KEEPING: f64 = 2.5;
-
-/// A stretch as it was written: when each piece ended, in seconds since the first was submitted.
-struct Course {
-    start: u64,
-    ends: Vec<(Piece, f64)>,
-}
 
 pub(super) fn measure(
     site: &mut Site<'_, '_>,
@@ -49,7 +41,9 @@ pub(super) fn measure(
 ) -> Result<(), Stop> {
     site.phase("writing in order, unit by unit");
     // What was written before may still be tidied up inside the card; it shall not count.
-    site.idle(Duration::from_secs(1));
+    if site.has_time(REST.as_secs_f64()) {
+        site.idle(REST);
+    }
     let total = volume(options, cut, site.keeps_data());
     let mut small = Small::new(site, options, cut);
     if let Some(found) = pass(site, cut, LARGE, total, Some(&mut small), into)? {
@@ -130,7 +124,11 @@ fn pass(
         }
         let stretch_began = site.seconds();
         let start = cut.place(site, cut.stretch);
-        let took = take(&mut found, &stretch(site, start, cut.stretch, io, small.as_deref_mut())?, cut);
+        let Some(course) = stretch(site, start, cut.stretch, io, small.as_deref_mut())? else {
+            left_out(into, io, found.bytes, total);
+            break;
+        };
+        let took = take(&mut found, &course, cut);
         seconds += took;
         if took == 0.0 {
             into.left_out.push("an allocation unit that could not be written or saved".to_owned());
@@ -159,50 +157,36 @@ fn left_out(into: &mut MarksMeasured, io: u32, done: u64, total: u64) {
     ));
 }
 
-/// Writes one stretch; with small writes at the start of the card, those go in between, every 4 MiB.
+/// Writes one stretch; with small writes at the start of the card, those go in between, every 4 MiB. `None` where the
+/// time ends before it is saved.
 fn stretch(
     site: &mut Site<'_, '_>,
     start: u64,
     len: u64,
     io: u32,
     small: Option<&mut Small>,
-) -> Result<Course, Stop> {
+) -> Result<Option<Course>, Stop> {
     site.shape(LARGE.max(io), DEPTH)?;
-    site.prepare(&pieces(start, start + len, LARGE).collect::<Vec<_>>())?;
+    if !prepare(site, &pieces(start, start + len, LARGE).collect::<Vec<_>>())? {
+        return Ok(None);
+    }
     site.shape(io, DEPTH)?;
-    let mut course = Course { start, ends: Vec::new() };
-    let between = small.filter(|small| small.at_start);
+    let mut course = Course::new(start);
+    let mut between = small.filter(|small| small.at_start);
     let step = if between.is_some() { PART } else { len };
-    let (mut at, mut before, mut between) = (start, 0.0, between);
+    let mut at = start;
     while at < start + len {
         let end = (at + step).min(start + len);
-        let ends = &mut course.ends;
-        // Only whole units count, so what the time cuts off says nothing: a slow stretch must not take minutes.
-        let (left, mut all) = (site.seconds_left(), pieces(at, end, io));
-        site.course_for(Direction::Write, left, &mut all, |piece, s| ends.push((piece, before + s)))?;
-        before = course.ends.last().map_or(before, |(_, seconds)| *seconds);
+        if !course.write(site, &mut pieces(at, end, io))? {
+            break;
+        }
         if let Some(small) = &mut between {
             small.rounds(site, 1)?;
             site.shape(io, DEPTH)?;
         }
         at = end;
     }
-    Ok(excused(course))
-}
-
-/// The course without what its first write took longer than the others: each stretch is a recording that begins, and
-/// the card may still tidy up what was written elsewhere (Physical Layer Specification 4.13.2, 4.13.4: 1 s is allowed).
-fn excused(mut course: Course) -> Course {
-    let mut before = 0.0;
-    let mut times = Vec::with_capacity(course.ends.len());
-    for (_, end) in &course.ends {
-        times.push(end - before);
-        before = *end;
-    }
-    let usual = median(&times).unwrap_or(0.0);
-    let excess = times.first().map_or(0.0, |t| (t - usual).clamp(0.0, PREPARATION));
-    course.ends.iter_mut().for_each(|(_, end)| *end -= excess);
-    course
+    Ok(Some(course.excused()))
 }
 
 /// Speeds of consecutive windows of `window` bytes, with their first byte; only whole ones.
@@ -229,13 +213,9 @@ fn windows(course: &Course, window: u64) -> Vec<(u64, f64)> {
 fn take(found: &mut SequentialWrite, course: &Course, cut: Cut) -> f64 {
     found.units.extend(units(course, cut));
     found.speed_units_mb_s.extend(windows(course, cut.speed_unit).into_iter().map(|(_, speed)| speed));
-    found.bytes += course.ends.iter().map(|(piece, _)| u64::from(piece.len)).sum::<u64>();
-    let mut before = 0.0;
-    for (_, end) in &course.ends {
-        found.longest_s = found.longest_s.max(end - before);
-        before = *end;
-    }
-    before
+    found.bytes += course.bytes();
+    found.longest_s = course.times().fold(found.longest_s, f64::max);
+    course.seconds()
 }
 
 fn units(course: &Course, cut: Cut) -> Vec<UnitSpeed> {
@@ -266,8 +246,9 @@ fn again(site: &mut Site<'_, '_>, cut: Cut, io: u32, found: &mut SequentialWrite
         let first = found.units[index];
         let mut tries = vec![first];
         for _ in 0..2 {
+            // What the time cut off is no unit, and a second try of it none either.
             let course = stretch(site, first.offset, cut.unit, io, None)?;
-            tries.extend(units(&course, cut));
+            tries.extend(course.iter().flat_map(|course| units(course, cut)));
         }
         tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
         let middle = tries[tries.len() / 2];
@@ -319,21 +300,27 @@ impl Small {
     fn rounds(&mut self, site: &mut Site<'_, '_>, count: u32) -> Result<(), Stop> {
         site.shape(16384, 1)?;
         if !self.ready {
-            site.prepare(&self.places)?;
-            self.ready = true;
+            self.ready = prepare(site, &self.places)?;
         }
         for _ in 0..count {
-            if !site.has_time(self.times.last().copied().unwrap_or(0.0)) {
+            if !self.ready || !site.has_time(self.times.last().copied().unwrap_or(0.0)) {
                 return Ok(());
             }
-            let mut round = 0.0;
-            for place in self.places {
-                let Some(time) = site.write(place)? else { return Ok(()) };
-                round += time;
-            }
+            let Some(round) = self.round(site)? else { return Ok(()) };
             self.times.push(round);
         }
         Ok(())
+    }
+
+    /// Seconds of a round; `None` where a write failed or the time ended within it.
+    fn round(&self, site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
+        let (mut round, mut last) = (0.0, 0.0);
+        for place in self.places {
+            let time = if site.has_time(last) { site.write(place)? } else { None };
+            let Some(time) = time else { return Ok(None) };
+            (round, last) = (round + time, time);
+        }
+        Ok(Some(round))
     }
 
     fn summary(&self) -> Option<SmallWrites> {
@@ -381,7 +368,7 @@ mod tests {
         let mut times = [usual; 8];
         times[0] += 0.7;
         let cut = Cut { unit: 4 * MIB, speed_unit: 8 * MIB, stretch: 8 * MIB, origin: 0 };
-        let of = |times: &[f64]| units(&excused(course(times)), cut)[0].mb_s;
+        let of = |times: &[f64]| units(&course(times).excused(), cut)[0].mb_s;
         assert!((of(&times) - 10.0).abs() < 1e-6);
         // A stall of two seconds is one; and one in the middle counts in whole.
         times[0] += 1.3;

@@ -4,11 +4,16 @@ use super::course::Record;
 use super::figures::{findings_of_health, no_answer, read_latency, recovery, stalls, used_up};
 use super::phases::{main_slices, round_s};
 use super::{LARGEST_CACHE, Options};
+use cardscope_analysis::series::experiment::Experiment;
 use cardscope_analysis::series::{self, Causes, Known, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::sustain::{
     Event, EventKind, Interference, Level, Measured, SteadyState, ThermalStep, Throttling, Work,
 };
+
+/// At most so sure is what a pause should have changed and did not: 30 s may be too short for a card to cool down or to
+/// empty its cache.
+const UNCONFIRMED: f64 = 0.6;
 
 /// Puts everything into the document.
 pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
@@ -17,9 +22,10 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
     let read = main_slices(&record.taken, false);
     let tmt1_c = options.card_limits.tmt1_celsius;
     let mut of_writes = causes(&write, Known { writes: true, tmt1_c });
-    let of_reads = causes(&read, Known { writes: false, tmt1_c });
+    let mut of_reads = causes(&read, Known { writes: false, tmt1_c });
     if let Some(experiment) = &record.experiment {
-        settle_doubt(&mut of_writes, &experiment.named(), &mut events, &record);
+        let main = if options.work == Work::Read { &mut of_reads } else { &mut of_writes };
+        settle_doubt(main, &experiment.named(), &mut events, &record);
     }
     for (found, slices, op) in [(&of_writes, &write, "write"), (&of_reads, &read, "read")] {
         into.levels.extend(levels(found, slices, op));
@@ -32,6 +38,9 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
     into.steady_state = series::steady(main.1, round_s(options)).map(steady_state);
     events.extend(steady_event(main.1, round_s(options)));
     cache(&of_writes, &write, options, into);
+    if let Some(experiment) = full_from_the_start(&record, &of_writes) {
+        full(experiment, into);
+    }
     into.recovery = recovery(&record, &of_writes);
     events.extend(into.recovery.as_ref().and_then(|r| used_up(&record, r)));
     events.extend(no_answer(&record));
@@ -53,12 +62,17 @@ fn settle_doubt(found: &mut Causes, named: &[Named], events: &mut Vec<Event>, re
     }
     let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
     let says = match named {
-        [] => "neither: a pause changed nothing",
+        [] => "nothing: a pause made neither reads nor writes faster",
         [Named::Throttling] => "heat: reads are faster after a pause",
         [Named::CacheEnd] => "a cache: writes are faster after a pause, reads are not",
         _ => "both: reads and writes are faster after a pause",
     };
     events.push(Event::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says));
+    weigh(found, named);
+}
+
+/// How sure the causes are in the light of the pause.
+fn weigh(found: &mut Causes, named: &[Named]) {
     let (heat, cache) = (named.contains(&Named::Throttling), named.contains(&Named::CacheEnd));
     if heat && !cache {
         found.cache_ends.retain(|d| d.confidence >= 0.9);
@@ -69,6 +83,31 @@ fn settle_doubt(found: &mut Causes, named: &[Named], events: &mut Vec<Event>, re
     for end in &mut found.cache_ends {
         end.confidence = if cache { 0.98 } else { end.confidence };
     }
+    for step in found.heat.iter_mut().filter(|_| heat) {
+        step.confidence = step.confidence.max(0.95);
+    }
+    if named.is_empty() {
+        let doubtful = found.cache_ends.iter_mut().filter(|end| end.confidence < 0.9);
+        doubtful.for_each(|end| end.confidence = end.confidence.min(UNCONFIRMED));
+        let doubtful = found.heat.iter_mut().filter(|step| step.confidence < 0.95);
+        doubtful.for_each(|step| step.confidence = step.confidence.min(UNCONFIRMED));
+    }
+}
+
+/// The pause, where it made writes faster than any before it: a cache that was full when the run began shows no end.
+fn full_from_the_start<'a>(record: &'a Record, found: &Causes) -> Option<&'a Experiment> {
+    let alone = found.cache_ends.is_empty() && found.recoveries.is_empty() && found.interference.is_none();
+    record.experiment.as_ref().filter(|e| alone && e.named().contains(&Named::CacheEnd))
+}
+
+fn full(experiment: &Experiment, into: &mut Measured) {
+    into.cache_bytes = Property::not_tested(
+        "it was full when the run began: after a pause writes were faster than before; leave the card alone for longer and measure again",
+    );
+    let evidence = Evidence::by("the speed of writes before and after a pause")
+        .number("before", experiment.writes_before / 1e6, "MB/s")
+        .number("after", experiment.writes_after.max(experiment.writes_later) / 1e6, "MB/s");
+    into.after_cache_mb_s = Property::measured(experiment.writes_before / 1e6, 0.85, evidence);
 }
 
 fn levels(found: &Causes, slices: &[Slice], op: &str) -> Vec<Level> {
@@ -280,4 +319,42 @@ fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measure
 fn warmest(record: &Record) -> Option<f64> {
     let of_card = record.samples.iter().flat_map(|s| &s.temperatures).filter(|r| r.place.starts_with("card"));
     of_card.map(|r| r.celsius).reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubtful() -> Causes {
+        let step = series::HeatStep {
+            from: 40,
+            to: 80,
+            at_s: 10.0,
+            seconds: 10.0,
+            celsius: None,
+            speed_ratio: 0.7,
+            read_ratio: Some(1.3),
+            counted: false,
+            confidence: 0.92,
+        };
+        let end = Step { slice: 20, at_s: 5.0, at_bytes: 1, before: 2.0, after: 1.0, confidence: 0.75 };
+        let counted = series::HeatStep { counted: true, confidence: 0.99, ..step };
+        Causes { heat: vec![step, counted], cache_ends: vec![end], ..Causes::default() }
+    }
+
+    /// Confidence of the uncounted heat, the counted, and the end of a cache; what is gone is `None`.
+    fn after(named: &[Named]) -> [Option<f64>; 3] {
+        let mut found = doubtful();
+        weigh(&mut found, named);
+        let heat = |counted| found.heat.iter().find(|h| h.counted == counted).map(|h| h.confidence);
+        [heat(false), heat(true), found.cache_ends.first().map(|end| end.confidence)]
+    }
+
+    #[test]
+    fn a_pause_settles_what_was_in_doubt_and_one_without_effect_leaves_less_of_it() {
+        assert_eq!(after(&[Named::Throttling]), [Some(0.95), Some(0.99), None]);
+        assert_eq!(after(&[Named::CacheEnd]), [None, Some(0.99), Some(0.98)]);
+        assert_eq!(after(&[Named::Throttling, Named::CacheEnd]), [Some(0.95), Some(0.99), Some(0.98)]);
+        assert_eq!(after(&[]), [Some(0.6), Some(0.99), Some(0.6)]);
+    }
 }

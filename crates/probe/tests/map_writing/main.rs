@@ -5,6 +5,7 @@
 mod blocks;
 mod caches;
 mod common;
+mod failing;
 mod limits;
 #[path = "../memory/mod.rs"]
 mod memory;

@@ -2,6 +2,7 @@
 
 use super::inside::{inside, jobs, long_run, marks};
 use super::page::{Body, News, Page, Part};
+use crate::bench;
 use crate::figure::{duration, rate, speed, time_us};
 use crate::table::Table;
 use cardscope_model::check::{CheckReport, Next, PartState};
@@ -10,7 +11,7 @@ use cardscope_model::units::Capacity;
 use cardscope_model::verify::{Method, Verdict};
 
 pub(super) fn page(report: &CheckReport) -> Page {
-    let parts = [identity, capacity, speeds, jobs, marks, inside, long_run, findings, next, time];
+    let parts = [identity, capacity, speeds, jobs, marks, inside, long_run, findings, doubts, next, time];
     Page {
         title: report.target.clone(),
         headline: headline(report),
@@ -115,6 +116,11 @@ fn findings(report: &CheckReport) -> Option<Part> {
         return None;
     }
     part("What was noticed", vec![Body::Findings(report.findings.clone())])
+}
+
+fn doubts(report: &CheckReport) -> Option<Part> {
+    let lines = bench::caveats(&report.caveats, report.bench.iter());
+    part("What speaks against the figures", lines.into_iter().map(|line| Body::Words(line + ".")).collect())
 }
 
 fn time(report: &CheckReport) -> Option<Part> {

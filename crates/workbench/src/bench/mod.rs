@@ -80,8 +80,9 @@ pub fn bench(
         (failure, Ok(_)) => failure,
     };
     report.error = failure.as_ref().map(ToString::to_string);
-    let kept = keeping.end(&report, failure.as_ref());
-    let failure = failure.or(kept.err());
+    let not_kept = keeping.end(&report, failure.as_ref()).err();
+    let failure = failure.or(not_kept);
+    report.error = failure.as_ref().map(ToString::to_string);
     Ok(Outcome { report, failure })
 }
 

@@ -9,7 +9,7 @@ use cardscope_analysis::anomaly;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::finding::Finding;
-use cardscope_model::result::{Run, TestResult};
+use cardscope_model::result::{NotMeasured, Run, TestResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_probe::keeper::Keeper;
 use cardscope_probe::site::salt;
@@ -36,6 +36,10 @@ impl Visit<'_> {
             return Ok(());
         }
         let no_writes = self.no_writes();
+        if let Some(why) = no_writes.filter(|_| self.directory) {
+            self.left_out("bench", format!("in a directory what is read must be written first, and {why}"));
+            return Ok(());
+        }
         let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
         let writes = no_writes.is_none() && in_time;
         let seed = mix(self.report.seed ^ 1);
@@ -63,6 +67,8 @@ impl Visit<'_> {
             }
             None => None,
         };
+        let reasons: Vec<String> = reason.into_iter().chain(lacking(&measured.not_measured)).collect();
+        let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let odd = self.odd(&measured.results, seed);
         self.report.findings.extend(odd);
         self.report.bench = measured.results;
@@ -126,4 +132,14 @@ impl Visit<'_> {
         let back = self.put_back(journal, measured.stop.as_ref(), listener).err();
         Ok((measured, back))
     }
+}
+
+/// Tests without a figure, in a line; the document has all of them.
+fn lacking(not_measured: &[NotMeasured]) -> Option<String> {
+    let first = not_measured.first()?;
+    let others = match not_measured.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(format!("{} {} was not measured: {}{others}", first.test, first.op, first.reason))
 }

@@ -33,7 +33,7 @@ impl Visit<'_> {
 }
 
 /// The figures that jobs ask for, and whether the sustained write is only that of the short test.
-fn figures(report: &CheckReport) -> (Figures, bool) {
+pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
     let result = |name: &str| report.bench.iter().find(|r| r.name().to_string() == name);
     let speed = |name: &str| result(name).map(|r| r.mb_s);
     let best = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);

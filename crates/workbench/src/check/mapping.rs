@@ -54,9 +54,9 @@ impl Visit<'_> {
         report.bytes_written += found.bytes_written;
         report.bytes_restored += found.bytes_restored;
         report.bytes_read += found.bytes_read;
-        report.findings.extend(found.findings.iter().chain(&found.measured.findings).cloned());
+        self.found(found.findings.iter().chain(&found.measured.findings).cloned());
         let missing = out_of_time(&found.measured);
-        report.map = Some(found);
+        self.report.map = Some(found);
         self.done("map", began, missing.then(|| "some of it had no time".to_owned()));
         if missing {
             self.wants_time();

@@ -1,10 +1,12 @@
 //! The part that judges marks: those that the card or its label claims, and the highest it would meet.
 
+use super::jobs::figures;
 use super::visit::Visit;
 use crate::error::Failure;
 use crate::event::Listener;
 use crate::journal::Journal;
 use crate::kept::{self, Returned};
+use crate::troubles;
 use crate::watching::Watching;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
@@ -16,23 +18,29 @@ use cardscope_model::units::MIB;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::Keeper;
-use cardscope_probe::marks::{self, Options};
+use cardscope_probe::marks::{self, Options, TEST_AREA};
 use cardscope_probe::saving::Saving;
-use cardscope_probe::site::{Limits, salt};
+use cardscope_probe::site::{CARD_START, Limits, salt};
 use cardscope_probe::trouble::Stop;
 use std::time::Duration;
 
 /// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
 const MOST: u64 = 256 * MIB;
 
-/// Share of what is left of the time; the rest is for using the card for a while.
-const SHARE: f64 = 0.6;
+/// Share of what is left of the time; the rest is for using the card for a while, which tells less in a minute.
+const SHARE: f64 = 0.85;
 
 /// Below this not even one allocation unit is written.
 const LEAST_S: f64 = 4.0;
 
-/// The test file in a directory.
-const OWN_FILE: u64 = 256 * MIB;
+/// The test file in a directory: at most the area that the A classes are tested in, at least what shows a V class.
+const OWN_FILE: (u64, u64) = (64 * MIB, TEST_AREA);
+
+/// Share of what is left of the time that filling it may take.
+const FILL_SHARE: f64 = 0.25;
+
+/// So much of a card must be left behind its start.
+const LEAST_AREA: u64 = 64 * MIB;
 
 impl Visit<'_> {
     pub(super) fn marks(
@@ -44,14 +52,24 @@ impl Visit<'_> {
         let why_not = match self.no_writes() {
             Some(why) => Some(why.to_owned()),
             None if self.report.verdict.is_bad() => Some("a card that lies has earned none".to_owned()),
-            None if self.budget.left(began) < LEAST_S => Some("no time was left".to_owned()),
             None => None,
         };
         if let Some(why) = why_not {
             self.left_out("marks", why);
             return Ok(());
         }
-        let options = self.marks_options(began)?;
+        if self.budget.left(began) < LEAST_S {
+            self.left_out("marks", "no time was left; give a longer --budget");
+            self.wants_time();
+            return Ok(());
+        }
+        let options = match self.marks_options(began) {
+            Err(Failure::Refused(why)) => {
+                self.left_out("marks", why);
+                return Ok(());
+            }
+            options => options?,
+        };
         let mut measured = MarksMeasured::default();
         let failure = match self.judged(&options, interrupt, listener, &mut measured) {
             Err(Failure::Refused(why)) => {
@@ -60,24 +78,30 @@ impl Visit<'_> {
             }
             ended => ended.err(),
         };
-        self.report.findings.extend(measured.findings.iter().cloned());
+        self.found(measured.findings.iter().cloned());
         let reason = left_out(&measured.left_out);
+        let missing = reason.is_some();
         self.report.marks = Some(measured);
         self.done("marks", began, reason);
+        if missing {
+            self.wants_time();
+        }
         failure.map_or(Ok(()), Err)
     }
 
     fn marks_options(&mut self, now: f64) -> Result<Options, Failure> {
-        let region = match self.directory {
-            true => self.opened.target.area(OWN_FILE).map_err(Failure::refused)?,
-            false => Region { start: 0, len: self.usable() },
-        };
         let erase = self.request.erase;
+        let region = match self.directory {
+            true => self.opened.target.area(self.own_file(now)).map_err(Failure::refused)?,
+            false if erase => Region { start: 0, len: self.usable() },
+            false => off_the_start(self.usable())?,
+        };
         let limits = Limits {
             seed: mix(self.report.seed ^ 3),
             region,
-            max_write: (!erase).then_some(MOST),
-            budget: Some(match erase {
+            // A file of our own is filled once before it is used.
+            max_write: (!erase).then_some(if self.directory { region.len + MOST } else { MOST }),
+            budget: Some(match erase || self.directory {
                 true => Duration::from_secs_f64(self.budget.left(now) * SHARE),
                 false => self.budget.keeping(now, SHARE),
             }),
@@ -90,6 +114,13 @@ impl Visit<'_> {
         let options = Options { card_addresses: !self.directory, thorough: erase, ..options };
         let map = self.report.map.as_ref().map(|map| &map.measured);
         Ok(map.map_or(options.clone(), |map| with_map(options, map)))
+    }
+
+    /// Bytes of a file that is filled in time, by the speed that the bench saw.
+    fn own_file(&self, now: f64) -> u64 {
+        let mb_s = figures(&self.report).0.write_mb_s;
+        let bytes = (mb_s.unwrap_or_default() * 1e6 * self.budget.left(now) * FILL_SHARE) as u64;
+        (bytes / MIB * MIB).clamp(OWN_FILE.0, OWN_FILE.1)
     }
 
     /// Judges, then puts back whatever was overwritten, unless it may go.
@@ -107,15 +138,18 @@ impl Visit<'_> {
         if let Some(journal) = &mut journal {
             journal.wrote_with(salt(options.limits.seed)).map_err(Failure::refused)?;
         }
+        let mut failed = Vec::new();
         let stop = {
             let mut card = Card::new(self.opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
             let saving = Saving::new(journal.as_mut().map(|journal| journal as &mut dyn Keeper));
             let stop = marks::judge(&mut card, saving, options, &mut Watching(listener), into).err();
             self.report.bytes_written += card.tally().written;
             self.report.bytes_read += card.tally().read;
+            troubles::list(&mut failed, &card);
             self.report.data_kept &= card.tally().written == 0 || !self.request.erase;
             stop
         };
+        self.found(troubles::finding(&failed, "while its marks were judged"));
         let back = journal.map(|journal| self.put_back(journal, stop.as_ref(), listener));
         stop.map(Failure::from).or(back.and_then(Result::err)).map_or(Ok(()), Err)
     }
@@ -139,6 +173,18 @@ impl Visit<'_> {
         let settled = kept::settle(journal, back, &mut self.report.findings);
         returned.failure.map_or(settled, Err)
     }
+}
+
+/// All of a card but its start, which is left alone where the data is kept: what a pulled plug leaves there costs more
+/// than a file.
+fn off_the_start(usable: u64) -> Result<Region, Failure> {
+    let len = usable.saturating_sub(CARD_START);
+    if len < LEAST_AREA {
+        return Err(Failure::refused(
+            "the card is too small to leave its start alone; with --erase all of it is used",
+        ));
+    }
+    Ok(Region { start: CARD_START, len })
 }
 
 /// What a map found joins in: the erase block where no allocation unit is stated (a promise is made for stated ones),

@@ -80,6 +80,11 @@ pub fn check(
             "--erase gives up what is on a card or in a file: leave out --read-only, and name no directory",
         ));
     }
+    if request.read_only && Path::new(&request.target).is_dir() {
+        return Err(Failure::refused(
+            "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out",
+        ));
+    }
     let mut kept = DataKept;
     let consent = if request.erase { consent } else { &mut kept };
     let mut opened = opening::open(&request.target, !request.read_only, consent, interrupt)?;
@@ -93,7 +98,6 @@ pub fn check(
     let failure = visit.all(interrupt, listener, &mut recording).err();
     let failure = failure.map(|failure| kept::naming(failure, visit.waits.as_deref()));
     let mut report = visit.close();
-    report.error = failure.as_ref().map(ToString::to_string);
-    let stored = recording.finish(&report, failure.as_ref());
-    Ok(Outcome { report, failure: failure.or(stored.err()) })
+    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    Ok(Outcome { report, failure })
 }

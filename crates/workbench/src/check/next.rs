@@ -49,6 +49,13 @@ fn after_verdict(report: &CheckReport, directory: bool) -> Option<Next> {
              it; --backup FILE saves it first)",
             Some(format!("cardscope verify {target} --full")),
         )),
+        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted if directory => {
+            Some(step(
+                "send it back; to use the real part meanwhile, unmount it and give its device (`cardscope list`) to \
+             `cardscope format --limit-to-real`",
+                None,
+            ))
+        }
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => Some(step(
             "send it back; to use the real part meanwhile, format it to that size",
             Some(format!("cardscope format {target} --limit-to-real")),

@@ -4,7 +4,8 @@
 use super::visit::Visit;
 use crate::error::Failure;
 use crate::event::Listener;
-use crate::sustain::card_limits;
+use crate::sustain::{card_limits, findings};
+use crate::troubles;
 use crate::watching::Watching;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
@@ -49,8 +50,8 @@ impl Visit<'_> {
             self.wants_time();
             return Ok(());
         }
-        if self.directory && self.request.read_only {
-            self.left_out("sustain", "what is to be read in a directory must be written first");
+        if let Some(why) = self.no_writes().filter(|_| self.directory) {
+            self.left_out("sustain", format!("in a directory what is read must be written first, and {why}"));
             return Ok(());
         }
         let options = match self.sustain_options(left.min(MOST_S)) {
@@ -66,12 +67,18 @@ impl Visit<'_> {
         let ended =
             sustain(&mut card, Saving::new(None), &options, &mut watch, &mut log, &mut measured).err();
         let tally = card.tally();
+        let mut failed = Vec::new();
+        troubles::list(&mut failed, &card);
         drop(card);
         self.report.bytes_written += tally.written;
         self.report.bytes_read += tally.read;
         self.report.data_kept &= tally.written == 0 || self.directory;
-        let reading = (options.work == Work::Read && !self.directory)
-            .then(|| "reads only: what is on the card is kept; `--erase` lets it write".to_owned());
+        let reading = (options.work == Work::Read).then(|| {
+            let how =
+                if self.directory { "`cardscope sustain` writes, too" } else { "`--erase` lets it write" };
+            format!("reads only: what is on the card is kept; {how}")
+        });
+        self.found(findings(&measured, &failed, &self.report.condition, tally.written));
         self.report.sustain = Some(measured);
         self.done("sustain", began, reading);
         ended.map(Failure::from).map_or(Ok(()), Err)

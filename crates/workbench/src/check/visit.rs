@@ -7,8 +7,10 @@ use crate::event::Listener;
 use crate::identify::judged;
 use crate::opening::Opened;
 use crate::recording::Recording;
+use crate::troubles;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::check::{CheckReport, Part, PartState};
+use cardscope_model::finding::Finding;
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
 use std::path::Path;
@@ -89,6 +91,11 @@ impl<'a> Visit<'a> {
         let now = self.now();
         self.report.seconds = self.budget.spent(now);
         self.report.io_path = self.opened.target.info().io_path.to_owned();
+        for caveat in self.opened.target.caveats() {
+            if !self.report.caveats.contains(&caveat) {
+                self.report.caveats.push(caveat);
+            }
+        }
         self.judge_jobs();
         self.report.next = next::next(&self.report, self.request, self.directory);
         self.report
@@ -108,6 +115,16 @@ impl<'a> Visit<'a> {
         let reason = Some(why.into());
         let (part, state) = (part.to_owned(), PartState::LeftOut);
         self.report.parts.push(Part { part, state, seconds: 0.0, reason, wants_time: false });
+    }
+
+    /// Adds conclusions of a part. That the card fails I/Os is said once.
+    pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            let again = self.report.findings.iter().any(|known| known.claim == finding.claim);
+            if !(again && finding.claim == troubles::CLAIM) {
+                self.report.findings.push(finding);
+            }
+        }
     }
 
     /// Says of the last part that a longer budget would bring what is missing.

@@ -105,9 +105,8 @@ pub fn endure(
         (_, Err(error)) => Some(error),
         (failure, Ok(_)) => failure,
     };
-    report.error = failure.as_ref().map(ToString::to_string);
-    let kept = recording.finish(&report, failure.as_ref());
-    Ok(Outcome { report, failure: failure.or(kept.err()) })
+    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    Ok(Outcome { report, failure })
 }
 
 /// Refuses what cannot be done, before anything is opened.

@@ -101,13 +101,16 @@ pub fn format(
     report.session = Some(recording.name());
     recording.update(&report)?;
     let failure = writing::write(&picture, &mut opened, interrupt, listener, &mut report).err();
-    conclude(&mut report, failure.as_ref());
-    let kept = recording.finish(&report, failure.as_ref());
+    let written = failure.is_none();
+    if written {
+        conclude(&mut report);
+    }
+    let failure = recording.close(&mut report, |report| &mut report.error, failure);
     drop(opened);
-    if failure.is_none() {
+    if written {
         cardscope_device::open::read_partitions_again(Path::new(&request.target));
     }
-    Ok(Outcome { report, failure: failure.or(kept.err()) })
+    Ok(Outcome { report, failure })
 }
 
 /// Refuses what can be refused without opening anything, so that nobody is asked in vain.
@@ -204,12 +207,8 @@ fn empty(
     }
 }
 
-/// What is to be said of it at the end.
-fn conclude(report: &mut FormatReport, failure: Option<&Failure>) {
-    report.error = failure.map(ToString::to_string);
-    if failure.is_some() {
-        return;
-    }
+/// What is to be said of it when all is written.
+fn conclude(report: &mut FormatReport) {
     report.state = match (report.mode, report.discarded) {
         (Mode::Overwrite, _) => Some("overwritten".to_owned()),
         (Mode::Discard, Some(true)) => Some("trimmed".to_owned()),

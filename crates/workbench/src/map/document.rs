@@ -2,15 +2,13 @@
 
 use super::Request;
 use crate::opening::Opened;
+use crate::troubles;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::system::System;
 use cardscope_model::card_map::advice::{Facts, Place};
 use cardscope_model::card_map::{Advice, MapReport, Measured};
 use cardscope_probe::card::{Card, Tally};
 use std::path::Path;
-
-/// So many failed I/Os are listed.
-const MOST_TROUBLES: usize = 100;
 
 /// The document before anything is known.
 pub(super) fn empty(request: &Request, opened: &Opened, seed: u64) -> MapReport {
@@ -42,8 +40,7 @@ pub(super) fn empty(request: &Request, opened: &Opened, seed: u64) -> MapReport 
 pub(super) fn count(report: &mut MapReport, card: &mut Card<'_>, began: f64) {
     let seconds = card.seconds() - began;
     add(report, card.tally(), seconds);
-    let room = MOST_TROUBLES.saturating_sub(report.troubles.len());
-    report.troubles.extend(card.troubles().iter().take(room).cloned());
+    troubles::list(&mut report.troubles, card);
 }
 
 /// Adds bytes moved, and the seconds that it took.
@@ -84,4 +81,5 @@ pub(super) fn conclude(report: &mut MapReport, opened: &Opened) {
             report.caveats.push(caveat);
         }
     }
+    report.findings.extend(troubles::finding(&report.troubles, "while it was looked into"));
 }

@@ -16,6 +16,10 @@ pub(super) fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
 /// (reference page `flash-behaviour` 1.1), and a fast part in which each cell holds one bit is at most the free space
 /// over the bits (1.2). One or two bits leave no mark of their own behind a card's commands.
 fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
+    if facts.place == Place::Directory {
+        // What shows through a file system may be its own.
+        return None;
+    }
     let odd = [("page", &measured.page_bytes), ("erase block", &measured.erase_block_bytes)]
         .into_iter()
         .filter_map(|(what, unit)| {
@@ -131,6 +135,8 @@ mod tests {
         assert!(told(&fast((8 << 30) / 3)).unwrap().0.contains("TLC"));
         assert!(told(&fast(2 << 30)).unwrap().0.contains("QLC"));
         assert_eq!(told(&fast(64 * MIB)), None);
+        let in_a_file = Facts { place: Place::Directory, ..facts(0) };
+        assert_eq!(cells(&with(24 * MIB), &in_a_file), None, "it may be the file system's");
     }
 
     #[test]

@@ -91,9 +91,11 @@ pub fn map(
     let mut made = Made::on(request, &mut opened, interrupt, listener)?;
     made.conclude(&opened);
     if request.try_file_systems && made.failure.is_none() {
-        made.recording.update(&made.report)?;
-        file_systems::try_all(request, opened, interrupt, listener, &mut made);
-        made.advise();
+        made.failure = made.recording.update(&made.report).err();
+        if made.failure.is_none() {
+            file_systems::try_all(request, opened, interrupt, listener, &mut made);
+            made.advise();
+        }
     }
     Ok(made.finish())
 }
@@ -166,8 +168,7 @@ impl Made {
     }
 
     fn finish(mut self) -> Outcome {
-        self.report.error = self.failure.as_ref().map(ToString::to_string);
-        let stored = self.recording.finish(&self.report, self.failure.as_ref());
-        Outcome { report: self.report, failure: self.failure.or(stored.err()) }
+        let failure = self.recording.close(&mut self.report, |report| &mut report.error, self.failure);
+        Outcome { report: self.report, failure }
     }
 }

@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 /// How often a wait asks whether it is still wanted.
 const SLICE: Duration = Duration::from_millis(50);
 
+/// Over less than this the kernel's counters, which tick in hundredths of a second, tell no shares.
+const LEAST_STRETCH: Duration = Duration::from_millis(500);
+
 /// How long to watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
@@ -142,8 +145,10 @@ impl Watch<'_> {
         loop {
             let next = last.0 + request.every;
             let end = length.map(|length| began + length);
-            if !wait(end.map_or(next, |end| next.min(end)), interrupt) {
-                return if length.is_none() { Ok(()) } else { Err(Failure::Interrupted) };
+            let waited = wait(end.map_or(next, |end| next.min(end)), interrupt);
+            // The stretch that Ctrl-C ends was watched, too.
+            if !waited && last.0.elapsed() < LEAST_STRETCH {
+                return stopped(length);
             }
             let look = self.watcher.look().map_err(Failure::io)?;
             let now = Instant::now();
@@ -155,6 +160,9 @@ impl Watch<'_> {
             let before = first.device.read_bytes + first.device.write_bytes;
             let seconds = began.elapsed().as_secs_f64();
             listener.event(&Event::Progress { bytes: moved.saturating_sub(before), seconds });
+            if !waited {
+                return stopped(length);
+            }
             self.keeper.meanwhile(self.report, listener);
             if end.is_some_and(|end| now >= end) {
                 return Ok(());
@@ -174,6 +182,11 @@ impl Watch<'_> {
         };
         self.report.partitions = now.partitions.iter().map(part).collect();
     }
+}
+
+/// Ctrl-C ends a watch without an end as it is meant to.
+fn stopped(length: Option<Duration>) -> Result<(), Failure> {
+    length.map_or(Ok(()), |_| Err(Failure::Interrupted))
 }
 
 /// Sleeps until then; false if interrupted.

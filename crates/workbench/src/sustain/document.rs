@@ -1,14 +1,12 @@
 //! The document of a long run.
 
-use super::{Request, sentences};
+use super::Request;
 use crate::opening::Opened;
+use crate::troubles;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::sustain::{Measured, SustainReport, Work};
 use cardscope_probe::card::Card;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL};
-
-/// So many failed I/Os are listed.
-const MOST_TROUBLES: usize = 100;
 
 /// The document before anything is known.
 pub(super) fn empty(
@@ -55,7 +53,7 @@ pub(super) fn count(report: &mut SustainReport, card: &mut Card<'_>, began: f64)
     report.seconds = card.seconds() - began;
     let tally = card.tally();
     (report.bytes_written, report.bytes_read) = (tally.written, tally.read);
-    report.troubles.extend(card.troubles().iter().take(MOST_TROUBLES).cloned());
+    troubles::list(&mut report.troubles, card);
 }
 
 /// What follows from what was measured, and what speaks against it.
@@ -81,7 +79,6 @@ pub(super) fn conclude(report: &mut SustainReport, opened: &Opened, thermometers
             report.caveats.push(doubt);
         }
     }
-    let findings = sentences::findings(report);
-    report.findings.extend(findings);
-    report.findings.extend(super::hot_host::finding(report));
+    let found = super::findings(&report.measured, &report.troubles, &report.condition, report.bytes_written);
+    report.findings.extend(found);
 }

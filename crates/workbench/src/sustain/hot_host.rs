@@ -3,8 +3,9 @@
 
 use cardscope_analysis::anomaly::{Load, hot_host};
 use cardscope_analysis::quantile::median;
+use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
-use cardscope_model::sustain::{Phase, Sample, SustainReport};
+use cardscope_model::sustain::{Phase, Sample};
 
 /// The start and the end of a run, each so many parts of it: a fifth.
 const PARTS: usize = 5;
@@ -16,12 +17,12 @@ const LEAST: usize = 3;
 const OF_HOST: [&str; 4] = ["reader", "host", "soc", "controller"];
 
 /// What a run of reads on a USB path says about reader and host controller.
-pub(super) fn finding(report: &SustainReport) -> Option<Finding> {
-    let says = |word: &str| report.condition.get(word).is_some_and(|v| v.to_uppercase().contains("USB"));
+pub(super) fn finding(condition: &Condition, series: &[Sample]) -> Option<Finding> {
+    let says = |word: &str| condition.get(word).is_some_and(|v| v.to_uppercase().contains("USB"));
     if !["bus_mode", "usb_host", "reader"].into_iter().any(says) {
         return None;
     }
-    hot_host(&load(&report.measured.series)?)
+    hot_host(&load(series)?)
 }
 
 /// The reads of the workload, start against end; only reads have no cache that could end.

@@ -17,7 +17,9 @@ use crate::recording::Recording;
 use crate::scratch::Asking;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::sustain::{Pattern, SustainReport, Work};
+use cardscope_model::finding::Finding;
+use cardscope_model::sustain::{Measured, Pattern, SustainReport, Work};
+use cardscope_model::verify::Trouble;
 use cardscope_probe::card::Card;
 use cardscope_probe::saving::Saving;
 use cardscope_probe::sustain::{BLOCK, DEPTH, sustain as run};
@@ -123,9 +125,26 @@ pub fn sustain(
     let failure = ended.err().map(Failure::from);
     document::conclude(&mut report, &opened, thermometers.troubles());
     report.against = other.map(|other| against::compare(&report, &other));
-    report.error = failure.as_ref().map(ToString::to_string);
-    let kept = keeping.finish().and_then(|recording| recording.finish(&report, failure.as_ref()));
-    Ok(Outcome { report, failure: failure.or(kept.err()) })
+    let failure = match keeping.finish() {
+        Ok(recording) => recording.close(&mut report, |report| &mut report.error, failure),
+        Err(broken) => {
+            report.error.get_or_insert_with(|| broken.to_string());
+            Some(failure.unwrap_or(broken))
+        }
+    };
+    Ok(Outcome { report, failure })
+}
+
+/// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
+pub(crate) fn findings(
+    measured: &Measured,
+    troubles: &[Trouble],
+    condition: &Condition,
+    bytes_written: u64,
+) -> Vec<Finding> {
+    let mut found = sentences::findings(measured, troubles, bytes_written);
+    found.extend(hot_host::finding(condition, &measured.series));
+    found
 }
 
 /// What the user says of card and rig; `--cooling` is the short way for two words.

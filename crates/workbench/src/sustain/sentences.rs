@@ -1,27 +1,32 @@
 //! What a long run showed, as findings: each with the numbers it rests on and what helps.
 
+use crate::troubles;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::sustain::{Event, EventKind, SustainReport};
+use cardscope_model::sustain::{Event, EventKind, Measured};
 use cardscope_model::units::grouped;
+use cardscope_model::verify::Trouble;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
 const NOTICED_S: f64 = 1.0;
 
+/// What is less sure than this is said to be a guess.
+const LIKELY: f64 = 0.7;
+
 /// Stalls that take more of the time than this are worth a hint.
 const STALL_SHARE: f64 = 0.05;
 
-pub(super) fn findings(report: &SustainReport) -> Vec<Finding> {
+pub(super) fn findings(measured: &Measured, troubles: &[Trouble], bytes_written: u64) -> Vec<Finding> {
     [
-        refuses(report),
-        no_answer(report),
-        io_errors(report),
-        cache(report),
-        heat(report),
-        too_hot(report),
-        stalls(report),
-        interference(report),
-        slower(report),
+        refuses(measured, bytes_written),
+        no_answer(measured),
+        troubles::finding(troubles, "under a long load"),
+        cache(measured),
+        heat(measured),
+        too_hot(measured),
+        stalls(measured),
+        interference(measured),
+        slower(measured),
     ]
     .into_iter()
     .flatten()
@@ -29,9 +34,9 @@ pub(super) fn findings(report: &SustainReport) -> Vec<Finding> {
 }
 
 /// Write after write, or read after read failed, until nothing more was tried.
-fn refuses(report: &SustainReport) -> Option<Finding> {
+fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
     let refused = |e: &&Event| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads);
-    let event = report.measured.events.iter().find(refused)?;
+    let event = measured.events.iter().find(refused)?;
     let (claim, helps) = match event.kind {
         EventKind::NoMoreWrites => (
             "no-more-writes",
@@ -41,14 +46,14 @@ fn refuses(report: &SustainReport) -> Option<Finding> {
     };
     let finding = Finding::new(claim, Weight::Bad, event.confidence, event.kind.words())
         .because("after", format!("{:.0} s", event.at_s))
-        .because("written until then, in bytes", grouped(report.bytes_written));
+        .because("written until then, in bytes", grouped(bytes_written));
     let finding = event.evidence.iter().fold(finding, |f, (what, value)| f.because(what, value));
     Some(finding.advise(helps))
 }
 
 /// A wait after which a host resets the card, or gives it up.
-fn no_answer(report: &SustainReport) -> Option<Finding> {
-    let event = report.measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
+fn no_answer(measured: &Measured) -> Option<Finding> {
+    let event = measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;
     let verdict = format!("the card gave no answer for {length}; hosts give up after 30 s");
     Some(
@@ -59,29 +64,22 @@ fn no_answer(report: &SustainReport) -> Option<Finding> {
     )
 }
 
-fn io_errors(report: &SustainReport) -> Option<Finding> {
-    let first = report.troubles.first()?;
-    Some(
-        Finding::new("io-errors", Weight::Bad, 0.99, "the card failed I/Os under a long load")
-            .because("listed", report.troubles.len())
-            .because("first", format!("{} at {}: {}", first.operation, first.offset, first.reason))
-            .advise("copy what is on it; `cardscope verify --full` tells which blocks are bad"),
-    )
-}
-
-fn cache(report: &SustainReport) -> Option<Finding> {
-    let measured = &report.measured;
+fn cache(measured: &Measured) -> Option<Finding> {
     if measured.cache_bytes.status != Status::Measured {
         return None;
     }
     let bytes = measured.cache_bytes.value?;
     let after = measured.after_cache_mb_s.value?;
     let before = measured.cache_bytes.evidence.numbers.iter().find(|n| n.what == "speed before")?;
+    let gb = bytes as f64 / 1e9;
     let mut finding = Finding::new(
         "cache-end",
         Weight::Note,
         measured.cache_bytes.confidence,
-        format!("writes are fast for {:.1} GB, then slower", bytes as f64 / 1e9),
+        match measured.cache_bytes.confidence < LIKELY {
+            true => format!("writes are fast for {gb:.1} GB, then slower, perhaps since a cache is full: a pause gave nothing back"),
+            false => format!("writes are fast for {gb:.1} GB, then slower"),
+        },
     )
     .because("cache in bytes", grouped(bytes))
     .because("before", format!("{:.1} MB/s", before.value))
@@ -102,21 +100,27 @@ fn cache(report: &SustainReport) -> Option<Finding> {
     Some(finding.advise(advice))
 }
 
-fn heat(report: &SustainReport) -> Option<Finding> {
-    let heat = report.measured.throttling.as_ref()?;
+fn heat(measured: &Measured) -> Option<Finding> {
+    let heat = measured.throttling.as_ref()?;
     let slowest = heat.steps.iter().map(|s| s.speed_ratio).fold(1.0, f64::min);
-    let verdict = format!("heat slows the card to {:.0} % of its cool speed", slowest * 100.0);
+    let percent = slowest * 100.0;
+    let verdict = match heat.confidence < LIKELY {
+        true => format!(
+            "the card slows to {percent:.0} % of its cool speed, perhaps by heat: a pause did not make it faster"
+        ),
+        false => format!("heat slows the card to {percent:.0} % of its cool speed"),
+    };
     let mut finding = Finding::new("throttling", Weight::Hint, heat.confidence, verdict)
         .because("after", format!("{:.0} s", heat.after_s))
         .because("share of the time under load", format!("{:.0} %", heat.share * 100.0));
-    let limits = &report.measured.limits;
+    let limits = &measured.limits;
     let degrees = |c: f64| format!("{c:.0} °C");
     for (what, value) in [
         ("temperature then", heat.at_celsius),
         ("TMT1", limits.tmt1_celsius),
         ("TMT2", limits.tmt2_celsius),
         ("TMPTH", limits.tmpth_celsius),
-        ("warmest", report.measured.max_celsius),
+        ("warmest", measured.max_celsius),
     ] {
         if let Some(value) = value {
             finding = finding.because(what, degrees(value));
@@ -132,8 +136,8 @@ fn heat(report: &SustainReport) -> Option<Finding> {
     )
 }
 
-fn too_hot(report: &SustainReport) -> Option<Finding> {
-    let event = report.measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
+fn too_hot(measured: &Measured) -> Option<Finding> {
+    let event = measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
     let mut finding =
         Finding::new("too-hot", Weight::Hint, 1.0, "the run ended because the card became too hot")
             .because("after", format!("{:.0} s", event.at_s));
@@ -143,8 +147,8 @@ fn too_hot(report: &SustainReport) -> Option<Finding> {
     Some(finding.advise("cool the card, or allow more with --max-temp if its maker does"))
 }
 
-fn stalls(report: &SustainReport) -> Option<Finding> {
-    let stalls = report.measured.stalls.as_ref()?;
+fn stalls(measured: &Measured) -> Option<Finding> {
+    let stalls = measured.stalls.as_ref()?;
     let weight = match stalls.longest_s >= NOTICED_S || stalls.share >= STALL_SHARE {
         true => Weight::Hint,
         false => Weight::Note,
@@ -169,8 +173,8 @@ fn stalls(report: &SustainReport) -> Option<Finding> {
     ))
 }
 
-fn interference(report: &SustainReport) -> Option<Finding> {
-    let other = report.measured.interference.as_ref()?;
+fn interference(measured: &Measured) -> Option<Finding> {
+    let other = measured.interference.as_ref()?;
     Some(
         Finding::new(
             "interference",
@@ -186,8 +190,8 @@ fn interference(report: &SustainReport) -> Option<Finding> {
     )
 }
 
-fn slower(report: &SustainReport) -> Option<Finding> {
-    let event = report.measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
+fn slower(measured: &Measured) -> Option<Finding> {
+    let event = measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
     let mut finding = Finding::new(
         "slower",
         Weight::Hint,

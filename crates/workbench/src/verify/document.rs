@@ -2,13 +2,11 @@
 
 use super::Request;
 use crate::opening::Opened;
+use crate::troubles;
 use cardscope_model::label::{self, Label, Measured, Seen};
 use cardscope_model::verify::{MapSpeed, Method, Verdict, VerifyReport};
 use cardscope_probe::capacity::{self, Outcome};
 use cardscope_probe::card::{Card, Tally};
-
-/// So many failed I/Os are listed.
-const MOST_TROUBLES: usize = 100;
 
 /// The document before anything is known.
 pub(super) fn empty(request: &Request, method: Method, opened: &Opened, seed: u64) -> VerifyReport {
@@ -62,8 +60,7 @@ pub(super) fn quick(report: &mut VerifyReport, outcome: &Outcome, announced: u64
 pub(super) fn count(report: &mut VerifyReport, card: &mut Card<'_>, began: f64) {
     let seconds = card.seconds() - began;
     add(report, card.tally(), seconds);
-    let room = MOST_TROUBLES.saturating_sub(report.troubles.len());
-    report.troubles.extend(card.troubles().iter().take(room).cloned());
+    troubles::list(&mut report.troubles, card);
 }
 
 /// Adds bytes moved, and the seconds that it took.

@@ -86,9 +86,8 @@ pub(super) fn run(
             }
         }
     }
-    report.error = failure.as_ref().map(ToString::to_string);
-    let kept = recording.finish(&report, failure.as_ref());
-    Ok(Outcome { report, failure: failure.or(kept.err()) })
+    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    Ok(Outcome { report, failure })
 }
 
 /// Puts the image back, whatever ended the pass; but not onto a card that is another one.

@@ -89,9 +89,8 @@ pub(crate) fn on(
     let failure = failure
         .or(journal.and_then(|journal| kept::settle(journal, report.data_kept, &mut report.findings).err()));
     document::judge_label(&mut report, printed.as_ref(), opened);
-    report.error = failure.as_ref().map(ToString::to_string);
-    let stored = recording.finish(&report, failure.as_ref());
-    Ok(Outcome { report, failure: failure.or(stored.err()) })
+    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    Ok(Outcome { report, failure })
 }
 
 /// Refuses what goes against itself, before anything is opened.

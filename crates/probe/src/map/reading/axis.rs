@@ -1,7 +1,7 @@
 //! Read speed over the address axis, at a hundred places as gnome-disks does (reference page `peers`, 2.13), with less
 //! to read at each. Slow places are looked at again before anything is said of them.
 
-use super::PATIENCE;
+use super::End;
 use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -21,6 +21,9 @@ const SAMPLES: [(u64, f64); 3] = [(1 << 20, 8.0), (512 << 10, 5.0), (256 << 10, 
 
 /// Bytes of a read.
 const BLOCK: u32 = 256 << 10;
+
+/// All cells should be read in so many seconds, and what is slow once more in a fourth of it.
+const CELLS_S: f64 = 4.0;
 
 /// A cell slower than this share of the middle one is looked at again.
 const SLOW: f64 = 0.8;
@@ -45,23 +48,20 @@ pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<()
         .map(|start| MapCell { start, bytes: cell.min(all - start), ..MapCell::default() })
         .collect();
     let (mut bytes, mut seconds) = (0u64, 0.0);
-    let began = site.seconds();
+    let (end, end_again) = (End::of_patience(site, CELLS_S), End::of_patience(site, 1.25 * CELLS_S));
     for cell in &mut cells {
-        if site.seconds() - began > 4.0 * PATIENCE {
+        if end.is_there(site) {
             break;
         }
-        if let Some((read, time)) = look(site, cell, sample)? {
+        if let Some((read, time)) = look(site, cell, sample, end)? {
             cell.read_mb_s = Some(read as f64 / time / 1e6);
             (bytes, seconds) = (bytes + read, seconds + time);
         }
     }
     let Some(middle) = middle(&cells) else { return Ok(()) };
     for cell in cells.iter_mut().filter(|c| c.read_mb_s.is_some_and(|s| s < SLOW * middle)) {
-        if site.seconds() - began > 5.0 * PATIENCE {
-            break;
-        }
         for _ in 1..LOOKS {
-            let again = look(site, cell, sample)?.map(|(read, time)| read as f64 / time / 1e6);
+            let again = look(site, cell, sample, end_again)?.map(|(read, time)| read as f64 / time / 1e6);
             cell.read_mb_s = cell.read_mb_s.zip(again).map(|(a, b)| a.max(b)).or(cell.read_mb_s);
         }
     }
@@ -80,14 +80,21 @@ pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<()
     Ok(())
 }
 
-/// Reads a sample in the middle of a cell; bytes and seconds of what succeeded, `None` where nothing did.
-fn look(site: &mut Site<'_, '_>, cell: &MapCell, sample: u64) -> Result<Option<(u64, f64)>, Stop> {
+/// Reads a sample in the middle of a cell, as far as there is time; bytes and seconds of what succeeded, `None` where
+/// nothing did.
+fn look(site: &mut Site<'_, '_>, cell: &MapCell, sample: u64, end: End) -> Result<Option<(u64, f64)>, Stop> {
+    if end.is_there(site) {
+        return Ok(None);
+    }
     let len = sample.min(cell.bytes);
     let start = cell.start + (cell.bytes - len) / 2 / u64::from(BLOCK) * u64::from(BLOCK);
     // One read to settle, as gnome-disks does: the way there is no speed.
     site.read(Piece { offset: start, len: site.sector() })?;
     let (mut bytes, mut seconds) = (0, 0.0);
     for piece in pieces(start, start + len, BLOCK) {
+        if end.is_there(site) {
+            break;
+        }
         if let Some(time) = site.read(piece)? {
             (bytes, seconds) = (bytes + u64::from(piece.len), seconds + time);
         }

@@ -5,7 +5,7 @@ use super::levels::Levels;
 use super::span::{Span, shuffle, two_sectors};
 use super::survey::Survey;
 use super::window::{BOUNDARIES, triples};
-use super::{allowance, no_time, segment, shown};
+use super::{End, allowance, no_time, segment, shown};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::boundary::{self, Candidates, Choice, Fit, Level, divides, fit, height_error};
@@ -30,7 +30,7 @@ const SHORT_LOOK: f64 = 4.0;
 const STEADY: f64 = 0.035;
 
 /// Seconds of the card's time that the search may take, the most that there is time for.
-const LOOK: [f64; 5] = [20.0, 12.0, 6.0, 3.0, 1.5];
+pub(super) const LOOK: [f64; 5] = [20.0, 12.0, 6.0, 3.0, 1.5];
 
 /// What the search came to.
 pub(super) struct Found {
@@ -49,7 +49,7 @@ pub(super) fn measure(
     site.phase("boundaries of pages and erase blocks");
     let before = site.spent();
     let Some(seconds) = allowance(site, &LOOK) else {
-        (into.page_bytes, into.erase_block_bytes) = (no_time(12.0), no_time(12.0));
+        (into.page_bytes, into.erase_block_bytes) = (no_time(LOOK[0]), no_time(LOOK[0]));
         into.map_segment_bytes = no_time(3.0);
         return Ok(());
     };
@@ -62,12 +62,12 @@ pub(super) fn measure(
 }
 
 fn search(site: &mut Site<'_, '_>, span: Span, survey: &Survey, seconds: f64) -> Result<Found, Stop> {
-    let began = site.seconds();
+    let (began, end) = (site.seconds(), End::after(site, seconds));
     let (candidates, mut levels) = (Candidates::default(), Levels::default());
     let all = boundary::levels(span.len, u64::from(site.sector()));
     let (mut wanted, mut batch, mut rounds) = (all.clone(), BATCH, 0);
     loop {
-        let in_time = round(site, span, survey, &wanted, batch, &mut levels, began + seconds)?;
+        let in_time = round(site, span, survey, &wanted, batch, &mut levels, end)?;
         rounds += 1;
         let points = levels.levels();
         let fit = fit(&points, &candidates);
@@ -95,13 +95,13 @@ fn round(
     wanted: &[u64],
     batch: usize,
     into: &mut Levels,
-    until: f64,
+    end: End,
 ) -> Result<bool, Stop> {
     let mut order: Vec<u64> = std::iter::repeat_n(wanted, batch).flatten().copied().collect();
     shuffle(site, &mut order);
     for window in order.chunks(BOUNDARIES) {
-        into.add(&triples(site, span, survey, window)?);
-        if site.seconds() > until {
+        into.add(&triples(site, span, survey, window, end)?);
+        if end.is_there(site) {
             return Ok(false);
         }
     }

@@ -1,5 +1,6 @@
 //! Reads by their size, in order and at random: the curve of seed 004.
 
+use super::End;
 use super::span::{Span, shuffle};
 use crate::card::Piece;
 use crate::site::Site;
@@ -7,6 +8,7 @@ use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::{Measured, SizePoint};
+use cardscope_model::finding::{Finding, Weight};
 
 /// Sizes from 512 bytes to 4 MiB.
 const SIZES: std::ops::RangeInclusive<u32> = 9..=22;
@@ -14,13 +16,19 @@ const SIZES: std::ops::RangeInclusive<u32> = 9..=22;
 /// A point of the curve takes so many seconds, or the least number of reads.
 const POINT_S: [f64; 3] = [0.15, 0.08, 0.04];
 
+/// Reads of all points take so many times [`POINT_S`], and the large ones so many seconds more on a card of 20 MB/s.
+const POINTS: f64 = 28.0;
+const LARGE_S: f64 = 4.0;
+
 /// Reads of a point, at least and at most.
 const READS: (usize, usize) = (5, 1000);
 
-/// Measures both curves. Sizes that are too large for the span, or for which no time is left, are absent.
+/// Measures both curves. Sizes that are too large for the span are absent; those for which no time was left too, and
+/// a finding says so.
 pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
-    // Large reads take about four more seconds on a card of 20 MB/s.
-    let Some(point_s) = POINT_S.into_iter().find(|s| site.has_time(s * 28.0 + 4.0)) else { return Ok(()) };
+    let all_s = |point_s: f64| point_s * POINTS + LARGE_S;
+    let Some(point_s) = POINT_S.into_iter().find(|s| site.has_time(all_s(*s))) else { return Ok(()) };
+    let end = End::of_patience(site, all_s(point_s));
     site.phase("reads by size");
     let sector = u64::from(site.sector());
     let sizes: Vec<u64> =
@@ -29,8 +37,12 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     site.shape(*largest as u32, 1)?;
     let mut order: Vec<(u64, bool)> = sizes.iter().flat_map(|s| [(*s, false), (*s, true)]).collect();
     shuffle(site, &mut order);
+    let (wanted, mut cut) = (order.len(), 0);
     for (size, random) in order {
-        let Some(point) = point(site, span, size, random, point_s)? else { continue };
+        let Some(point) = point(site, span, size, random, point_s, end)? else {
+            cut += usize::from(end.is_there(site));
+            continue;
+        };
         let curve = if random { &mut into.curves.random_read } else { &mut into.curves.sequential_read };
         curve.push(point);
     }
@@ -39,21 +51,37 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     curves.sequential_read.sort_by_key(|p| p.bytes);
     let plot = plot(&curves.sequential_read, &curves.random_read);
     into.plots.push(plot);
+    into.findings.extend(end.reason(site).filter(|_| cut > 0).map(|why| cut_short(why, cut, wanted)));
     Ok(())
 }
 
-/// Reads of one size, each timed by itself; the first one, which finds the card elsewhere, is not counted.
+/// That points are missing, and why.
+fn cut_short(why: &str, cut: usize, wanted: usize) -> Finding {
+    let verdict = format!("some sizes of reads were not timed: {why}");
+    Finding::new("read-curve-cut", Weight::Note, 1.0, verdict)
+        .because("points left out", format!("{cut} of {wanted}"))
+}
+
+/// Reads of one size, each timed by itself; the first one, which finds the card elsewhere, is not counted. `None` where
+/// too few of them succeeded or the end came before.
 fn point(
     site: &mut Site<'_, '_>,
     span: Span,
     size: u64,
     random: bool,
     seconds: f64,
+    end: End,
 ) -> Result<Option<SizePoint>, Stop> {
+    if end.is_there(site) {
+        return Ok(None);
+    }
     let mut next = span.somewhere(site, size, size, size);
     let (mut times, mut spent, mut failed) = (Vec::new(), 0.0, 0);
     site.read(next)?;
     while times.len() < READS.1 && failed < READS.0 && (times.len() < READS.0 || spent < seconds) {
+        if end.is_there(site) && times.len() < READS.0 {
+            return Ok(None);
+        }
         next = if random || next.end() + size > span.start + span.len {
             span.somewhere(site, size, size, size)
         } else {

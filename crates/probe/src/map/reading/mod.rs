@@ -4,7 +4,6 @@
 mod axis;
 mod boundaries;
 mod curve;
-mod fill;
 mod levels;
 mod planes;
 mod queue;
@@ -17,6 +16,7 @@ mod tables;
 mod window;
 
 use super::{Options, Part};
+use crate::fill::{fill, unwritten};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_model::card_map::Measured;
@@ -33,6 +33,11 @@ const LEAST_CARD: u64 = 32 << 20;
 /// must not stall the map at each read.
 const PATIENCE: f64 = 5.0;
 
+/// The least share of what was to be looked at, in random order, from which anything is said: half of 12 pairs of each
+/// distance are 6, and hardly ever fewer than 3, so that a hiccup is not the median; of a quarter some distances would
+/// have a single pair.
+const LEAST_SHARE: f64 = 0.5;
+
 /// Measures everything that reads can show.
 pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Measured) -> Result<(), Stop> {
     let span = Span::of(site, options);
@@ -46,14 +51,14 @@ pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Mea
         }
     }
     let speeds = options.wants(Part::Queue) || options.wants(Part::ReadCurve);
-    let unwritten = if speeds { fill::fill(site, span, options)? } else { None };
-    if let Some(why) = &unwritten {
+    let untold = if speeds { written(site, span, options)? } else { None };
+    if let Some(why) = &untold {
         into.queue_depth_effective = Property::not_tested(why.clone());
     }
-    if options.wants(Part::Queue) && unwritten.is_none() {
+    if options.wants(Part::Queue) && untold.is_none() {
         queue::measure(site, span, into)?;
     }
-    if options.wants(Part::ReadCurve) && unwritten.is_none() {
+    if options.wants(Part::ReadCurve) && untold.is_none() {
         curve::measure(site, span, into)?;
     }
     if options.wants(Part::Axis) && options.card_addresses {
@@ -63,6 +68,15 @@ pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Mea
         tables::measure(site, into)?;
     }
     Ok(())
+}
+
+/// Sees to it that reads reach the card; why they would not.
+fn written(site: &mut Site<'_, '_>, span: Span, options: &Options) -> Result<Option<String>, Stop> {
+    match (options.card_addresses, options.writes) {
+        (true, _) => Ok(None),
+        (false, false) => Ok(unwritten("only reading was asked for")),
+        (false, true) => fill(site, span.start, span.len),
+    }
 }
 
 /// Units of the flash.
@@ -93,6 +107,44 @@ fn reason(span: Span, options: &Options) -> Option<String> {
         return Some(IN_A_FILE.to_owned());
     }
     (span.len < LEAST_CARD).then(|| format!("{} bytes have too few boundaries of anything", span.len))
+}
+
+/// The moment, in seconds of the card's clock, from which on a part reads no more.
+#[derive(Debug, Clone, Copy)]
+struct End(f64);
+
+impl End {
+    /// After so many seconds, or once the time given is up.
+    fn after(site: &mut Site<'_, '_>, seconds: f64) -> End {
+        End(site.seconds() + seconds.min(site.seconds_left()))
+    }
+
+    /// Once a part that should take so many seconds has taken many times as long.
+    fn of_patience(site: &mut Site<'_, '_>, seconds: f64) -> End {
+        End::after(site, PATIENCE * seconds)
+    }
+
+    /// Whether it has come.
+    fn is_there(self, site: &mut Site<'_, '_>) -> bool {
+        site.seconds() >= self.0
+    }
+
+    /// Why it came; `None` where it has not.
+    fn reason(self, site: &mut Site<'_, '_>) -> Option<&'static str> {
+        let in_time = site.has_time(0.0);
+        self.is_there(site).then_some(if in_time {
+            "the card answered too slowly"
+        } else {
+            "the time given was too short"
+        })
+    }
+
+    /// Why too little was looked at before it came; `None` where that was enough to say something, or something else
+    /// than the time has left things out.
+    fn too_little(self, site: &mut Site<'_, '_>, seen: usize, wanted: usize, what: &str) -> Option<String> {
+        let why = self.reason(site).filter(|_| (seen as f64) < LEAST_SHARE * wanted as f64)?;
+        Some(format!("{why}: {seen} of {wanted} {what}"))
+    }
 }
 
 /// The most time of these that is left, longest first; `None` where even the shortest is too long.

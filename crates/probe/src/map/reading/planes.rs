@@ -3,7 +3,7 @@
 //! strides).
 
 use super::span::{Span, shuffle, two_sectors};
-use super::{PATIENCE, allowance, no_time};
+use super::{End, allowance, no_time};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -35,7 +35,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
         return Ok(());
     }
     site.phase("planes");
-    let before = site.spent();
+    let (before, end) = (site.spent(), End::of_patience(site, 2.0));
     let len = two_sectors(site);
     site.shape(len as u32, 2)?;
     let mut strides: Vec<u64> =
@@ -44,8 +44,9 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     let mut order: Vec<usize> = (0..strides.len()).flat_map(|s| [s; PAIRS]).collect();
     shuffle(site, &mut order);
     let (mut pairs, mut alone) = (vec![Vec::new(); strides.len()], Vec::new());
+    let wanted = order.len();
     for which in order {
-        if site.seconds() - before.seconds > 2.0 * PATIENCE {
+        if end.is_there(site) {
             break;
         }
         let first = span.somewhere(site, ALIGN, ALIGN, len);
@@ -56,6 +57,10 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
             alone.push(one);
             pairs[which].push(two);
         }
+    }
+    if let Some(why) = end.too_little(site, alone.len(), wanted, "pairs of reads") {
+        into.plane_bytes = Property::not_tested(why);
+        return Ok(());
     }
     let Some(alone) = median(&alone) else {
         into.plane_bytes = Property::not_tested("no pair of reads succeeded");

@@ -1,14 +1,15 @@
 //! How much a queue really helps reads (3.9): random 4 KiB reads with 1 to 32 in flight, the depths in shuffled
 //! visits. By Little's law the gain over one at a time is the number of commands the card works on.
 
-use super::no_time;
 use super::span::{Span, shuffle};
+use super::{End, no_time};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::estimate;
 use cardscope_analysis::quantile::median;
 use cardscope_engine::runner::random::Random;
+use cardscope_engine::target::Direction;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
@@ -25,8 +26,12 @@ const VISITS: [usize; 2] = [4, 3];
 /// A visit ends after so many seconds …
 const VISIT_S: f64 = 0.3;
 
-/// … or so many reads.
+/// … or so many reads …
 const VISIT_READS: u64 = 4000;
+
+/// … or once so many of them have failed, beside those in flight: a card that fails more than its deepest queue holds is
+/// no card to learn of queues from, and no other visit follows.
+const VISIT_FAILED: u64 = 32;
 
 /// Below this gain the host's part of a read overlaps with the card's, and nothing more (SD cards: up to 1.12).
 const HOST_ONLY: f64 = 1.15;
@@ -51,20 +56,12 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
         return Ok(());
     };
     site.phase("queue of reads");
-    let before = site.spent();
-    let Some(single) = single(site, span)? else {
+    let (before, end) = (site.spent(), End::of_patience(site, visits as f64 * visit_s));
+    let Some(single) = single(site, span, end)? else {
         into.queue_depth_effective = Property::not_tested("no read succeeded");
         return Ok(());
     };
-    let mut rates: Rates = vec![Vec::new(); DEPTHS.len()];
-    for _ in 0..visits {
-        let mut order: Vec<usize> = (0..DEPTHS.len()).collect();
-        shuffle(site, &mut order);
-        for which in order {
-            let rate = visit(site, span, DEPTHS[which], single)?;
-            rates[which].extend(rate);
-        }
-    }
+    let rates = rates(site, span, visits, single, end)?;
     let cost = site.cost_since(before);
     match Gain::of(&rates) {
         Some(gain) => {
@@ -72,47 +69,92 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
             let evidence = evidence(&rates, &gain, single).cost(cost);
             into.queue_depth_effective = gain.property(evidence);
         }
-        None => into.queue_depth_effective = Property::not_tested("too few reads succeeded"),
+        None => {
+            let why = end.reason(site).unwrap_or("too few reads succeeded");
+            into.queue_depth_effective = Property::not_tested(why);
+        }
     }
     Ok(())
 }
 
+/// Visits each depth so many times, until the end comes or the card fails.
+fn rates(site: &mut Site<'_, '_>, span: Span, visits: usize, single: f64, end: End) -> Result<Rates, Stop> {
+    let mut rates: Rates = vec![Vec::new(); DEPTHS.len()];
+    for _ in 0..visits {
+        let mut order: Vec<usize> = (0..DEPTHS.len()).collect();
+        shuffle(site, &mut order);
+        for which in order {
+            if end.is_there(site) {
+                return Ok(rates);
+            }
+            let visit = visit(site, span, DEPTHS[which])?;
+            if visit.failed >= VISIT_FAILED || visit.ends.is_empty() {
+                return Ok(rates);
+            }
+            rates[which].extend(visit.rate(DEPTHS[which], single));
+        }
+    }
+    Ok(rates)
+}
+
 /// Typical time of one read in seconds.
-fn single(site: &mut Site<'_, '_>, span: Span) -> Result<Option<f64>, Stop> {
+fn single(site: &mut Site<'_, '_>, span: Span, end: End) -> Result<Option<f64>, Stop> {
     site.shape(BLOCK as u32, 1)?;
     let mut times = Vec::new();
     for _ in 0..48 {
+        if end.is_there(site) {
+            break;
+        }
         let piece = span.somewhere(site, BLOCK, BLOCK, BLOCK);
         times.extend(site.read(piece)?);
     }
     Ok(median(&times))
 }
 
-/// Reads per second with so many in flight.
-fn visit(site: &mut Site<'_, '_>, span: Span, depth: u32, single: f64) -> Result<Option<f64>, Stop> {
+/// What became of the reads of a visit.
+struct Visit {
+    /// When each ended that succeeded, in seconds since the visit began.
+    ends: Vec<f64>,
+    failed: u64,
+}
+
+/// Reads with so many in flight.
+fn visit(site: &mut Site<'_, '_>, span: Span, depth: u32) -> Result<Visit, Stop> {
     site.shape(BLOCK as u32, depth)?;
     let mut random = Random::new(site.random.next_u64());
-    let (over, mut sent) = (Cell::new(false), 0);
-    let pieces = std::iter::from_fn(|| {
-        sent += 1;
+    let (sent, ended) = (Cell::new(0), Cell::new(0));
+    let mut pieces = std::iter::from_fn(|| {
+        // What was sent and has not ended is in flight, or has failed.
+        let failed = sent.get() - ended.get() >= u64::from(depth) + VISIT_FAILED;
+        if failed || sent.get() >= VISIT_READS {
+            return None;
+        }
+        sent.set(sent.get() + 1);
         let places = span.len / BLOCK;
         let offset =
             span.start.next_multiple_of(BLOCK) + random.below(places.saturating_sub(1).max(1)) * BLOCK;
-        (!over.get() && sent <= VISIT_READS).then_some(Piece { offset, len: BLOCK as u32 })
+        Some(Piece { offset, len: BLOCK as u32 })
     });
     let mut ends = Vec::new();
-    site.read_course(pieces, |_, at| {
+    site.course_for(Direction::Read, VISIT_S, &mut pieces, |_, at| {
         ends.push(at);
-        over.set(at > VISIT_S);
+        ended.set(ended.get() + 1);
     })?;
-    let mut last = 0.0;
-    let gaps = ends.iter().map(|at| {
-        let gap: f64 = at - last;
-        last = *at;
-        gap.clamp(0.0, LONGEST_GAP * single)
-    });
-    let seconds: f64 = gaps.sum();
-    Ok((ends.len() > depth as usize && seconds > 0.0).then(|| ends.len() as f64 / seconds))
+    Ok(Visit { ends, failed: sent.get() - ended.get() })
+}
+
+impl Visit {
+    /// Reads per second; `None` where there were too few for the queue to be full.
+    fn rate(&self, depth: u32, single: f64) -> Option<f64> {
+        let mut last = 0.0;
+        let gaps = self.ends.iter().map(|at| {
+            let gap: f64 = at - last;
+            last = *at;
+            gap.clamp(0.0, LONGEST_GAP * single)
+        });
+        let seconds: f64 = gaps.sum();
+        (self.ends.len() > depth as usize && seconds > 0.0).then(|| self.ends.len() as f64 / seconds)
+    }
 }
 
 /// Gain of the best depth over one at a time.

@@ -2,7 +2,7 @@
 //! faster where the controller still holds the unit (seed 004's `-a` falls to 47 µs below 4 KiB).
 
 use super::span::{Span, shuffle, two_sectors};
-use super::{PATIENCE, allowance, no_time};
+use super::{End, allowance, no_time};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -30,7 +30,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
         return Ok(());
     }
     site.phase("what one read fetches");
-    let before = site.spent();
+    let (before, end) = (site.spent(), End::of_patience(site, 1.0));
     let len = two_sectors(site);
     site.shape(len as u32, 1)?;
     let distances: Vec<u64> =
@@ -38,8 +38,9 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     let mut order: Vec<usize> = (0..distances.len()).flat_map(|d| [d; PAIRS]).collect();
     shuffle(site, &mut order);
     let mut shares = vec![Vec::new(); distances.len()];
+    let wanted = order.len();
     for which in order {
-        if site.seconds() - before.seconds > PATIENCE {
+        if end.is_there(site) {
             break;
         }
         // The later place first: a controller that reads ahead must not look like one that holds a unit.
@@ -48,6 +49,11 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
         if let (Some(first), Some(second)) = (site.read(far)?, site.read(near)?) {
             shares[which].push(second / first);
         }
+    }
+    let pairs = shares.iter().map(Vec::len).sum();
+    if let Some(why) = end.too_little(site, pairs, wanted, "pairs of reads") {
+        into.read_unit_bytes = Property::not_tested(why);
+        return Ok(());
     }
     let medians: Vec<(u64, f64)> =
         distances.iter().zip(&shares).filter_map(|(d, s)| Some((*d, median(s)?))).collect();

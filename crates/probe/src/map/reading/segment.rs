@@ -7,7 +7,7 @@ use super::shown::{MOST_SURE, plot, seen};
 use super::span::{Span, shuffle};
 use super::survey::Survey;
 use super::window::{BOUNDARIES, triples};
-use super::{allowance, no_time};
+use super::{End, allowance, no_time};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::boundary::{Choice, Level, divides, fit_segment, segment_candidates};
@@ -51,18 +51,18 @@ pub(super) fn measure(
         return Ok(());
     };
     site.phase("segments of the mapping table");
-    let before = site.spent();
+    let (before, end) = (site.spent(), End::after(site, seconds));
     let mut levels = Levels::default();
     let choice = loop {
         let mut order: Vec<u64> = std::iter::repeat_n(&segments, BATCH).flatten().copied().collect();
         shuffle(site, &mut order);
         for window in order.chunks(BOUNDARIES) {
-            levels.add(&triples(site, span, survey, window)?);
+            levels.add(&triples(site, span, survey, window, end)?);
         }
         let left = left_over(&levels.levels(), |level| fit.at(level));
         let choice = fit_segment(&left, &segments);
         let settled = choice.as_ref().is_none_or(|c| settled(c, &left, levels.base()));
-        if settled || site.seconds() - before.seconds > seconds {
+        if settled || end.is_there(site) {
             break choice;
         }
     };
@@ -96,7 +96,9 @@ fn settled(choice: &Choice, left: &[Level], base: f64) -> bool {
 fn property(choice: Option<Choice>, points: &[Level], levels: &Levels, evidence: Evidence) -> Property<u64> {
     let base = levels.base();
     let Some(choice) = choice else {
-        return Property::not_tested("no boundary of a segment could be read with data on both sides of it");
+        return Property::not_tested(
+            "no boundary of a segment could be read with data on both sides of it, or too little time was left",
+        );
     };
     match seen(&choice, base) {
         Some(step) => {

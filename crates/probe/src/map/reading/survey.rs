@@ -2,7 +2,7 @@
 //! neighbourhood was read?
 
 use super::span::{Span, two_sectors};
-use super::{PATIENCE, allowance, no_time};
+use super::{End, allowance, boundaries, no_time};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -39,24 +39,28 @@ pub(super) struct Survey {
     pub(super) constant: f64,
     /// True where a place must have been visited before its time says something.
     pub(super) warm: bool,
+    /// Places that were looked at.
+    places: usize,
 }
 
-/// Looks; says what share of the card was never written. `None` where there is no time for it.
+/// Looks; says what share of the card was never written. `None` where too few places could be looked at for anything
+/// that rests on it.
 pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<Option<Survey>, Stop> {
     site.phase("first look at some places");
     let before = site.spent();
     if allowance(site, &[1.0]).is_none() {
-        let (page, unit) = (no_time(12.0), no_time(12.0));
+        let (page, unit) = (no_time(boundaries::LOOK[0]), no_time(boundaries::LOOK[0]));
         (into.page_bytes, into.erase_block_bytes) = (page, unit);
         (into.map_segment_bytes, into.read_unit_bytes) = (no_time(3.0), no_time(1.0));
         into.unmapped_share = no_time(1.0);
         return Ok(None);
     }
+    let end = End::of_patience(site, 1.0);
     let len = two_sectors(site);
     site.shape(len as u32, 1)?;
     let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PLACES {
-        if site.seconds() - before.seconds > PATIENCE {
+        if end.is_there(site) {
             break;
         }
         let piece = span.somewhere(site, 4 * NEAR, 4 * NEAR, len);
@@ -70,38 +74,69 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
         constants.push(constant);
         warmer.push(second / first);
     }
+    if let Some(why) = end.too_little(site, times.len(), PLACES, "places of the first look") {
+        leave_out(into, &why);
+        return Ok(None);
+    }
+    if times.is_empty() {
+        leave_out(into, "no place could be read");
+        return Ok(None);
+    }
     let share = |of: &dyn Fn(f64) -> bool| {
         let all: Vec<bool> = times.iter().zip(&constants).filter(|(t, _)| of(**t)).map(|(_, c)| *c).collect();
         all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
     };
     let modes = match two_modes(&times) {
-        Some(modes) if lasts(modes, site, &places, &times)? => Some(modes),
-        _ => None,
+        Some(modes) => match lasts(modes, site, &places, &times)? {
+            Ok(lasts) => Some(modes).filter(|_| lasts),
+            Err(why) => {
+                leave_out(into, &why);
+                return Ok(None);
+            }
+        },
+        None => None,
     };
     let constant = share(&|_| true);
     let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MOSTLY);
     let warm = median(&warmer).is_some_and(|ratio| ratio < WARMER);
-    let survey = Survey { modes, unmapped, constant, warm };
-    let evidence = evidence(&survey, times.len(), median(&times)).cost(site.cost_since(before));
-    into.unmapped_share = property(&survey, times.len(), evidence);
-    Ok((!times.is_empty()).then_some(survey))
+    let survey = Survey { modes, unmapped, constant, warm, places: times.len() };
+    let evidence = evidence(&survey, median(&times)).cost(site.cost_since(before));
+    into.unmapped_share = property(&survey, evidence);
+    Ok(Some(survey))
 }
 
-/// Whether the places of the rarer kind are of that kind once more, against the others of the same visit.
-fn lasts(modes: Modes, site: &mut Site<'_, '_>, places: &[Piece], times: &[f64]) -> Result<bool, Stop> {
-    let began = site.seconds();
+/// Says why nothing is known of the units, nor of what was never written.
+fn leave_out(into: &mut Measured, why: &str) {
+    into.page_bytes = Property::not_tested(why);
+    into.erase_block_bytes = Property::not_tested(why);
+    into.map_segment_bytes = Property::not_tested(why);
+    into.read_unit_bytes = Property::not_tested(why);
+    into.unmapped_share = Property::not_tested(why);
+}
+
+/// Whether the places of the rarer kind are of that kind once more, against the others of the same visit; or why too
+/// few were looked at again.
+fn lasts(
+    modes: Modes,
+    site: &mut Site<'_, '_>,
+    places: &[Piece],
+    times: &[f64],
+) -> Result<Result<bool, String>, Stop> {
+    let end = End::of_patience(site, 1.0);
     let mut again = Vec::with_capacity(places.len());
     for piece in places {
-        if site.seconds() - began > PATIENCE {
+        if end.is_there(site) {
             break;
         }
         // Beside the place, out of what the drive may still hold of it.
         let beside = Piece { offset: piece.offset + 2 * NEAR, ..*piece };
         again.push(site.read(beside)?.unwrap_or(f64::NAN));
     }
-    let Some(second) = two_modes(&again.iter().copied().filter(|t| t.is_finite()).collect::<Vec<_>>()) else {
-        return Ok(false);
-    };
+    let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
+    if let Some(why) = end.too_little(site, succeeded.len(), places.len(), "places of the second look") {
+        return Ok(Err(why));
+    }
+    let Some(second) = two_modes(&succeeded) else { return Ok(Ok(false)) };
     let fast_is_rarer = modes.fast_share < 0.5;
     let rarer = |t: f64, m: Modes| (t <= m.split) == fast_is_rarer;
     let both: Vec<bool> = times
@@ -111,13 +146,13 @@ fn lasts(modes: Modes, site: &mut Site<'_, '_>, places: &[Piece], times: &[f64])
         .map(|(_, again)| rarer(*again, second))
         .collect();
     let kept = both.iter().filter(|same| **same).count();
-    Ok(kept > 0 && kept as f64 >= AGAIN * both.len() as f64)
+    Ok(Ok(kept > 0 && kept as f64 >= AGAIN * both.len() as f64))
 }
 
-fn evidence(survey: &Survey, places: usize, typical: Option<f64>) -> Evidence {
+fn evidence(survey: &Survey, typical: Option<f64>) -> Evidence {
     let method = "two sectors were read at random places over the whole card, and looked at: places that were never \
                   written answer faster and hold the same byte throughout";
-    let found = Evidence::by(method).number("places", places as f64, "").number(
+    let found = Evidence::by(method).number("places", survey.places as f64, "").number(
         "places that hold the same byte throughout",
         survey.constant * 100.0,
         "%",
@@ -131,15 +166,14 @@ fn evidence(survey: &Survey, places: usize, typical: Option<f64>) -> Evidence {
     }
 }
 
-fn property(survey: &Survey, places: usize, evidence: Evidence) -> Property<f64> {
+fn property(survey: &Survey, evidence: Evidence) -> Property<f64> {
     match survey.modes {
         Some(modes) if survey.unmapped => Property::measured(modes.fast_share, 0.95, evidence),
         // What holds nothing everywhere leaves nothing to compare with.
-        None if survey.constant > 0.99 && places > 0 => Property::not_tested(
+        None if survey.constant > 0.99 => Property::not_tested(
             "every place that was looked at holds the same byte throughout and answers alike: either nothing was \
              ever written, or this card answers no faster where nothing was",
         ),
-        _ if places == 0 => Property::not_tested("no place could be read"),
         _ => Property::none(0.95, evidence),
     }
 }
@@ -151,7 +185,7 @@ pub(super) fn nothing_written(survey: &Survey, into: &Measured) -> Option<Findin
         let verdict = "nothing was ever written to this card, or it was erased: reads may answer without a look at \
                        the flash, and then show no page and no erase block; none showed";
         Finding::new("nothing-written", Weight::Note, 0.9, verdict)
-            .because("places read", PLACES)
+            .because("places read", survey.places)
             .because("places that hold the same byte throughout", format!("{:.0} %", survey.constant * 100.0))
             .advise("Fill the card once, or let the parts of the map that write find them.")
     })

@@ -2,6 +2,7 @@
 //! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
 
 use super::super::lfsr::lfsr;
+use super::End;
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -20,17 +21,20 @@ const PLACES: u64 = 7;
 /// `-s` with its defaults: 2^9 places of 16 KiB.
 const SCATTER: (u64, u64) = (512, 16 << 10);
 
-/// Measures both.
+/// A table takes about so many seconds.
+const TABLE_S: f64 = 5.0;
+
+/// Measures both. Lines that there is no time for are left out, and a scatter that there is no time to end.
 pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
     site.phase("tables of flashbench that read");
     let block = BLOCK.max(2 * u64::from(site.sector()));
-    if site.card_bytes() / PLACES > 4 * block && site.has_time(5.0) {
+    if site.card_bytes() / PLACES > 4 * block && site.has_time(TABLE_S) {
         let table = align(site, block)?;
-        into.tables.push(table);
+        into.tables.extend(Some(table).filter(|t| !t.rows.is_empty()));
     }
-    if site.card_bytes() >= SCATTER.0 * SCATTER.1 && site.has_time(5.0) {
+    if site.card_bytes() >= SCATTER.0 * SCATTER.1 && site.has_time(TABLE_S) {
         let table = scatter(site)?;
-        into.tables.push(table);
+        into.tables.extend(table);
     }
     Ok(())
 }
@@ -41,10 +45,11 @@ fn align(site: &mut Site<'_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
     while largest < site.card_bytes() / PLACES {
         largest *= 2;
     }
+    let end = End::of_patience(site, TABLE_S);
     let mut rows = Vec::new();
     let mut unit = largest;
     while unit >= 2 * block {
-        if let Some(row) = line(site, block, unit, largest)? {
+        if let Some(row) = line(site, block, unit, largest, end)? {
             rows.push((unit, row));
         }
         unit /= 2;
@@ -53,13 +58,23 @@ fn align(site: &mut Site<'_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
     Ok(FlashbenchTable { kind: "align".to_owned(), parameters, rows })
 }
 
-/// Before, on, behind and difference in nanoseconds: the fastest read at each place, the mean over the places.
-fn line(site: &mut Site<'_, '_>, block: u64, unit: u64, largest: u64) -> Result<Option<Vec<f64>>, Stop> {
+/// Before, on, behind and difference in nanoseconds: the fastest read at each place, the mean over the places. `None`
+/// where a place could not be read, or the end came before.
+fn line(
+    site: &mut Site<'_, '_>,
+    block: u64,
+    unit: u64,
+    largest: u64,
+    end: End,
+) -> Result<Option<Vec<f64>>, Stop> {
     let sector = u64::from(site.sector());
     let mut fastest = [[f64::INFINITY; 3]; PLACES as usize];
     for _ in 0..COUNT {
         for (place, fastest) in fastest.iter_mut().enumerate() {
             for (kind, fastest) in fastest.iter_mut().enumerate() {
+                if end.is_there(site) {
+                    return Ok(None);
+                }
                 let at = unit - block + kind as u64 * block / 2 + place as u64 * largest;
                 // Beyond the end it goes on at the start; no read runs across the end itself.
                 let at = (at % site.card_bytes()).min(site.card_bytes() - block) / sector * sector;
@@ -68,6 +83,10 @@ fn line(site: &mut Site<'_, '_>, block: u64, unit: u64, largest: u64) -> Result<
                 }
             }
         }
+        // A dying card is not asked seven times more.
+        if fastest.as_flattened().iter().all(|time| time.is_infinite()) {
+            return Ok(None);
+        }
     }
     let mean = |kind: usize| fastest.iter().map(|f| f[kind]).sum::<f64>() / PLACES as f64;
     let (pre, on, post) = (mean(0), mean(1), mean(2));
@@ -75,21 +94,28 @@ fn line(site: &mut Site<'_, '_>, block: u64, unit: u64, largest: u64) -> Result<
     Ok(row.iter().all(|v| v.is_finite()).then_some(row))
 }
 
-/// The fastest read at each place, in nanoseconds.
-fn scatter(site: &mut Site<'_, '_>) -> Result<FlashbenchTable, Stop> {
+/// The fastest read at each place, in nanoseconds; `None` where no place could be read, or the end came before.
+fn scatter(site: &mut Site<'_, '_>) -> Result<Option<FlashbenchTable>, Stop> {
     let (places, block) = SCATTER;
     site.shape(block as u32, 1)?;
+    let end = End::of_patience(site, TABLE_S);
     let mut fastest = vec![f64::INFINITY; places as usize];
     for _ in 0..COUNT {
         for place in lfsr(places) {
+            if end.is_there(site) {
+                return Ok(None);
+            }
             if let Some(time) = site.read(Piece { offset: place * block, len: block as u32 })? {
                 let fastest = &mut fastest[place as usize];
                 *fastest = fastest.min(time * 1e9);
             }
         }
+        if fastest.iter().all(|time| time.is_infinite()) {
+            return Ok(None);
+        }
     }
     let rows = fastest.iter().enumerate().filter(|(_, t)| t.is_finite());
     let rows = rows.map(|(place, t)| (place as u64 * block, vec![*t])).collect();
     let parameters = BTreeMap::from([("blocksize".to_owned(), block), ("count".to_owned(), COUNT)]);
-    Ok(FlashbenchTable { kind: "scatter".to_owned(), parameters, rows })
+    Ok(Some(FlashbenchTable { kind: "scatter".to_owned(), parameters, rows }))
 }

@@ -1,6 +1,7 @@
 //! Triples of reads before, on and behind a boundary, several boundaries at a time in one random order: what drifts
 //! cancels, and no read follows another one of its own boundary, whose unit the controller might still hold.
 
+use super::End;
 use super::span::{Span, shuffle, two_sectors};
 use super::survey::Survey;
 use crate::card::Piece;
@@ -24,22 +25,26 @@ pub(super) struct Triple {
     pub(super) extra: f64,
 }
 
-/// Times the boundaries of these levels, each somewhere else.
+/// Times the boundaries of these levels, each somewhere else, as far as there is time.
 pub(super) fn triples(
     site: &mut Site<'_, '_>,
     span: Span,
     survey: &Survey,
     levels: &[u64],
+    end: End,
 ) -> Result<Vec<Triple>, Stop> {
     let mut boundaries = Vec::new();
     for level in levels {
-        if let Some(at) = boundary(site, span, survey, *level)? {
+        if let Some(at) = boundary(site, span, survey, *level, end)? {
             boundaries.push((*level, at));
         }
     }
     let (len, order) = (two_sectors(site), order(site, boundaries.len()));
     let mut times = vec![[None; 3]; boundaries.len()];
     for (which, kind) in order {
+        if end.is_there(site) {
+            break;
+        }
         times[which][kind] = site.read(part(boundaries[which].1, kind, len))?;
     }
     let usable = |t: f64| survey.modes.is_none_or(|m| t > m.split);
@@ -59,7 +64,13 @@ fn part(at: u64, kind: usize, len: u64) -> Piece {
 }
 
 /// A random multiple of the level by a factor that holds neither 2 nor 3, so that it is one of no larger level.
-fn boundary(site: &mut Site<'_, '_>, span: Span, survey: &Survey, level: u64) -> Result<Option<u64>, Stop> {
+fn boundary(
+    site: &mut Site<'_, '_>,
+    span: Span,
+    survey: &Survey,
+    level: u64,
+    end: End,
+) -> Result<Option<u64>, Stop> {
     let len = two_sectors(site);
     let most = span.len.saturating_sub(len) / level;
     let places = 2 * (most / 6) + u64::from(most % 6 >= 1) + u64::from(most % 6 >= 5);
@@ -71,6 +82,9 @@ fn boundary(site: &mut Site<'_, '_>, span: Span, survey: &Survey, level: u64) ->
         let at = level * (6 * (n / 2) + 1 + 4 * (n % 2));
         if survey.modes.is_none() && !survey.warm {
             return Ok(Some(at));
+        }
+        if end.is_there(site) {
+            return Ok(None);
         }
         // Backwards: a read that continues the last one would answer too fast.
         let sides = (site.read(part(at, 2, len))?, site.read(part(at, 0, len))?);

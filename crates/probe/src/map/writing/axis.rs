@@ -53,6 +53,7 @@ fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(),
         }
         let (mut bytes, mut seconds) = (0.0, 0.0);
         for write in writes {
+            bench.afford(0.0)?;
             if let Some(time) = bench.site.write(write)? {
                 (bytes, seconds) = (bytes + f64::from(write.len), seconds + time);
             }

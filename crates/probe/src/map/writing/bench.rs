@@ -11,12 +11,19 @@ use cardscope_model::units::MIB;
 /// Longest write of a map.
 pub(super) const LARGEST: u32 = 4 << 20;
 
+/// A part ends after so many seconds, whatever is left of it: the slowest simulated card needs 16 minutes for its open
+/// blocks, closing one every few seconds; a card that stalls for a minute at each write would need days. The cache is
+/// left out of this: it is written by bytes, and a large one takes hours by right.
+const PATIENCE: f64 = 3600.0;
+
 /// Everything a part works with.
 pub(super) struct Bench<'b, 's, 't> {
     pub(super) site: &'b mut Site<'s, 't>,
     pub(super) ground: Ground,
     pub(super) options: &'b Options,
     pub(super) into: &'b mut Measured,
+    /// When the part under way began, in seconds of the card's clock.
+    began: f64,
 }
 
 impl<'b, 's, 't> Bench<'b, 's, 't> {
@@ -30,7 +37,14 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         let known = known_unit(into);
         let unit = known.unwrap_or_else(|| stand_in(site.region.len, options.claimed_unit));
         let ground = Ground::new(site.region, unit, known.is_some(), from)?;
-        Some(Bench { site, ground, options, into })
+        let began = site.seconds();
+        Some(Bench { site, ground, options, into, began })
+    }
+
+    /// A part begins, with all of its patience.
+    pub(super) fn begin(&mut self, what: &str) {
+        self.site.phase(what);
+        self.began = self.site.seconds();
     }
 
     /// Takes places of the erase block that was found meanwhile: so they begin on its pages too, whatever those are.
@@ -54,11 +68,12 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
     }
 
     /// Saves what stands in pieces, in one go, and writes them one after the other: the seconds each took, without
-    /// those that failed.
+    /// those that failed. [`Stop::Limit`] once the time is up.
     pub(super) fn write_all(&mut self, pieces: &[Piece]) -> Result<Vec<f64>, Stop> {
         self.site.prepare(pieces)?;
         let mut times = Vec::with_capacity(pieces.len());
         for piece in pieces {
+            self.afford(0.0)?;
             times.extend(self.site.write(*piece)?);
         }
         Ok(times)
@@ -69,9 +84,20 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         self.options.card_addresses && self.site.region.len == self.site.card_bytes()
     }
 
-    /// Something that takes about `seconds` is not begun where the time is up.
+    /// Whether the time given and the patience with this part leave room for something that takes about `seconds`.
+    pub(super) fn has_time(&mut self, seconds: f64) -> bool {
+        self.site.has_time(seconds) && !self.is_out_of_patience()
+    }
+
+    /// Whether this part took longer than any card that is worth it.
+    pub(super) fn is_out_of_patience(&mut self) -> bool {
+        self.site.seconds() - self.began > PATIENCE
+    }
+
+    /// Something that takes about `seconds` is not begun where the time is up, nor once the user asked to stop.
     pub(super) fn afford(&mut self, seconds: f64) -> Result<(), Stop> {
-        if self.site.has_time(seconds) { Ok(()) } else { Err(Stop::Limit) }
+        self.site.go_on()?;
+        if self.has_time(seconds) { Ok(()) } else { Err(Stop::Limit) }
     }
 }
 

@@ -73,7 +73,9 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>, Stop> {
     let mut steps = Vec::new();
     bench.afford(REACH as f64 / SLOWEST)?;
-    bench.write_all(&pieces(from, from + REACH, STEP as u32).collect::<Vec<_>>())?;
+    if bench.write_all(&pieces(from, from + REACH, STEP as u32).collect::<Vec<_>>())?.is_empty() {
+        return Ok(steps);
+    }
     for step in (0..REACH).step_by(STEP as usize) {
         bench.afford(1.0)?;
         steps.push(profile(bench, from + step)?);

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// The start of a card is left alone unless it is asked for: the first 4 to 16 MiB may be treated in a way of their own
 /// (flash-behaviour 1.2).
-pub(in crate::map) const START: u64 = 16 * MIB;
+pub(in crate::map) use crate::site::CARD_START as START;
 
 /// A boundary of every erase block known: 64 and 48 MiB are the largest of powers of two and of three times such.
 pub(super) const EVERY_UNIT: u64 = 192 * MIB;

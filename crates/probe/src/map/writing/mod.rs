@@ -16,6 +16,7 @@ mod span;
 mod tables;
 
 use super::{Options, Part};
+use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
 use bench::{Bench, LARGEST};
@@ -40,7 +41,7 @@ const PARTS: [Step; 8] = [
 struct Step {
     part: Part,
     what: &'static str,
-    run: fn(&mut Bench<'_, '_, '_>) -> Result<(), Stop>,
+    run: Run,
 }
 
 /// Measures what only writes can show.
@@ -55,25 +56,51 @@ pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Mea
         leave_out(into, "what may be written to is too small to compare places");
         return Ok(());
     };
-    let mut limited = false;
+    if bench.site.keeps_data() && is_unreadable(bench.site)? {
+        leave_out(bench.into, "nothing of what it would overwrite could be read, so it could not be saved");
+        return Ok(());
+    }
+    let mut cut = None;
     for step in PARTS.iter().filter(|step| options.wants(step.part)) {
-        bench.site.phase(step.what);
-        match (step.run)(&mut bench) {
-            Err(Stop::Limit) => limited = true,
-            other => other?,
-        }
+        cut = run(&mut bench, step.what, step.run)?.or(cut);
     }
     if options.tables {
-        bench.site.phase("flashbench's tables of writes");
-        match tables::measure(&mut bench) {
-            Err(Stop::Limit) => limited = true,
-            other => other?,
-        }
+        cut = run(&mut bench, "flashbench's tables of writes", tables::measure)?.or(cut);
     }
-    if limited {
-        leave_out(bench.into, "the limits of time and of bytes left no room for it");
+    if let Some(why) = cut {
+        leave_out(bench.into, why);
     }
     bench.site.flush()
+}
+
+/// Places that are read to see whether anything can be saved: a card of which half still can passes in all but one of
+/// 256 cases.
+const SAVABLE: u64 = 8;
+
+/// Whether no place of what may be written to can be read: each try to save more of such a card costs it thousands of
+/// reads that fail.
+fn is_unreadable(site: &mut Site<'_, '_>) -> Result<bool, Stop> {
+    let (region, sector) = (site.region, site.sector());
+    for i in 0..SAVABLE {
+        let offset = region.start + region.len / SAVABLE * i / u64::from(sector) * u64::from(sector);
+        if site.read(Piece { offset, len: sector })?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// How a part is run.
+type Run = fn(&mut Bench<'_, '_, '_>) -> Result<(), Stop>;
+
+/// Runs a part; why it was cut short, where it was.
+fn run(bench: &mut Bench<'_, '_, '_>, what: &str, run: Run) -> Result<Option<&'static str>, Stop> {
+    bench.begin(what);
+    match run(bench) {
+        Err(Stop::Limit) if bench.is_out_of_patience() => Ok(Some("the card answered too slowly for it")),
+        Err(Stop::Limit) => Ok(Some("the limits of time and of bytes left no room for it")),
+        other => other.map(|()| None),
+    }
 }
 
 /// Says of every part that writes, and that nobody has said anything about, why it was left out.

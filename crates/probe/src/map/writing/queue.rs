@@ -34,6 +34,9 @@ const HALTED: f64 = 4.0;
 const FAKE: f64 = 0.5;
 const FAKE_FOR_SURE: f64 = 0.7;
 
+const METHOD: &str = "random writes of 4 KiB with 1 and with 32 in flight, slices in the order A B B A; of a queue that \
+                      took all the time one slice, in groups";
+
 /// Over this span, where the card keeps its speed over so much; else inside so much at most.
 const SPAN: u64 = 64 << 20;
 const ONE_BLOCK: u64 = 4 << 20;
@@ -55,12 +58,11 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     };
     let span = span.min(bench.ground.bytes());
     let Some(start) = bench.ground.span(span, &mut bench.site.random) else { return Ok(()) };
-    let Some((one, many)) = rates(bench, (start, span))? else { return Ok(()) };
-    let logs: Vec<f64> = one.iter().zip(&many).map(|(a, b)| (b / a).ln()).collect();
-    let Some(e) = estimate(&logs) else { return Ok(()) };
-    let ci = e.ci95.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]).map(f64::exp);
-    let level = |rates: &[f64]| estimate(rates).map_or(0.0, |e| e.median);
-    let gain = Gain { value: e.mean.exp(), ci, one: level(&one), many: level(&many) };
+    let found = rates(bench, (start, span))?;
+    let Some(gain) = found.and_then(|(one, many)| Gain::of(&one, &many)) else {
+        bench.into.write_queue_gain = Property::not_tested("too few writes ended in the time of a slice");
+        return Ok(());
+    };
     let evidence = gain.evidence().cost(bench.site.cost_since(before));
     bench.into.write_queue_gain = Property::measured(gain.value, gain.confidence(), evidence);
     if gain.is_fake() {
@@ -80,19 +82,21 @@ fn rates(bench: &mut Bench<'_, '_, '_>, area: (u64, u64)) -> Result<Option<Rates
     let Some(alone) = slice(bench, area, 1)? else { return Ok(None) };
     let Some(first) = slice(bench, area, DEPTH)? else { return Ok(None) };
     if first.seconds > HALTED * SLICE_SECONDS {
-        return halted(bench, area, &alone, &first).map(Some);
+        return Ok(Some((alone.groups(), first.groups())));
     }
     let (mut one, mut many) = (Vec::new(), Vec::new());
     for pair in 0..PAIRS {
         for depth in if pair % 2 == 0 { [1, DEPTH] } else { [DEPTH, 1] } {
             let expected = if depth == 1 { alone.seconds } else { first.seconds };
+            if pair < LEAST_PAIRS && !bench.has_time(expected) {
+                return Ok(Some((alone.groups(), first.groups())));
+            }
             // What was compared before the time is up still holds.
-            if pair >= LEAST_PAIRS && !bench.site.has_time(expected) {
+            if !bench.has_time(expected) {
                 one.truncate(many.len());
                 many.truncate(one.len());
                 return Ok(Some((one, many)));
             }
-            bench.afford(expected)?;
             let rate = slice(bench, area, depth)?.map(|s| s.rate(s.ends.len() > 2 * DEPTH as usize));
             if depth == 1 {
                 one.extend(rate)
@@ -102,28 +106,6 @@ fn rates(bench: &mut Bench<'_, '_, '_>, area: (u64, u64)) -> Result<Option<Rates
         }
     }
     Ok(Some((one, many)))
-}
-
-/// A card that all but halts takes minutes for a queue once filled: its ends are compared in groups, and the queue is
-/// not filled again.
-fn halted(
-    bench: &mut Bench<'_, '_, '_>,
-    area: (u64, u64),
-    alone: &Slice,
-    first: &Slice,
-) -> Result<(Vec<f64>, Vec<f64>), Stop> {
-    let (mut one, mut last) = (vec![alone.rate(false)], 0.0);
-    let groups = first.ends.chunks_exact(first.ends.len() / PAIRS).take(PAIRS);
-    let many = groups.filter_map(|group| {
-        let began = std::mem::replace(&mut last, *group.last()?);
-        Some(group.len() as f64 / (last - began))
-    });
-    let many: Vec<f64> = many.filter(|rate| rate.is_finite()).collect();
-    while one.len() < many.len() && bench.site.has_time(alone.seconds) {
-        let Some(again) = slice(bench, area, 1)? else { break };
-        one.push(again.rate(false));
-    }
-    Ok((one, many))
 }
 
 /// Ends of the writes of a slice, in seconds since its begin.
@@ -138,6 +120,19 @@ impl Slice {
         let skip = if full { DEPTH as usize } else { 0 };
         let began = if skip == 0 { 0.0 } else { self.ends[skip - 1] };
         (self.ends.len() - skip) as f64 / (self.seconds - began)
+    }
+
+    /// Writes per second in each of [`PAIRS`] groups, one after the other. A card that all but halts takes minutes for a
+    /// queue once filled: so its one slice is held against one without a queue, group by group, and neither is written
+    /// again; nor is it where no time is left for [`LEAST_PAIRS`].
+    fn groups(&self) -> Vec<f64> {
+        let mut last = 0.0;
+        let rate = |group: &[f64]| {
+            let began = std::mem::replace(&mut last, *group.last()?);
+            Some(group.len() as f64 / (last - began))
+        };
+        let groups = self.ends.chunks_exact(self.ends.len() / PAIRS).take(PAIRS);
+        groups.filter_map(rate).filter(|rate| rate.is_finite()).collect()
     }
 }
 
@@ -161,28 +156,55 @@ fn slice(
 #[derive(Debug, Clone, Copy)]
 struct Gain {
     value: f64,
-    ci: [f64; 2],
+    /// 95 % interval; a single pair has none.
+    ci: Option<[f64; 2]>,
     one: f64,
     many: f64,
 }
 
 impl Gain {
+    /// From rates pair by pair; `None` where there is no pair.
+    fn of(one: &[f64], many: &[f64]) -> Option<Gain> {
+        let logs: Vec<f64> = one.iter().zip(many).map(|(a, b)| (b / a).ln()).collect();
+        let e = estimate(&logs)?;
+        let level = |rates: &[f64]| estimate(rates).map_or(0.0, |e| e.median);
+        Some(Gain {
+            value: e.mean.exp(),
+            ci: e.ci95.map(|ci| ci.map(f64::exp)),
+            one: level(one),
+            many: level(many),
+        })
+    }
+
+    /// A single pair, without an interval, says nothing for sure.
     fn is_fake(&self) -> bool {
-        self.value < FAKE && self.ci[1] < FAKE_FOR_SURE
+        self.value < FAKE && self.ci.is_some_and(|ci| ci[1] < FAKE_FOR_SURE)
     }
 
     /// How far the interval stays on its side of the boundary between a help and a harm.
     fn confidence(&self) -> f64 {
-        let width = (self.ci[1] / self.ci[0]).ln().abs();
+        let width = self.ci.map_or(f64::INFINITY, |[low, high]| (high / low).ln().abs());
         (1.0 - width / 2.0).clamp(0.5, 0.99)
     }
 
     fn evidence(&self) -> Evidence {
-        Evidence::by("random writes of 4 KiB with 1 and with 32 in flight, slices in the order A B B A")
-            .number("one at a time", self.one, "IOPS")
-            .number("32 in flight", self.many, "IOPS")
-            .number("gain, lower end of 95 %", self.ci[0], "")
-            .number("gain, upper end of 95 %", self.ci[1], "")
+        let evidence = Evidence::by(METHOD).number("one at a time", self.one, "IOPS").number(
+            "32 in flight",
+            self.many,
+            "IOPS",
+        );
+        match self.ci {
+            Some([low, high]) => evidence.number("gain, lower end of 95 %", low, "").number(
+                "gain, upper end of 95 %",
+                high,
+                "",
+            ),
+            None => evidence,
+        }
+    }
+
+    fn interval(&self) -> String {
+        self.ci.map_or_else(String::new, |[low, high]| format!(" ({low:.2} to {high:.2})"))
     }
 
     fn finding(&self) -> Finding {
@@ -194,7 +216,33 @@ impl Gain {
         )
         .because("one at a time", format!("{:.0} IOPS", self.one))
         .because("32 in flight", format!("{:.0} IOPS", self.many))
-        .because("gain", format!("{:.2} ({:.2} to {:.2})", self.value, self.ci[0], self.ci[1]))
+        .because("gain", format!("{:.2}{}", self.value, self.interval()))
         .advise("Keep few writes in flight: a system that queues many small writes will wait for minutes.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends of `n` writes, one every `step` seconds.
+    fn slice(n: usize, step: f64) -> Slice {
+        let ends: Vec<f64> = (1..=n).map(|i| i as f64 * step).collect();
+        Slice { seconds: ends[n - 1], ends }
+    }
+
+    #[test]
+    fn one_slice_of_a_halting_queue_is_enough_to_name_it_and_one_of_a_working_queue_is_not_called_fake() {
+        let alone = slice(64, 0.001);
+        let gain = |many: &Slice| Gain::of(&alone.groups(), &many.groups()).unwrap();
+        assert!(gain(&slice(40, 1.0)).is_fake());
+        assert!(!gain(&slice(128, 0.0005)).is_fake());
+    }
+
+    #[test]
+    fn a_single_pair_has_no_interval_and_no_number_that_is_none() {
+        let gain = Gain::of(&[1000.0], &[10.0]).unwrap();
+        assert!(gain.evidence().numbers.iter().all(|n| n.value.is_finite()));
+        assert!(!gain.is_fake() && gain.confidence() == 0.5);
     }
 }

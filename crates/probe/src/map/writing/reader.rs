@@ -13,6 +13,9 @@ const CUT: [u64; 3] = [64 * KIB, 120 * KIB, 128 * KIB];
 /// Rounds of the three sizes: at first, and at most.
 const ROUNDS: (usize, usize) = (8, 64);
 
+/// After so many rounds in which a write failed it is over: as many as must succeed before anything is said.
+const MOST_MISSES: usize = ROUNDS.0;
+
 /// A card so fast is given more rounds, since a cut costs it little.
 const MOST_READER_SECONDS: f64 = 1.5;
 
@@ -22,7 +25,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let most = ROUNDS.1.min((bench.ground.unit() / round) as usize);
     let began = bench.site.seconds();
     let mut times: [Vec<f64>; 3] = Default::default();
-    let mut seen = None;
+    let (mut seen, mut misses) = (None, 0);
     'places: while times[0].len() < ROUNDS.1 {
         let Some(mut at) = bench.places(1).map(|p| p[0]) else { break };
         for _ in 0..most.max(1) {
@@ -38,12 +41,14 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             let found = bench.write_all(&pieces)?;
             if found.len() == CUT.len() {
                 times.iter_mut().zip(found).for_each(|(list, t)| list.push(t));
+            } else {
+                misses += 1;
             }
             seen = fragment(&times);
             let enough = times[0].len() >= ROUNDS.0
                 && (seen.is_some_and(|f| f.is_there() || f.cannot_matter())
                     || bench.site.seconds() - began > MOST_READER_SECONDS);
-            if enough {
+            if enough || misses >= MOST_MISSES {
                 break 'places;
             }
         }

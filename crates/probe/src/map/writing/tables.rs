@@ -92,7 +92,7 @@ fn rows(
     while block >= SMALLEST && block.is_multiple_of(512) {
         let began = bench.site.seconds();
         // Where every write closes a block, half the size means twice the time.
-        if 2.0 * last > ROW_SECONDS || !bench.site.has_time(2.0 * last) || !bench.site.may_write(8 * unit) {
+        if 2.0 * last > ROW_SECONDS || !bench.has_time(2.0 * last) || !bench.site.may_write(8 * unit) {
             break;
         }
         let Some(speeds) = row(bench, block)? else { break };
@@ -103,7 +103,8 @@ fn rows(
     Ok(rows)
 }
 
-/// Writes each place with its column, and gives bytes per second of the mean time of each column.
+/// Writes each place with its column, and gives bytes per second of the mean time of each column; `None` where a write
+/// failed or the time is up.
 fn row(
     bench: &mut Bench<'_, '_, '_>,
     block: u64,
@@ -116,6 +117,9 @@ fn row(
     for (column, at) in places {
         let mut seconds = 0.0;
         for piece in cut(at, block) {
+            if !bench.has_time(0.0) {
+                return Ok(None);
+            }
             let Some(time) = bench.site.write(piece)? else { return Ok(None) };
             seconds += time;
         }

@@ -60,13 +60,14 @@ pub(super) fn try_all(
     listener: &mut dyn Listener,
     made: &mut Made,
 ) {
-    let began = Instant::now();
+    // What trials take is counted in the report, too.
+    let (began, before) = (Instant::now(), seconds(made.report.seconds));
     let trial = Trial::new(request, opened, interrupt);
     for kind in &KINDS {
         if made.failure.is_some() {
             break;
         }
-        let left = request.budget.map(|b| b.saturating_sub(began.elapsed() + seconds(made.report.seconds)));
+        let left = request.budget.map(|b| b.saturating_sub(began.elapsed() + before));
         let found = match &trial {
             Err(why) => Ok(left_out(kind.name, why)),
             Ok(_) if left.is_some_and(|left| left < EACH) => {

@@ -65,7 +65,7 @@ impl Work<'_> {
             caveats,
             findings: self.findings(session, &ground, verdict),
             session: Some(name.to_owned()),
-            error: failure.map(ToString::to_string),
+            error: None,
         }
     }
 

@@ -51,8 +51,7 @@ pub(crate) fn run(
     let mut report = work.document(&session, &recording.name(), failure.as_ref());
     report.findings.extend(stayed);
     document::judge_label(&mut report, label.as_ref(), &opened);
-    let kept = recording.finish(&report, failure.as_ref());
-    let failure = failure.or(kept.err());
+    let failure = recording.close(&mut report, |report| &mut report.error, failure);
     Ok(Outcome { report, failure })
 }
 

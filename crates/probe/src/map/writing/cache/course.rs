@@ -99,7 +99,7 @@ impl Course {
                 return Ok(End::Time);
             }
             if self.write_chunk(bench)?.is_none() {
-                return Ok(End::Failed);
+                return Ok(if bench.site.has_time(0.0) { End::Failed } else { End::Time });
             }
             if self.chunks.len().is_multiple_of(LOOK_EVERY) {
                 self.look(bench)?;
@@ -162,7 +162,7 @@ impl Course {
         self.chunks.last().map_or(1.0, |c| c.seconds * self.chunk_bytes() as f64 / c.bytes)
     }
 
-    /// `None` where nothing could be written.
+    /// Writes one, or what of it there is time for; `None` where nothing could be written.
     fn write_chunk(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<Option<Chunk>, Stop> {
         let bytes = self.chunk_bytes();
         let from = self.start + self.at % self.len;
@@ -170,6 +170,10 @@ impl Course {
         bench.site.prepare(&write)?;
         let mut chunk = Chunk { bytes: 0.0, seconds: 0.0 };
         for piece in write {
+            if !bench.site.has_time(0.0) {
+                break;
+            }
+            self.at += u64::from(piece.len);
             if let Some(seconds) = bench.site.write(piece)? {
                 self.stalls.add(piece.offset, f64::from(piece.len), seconds);
                 chunk.bytes += f64::from(piece.len);
@@ -177,8 +181,7 @@ impl Course {
                 chunk.seconds += seconds;
             }
         }
-        self.at += bytes;
-        if chunk.bytes == 0.0 || bytes == 0 {
+        if chunk.bytes == 0.0 {
             return Ok(None);
         }
         self.chunks.push(chunk);

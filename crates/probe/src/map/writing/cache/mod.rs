@@ -80,6 +80,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             bench.into.slc_cache_bytes = Property::not_tested(NO_WRITE);
             bench.into.after_cache_mb_s = Property::not_tested(NO_WRITE);
         }
+        End::Time if course.written() == 0 => return Err(Stop::Limit),
         End::Bytes | End::Time | End::Failed => {
             let evidence = evidence.plot(plot(&course, None)).cost(bench.site.cost_since(before));
             bench.into.slc_cache_bytes = Property::at_least(course.written(), 0.95, evidence);

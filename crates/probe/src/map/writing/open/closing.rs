@@ -39,16 +39,15 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(
         fill(bench, limit)?;
     }
     let Some(unit) = bench.into.erase_block_bytes.value else {
-        let why = "the erase block is not known";
-        bench.into.merge = Property::not_tested(why);
-        bench.into.copy_mb_s = Property::not_tested(why);
+        not_tested(bench, "the erase block is not known");
         return Ok(());
     };
     let before = bench.site.spent();
     let long = quarter_closings(bench, limit, unit, usual)?;
     let cost = bench.site.cost_since(before);
-    if let Some(long) = median(&long) {
-        conclude(bench, Closings { unit, short, long }, cost);
+    match median(&long) {
+        Some(long) => conclude(bench, Closings { unit, short, long }, cost),
+        None => not_tested(bench, "no closing of a block written in part could be timed"),
     }
     Ok(())
 }
@@ -62,11 +61,15 @@ fn fill(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<(), Stop> {
 }
 
 fn leave_out(bench: &mut Bench<'_, '_, '_>, linear: &Found) {
-    if linear.free == 0 {
-        return;
-    }
-    let why = format!("no closing was seen: up to {} blocks in turn cost no more than few", linear.free);
-    bench.into.merge = Property::not_tested(why.clone());
+    let why = match linear.free {
+        0 => linear.ended.to_owned(),
+        free => format!("no closing was seen: up to {free} blocks in turn cost no more than few"),
+    };
+    not_tested(bench, &why);
+}
+
+fn not_tested(bench: &mut Bench<'_, '_, '_>, why: &str) {
+    bench.into.merge = Property::not_tested(why);
     bench.into.copy_mb_s = Property::not_tested(why);
 }
 

@@ -72,6 +72,7 @@ impl Course {
             }
             bench.site.prepare(&pieces)?;
             for visit in pieces.chunks_exact(self.visit()) {
+                bench.afford(0.0)?;
                 times.first.extend(bench.site.write(visit[0])?);
                 for more in &visit[1..] {
                     times.later.extend(bench.site.write(*more)?);

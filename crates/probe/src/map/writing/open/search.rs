@@ -22,13 +22,19 @@ const SOFT_FIRST: f64 = 1.8;
 /// Writes to few blocks that a doubtful round is held against.
 const CONTROL: usize = 12;
 
+/// Why a search ended early, where it did.
+const NO_PLACES: &str = "there are too few erase blocks that may be written to";
+const NO_WRITES: &str = "too few writes succeeded";
+
 /// What was found for one order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Found {
     /// Blocks that cost no more than few, where more of them do.
     pub(super) limit: Option<u32>,
-    /// Most blocks that cost no more than few.
+    /// Most blocks that cost no more than few; 0 where no number of blocks could be held against another.
     pub(super) free: u32,
+    /// Why no more blocks were tried, where something ended the search early.
+    pub(super) ended: &'static str,
     /// Every round, by number of blocks.
     pub(super) rounds: Vec<Judged>,
     /// Usual times of a write.
@@ -70,9 +76,13 @@ pub(super) fn search(
 ) -> Result<Found, Stop> {
     let mut found = Found::default();
     let course = |n| Course { n, block: BLOCK, order };
+    found.ended = NO_PLACES;
     let Some(single) = course(1).run(bench, |times| times.len() >= 8)? else { return Ok(found) };
+    found.ended = NO_WRITES;
+    if single.first.is_empty() {
+        return Ok(found);
+    }
     found.single.clone_from(&single.first);
-    found.free = 1;
     if let Some(usual) = usual
         && let Some(judged) = judge(&single, usual, 1, f64::INFINITY)
     {
@@ -113,7 +123,7 @@ fn next(free: u32, limit: Option<u32>) -> u32 {
     }
 }
 
-/// One round: whether it is over the limit. `None` where there are not so many fresh places.
+/// One round: whether it is over the limit. `None` where there are not so many fresh places, or its writes failed.
 fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Result<Option<bool>, Stop> {
     bench.afford(expected_seconds(found, course.n))?;
     let soft = if course.n == 2 && course.order == Order::Linear { SOFT_FIRST } else { SOFT };
@@ -122,8 +132,10 @@ fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Re
         let timed = Timed { first: times.to_vec(), later: Vec::new() };
         judge(&timed, &usual, course.n, soft).is_some_and(|j| j.judgement != Judgement::Open)
     };
+    found.ended = NO_PLACES;
     let Some(mut times) = course.run(bench, decided)? else { return Ok(None) };
-    let Some(mut judged) = judge(&times, &usual, course.n, soft) else { return Ok(Some(false)) };
+    found.ended = NO_WRITES;
+    let Some(mut judged) = judge(&times, &usual, course.n, soft) else { return Ok(None) };
     if judged.is_over()
         && !(judged.judgement == Judgement::Hard && judged.is_sharp())
         && let Some(second) = second_look(bench, found, course, soft, &decided)?
@@ -134,6 +146,8 @@ fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Re
     found.rounds.push(judged);
     let over = judged.is_over();
     if over {
+        // One block at a time is what the others were held against.
+        found.free = found.free.max(1);
         found.beyond = times.first;
     } else {
         found.free = found.free.max(course.n);

@@ -1,0 +1,41 @@
+//! A test file that nothing was written to holds extents which the file system answers by itself, with zeros and without
+//! the card: before reads of it are timed it is written.
+
+use crate::card::{Piece, pieces};
+use crate::site::Site;
+use crate::trouble::Stop;
+
+/// Bytes of a write.
+const WRITE: u32 = 1 << 20;
+
+/// Writes all of `len` bytes from `start` on, in which reads will be timed. The reason where that cannot be done.
+///
+/// # Errors
+/// If the card is gone or the user stopped it.
+pub(crate) fn fill(site: &mut Site<'_, '_>, start: u64, len: u64) -> Result<Option<String>, Stop> {
+    if !site.may_write(len) {
+        return Ok(unwritten("less may be written than it takes"));
+    }
+    site.phase("writing the test file");
+    site.shape(WRITE, 1)?;
+    let began = site.seconds();
+    let end = start + len;
+    for piece in pieces(start, end, WRITE).collect::<Vec<Piece>>() {
+        let (done, spent) = ((piece.offset - start) as f64, site.seconds() - began);
+        let rest = if done > 0.0 { spent / done * (end - piece.offset) as f64 } else { 0.0 };
+        if !site.has_time(rest) {
+            return Ok(unwritten("the time given was too short to write it"));
+        }
+        site.prepare(&[piece])?;
+        if site.write(piece)?.is_none() {
+            return Ok(unwritten("writing it failed"));
+        }
+    }
+    site.flush()?;
+    Ok(None)
+}
+
+/// Why reads of a file are not timed.
+pub(crate) fn unwritten(why: &str) -> Option<String> {
+    Some(format!("reads of a file that was never written do not reach the card; {why}"))
+}

@@ -1,0 +1,109 @@
+//! Writing that keeps to the time given on a card of any speed. What is under way cannot be taken back, so the first of
+//! many is done by itself, and after it no more is begun than there is time for.
+
+use crate::card::Piece;
+use crate::site::Site;
+use crate::trouble::Stop;
+use cardscope_analysis::quantile::median;
+use cardscope_engine::target::Direction;
+
+/// One write waits while another is under way, so that the bus is always busy, as the specification has it.
+pub(super) const DEPTH: u32 = 2;
+/// Seconds that the first write of a recording may take longer.
+const PREPARATION: f64 = 1.0;
+/// Seconds of saving between two looks at the clock. Each costs a sync of the journal, which takes a tenth of that on a
+/// slow disk.
+const LOOK: f64 = 0.1;
+
+/// Saves what stands in pieces that are about to be overwritten; false where the time ends before all of it is saved.
+pub(super) fn prepare(site: &mut Site<'_, '_>, pieces: &[Piece]) -> Result<bool, Stop> {
+    if !site.may_write(pieces.iter().map(|piece| u64::from(piece.len)).sum()) {
+        return Err(Stop::Limit);
+    }
+    if !site.keeps_data() || site.seconds_left().is_infinite() {
+        return site.prepare(pieces).map(|()| true);
+    }
+    let (mut rest, mut count, mut each) = (pieces, 1, 0.0);
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at(count.min(rest.len()));
+        if !site.has_time(each * now.len() as f64) {
+            return Ok(false);
+        }
+        let began = site.seconds();
+        site.prepare(now)?;
+        each = (site.seconds() - began) / now.len() as f64;
+        count = if each > 0.0 { (LOOK / each) as usize } else { pieces.len() }.max(1);
+        rest = later;
+    }
+    Ok(true)
+}
+
+/// Pieces as they were written: when each ended, in seconds since the first was submitted. What failed is not in it.
+pub(super) struct Course {
+    pub(super) start: u64,
+    pub(super) ends: Vec<(Piece, f64)>,
+}
+
+impl Course {
+    /// A course from `start` on, in which nothing was written yet.
+    pub(super) fn new(start: u64) -> Course {
+        Course { start, ends: Vec::new() }
+    }
+
+    /// Seconds until the last end.
+    pub(super) fn seconds(&self) -> f64 {
+        self.ends.last().map_or(0.0, |(_, end)| *end)
+    }
+
+    /// Bytes that were written.
+    pub(super) fn bytes(&self) -> u64 {
+        self.ends.iter().map(|(piece, _)| u64::from(piece.len)).sum()
+    }
+
+    /// Writes what was prepared, until all of it is written or the time is over; false where there is time for nothing
+    /// that takes as long as the first piece.
+    pub(super) fn write(
+        &mut self,
+        site: &mut Site<'_, '_>,
+        all: &mut impl Iterator<Item = Piece>,
+    ) -> Result<bool, Stop> {
+        if self.ends.is_empty() && !self.first(site, all)? {
+            return Ok(false);
+        }
+        // What the time cuts off says nothing, since only whole units count: a slow stretch must not take minutes.
+        let (before, left) = (self.seconds(), site.seconds_left());
+        site.course_for(Direction::Write, left, all, |piece, at| self.ends.push((piece, before + at)))?;
+        Ok(true)
+    }
+
+    /// The first piece by itself; false where there is no time for several that take as long.
+    fn first(
+        &mut self,
+        site: &mut Site<'_, '_>,
+        all: &mut impl Iterator<Item = Piece>,
+    ) -> Result<bool, Stop> {
+        let Some(piece) = all.next().filter(|_| site.has_time(0.0)) else { return Ok(false) };
+        let began = site.seconds();
+        let time = site.write(piece)?;
+        self.ends.extend(time.map(|time| (piece, time)));
+        let took = site.seconds() - began;
+        Ok(site.has_time(took * f64::from(DEPTH)))
+    }
+
+    /// The course without what its first write took longer than the others: each course is a recording that begins, and
+    /// the card may still tidy up what was written elsewhere (Physical Layer Specification 4.13.2, 4.13.4: 1 s is
+    /// allowed).
+    pub(super) fn excused(mut self) -> Course {
+        let times: Vec<f64> = self.times().collect();
+        let usual = median(&times).unwrap_or(0.0);
+        let excess = times.first().map_or(0.0, |t| (t - usual).clamp(0.0, PREPARATION));
+        self.ends.iter_mut().for_each(|(_, end)| *end -= excess);
+        self
+    }
+
+    /// Seconds from end to end.
+    pub(super) fn times(&self) -> impl Iterator<Item = f64> {
+        let befores = [0.0].into_iter().chain(self.ends.iter().map(|(_, end)| *end));
+        self.ends.iter().zip(befores).map(|((_, end), before)| end - before)
+    }
+}
