@@ -307,6 +307,9 @@ pub struct MarksMeasured {
     pub streams: Vec<QueuedStream>,
     /// What was left out, with the reason.
     pub left_out: Vec<String>,
+    /// True where some of it would have been measured in a longer time.
+    #[serde(default)]
+    pub short_of_time: bool,
     /// What it cost.
     pub cost: Cost,
     /// The marks, judged: those claimed, and the highest that each letter would reach.

@@ -8,6 +8,9 @@ use crate::trouble::Stop;
 /// Bytes of a write.
 const WRITE: u32 = 1 << 20;
 
+/// Share of the time left that it may take: what is to be read wants some, too.
+const SHARE: f64 = 0.5;
+
 /// Writes all of `len` bytes from `start` on, in which reads will be timed. The reason where that cannot be done.
 ///
 /// # Errors
@@ -18,12 +21,12 @@ pub(crate) fn fill(site: &mut Site<'_, '_>, start: u64, len: u64) -> Result<Opti
     }
     site.phase("writing the test file");
     site.shape(WRITE, 1)?;
-    let began = site.seconds();
+    let (began, most) = (site.seconds(), SHARE * site.seconds_left());
     let end = start + len;
     for piece in pieces(start, end, WRITE).collect::<Vec<Piece>>() {
         let (done, spent) = ((piece.offset - start) as f64, site.seconds() - began);
         let rest = if done > 0.0 { spent / done * (end - piece.offset) as f64 } else { 0.0 };
-        if !site.has_time(rest) {
+        if spent + rest > most || !site.has_time(rest) {
             return Ok(unwritten("the time given was too short to write it"));
         }
         site.prepare(&[piece])?;

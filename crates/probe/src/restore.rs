@@ -4,7 +4,7 @@
 //! `flash-behaviour` 3.11, "Keeping the data"). Such a second address shows itself: what was saved from it are the
 //! probe's own stamps, written through the first. Those ranges go first, newest batch first, and with them what was
 //! saved twice; all others go by address, which has a card deal with one erase block after the other instead of with each
-//! of them once per batch. Where data is missing after that, because a fake mixes up its places in a way that no stamp
+//! of them once per batch. Where anything is missing after that, because a fake mixes up its places in a way that no stamp
 //! tells, everything is written once more, newest batch first: that is right whatever a fake does.
 
 use crate::card::{Answer, Card, pieces};

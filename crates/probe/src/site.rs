@@ -45,6 +45,7 @@ pub struct Site<'s, 't> {
     generation: u32,
     max_write: u64,
     deadline: Option<f64>,
+    was_short: bool,
 }
 
 impl<'s, 't> Site<'s, 't> {
@@ -69,12 +70,21 @@ impl<'s, 't> Site<'s, 't> {
             generation: 0,
             max_write: limits.max_write.unwrap_or(u64::MAX),
             deadline,
+            was_short: false,
         }
     }
 
     /// Whether there is time for something that takes about `seconds`.
     pub fn has_time(&mut self, seconds: f64) -> bool {
-        self.deadline.is_none_or(|end| self.card.seconds() + seconds <= end)
+        let has_time = self.deadline.is_none_or(|end| self.card.seconds() + seconds <= end);
+        self.was_short |= !has_time;
+        has_time
+    }
+
+    /// Whether anything had no time.
+    #[must_use]
+    pub fn was_short_of_time(&self) -> bool {
+        self.was_short
     }
 
     /// Seconds until nothing new may begin; without a limit there is no end of them.
@@ -92,12 +102,26 @@ impl<'s, 't> Site<'s, 't> {
     /// # Errors
     /// [`Stop::Limit`] where a piece lies outside of what may be used, or more would be written than may be.
     pub fn prepare(&mut self, pieces: &[Piece]) -> Result<(), Stop> {
+        if self.prepare_in_time(pieces)? { Ok(()) } else { Err(Stop::Limit) }
+    }
+
+    /// The same for those who have something to show already: false where the time was over before all of it was saved.
+    ///
+    /// # Errors
+    /// As [`Site::prepare`], but for the time.
+    pub fn prepare_in_time(&mut self, pieces: &[Piece]) -> Result<bool, Stop> {
         let end = self.region.start + self.region.len;
         let inside = |p: &Piece| p.offset >= self.region.start && p.end() <= end;
         if !pieces.iter().all(inside) || !self.may_write(pieces.iter().map(|p| u64::from(p.len)).sum()) {
             return Err(Stop::Limit);
         }
-        self.saving.save(self.card, pieces)
+        match self.saving.save(self.card, pieces) {
+            Err(Stop::Limit) => {
+                self.was_short = true;
+                Ok(false)
+            }
+            saved => saved.map(|()| true),
+        }
     }
 
     /// How long reading a piece takes by itself, in seconds; `None` where it failed.

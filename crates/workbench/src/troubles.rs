@@ -16,13 +16,55 @@ pub(crate) fn list(into: &mut Vec<Trouble>, card: &Card<'_>) {
     into.extend(card.troubles().iter().take(room).cloned());
 }
 
-/// A card that failed I/Os; `when` ends the sentence.
+/// A card that failed I/Os; `when` ends the sentence. What succeeded at the second try may be the reader's fault.
 pub(crate) fn finding(troubles: &[Trouble], when: &str) -> Option<Finding> {
-    let first = troubles.first()?;
+    let lasting = troubles.iter().find(|t| !t.recovered);
+    let first = lasting.or(troubles.first())?;
+    let (weight, sure, verdict, helps) = match lasting {
+        Some(_) => (
+            Weight::Bad,
+            0.99,
+            format!("the card failed I/Os {when}"),
+            "copy what is on it; `cardscope verify --full` tells which blocks are bad",
+        ),
+        None => (
+            Weight::Hint,
+            0.7,
+            format!("I/Os failed {when} and succeeded at the second try"),
+            "try another reader and another cable; if it stays, it is the card",
+        ),
+    };
     Some(
-        Finding::new(CLAIM, Weight::Bad, 0.99, format!("the card failed I/Os {when}"))
+        Finding::new(CLAIM, weight, sure, verdict)
             .because("listed", troubles.len())
             .because("first", format!("{} at {}: {}", first.operation, first.offset, first.reason))
-            .advise("copy what is on it; `cardscope verify --full` tells which blocks are bad"),
+            .advise(helps),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(recovered: bool) -> Trouble {
+        Trouble {
+            operation: "read".into(),
+            offset: 4096,
+            len: 512,
+            errno: 5,
+            reason: "Input/output error".into(),
+            recovered,
+        }
+    }
+
+    #[test]
+    fn only_what_failed_twice_speaks_against_the_card() {
+        let told = |troubles: &[Trouble]| finding(troubles, "here").map(|f| (f.weight, f.verdict));
+        assert_eq!(told(&[]), None);
+        let hint = told(&[failed(true)]).unwrap();
+        assert_eq!((hint.0, hint.1.contains("second try")), (Weight::Hint, true));
+        let bad = finding(&[failed(true), Trouble { offset: 8192, ..failed(false) }], "here").unwrap();
+        assert_eq!(bad.weight, Weight::Bad);
+        assert!(bad.evidence.iter().any(|(_, value)| value.contains("8192")), "{bad:?}");
+    }
 }

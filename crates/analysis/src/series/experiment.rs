@@ -25,6 +25,12 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// Whether writes were faster after the pause than this by so much as only room in a cache explains.
+    #[must_use]
+    pub fn writes_beat(&self, speed: f64) -> bool {
+        self.writes_after.max(self.writes_later) > WRITES_GAIN * speed
+    }
+
     /// What the pause showed; both may hold.
     #[must_use]
     pub fn named(&self) -> Vec<Named> {

@@ -175,6 +175,9 @@ const ALL_TOPS: u64 = 2 << 30;
 
 /// Addresses wrap: where a part of what repeats is lost as well, it is its end, and a cache may have answered for that
 /// so far. So the ends of the periods that come next are written. False where the limits cut it short.
+///
+/// Where a whole period is written each time, only half of the last one is: what shows of it and of the one before it
+/// lies two numbers of periods apart that follow each other, from which the period is known.
 pub(crate) fn overflow_tops(
     card: &mut Card<'_>,
     written: u64,
@@ -188,7 +191,10 @@ pub(crate) fn overflow_tops(
     let (mut left, block, bytes) = (ALL_TOPS, card.block(), card.bytes());
     let mut end = (written / period + 1) * period;
     while end <= bytes && left > 0 {
-        let from = end.saturating_sub(TOP.min(period)).max(written);
+        let top = TOP.min(period);
+        let last = end + period > bytes || left <= top;
+        let len = if last && period <= TOP { half(period, card.sector()) } else { top };
+        let from = end.saturating_sub(len).max(written);
         let stamped = Stamped { salt, generation: sentinels::GENERATION };
         if limits.room(card) < end - from {
             card.flush()?;
@@ -200,6 +206,12 @@ pub(crate) fn overflow_tops(
     }
     card.flush()?;
     Ok(true)
+}
+
+/// Half a period in whole sectors; one of a sector stays whole.
+fn half(period: u64, sector: u32) -> u64 {
+    let sector = u64::from(sector);
+    (period / 2 / sector * sector).max(sector)
 }
 
 /// What all forward distances near the start share; 0 where there are none.

@@ -11,32 +11,6 @@ use cardscope_engine::target::Direction;
 pub(super) const DEPTH: u32 = 2;
 /// Seconds that the first write of a recording may take longer.
 const PREPARATION: f64 = 1.0;
-/// Seconds of saving between two looks at the clock. Each costs a sync of the journal, which takes a tenth of that on a
-/// slow disk.
-const LOOK: f64 = 0.1;
-
-/// Saves what stands in pieces that are about to be overwritten; false where the time ends before all of it is saved.
-pub(super) fn prepare(site: &mut Site<'_, '_>, pieces: &[Piece]) -> Result<bool, Stop> {
-    if !site.may_write(pieces.iter().map(|piece| u64::from(piece.len)).sum()) {
-        return Err(Stop::Limit);
-    }
-    if !site.keeps_data() || site.seconds_left().is_infinite() {
-        return site.prepare(pieces).map(|()| true);
-    }
-    let (mut rest, mut count, mut each) = (pieces, 1, 0.0);
-    while !rest.is_empty() {
-        let (now, later) = rest.split_at(count.min(rest.len()));
-        if !site.has_time(each * now.len() as f64) {
-            return Ok(false);
-        }
-        let began = site.seconds();
-        site.prepare(now)?;
-        each = (site.seconds() - began) / now.len() as f64;
-        count = if each > 0.0 { (LOOK / each) as usize } else { pieces.len() }.max(1);
-        rest = later;
-    }
-    Ok(true)
-}
 
 /// Pieces as they were written: when each ended, in seconds since the first was submitted. What failed is not in it.
 pub(super) struct Course {

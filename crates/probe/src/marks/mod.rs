@@ -138,6 +138,7 @@ pub fn judge<'s, 't>(
     into.after_cache_mb_s = options.after_cache_mb_s;
     let ended = measure(&mut site, options, family, into);
     into.cost = site.cost_since(before);
+    into.short_of_time = site.was_short_of_time();
     judge::all(into, options, family);
     findings::draw(into);
     match ended {

@@ -3,7 +3,7 @@
 //! Specification 4.13.1.3). What is found is for information and no part of a mark: a host sees what such writes cost and
 //! not why, and a genuine card that states 5 MB/s shows 0.7 (`sandisk-su04g`), since gaps cost it more than moving does.
 
-use super::course::{Course, DEPTH, prepare};
+use super::course::{Course, DEPTH};
 use super::sequential::worst_unit;
 use super::{Cut, Family, Options};
 use crate::card::Piece;
@@ -53,7 +53,9 @@ pub(super) fn measure(
     let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
     site.phase("writing into units that are partly in use");
     let Some(half_mb_s) = half(site, cut, io, write_mb_s)? else {
-        into.left_out.push("allocation units that are partly in use: the limits were reached".to_owned());
+        into.left_out.push(
+            "allocation units that are partly in use: the limits were reached, or a write failed".to_owned(),
+        );
         return Ok(());
     };
     let measured = move_speed(write_mb_s, half_mb_s);
@@ -78,7 +80,7 @@ fn half(site: &mut Site<'_, '_>, cut: Cut, io: u32, write_mb_s: f64) -> Result<O
     // As many in flight as where the speed of writing was measured: what a reader takes for itself is in both.
     site.shape(io, DEPTH)?;
     let all = halves(site, cut, io);
-    if !prepare(site, &all)? {
+    if !site.prepare_in_time(&all)? {
         return Ok(None);
     }
     let mut course = Course::new(0);

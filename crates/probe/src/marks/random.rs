@@ -3,7 +3,7 @@
 //! the demands (reference page `flash-behaviour` 3.10).
 
 use super::Options;
-use super::course::{Course, prepare};
+use super::course::Course;
 use super::parts::decides;
 use super::sequential::worst_unit;
 use crate::card::{Piece, pieces};
@@ -67,7 +67,7 @@ pub(super) fn measure(
         area,
         depth,
         preconditioned: preconditioned && area.len <= TEST_AREA,
-        decides: area.len == TEST_AREA.min(region.len),
+        decides: area.len == TEST_AREA.min(region.len / MIB * MIB),
     };
     // From narrow to wide: what random writes leave behind in a card weighs the more, the further apart they were.
     let mut spans: Vec<Region> = options
@@ -76,7 +76,7 @@ pub(super) fn measure(
         .filter(|span| **span != TEST_AREA && **span < region.len)
         .map(|span| around(area, region, *span))
         .chain([area])
-        .chain((region.len > area.len).then_some(region))
+        .chain((region.len > TEST_AREA).then_some(region))
         .collect();
     spans.sort_by_key(|span| span.len);
     for span in spans {
@@ -124,7 +124,7 @@ fn precondition(
     site.shape(block, 2)?;
     let all: Vec<Piece> = pieces(area.start, area.start + area.len, block).collect();
     let mut course = Course::new(area.start);
-    if prepare(site, &all)? {
+    if site.prepare_in_time(&all)? {
         course.write(site, &mut all.into_iter())?;
     }
     let whole = course.bytes() == area.len;
@@ -276,7 +276,7 @@ impl Pool {
             return Ok(false);
         }
         let new: Vec<Piece> = (0..more).map(|_| page(site, task.area)).collect();
-        if task.write && !prepare(site, &new)? {
+        if task.write && !site.prepare_in_time(&new)? {
             return Ok(false);
         }
         self.pages.extend(new);

@@ -3,7 +3,7 @@
 //!
 //! A unit that is slow once is written again: a card has slow units, a host has slow moments.
 
-use super::course::{Course, DEPTH, prepare};
+use super::course::{Course, DEPTH};
 use super::{Cut, Family, Options};
 use crate::card::{Piece, pieces};
 use crate::site::Site;
@@ -131,7 +131,12 @@ fn pass(
         let took = take(&mut found, &course, cut);
         seconds += took;
         if took == 0.0 {
-            into.left_out.push("an allocation unit that could not be written or saved".to_owned());
+            match site.has_time(0.0) {
+                true => {
+                    into.left_out.push("an allocation unit that could not be written or saved".to_owned())
+                }
+                false => left_out(into, io, found.bytes, total),
+            }
             break;
         }
         if let Some(small) = &mut small {
@@ -167,7 +172,7 @@ fn stretch(
     small: Option<&mut Small>,
 ) -> Result<Option<Course>, Stop> {
     site.shape(LARGE.max(io), DEPTH)?;
-    if !prepare(site, &pieces(start, start + len, LARGE).collect::<Vec<_>>())? {
+    if !site.prepare_in_time(&pieces(start, start + len, LARGE).collect::<Vec<_>>())? {
         return Ok(None);
     }
     site.shape(io, DEPTH)?;
@@ -300,7 +305,7 @@ impl Small {
     fn rounds(&mut self, site: &mut Site<'_, '_>, count: u32) -> Result<(), Stop> {
         site.shape(16384, 1)?;
         if !self.ready {
-            self.ready = prepare(site, &self.places)?;
+            self.ready = site.prepare_in_time(&self.places)?;
         }
         for _ in 0..count {
             if !self.ready || !site.has_time(self.times.last().copied().unwrap_or(0.0)) {

@@ -4,12 +4,16 @@ use super::course::Record;
 use super::figures::{findings_of_health, no_answer, read_latency, recovery, stalls, used_up};
 use super::phases::{main_slices, round_s};
 use super::{LARGEST_CACHE, Options};
+use cardscope_analysis::quantile::median;
 use cardscope_analysis::series::experiment::Experiment;
 use cardscope_analysis::series::{self, Causes, Known, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::sustain::{
     Event, EventKind, Interference, Level, Measured, SteadyState, ThermalStep, Throttling, Work,
 };
+
+/// Slices of a second.
+const SECOND: usize = 4;
 
 /// At most so sure is what a pause should have changed and did not: 30 s may be too short for a card to cool down or to
 /// empty its cache.
@@ -38,7 +42,7 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
     into.steady_state = series::steady(main.1, round_s(options)).map(steady_state);
     events.extend(steady_event(main.1, round_s(options)));
     cache(&of_writes, &write, options, into);
-    if let Some(experiment) = full_from_the_start(&record, &of_writes) {
+    if let Some(experiment) = full_from_the_start(&record, &of_writes, &write) {
         full(experiment, into);
     }
     into.recovery = recovery(&record, &of_writes);
@@ -94,10 +98,13 @@ fn weigh(found: &mut Causes, named: &[Named]) {
     }
 }
 
-/// The pause, where it made writes faster than any before it: a cache that was full when the run began shows no end.
-fn full_from_the_start<'a>(record: &'a Record, found: &Causes) -> Option<&'a Experiment> {
-    let alone = found.cache_ends.is_empty() && found.recoveries.is_empty() && found.interference.is_none();
-    record.experiment.as_ref().filter(|e| alone && e.named().contains(&Named::CacheEnd))
+/// The pause, where it made writes faster than any second before it: a cache that was full when the run began shows no
+/// end. What is fast for less than a second after each rest is no cache to speak of.
+fn full_from_the_start<'a>(record: &'a Record, found: &Causes, slices: &[Slice]) -> Option<&'a Experiment> {
+    let alone = found.named().is_empty() && found.recoveries.is_empty();
+    let speeds: Vec<f64> = slices.iter().map(Slice::speed).collect();
+    let fastest = speeds.windows(SECOND).filter_map(median).fold(0.0, f64::max);
+    record.experiment.as_ref().filter(|e| alone && e.named() == [Named::CacheEnd] && e.writes_beat(fastest))
 }
 
 fn full(experiment: &Experiment, into: &mut Measured) {

@@ -80,10 +80,10 @@ impl Visit<'_> {
         };
         self.found(measured.findings.iter().cloned());
         let reason = left_out(&measured.left_out);
-        let missing = reason.is_some();
+        let short = measured.short_of_time;
         self.report.marks = Some(measured);
         self.done("marks", began, reason);
-        if missing {
+        if short {
             self.wants_time();
         }
         failure.map_or(Ok(()), Err)

@@ -128,8 +128,9 @@ pub fn sustain(
     let failure = match keeping.finish() {
         Ok(recording) => recording.close(&mut report, |report| &mut report.error, failure),
         Err(broken) => {
-            report.error.get_or_insert_with(|| broken.to_string());
-            Some(failure.unwrap_or(broken))
+            let failure = failure.unwrap_or(broken);
+            report.error = Some(failure.to_string());
+            Some(failure)
         }
     };
     Ok(Outcome { report, failure })

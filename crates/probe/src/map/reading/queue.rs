@@ -58,7 +58,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     site.phase("queue of reads");
     let (before, end) = (site.spent(), End::of_patience(site, visits as f64 * visit_s));
     let Some(single) = single(site, span, end)? else {
-        into.queue_depth_effective = Property::not_tested("no read succeeded");
+        into.queue_depth_effective = Property::not_tested(end.reason(site).unwrap_or("no read succeeded"));
         return Ok(());
     };
     let rates = rates(site, span, visits, single, end)?;

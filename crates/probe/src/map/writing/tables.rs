@@ -112,7 +112,9 @@ fn row(
     places: Vec<(u64, u64)>,
 ) -> Result<Option<Vec<f64>>, Stop> {
     let pieces: Vec<Piece> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
-    bench.site.prepare(&pieces)?;
+    if !bench.site.prepare_in_time(&pieces)? {
+        return Ok(None);
+    }
     let mut sums = vec![(0.0, 0u32); columns as usize];
     for (column, at) in places {
         let mut seconds = 0.0;

@@ -167,7 +167,9 @@ impl Course {
         let bytes = self.chunk_bytes();
         let from = self.start + self.at % self.len;
         let write: Vec<Piece> = pieces(from, from + bytes, WRITE).collect();
-        bench.site.prepare(&write)?;
+        if !bench.site.prepare_in_time(&write)? {
+            return Ok(None);
+        }
         let mut chunk = Chunk { bytes: 0.0, seconds: 0.0 };
         for piece in write {
             if !bench.site.has_time(0.0) {
