@@ -1,7 +1,7 @@
 //! Every published figure that an archetype must reproduce, beside what the model gives, as rows of a page.
 //!
 //! The quick groups are held against the page on every run; long sessions run in a short form. The page is written by
-//! `UPDATE_DOCS=1 cargo test --release -p cardscope-simulator --test fidelity -- --ignored`.
+//! `UPDATE_DOCS=1 cargo test --profile long -p cardscope-simulator --test fidelity -- --ignored`.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
