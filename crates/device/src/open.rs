@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{Getter, opcode};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// `BLKGETSIZE64` (linux/fs.h): the size in bytes as 64 bits, though the header declares `size_t`.
 const BLKGETSIZE64: rustix::ioctl::Opcode = opcode::read::<usize>(0x12, 114);
@@ -28,6 +28,10 @@ const BLKGETDISKSEQ: rustix::ioctl::Opcode = opcode::read::<u64>(0x12, 128);
 /// A look by `cardscope list` or a partition scan holds a device for a moment only: try again this often.
 const BUSY_RETRIES: u32 = 3;
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// A process that was killed holds its device until the kernel has ended its I/O, when it is no process any more: a
+/// device that nobody holds is waited for so long.
+const RELEASE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a device is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,10 +196,11 @@ fn sequence_of(fd: impl AsFd) -> Option<u64> {
 }
 
 fn open_patiently(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let mut tries = 0;
+    let (mut tries, began) = (0, Instant::now());
+    let nobody = || began.elapsed() < RELEASE_PATIENCE && openers(path).is_empty();
     loop {
         match rustix::fs::open(path, flags, Mode::empty()) {
-            Err(Errno::BUSY) if tries < BUSY_RETRIES => {
+            Err(Errno::BUSY) if tries < BUSY_RETRIES || nobody() => {
                 tries += 1;
                 std::thread::sleep(BUSY_PAUSE);
             }

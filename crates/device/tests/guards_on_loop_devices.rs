@@ -12,6 +12,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use support::{Loop, Mounted, Program, Swap, run};
 
 fn guard(device: &str) -> Result<cardscope_device::guard::Clearance, Refusal> {
@@ -161,6 +162,21 @@ fn a_card_opened_exclusively_by_another_program_is_refused_and_the_program_named
     assert!(error.to_string().contains("used exclusively by another program (python3, process"), "{error}");
     drop(other);
     assert!(guard(&card.path).is_ok());
+}
+
+/// A process that was killed holds its card until its last I/O has ended, and is named nowhere any more. This process,
+/// which is none to itself, stands for it.
+#[test]
+fn a_card_that_nobody_is_seen_to_hold_is_waited_for() {
+    let card = Loop::of_mib(8);
+    let held = open_device(Path::new(&card.path), Access::Read).unwrap();
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(500));
+        drop(held);
+    });
+    let opened = open_device(Path::new(&card.path), Access::Read);
+    assert!(opened.is_ok(), "{opened:?}");
+    release.join().unwrap();
 }
 
 #[test]
