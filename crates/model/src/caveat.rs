@@ -83,3 +83,12 @@ pub enum Caveat {
         text: String,
     },
 }
+
+/// Adds the doubts that are not there yet.
+pub fn add(into: &mut Vec<Caveat>, more: impl IntoIterator<Item = Caveat>) {
+    for caveat in more {
+        if !into.contains(&caveat) {
+            into.push(caveat);
+        }
+    }
+}

@@ -17,7 +17,7 @@ const SHARE: f64 = 0.5;
 /// If the card is gone or the user stopped it.
 pub(crate) fn fill(site: &mut Site<'_, '_>, start: u64, len: u64) -> Result<Option<String>, Stop> {
     if !site.may_write(len) {
-        return Ok(unwritten("less may be written than it takes"));
+        return Ok(Some(unwritten("less may be written than it takes")));
     }
     site.phase("writing the test file");
     site.shape(WRITE, 1)?;
@@ -27,11 +27,11 @@ pub(crate) fn fill(site: &mut Site<'_, '_>, start: u64, len: u64) -> Result<Opti
         let (done, spent) = ((piece.offset - start) as f64, site.seconds() - began);
         let rest = if done > 0.0 { spent / done * (end - piece.offset) as f64 } else { 0.0 };
         if spent + rest > most || !site.has_time(rest) {
-            return Ok(unwritten("the time given was too short to write it"));
+            return Ok(Some(unwritten("the time given was too short to write it")));
         }
         site.prepare(&[piece])?;
         if site.write(piece)?.is_none() {
-            return Ok(unwritten("writing it failed"));
+            return Ok(Some(unwritten("writing it failed")));
         }
     }
     site.flush()?;
@@ -39,6 +39,6 @@ pub(crate) fn fill(site: &mut Site<'_, '_>, start: u64, len: u64) -> Result<Opti
 }
 
 /// Why reads of a file are not timed.
-pub(crate) fn unwritten(why: &str) -> Option<String> {
-    Some(format!("reads of a file that was never written do not reach the card; {why}"))
+pub(crate) fn unwritten(why: &str) -> String {
+    format!("reads of a file that was never written do not reach the card; {why}")
 }

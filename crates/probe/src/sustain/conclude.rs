@@ -66,7 +66,7 @@ fn settle_doubt(found: &mut Causes, named: &[Named], events: &mut Vec<Event>, re
     }
     let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
     let says = match named {
-        [] => "nothing: a pause made neither reads nor writes faster",
+        [] => "nothing: a pause made the card no faster",
         [Named::Throttling] => "heat: reads are faster after a pause",
         [Named::CacheEnd] => "a cache: writes are faster after a pause, reads are not",
         _ => "both: reads and writes are faster after a pause",

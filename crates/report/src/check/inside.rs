@@ -50,8 +50,6 @@ pub(super) fn jobs(report: &CheckReport) -> Option<Part> {
     part("What it is good for", vec![Body::Facts(jobs.into_iter().map(line).collect())])
 }
 
-const NOT_MEASURED: &str = "not measured";
-
 fn line(job: &JobScore) -> (String, String) {
     let fit = match job.fit {
         Fit::Unfit => "unfit",
@@ -60,17 +58,12 @@ fn line(job: &JobScore) -> (String, String) {
         Fit::Good => "good",
         Fit::Unknown => "not known",
     };
-    let means = match (job.missed.first(), job.meaning.is_empty()) {
-        (Some(missed), _) => missed.clone(),
-        (None, true) => format!("{NOT_MEASURED}: {}", job.missing.join(", ")),
-        (None, false) => job.meaning.join("; "),
-    };
-    let lacking = match job.missing.is_empty() || means.starts_with(NOT_MEASURED) {
-        true => String::new(),
-        false => format!("; {NOT_MEASURED}: {}", job.missing.join(", ")),
-    };
+    let mut means = job.missed.first().map_or_else(|| job.meaning.clone(), |missed| vec![missed.clone()]);
+    if !job.missing.is_empty() {
+        means.push(format!("not measured: {}", job.missing.join(", ")));
+    }
     let score = job.score.map(|s| format!(", {s:.0} of 100")).unwrap_or_default();
-    fact(&job.job, format!("{fit}{score}: {means}{lacking}"))
+    fact(&job.job, format!("{fit}{score}: {}", means.join("; ")))
 }
 
 pub(super) fn long_run(report: &CheckReport) -> Option<Part> {

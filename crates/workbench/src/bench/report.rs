@@ -6,7 +6,7 @@ use cardscope_analysis::anomaly::{self, Session, Sized};
 use cardscope_analysis::{ceiling, estimate};
 use cardscope_engine::overhead;
 use cardscope_model::aggregate;
-use cardscope_model::caveat::Caveat;
+use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::recipe::{Recipe, Span};
 use cardscope_model::result::{BenchReport, Precision, Sample, TestResult};
 use cardscope_model::units::BinarySize;
@@ -70,11 +70,7 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, opened: &Opened)
     let odd = anomaly::findings(&session);
     report.findings.extend(odd);
     report.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
-    for caveat in opened.target.caveats() {
-        if !report.caveats.contains(&caveat) {
-            report.caveats.push(caveat);
-        }
-    }
+    caveat::add(&mut report.caveats, opened.target.caveats());
 }
 
 /// The tests with the size of the stretch that each went over.

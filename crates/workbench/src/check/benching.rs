@@ -1,6 +1,6 @@
 //! The part that measures speed: a short recipe over an area that is saved first and put back.
 
-use super::visit::Visit;
+use super::visit::{Visit, in_a_line};
 use crate::bench::saved::{self, Pass};
 use crate::error::Failure;
 use crate::event::{Event, Listener};
@@ -67,7 +67,9 @@ impl Visit<'_> {
             }
             None => None,
         };
-        let reasons: Vec<String> = reason.into_iter().chain(lacking(&measured.not_measured)).collect();
+        let lacks = |n: &NotMeasured| format!("{} {} was not measured: {}", n.test, n.op, n.reason);
+        let lacking: Vec<String> = measured.not_measured.iter().map(lacks).collect();
+        let reasons: Vec<String> = reason.into_iter().chain(in_a_line(&lacking)).collect();
         let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let odd = self.odd(&measured.results, seed);
         self.report.findings.extend(odd);
@@ -132,14 +134,4 @@ impl Visit<'_> {
         let back = self.put_back(journal, measured.stop.as_ref(), listener).err();
         Ok((measured, back))
     }
-}
-
-/// Tests without a figure, in a line; the document has all of them.
-fn lacking(not_measured: &[NotMeasured]) -> Option<String> {
-    let first = not_measured.first()?;
-    let others = match not_measured.len() - 1 {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    Some(format!("{} {} was not measured: {}{others}", first.test, first.op, first.reason))
 }

@@ -1,7 +1,7 @@
 //! The part that judges marks: those that the card or its label claims, and the highest it would meet.
 
 use super::jobs::figures;
-use super::visit::Visit;
+use super::visit::{Visit, in_a_line};
 use crate::error::Failure;
 use crate::event::Listener;
 use crate::journal::Journal;
@@ -79,7 +79,7 @@ impl Visit<'_> {
             ended => ended.err(),
         };
         self.found(measured.findings.iter().cloned());
-        let reason = left_out(&measured.left_out);
+        let reason = in_a_line(&measured.left_out);
         let short = measured.short_of_time;
         self.report.marks = Some(measured);
         self.done("marks", began, reason);
@@ -197,15 +197,6 @@ fn with_map(options: Options, map: &Measured) -> Options {
     };
     let behind = map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured());
     Options { unit, unit_from, after_cache_mb_s: behind, ..options }
-}
-
-/// What was left out, in a line; the document has all of it.
-fn left_out(what: &[String]) -> Option<String> {
-    let first = what.first()?;
-    Some(match what.len() {
-        1 => first.clone(),
-        more => format!("{first}, and {} more", more - 1),
-    })
 }
 
 #[cfg(test)]

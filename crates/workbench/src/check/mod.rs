@@ -15,6 +15,7 @@ use crate::consent::{Consent, DataKept};
 use crate::error::Failure;
 use crate::event::Listener;
 use crate::kept;
+use crate::map::NOTHING_TO_READ;
 use crate::opening;
 use crate::recording::Recording;
 use cardscope_engine::interrupt::Interrupt;
@@ -81,9 +82,7 @@ pub fn check(
         ));
     }
     if request.read_only && Path::new(&request.target).is_dir() {
-        return Err(Failure::refused(
-            "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out",
-        ));
+        return Err(Failure::refused(NOTHING_TO_READ));
     }
     let mut kept = DataKept;
     let consent = if request.erase { consent } else { &mut kept };

@@ -9,6 +9,7 @@ use crate::opening::Opened;
 use crate::recording::Recording;
 use crate::troubles;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::caveat;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
 use cardscope_model::units::seconds;
@@ -91,11 +92,7 @@ impl<'a> Visit<'a> {
         let now = self.now();
         self.report.seconds = self.budget.spent(now);
         self.report.io_path = self.opened.target.info().io_path.to_owned();
-        for caveat in self.opened.target.caveats() {
-            if !self.report.caveats.contains(&caveat) {
-                self.report.caveats.push(caveat);
-            }
-        }
+        caveat::add(&mut self.report.caveats, self.opened.target.caveats());
         self.judge_jobs();
         self.report.next = next::next(&self.report, self.request, self.directory);
         self.report
@@ -165,4 +162,13 @@ impl<'a> Visit<'a> {
             _ => None,
         }
     }
+}
+
+/// What was left out, in a line; the document has all of it.
+pub(super) fn in_a_line(what: &[String]) -> Option<String> {
+    let first = what.first()?;
+    Some(match what.len() {
+        1 => first.clone(),
+        more => format!("{first}, and {} more", more - 1),
+    })
 }

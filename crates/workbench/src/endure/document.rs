@@ -2,6 +2,7 @@
 
 use super::Request;
 use crate::opening::Opened;
+use cardscope_model::caveat;
 use cardscope_model::endure::EndureReport;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Capacity;
@@ -105,11 +106,7 @@ pub(super) fn round_line(report: &EndureReport) -> String {
 pub(super) fn conclude(report: &mut EndureReport, opened: &Opened) {
     sum_up(report);
     report.io_path = opened.target.info().io_path.to_owned();
-    for caveat in opened.target.caveats() {
-        if !report.caveats.contains(&caveat) {
-            report.caveats.push(caveat);
-        }
-    }
+    caveat::add(&mut report.caveats, opened.target.caveats());
     if let Some(first) = report.milestones.first() {
         let text = format!(
             "the first sector was lost in round {}, after {}",

@@ -7,6 +7,7 @@ use cardscope_device::block::BlockDevice;
 use cardscope_device::system::System;
 use cardscope_model::card_map::advice::{Facts, Place};
 use cardscope_model::card_map::{Advice, MapReport, Measured};
+use cardscope_model::caveat;
 use cardscope_probe::card::{Card, Tally};
 use std::path::Path;
 
@@ -76,10 +77,6 @@ fn place(target: &str) -> Place {
 /// What is true of it now that it ended.
 pub(super) fn conclude(report: &mut MapReport, opened: &Opened) {
     report.io_path = opened.target.info().io_path.to_owned();
-    for caveat in opened.target.caveats() {
-        if !report.caveats.contains(&caveat) {
-            report.caveats.push(caveat);
-        }
-    }
+    caveat::add(&mut report.caveats, opened.target.caveats());
     report.findings.extend(troubles::finding(&report.troubles, "while it was looked into"));
 }

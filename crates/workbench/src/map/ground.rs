@@ -13,6 +13,9 @@ use cardscope_probe::map::Options;
 use cardscope_probe::site::Limits;
 use std::path::Path;
 
+/// Why a directory is not looked at without writing.
+pub(crate) const NOTHING_TO_READ: &str = "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out";
+
 /// Below this there is nothing that timing could tell apart.
 const SMALLEST: u64 = MIB;
 
@@ -65,10 +68,7 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
             request.fat && request.region.is_some(),
             "--fat writes to the start of the card, which is saved and put back: leave --region out",
         ),
-        (
-            directory && request.read_only,
-            "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out",
-        ),
+        (directory && request.read_only, NOTHING_TO_READ),
         (
             directory && frees,
             "in a directory only a file of the test's own is written to: leave out --erase and --region, or name the card's device (`cardscope list`)",

@@ -21,6 +21,8 @@ use cardscope_model::card_map::MapReport;
 use cardscope_model::card_map::advice::{Facts, advise};
 use cardscope_model::card_map::profile::profile;
 use cardscope_model::condition::Condition;
+pub(crate) use ground::NOTHING_TO_READ;
+
 use ground::Ground;
 use run::Run;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use super::Request;
 use crate::opening::Opened;
 use crate::troubles;
-use cardscope_model::caveat::Caveat;
+use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::sustain::{Measured, SustainReport, Work};
 use cardscope_probe::card::Card;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL};
@@ -72,13 +72,8 @@ pub(super) fn conclude(report: &mut SustainReport, opened: &Opened, thermometers
             "no command that the card answers without its flash could be timed: somebody else on the bus cannot be told from the card's own heat".to_owned(),
         );
     }
-    report.caveats.extend(opened.target.caveats());
-    for text in doubts {
-        let doubt = Caveat::Other { text };
-        if !report.caveats.contains(&doubt) {
-            report.caveats.push(doubt);
-        }
-    }
+    caveat::add(&mut report.caveats, opened.target.caveats());
+    caveat::add(&mut report.caveats, doubts.into_iter().map(|text| Caveat::Other { text }));
     let found = super::findings(&report.measured, &report.troubles, &report.condition, report.bytes_written);
     report.findings.extend(found);
 }

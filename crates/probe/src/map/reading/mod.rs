@@ -74,7 +74,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Mea
 fn written(site: &mut Site<'_, '_>, span: Span, options: &Options) -> Result<Option<String>, Stop> {
     match (options.card_addresses, options.writes) {
         (true, _) => Ok(None),
-        (false, false) => Ok(unwritten("only reading was asked for")),
+        (false, false) => Ok(Some(unwritten("only reading was asked for"))),
         (false, true) => fill(site, span.start, span.len),
     }
 }

@@ -8,7 +8,7 @@ use crate::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::RealOptions;
 use cardscope_engine::target::Target;
-use cardscope_model::caveat::Caveat;
+use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{FileResult, Trouble};
 use std::time::{Duration, Instant};
@@ -123,11 +123,7 @@ impl<'a> Session<'a> {
     /// Takes over what a file's target says of how its I/O went.
     pub(super) fn heard(&mut self, target: &dyn Target) {
         self.io_path = target.info().io_path.to_owned();
-        for caveat in target.caveats() {
-            if !self.caveats.contains(&caveat) {
-                self.caveats.push(caveat);
-            }
-        }
+        caveat::add(&mut self.caveats, target.caveats());
     }
 
     pub(super) fn troubles(&mut self, troubles: impl IntoIterator<Item = Trouble>) {

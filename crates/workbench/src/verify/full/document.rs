@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::opening::Opened;
-use cardscope_model::caveat::Caveat;
+use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{Trouble, Verdict, VerifyReport};
@@ -37,11 +37,7 @@ pub(super) fn fill(report: &mut VerifyReport, found: &Findings, counts: &Counts,
     report.seconds = counts.seconds;
     report.troubles = counts.troubles.iter().take(MOST_TROUBLES).cloned().collect();
     report.io_path = opened.target.info().io_path.to_owned();
-    for caveat in opened.target.caveats() {
-        if !report.caveats.contains(&caveat) {
-            report.caveats.push(caveat);
-        }
-    }
+    caveat::add(&mut report.caveats, opened.target.caveats());
     let remark = |text: &String| Caveat::Other { text: text.clone() };
     report.caveats.extend(found.remarks.iter().map(remark));
     report.findings.extend(findings(report.verdict, found, counts));
