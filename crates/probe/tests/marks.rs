@@ -3,23 +3,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use cardscope_engine::content::{Content, Match};
+mod watched;
+
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
+use cardscope_engine::target::{Direction, Region};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::judged_mark::{MarksMeasured, Outcome, RandomRate};
 use cardscope_model::mark::Mark;
-use cardscope_model::units::{MIB, Nanos};
+use cardscope_model::units::MIB;
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::{KeepError, Keeper, Kept};
 use cardscope_probe::marks::{Options, judge};
-use cardscope_probe::ranges::Ranges;
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
 use cardscope_probe::watch::Nobody;
 use cardscope_simulator::archetype::{Archetype, FakeKind, Write};
 use cardscope_simulator::{SimTarget, identity, target_spec};
 use std::time::Duration;
+use watched::{MINUTE, Watched, Which};
 
 /// A simulated card under `marks`; without a keeper its content is given up.
 fn judged_with(
@@ -52,92 +53,6 @@ fn watched(
     judge(&mut card, saving, &options, &mut Nobody, &mut found).unwrap();
     drop(card);
     (found, target)
-}
-
-/// A card that notes where it is read and written, and takes a minute for some I/Os.
-struct Watched {
-    card: SimTarget,
-    written: Ranges,
-    lowest_write: u64,
-    reads_of_what_was_never_written: u64,
-    ios: u64,
-    /// From which I/O on, and which of them, it stalls.
-    stalls: Option<(u64, Which)>,
-}
-
-type Which = fn(Direction) -> bool;
-
-/// A stall.
-const MINUTE: Duration = Duration::from_secs(60);
-
-impl Watched {
-    fn new(card: SimTarget) -> Watched {
-        Watched {
-            card,
-            written: Ranges::default(),
-            lowest_write: u64::MAX,
-            reads_of_what_was_never_written: 0,
-            ios: 0,
-            stalls: None,
-        }
-    }
-}
-
-impl Target for Watched {
-    fn info(&self) -> &TargetInfo {
-        self.card.info()
-    }
-    fn now(&mut self) -> Nanos {
-        self.card.now()
-    }
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.card.plan(plan)
-    }
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
-        let end = io.offset + u64::from(io.len);
-        match io.direction {
-            Direction::Write => {
-                self.lowest_write = self.lowest_write.min(io.offset);
-                self.written.add(io.offset, end);
-            }
-            Direction::Read => {
-                let known = self.written.contains(io.offset, end);
-                self.reads_of_what_was_never_written += u64::from(!known);
-            }
-        }
-        self.ios += 1;
-        if self.stalls.is_some_and(|(from, which)| self.ios > from && which(io.direction)) {
-            self.card.idle(MINUTE);
-        }
-        self.card.submit(io)
-    }
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
-        self.card.complete(at_least, done)
-    }
-    fn flush(&mut self) -> Result<(), TargetError> {
-        self.card.flush()
-    }
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
-        self.card.discard(range)
-    }
-    fn idle(&mut self, time: Duration) {
-        self.card.idle(time);
-    }
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
-        self.card.area(bytes)
-    }
-    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
-        self.card.ping()
-    }
-    fn reopen(&mut self) -> Result<(), TargetError> {
-        self.card.reopen()
-    }
-    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.card.buffer(slot)
-    }
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
-        self.card.compare(slot, expected)
-    }
 }
 
 fn judged(name: &str) -> MarksMeasured {
