@@ -27,6 +27,11 @@ need_packages() {
     as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
 }
 
+# need_postgresql: Debian keeps its programs out of the path, one folder a version.
+need_postgresql() {
+    ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need_packages initdb:postgresql
+}
+
 # need_rust: cargo, with the toolchain that rust-toolchain.toml names (rustup fetches that by itself).
 need_rust() {
     [ -f "$HOME/.cargo/env" ] && . "$HOME/.cargo/env"

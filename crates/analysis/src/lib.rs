@@ -9,6 +9,7 @@ pub mod bend;
 pub mod bootstrap;
 pub mod boundary;
 pub mod ceiling;
+pub mod comparing;
 pub mod drop;
 pub mod estimate;
 pub mod levels;

@@ -34,8 +34,16 @@ pub(crate) fn document(
 }
 
 fn print(body: &str) -> Result<(), Failure> {
+    bytes(format!("{}\n", body.trim_end()).as_bytes())
+}
+
+/// Writes bytes to stdout as they are.
+///
+/// # Errors
+/// If stdout cannot be written.
+pub(crate) fn bytes(body: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    let written = writeln!(out, "{}", body.trim_end()).and_then(|()| out.flush());
+    let written = out.write_all(body).and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::io(format!("stdout cannot be written: {error}")))

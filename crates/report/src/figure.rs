@@ -1,9 +1,17 @@
-//! Numbers as people read them: as many digits as mean something, and a unit that fits.
+//! Numbers as people read them: as many digits as mean something, and a unit that fits. What is no number is a dash.
+
+/// What stands where there is no number.
+pub const NONE: &str = "–";
+
+/// More than this is written with a power of ten: no card is near it, and its digits would fill the page.
+const LARGE: f64 = 1e9;
 
 /// A speed in MB/s: three significant digits below 100, one decimal above.
 #[must_use]
 pub fn speed(mb_s: f64) -> String {
     match mb_s.abs() {
+        v if v.is_nan() || v.is_infinite() => NONE.to_owned(),
+        v if v >= LARGE => format!("{mb_s:.3e}"),
         v if v >= 99.95 => format!("{mb_s:.1}"),
         v if v >= 9.995 => format!("{mb_s:.2}"),
         _ => format!("{mb_s:.3}"),
@@ -13,13 +21,18 @@ pub fn speed(mb_s: f64) -> String {
 /// A rate per second: whole numbers from 100 up, one decimal below.
 #[must_use]
 pub fn rate(per_s: f64) -> String {
-    if per_s >= 100.0 { format!("{per_s:.0}") } else { format!("{per_s:.1}") }
+    match per_s {
+        v if !v.is_finite() => NONE.to_owned(),
+        v if v >= 100.0 => format!("{v:.0}"),
+        v => format!("{v:.1}"),
+    }
 }
 
 /// A time given in microseconds, in the unit that fits.
 #[must_use]
 pub fn time_us(us: f64) -> String {
     match us {
+        v if !v.is_finite() => NONE.to_owned(),
         v if v >= 1e6 => format!("{:.2} s", v / 1e6),
         v if v >= 1e3 => format!("{:.2} ms", v / 1e3),
         v => format!("{v:.1} µs"),
@@ -31,10 +44,37 @@ pub fn time_us(us: f64) -> String {
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
+        _ if !seconds.is_finite() => NONE.to_owned(),
         s if s >= 3600 => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
         s if s >= 60 => format!("{} min {:02} s", s / 60, s % 60),
         _ => format!("{seconds:.1} s"),
     }
+}
+
+/// A number as a tool printed it: its own digits, of means of such numbers at most three decimals.
+#[must_use]
+pub fn printed(value: f64) -> String {
+    match value {
+        v if !v.is_finite() => NONE.to_owned(),
+        v if v.abs() >= LARGE => format!("{v:.3e}"),
+        v => {
+            let text = format!("{v:.3}");
+            let short = text.trim_end_matches('0').trim_end_matches('.');
+            if short == "-0" { "0".to_owned() } else { short.to_owned() }
+        }
+    }
+}
+
+/// Its two ends, written alike: `310 … 498`.
+#[must_use]
+pub fn interval([low, high]: [f64; 2], write: impl Fn(f64) -> String) -> String {
+    format!("{} … {}", write(low), write(high))
+}
+
+/// A count with its noun: `1 run`, `3 runs`.
+#[must_use]
+pub fn count(n: u32, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 #[cfg(test)]
@@ -46,5 +86,14 @@ mod tests {
         assert_eq!([speed(1.2345), speed(20.4), speed(834.2)], ["1.234", "20.40", "834.2"]);
         assert_eq!([time_us(47.2), time_us(1335.9), time_us(2.5e6)], ["47.2 µs", "1.34 ms", "2.50 s"]);
         assert_eq!([duration(4.2), duration(185.0), duration(3720.0)], ["4.2 s", "3 min 05 s", "1 h 02 min"]);
+        assert_eq!([printed(404.0), printed(4.7), printed(1.0 / 3.0)], ["404", "4.7", "0.333"]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_a_dash_and_what_is_absurd_stays_short() {
+        for write in [speed, rate, time_us, duration, printed] {
+            assert_eq!([write(f64::NAN), write(f64::INFINITY), write(f64::NEG_INFINITY)], [NONE; 3]);
+        }
+        assert!(speed(1e300).len() < 12 && printed(-1e300).len() < 12);
     }
 }

@@ -1,12 +1,14 @@
-//! Results as people read them. Text tables for now; every number carries its unit, in its column's head if not
-//! beside it.
+//! Results as people read them: on a terminal, as pages, tables, pictures and in the layouts of others. Every number
+//! carries its unit, in its column's head if not beside it.
 //!
 //! Nothing here queries or measures: it gets finished documents and lays them out.
 #![forbid(unsafe_code)]
 
 pub mod bench;
 pub mod card_map;
+pub mod chart;
 pub mod check;
+pub mod comparison;
 pub mod doctor;
 pub mod endure;
 pub mod figure;
@@ -15,12 +17,20 @@ pub mod fit;
 pub mod format;
 pub mod h2testw;
 pub mod identity;
+pub mod import;
 pub mod map;
 pub mod marks;
+mod markup;
 pub mod observe;
 pub mod plot;
+pub mod png;
+pub mod publication;
+pub mod ranking;
 pub mod restore;
 pub mod sustain;
 pub mod svg;
 pub mod table;
 pub mod verify;
+
+#[cfg(test)]
+mod sample;

@@ -45,7 +45,7 @@ pub fn text(report: &SustainReport) -> String {
 }
 
 /// What there is to say in one line.
-fn headline(report: &SustainReport) -> String {
+pub(crate) fn headline(report: &SustainReport) -> String {
     let measured = &report.measured;
     let mut causes = Vec::new();
     let gave_up =

@@ -1,4 +1,5 @@
-//! Plain text tables: the first column to the left, all others to the right, as wide as their widest cell.
+//! Plain text tables: the first column and those of words to the left, all others to the right, as wide as their
+//! widest cell.
 
 use std::fmt;
 
@@ -7,12 +8,26 @@ use std::fmt;
 pub struct Table {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
+    left: Vec<usize>,
 }
 
 impl Table {
     /// A table with these column heads.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
-        Table { head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        Table { head: head.into_iter().map(Into::into).collect(), rows: Vec::new(), left: vec![0] }
+    }
+
+    /// Columns of words, which begin at the left.
+    #[must_use]
+    pub fn to_the_left(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
+        self.left.extend(columns);
+        self
+    }
+
+    /// Whether a column's cells begin at the left.
+    #[must_use]
+    pub fn is_to_the_left(&self, column: usize) -> bool {
+        self.left.contains(&column)
     }
 
     /// Adds a row; missing cells stay blank.
@@ -36,6 +51,8 @@ impl Table {
     pub fn drop_blank_columns(&mut self) {
         let filled = |c: usize| self.rows.iter().any(|r| r.get(c).is_some_and(|cell| !cell.is_empty()));
         let keep: Vec<bool> = (0..self.head.len()).map(|c| c == 0 || filled(c)).collect();
+        let moved = |c: &usize| (0..*c).filter(|before| keep[*before]).count();
+        self.left = self.left.iter().filter(|c| keep.get(**c) == Some(&true)).map(moved).collect();
         for line in std::iter::once(&mut self.head).chain(&mut self.rows) {
             let mut column = 0;
             line.retain(|_| {
@@ -54,9 +71,10 @@ impl Table {
         let mut text = String::new();
         for (column, cell) in cells.iter().enumerate() {
             let width = self.width(column);
-            match column {
-                0 => text.push_str(&format!("{cell:<width$}")),
-                _ => text.push_str(&format!("  {cell:>width$}")),
+            let gap = if column == 0 { "" } else { "  " };
+            match self.is_to_the_left(column) {
+                true => text.push_str(&format!("{gap}{cell:<width$}")),
+                false => text.push_str(&format!("{gap}{cell:>width$}")),
             }
         }
         writeln!(f, "{}", text.trim_end())

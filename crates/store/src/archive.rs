@@ -1,13 +1,13 @@
 //! The archive as its users see it: blocking calls, one error type.
 
+use crate::connection::{Connection, Outcome};
+use crate::firmness::Firmness;
+use crate::postgres::Address;
 use crate::record::{
     EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredSession,
 };
-use crate::sqlite::Firmness;
-use crate::{ArchiveError, place, read, sqlite, write};
+use crate::{ArchiveError, place, postgres, read, sqlite, write};
 use cardscope_model::result::{BenchReport, Run};
-use sqlx::Connection;
-use sqlx::sqlite::SqliteConnection;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 
@@ -20,7 +20,9 @@ pub struct Archive {
     path: PathBuf,
     firmness: Firmness,
     /// Before the runtime, so that it is gone when the runtime goes. `None` only while dropping.
-    connection: Option<SqliteConnection>,
+    connection: Option<Connection>,
+    /// The server, where it is not a file.
+    server: Option<Address>,
     runtime: Runtime,
 }
 
@@ -34,23 +36,30 @@ impl Archive {
         place::default_path()
     }
 
-    /// Opens the archive, and makes it with its folder where there is none.
+    /// Opens the archive: a file, or a database of a PostgreSQL server by its address (`postgres://user@host/name`).
+    /// A file is made with its folder where there is none; a database has to be there.
     ///
     /// # Errors
-    /// If the system refuses, the disk is full, or what lies there is no archive, a damaged one, or one of a newer
-    /// Cardscope; nothing is changed then.
+    /// If the system refuses, the disk is full, the server cannot be reached, or what lies there is no archive, a
+    /// damaged one, or one of a newer Cardscope; nothing is changed then.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
-        let path = path.as_ref().to_owned();
-        let found = place::look(&path)?;
+        let server = Address::of(path.as_ref());
+        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), Address::shown);
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
+            .enable_all()
             .build()
             .map_err(|e| ArchiveError::Failed { path: path.clone(), reason: e.to_string() })?;
-        let connection = runtime.block_on(sqlite::open(&path, found))?;
-        Ok(Archive { path, firmness: Firmness::Later, connection: Some(connection), runtime })
+        let connection = match &server {
+            Some(address) => runtime.block_on(postgres::open(address))?,
+            None => {
+                let found = place::look(&path)?;
+                runtime.block_on(sqlite::open(&path, found))?
+            }
+        };
+        Ok(Archive { path, firmness: Firmness::Later, connection: Some(connection), server, runtime })
     }
 
-    /// Where it lies.
+    /// Where it lies; the address of a server without its password.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -62,7 +71,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be written.
     pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
-        self.call(Firmness::Later, async |c| write::session(c, start).await)
+        self.call(Firmness::Later, async |c| c.alone(async |c| write::session(c, start).await).await)
     }
 
     /// Stores the start of a run, as firmly as that of a session.
@@ -83,7 +92,7 @@ impl Archive {
         run: u32,
         record: &SampleRecord,
     ) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| write::sample(c, session, run, record).await)
+        self.call(Firmness::Now, async |c| write::sample(c, &session.to_string(), run, record).await)
     }
 
     /// Stores the results of a run that was begun; they are on disk when this returns.
@@ -91,7 +100,7 @@ impl Archive {
     /// # Errors
     /// If they cannot be written.
     pub fn finish_run(&mut self, session: SessionId, run: &Run) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| write::run_end(c, session, run).await)
+        self.call(Firmness::Now, async |c| c.together(async |c| write::run_end(c, session, run).await).await)
             .map_err(|e| e.about(session))
     }
 
@@ -105,8 +114,10 @@ impl Archive {
         how: EndedHow,
         report: &BenchReport,
     ) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| write::session_end(c, session, how, report).await)
-            .map_err(|e| e.about(session))
+        self.call(Firmness::Now, async |c| {
+            c.together(async |c| write::session_end(c, session, how, report).await).await
+        })
+        .map_err(|e| e.about(session))
     }
 
     /// A session with its report, runs and samples.
@@ -140,20 +151,37 @@ impl Archive {
         self.firmness
     }
 
+    /// Work on the database, that blocks. A server that went away is asked for again with the next call.
     pub(crate) fn call<T>(
         &mut self,
         firmness: Firmness,
-        work: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, sqlx::Error>,
+        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
     ) -> Result<T, ArchiveError> {
-        let Some(connection) = &mut self.connection else {
-            return Err(ArchiveError::Failed { path: self.path.clone(), reason: "it is closed".to_owned() });
-        };
-        let failed = |e: sqlx::Error| ArchiveError::of_sqlite(&self.path, &e);
+        let mut connection = self.connected()?;
+        let failed = |e: sqlx::Error| ArchiveError::of_database(&self.path, &e);
+        let mut done = Ok(());
         if firmness != self.firmness {
-            self.runtime.block_on(sqlite::set(connection, firmness)).map_err(failed)?;
-            self.firmness = firmness;
+            done = self.runtime.block_on(connection.set(firmness)).map_err(failed);
         }
-        self.runtime.block_on(work(connection)).map_err(failed)
+        let done = done.and_then(|()| self.runtime.block_on(work(&mut connection)).map_err(failed));
+        if matches!(done, Err(ArchiveError::Unreachable { .. })) {
+            self.firmness = Firmness::Later;
+        } else {
+            self.firmness = firmness;
+            self.connection = Some(connection);
+        }
+        done
+    }
+
+    /// Takes the connection out; where it was lost, a new one.
+    fn connected(&mut self) -> Result<Connection, ArchiveError> {
+        match (self.connection.take(), &self.server) {
+            (Some(connection), _) => Ok(connection),
+            (None, Some(address)) => self.runtime.block_on(postgres::open(address)),
+            (None, None) => {
+                Err(ArchiveError::Failed { path: self.path.clone(), reason: "it is closed".to_owned() })
+            }
+        }
     }
 }
 
@@ -161,7 +189,7 @@ impl Drop for Archive {
     /// Closes it in order, so that the log is folded into the file. Failing costs nothing: the log is read next time.
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
-            let _ = self.runtime.block_on(connection.close());
+            self.runtime.block_on(connection.close());
         }
     }
 }
@@ -169,6 +197,7 @@ impl Drop for Archive {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connection::statement;
 
     #[test]
     fn an_archive_may_be_opened_on_one_thread_and_used_on_another() {
@@ -183,7 +212,7 @@ mod tests {
         // PRAGMA synchronous: 1 is NORMAL, 2 is FULL.
         for (firmness, expected) in [(Firmness::Later, 1), (Firmness::Now, 2), (Firmness::Later, 1)] {
             let level = archive.call(firmness, async |c| {
-                sqlx::query_scalar::<_, i64>("PRAGMA synchronous").fetch_one(c).await
+                c.one(statement("PRAGMA synchronous"), |row| row.get::<i64>(0)).await
             });
             assert_eq!(level.unwrap(), expected, "{firmness:?}");
         }

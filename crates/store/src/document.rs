@@ -3,8 +3,8 @@
 //! Unlike a session, whose samples stand in rows of their own, a record is kept anew as a whole each time it grows:
 //! its document is small, and only its verb knows what is in it.
 
+use crate::firmness::Firmness;
 use crate::record::{EndedHow, Piece, SessionId};
-use crate::sqlite::Firmness;
 use crate::{Archive, ArchiveError, read, write};
 use cardscope_model::condition::Condition;
 use serde_json::Value;
@@ -41,6 +41,8 @@ pub struct RecordSummary {
     pub target: String,
     /// The card's model, where known.
     pub card: Option<String>,
+    /// The card's name in the archive, where it could be identified.
+    pub card_id: Option<String>,
     /// When it began, UTC.
     pub started_at: String,
     /// When its document was last kept, UTC.
@@ -70,7 +72,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be written.
     pub fn begin_record(&mut self, start: &RecordStart) -> Result<SessionId, ArchiveError> {
-        self.call(Firmness::Now, async |c| write::record(c, start).await)
+        self.call(Firmness::Now, async |c| c.alone(async |c| write::record(c, start).await).await)
     }
 
     /// Stores a record's document as it is now; it is on disk when this returns.

@@ -1,6 +1,9 @@
 //! What can go wrong with an archive, each told as what happened, on what, and what to do.
 
 use crate::SessionId;
+use crate::postgres::Address;
+use cardscope_model::session_file::SessionFileError;
+use sqlx::postgres::PgDatabaseError;
 use std::path::{Path, PathBuf};
 
 /// An archive that could not be opened, read or written.
@@ -57,6 +60,14 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
+    /// The server does not answer, or went away.
+    #[error("the server of the archive {path} cannot be reached ({reason}); what was stored before is kept, and nothing of this step: see that it runs, then try again", path = path.display())]
+    Unreachable {
+        /// Its address, without the password.
+        path: PathBuf,
+        /// What happened.
+        reason: String,
+    },
     /// Another process held the archive for too long.
     #[error("the archive {path} is held by another process; wait for it to end, or give another --archive FILE", path = path.display())]
     Busy {
@@ -69,6 +80,21 @@ pub enum ArchiveError {
         /// The session asked for.
         id: String,
     },
+    /// No card of that name.
+    #[error("the archive has no card {id}; `cardscope archive list` shows those it has")]
+    NoSuchCard {
+        /// The card asked for.
+        id: String,
+    },
+    /// No file or attachment of that hash.
+    #[error("the archive has no file {hash}")]
+    NoSuchFile {
+        /// The hash asked for.
+        hash: String,
+    },
+    /// A session file that cannot be taken in.
+    #[error(transparent)]
+    File(#[from] SessionFileError),
     /// A stored value is not what it should be.
     #[error("{what} of the archive {path} cannot be read ({reason}); its other sessions are not concerned", path = path.display())]
     Unreadable {
@@ -79,12 +105,12 @@ pub enum ArchiveError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Anything else that SQLite reports.
+    /// Anything else that the database reports.
     #[error("the archive {path} failed ({reason}); check its disk, or give another --archive FILE", path = path.display())]
     Failed {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// What the database says.
         reason: String,
     },
 }
@@ -102,8 +128,8 @@ const NOTADB: i64 = 26;
 const IOERR_SHMSIZE: i64 = 4874;
 
 impl ArchiveError {
-    /// What an error of SQLite on the file at `path` means to its user.
-    pub(crate) fn of_sqlite(path: &Path, error: &sqlx::Error) -> Self {
+    /// What an error of the database at `path` means to its user.
+    pub(crate) fn of_database(path: &Path, error: &sqlx::Error) -> Self {
         let path = path.to_owned();
         let reason = error.to_string();
         if let sqlx::Error::ColumnDecode { index, source } = error {
@@ -113,8 +139,12 @@ impl ArchiveError {
                 reason: source.to_string(),
             };
         }
-        if let sqlx::Error::Io(e) = error {
-            return ArchiveError::of_system(&path, e);
+        let database = error.as_database_error();
+        if let Some(error) = database.and_then(|e| e.try_downcast_ref::<PgDatabaseError>()) {
+            return ArchiveError::of_server(path, error.code(), reason);
+        }
+        if let Some(error) = ArchiveError::of_connection(&path, error) {
+            return error;
         }
         let code = error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<i64>().ok());
         match code.map(|c| if c == IOERR_SHMSIZE { FULL } else { c & 0xff }) {
@@ -131,10 +161,53 @@ impl ArchiveError {
         }
     }
 
+    /// What PostgreSQL's SQLSTATE means (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
+    fn of_server(path: PathBuf, code: &str, reason: String) -> Self {
+        match code {
+            // Connection exceptions, and a server that is stopped or not yet up.
+            "57P01" | "57P02" | "57P03" => ArchiveError::Unreachable { path, reason },
+            _ if code.starts_with("08") => ArchiveError::Unreachable { path, reason },
+            _ if code.starts_with("28") => ArchiveError::Permission { path, reason },
+            "42501" | "25006" => ArchiveError::Permission { path, reason },
+            "53100" => ArchiveError::Full { path },
+            "55P03" | "40001" | "40P01" | "53300" => ArchiveError::Busy { path },
+            "3D000" => ArchiveError::Open { path, reason },
+            "XX001" | "XX002" => ArchiveError::Damaged { path, reason },
+            _ => ArchiveError::Failed { path, reason },
+        }
+    }
+
+    /// What an error of the way to the database means. Only a server is reached by a way that can break.
+    fn of_connection(path: &Path, error: &sqlx::Error) -> Option<Self> {
+        let lost = |reason: String| ArchiveError::Unreachable { path: path.to_owned(), reason };
+        match error {
+            sqlx::Error::Io(e) if Address::of(path).is_some() => Some(lost(e.to_string())),
+            sqlx::Error::Io(e) => Some(ArchiveError::of_system(path, e)),
+            sqlx::Error::Protocol(reason) => Some(lost(reason.clone())),
+            _ => None,
+        }
+    }
+
     /// Names the session that was asked for, where it is not there.
     pub(crate) fn about(self, session: SessionId) -> Self {
         match self {
             ArchiveError::NoSuchSession { .. } => ArchiveError::NoSuchSession { id: session.to_string() },
+            other => other,
+        }
+    }
+
+    /// Names the card that was asked for, where it is not there.
+    pub(crate) fn about_card(self, id: &str) -> Self {
+        match self {
+            ArchiveError::NoSuchSession { .. } => ArchiveError::NoSuchCard { id: id.to_owned() },
+            other => other,
+        }
+    }
+
+    /// Names the file that was asked for, where it is not there.
+    pub(crate) fn about_file(self, hash: &str) -> Self {
+        match self {
+            ArchiveError::NoSuchSession { .. } => ArchiveError::NoSuchFile { hash: hash.to_owned() },
             other => other,
         }
     }

@@ -1,26 +1,53 @@
-//! The archive: every session that was ever measured, in one SQLite file, nothing lost that was finished.
+//! The archive: every session that was ever measured, here or elsewhere, in one SQLite file or in a PostgreSQL
+//! database, nothing lost that was finished.
 //!
 //! A sample is on disk when [`Archive::add_sample`] returns, so a crash, a full disk or a pulled plug costs at most
-//! the sample under way. Inside it is asynchronous (sqlx), outside it blocks: who measures has no runtime. The SQL
-//! is kept to what PostgreSQL takes too.
+//! the sample under way. Inside it is asynchronous (sqlx), outside it blocks: who measures has no runtime. Both
+//! databases get the same statements; what they do not share is in `sqlite` and `postgres`.
 #![forbid(unsafe_code)]
 
 mod archive;
+mod attachments;
+mod cards;
+mod connection;
 mod document;
 mod error;
+mod events;
+mod figures;
+mod file;
+mod firmness;
+mod hash;
+mod import;
+mod measurements;
+mod migration;
+mod naming;
+mod of_card;
 mod place;
+mod postgres;
 mod process;
 mod read;
 mod record;
+mod removal;
+mod rig;
+mod shelf;
+mod sources;
 mod sql;
 mod sqlite;
 mod stamp;
+mod summary;
+mod upgrade;
 mod write;
 
 pub use archive::Archive;
+pub use attachments::{NewAttachment, Owner, StoredAttachment};
+pub use cards::{StoredCard, StoredSpecimen};
 pub use document::{RecordStart, RecordSummary, StoredRecord};
 pub use error::ArchiveError;
+pub use import::{Kept, NewSource};
+pub use measurements::MeasuredRun;
 pub use record::{
-    EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart, SessionSummary,
+    EndedHow, Figure, Piece, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart, SessionSummary,
     StoredRun, StoredSession,
 };
+pub use sources::StoredSource;
+pub use summary::SummaryRow;

@@ -1,69 +1,98 @@
 //! What is read back: lists, and sessions whole.
 
+use crate::connection::{Connection, Outcome, Row, statement};
 use crate::document::{RecordStart, RecordSummary, StoredRecord};
 use crate::record::{
     EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredRun,
     StoredSession,
 };
-use crate::{process, sql};
+use crate::{figures, process, sql};
 use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::log::{Log, LogRun};
 use cardscope_model::result::{Sample, TemperatureC};
 use cardscope_model::test_name::TestName;
-use serde::de::DeserializeOwned;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{Row, query};
 use std::collections::BTreeMap;
-use std::str::FromStr;
-
-type Read<T> = Result<T, sqlx::Error>;
 
 /// Every session, oldest first.
-pub(crate) async fn summaries(c: &mut SqliteConnection) -> Read<Vec<SessionSummary>> {
-    query(sql::SUMMARIES).fetch_all(c).await?.iter().map(summary).collect()
+pub(crate) async fn summaries(c: &mut Connection) -> Outcome<Vec<SessionSummary>> {
+    c.all(statement(sql::SUMMARIES), summary).await
 }
 
 /// One session with everything raw.
-pub(crate) async fn session(c: &mut SqliteConnection, id: SessionId) -> Read<StoredSession> {
-    let list_row = query(sql::SUMMARY).bind(id.to_string()).fetch_one(&mut *c).await?;
-    let row = query(sql::SESSION).bind(id.to_string()).fetch_one(&mut *c).await?;
-    Ok(StoredSession {
-        summary: summary(&list_row)?,
-        start: start(&row)?,
-        report: optional_json(&row, "report")?,
-        runs: runs(c, id).await?,
+pub(crate) async fn session(c: &mut Connection, id: SessionId) -> Outcome<StoredSession> {
+    let name = id.to_string();
+    let summary = c.one(statement(sql::SUMMARY).bind(&name), summary).await?;
+    let read = c.one(statement(sql::SESSION).bind(&name), |row| {
+        Ok((start(row)?, row.optional_json("report")?, row.optional_json("log")?))
+    });
+    let (start, report, log) = read.await?;
+    let mut runs = c.all(statement(sql::RUNS).bind(&name), run).await?;
+    for run in &mut runs {
+        run.samples = samples(c, id, run.start.run).await?;
+    }
+    let log = log.map(|log: Log| Log { runs: runs.iter().map(log_run).collect(), ..log });
+    Ok(StoredSession { summary, start, report, runs, log })
+}
+
+fn run(row: &Row) -> Outcome<StoredRun> {
+    let start =
+        RunStart { run: row.whole("number")?, seed: row.parsed("seed")?, counted: row.get("counted")? };
+    let figures: Option<String> = row.get("figures")?;
+    Ok(StoredRun {
+        start,
+        size_bytes: row.optional_whole("size_bytes")?,
+        loops: row.optional_whole("loops")?,
+        figures: figures.map(|text| figures::of_text(&text)).transpose()?.unwrap_or_default(),
+        results: row.optional_json("results")?,
+        samples: Vec::new(),
     })
 }
 
+/// A run as a log has it: a log is stored without its runs, which stand in rows of their own.
+fn log_run(run: &StoredRun) -> LogRun {
+    LogRun {
+        run: run.start.run,
+        size_bytes: run.size_bytes,
+        loops: run.loops,
+        condition: None,
+        results: run.figures.iter().cloned().map(figures::to_log).collect(),
+    }
+}
+
 /// Every record, oldest first.
-pub(crate) async fn records(c: &mut SqliteConnection) -> Read<Vec<RecordSummary>> {
-    query(sql::RECORDS).fetch_all(c).await?.iter().map(record_summary).collect()
+pub(crate) async fn records(c: &mut Connection) -> Outcome<Vec<RecordSummary>> {
+    c.all(statement(sql::RECORDS), record_summary).await
 }
 
 /// One record with its document.
-pub(crate) async fn record(c: &mut SqliteConnection, id: SessionId) -> Read<StoredRecord> {
-    let row = query(sql::RECORD).bind(id.to_string()).fetch_one(c).await?;
-    let start = RecordStart {
-        kind: row.try_get("kind")?,
-        target: row.try_get("target")?,
-        piece: piece(&row)?,
-        seed: parsed(&row, "seed")?,
-        condition: condition(&row)?,
-        identity: json(&row, "identity")?,
-        host: json(&row, "host")?,
-        tool_version: row.try_get("tool_version")?,
-    };
-    Ok(StoredRecord { summary: record_summary(&row)?, start, document: optional_json(&row, "document")? })
+pub(crate) async fn record(c: &mut Connection, id: SessionId) -> Outcome<StoredRecord> {
+    c.one(statement(sql::RECORD).bind(id.to_string()), |row| {
+        let start = RecordStart {
+            kind: row.get("kind")?,
+            target: row.get("target")?,
+            piece: piece(row)?,
+            seed: row.parsed("seed")?,
+            condition: condition(row)?,
+            identity: row.json("identity")?,
+            host: row.json("host")?,
+            tool_version: row.get("tool_version")?,
+        };
+        let document = row.optional_json("document")?;
+        Ok(StoredRecord { summary: record_summary(row)?, start, document })
+    })
+    .await
 }
 
-fn record_summary(row: &SqliteRow) -> Read<RecordSummary> {
+fn record_summary(row: &Row) -> Outcome<RecordSummary> {
     let (ended_at, ended, running) = end(row)?;
     Ok(RecordSummary {
-        id: parsed(row, "id")?,
-        kind: row.try_get("kind")?,
-        target: row.try_get("target")?,
-        card: row.try_get("model")?,
-        started_at: row.try_get("started_at")?,
-        updated_at: row.try_get("updated_at")?,
+        id: row.parsed("id")?,
+        kind: row.get("kind")?,
+        target: row.get("target")?,
+        card: row.get("model")?,
+        card_id: row.get("card_id")?,
+        started_at: row.get("started_at")?,
+        updated_at: row.get("updated_at")?,
         ended_at,
         ended,
         running,
@@ -71,62 +100,63 @@ fn record_summary(row: &SqliteRow) -> Read<RecordSummary> {
 }
 
 /// When and how it ended; true where it did not and its process lives.
-fn end(row: &SqliteRow) -> Read<(Option<String>, Option<EndedHow>, bool)> {
-    let ended_at: Option<String> = row.try_get("ended_at")?;
-    let word: Option<String> = row.try_get("ended_how")?;
-    let process: String = row.try_get("process")?;
+fn end(row: &Row) -> Outcome<(Option<String>, Option<EndedHow>, bool)> {
+    let ended_at: Option<String> = row.get("ended_at")?;
+    let word: Option<String> = row.get("ended_how")?;
+    let process: String = row.get("process")?;
     let running = ended_at.is_none() && process::lives(&process);
     Ok((ended_at, EndedHow::ALL.into_iter().find(|how| Some(how.word()) == word.as_deref()), running))
 }
 
-fn summary(row: &SqliteRow) -> Read<SessionSummary> {
+fn summary(row: &Row) -> Outcome<SessionSummary> {
     let (ended_at, ended, running) = end(row)?;
     Ok(SessionSummary {
-        id: parsed(row, "id")?,
-        target: row.try_get("target")?,
-        card: row.try_get("model")?,
-        recipe: row.try_get("recipe")?,
-        started_at: row.try_get("started_at")?,
+        id: row.parsed("id")?,
+        kind: row.get("kind")?,
+        target: row.get("target")?,
+        card: row.get("card")?,
+        card_id: row.get("card_id")?,
+        recipe: row.get("recipe")?,
+        started_at: row.get("started_at")?,
         running,
         ended_at,
         ended,
-        runs: whole(row, "runs")?,
-        samples: whole(row, "samples")?,
+        runs: row.whole("runs")?,
+        samples: row.whole("samples")?,
     })
 }
 
-fn start(row: &SqliteRow) -> Read<SessionStart> {
+fn start(row: &Row) -> Outcome<SessionStart> {
     Ok(SessionStart {
-        target: row.try_get("target")?,
+        target: row.get("target")?,
         piece: piece(row)?,
-        recipe: row.try_get("name")?,
-        recipe_version: row.try_get("version")?,
-        recipe_text: row.try_get("text")?,
-        seed: parsed(row, "seed")?,
+        recipe: row.get("name")?,
+        recipe_version: row.get("version")?,
+        recipe_text: row.get("text")?,
+        seed: row.parsed("seed")?,
         condition: condition(row)?,
-        io_path: row.try_get("io_path")?,
-        bus_ceiling_mb_s: row.try_get("bus_ceiling_mb_s")?,
-        identity: json(row, "identity")?,
-        host: json(row, "host")?,
-        tool_version: row.try_get("tool_version")?,
+        io_path: row.get("io_path")?,
+        bus_ceiling_mb_s: row.get("bus_ceiling_mb_s")?,
+        identity: row.json("identity")?,
+        host: row.json("host")?,
+        tool_version: row.get("tool_version")?,
     })
 }
 
-fn piece(row: &SqliteRow) -> Read<Option<Piece>> {
-    let Some(identity_hash) = row.try_get("identity_hash")? else { return Ok(None) };
-    let capacity: Option<i64> = row.try_get("capacity_bytes")?;
+fn piece(row: &Row) -> Outcome<Option<Piece>> {
+    let Some(identity_hash) = row.get("identity_hash")? else { return Ok(None) };
     Ok(Some(Piece {
-        maker: row.try_get("maker")?,
-        model: row.try_get("model")?,
-        capacity_bytes: capacity.map(|_| whole(row, "capacity_bytes")).transpose()?,
-        serial: row.try_get("serial")?,
+        maker: row.get("maker")?,
+        model: row.get::<Option<String>>("model")?.unwrap_or_default(),
+        capacity_bytes: row.optional_whole("capacity_bytes")?,
+        serial: row.get("serial")?,
         identity_hash,
     }))
 }
 
-fn condition(row: &SqliteRow) -> Read<Condition> {
-    let mut condition: Condition = json(row, "condition")?;
-    let origins: BTreeMap<String, Origin> = json(row, "condition_origins")?;
+pub(crate) fn condition(row: &Row) -> Outcome<Condition> {
+    let mut condition: Condition = row.json("condition")?;
+    let origins: BTreeMap<String, Origin> = row.json("condition_origins")?;
     for (word, origin) in origins {
         if let Some(value) = condition.get(&word).map(str::to_owned) {
             condition.set(&word, value, origin);
@@ -135,71 +165,29 @@ fn condition(row: &SqliteRow) -> Read<Condition> {
     Ok(condition)
 }
 
-async fn runs(c: &mut SqliteConnection, id: SessionId) -> Read<Vec<StoredRun>> {
-    let mut runs = Vec::new();
-    for row in query(sql::RUNS).bind(id.to_string()).fetch_all(&mut *c).await? {
-        let start = RunStart {
-            run: whole(&row, "number")?,
-            seed: parsed(&row, "seed")?,
-            counted: row.try_get("counted")?,
-        };
-        let samples = samples(c, id, start.run).await?;
-        runs.push(StoredRun { start, results: optional_json(&row, "results")?, samples });
-    }
-    Ok(runs)
+pub(crate) async fn samples(c: &mut Connection, id: SessionId, run: u32) -> Outcome<Vec<SampleRecord>> {
+    c.all(statement(sql::SAMPLES).bind(id.to_string()).bind(run), sample).await
 }
 
-async fn samples(c: &mut SqliteConnection, id: SessionId, run: u32) -> Read<Vec<SampleRecord>> {
-    let rows = query(sql::SAMPLES).bind(id.to_string()).bind(i64::from(run)).fetch_all(c).await?;
-    rows.iter().map(sample).collect()
-}
-
-fn sample(row: &SqliteRow) -> Read<SampleRecord> {
+fn sample(row: &Row) -> Outcome<SampleRecord> {
     Ok(SampleRecord {
-        test_key: row.try_get("test_key")?,
-        test: TestName { pattern: parsed(row, "test")?, op: parsed(row, "op")? },
-        step: row.try_get("step")?,
-        loop_index: whole(row, "loop_index")?,
+        test_key: row.get("test_key")?,
+        test: TestName { pattern: row.parsed("test")?, op: row.parsed("op")? },
+        step: row.get("step")?,
+        loop_index: row.whole("loop_index")?,
         sample: Sample {
-            bytes: whole(row, "bytes")?,
-            ios: whole(row, "ios")?,
-            nanos: whole(row, "nanos")?,
-            histogram: json(row, "histogram")?,
-            series: json(row, "series")?,
+            bytes: row.whole("bytes")?,
+            ios: row.whole("ios")?,
+            nanos: row.whole("nanos")?,
+            histogram: row.json("histogram")?,
+            series: row.json("series")?,
             temperature_c: TemperatureC {
-                start: row.try_get("start_c")?,
-                end: row.try_get("end_c")?,
-                max: row.try_get("max_c")?,
+                start: row.get("start_c")?,
+                end: row.get("end_c")?,
+                max: row.get("max_c")?,
             },
-            counted: row.try_get("counted")?,
+            counted: row.get("counted")?,
         },
-        caveats: json(row, "caveats")?,
+        caveats: row.json("caveats")?,
     })
-}
-
-/// A column that holds JSON.
-fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Read<T> {
-    let text: String = row.try_get(column)?;
-    serde_json::from_str(&text).map_err(|e| unreadable(column, e.to_string()))
-}
-
-fn optional_json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Read<Option<T>> {
-    let text: Option<String> = row.try_get(column)?;
-    text.map(|_| json(row, column)).transpose()
-}
-
-/// A column whose text is parsed.
-fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &SqliteRow, column: &str) -> Read<T> {
-    let text: String = row.try_get(column)?;
-    text.parse().map_err(|e: T::Err| unreadable(column, e.to_string()))
-}
-
-/// A column that holds a count.
-fn whole<T: TryFrom<i64>>(row: &SqliteRow, column: &str) -> Read<T> {
-    let number: i64 = row.try_get(column)?;
-    T::try_from(number).map_err(|_| unreadable(column, format!("{number} is out of range")))
-}
-
-fn unreadable(column: &str, reason: String) -> sqlx::Error {
-    sqlx::Error::ColumnDecode { index: column.to_owned(), source: reason.into() }
 }

@@ -1,13 +1,14 @@
 //! What goes into the archive and comes out of it.
 
-use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Condition;
-use cardscope_model::result::{BenchReport, Run, Sample};
-use cardscope_model::test_name::TestName;
+use cardscope_model::log::Log;
+use cardscope_model::result::{BenchReport, Run};
 use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
+
+pub use cardscope_model::session_file::{Figure, SampleRecord};
 
 /// Names a session for ever, in every archive: a UUID of version 7, so that names sort by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,23 +97,6 @@ pub struct RunStart {
     pub counted: bool,
 }
 
-/// One finished loop of a test.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SampleRecord {
-    /// The word by which the recipe names the test: its step, else its name.
-    pub test_key: String,
-    /// Pattern and operation.
-    pub test: TestName,
-    /// Where a recipe has the same test twice.
-    pub step: Option<String>,
-    /// Which loop of the test, from 0, with those that are discarded.
-    pub loop_index: u32,
-    /// What was measured.
-    pub sample: Sample,
-    /// Doubts about it.
-    pub caveats: Vec<Caveat>,
-}
-
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndedHow {
@@ -143,10 +127,14 @@ impl EndedHow {
 pub struct SessionSummary {
     /// Its name.
     pub id: SessionId,
-    /// The target as the user named it.
+    /// `bench` for what was measured here, `import` for a log of another tool.
+    pub kind: String,
+    /// The target as the user named it; the name of the file for a log.
     pub target: String,
-    /// The card's model, where known.
+    /// The card's model, else how it is called, where known.
     pub card: Option<String>,
+    /// The card's name in the archive.
+    pub card_id: Option<String>,
     /// The recipe's name.
     pub recipe: String,
     /// When it began, UTC.
@@ -170,6 +158,12 @@ pub struct StoredRun {
     pub start: RunStart,
     /// Its results; `None` if it did not finish.
     pub results: Option<Run>,
+    /// Size of the test area in bytes, where known.
+    pub size_bytes: Option<u64>,
+    /// Loops in it, where known.
+    pub loops: Option<u32>,
+    /// Its figures, in the shape that all runs share; none before its end.
+    pub figures: Vec<Figure>,
     /// Every finished sample, in order.
     pub samples: Vec<SampleRecord>,
 }
@@ -185,6 +179,8 @@ pub struct StoredSession {
     pub report: Option<BenchReport>,
     /// Its runs, in order.
     pub runs: Vec<StoredRun>,
+    /// The log that it was imported from, as it was understood.
+    pub log: Option<Log>,
 }
 
 impl StoredSession {

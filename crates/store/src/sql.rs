@@ -1,46 +1,90 @@
-//! Every statement of the archive, in one place: numbered parameters and plain SQL, which SQLite and PostgreSQL
-//! both take.
+//! Statements of sessions, runs, records and cards: numbered parameters and plain SQL, which SQLite and PostgreSQL both
+//! take. Those of a single question stand beside it.
 
-pub(crate) const INSERT_RECIPE: &str =
-    "INSERT INTO recipe (hash, name, version, text) VALUES ($1, $2, $3, $4) ON CONFLICT (hash) DO NOTHING";
+use crate::connection::{Outcome, Value};
+use crate::naming;
+use crate::write::json;
+use cardscope_model::card::CardFacts;
 
-pub(crate) const INSERT_CARD: &str = "INSERT INTO card (id, maker, model, capacity_bytes, first_seen) \
-    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING";
+pub(crate) const INSERT_RECIPES: &str = "INSERT INTO recipe (hash, name, version, text)";
+pub(crate) const INSERT_SETTINGS: &str = "INSERT INTO setting (hash, recipe, size_bytes, condition)";
+pub(crate) const INSERT_RIGS: &str = "INSERT INTO rig (hash, host, reader, bus_mode, words)";
 
-pub(crate) const INSERT_SPECIMEN: &str = "INSERT INTO specimen (id, card_id, serial, first_seen) \
-    VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING";
+pub(crate) const INSERT_CARDS: &str =
+    "INSERT INTO card (id, title, named, brand, name, model, maker, capacity_bytes, facts, first_seen)";
+pub(crate) const UPDATE_CARD: &str = "UPDATE card SET title = $2, named = $3, brand = $4, name = $5, model = $6, \
+    maker = $7, capacity_bytes = $8, facts = $9 WHERE id = $1";
+pub(crate) const INSERT_NAMES: &str = "INSERT INTO known_as (fingerprint, card_id, label, registers)";
+pub(crate) const INSERT_SPECIMENS: &str =
+    "INSERT INTO specimen (id, card_id, serial, maker, model, capacity_bytes, facts, first_seen)";
+pub(crate) const UPDATE_SPECIMEN: &str = "UPDATE specimen SET facts = $2 WHERE id = $1";
+pub(crate) const INSERT_STALE: &str = "INSERT INTO stale (card_id)";
+pub(crate) const STALE_AGAIN: &str = "ON CONFLICT (card_id) DO UPDATE SET card_id = excluded.card_id";
 
-pub(crate) const INSERT_SESSION: &str = "INSERT INTO session (id, specimen_id, target, recipe_hash, seed, condition, \
-    condition_origins, io_path, bus_ceiling_mb_s, identity, host, tool_version, process, started_at) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+/// A card's values, in the order of [`INSERT_CARDS`]; the title of its facts, unless nothing in them names it.
+pub(crate) fn card_row(
+    id: &str,
+    facts: &CardFacts,
+    unnamed: Option<&str>,
+    first_seen: &str,
+) -> Outcome<[Value; 10]> {
+    let named = naming::is_named(facts);
+    let title = if named { facts.title() } else { unnamed.map_or_else(|| facts.title(), str::to_owned) };
+    Ok([
+        id.into(),
+        title.into(),
+        named.into(),
+        (&facts.brand).into(),
+        (&facts.name).into(),
+        (&facts.model).into(),
+        (&facts.maker).into(),
+        facts.capacity_bytes.into(),
+        json(facts)?.into(),
+        first_seen.into(),
+    ])
+}
 
-pub(crate) const INSERT_RUN: &str =
-    "INSERT INTO run (session_id, number, seed, counted, started_at) VALUES ($1, $2, $3, $4, $5)";
+pub(crate) const INSERT_SESSIONS: &str = "INSERT INTO session (id, kind, card_id, specimen_id, rig_hash, source_hash, \
+    content_hash, log, target, recipe_hash, seed, condition, condition_origins, io_path, bus_ceiling_mb_s, identity, \
+    host, tool_version, process, started_at, measured_at, ended_at, ended_how, report)";
+
+pub(crate) const INSERT_RUNS: &str = "INSERT INTO run (session_id, number, seed, counted, started_at, ended_at, \
+    results, setting_hash, size_bytes, loops, figures)";
 
 pub(crate) const INSERT_SAMPLE: &str = "INSERT INTO sample (session_id, run_number, place, test_key, test, op, step, \
     loop_index, counted, bytes, ios, nanos, histogram, series, start_c, end_c, max_c, caveats) \
     VALUES ($1, $2, (SELECT COALESCE(MAX(place), 0) + 1 FROM sample WHERE session_id = $1 AND run_number = $2), \
     $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
 
-pub(crate) const FINISH_RUN: &str =
-    "UPDATE run SET counted = $3, ended_at = $4, results = $5 WHERE session_id = $1 AND number = $2";
+pub(crate) const FINISH_RUN: &str = "UPDATE run SET counted = $3, ended_at = $4, results = $5, setting_hash = $6, \
+    loops = $7, figures = $8 WHERE session_id = $1 AND number = $2";
 
-pub(crate) const FINISH_SESSION: &str = "UPDATE session SET ended_at = $2, ended_how = $3, report = $4, condition = $5, condition_origins = $6 WHERE id = $1";
+pub(crate) const FINISH_SESSION: &str = "UPDATE session SET ended_at = $2, ended_how = $3, report = $4, \
+    condition = $5, condition_origins = $6, rig_hash = $7 WHERE id = $1";
+
+pub(crate) const SETTLE_RUNS: &str =
+    "UPDATE run SET setting_hash = $2 WHERE session_id = $1 AND figures IS NOT NULL";
 
 pub(crate) const DELETE_FINDINGS: &str = "DELETE FROM finding WHERE session_id = $1";
 
-pub(crate) const INSERT_FINDING: &str = "INSERT INTO finding (session_id, place, claim, verdict, weight, confidence, \
-    evidence, advice) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+pub(crate) const INSERT_FINDINGS: &str =
+    "INSERT INTO finding (session_id, place, claim, verdict, weight, confidence, evidence, advice)";
+
+/// What a session's runs are measured under, as far as it is stored.
+pub(crate) const SESSION_SETTING: &str = "SELECT r.name, s.condition, s.card_id FROM session s \
+    JOIN recipe r ON r.hash = s.recipe_hash WHERE s.id = $1";
 
 /// The columns of a session in a list.
 macro_rules! summaries {
     ($rest:literal) => {
         concat!(
-            "SELECT s.id, s.target, c.model, r.name AS recipe, s.started_at, s.ended_at, s.ended_how, s.process, \
+            "SELECT s.id, s.kind, s.target, s.card_id, \
+             COALESCE(p.model, CASE WHEN c.named THEN c.title END) AS card, r.name AS recipe, \
+             s.started_at, s.ended_at, s.ended_how, s.process, \
              (SELECT COUNT(*) FROM run WHERE session_id = s.id) AS runs, \
              (SELECT COUNT(*) FROM sample WHERE session_id = s.id) AS samples \
              FROM session s JOIN recipe r ON r.hash = s.recipe_hash \
-             LEFT JOIN specimen p ON p.id = s.specimen_id LEFT JOIN card c ON c.id = p.card_id ",
+             LEFT JOIN specimen p ON p.id = s.specimen_id LEFT JOIN card c ON c.id = s.card_id ",
             $rest
         )
     };
@@ -50,20 +94,22 @@ pub(crate) const SUMMARIES: &str = summaries!("ORDER BY s.started_at, s.id");
 pub(crate) const SUMMARY: &str = summaries!("WHERE s.id = $1");
 
 pub(crate) const SESSION: &str = "SELECT s.target, s.seed, s.condition, s.condition_origins, s.io_path, \
-    s.bus_ceiling_mb_s, s.identity, s.host, s.tool_version, s.report, r.name, r.version, r.text, \
-    c.maker, c.model, c.capacity_bytes, p.serial, p.id AS identity_hash \
+    s.bus_ceiling_mb_s, s.identity, s.host, s.tool_version, s.report, s.log, r.name, r.version, r.text, \
+    p.maker, p.model, p.capacity_bytes, p.serial, p.id AS identity_hash \
     FROM session s JOIN recipe r ON r.hash = s.recipe_hash \
-    LEFT JOIN specimen p ON p.id = s.specimen_id LEFT JOIN card c ON c.id = p.card_id WHERE s.id = $1";
+    LEFT JOIN specimen p ON p.id = s.specimen_id WHERE s.id = $1";
 
-pub(crate) const RUNS: &str =
-    "SELECT number, seed, counted, results FROM run WHERE session_id = $1 ORDER BY number";
+pub(crate) const RUNS: &str = "SELECT number, seed, counted, results, started_at, ended_at, size_bytes, loops, \
+    figures FROM run WHERE session_id = $1 ORDER BY number";
 
 pub(crate) const SAMPLES: &str = "SELECT test_key, test, op, step, loop_index, counted, bytes, ios, nanos, histogram, \
     series, start_c, end_c, max_c, caveats FROM sample WHERE session_id = $1 AND run_number = $2 ORDER BY place";
 
-pub(crate) const INSERT_RECORD: &str = "INSERT INTO record (id, kind, specimen_id, target, seed, condition, \
-    condition_origins, identity, host, tool_version, process, started_at) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+pub(crate) const INSERT_SOURCES: &str =
+    "INSERT INTO source (hash, name, format, content_bytes, content, imported_at)";
+
+pub(crate) const INSERT_RECORDS: &str = "INSERT INTO record (id, kind, card_id, specimen_id, target, seed, condition, \
+    condition_origins, identity, host, tool_version, process, started_at, updated_at, ended_at, ended_how, document)";
 
 pub(crate) const UPDATE_RECORD: &str = "UPDATE record SET updated_at = $2, document = $3 WHERE id = $1";
 
@@ -75,10 +121,10 @@ macro_rules! records {
     ($more:literal, $rest:literal) => {
         concat!(
             "SELECT d.id, d.kind, d.target, d.seed, d.condition, d.condition_origins, d.identity, d.host, \
-             d.tool_version, d.process, d.started_at, d.updated_at, d.ended_at, d.ended_how, \
-             c.maker, c.model, c.capacity_bytes, p.serial, p.id AS identity_hash",
+             d.tool_version, d.process, d.started_at, d.updated_at, d.ended_at, d.ended_how, d.card_id, \
+             p.maker, p.model, p.capacity_bytes, p.serial, p.id AS identity_hash",
             $more,
-            " FROM record d LEFT JOIN specimen p ON p.id = d.specimen_id LEFT JOIN card c ON c.id = p.card_id ",
+            " FROM record d LEFT JOIN specimen p ON p.id = d.specimen_id ",
             $rest
         )
     };

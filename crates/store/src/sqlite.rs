@@ -1,15 +1,14 @@
-//! What is SQLite's own: opening, making and upgrading the file, and how firmly it is written.
+//! What is SQLite's own: opening and making the file, and how firmly it is written.
 
-use crate::ArchiveError;
+use crate::connection::{Connection, Outcome};
+use crate::firmness::Firmness;
 use crate::place::Found;
-use sqlx::migrate::Migrator;
+use crate::{ArchiveError, migration};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteLockingMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, Executor, query_scalar};
+use sqlx::{ConnectOptions, Executor};
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
-
-static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// How long one Cardscope waits for another's write to end. A write takes milliseconds; on a card that stalls,
 /// seconds.
@@ -18,18 +17,16 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Tries to take the file alone while it is being made, 10 ms apart: SQLite does not wait for that by itself.
 const CREATION_TRIES: u32 = 500;
 
-/// How firmly a commit is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Firmness {
-    /// On disk with the next [`Firmness::Now`]; safe against a crash of the process at once.
-    Later,
-    /// On disk before the call returns.
-    Now,
-}
+/// Rows that SQLite's thread reads ahead of ours: with the usual 50 the two wake each other more than they read.
+const ROWS_AHEAD: usize = 1000;
+
+/// 16 MB of pages in memory (a negative number is KiB, <https://www.sqlite.org/pragma.html#pragma_cache_size>): a batch
+/// of thousands of logs does not fit into the usual 2 MB and would be written twice.
+const CACHE: &str = "-16000";
 
 /// Opens what lies at `path`, makes or upgrades it where needed. Where that fails it is closed again in order, so
 /// that no log of ours stays beside a file that is not for us.
-pub(crate) async fn open(path: &Path, found: Found) -> Result<SqliteConnection, ArchiveError> {
+pub(crate) async fn open(path: &Path, found: Found) -> Result<Connection, ArchiveError> {
     let shared = connect_ready(path, found, SqliteLockingMode::Normal).await;
     match shared {
         // Sharing takes an index of 32 KiB beside the log. Alone, SQLite keeps it in memory, and an archive on a full
@@ -45,36 +42,31 @@ async fn connect_ready(
     path: &Path,
     found: Found,
     locking: SqliteLockingMode,
-) -> Result<SqliteConnection, ArchiveError> {
-    let failed = |e: sqlx::Error| ArchiveError::of_sqlite(path, &e);
-    let mut connection = connect(path, locking).await.map_err(failed)?;
-    let error = match ready(&mut connection, path, found).await {
-        Ok(version) if version <= newest() => return Ok(connection),
-        Ok(version) => ArchiveError::Newer { path: path.to_owned(), found: version, known: newest() },
-        Err(e) => failed(e),
+) -> Result<Connection, ArchiveError> {
+    let failed = |e: sqlx::Error| ArchiveError::of_database(path, &e);
+    let mut file = connect(path, locking).await.map_err(failed)?;
+    let made = if found == Found::Nothing { make(&mut file, path).await } else { Ok(()) };
+    let mut connection = Connection::Sqlite(file);
+    let ready = match made {
+        Ok(()) => migration::ready(&mut connection, path).await,
+        Err(e) => Err(failed(e)),
     };
-    let _ = connection.close().await;
-    Err(error)
+    match ready {
+        Ok(()) => Ok(connection),
+        Err(error) => {
+            connection.close().await;
+            Err(error)
+        }
+    }
 }
 
-/// Makes or upgrades the archive where needed; its version then.
-async fn ready(connection: &mut SqliteConnection, path: &Path, found: Found) -> Result<i64, sqlx::Error> {
-    if found == Found::Nothing {
-        make(connection, path).await?;
-    }
-    let version = version(connection).await?;
-    if version < newest() {
-        upgrade(connection).await?;
-        return Ok(newest());
-    }
-    Ok(version)
-}
-
-async fn connect(path: &Path, locking: SqliteLockingMode) -> Result<SqliteConnection, sqlx::Error> {
+async fn connect(path: &Path, locking: SqliteLockingMode) -> Outcome<SqliteConnection> {
     SqliteConnectOptions::new()
         .filename(path)
         .locking_mode(locking)
         .busy_timeout(PATIENCE)
+        .row_buffer_size(ROWS_AHEAD)
+        .pragma("cache_size", CACHE)
         .foreign_keys(true)
         .synchronous(SqliteSynchronous::Normal)
         .disable_statement_logging()
@@ -87,7 +79,7 @@ async fn connect(path: &Path, locking: SqliteLockingMode) -> Result<SqliteConnec
 ///
 /// SQLite would sync some ten times over these two pages, which is seconds on a slow card; nothing is in them yet, so
 /// they are synced once, at the end.
-async fn make(connection: &mut SqliteConnection, path: &Path) -> Result<(), sqlx::Error> {
+async fn make(connection: &mut SqliteConnection, path: &Path) -> Outcome<()> {
     insist(connection, "PRAGMA synchronous = OFF").await?;
     // The application id of `place`, in decimal.
     insist(connection, "PRAGMA application_id = 1129538353").await?;
@@ -104,7 +96,7 @@ fn sync(path: &Path) -> std::io::Result<()> {
 }
 
 /// Tries again while another process is making the same file.
-async fn insist(connection: &mut SqliteConnection, statement: &'static str) -> Result<(), sqlx::Error> {
+async fn insist(connection: &mut SqliteConnection, statement: &'static str) -> Outcome<()> {
     let mut tries = CREATION_TRIES;
     loop {
         match connection.execute(statement).await {
@@ -121,30 +113,10 @@ fn is_busy(error: &sqlx::Error) -> bool {
     code.is_some_and(|c| c & 0xff == 5)
 }
 
-async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    query_scalar("PRAGMA user_version").fetch_one(connection).await
-}
-
-fn newest() -> i64 {
-    MIGRATIONS.iter().map(|m| m.version).max().unwrap_or(0)
-}
-
-/// Applies what is missing, all or nothing, one process at a time: sqlx itself takes no lock on SQLite.
-async fn upgrade(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    if version(&mut transaction).await? < newest() {
-        MIGRATIONS.run(&mut *transaction).await?;
-        let note = sqlx::AssertSqlSafe(format!("PRAGMA user_version = {}", newest()));
-        transaction.execute(note).await?;
-    }
-    transaction.commit().await
-}
-
-/// Sets how firmly the commits that follow are written.
-pub(crate) async fn set(connection: &mut SqliteConnection, firmness: Firmness) -> Result<(), sqlx::Error> {
-    let statement = match firmness {
+/// How SQLite is told how firmly to write.
+pub(crate) fn firmness(firmness: Firmness) -> &'static str {
+    match firmness {
         Firmness::Later => "PRAGMA synchronous = NORMAL",
         Firmness::Now => "PRAGMA synchronous = FULL",
-    };
-    connection.execute(statement).await.map(|_| ())
+    }
 }

@@ -1,257 +1,257 @@
-//! What is written: sessions, runs, samples, and their ends.
+//! What is written of own measurements: sessions, runs, samples, records, and their ends.
 
+use crate::connection::{Connection, Outcome, Rows, Value, found, statement};
 use crate::document::RecordStart;
 use crate::record::{EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart};
-use crate::{process, sql, stamp};
+use crate::rig::Shared;
+use crate::shelf::{Placed, Shelf, mark_stale};
+use crate::{figures, naming, process, sql, stamp};
+use cardscope_model::comparison::Setting;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::result::{BenchReport, Run};
 use serde::Serialize;
-use serde_json::Value;
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{Connection, query};
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-type Done = Result<(), sqlx::Error>;
+/// The kind of a session that was measured here.
+pub(crate) const BENCH: &str = "bench";
 
-/// Stores the start of a session, its recipe and its card.
-pub(crate) async fn session(
-    c: &mut SqliteConnection,
-    start: &SessionStart,
-) -> Result<SessionId, sqlx::Error> {
+/// Stores the start of a session, its recipe and its card. A card that says nothing of itself is one of its own: two
+/// that cannot be told apart must not share their figures.
+pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome<SessionId> {
     let id = SessionId(Uuid::now_v7());
-    let mut t = c.begin_with("BEGIN IMMEDIATE").await?;
-    let recipe = recipe(&mut t, start).await?;
-    if let Some(piece) = &start.piece {
-        specimen(&mut t, piece).await?;
-    }
-    query(sql::INSERT_SESSION)
-        .bind(id.to_string())
-        .bind(start.piece.as_ref().map(|p| &p.identity_hash))
-        .bind(&start.target)
-        .bind(recipe)
-        .bind(start.seed.to_string())
-        .bind(json(&start.condition)?)
-        .bind(json(&origins(&start.condition))?)
-        .bind(&start.io_path)
-        .bind(start.bus_ceiling_mb_s)
-        .bind(json(&start.identity)?)
-        .bind(json(&start.host)?)
-        .bind(&start.tool_version)
-        .bind(process::this())
-        .bind(stamp::now())
-        .execute(&mut *t)
-        .await?;
-    t.commit().await?;
+    let (name, now) = (id.to_string(), stamp::now());
+    let sighting = naming::of_piece(start.piece.as_ref(), &name, &start.target);
+    let mut shelf = Shelf::of(c, std::slice::from_ref(&sighting)).await?;
+    let placed = shelf.place(&sighting);
+    shelf.write(c).await?;
+    let mut shared = Shared::default();
+    let recipe = shared.recipe(&start.recipe, &start.recipe_version, &start.recipe_text);
+    let rig = shared.rig(&start.condition)?;
+    shared.write(c).await?;
+    let mut rows = Rows::new(sql::INSERT_SESSIONS, "");
+    rows.push([
+        name.into(),
+        BENCH.into(),
+        placed.card.into(),
+        placed.specimen.into(),
+        rig.into(),
+        Value::Text(None),
+        Value::Text(None),
+        Value::Text(None),
+        (&start.target).into(),
+        recipe.into(),
+        start.seed.to_string().into(),
+        json(&start.condition)?.into(),
+        json(&origins(&start.condition))?.into(),
+        (&start.io_path).into(),
+        start.bus_ceiling_mb_s.into(),
+        json(&start.identity)?.into(),
+        json(&start.host)?.into(),
+        (&start.tool_version).into(),
+        process::this().into(),
+        now.clone().into(),
+        now.into(),
+        Value::Text(None),
+        Value::Text(None),
+        Value::Text(None),
+    ]);
+    rows.write(c).await?;
     Ok(id)
 }
 
 /// Stores the start of a record, and its card.
-pub(crate) async fn record(c: &mut SqliteConnection, start: &RecordStart) -> Result<SessionId, sqlx::Error> {
+pub(crate) async fn record(c: &mut Connection, start: &RecordStart) -> Outcome<SessionId> {
     let id = SessionId(Uuid::now_v7());
-    let mut t = c.begin_with("BEGIN IMMEDIATE").await?;
-    if let Some(piece) = &start.piece {
-        specimen(&mut t, piece).await?;
-    }
-    query(sql::INSERT_RECORD)
-        .bind(id.to_string())
-        .bind(&start.kind)
-        .bind(start.piece.as_ref().map(|p| &p.identity_hash))
-        .bind(&start.target)
-        .bind(start.seed.to_string())
-        .bind(json(&start.condition)?)
-        .bind(json(&origins(&start.condition))?)
-        .bind(json(&start.identity)?)
-        .bind(json(&start.host)?)
-        .bind(&start.tool_version)
-        .bind(process::this())
-        .bind(stamp::now())
-        .execute(&mut *t)
-        .await?;
-    t.commit().await?;
+    let placed = place_piece(c, start.piece.as_ref()).await?;
+    let mut rows = Rows::new(sql::INSERT_RECORDS, "");
+    rows.push([
+        id.to_string().into(),
+        (&start.kind).into(),
+        placed.as_ref().map(|p| p.card.clone()).into(),
+        placed.and_then(|p| p.specimen).into(),
+        (&start.target).into(),
+        start.seed.to_string().into(),
+        json(&start.condition)?.into(),
+        json(&origins(&start.condition))?.into(),
+        json(&start.identity)?.into(),
+        json(&start.host)?.into(),
+        (&start.tool_version).into(),
+        process::this().into(),
+        stamp::now().into(),
+        Value::Text(None),
+        Value::Text(None),
+        Value::Text(None),
+        Value::Text(None),
+    ]);
+    rows.write(c).await?;
     Ok(id)
 }
 
-pub(crate) async fn record_update(c: &mut SqliteConnection, id: SessionId, document: &Value) -> Done {
-    let done = query(sql::UPDATE_RECORD)
-        .bind(id.to_string())
-        .bind(stamp::now())
-        .bind(json(document)?)
-        .execute(c)
-        .await?;
-    one(done.rows_affected())
+async fn place_piece(c: &mut Connection, piece: Option<&Piece>) -> Outcome<Option<Placed>> {
+    let Some(piece) = piece else { return Ok(None) };
+    let sighting = naming::of_piece(Some(piece), "", "");
+    let mut shelf = Shelf::of(c, std::slice::from_ref(&sighting)).await?;
+    let placed = shelf.place(&sighting);
+    shelf.write(c).await?;
+    Ok(Some(placed))
+}
+
+pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &Json) -> Outcome<()> {
+    let update = statement(sql::UPDATE_RECORD).bind(id.to_string()).bind(stamp::now()).bind(json(document)?);
+    found(c.execute(update).await?)
 }
 
 pub(crate) async fn record_end(
-    c: &mut SqliteConnection,
+    c: &mut Connection,
     id: SessionId,
     how: EndedHow,
-    document: &Value,
-) -> Done {
-    let done = query(sql::FINISH_RECORD)
+    document: &Json,
+) -> Outcome<()> {
+    let end = statement(sql::FINISH_RECORD)
         .bind(id.to_string())
         .bind(stamp::now())
         .bind(how.word())
-        .bind(json(document)?)
-        .execute(c)
-        .await?;
-    one(done.rows_affected())
+        .bind(json(document)?);
+    found(c.execute(end).await?)
 }
 
-/// Stores the recipe once, under the hash of all that makes it; returns the hash.
-async fn recipe(c: &mut SqliteConnection, start: &SessionStart) -> Result<String, sqlx::Error> {
-    let hash = hash(&[&start.recipe, &start.recipe_version, &start.recipe_text]);
-    query(sql::INSERT_RECIPE)
-        .bind(&hash)
-        .bind(&start.recipe)
-        .bind(&start.recipe_version)
-        .bind(&start.recipe_text)
-        .execute(c)
-        .await?;
-    Ok(hash)
-}
-
-async fn specimen(c: &mut SqliteConnection, piece: &Piece) -> Done {
-    let capacity = piece.capacity_bytes.map(|b| b.to_string()).unwrap_or_default();
-    let card = hash(&[piece.maker.as_deref().unwrap_or_default(), &piece.model, &capacity]);
-    query(sql::INSERT_CARD)
-        .bind(&card)
-        .bind(&piece.maker)
-        .bind(&piece.model)
-        .bind(piece.capacity_bytes.map(int))
-        .bind(stamp::now())
-        .execute(&mut *c)
-        .await?;
-    query(sql::INSERT_SPECIMEN)
-        .bind(&piece.identity_hash)
-        .bind(card)
-        .bind(&piece.serial)
-        .bind(stamp::now())
-        .execute(c)
-        .await?;
-    Ok(())
-}
-
-pub(crate) async fn run(c: &mut SqliteConnection, session: SessionId, start: RunStart) -> Done {
-    query(sql::INSERT_RUN)
-        .bind(session.to_string())
-        .bind(i64::from(start.run))
-        .bind(start.seed.to_string())
-        .bind(start.counted)
-        .bind(stamp::now())
-        .execute(c)
-        .await?;
-    Ok(())
+pub(crate) async fn run(c: &mut Connection, session: SessionId, start: RunStart) -> Outcome<()> {
+    let mut rows = Rows::new(sql::INSERT_RUNS, "");
+    rows.push([
+        session.to_string().into(),
+        start.run.into(),
+        start.seed.to_string().into(),
+        start.counted.into(),
+        stamp::now().into(),
+        Value::Text(None),
+        Value::Text(None),
+        Value::Text(None),
+        Value::Int(None),
+        Value::Int(None),
+        Value::Text(None),
+    ]);
+    rows.write(c).await
 }
 
 pub(crate) async fn sample(
-    c: &mut SqliteConnection,
-    session: SessionId,
+    c: &mut Connection,
+    session: &str,
     run: u32,
     record: &SampleRecord,
-) -> Done {
+) -> Outcome<()> {
     let s = &record.sample;
-    query(sql::INSERT_SAMPLE)
-        .bind(session.to_string())
-        .bind(i64::from(run))
+    let insert = statement(sql::INSERT_SAMPLE)
+        .bind(session)
+        .bind(run)
         .bind(&record.test_key)
         .bind(record.test.pattern.to_string())
         .bind(record.test.op.to_string())
         .bind(&record.step)
-        .bind(i64::from(record.loop_index))
+        .bind(record.loop_index)
         .bind(s.counted)
-        .bind(int(s.bytes))
-        .bind(int(s.ios))
-        .bind(int(s.nanos))
+        .bind(s.bytes)
+        .bind(s.ios)
+        .bind(s.nanos)
         .bind(json(&s.histogram)?)
         .bind(json(&s.series)?)
         .bind(s.temperature_c.start)
         .bind(s.temperature_c.end)
         .bind(s.temperature_c.max)
-        .bind(json(&record.caveats)?)
-        .execute(c)
-        .await?;
-    Ok(())
+        .bind(json(&record.caveats)?);
+    c.execute(insert).await.map(|_| ())
 }
 
-pub(crate) async fn run_end(c: &mut SqliteConnection, session: SessionId, run: &Run) -> Done {
-    let done = query(sql::FINISH_RUN)
+/// Stores the results of a run, and its figures beside those of all others.
+///
+/// All writers mark the card before they store settings: two that wait for each other's would wait for ever.
+pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &Run) -> Outcome<()> {
+    let (setting, card) = setting_of(c, session).await?;
+    mark_stale(c, &card.into_iter().collect()).await?;
+    let setting = store_setting(c, &setting).await?;
+    let loops = run.results.iter().map(|r| r.loops.len() as u64).max();
+    let end = statement(sql::FINISH_RUN)
         .bind(session.to_string())
-        .bind(i64::from(run.run))
+        .bind(run.run)
         .bind(run.counted)
         .bind(stamp::now())
         .bind(json(run)?)
-        .execute(c)
-        .await?;
-    one(done.rows_affected())
+        .bind(setting)
+        .bind(loops)
+        .bind(figures::to_text(&figures::of_run(run))?);
+    found(c.execute(end).await?)
 }
 
 /// Stores the report with its findings; what the report says of the condition wins over what the start said.
 pub(crate) async fn session_end(
-    c: &mut SqliteConnection,
+    c: &mut Connection,
     id: SessionId,
     how: EndedHow,
     report: &BenchReport,
-) -> Done {
-    let mut t = c.begin_with("BEGIN IMMEDIATE").await?;
-    let done = query(sql::FINISH_SESSION)
+) -> Outcome<()> {
+    let (mut setting, card) = setting_of(c, id).await?;
+    mark_stale(c, &card.into_iter().collect()).await?;
+    setting.condition.clone_from(&report.condition);
+    let setting = store_setting(c, &setting).await?;
+    let mut shared = Shared::default();
+    let rig = shared.rig(&report.condition)?;
+    shared.write(c).await?;
+    let end = statement(sql::FINISH_SESSION)
         .bind(id.to_string())
         .bind(stamp::now())
         .bind(how.word())
         .bind(json(report)?)
         .bind(json(&report.condition)?)
         .bind(json(&origins(&report.condition))?)
-        .execute(&mut *t)
-        .await?;
-    one(done.rows_affected())?;
-    query(sql::DELETE_FINDINGS).bind(id.to_string()).execute(&mut *t).await?;
-    for (place, finding) in (1..).zip(&report.findings) {
-        self::finding(&mut t, id, place, finding).await?;
-    }
-    t.commit().await
+        .bind(rig);
+    found(c.execute(end).await?)?;
+    c.execute(statement(sql::SETTLE_RUNS).bind(id.to_string()).bind(setting)).await?;
+    c.execute(statement(sql::DELETE_FINDINGS).bind(id.to_string())).await?;
+    findings(c, &id.to_string(), &report.findings).await
 }
 
-async fn finding(c: &mut SqliteConnection, session: SessionId, place: i64, finding: &Finding) -> Done {
-    let weight = json(&finding.weight)?;
-    query(sql::INSERT_FINDING)
-        .bind(session.to_string())
-        .bind(place)
-        .bind(&finding.claim)
-        .bind(&finding.verdict)
-        .bind(weight.trim_matches('"'))
-        .bind(finding.confidence)
-        .bind(json(&finding.evidence)?)
-        .bind(&finding.advice)
-        .execute(c)
-        .await?;
-    Ok(())
+/// What the runs of a session are measured under, and its card.
+async fn setting_of(c: &mut Connection, session: SessionId) -> Outcome<(Setting, Option<String>)> {
+    let read = statement(sql::SESSION_SETTING).bind(session.to_string());
+    c.one(read, |row| {
+        let setting = Setting { recipe: row.get(0)?, size_bytes: None, condition: row.json(1)? };
+        Ok((setting, row.get(2)?))
+    })
+    .await
+}
+
+async fn store_setting(c: &mut Connection, setting: &Setting) -> Outcome<String> {
+    let mut shared = Shared::default();
+    let hash = shared.setting(setting)?;
+    shared.write(c).await?;
+    Ok(hash)
+}
+
+pub(crate) async fn findings(c: &mut Connection, session: &str, findings: &[Finding]) -> Outcome<()> {
+    let mut rows = Rows::new(sql::INSERT_FINDINGS, "");
+    for (place, finding) in (1..).zip(findings) {
+        let weight = json(&finding.weight)?;
+        rows.push([
+            session.into(),
+            Value::Int(Some(place)),
+            (&finding.claim).into(),
+            (&finding.verdict).into(),
+            weight.trim_matches('"').into(),
+            finding.confidence.into(),
+            json(&finding.evidence)?.into(),
+            (&finding.advice).into(),
+        ]);
+    }
+    rows.write(c).await
 }
 
 /// Who says what of a condition, which its own stored form leaves out.
-fn origins(condition: &Condition) -> BTreeMap<&str, Origin> {
+pub(crate) fn origins(condition: &Condition) -> BTreeMap<&str, Origin> {
     condition.iter().filter_map(|(word, _)| Some((word, condition.origin(word)?))).collect()
 }
 
-/// An update that found nothing to update names a session or run that is not there.
-fn one(rows: u64) -> Done {
-    if rows == 1 { Ok(()) } else { Err(sqlx::Error::RowNotFound) }
-}
-
-fn json(value: &impl Serialize) -> Result<String, sqlx::Error> {
+pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
     serde_json::to_string(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
-}
-
-/// Hash of several texts; each with its length, so that no two lists run together.
-fn hash(parts: &[&str]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-    }
-    hasher.finalize().to_hex().to_string()
-}
-
-/// Databases have no unsigned 64 bits; no count of bytes or nanoseconds of a card comes near 2^63.
-fn int(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,7 +26,14 @@ pub enum Mark {
     Head(&'static str),
     /// It is one JSON object with all of these fields.
     Fields(&'static [&'static str]),
+    /// This word stands near its beginning or its end.
+    Word(&'static str),
+    /// By nothing: the user said that whatever file is there may be replaced.
+    Any,
 }
+
+/// How near a [`Mark::Word`] stands to an end of its file, in bytes.
+const NEAR: u64 = 8192;
 
 /// A name for a file to come.
 #[derive(Debug)]
@@ -93,13 +100,13 @@ impl OutputFile {
     /// # Errors
     /// If it cannot be written, or if what the name leads to has become another's since it was claimed. What was there
     /// before stays.
-    pub fn write(&self, content: &str) -> Result<(), Failure> {
+    pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), Failure> {
         let place = self.judge().map_err(Failure::Io)?;
-        self.put(&place, content)
+        self.put(&place, content.as_ref())
             .map_err(|e| Failure::Io(self.told(&format!("it could not be written: {e}"))))
     }
 
-    fn put(&self, place: &Place, content: &str) -> std::io::Result<()> {
+    fn put(&self, place: &Place, content: &[u8]) -> std::io::Result<()> {
         let (beside, mut file) = beside(&place.file)?;
         let done = fill(&mut file, content, place.there.as_ref()).and_then(|()| move_to(&beside, place));
         if done.is_err() {
@@ -148,8 +155,10 @@ impl OutputFile {
     }
 
     fn is_ours(&self, about: &Metadata) -> bool {
-        let Ok(file) = File::open(&self.name) else { return false };
+        let Ok(mut file) = File::open(&self.name) else { return false };
         match self.mark {
+            Mark::Any => true,
+            Mark::Word(word) => holds_near_an_end(&mut file, about.len(), word).unwrap_or(false),
             Mark::Head(head) => {
                 let mut begin = Vec::new();
                 let read = file.take(head.len() as u64).read_to_end(&mut begin);
@@ -169,6 +178,18 @@ impl OutputFile {
     }
 }
 
+fn holds_near_an_end(file: &mut File, bytes: u64, word: &str) -> std::io::Result<bool> {
+    for start in [0, bytes.saturating_sub(NEAR)] {
+        let mut part = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        Read::by_ref(file).take(NEAR).read_to_end(&mut part)?;
+        if part.windows(word.len()).any(|window| window == word.as_bytes()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// By inode, so that links and other names of one file are seen through.
 fn same_file(about: &Metadata, other: &Path) -> bool {
     other.metadata().is_ok_and(|other| (about.dev(), about.ino()) == (other.dev(), other.ino()))
@@ -183,8 +204,8 @@ fn beside(file: &Path) -> std::io::Result<(PathBuf, File)> {
     Ok((beside, made))
 }
 
-fn fill(file: &mut File, content: &str, before: Option<&Metadata>) -> std::io::Result<()> {
-    file.write_all(content.as_bytes())?;
+fn fill(file: &mut File, content: &[u8], before: Option<&Metadata>) -> std::io::Result<()> {
+    file.write_all(content)?;
     if let Some(before) = before {
         // With sudo the file stays its owner's. Who may not give it away has it then, which is no reason to fail.
         let _ = std::os::unix::fs::fchown(&*file, Some(before.uid()), Some(before.gid()));

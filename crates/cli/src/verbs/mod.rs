@@ -4,15 +4,19 @@ mod archive;
 mod arguments;
 mod bench;
 mod check;
+mod compare;
 mod decode;
 mod doctor;
 mod endure;
 mod fit;
 mod format;
+mod import;
 mod info;
 mod list;
 mod map;
 mod observe;
+mod rank;
+mod report;
 mod restore;
 mod sim;
 mod sustain;
@@ -37,6 +41,10 @@ pub(crate) enum Verb {
     Observe(observe::Observe),
     Format(format::Format),
     Fit(fit::Fit),
+    Import(import::Import),
+    Compare(compare::Compare),
+    Rank(rank::Rank),
+    Report(report::Report),
     Restore(restore::Restore),
     #[command(subcommand)]
     Sim(sim::Sim),
@@ -60,6 +68,10 @@ impl Verb {
             Verb::Observe(verb) => verb.run(output),
             Verb::Format(verb) => verb.run(output),
             Verb::Fit(verb) => verb.run(output),
+            Verb::Import(verb) => verb.run(output),
+            Verb::Compare(verb) => verb.run(output),
+            Verb::Rank(verb) => verb.run(output),
+            Verb::Report(verb) => verb.run(output),
             Verb::Restore(verb) => verb.run(output),
             Verb::Sim(verb) => verb.run(output),
             Verb::Archive(verb) => verb.run(output),

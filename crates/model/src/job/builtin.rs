@@ -9,8 +9,17 @@ macro_rules! jobs {
     };
 }
 
-static BUILTIN: &[(&str, &str)] =
-    jobs!["pi-boot", "camera-4k", "game-load", "game-move", "android", "server-log", "all-round"];
+static BUILTIN: &[(&str, &str)] = jobs![
+    "pi-boot",
+    "camera-4k",
+    "game-load",
+    "game-move",
+    "android",
+    "server-log",
+    "database",
+    "mostly-4k",
+    "all-round"
+];
 
 /// Every job that comes with the program, in order.
 ///

@@ -18,9 +18,28 @@ pub enum Figure {
     RandomWriteIops,
     /// Longest single write in seconds.
     LongestWriteS,
+    /// Capacity in GB (10^9 bytes).
+    CapacityGb,
 }
 
 impl Figure {
+    /// All of them, in the order of [`Figures`].
+    pub const ALL: [Figure; 7] = [
+        Figure::ReadMbS,
+        Figure::WriteMbS,
+        Figure::SustainedWriteMbS,
+        Figure::RandomReadIops,
+        Figure::RandomWriteIops,
+        Figure::LongestWriteS,
+        Figure::CapacityGb,
+    ];
+
+    /// True for speeds in sequence, which whatever is at the other end may limit.
+    #[must_use]
+    pub fn is_sequential(self) -> bool {
+        matches!(self, Figure::ReadMbS | Figure::WriteMbS | Figure::SustainedWriteMbS)
+    }
+
     /// Its name and unit in words.
     #[must_use]
     pub fn words(self) -> (&'static str, &'static str) {
@@ -31,6 +50,7 @@ impl Figure {
             Figure::RandomReadIops => ("random reads of 4 KiB", "a second"),
             Figure::RandomWriteIops => ("random writes of 4 KiB", "a second"),
             Figure::LongestWriteS => ("longest write", "s"),
+            Figure::CapacityGb => ("capacity", "GB"),
         }
     }
 }
@@ -50,9 +70,26 @@ pub struct Figures {
     pub random_write_iops: Option<f64>,
     /// Longest single write in seconds.
     pub longest_write_s: Option<f64>,
+    /// Capacity in GB (10^9 bytes).
+    #[serde(default)]
+    pub capacity_gb: Option<f64>,
 }
 
 impl Figures {
+    /// Replaces a figure.
+    pub fn set(&mut self, figure: Figure, value: f64) {
+        let place = match figure {
+            Figure::ReadMbS => &mut self.read_mb_s,
+            Figure::WriteMbS => &mut self.write_mb_s,
+            Figure::SustainedWriteMbS => &mut self.sustained_write_mb_s,
+            Figure::RandomReadIops => &mut self.random_read_iops,
+            Figure::RandomWriteIops => &mut self.random_write_iops,
+            Figure::LongestWriteS => &mut self.longest_write_s,
+            Figure::CapacityGb => &mut self.capacity_gb,
+        };
+        *place = Some(value);
+    }
+
     /// A figure that is a number one can divide by.
     #[must_use]
     pub fn get(&self, figure: Figure) -> Option<f64> {
@@ -63,6 +100,7 @@ impl Figures {
             Figure::RandomReadIops => self.random_read_iops,
             Figure::RandomWriteIops => self.random_write_iops,
             Figure::LongestWriteS => self.longest_write_s,
+            Figure::CapacityGb => self.capacity_gb,
         };
         value.filter(|v| v.is_finite() && *v > 0.0)
     }

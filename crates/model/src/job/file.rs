@@ -24,12 +24,19 @@ pub struct Work {
     /// Random writes of 4 KiB, one after the other.
     #[serde(default)]
     pub random_writes: f64,
+    /// What the other side gives or takes at most, in MB/s: the line of a download, the disk that is copied from. No card
+    /// is faster than that in sequence.
+    pub other_side_mb_s: Option<f64>,
     /// In this time it earns 100 points.
     pub good_s: f64,
     /// In this time it earns none.
     pub poor_s: f64,
+    /// Seconds that a person notices: cards that differ by less do not differ in this work.
+    pub notice_s: f64,
     /// How much it counts among the works of its job.
     pub weight: f64,
+    /// Where amounts and weight are from: a seed, a specification, or `ours`.
+    pub from: String,
 }
 
 impl Work {
@@ -132,6 +139,12 @@ fn odd(job: &Job) -> Option<String> {
         {
             return Some(format!(
                 "work {:?} needs a weight above 0, and poor_s above good_s above 0",
+                work.what
+            ));
+        }
+        if !positive(work.notice_s) || !work.other_side_mb_s.is_none_or(positive) || work.from.is_empty() {
+            return Some(format!(
+                "work {:?} needs notice_s above 0, from where its weight is, and other_side_mb_s above 0 if any",
                 work.what
             ));
         }

@@ -89,7 +89,16 @@ fn takes(work: &Work, figures: &Figures) -> Result<f64, Vec<Figure>> {
     if !lacks.is_empty() {
         return Err(lacks);
     }
-    Ok(needed().filter_map(|(figure, amount)| Some(amount / figures.get(figure)?)).sum())
+    Ok(needed().filter_map(|(figure, amount)| Some(amount / reachable(work, figure, figures)?)).sum())
+}
+
+/// A figure as far as the other side lets it count.
+fn reachable(work: &Work, figure: Figure, figures: &Figures) -> Option<f64> {
+    let value = figures.get(figure)?;
+    match work.other_side_mb_s {
+        Some(most) if figure.is_sequential() => Some(value.min(most)),
+        _ => Some(value),
+    }
 }
 
 /// 100 at the good time, 0 at the poor one, evenly by ratio between: twice as long costs the same anywhere.

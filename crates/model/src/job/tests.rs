@@ -12,6 +12,7 @@ fn good() -> Figures {
         random_read_iops: Some(6000.0),
         random_write_iops: Some(4000.0),
         longest_write_s: Some(0.05),
+        capacity_gb: Some(256.0),
     }
 }
 
@@ -29,11 +30,26 @@ fn ten_gigabytes_load_in_the_seconds_that_seed_000_reckons() {
 #[test]
 fn every_job_that_comes_with_the_program_is_sound_and_judges_a_good_card_good() {
     let jobs = builtin().unwrap();
-    assert_eq!(jobs.len(), 7);
+    assert_eq!(jobs.len(), 9);
     for job in jobs {
         let found = score(&job, &good());
         assert!(found.fit >= Fit::Fair && found.missed.is_empty(), "{found:?}");
     }
+}
+
+#[test]
+fn a_download_is_no_faster_than_its_line() {
+    let mut job = find("game-move").unwrap();
+    job.work[0].other_side_mb_s = Some(30.0);
+    let found = score(&job, &good());
+    assert!((found.seconds[0].1 - 2000.0).abs() < 1e-9, "{found:?}");
+}
+
+#[test]
+fn a_card_too_small_for_the_job_is_unfit() {
+    let found = score(&find("game-move").unwrap(), &Figures { capacity_gb: Some(32.0), ..good() });
+    assert_eq!(found.fit, Fit::Unfit);
+    assert!(found.missed[0].contains("capacity: 32.0 GB"), "{found:?}");
 }
 
 #[test]
@@ -66,13 +82,15 @@ fn what_little_was_measured_makes_no_card_good() {
 #[test]
 fn a_job_that_means_nothing_is_refused_with_what_is_wrong() {
     let job = |work: &str| format!("name = \"x\"\ntitle = \"x\"\nsource = \"x\"\n{work}");
-    let work = "[[work]]\nwhat = \"w\"\nread_mb = 1\ngood_s = 1\npoor_s = 2\nweight = 1\n";
+    let work = "[[work]]\nwhat = \"w\"\nread_mb = 1\ngood_s = 1\npoor_s = 2\nnotice_s = 1\nweight = 1\nfrom = \"ours\"\n";
     assert!(parse(&job(work)).is_ok());
     for (text, says) in [
         (job("work = []\n"), "at least one [[work]]"),
         (job(&work.replace("read_mb = 1", "")), "amounts above 0"),
         (job(&work.replace("poor_s = 2", "poor_s = 1")), "poor_s above good_s"),
         (job(&work.replace("read_mb", "reed_mb")), "reed_mb"),
+        (job(&work.replace("notice_s = 1", "notice_s = 0")), "notice_s above 0"),
+        (job(&work.replace("ours", "")), "from where its weight is"),
         (job(&format!("{work}[[demand]]\nfigure = \"read-mb-s\"\nwhy = \"y\"\n")), "`least` or `most`"),
     ] {
         let error = parse(&text).unwrap_err().to_string();
@@ -84,11 +102,11 @@ fn a_job_that_means_nothing_is_refused_with_what_is_wrong() {
 proptest! {
     #[test]
     fn a_card_that_is_faster_in_one_thing_never_scores_lower(
-        base in prop::array::uniform6(0.01f64..2000.0), which in 0usize..6, factor in 1.0f64..50.0
+        base in prop::array::uniform7(0.01f64..2000.0), which in 0usize..7, factor in 1.0f64..50.0
     ) {
-        let figures = |v: [f64; 6]| Figures {
+        let figures = |v: [f64; 7]| Figures {
             read_mb_s: Some(v[0]), write_mb_s: Some(v[1]), sustained_write_mb_s: Some(v[2]),
-            random_read_iops: Some(v[3]), random_write_iops: Some(v[4]), longest_write_s: Some(v[5]),
+            random_read_iops: Some(v[3]), random_write_iops: Some(v[4]), longest_write_s: Some(v[5]), capacity_gb: Some(v[6]),
         };
         let mut better = base;
         better[which] = if which == 5 { base[5] / factor } else { base[which] * factor };

@@ -4,9 +4,9 @@ use super::page::{Body, Part};
 use super::parts::{fact, part};
 use crate::card_map::{plots, properties};
 use crate::figure::{duration, speed};
-use crate::marks;
+use crate::{marks, ranking};
 use cardscope_model::check::CheckReport;
-use cardscope_model::job::{Fit, JobScore};
+use cardscope_model::job::JobScore;
 
 /// Pictures that the page has room for.
 const PICTURES: usize = 3;
@@ -51,13 +51,7 @@ pub(super) fn jobs(report: &CheckReport) -> Option<Part> {
 }
 
 fn line(job: &JobScore) -> (String, String) {
-    let fit = match job.fit {
-        Fit::Unfit => "unfit",
-        Fit::Poor => "poor",
-        Fit::Fair => "fair",
-        Fit::Good => "good",
-        Fit::Unknown => "not known",
-    };
+    let fit = ranking::tables::fit(job.fit);
     let mut means = job.missed.first().map_or_else(|| job.meaning.clone(), |missed| vec![missed.clone()]);
     if !job.missing.is_empty() {
         means.push(format!("not measured: {}", job.missing.join(", ")));

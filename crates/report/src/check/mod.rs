@@ -7,7 +7,6 @@ mod parts;
 mod terminal;
 
 pub use html::HEAD;
-pub(crate) use html::escaped;
 
 use cardscope_model::check::CheckReport;
 

@@ -6,7 +6,7 @@ mod ruler;
 
 use canvas::Canvas;
 use cardscope_model::card_map::plot::{Axis, Plot};
-pub(crate) use ruler::Ruler;
+pub(crate) use ruler::{Ruler, named};
 
 /// Columns of the picture itself; with the ticks at its left it fits a terminal of 80.
 const WIDTH: usize = 60;
@@ -98,14 +98,6 @@ fn foot(x: &Ruler, axis: &Axis, margin: usize) -> String {
     )
 }
 
-fn named(axis: &Axis) -> String {
-    match (axis.label.as_str(), axis.unit.as_str()) {
-        (label, "" | "bytes") => label.to_owned(),
-        ("", unit) => unit.to_owned(),
-        (label, unit) => format!("{label}, {unit}"),
-    }
-}
-
 /// Which character is which series, where there are several, and what the lines across are.
 fn legend(plot: &Plot, x: &Ruler) -> String {
     let mut out = String::new();
@@ -115,11 +107,8 @@ fn legend(plot: &Plot, x: &Ruler) -> String {
         out += &format!("  {}\n", names.collect::<Vec<_>>().join("   "));
     }
     for (at, name) in plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()) {
-        let unit = match plot.x.unit.as_str() {
-            "" | "bytes" => String::new(),
-            unit => format!(" {unit}"),
-        };
-        out += &format!("  ┆ at {}{unit}: {name}\n", x.write(*at));
+        let unit = if x.ticks_have_units() { String::new() } else { format!(" {}", plot.x.unit) };
+        out += &format!("  ┆ at {}: {name}\n", format!("{}{unit}", x.write(*at)).trim_end());
     }
     out
 }

@@ -10,6 +10,8 @@ const ALIKE: f64 = 0.1;
 pub(crate) struct Ruler {
     scale: Scale,
     bytes: bool,
+    /// True where times span so much that each tick has the unit that fits it.
+    times: bool,
     /// Ends of the range, on the axis' own scale (logarithms where it is logarithmic).
     low: f64,
     high: f64,
@@ -39,15 +41,16 @@ impl Ruler {
             return None;
         }
         let bytes = axis.unit == "bytes";
+        let times = axis.unit == "µs" && scale == Scale::Log10;
         if scale != Scale::Linear {
             let room = if high > low { 0.0 } else { 0.5 };
-            return Some(Ruler { scale, bytes, low: low - room, high: high + room, step: 1.0 });
+            return Some(Ruler { scale, bytes, times, low: low - room, high: high + room, step: 1.0 });
         }
         let low = if low > 0.0 && from_zero(low, high) { 0.0 } else { low };
         let span = if high > low { high - low } else { low.abs().max(1.0) };
         let step = nice(span / ticks as f64, bytes);
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
-        Some(Ruler { scale, bytes, low, high: if high > low { high } else { low + step }, step })
+        Some(Ruler { scale, bytes, times, low, high: if high > low { high } else { low + step }, step })
     }
 
     /// The same, reaching no further than its values: for an axis along which everything is measured.
@@ -71,6 +74,16 @@ impl Ruler {
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
         let share = (along(self.scale, value)? - self.low) / (self.high - self.low);
         (-1e-9..=1.0 + 1e-9).contains(&share).then(|| share.clamp(0.0, 1.0))
+    }
+
+    /// How it is divided, in a word, and its ends on that scale.
+    pub(crate) fn ends(&self) -> (&'static str, f64, f64) {
+        let scale = match self.scale {
+            Scale::Linear => "linear",
+            Scale::Log2 => "log2",
+            Scale::Log10 => "log10",
+        };
+        (scale, self.low, self.high)
     }
 
     /// Values that get a tick, at most about `most` of them.
@@ -102,9 +115,28 @@ impl Ruler {
         if fine.len() <= most { fine } else { of(&[1.0]) }
     }
 
+    /// Whether each tick carries the unit that fits it.
+    pub(crate) fn ticks_have_units(&self) -> bool {
+        self.times || self.bytes
+    }
+
     /// A value of this axis as a tick shows it; sizes carry their unit, others have it at the axis.
     pub(crate) fn write(&self, value: f64) -> String {
-        if self.bytes { size(value) } else { plain(value, self.step, self.scale) }
+        match self.times {
+            true => time(value),
+            false if self.bytes => size(value),
+            false => plain(value, self.step, self.scale),
+        }
+    }
+}
+
+/// An axis' name with its unit, where its ticks do not carry that.
+pub(crate) fn named(axis: &Axis) -> String {
+    match (axis.label.as_str(), axis.unit.as_str()) {
+        (label, "" | "bytes") => label.to_owned(),
+        (label, "µs") if axis.scale == Scale::Log10 => label.to_owned(),
+        ("", unit) => unit.to_owned(),
+        (label, unit) => format!("{label}, {unit}"),
     }
 }
 
@@ -134,6 +166,16 @@ fn size(bytes: f64) -> String {
         Some((unit, power)) => format!("{} {unit}", trimmed(bytes / 2f64.powi(*power), 1)),
         None => format!("{bytes:.0} B"),
     }
+}
+
+/// Microseconds in the largest unit that leaves at least one of it.
+fn time(us: f64) -> String {
+    let (value, unit) = match us {
+        us if us >= 0.999e6 => (us / 1e6, "s"),
+        us if us >= 0.999e3 => (us / 1e3, "ms"),
+        us => (us, "µs"),
+    };
+    format!("{} {unit}", trimmed(value, 3))
 }
 
 fn plain(value: f64, step: f64, scale: Scale) -> String {

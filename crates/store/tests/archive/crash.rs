@@ -1,31 +1,35 @@
 //! A process that dies in the middle loses nothing that it had finished.
 
+use crate::engines::on_both;
 use crate::sessions::sample;
 use cardscope_store::Archive;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 #[test]
 fn a_kill_in_mid_session_keeps_every_finished_sample() {
     for kill_after in [1, 7, 30] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("archive.sqlite");
-        let mut child = crate::child("write for ever", &path);
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let is_stored = |line: &String| line.starts_with("stored: ");
-        let heard = said.by_ref().filter(is_stored).take(kill_after).count();
-        child.kill().unwrap();
-        child.wait().unwrap();
-        // What it said between our last look and its end counts as well.
-        let finished = heard + said.filter(is_stored).count();
-
-        let mut archive = Archive::open(&path).unwrap();
-        let interrupted = archive.interrupted().unwrap();
-        assert_eq!(interrupted.len(), 1, "{interrupted:?}");
-        let stored = archive.session(interrupted[0].id).unwrap();
-        let samples = &stored.runs[0].samples;
-        // One more may have been stored and not yet said.
-        assert!((finished..=finished + 1).contains(&samples.len()), "{} of {finished}", samples.len());
-        (0..).zip(samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
-        assert_eq!(stored.report_so_far().error.as_deref(), Some("its process ended without a word"));
+        on_both(|place| a_kill_keeps_every_finished_sample(place, kill_after));
     }
+}
+
+fn a_kill_keeps_every_finished_sample(place: &Path, kill_after: usize) {
+    let mut child = crate::child("write for ever", place);
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_stored = |line: &String| line.starts_with("stored: ");
+    let heard = said.by_ref().filter(is_stored).take(kill_after).count();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What it said between our last look and its end counts as well.
+    let finished = heard + said.filter(is_stored).count();
+
+    let mut archive = Archive::open(place).unwrap();
+    let interrupted = archive.interrupted().unwrap();
+    assert_eq!(interrupted.len(), 1, "{interrupted:?}");
+    let stored = archive.session(interrupted[0].id).unwrap();
+    let samples = &stored.runs[0].samples;
+    // One more may have been stored and not yet said.
+    assert!((finished..=finished + 1).contains(&samples.len()), "{} of {finished}", samples.len());
+    (0..).zip(samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
+    assert_eq!(stored.report_so_far().error.as_deref(), Some("its process ended without a word"));
 }

@@ -2,6 +2,7 @@
 //!
 //! On a small tmpfs, hence only for root; others get one line.
 
+use crate::logs::{card, import, log, source};
 use crate::sessions::{run, sample, start};
 use cardscope_store::{Archive, ArchiveError};
 use std::fs;
@@ -88,6 +89,22 @@ fn an_archive_that_was_closed_before_the_disk_filled_up_can_still_be_read() {
     let mut archive = Archive::open(&path).unwrap();
     assert_eq!(archive.session(session).unwrap().runs[0].samples, [sample(0)]);
     assert_eq!(archive.begin_session(&start()), Err(ArchiveError::Full { path: path.clone() }));
+}
+
+#[test]
+fn logs_that_do_not_fit_are_not_taken_in_at_all() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let path = disk.path().join("archive.sqlite");
+    let mut archive = Archive::open(&path).unwrap();
+    import(&mut archive, "first.log", &log(card("A", "B", "8GB"), &[1.0]));
+    let logs: Vec<_> = (0..2000).map(|n| log(card("B", &n.to_string(), "8GB"), &[1.0, 2.0])).collect();
+    let names: Vec<_> = (0..2000).map(|n| n.to_string()).collect();
+    let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
+    assert_eq!(archive.import(&sources), Err(ArchiveError::Full { path: path.clone() }));
+    for mut archive in [archive, Archive::open(&path).unwrap()] {
+        assert_eq!((archive.sources().unwrap().len(), archive.sessions().unwrap().len()), (1, 1));
+        assert_eq!(archive.cards().unwrap().len(), 1);
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is stored comes back, to the last digit.
 
+use crate::engines::on_both;
 use crate::sessions::{self, report, results, run, sample, start};
 use cardscope_model::histogram::Histogram;
 use cardscope_model::result::Second;
@@ -8,69 +9,78 @@ use proptest::prelude::*;
 
 #[test]
 fn a_session_comes_back_whole_after_closing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("deep/below/archive.sqlite");
-    let mut archive = Archive::open(&path).unwrap();
-    let session = archive.begin_session(&start()).unwrap();
-    for number in [1, 2] {
-        archive.begin_run(session, run(number)).unwrap();
-        (0..3).for_each(|i| archive.add_sample(session, number, &sample(i)).unwrap());
-        archive.finish_run(session, &results(number)).unwrap();
-    }
-    let report = report(session, vec![results(1), results(2)]);
-    archive.finish_session(session, EndedHow::Complete, &report).unwrap();
-    drop(archive);
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let session = archive.begin_session(&start()).unwrap();
+        for number in [1, 2] {
+            archive.begin_run(session, run(number)).unwrap();
+            (0..3).for_each(|i| archive.add_sample(session, number, &sample(i)).unwrap());
+            archive.finish_run(session, &results(number)).unwrap();
+        }
+        let report = report(session, vec![results(1), results(2)]);
+        archive.finish_session(session, EndedHow::Complete, &report).unwrap();
+        drop(archive);
 
-    let stored = Archive::open(&path).unwrap().session(session).unwrap();
-    assert_eq!(stored.start, start());
-    // Who says what of a condition stands beside the report, not in it.
-    assert_eq!(serde_json::to_value(stored.report.unwrap()).unwrap(), serde_json::to_value(&report).unwrap());
-    assert_eq!(stored.runs.iter().map(|r| r.start).collect::<Vec<_>>(), [run(1), run(2)]);
-    assert_eq!(stored.runs[1].samples, [sample(0), sample(1), sample(2)]);
-    assert_eq!(stored.runs[1].results, Some(results(2)));
-    let line = stored.summary;
-    assert_eq!((line.runs, line.samples, line.ended, line.running), (2, 6, Some(EndedHow::Complete), false));
-    assert_eq!(line.card.as_deref(), Some("SN32G"));
+        let stored = Archive::open(place).unwrap().session(session).unwrap();
+        assert_eq!(stored.start, start());
+        // Who says what of a condition stands beside the report, not in it.
+        assert_eq!(
+            serde_json::to_value(stored.report.unwrap()).unwrap(),
+            serde_json::to_value(&report).unwrap()
+        );
+        assert_eq!(stored.runs.iter().map(|r| r.start).collect::<Vec<_>>(), [run(1), run(2)]);
+        assert_eq!(stored.runs[1].samples, [sample(0), sample(1), sample(2)]);
+        assert_eq!(stored.runs[1].results, Some(results(2)));
+        let line = stored.summary;
+        assert_eq!(
+            (line.runs, line.samples, line.ended, line.running),
+            (2, 6, Some(EndedHow::Complete), false)
+        );
+        assert_eq!(line.card.as_deref(), Some("SN32G"));
+    });
 }
 
 #[test]
 fn a_session_under_way_shows_what_it_has_and_is_not_called_interrupted() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
-    let session = archive.begin_session(&start()).unwrap();
-    archive.begin_run(session, run(1)).unwrap();
-    archive.add_sample(session, 1, &sample(0)).unwrap();
-    assert_eq!(archive.interrupted().unwrap(), []);
-    let stored = archive.session(session).unwrap();
-    assert!(stored.summary.running && stored.report.is_none());
-    assert_eq!(stored.report_so_far().error.as_deref(), Some("it is still running"));
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let session = archive.begin_session(&start()).unwrap();
+        archive.begin_run(session, run(1)).unwrap();
+        archive.add_sample(session, 1, &sample(0)).unwrap();
+        assert_eq!(archive.interrupted().unwrap(), []);
+        let stored = archive.session(session).unwrap();
+        assert!(stored.summary.running && stored.report.is_none());
+        assert_eq!(stored.report_so_far().error.as_deref(), Some("it is still running"));
+    });
 }
 
 #[test]
 fn sessions_are_listed_oldest_first_and_share_their_card_and_recipe() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
-    let mut unknown = start();
-    unknown.piece = None;
-    let begun = [start(), unknown, start()].map(|s| archive.begin_session(&s).unwrap());
-    let listed = archive.sessions().unwrap();
-    assert_eq!(listed.iter().map(|s| s.id).collect::<Vec<_>>(), begun);
-    assert_eq!(
-        listed.iter().map(|s| s.card.as_deref()).collect::<Vec<_>>(),
-        [Some("SN32G"), None, Some("SN32G")]
-    );
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let mut unknown = start();
+        unknown.piece = None;
+        let begun = [start(), unknown, start()].map(|s| archive.begin_session(&s).unwrap());
+        let listed = archive.sessions().unwrap();
+        assert_eq!(listed.iter().map(|s| s.id).collect::<Vec<_>>(), begun);
+        assert_eq!(
+            listed.iter().map(|s| s.card.as_deref()).collect::<Vec<_>>(),
+            [Some("SN32G"), None, Some("SN32G")]
+        );
+    });
 }
 
 #[test]
 fn a_session_or_run_that_is_not_there_is_said_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
-    let nowhere = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
-    let missing = ArchiveError::NoSuchSession { id: "01890a5d-ac96-774b-bcce-b302099a8057".into() };
-    assert_eq!(archive.session(nowhere).unwrap_err(), missing);
-    assert_eq!(archive.finish_run(nowhere, &results(1)).unwrap_err(), missing);
-    assert!(archive.add_sample(nowhere, 1, &sample(0)).is_err());
-    assert!("yesterday's".parse::<cardscope_store::SessionId>().is_err());
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let nowhere = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
+        let missing = ArchiveError::NoSuchSession { id: "01890a5d-ac96-774b-bcce-b302099a8057".into() };
+        assert_eq!(archive.session(nowhere).unwrap_err(), missing);
+        assert_eq!(archive.finish_run(nowhere, &results(1)).unwrap_err(), missing);
+        assert!(archive.add_sample(nowhere, 1, &sample(0)).is_err());
+        assert!("yesterday's".parse::<cardscope_store::SessionId>().is_err());
+    });
 }
 
 prop_compose! {

@@ -1,13 +1,22 @@
-//! The archive under everything that happens to files: crashes, neighbours, full disks, files of others.
+//! The archive under everything that happens to files and servers: crashes, neighbours, full disks, files of others, servers that go away.
 #![allow(clippy::unwrap_used, reason = "all of this is test, its helpers too")]
 
+mod cards;
 mod crash;
+mod engines;
+mod files;
 mod full_disk;
+mod importing;
 mod keeping;
+mod logs;
 mod neighbours;
 mod records;
 mod refusal;
+mod server;
+mod servers;
 mod sessions;
+mod summing;
+mod upgrading;
 
 use cardscope_store::Archive;
 use std::path::Path;
@@ -36,6 +45,8 @@ fn other_process() {
     match role.as_str() {
         "write for ever" => sessions::write(&mut Archive::open(file).unwrap(), u32::MAX),
         "write 40" => sessions::write(&mut Archive::open(file).unwrap(), 40),
+        "import 60" => neighbours::import_sixty(&mut Archive::open(file).unwrap()),
+        "import for ever" => servers::import_for_ever(Path::new(&file)),
         "open" => println!("said: {}", Archive::open(file).unwrap_err()),
         other => panic!("no such role: {other}"),
     }

@@ -1,32 +1,60 @@
 //! Two Cardscopes at once on one archive.
 
+use crate::engines::on_both;
+use crate::logs::{card, log, source};
 use crate::sessions::{run, sample, start};
-use cardscope_store::Archive;
+use cardscope_store::{Archive, Kept};
 
 #[test]
 fn two_processes_that_make_and_fill_one_archive_at_once_lose_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("archive.sqlite");
-    let children = [(); 4].map(|()| crate::child("write 40", &path));
-    children.into_iter().for_each(|mut c| assert!(c.wait().unwrap().success()));
-    let mut archive = Archive::open(&path).unwrap();
-    let sessions = archive.sessions().unwrap();
-    assert_eq!(sessions.iter().map(|s| s.samples).collect::<Vec<_>>(), [40; 4]);
-    for session in sessions {
-        let stored = archive.session(session.id).unwrap();
-        (0..).zip(&stored.runs[0].samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
-    }
+    on_both(|place| {
+        let children = [(); 4].map(|()| crate::child("write 40", place));
+        children.into_iter().for_each(|mut c| assert!(c.wait().unwrap().success()));
+        let mut archive = Archive::open(place).unwrap();
+        let sessions = archive.sessions().unwrap();
+        assert_eq!(sessions.iter().map(|s| s.samples).collect::<Vec<_>>(), [40; 4]);
+        for session in sessions {
+            let stored = archive.session(session.id).unwrap();
+            (0..).zip(&stored.runs[0].samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
+        }
+    });
+}
+
+/// Imports the same sixty files in small batches, and says how many of them were new.
+pub(crate) fn import_sixty(archive: &mut Archive) {
+    let logs: Vec<_> =
+        (0..60).map(|n| log(card("B", &format!("M{}", n % 7), "8GB"), &[f64::from(n), 2.0])).collect();
+    let names: Vec<_> = (0..60).map(|n| n.to_string()).collect();
+    let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
+    let kept = sources.chunks(7).flat_map(|some| archive.import(some).unwrap());
+    println!("new: {}", kept.filter(|kept| matches!(kept, Kept::New { .. })).count());
+}
+
+#[test]
+fn four_processes_that_import_the_same_files_at_once_import_each_once() {
+    on_both(|place| {
+        let children = [(); 4].map(|()| crate::child("import 60", place));
+        let said = children.map(|child| String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap());
+        let new = said.iter().flat_map(|text| text.lines()).filter_map(|line| line.strip_prefix("new: "));
+        assert_eq!(new.map(|n| n.parse::<u32>().unwrap()).sum::<u32>(), 60, "{said:?}");
+        let mut archive = Archive::open(place).unwrap();
+        assert_eq!((archive.sources().unwrap().len(), archive.sessions().unwrap().len()), (60, 60));
+        let cards = archive.cards().unwrap();
+        assert_eq!((cards.len(), cards.iter().map(|c| c.runs).sum::<u32>()), (7, 120));
+        let rows = archive.summaries(&["SEQ1M Q8T1 read".parse().unwrap()]).unwrap();
+        assert_eq!(rows.iter().map(|row| row.n).sum::<u32>(), 120);
+    });
 }
 
 #[test]
 fn one_reads_while_the_other_writes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("archive.sqlite");
-    let (mut writer, mut reader) = (Archive::open(&path).unwrap(), Archive::open(&path).unwrap());
-    let session = writer.begin_session(&start()).unwrap();
-    writer.begin_run(session, run(1)).unwrap();
-    for i in 0..5 {
-        writer.add_sample(session, 1, &sample(i)).unwrap();
-        assert_eq!(reader.session(session).unwrap().runs[0].samples.len() as u32, i + 1);
-    }
+    on_both(|place| {
+        let (mut writer, mut reader) = (Archive::open(place).unwrap(), Archive::open(place).unwrap());
+        let session = writer.begin_session(&start()).unwrap();
+        writer.begin_run(session, run(1)).unwrap();
+        for i in 0..5 {
+            writer.add_sample(session, 1, &sample(i)).unwrap();
+            assert_eq!(reader.session(session).unwrap().runs[0].samples.len() as u32, i + 1);
+        }
+    });
 }

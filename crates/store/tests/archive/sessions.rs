@@ -4,7 +4,9 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::histogram::Histogram;
-use cardscope_model::result::{BenchReport, Run, Sample, Second, TemperatureC};
+use cardscope_model::result::{
+    BenchReport, LatencyUs, Run, Sample, Second, TemperatureC, TestResult, ToolPrints,
+};
 use cardscope_store::{Archive, Piece, RunStart, SampleRecord, SessionId, SessionStart};
 
 pub(crate) fn start() -> SessionStart {
@@ -71,6 +73,35 @@ pub(crate) fn results(number: u32) -> Run {
         not_measured: Vec::new(),
         scores: vec![("total".into(), 1.1)],
         passed: None,
+    }
+}
+
+/// A run that measured these speeds, in MB/s.
+pub(crate) fn results_of(number: u32, speeds: &[(&str, f64)]) -> Run {
+    Run { results: speeds.iter().map(|(test, mb_s)| result(test, *mb_s)).collect(), ..results(number) }
+}
+
+fn result(test: &str, mb_s: f64) -> TestResult {
+    let name: cardscope_model::test_name::TestName = test.parse().unwrap();
+    let iops = mb_s * 1e6 / name.pattern.block as f64;
+    TestResult {
+        test: name.pattern,
+        op: name.op,
+        step: None,
+        mb_s,
+        iops,
+        latency_us: LatencyUs { mean: 410.0, p50: 400.0, p99: 800.0, p999: 850.0, max: 900.0 },
+        bytes: (mb_s * 5e6) as u64,
+        ios: (iops * 5.0) as u64,
+        seconds: 5.0,
+        temperature_c: TemperatureC::default(),
+        recipe_value: mb_s,
+        tool_prints: Some(ToolPrints { value: mb_s / 1.048576, unit: "MiB/s".into() }),
+        bus_share: None,
+        precision: None,
+        loops: Vec::new(),
+        series: Vec::new(),
+        caveats: Vec::new(),
     }
 }
 

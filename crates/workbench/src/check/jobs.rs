@@ -49,8 +49,14 @@ pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
         random_read_iops: result("RND4K Q1T1 read").map(|r| r.iops),
         random_write_iops: result("RND4K Q1T1 write").map(|r| r.iops),
         longest_write_s: longest,
+        capacity_gb: Some(capacity(report) as f64 / 1e9),
     };
     (figures, assumed)
+}
+
+/// What the card announces; in a directory the room that was there.
+fn capacity(report: &CheckReport) -> u64 {
+    report.identity.as_ref().and_then(|i| i.capacity_bytes).unwrap_or(report.announced_bytes)
 }
 
 fn sustained(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {

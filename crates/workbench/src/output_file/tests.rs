@@ -105,7 +105,7 @@ fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
     assert_eq!(std::fs::read_to_string(&name).unwrap(), "somebody was quicker");
     // Between the last look and the move, too.
     let place = Place { file: name.clone(), there: None };
-    assert!(file.put(&place, OURS).is_err());
+    assert!(file.put(&place, OURS.as_bytes()).is_err());
     assert_eq!(std::fs::read_to_string(&name).unwrap(), "somebody was quicker");
     std::fs::remove_file(&name).unwrap();
     std::fs::hard_link(&image, &name).unwrap();
@@ -156,7 +156,7 @@ fn a_full_disk_leaves_the_older_page_whole_and_nothing_behind() {
     let name = small.0.path().join("page.html");
     std::fs::write(&name, OURS).unwrap();
     let file = OutputFile::claim("--html", &name, None, PAGE).unwrap();
-    let failed = file.write(&format!("{OURS}{}", "x".repeat(1 << 20)));
+    let failed = file.write(format!("{OURS}{}", "x".repeat(1 << 20)));
     assert!(matches!(failed, Err(Failure::Io(why)) if why.contains("page.html")));
     assert_eq!(std::fs::read_to_string(&name).unwrap(), OURS);
     assert_eq!(names(small.0.path()), ["page.html"]);

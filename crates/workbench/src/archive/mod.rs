@@ -1,4 +1,11 @@
-//! The archive as people see it: what was measured, and one session whole.
+//! The archive as people see it: what was measured ([`list`], [`show`]), its cards ([`cards`]), and its content as files
+//! ([`files`]).
+
+mod cards;
+mod files;
+
+pub use cards::{AttachmentLine, CardLine, CardShown, Edit, card, cards, edit, merge};
+pub use files::{Exported, Taken, export, take};
 
 use crate::error::Failure;
 use cardscope_model::result::BenchReport;
@@ -28,7 +35,8 @@ pub struct Line {
     pub state: String,
 }
 
-fn open(path: Option<&Path>) -> Result<Archive, Failure> {
+/// Opens the archive; `None` is the user's own.
+pub(crate) fn open(path: Option<&Path>) -> Result<Archive, Failure> {
     let path = path.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p))).map_err(Failure::io)?;
     Archive::open(path).map_err(Failure::io)
 }
@@ -119,4 +127,19 @@ fn so_far(record: StoredRecord) -> Value {
         fields.entry("error").or_insert_with(|| why.into());
     }
     document
+}
+
+/// Removes a session, or what another verb found out, for good.
+///
+/// # Errors
+/// If there is nothing of that name, or it cannot be removed.
+pub fn remove(path: Option<&Path>, session: &str) -> Result<(), Failure> {
+    let id: SessionId = session.parse().map_err(Failure::refused)?;
+    open(path)?.remove_session(id).map_err(Failure::refused)
+}
+
+/// Whether a text has the form of a session's name.
+#[must_use]
+pub fn is_session(text: &str) -> bool {
+    text.parse::<SessionId>().is_ok()
 }

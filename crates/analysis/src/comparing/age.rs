@@ -1,0 +1,151 @@
+//! Whether one card became slower (or faster) over months: the slope of its figures over time.
+//!
+//! Sen's slope, the median of the slopes between all pairs of days, with Kendall's test (Journal of the American
+//! Statistical Association 1968): a session with a full cache moves neither. What was measured within
+//! eighteen hours is one session and one value, its median, because its runs share the state of the card.
+
+use super::{NORMAL95, NOTICED, REAL};
+use crate::quantile::{median, quantile_of_sorted, sorted};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Fewer sessions have no slope worth a word: even four fall in order by chance in 2 of 24 cases.
+const LEAST_SESSIONS: usize = 4;
+
+/// More sessions are joined with their neighbours: pairs grow with the square.
+const MOST_SESSIONS: usize = 300;
+
+/// A session in days: one a day, at about the same hour, remain one each, and one that goes on past midnight is one.
+const SESSION: f64 = 0.75;
+
+/// Length of a year in days.
+const YEAR: f64 = 365.25;
+
+/// How a figure of one card changes over time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Age {
+    /// Sessions in which it was measured.
+    pub sessions: u32,
+    /// First to last session, in years.
+    pub years: f64,
+    /// Change in a year, in the unit of the figure.
+    pub per_year: f64,
+    /// 95 % interval of the change in a year.
+    pub ci95: [f64; 2],
+    /// Change in a year in percent of the median; `None` where that is 0.
+    pub percent_per_year: Option<f64>,
+    /// Probability of so steady a change by chance alone.
+    pub p: f64,
+    /// Whether it is one: chance makes it in fewer than 5 of 100 cases, and over the time that was watched it comes to more
+    /// than the 3 % that anybody notices.
+    pub real: bool,
+}
+
+/// The change of one card over time, from days (any origin, with fractions) and values of a figure; `None` for fewer than
+/// four sessions. Pairs with what is no number are left out.
+#[must_use]
+pub fn age(points: &[(f64, f64)]) -> Option<Age> {
+    let sessions = sessions(points);
+    let (first, last) = (sessions.first()?.0, sessions.last()?.0);
+    if sessions.len() < LEAST_SESSIONS {
+        return None;
+    }
+    let pairs =
+        || sessions.iter().enumerate().flat_map(|(i, a)| sessions[i + 1..].iter().map(move |b| (a, b)));
+    let slopes = sorted(&pairs().map(|(a, b)| (b.1 - a.1) / (b.0 - a.0) * YEAR).collect::<Vec<f64>>());
+    let score: f64 = pairs().map(|(a, b)| if a.1 == b.1 { 0.0 } else { (b.1 - a.1).signum() }).sum();
+    let n = sessions.len() as f64;
+    // Kendall's score of n sessions in random order has this deviation.
+    let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
+    let share = NORMAL95 * deviation / slopes.len() as f64 / 2.0;
+    let per_year = quantile_of_sorted(&slopes, 0.5)?;
+    let middle = median(&sessions.iter().map(|s| s.1).collect::<Vec<f64>>())?;
+    let years = (last - first) / YEAR;
+    let p = (2.0 * Normal::standard().sf((score.abs() - 1.0).max(0.0) / deviation)).min(1.0);
+    Some(Age {
+        sessions: sessions.len() as u32,
+        years,
+        per_year,
+        ci95: [quantile_of_sorted(&slopes, 0.5 - share)?, quantile_of_sorted(&slopes, 0.5 + share)?],
+        percent_per_year: (middle != 0.0).then(|| 100.0 * per_year / middle.abs()),
+        p,
+        real: p < REAL && (per_year * years).abs() > NOTICED * middle.abs(),
+    })
+}
+
+/// The median of each session at its middle, in order; of very many several neighbours as one.
+fn sessions(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut known: Vec<(f64, f64)> =
+        points.iter().copied().filter(|(day, value)| day.is_finite() && value.is_finite()).collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sessions = Vec::new();
+    let mut rest = &known[..];
+    while let Some((first, _)) = rest.first() {
+        let (session, later) = rest.split_at(rest.partition_point(|(day, _)| *day <= first + SESSION));
+        sessions.extend(middle(session));
+        rest = later;
+    }
+    let joined = sessions.len().div_ceil(MOST_SESSIONS).max(1);
+    sessions.chunks(joined).filter_map(middle).collect()
+}
+
+fn middle(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let of = |f: fn(&(f64, f64)) -> f64| median(&points.iter().map(f).collect::<Vec<f64>>());
+    Some((of(|p| p.0)?, of(|p| p.1)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use proptest::prelude::*;
+
+    /// One session of three runs in each of so many months, with a change in a year and 2 % of noise between sessions.
+    fn card(months: usize, change: f64, random: &mut Random) -> Vec<(f64, f64)> {
+        let month = |i: usize| 30.4 * i as f64;
+        let mut session = |i: usize| {
+            let level = 80.0 * (1.0 + change * month(i) / YEAR) * (1.0 + 0.02 * random.normal());
+            [0.1, 0.2, 0.3].map(|hour| (month(i) + hour, level * (1.0 + 0.005 * random.normal())))
+        };
+        (0..months).flat_map(&mut session).collect()
+    }
+
+    #[test]
+    fn a_card_that_loses_a_tenth_in_a_year_is_seen_to() {
+        let found = age(&card(12, -0.10, &mut Random::new(1))).unwrap();
+        assert!(found.real && found.sessions == 12, "{found:?}");
+        assert!((found.percent_per_year.unwrap() + 10.0).abs() < 4.0, "{found:?}");
+        assert!(found.ci95[0] < -8.0 && -8.0 < found.ci95[1] && found.ci95[1] < 0.0, "{found:?}");
+    }
+
+    #[test]
+    fn forty_runs_of_one_hot_afternoon_are_one_session_and_no_age() {
+        let afternoon: Vec<(f64, f64)> =
+            (0..40).map(|i| (100.5 + 0.01 * f64::from(i), 90.0 - f64::from(i))).collect();
+        assert_eq!(age(&afternoon), None);
+    }
+
+    #[test]
+    fn garbage_standing_cards_and_thousands_of_sessions_have_an_answer() {
+        assert_eq!(age(&[(f64::NAN, 1.0), (1.0, f64::INFINITY), (2.0, 3.0)]), None);
+        let standing = age(&[(0.0, 0.0), (50.0, 0.0), (100.0, 0.0), (150.0, 0.0)]).unwrap();
+        assert_eq!((standing.real, standing.per_year, standing.percent_per_year), (false, 0.0, None));
+        let mut random = Random::new(5);
+        let long: Vec<(f64, f64)> = (0..9000).map(|d| (f64::from(d), 50.0 + random.normal())).collect();
+        let found = age(&long).unwrap();
+        assert!(found.sessions <= 300 && !found.real, "{found:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_change_lies_in_its_interval_and_turns_with_time(
+            points in prop::collection::vec((0.0..2000.0f64, 0.0..500.0f64), 0..40),
+        ) {
+            let Some(found) = age(&points) else { return Ok(()) };
+            prop_assert!(found.ci95[0] <= found.per_year && found.per_year <= found.ci95[1]);
+            prop_assert!((0.0..=1.0).contains(&found.p));
+            let mirrored: Vec<(f64, f64)> = points.iter().map(|(day, value)| (*day, 500.0 - value)).collect();
+            let turned = age(&mirrored).unwrap();
+            prop_assert!((turned.per_year + found.per_year).abs() < 1e-6 * (1.0 + found.per_year.abs()));
+        }
+    }
+}

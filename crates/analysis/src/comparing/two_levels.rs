@@ -1,0 +1,92 @@
+//! Whether runs jump between two levels, as the document of a comparison says it: [`crate::levels`] with an eye on time
+//! and on three levels.
+
+use crate::levels::levels;
+use crate::quantile::{median, quantile_of_sorted, sorted};
+use cardscope_model::comparison::TwoLevels;
+
+/// More runs than this are represented by so many quantiles of theirs: the search for cuts grows with their cube.
+const MOST_RUNS: usize = 30;
+
+/// The two levels of these runs (MB/s, any order); `None` where they have one, or where there are fewer than six. Of three
+/// levels the two neighbours that are nearest to each other count as one.
+#[must_use]
+pub fn two_levels(values: &[f64]) -> Option<TwoLevels> {
+    let ordered = sorted(values);
+    let cut = cut(&thinned(&ordered))?;
+    let (low, high) = ordered.split_at(ordered.partition_point(|v| *v < cut));
+    Some(TwoLevels {
+        low: median(low)?,
+        high: median(high)?,
+        share_low: low.len() as f64 / ordered.len() as f64,
+    })
+}
+
+fn thinned(ordered: &[f64]) -> Vec<f64> {
+    if ordered.len() <= MOST_RUNS {
+        return ordered.to_vec();
+    }
+    let shares = (0..MOST_RUNS).map(|i| (i as f64 + 0.5) / MOST_RUNS as f64);
+    shares.filter_map(|share| quantile_of_sorted(ordered, share)).collect()
+}
+
+/// The speed between the two levels, halfway by ratio; of two such the one with the wider way across.
+fn cut(values: &[f64]) -> Option<f64> {
+    let found = levels(values)?;
+    let across = found.levels.windows(2).map(|pair| (pair[1].estimate.best, pair[0].estimate.worst));
+    let widest = across.max_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))?;
+    Some(widest.0.sqrt() * widest.1.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn a_card_whose_cache_ends_now_and_then_has_two_levels_in_ten_runs() {
+        // Seed 000, Lexar, SEQ1G Q1T1 write with a fan.
+        let lexar = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
+        let found = two_levels(&lexar).unwrap();
+        assert_eq!((found.low, found.high), (322.0, 597.0));
+        assert!((found.share_low - 0.7).abs() < 1e-12);
+    }
+
+    #[test]
+    fn five_hundred_runs_at_two_levels_are_split_where_ten_would_be() {
+        let mut random = Random::new(2);
+        let mut run = |i: usize| if i % 5 < 2 { 600.0 } else { 280.0 } * (0.03 * random.normal()).exp();
+        let runs: Vec<f64> = (0..500).map(&mut run).collect();
+        let found = two_levels(&runs).unwrap();
+        assert!((found.share_low - 0.6).abs() < 1e-9, "{found:?}");
+        assert!(
+            (found.low / 280.0 - 1.0).abs() < 0.02 && (found.high / 600.0 - 1.0).abs() < 0.02,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn five_hundred_plain_runs_have_one_level() {
+        for seed in 0..50 {
+            let mut random = Random::new(seed);
+            let runs: Vec<f64> = (0..500).map(|_| 90.0 * (0.1 * random.normal()).exp()).collect();
+            assert_eq!(two_levels(&runs), None, "{seed}");
+        }
+    }
+
+    #[test]
+    fn of_three_levels_the_nearest_two_are_one() {
+        let three =
+            [[600.0, 605.0, 610.0, 602.0], [300.0, 301.0, 302.0, 303.0], [230.0, 231.0, 232.0, 233.0]]
+                .concat();
+        let found = two_levels(&three).unwrap();
+        assert!((found.share_low - 2.0 / 3.0).abs() < 1e-12 && found.high > 600.0, "{found:?}");
+    }
+
+    #[test]
+    fn garbage_has_no_levels() {
+        for values in [&[][..], &[f64::NAN; 8], &[0.0; 8], &[-1.0; 8], &[f64::INFINITY; 9], &[5.0]] {
+            assert_eq!(two_levels(values), None, "{values:?}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! What AS SSD copies as text, in English and German: a heading a test with `Read:` and `Write:` below it, or a row a
+//! test with both figures.
+//!
+//! Its MB/s are MiB/s, `Seq` moves 16 MB at a time, `4K-64Thrd` runs 64 threads of one I/O each (reference page `peers`
+//! 2.5; no text of a card was found to hold against it). It can show IOPS in place of speeds.
+
+use crate::dates::date;
+use crate::notes::add_note;
+use crate::numbers::{MIB_S, figure, number, speed};
+use crate::runs::Runs;
+use crate::{ImportError, Text};
+use cardscope_model::condition::Origin;
+use cardscope_model::log::{Log, LogFigure, Tool};
+use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::units::{KIB, MIB};
+use serde_json::{Map, Value, json};
+
+const FORMAT: &str = "as-ssd";
+
+/// What a heading or the first word of a row opens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Section {
+    /// A speed.
+    Speed(Pattern),
+    /// `Acc.time`, in milliseconds.
+    Access,
+    /// Points.
+    Score,
+}
+
+const SEQUENTIAL: Pattern = Pattern { order: Order::Sequential, block: 16 * MIB, queue: 1, threads: 1 };
+const SMALL: Pattern = Pattern { order: Order::Random, block: 4 * KIB, queue: 1, threads: 1 };
+const SMALL_THREADS: Pattern = Pattern { threads: 64, ..SMALL };
+
+/// Headings in small letters, the longer ones first.
+const SECTIONS: [(&str, Section); 14] = [
+    ("4k-64threads", Section::Speed(SMALL_THREADS)),
+    ("4k-64thrd", Section::Speed(SMALL_THREADS)),
+    ("4k 64 thrd", Section::Speed(SMALL_THREADS)),
+    ("4k", Section::Speed(SMALL)),
+    ("sequentiell", Section::Speed(SEQUENTIAL)),
+    ("sequential", Section::Speed(SEQUENTIAL)),
+    ("seq", Section::Speed(SEQUENTIAL)),
+    ("access times", Section::Access),
+    ("access time", Section::Access),
+    ("acc.time", Section::Access),
+    ("zugriffszeiten", Section::Access),
+    ("zugr.zeit", Section::Access),
+    ("score", Section::Score),
+    ("punkte", Section::Score),
+];
+
+/// True where the program's name and one of its figures stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let body = text.body();
+    (body.contains("AS SSD") || body.contains("4K-64Thrd")) && read(text).is_ok()
+}
+
+/// Reads the text.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut reader = Reader::new();
+    for line in text.lines() {
+        reader.line(line.trim().trim_start_matches(['|', '>']).trim_start());
+    }
+    let log = reader.finish();
+    if log.runs.is_empty() {
+        return Err(ImportError::Empty { format: FORMAT, why: "no test in it has a speed".to_owned() });
+    }
+    Ok(vec![log])
+}
+
+struct Reader {
+    log: Log,
+    runs: Runs,
+    section: Option<Section>,
+    access: Map<String, Value>,
+    score: Map<String, Value>,
+}
+
+impl Reader {
+    fn new() -> Self {
+        Reader {
+            log: Log::new(FORMAT),
+            runs: Runs::default(),
+            section: None,
+            access: Map::new(),
+            score: Map::new(),
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        if let Some((section, rest)) = section(line) {
+            self.section = Some(section);
+            self.row(section, rest);
+        } else if let Some(version) = line.strip_prefix("AS SSD Benchmark") {
+            let version =
+                version.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            self.log.tool = Some(Tool { name: "AS SSD".to_owned(), version: version.map(str::to_owned) });
+        } else if let Some((key, value)) = line.split_once(':') {
+            self.property(key.trim(), value.trim());
+        }
+    }
+
+    /// Figures behind a section's name: read, then write, and of the score their sum.
+    fn row(&mut self, section: Section, rest: &str) {
+        for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(printed(rest)) {
+            self.put(section, key, printed);
+        }
+    }
+
+    fn property(&mut self, key: &str, value: &str) {
+        if let (Some(section), Some(printed)) = (self.section, printed(value).into_iter().next()) {
+            self.put(section, key, printed);
+        }
+        let told = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        match key {
+            "Name" => self.log.card.model = told(),
+            "Firmware" => self.log.card.firmware = told(),
+            "Date" | "Datum" => self.log.date = date(value),
+            "Controller" | "Offset" | "Size" | "Größe" => {
+                add_note(&mut self.log.condition, &format!("{} {value}", key.to_lowercase()), Origin::Read);
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, section: Section, key: &str, (value, unit): (f64, &str)) {
+        let way = match key {
+            "Read" | "Lesen" => "read",
+            "Write" | "Schreiben" => "write",
+            "Total" | "Gesamt" => "total",
+            _ => return,
+        };
+        match section {
+            Section::Speed(pattern) if way != "total" => {
+                let op = if way == "read" { Op::Read } else { Op::Write };
+                self.speed(TestName { pattern, op }, value, unit);
+            }
+            Section::Access if unit == "ms" => {
+                self.access.insert(way.to_owned(), json!(value));
+            }
+            Section::Score if unit.is_empty() => {
+                self.score.insert(way.to_owned(), json!(value));
+            }
+            _ => {}
+        }
+    }
+
+    fn speed(&mut self, test: TestName, value: f64, unit: &str) {
+        let result = match unit.to_lowercase().as_str() {
+            "mb/s" => figure(test, value, unit, MIB_S),
+            "iops" => {
+                let by_iops = figure(test, value, unit, test.pattern.block as f64 / 1e6);
+                LogFigure { iops: Some(value).filter(|iops| *iops > 0.0), ..by_iops }
+            }
+            _ => return,
+        };
+        // A test that was not run is printed as zero.
+        if value > 0.0 {
+            self.runs.add(result);
+        }
+    }
+
+    fn finish(mut self) -> Log {
+        self.log.tool.get_or_insert(Tool { name: "AS SSD".to_owned(), version: None });
+        self.log.runs = self.runs.finish();
+        for (name, values) in [("access_time_ms", self.access), ("score", self.score)] {
+            if !values.is_empty() {
+                self.log.other.insert(name.to_owned(), Value::Object(values));
+            }
+        }
+        self.log
+    }
+}
+
+/// The section that a line opens, and what stands behind its name.
+fn section(line: &str) -> Option<(Section, &str)> {
+    SECTIONS.iter().find_map(|(name, section)| {
+        let start = line.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name))?;
+        let rest = &line[start.len()..];
+        let ends = rest.is_empty() || rest.starts_with([':', ' ', '\t', '|', '.']);
+        ends.then(|| (*section, rest.trim_start_matches([':', '.'])))
+    })
+}
+
+/// Numbers and the units behind them: `507,36 MB/s 394,42 MB/s`.
+fn printed(text: &str) -> Vec<(f64, &str)> {
+    let mut found: Vec<(f64, &str)> = Vec::new();
+    for word in text.split([' ', '\t', '|']).filter(|word| !word.is_empty()) {
+        match (number(word).is_some(), speed(word), found.last_mut()) {
+            (true, Some(value), _) => found.push((value, "")),
+            (false, _, Some((_, unit))) if unit.is_empty() => *unit = word,
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADINGS: &str = "\
+AS SSD Benchmark 2.0.7316.34247
+------------------------------
+Name: SDXC Card Reader
+Firmware: 1.00
+Controller: USBSTOR
+Offset: 4096 K - OK
+Size: 59,48 GB
+Date: 24.12.2021 18:30:00
+------------------------------
+Sequential:
+------------------------------
+Read: 85,25 MB/s
+Write: 40,50 MB/s
+------------------------------
+4K:
+------------------------------
+Read: 7,50 MB/s
+Write: 1,25 MB/s
+------------------------------
+4K-64Threads:
+------------------------------
+Read: 8,00 MB/s
+Write: 1,50 MB/s
+------------------------------
+Access Times:
+------------------------------
+Read: 0,512 ms
+Write: 2,048 ms
+------------------------------
+Score:
+------------------------------
+Read: 24
+Write: 7
+Total: 42
+------------------------------
+";
+
+    fn told(text: &str) -> Vec<(String, f64)> {
+        let log = read(&Text::decode(text.as_bytes())).unwrap().remove(0);
+        log.runs[0].results.iter().map(|r| (r.name().to_string(), r.mb_s / MIB_S)).collect()
+    }
+
+    #[test]
+    fn a_card_has_six_speeds_in_mebibytes_and_the_rest_beside_them() {
+        assert!(recognise(&Text::of(HEADINGS)));
+        let log = read(&Text::of(HEADINGS)).unwrap().remove(0);
+        assert_eq!(log.runs[0].results[0].mb_s, 85.25 * 1.048_576);
+        assert_eq!(told(HEADINGS)[5], ("RND4K Q1T64 write".to_owned(), 1.5));
+        assert_eq!(log.other["access_time_ms"]["write"], 2.048);
+        assert_eq!(log.other["score"]["total"], 42.0);
+        assert_eq!(log.card.model.as_deref(), Some("SDXC Card Reader"));
+        assert_eq!(log.date.as_deref(), Some("2021-12-24T18:30:00"));
+        assert_eq!(log.tool.unwrap().version.as_deref(), Some("2.0.7316.34247"));
+    }
+
+    #[test]
+    fn rows_and_german_words_say_the_same() {
+        let rows = "AS SSD\nSeq | 85.25 MB/s | 40.50 MB/s |\n4K 7.50 MB/s 1.25 MB/s\n4K-64Thrd 8.00 MB/s 1.50 MB/s\n\
+                    Acc.time 0.512 ms 2.048 ms\nScore: 24 7 42\n";
+        assert_eq!(told(rows), told(HEADINGS));
+        let german = HEADINGS
+            .replace("Sequential", "Sequentiell")
+            .replace("Access Times", "Zugriffszeiten")
+            .replace("Score", "Punkte")
+            .replace("Read", "Lesen")
+            .replace("Write", "Schreiben");
+        assert_eq!(told(&german), told(HEADINGS));
+        assert_eq!(told(&HEADINGS.replace('\n', "\r\n")), told(HEADINGS));
+    }
+
+    #[test]
+    fn figures_in_iops_are_speeds_of_their_blocks() {
+        let log = read(&Text::of("AS SSD\n4K\nRead: 2000 iops\n")).unwrap().remove(0);
+        assert_eq!((log.runs[0].results[0].mb_s, log.runs[0].results[0].iops), (8.192, Some(2000.0)));
+    }
+
+    #[test]
+    fn a_card_that_was_not_tested_has_no_results() {
+        assert!(!recognise(&Text::of("AS SSD is a program\nSeq: 0.00 MB/s 0.00 MB/s\n4K is small\n")));
+        let end = HEADINGS.find("7,50 MB/s").unwrap();
+        assert_eq!(told(&HEADINGS[..end + 3]).len(), 2);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "(\\PC|\\n|AS SSD|4K: |Seq |3,5 MB/s|Read: ){0,60}") {
+            let _ = recognise(&Text::of(&text));
+            let _ = read(&Text::of(&text));
+        }
+
+        #[test]
+        fn printed_figures_come_back(mib_s in 0.01..5000.0_f64) {
+            let text = format!("AS SSD\nSeq {mib_s:.2} MB/s\n").replace('.', ",");
+            proptest::prop_assert!((told(&text)[0].1 - mib_s).abs() <= 0.005 + 1e-9);
+        }
+    }
+}

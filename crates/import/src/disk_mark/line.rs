@@ -1,0 +1,217 @@
+//! One result line of the CrystalDiskMark family, and the test that its label names.
+//!
+//! Labels of eighteen years: `Sequential Read :` (3), `Random Read 4KB (QD=32) :` (3), `Sequential Read (Q= 32,T= 1) :`
+//! (4 to 6), `Seq Read 128KiB (Q= 8,T= 1):` (6), `Sequential 1MiB (Q=  8, T= 1):` (7) and `SEQ    1MiB (Q=  8, T= 1):`
+//! (8). Sizes that a label leaves out are those of the programs: version 3 moves 1 MiB, 4 to 6 move 128 KiB where they
+//! queue and 1 MiB where they do not (their DiskSpd arguments).
+
+use crate::numbers::speed;
+use cardscope_model::test_name::{Op, Order, Pattern};
+use cardscope_model::units::{KIB, MIB};
+
+/// A line that printed a speed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Line<'a> {
+    /// What was tested.
+    pub(super) pattern: Pattern,
+    /// Where the label says it; newer reports say it in a heading.
+    pub(super) direction: Option<Direction>,
+    /// The number.
+    pub(super) value: f64,
+    /// Its unit as it stands there.
+    pub(super) unit: &'a str,
+    /// I/Os per second.
+    pub(super) iops: Option<f64>,
+    /// Latency in microseconds.
+    pub(super) latency_us: Option<f64>,
+}
+
+/// Which way data went; the share of a mix stands elsewhere in a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From the card.
+    Read,
+    /// To the card.
+    Write,
+    /// Both.
+    Mix,
+}
+
+impl Direction {
+    /// The operation, with the share of reads in percent where it is a mix.
+    pub(super) fn op(self, reads: u8) -> Op {
+        match self {
+            Direction::Read => Op::Read,
+            Direction::Write => Op::Write,
+            Direction::Mix => Op::Mix(reads),
+        }
+    }
+}
+
+/// The units that stand behind a speed; translated copies write `Mo/s` and `МБ/с`.
+const UNITS: [&str; 4] = ["MB/s", "Mo/s", "МБ/с", "MB/c"];
+
+/// Words for the order of access, as labels begin with, the longer ones first.
+const ORDERS: [(&str, Order); 14] = [
+    ("sequentielles", Order::Sequential),
+    ("sequentiell", Order::Sequential),
+    ("sequential", Order::Sequential),
+    ("séquentielle", Order::Sequential),
+    ("secuencial", Order::Sequential),
+    ("последовательная", Order::Sequential),
+    ("последовательный", Order::Sequential),
+    ("シーケンシャル", Order::Sequential),
+    ("seq", Order::Sequential),
+    ("random", Order::Random),
+    ("zufälliges", Order::Random),
+    ("случайный", Order::Random),
+    ("ランダム", Order::Random),
+    ("rnd", Order::Random),
+];
+
+/// Words for the direction.
+const DIRECTIONS: [(&str, Direction); 15] = [
+    ("read", Direction::Read),
+    ("lesen", Direction::Read),
+    ("lecture", Direction::Read),
+    ("lectura", Direction::Read),
+    ("чтение", Direction::Read),
+    ("読み込み", Direction::Read),
+    ("リード", Direction::Read),
+    ("write", Direction::Write),
+    ("schreiben", Direction::Write),
+    ("écriture", Direction::Write),
+    ("запись", Direction::Write),
+    ("書き込み", Direction::Write),
+    ("ライト", Direction::Write),
+    ("mixed", Direction::Mix),
+    ("mix", Direction::Mix),
+];
+
+/// The direction that a word names.
+pub(super) fn direction(word: &str) -> Option<Direction> {
+    let word = word.to_lowercase();
+    DIRECTIONS.iter().find(|(known, _)| *known == word).map(|(_, direction)| *direction)
+}
+
+/// Reads one line; `None` where it is no result, or cut off before its unit.
+pub(super) fn read(line: &str) -> Option<Line<'_>> {
+    let (at, unit) =
+        UNITS.iter().find_map(|unit| line.find(unit).map(|at| (at, &line[at..at + unit.len()])))?;
+    let (before, after) = (&line[..at], &line[at + unit.len()..]);
+    let colon = before.rfind([':', '：'])?;
+    let value = speed(before[colon..].trim_start_matches([':', '：']))?;
+    let (pattern, direction) = label(&before[..colon])?;
+    let iops = after.split_once("IOPS").and_then(|(number, _)| speed(number.trim_start().strip_prefix('[')?));
+    let latency_us = after.split_once('<').and_then(|(_, rest)| speed(rest.split_once("us")?.0));
+    Some(Line { pattern, direction, value, unit, iops, latency_us })
+}
+
+/// The test that a label names; nothing else may stand in it.
+fn label(text: &str) -> Option<(Pattern, Option<Direction>)> {
+    // Quotation marks of mail and Markdown stand before labels, blanks anywhere in them.
+    let compact: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
+    let compact = compact.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let (head, depth) = compact.split_once('(').unwrap_or((compact, ""));
+    let (word, order) = ORDERS.iter().find(|(word, _)| head.starts_with(word))?;
+    let (direction, block) = direction_and_block(&head[word.len()..])?;
+    let queue = setting(depth, "q=").or_else(|| setting(depth, "qd=")).unwrap_or(1);
+    let threads = setting(depth, "t=").unwrap_or(1);
+    let block = match (block, order) {
+        (Some(block), _) => block,
+        (None, Order::Sequential) if queue > 1 => 128 * KIB,
+        (None, Order::Sequential) => MIB,
+        (None, Order::Random) => return None,
+    };
+    Some((Pattern { order: *order, block, queue, threads }, direction))
+}
+
+/// `read4kib`, `4kbread`, `1mib` or nothing.
+fn direction_and_block(text: &str) -> Option<(Option<Direction>, Option<u64>)> {
+    let word = DIRECTIONS.iter().find_map(|(word, way)| text.find(word).map(|at| (at, word.len(), *way)));
+    let (block, direction) = match word {
+        Some((at, length, way)) => ([&text[..at], &text[at + length..]].concat(), Some(way)),
+        None => (text.to_owned(), None),
+    };
+    if block.is_empty() { Some((direction, None)) } else { Some((direction, Some(size(&block)?))) }
+}
+
+/// `4kb`, `4kib`, `1mib`: always powers of two, whatever the letters say.
+pub(super) fn size(text: &str) -> Option<u64> {
+    let unit = text.find(|c: char| !c.is_ascii_digit())?;
+    let factor = match &text[unit..] {
+        "k" | "kb" | "kib" => KIB,
+        "m" | "mb" | "mib" => MIB,
+        "g" | "gb" | "gib" => KIB * MIB,
+        _ => return None,
+    };
+    text[..unit].parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
+}
+
+/// The number behind a key such as `q=`; a depth of 0 is none.
+fn setting(text: &str, key: &str) -> Option<u32> {
+    let digits = &text[text.find(key)? + key.len()..];
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok().filter(|number| *number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(line: &str) -> Option<String> {
+        read(line).map(|line| match line.direction {
+            Some(way) => format!("{} {}", line.pattern, way.op(70)),
+            None => line.pattern.to_string(),
+        })
+    }
+
+    #[test]
+    fn labels_of_every_version_name_the_same_tests() {
+        for (line, name) in [
+            ("         Sequential Read :    20.505 MB/s", "SEQ1M Q1T1 read"),
+            ("        Random Write 512KB :    10.461 MB/s", "RND512K Q1T1 write"),
+            (" Random Read 4KB (QD=32) :     3.859 MB/s [   942.1 IOPS]", "RND4K Q32T1 read"),
+            ("  Sequential Write (Q= 32,T= 1) :    60.082 MB/s", "SEQ128K Q32T1 write"),
+            ("Sequential Read (T= 1)         :   32.327 MB/s", "SEQ1M Q1T1 read"),
+            (" Random Write 4KiB (Q=  8,T= 8) :     2.173 MB/s [    530.5 IOPS]", "RND4K Q8T8 write"),
+            ("  Seq Read 128KiB (Q=  8,T= 1):   92.173 MB/s", "SEQ128K Q8T1 read"),
+            ("> Sequential 1MiB (Q=  8, T= 1):   91.514 MB/s", "SEQ1M Q8T1"),
+            ("  RND    4KiB (Q= 32, T=16):     1.651 MB/s", "RND4K Q32T16"),
+            ("Sequential   1 MiB (Q=  8, T= 1):   88.897 MB/s", "SEQ1M Q8T1"),
+            ("  Random Mix 4KiB (Q= 32,T= 1):    2.897 MB/s", "RND4K Q32T1 mix70"),
+            ("Sequentielles Lesen (Q= 32,T= 1) :    91,559 MB/s", "SEQ128K Q32T1 read"),
+            ("Последовательная запись : 12,5 МБ/с", "SEQ1M Q1T1 write"),
+            ("ランダム 読み込み 4KiB (Q=  1,T= 1)：    5,297 MB/s", "RND4K Q1T1 read"),
+        ] {
+            assert_eq!(named(line).as_deref(), Some(name), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_result_is_none() {
+        for line in [
+            "",
+            "* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]",
+            "Seq. read:            20.40 MB/s",
+            "Random thoughts : 3 MB/s",
+            "Random Read : 3 MB/s",
+            "Sequential Read : nan MB/s",
+            "Sequential Read : -3 MB/s",
+            "Sequential Read :   20.5",
+            "Sequential Read :   20.505 MB/",
+            "SEQ 0MiB (Q= 8, T= 1): 3.0 MB/s",
+            "SEQ 99999999999999999MiB (Q= 8, T= 1): 3.0 MB/s",
+        ] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn iops_and_latency_stand_behind_the_speed() {
+        let line = read("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    207.8 IOPS] <635043.04 us>").unwrap();
+        assert_eq!((line.value, line.iops, line.latency_us), (0.851, Some(207.8), Some(635_043.04)));
+        let cut = read("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    20").unwrap();
+        assert_eq!((cut.iops, cut.latency_us), (None, None));
+    }
+}

@@ -1,0 +1,158 @@
+//! fio's JSON of any version: `--output-format=json` and `json+`, alone or among other output, once or many times.
+//!
+//! Since version 3 `bw_bytes` is B/s and latencies are in nanoseconds; before, all amounts are KiB and latencies
+//! microseconds. `bw` is KiB/s in all. What is no JSON there is known too: keys that repeat, and `nan`.
+
+use super::options::Options;
+use super::{Document, Job, Side, assemble};
+use crate::dates::date;
+use crate::{ImportError, Text};
+use cardscope_model::log::Log;
+use cardscope_model::result::ToolPrints;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+const FORMAT: &str = "fio-json";
+
+/// The entry with which a fio server adds up its clients.
+const TOTAL: &str = "All clients";
+
+/// True where fio's own keys stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let body = text.body();
+    body.contains("\"fio version\"") || (body.contains("\"jobname\"") && body.contains("\"io_bytes\""))
+}
+
+/// Reads all documents in the text as one log.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let (values, trouble) = documents(&without_nan(text.body()));
+    let documents: Vec<Document> = values.iter().filter_map(document).collect();
+    if documents.is_empty() {
+        let why = trouble.unwrap_or_else(|| "none of its JSON has jobs".to_owned());
+        return Err(ImportError::Empty { format: FORMAT, why });
+    }
+    let mut log = assemble::log(FORMAT, documents);
+    if log.runs.is_empty() {
+        let why = log.doubts.first().cloned().unwrap_or_else(|| "its jobs did no I/O".to_owned());
+        return Err(ImportError::Empty { format: FORMAT, why });
+    }
+    log.doubts.extend(trouble);
+    Ok(vec![log])
+}
+
+/// Old versions print averages of nothing as `nan`, which JSON does not know.
+fn without_nan(body: &str) -> Cow<'_, str> {
+    let mut body = Cow::Borrowed(body);
+    for number in ["-nan", "nan", "-inf", "inf"] {
+        let (spaced, close) = (format!(": {number}"), format!(":{number}"));
+        for written in [spaced, close] {
+            if body.contains(&written) {
+                body = Cow::Owned(body.replace(&written, ": null"));
+            }
+        }
+    }
+    body
+}
+
+/// Every JSON object in the text, whatever stands between them; and what is wrong with the last.
+fn documents(body: &str) -> (Vec<Value>, Option<String>) {
+    let (mut values, mut trouble, mut at) = (Vec::new(), None, 0);
+    let with_jobs = body.contains("\"jobs\"");
+    while let Some(open) = body[at..].find('{') {
+        at += open;
+        let mut stream = serde_json::Deserializer::from_str(&body[at..]).into_iter::<Value>();
+        match stream.next() {
+            Some(Ok(value)) => {
+                values.push(value);
+                at += stream.byte_offset();
+            }
+            Some(Err(error)) if error.is_eof() => {
+                trouble = Some(
+                    "its JSON ends in the middle: the log was cut off, run fio again or fetch all of it"
+                        .to_owned(),
+                );
+                break;
+            }
+            Some(Err(error)) => {
+                let broken = || with_jobs.then(|| format!("its JSON is broken: {error}"));
+                trouble = trouble.or_else(broken);
+                at += 1;
+            }
+            None => break,
+        }
+    }
+    (values, trouble)
+}
+
+fn document(value: &Value) -> Option<Document> {
+    let jobs = value.get("jobs").or_else(|| value.get("client_stats"))?.as_array()?;
+    let empty = Map::new();
+    let global = value.get("global options").and_then(Value::as_object).unwrap_or(&empty);
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let disks = value.get("disk_util").and_then(Value::as_array).into_iter().flatten();
+    Some(Document {
+        version: text("fio version").map(|version| version.trim_start_matches("fio-").to_owned()),
+        date: text("time").and_then(date),
+        jobs: jobs.iter().filter_map(|entry| job(entry, global)).collect(),
+        disks: disks.filter_map(|disk| disk.get("name")?.as_str().map(str::to_owned)).collect(),
+    })
+}
+
+fn job(entry: &Value, global: &Map<String, Value>) -> Option<Job> {
+    let name = entry.get("jobname")?.as_str()?.to_owned();
+    if name == TOTAL {
+        return None;
+    }
+    let own = entry.get("job options").and_then(Value::as_object);
+    let mut options = Options::default();
+    for (key, value) in global.iter().chain(own.into_iter().flatten()) {
+        options.set(key, value.as_str().unwrap_or_default());
+    }
+    options.known |= own.is_some();
+    if options.known {
+        // What a job does not ask for it does not do.
+        options.direct = options.direct.or(Some(false));
+    }
+    if !options.known {
+        let depth = entry.get("latency_depth").and_then(Value::as_u64);
+        options.depth = depth.and_then(|depth| u32::try_from(depth).ok()).filter(|depth| *depth > 0);
+    }
+    Some(Job {
+        name,
+        group: entry.get("groupid").and_then(Value::as_u64).unwrap_or(0),
+        options,
+        count: 1,
+        error: entry.get("error").and_then(Value::as_i64).unwrap_or(0),
+        read: entry.get("read").and_then(side),
+        write: entry.get("write").and_then(side),
+    })
+}
+
+/// A direction in which something was moved.
+fn side(value: &Value) -> Option<Side> {
+    let number = |key: &str| value.get(key).and_then(Value::as_f64).filter(|n| n.is_finite() && *n >= 0.0);
+    let kib_s = number("bw")?;
+    let bytes_s = number("bw_bytes").unwrap_or(kib_s * 1024.0);
+    if bytes_s <= 0.0 {
+        return None;
+    }
+    let latency = |key: &str| latency(value, key);
+    Some(Side {
+        bytes_s,
+        iops: number("iops").unwrap_or(0.0),
+        printed: ToolPrints { value: kib_s, unit: "KiB/s".to_owned() },
+        latency_us: latency("mean"),
+        max_latency_us: latency("max"),
+    })
+}
+
+/// From completion latency, else from the whole, in microseconds; 0 is what fio prints where it measured none.
+fn latency(side: &Value, key: &str) -> Option<f64> {
+    let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
+    let found = kinds.iter().filter_map(|(kind, in_us)| Some(side.get(kind)?.get(key)?.as_f64()? / in_us));
+    found.into_iter().find(|us: &f64| us.is_finite() && *us > 0.0)
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -1,0 +1,100 @@
+//! Logs of fio, as JSON and as text: jobs, and the results that they are.
+//!
+//! Jobs of one name in one group are one result, their sum, as fio's own `group_reporting` has it. A job that reads and
+//! writes is a mix, with its two parts beside it. fio counts in KiB, and tells bytes only since version 3.
+
+mod assemble;
+pub(crate) mod json;
+mod options;
+pub(crate) mod text;
+
+use cardscope_model::result::ToolPrints;
+use options::Options;
+use std::collections::HashMap;
+
+/// One direction of a job.
+#[derive(Debug, Clone, PartialEq)]
+struct Side {
+    bytes_s: f64,
+    iops: f64,
+    printed: ToolPrints,
+    latency_us: Option<f64>,
+    max_latency_us: Option<f64>,
+}
+
+impl Side {
+    /// Both together: what they moved adds up, their latency is the mean over their I/Os.
+    fn and(self, other: Side) -> Side {
+        let bytes_s = self.bytes_s + other.bytes_s;
+        let printed = if self.printed.unit == other.printed.unit {
+            ToolPrints { value: self.printed.value + other.printed.value, unit: self.printed.unit }
+        } else {
+            ToolPrints { value: bytes_s / 1024.0, unit: "KiB/s".to_owned() }
+        };
+        let latency_us = match (self.latency_us, other.latency_us) {
+            (Some(mine), Some(theirs)) if self.iops + other.iops > 0.0 => {
+                Some((mine * self.iops + theirs * other.iops) / (self.iops + other.iops))
+            }
+            (mine, theirs) => mine.or(theirs),
+        };
+        let max_latency_us = match (self.max_latency_us, other.max_latency_us) {
+            (Some(mine), Some(theirs)) => Some(mine.max(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+        Side { bytes_s, iops: self.iops + other.iops, printed, latency_us, max_latency_us }
+    }
+
+    /// Bytes of one I/O, 0 where nobody can tell.
+    fn block(&self) -> u64 {
+        if self.iops > 0.0 { (self.bytes_s / self.iops).round() as u64 } else { 0 }
+    }
+}
+
+/// Reads a sum where either part may be missing.
+fn sum(mine: Option<Side>, theirs: Option<Side>) -> Option<Side> {
+    match (mine, theirs) {
+        (Some(mine), Some(theirs)) => Some(mine.and(theirs)),
+        (mine, theirs) => mine.or(theirs),
+    }
+}
+
+/// A job, or several of one name and group that were added.
+#[derive(Debug, Clone)]
+struct Job {
+    name: String,
+    group: u64,
+    options: Options,
+    /// Jobs that were added, or that fio itself says were.
+    count: u32,
+    error: i64,
+    read: Option<Side>,
+    write: Option<Side>,
+}
+
+/// Jobs of one name in one group are one.
+fn grouped(jobs: Vec<Job>) -> Vec<Job> {
+    let mut places: HashMap<(String, u64), usize> = HashMap::new();
+    let mut groups: Vec<Job> = Vec::new();
+    for job in jobs {
+        let place = *places.entry((job.name.clone(), job.group)).or_insert(groups.len());
+        match groups.get_mut(place) {
+            None => groups.push(job),
+            Some(group) => {
+                group.count = group.count.saturating_add(job.count);
+                group.error = if group.error == 0 { job.error } else { group.error };
+                group.read = sum(group.read.take(), job.read);
+                group.write = sum(group.write.take(), job.write);
+            }
+        }
+    }
+    groups
+}
+
+/// One start of fio.
+#[derive(Debug, Default)]
+struct Document {
+    version: Option<String>,
+    date: Option<String>,
+    jobs: Vec<Job>,
+    disks: Vec<String>,
+}

@@ -1,0 +1,196 @@
+//! What a fio job was asked to do, and the test that it is.
+
+use cardscope_model::test_name::{Op, Order, Pattern};
+use cardscope_model::units::KIB;
+
+/// fio's choice where a job does not say: 4 KiB, and half of a mix reads (its HOWTO).
+const USUAL_BLOCK: u64 = 4 * KIB;
+const USUAL_MIX: u8 = 50;
+
+/// Blocks up to here are taken for random access where neither options nor name tell: people test small blocks so.
+const SMALL_BLOCK: u64 = 64 * KIB;
+
+/// Engines that do one I/O at a time, whatever `iodepth` asks; `psync` is the usual one on Linux.
+const SYNCHRONOUS: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"];
+
+/// Options of a job, as far as it tells them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Options {
+    /// True where the log has options at all; then what they leave out is fio's choice.
+    pub(super) known: bool,
+    /// `randread`, `rw` …
+    pub(super) access: Option<String>,
+    /// Bytes of a read and of a write.
+    pub(super) blocks: [Option<u64>; 2],
+    /// `iodepth`.
+    pub(super) depth: Option<u32>,
+    /// `numjobs`.
+    pub(super) threads: Option<u32>,
+    /// `ioengine`.
+    pub(super) engine: Option<String>,
+    /// `rwmixread` in percent.
+    pub(super) reads: Option<u8>,
+    /// `size` in bytes.
+    pub(super) size: Option<u64>,
+    /// `loops`.
+    pub(super) loops: Option<u32>,
+    /// `direct`.
+    pub(super) direct: Option<bool>,
+    /// `filename`.
+    pub(super) file: Option<String>,
+}
+
+impl Options {
+    /// Sets one option by its name in job files; those that say nothing about a test are passed over.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        self.known = true;
+        match name {
+            "rw" | "readwrite" => self.access = Some(value.split(':').next().unwrap_or(value).to_owned()),
+            "bs" | "blocksize" => self.blocks = both_sizes(value),
+            "iodepth" => self.depth = value.parse().ok().filter(|depth| *depth > 0),
+            "numjobs" => self.threads = value.parse().ok().filter(|threads| *threads > 0),
+            "ioengine" => self.engine = Some(value.to_owned()),
+            "rwmixread" => self.reads = value.parse().ok(),
+            "rwmixwrite" => self.reads = value.parse().ok().and_then(|writes: u8| 100_u8.checked_sub(writes)),
+            "size" => self.size = size(value),
+            "loops" => self.loops = value.parse().ok(),
+            "direct" => self.direct = Some(value != "0"),
+            "filename" => self.file = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+
+    /// The pattern of a job that did `op` in blocks of `measured` bytes, and what is doubtful about it.
+    pub(super) fn pattern(
+        &self,
+        name: &str,
+        op: Op,
+        measured: u64,
+        threads: u32,
+    ) -> (Pattern, Option<String>) {
+        let asked = self.blocks[usize::from(op == Op::Write)];
+        let block = asked.or_else(|| likely_block(measured)).unwrap_or(USUAL_BLOCK);
+        let (order, doubt) = self.order(name, block);
+        let capped = self.depth_is_capped().then(|| {
+            format!("{name}: its engine does one I/O at a time, so iodepth had no effect and it counts as Q1")
+        });
+        let queue = if capped.is_some() { 1 } else { self.depth.unwrap_or(1) };
+        (Pattern { order, block, queue, threads }, capped.or(doubt))
+    }
+
+    fn depth_is_capped(&self) -> bool {
+        let engine = self.engine.as_deref().or(self.known.then_some("psync"));
+        self.depth.is_some_and(|depth| depth > 1)
+            && engine.is_some_and(|engine| SYNCHRONOUS.contains(&engine))
+    }
+
+    fn order(&self, name: &str, block: u64) -> (Order, Option<String>) {
+        let told = |random| if random { Order::Random } else { Order::Sequential };
+        if let Some(access) = &self.access {
+            return (told(access.contains("rand")), None);
+        }
+        if self.known {
+            return (Order::Sequential, None);
+        }
+        let lower = name.to_lowercase();
+        if lower.contains("rand") || lower.contains("rnd") || lower.contains("seq") {
+            return (told(!lower.contains("seq")), None);
+        }
+        let taken = if block <= SMALL_BLOCK { "random" } else { "sequential" };
+        let doubt =
+            format!("{name}: it does not say whether its I/O was random or sequential; taken as {taken}");
+        (told(block <= SMALL_BLOCK), Some(doubt))
+    }
+
+    /// Share of reads in percent of a mix, asked for, else as it came out.
+    pub(super) fn share_of_reads(&self, read_ios: f64, write_ios: f64) -> u8 {
+        let measured = (read_ios / (read_ios + write_ios) * 100.0).round();
+        let usual = self.known.then_some(USUAL_MIX);
+        self.reads.or(usual).unwrap_or(measured as u8).clamp(1, 99)
+    }
+}
+
+/// The power of two that a measured mean stands for: fio 2 cuts bandwidth to whole KiB/s, which on slow cards is much.
+fn likely_block(measured: u64) -> Option<u64> {
+    let power = (measured.max(1) as f64).log2().round() as u32;
+    let nearest = 1_u64.checked_shl(power)?;
+    let near = nearest.abs_diff(measured) <= nearest / 5;
+    (measured > 0).then_some(if near { nearest } else { measured })
+}
+
+/// `4k`, or `4k,64k` for reads and writes.
+fn both_sizes(value: &str) -> [Option<u64>; 2] {
+    let mut sizes = value.split(',').map(size);
+    let read = sizes.next().flatten();
+    [read, sizes.next().flatten().or(read)]
+}
+
+/// A size as job files write it. There `k`, `kb` are 1024 bytes and `ki`, `kib` 1000 (`kb_base` in fio's HOWTO).
+pub(super) fn size(value: &str) -> Option<u64> {
+    let lower = value.trim().to_lowercase();
+    let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let number: u64 = lower[..digits].parse().ok()?;
+    let unit = &lower[digits..];
+    let unit = unit.strip_suffix('b').unwrap_or(unit);
+    let (unit, base) = unit.strip_suffix('i').map_or((unit, 1024_u64), |unit| (unit, 1000));
+    let power = ["", "k", "m", "g", "t"].iter().position(|known| *known == unit)?;
+    number.checked_mul(base.checked_pow(power as u32)?).filter(|bytes| *bytes > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(set: &[(&str, &str)]) -> Options {
+        let mut options = Options::default();
+        set.iter().for_each(|(name, value)| options.set(name, value));
+        options
+    }
+
+    #[test]
+    fn sizes_of_job_files_are_powers_of_two_unless_they_say_i() {
+        for (text, bytes) in [
+            ("4k", Some(4096)),
+            ("256M", Some(256 << 20)),
+            ("1g", Some(1 << 30)),
+            ("4kb", Some(4096)),
+            ("4KiB", Some(4000)),
+            ("512", Some(512)),
+            ("10%", None),
+            ("0", None),
+            ("99999999999t", None),
+        ] {
+            assert_eq!(size(text), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_the_engine_cannot_fill_is_none() {
+        let queued = options(&[("rw", "randwrite"), ("bs", "4k"), ("iodepth", "16"), ("ioengine", "libaio")]);
+        let capped = options(&[("rw", "randwrite"), ("bs", "4k"), ("iodepth", "16")]);
+        let test = |options: &Options| {
+            let (pattern, doubt) = options.pattern("job", Op::Write, 4096, 2);
+            (pattern.to_string(), doubt.is_some())
+        };
+        assert_eq!(test(&queued), ("RND4K Q16T2".to_owned(), false));
+        assert_eq!(test(&capped), ("RND4K Q1T2".to_owned(), true));
+    }
+
+    #[test]
+    fn a_job_that_tells_nothing_is_guessed_by_name_and_block() {
+        let guess = |name, block| Options::default().pattern(name, Op::Read, block, 1);
+        assert_eq!(guess("seqread", 4096).0.to_string(), "SEQ4K Q1T1");
+        assert_eq!(guess("test", 1 << 20).0.to_string(), "SEQ1M Q1T1");
+        assert_eq!(guess("rand", 3800).0.to_string(), "RND4K Q1T1");
+        assert_eq!(guess("rand", 3000).0.to_string(), "RND3000B Q1T1");
+        assert!(guess("test", 4096).1.unwrap().contains("taken as random"));
+    }
+
+    #[test]
+    fn shares_of_a_mix_are_asked_for_or_measured() {
+        assert_eq!(options(&[("rwmixwrite", "30")]).share_of_reads(1.0, 9.0), 70);
+        assert_eq!(options(&[("rw", "randrw")]).share_of_reads(1.0, 9.0), 50);
+        assert_eq!(Options::default().share_of_reads(75.0, 25.0), 75);
+        assert_eq!(Options::default().share_of_reads(f64::INFINITY, 1.0), 1);
+    }
+}

@@ -1,0 +1,220 @@
+//! fio's normal output, of versions 1 to 3.
+//!
+//! A job's line of options comes before its results: `job: (g=0): rw=randread, bs=…`. Version 3 prints
+//! `BW=22.5MiB/s (23.6MB/s)` with true units; before, `bw=22345KB/s` is KiB/s and `MB/s` MiB/s.
+
+use super::options::Options;
+use super::{Document, Job, Side, assemble};
+use crate::dates::date;
+use crate::numbers::speed;
+use crate::{ImportError, Text};
+use cardscope_model::log::Log;
+use cardscope_model::result::ToolPrints;
+use cardscope_model::units::parse_size;
+use std::collections::HashMap;
+
+const FORMAT: &str = "fio-text";
+
+/// True where a job reports.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| Report::parse(line).is_some())
+}
+
+/// Reads all jobs in the text as one log.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut reader = Reader::default();
+    for line in text.lines() {
+        reader.line(line);
+    }
+    let mut documents = reader.documents;
+    documents.push(reader.document);
+    let log = assemble::log(FORMAT, documents);
+    if log.runs.is_empty() {
+        let why = "no job in it reports a speed; perhaps it was cut off".to_owned();
+        return Err(ImportError::Empty { format: FORMAT, why });
+    }
+    Ok(vec![log])
+}
+
+#[derive(Default)]
+struct Reader {
+    documents: Vec<Document>,
+    document: Document,
+    /// Options by name of job, from the lines at fio's start.
+    asked: HashMap<String, Options>,
+    /// The direction whose latencies follow.
+    writes: bool,
+    disks_follow: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        let trimmed = line.trim();
+        if let Some(version) =
+            trimmed.strip_prefix("fio-").filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            self.start(version);
+        } else if let Some((name, options)) = asked(line) {
+            self.asked.insert(name.to_owned(), options);
+        } else if let Some(report) = Report::parse(line) {
+            self.report(&report);
+        } else if let Some((key, rest)) = trimmed.split_once(':') {
+            self.detail(key.trim_end(), rest);
+        }
+    }
+
+    /// fio prints its version after the jobs' options and before their results.
+    fn start(&mut self, version: &str) {
+        if !self.document.jobs.is_empty() {
+            self.documents.push(std::mem::take(&mut self.document));
+        }
+        self.document.version = Some(version.to_owned());
+        self.disks_follow = false;
+    }
+
+    fn report(&mut self, report: &Report<'_>) {
+        let options = self.asked.get(report.name).cloned().unwrap_or_default();
+        self.document.date = self.document.date.take().or_else(|| date(report.date));
+        self.document.jobs.push(Job {
+            name: report.name.to_owned(),
+            group: report.group,
+            options,
+            count: report.jobs,
+            error: report.error,
+            read: None,
+            write: None,
+        });
+    }
+
+    fn detail(&mut self, key: &str, rest: &str) {
+        if key.starts_with("Disk stats") {
+            self.disks_follow = true;
+        } else if self.disks_follow && rest.trim_start().starts_with("ios=") {
+            self.document.disks.push(key.to_owned());
+        } else if let Some(job) = self.document.jobs.last_mut() {
+            match key {
+                "read" | "write" => {
+                    self.writes = key == "write";
+                    let side = if self.writes { &mut job.write } else { &mut job.read };
+                    *side = bandwidth(rest);
+                }
+                _ => add_latency(if self.writes { &mut job.write } else { &mut job.read }, key, rest),
+            }
+        }
+    }
+}
+
+/// `job: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=32`.
+fn asked(line: &str) -> Option<(&str, Options)> {
+    let (name, rest) = line.split_once(": (g=")?;
+    let (_, settings) = rest.split_once("): ")?;
+    let mut options = Options::default();
+    for (key, value) in settings.split(", ").filter_map(|setting| setting.split_once('=')) {
+        match key {
+            "bs" => options.blocks = blocks(settings),
+            "rw" | "ioengine" | "iodepth" => options.set(key, value.trim()),
+            _ => {}
+        }
+    }
+    Some((name.trim(), options))
+}
+
+/// `bs=(R) 4096B-4096B, (W) …`, `bs=4K-4K/4K-4K/4K-4K`: a block size of each direction where it is but one.
+fn blocks(settings: &str) -> [Option<u64>; 2] {
+    let ranges = settings.split("bs=").nth(1).unwrap_or_default();
+    let mut sizes = ranges.split(['/', ',']).take(2).map(|range| {
+        let range = range.trim().trim_start_matches("(R)").trim_start_matches("(W)").trim();
+        let (least, most) = range.split_once('-')?;
+        parse_size(least).ok().filter(|_| least == most)
+    });
+    [sizes.next().flatten(), sizes.next().flatten()]
+}
+
+/// `job: (groupid=0, jobs=8): err= 0: pid=1495: Tue Aug 20 15:32:30 2024`, taken apart.
+struct Report<'a> {
+    name: &'a str,
+    group: u64,
+    jobs: u32,
+    error: i64,
+    date: &'a str,
+}
+
+impl<'a> Report<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let (name, rest) = line.split_once(": (groupid=")?;
+        let (group, rest) = rest.split_once(", jobs=")?;
+        let (jobs, rest) = rest.split_once("): err=")?;
+        let (error, rest) = rest.split_once(':').unwrap_or((rest, ""));
+        let error = error.split_whitespace().next()?;
+        Some(Report {
+            name: name.trim(),
+            group: group.parse().ok()?,
+            jobs: jobs.trim().parse().ok()?,
+            error: error.parse().ok()?,
+            date: rest.split_once(": ").map_or("", |(_, date)| date),
+        })
+    }
+}
+
+/// `IOPS=22, BW=22.5MiB/s (23.6MB/s)(8192MiB/363725msec)`, `io=1024.0MB, bw=22345KB/s, iops=5586, runt= 46932msec`.
+fn bandwidth(text: &str) -> Option<Side> {
+    let setting = |key: &str| {
+        let value = text.split_once(key)?.1;
+        Some(value.split([',', ' ', '(']).find(|part| !part.is_empty()).unwrap_or_default())
+    };
+    let (printed, old) = match setting("BW=") {
+        Some(printed) => (printed, false),
+        None => (setting("bw=")?, true),
+    };
+    let unit_at = printed.find(|c: char| c.is_ascii_alphabetic())?;
+    let (value, unit) = (speed(&printed[..unit_at])?, &printed[unit_at..]);
+    let bytes_s = value * unit_bytes(unit, old)?;
+    let iops = setting("IOPS=").or_else(|| setting("iops=")).and_then(counted).unwrap_or(0.0);
+    let printed = ToolPrints { value, unit: unit.to_owned() };
+    (bytes_s > 0.0).then_some(Side { bytes_s, iops, printed, latency_us: None, max_latency_us: None })
+}
+
+/// Bytes a second in one of a unit; in old versions `KB` is 1024 bytes.
+fn unit_bytes(unit: &str, old: bool) -> Option<f64> {
+    let (prefix, binary) = match unit.strip_suffix("/s")? {
+        "B" => ("", true),
+        unit if unit.ends_with("iB") => (&unit[..unit.len() - 2], true),
+        unit => (unit.strip_suffix('B')?, old),
+    };
+    let power = ["", "K", "M", "G", "T"].iter().position(|known| known.eq_ignore_ascii_case(prefix))?;
+    let base: f64 = if binary { 1024.0 } else { 1000.0 };
+    Some(base.powi(power as i32))
+}
+
+/// `5586`, `12.3k`, `1.2M`.
+fn counted(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (digits, factor) = match text.chars().last()? {
+        'k' => (&text[..text.len() - 1], 1e3),
+        'M' => (&text[..text.len() - 1], 1e6),
+        _ => (text, 1.0),
+    };
+    speed(digits).map(|value| value * factor)
+}
+
+/// `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`; the whole latency only where that is missing.
+fn add_latency(side: &mut Option<Side>, key: &str, rest: &str) {
+    let Some(side) = side else { return };
+    let Some((kind, unit)) = key.split_once('(') else { return };
+    let us = match unit.trim_end_matches(')') {
+        "nsec" => 1e-3,
+        "usec" => 1.0,
+        "msec" => 1e3,
+        "sec" => 1e6,
+        _ => return,
+    };
+    let value = |name: &str| counted(rest.split_once(name)?.1.split(',').next()?).map(|value| value * us);
+    if kind.trim() == "clat" || (kind.trim() == "lat" && side.latency_us.is_none()) {
+        side.latency_us = value("avg=").or(side.latency_us);
+        side.max_latency_us = value("max=").or(side.max_latency_us);
+    }
+}
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

@@ -1,0 +1,126 @@
+//! Own output of fio 2 and 3 in its normal form, with several jobs, units and cuts.
+
+use super::*;
+use cardscope_model::log::LogFigure;
+use proptest::prelude::*;
+
+const NEW: &str = "\
+w: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=16
+...
+fio-3.28
+Starting 4 processes
+Jobs: 4 (f=4): [m(4)][50.0%][r=5000KiB/s,w=2000KiB/s][r=1250,w=500 IOPS][eta 00m:30s]
+w: (groupid=0, jobs=4): err= 0: pid=77: Sun Mar  3 11:12:13 2024
+  read: IOPS=1250, BW=5000KiB/s (5120kB/s)(293MiB/60001msec)
+    slat (usec): min=5, max=300, avg=20.10, stdev=3.00
+    clat (usec): min=200, max=90123, avg=1500.25, stdev=99.00
+     lat (usec): min=210, max=90200, avg=1520.50, stdev=99.00
+   bw (  KiB/s): min= 4000, max= 6000, per=100.00%, avg=5000.00, stdev=10.00, samples=480
+  write: IOPS=1.5k, BW=6144KiB/s (6291kB/s)(360MiB/60001msec); 0 zone resets
+    clat (msec): min=1, max=800, avg=30.50, stdev=9.00
+     lat (msec): min=1, max=801, avg=30.60, stdev=9.00
+  lat (usec)   : 250=0.10%, 500=10.00%
+  cpu          : usr=0.50%, sys=1.00%, ctx=1000, majf=0, minf=10
+
+Run status group 0 (all jobs):
+   READ: bw=5000KiB/s (5120kB/s), 5000KiB/s-5000KiB/s (5120kB/s-5120kB/s), io=293MiB (307MB), run=60001-60001msec
+
+Disk stats (read/write):
+  mmcblk1: ios=75000/90000, merge=0/0, ticks=1/2, in_queue=3, util=99.90%
+";
+
+const OLD: &str = "\
+seq: (g=0): rw=write, bs=1M-1M/1M-1M/1M-1M, ioengine=sync, iodepth=1
+fio-2.1.3
+Starting 1 process
+
+seq: (groupid=0, jobs=1): err= 0: pid=5: Mon Jan  5 01:02:03 2015
+  write: io=512.0MB, bw=10240KB/s, iops=10, runt= 51200msec
+    clat (msec): min=80 , max=700 , avg=99.50, stdev=20.00
+";
+
+fn log(text: &str) -> Log {
+    read(&Text::decode(text.as_bytes())).unwrap().remove(0)
+}
+
+fn told(results: &[LogFigure]) -> Vec<(String, f64, Option<f64>)> {
+    results.iter().map(|r| (r.name().to_string(), r.mb_s, r.iops)).collect()
+}
+
+#[test]
+fn a_mixed_job_of_version_3_is_a_mix_with_its_parts() {
+    let log = log(NEW);
+    assert_eq!(
+        told(&log.runs[0].results),
+        [
+            ("RND4K Q16T4 mix50".to_owned(), 11.411_456, Some(2750.0)),
+            ("RND4K Q16T4 read".to_owned(), 5.12, Some(1250.0)),
+            ("RND4K Q16T4 write".to_owned(), 6.291_456, Some(1500.0)),
+        ]
+    );
+    let write = &log.runs[0].results[2];
+    assert_eq!((write.latency_us, write.max_latency_us), (Some(30_500.0), Some(800_000.0)));
+    assert_eq!((write.as_printed.value, write.as_printed.unit.as_str()), (6144.0, "KiB/s"));
+    assert_eq!(
+        (log.date.as_deref(), log.condition.get("note")),
+        (Some("2024-03-03T11:12:13"), Some("disk mmcblk1"))
+    );
+}
+
+#[test]
+fn kilobytes_of_version_2_are_kibibytes() {
+    let log = log(OLD);
+    assert_eq!(told(&log.runs[0].results), [("SEQ1M Q1T1 write".to_owned(), 10.485_76, Some(10.0))]);
+    assert_eq!(log.runs[0].results[0].max_latency_us, Some(700_000.0));
+    assert_eq!(log.tool.unwrap().version.as_deref(), Some("2.1.3"));
+}
+
+#[test]
+fn fio_started_twice_is_two_runs() {
+    assert_eq!(log(&format!("{OLD}\n{OLD}")).runs.len(), 2);
+    let both = log(&format!("{OLD}\n{NEW}"));
+    assert_eq!((both.runs.len(), both.runs[0].results.len()), (1, 4));
+}
+
+#[test]
+fn windows_lines_change_nothing() {
+    assert_eq!(log(&NEW.replace('\n', "\r\n")), log(NEW));
+}
+
+#[test]
+fn a_job_that_was_cut_off_before_it_reported_is_an_error() {
+    let end = NEW.find("  read: IOPS").unwrap();
+    let error = read(&Text::of(&NEW[..end])).unwrap_err().to_string();
+    assert!(error.contains("cut off"), "{error}");
+    let end = NEW.find("  write: IOPS").unwrap();
+    let log = log(&NEW[..end]);
+    assert_eq!(told(&log.runs[0].results), [("RND4K Q16T4 read".to_owned(), 5.12, Some(1250.0))]);
+}
+
+#[test]
+fn units_are_what_they_say_in_version_3_and_binary_before() {
+    for (unit, old, bytes) in [
+        ("B/s", false, Some(1.0)),
+        ("KiB/s", false, Some(1024.0)),
+        ("kB/s", false, Some(1000.0)),
+        ("MB/s", true, Some(1_048_576.0)),
+        ("GiB/s", false, Some(1_073_741_824.0)),
+        ("Mbit/s", false, None),
+    ] {
+        assert_eq!(unit_bytes(unit, old), bytes, "{unit}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "(\\PC|\\n|x: \\(groupid=0, jobs=1\\): err= 0:|  read: |BW=|IOPS=|3k|\\(usec\\): avg=){0,80}") {
+        let _ = recognise(&Text::of(&text));
+        let _ = read(&Text::of(&text));
+    }
+
+    #[test]
+    fn printed_figures_come_back(kib_s in 1_u32..1_000_000) {
+        let text = OLD.replace("10240KB/s", &format!("{kib_s}KB/s"));
+        prop_assert_eq!(log(&text).runs[0].results[0].mb_s, f64::from(kib_s) * 1024.0 / 1e6);
+    }
+}

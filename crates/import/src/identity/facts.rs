@@ -1,0 +1,91 @@
+//! A decoded identity in the words of a log: facts about the card, and the registers as `info --json` prints them.
+
+use cardscope_model::card::CardFacts;
+use cardscope_model::identity::Identity;
+use cardscope_model::maker;
+use serde_json::{Map, Value};
+
+/// Parts of the document of `info` that hold nothing but what follows from the registers beside them.
+const DERIVED: [&str; 4] = ["capacity", "factors", "mark_demands", "findings"];
+
+/// What the registers tell of the card.
+pub(crate) fn facts(identity: &Identity) -> CardFacts {
+    // What it claims stays among the registers: `marks` are those printed on it.
+    let mut facts = CardFacts { capacity_bytes: identity.capacity_bytes, ..CardFacts::default() };
+    if let Some(cid) = &identity.cid {
+        facts.model = Some(cid.pnm.clone()).filter(|name| !name.is_empty());
+        facts.maker.clone_from(&cid.maker);
+        facts.made = Some(cid.mdt.clone()).filter(|_| (1..=12).contains(&cid.mdt_month));
+        facts.serial = Some(cid.psn_hex.clone());
+        facts.cid = Some(cid.raw.to_string());
+    }
+    if let Some(emmc) = &identity.emmc {
+        facts.model = Some(emmc.pnm.clone()).filter(|name| !name.is_empty());
+        facts.serial = Some(format!("0x{:08x}", emmc.psn));
+        facts.cid = Some(emmc.raw.to_string());
+        facts.form = Some("eMMC".to_owned());
+    }
+    facts.csd = identity.csd.as_ref().map(|csd| csd.raw.to_string());
+    facts
+}
+
+/// The registers in the words of `info --json`, those that were given.
+pub(crate) fn registers(identity: &Identity) -> Map<String, Value> {
+    let document = serde_json::to_value(identity).unwrap_or_default();
+    let Value::Object(fields) = document else { return Map::new() };
+    let given = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
+    fields.into_iter().filter(|(name, value)| given(value) && !DERIVED.contains(&name.as_str())).collect()
+}
+
+/// The kernel's month of manufacture, `11/2013`, as `2013-11`.
+pub(crate) fn month(text: &str) -> Option<String> {
+    let (month, year) = text.trim().split_once('/')?;
+    let (month, year): (u8, u16) = (month.parse().ok()?, year.parse().ok()?);
+    ((1..=12).contains(&month) && year > 1990).then(|| format!("{year}-{month:02}"))
+}
+
+/// Who uses a maker's number with this OEM id.
+pub(crate) fn made_by(manfid: &str, oemid: &str) -> Option<String> {
+    let hex = |text: &str| u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok();
+    let (mid, oid) = (u8::try_from(hex(manfid)?).ok()?, u16::try_from(hex(oemid)?).ok()?);
+    maker::look_up(mid, oid).map(|maker| maker.name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::identity::{HexRegisters, from_hex};
+
+    #[test]
+    fn a_cards_registers_become_its_facts() {
+        let registers_hex = HexRegisters {
+            cid: Some("1b534d454231515430a1b2c3d4017a00"),
+            csd: Some("400e00325b590000ee7f7f800a400000"),
+            ..HexRegisters::default()
+        };
+        let identity = from_hex(registers_hex).unwrap();
+        let facts = facts(&identity);
+        assert_eq!((facts.model.as_deref(), facts.made.as_deref()), (Some("EB1QT"), Some("2023-10")));
+        assert_eq!(
+            (facts.serial.as_deref(), facts.capacity_bytes),
+            (Some("0xa1b2c3d4"), Some(32_010_928_128))
+        );
+        let words: Vec<String> = registers(&identity).keys().cloned().collect();
+        assert_eq!(words, ["cid", "csd", "capacity_bytes"]);
+    }
+
+    #[test]
+    fn the_kernels_month_comes_year_first() {
+        assert_eq!(month("02/2019").as_deref(), Some("2019-02"));
+        for none in ["13/2019", "2019", "02/19", "x/2019", ""] {
+            assert_eq!(month(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_month_that_is_none_is_no_date() {
+        let registers =
+            HexRegisters { cid: Some("1b534d454231515430a1b2c3d4017000"), ..HexRegisters::default() };
+        assert_eq!(facts(&from_hex(registers).unwrap()).made, None);
+    }
+}

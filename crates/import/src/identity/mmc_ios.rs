@@ -1,0 +1,87 @@
+//! `/sys/kernel/debug/mmcN/ios`: the bus of a card in a slot of the host's own.
+//!
+//! The clock is trusted and not the timing's name (see the model's bus).
+
+use crate::{ImportError, Text};
+use cardscope_model::condition::Origin;
+use cardscope_model::identity::MmcBus;
+use cardscope_model::log::Log;
+use serde_json::json;
+
+/// Lines that no other file has together.
+const LINES: [&str; 3] = ["clock:", "bus width:", "timing spec:"];
+
+/// True where its lines stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let has = |name: &str| text.head().lines().any(|line| line.trim_start().starts_with(name));
+    LINES.iter().filter(|name| has(name)).count() >= 2
+}
+
+/// Reads it.
+///
+/// # Errors
+/// None; the list of formats asks for this shape.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let bus = MmcBus::from_ios(text.body());
+    let mut log = Log::new("mmc-ios");
+    if bus == MmcBus::default() {
+        return Ok(vec![log]);
+    }
+    if let Some(mode) = &bus.mode {
+        log.condition.set("bus_mode", mode.clone(), Origin::Read);
+    }
+    log.doubts.extend(slower_than_its_name(&bus));
+    log.other.insert("mmc".into(), json!(bus));
+    Ok(vec![log])
+}
+
+/// A host may name a mode and not drive its clock.
+fn slower_than_its_name(bus: &MmcBus) -> Option<String> {
+    let (row, running) = (bus.timing_row()?, bus.running_hz()?);
+    let nominal = row.nominal_hz.filter(|hz| running < hz / 2)?;
+    Some(format!(
+        "the host says {} and clocks it at {} MHz in place of {} MHz: it carries {:.1} MB/s",
+        row.mode,
+        running as f64 / 1e6,
+        nominal as f64 / 1e6,
+        bus.ceiling_mb_s?
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IOS: &str = "clock:\t\t40000000 Hz\r\nactual clock:\t40000000 Hz\r\nvdd:\t\t21 (3.3 ~ 3.4 V)\r\nbus width:\t2 (4 bits)\r\ntiming spec:\t6 (sd uhs SDR104)\r\nsignal voltage:\t1 (1.80 V)\r\n";
+
+    #[test]
+    fn a_bus_slower_than_its_name_is_a_doubt() {
+        let log = read(&Text::decode(IOS.as_bytes())).unwrap().remove(0);
+        assert_eq!(
+            (log.condition.get("bus_mode"), log.other["mmc"]["ceiling_mb_s"].as_f64()),
+            (Some("SDR104"), Some(20.0))
+        );
+        assert!(log.doubts[0].contains("40 MHz in place of 208 MHz"), "{:?}", log.doubts);
+        let fast = IOS.replace("40000000", "200000000");
+        assert!(read(&Text::decode(fast.as_bytes())).unwrap()[0].doubts.is_empty());
+    }
+
+    #[test]
+    fn what_says_nothing_of_a_bus_is_empty() {
+        assert!(read(&Text::of("clock:\nbus width:\n")).unwrap()[0].is_empty());
+        assert!(!recognise(&Text::of("clock: noon")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_clock_comes_back(mhz in 1u64..300) {
+            let text = IOS.replace("40000000", &(mhz * 1_000_000).to_string());
+            let log = read(&Text::decode(text.as_bytes())).unwrap().remove(0);
+            proptest::prop_assert_eq!(log.other["mmc"]["clock_hz"].as_u64(), Some(mhz * 1_000_000));
+        }
+        #[test]
+        fn no_text_panics(text in "((clock|bus width|timing spec|signal voltage):[ \t]*[0-9]{0,22} ?(\\([^\n]{0,6}\\)?)?\n){0,6}") {
+            let _ = (recognise(&Text::of(&text)), read(&Text::of(&text)));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! mmc-utils: `mmc cid read`, `mmc csd read` and `mmc extcsd read`, and the raw EXT_CSD of debugfs.
+//!
+//! Layout of the texts: mmc-utils of 2022; of the register: JEDEC eMMC 5.1 (JESD84-B51), 7.4. A life time estimate of n
+//! says that up to n times 10 % of the device's life are used, 0Bh that all of it is.
+
+use crate::{ImportError, Text};
+use cardscope_model::log::{Log, Tool};
+use serde_json::{Map, Value, json};
+
+/// Bytes of EXT_CSD, in hex digits.
+const RAW_DIGITS: usize = 1024;
+
+/// Fields of the raw register that are of use here: name, first byte, bytes.
+const RAW_FIELDS: [(&str, usize, usize); 6] = [
+    ("EXT_CSD_REV", 192, 1),
+    ("CSD_STRUCTURE", 194, 1),
+    ("SEC_COUNT", 212, 4),
+    ("EXT_CSD_PRE_EOL_INFO", 267, 1),
+    ("EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_A", 268, 1),
+    ("EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_B", 269, 1),
+];
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/// True where a line that only mmc-utils prints, or the raw register, stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let own = |line: &str| {
+        let line = line.trim();
+        line.starts_with("Extended CSD rev 1.")
+            || line.starts_with("======SD/C")
+            || line.starts_with("======MMC/C")
+            || line.starts_with("manufacturer: '")
+            || line.starts_with("product: '")
+            || matches!(bracket(line), Some(("SEC_COUNT", _)))
+    };
+    text.head().lines().any(own) || raw(text).is_some()
+}
+
+/// Reads it.
+///
+/// # Errors
+/// None; the list of formats asks for this shape.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut log = Log::new("mmc-utils");
+    let ext_csd = raw(text).unwrap_or_else(|| fields(text));
+    if !ext_csd.is_empty() {
+        log.card.form = Some("eMMC".to_owned());
+        // Below 2 GiB the register leaves the capacity to the CSD.
+        let sectors = ext_csd.get("SEC_COUNT").and_then(Value::as_u64).filter(|n| *n > 0);
+        log.card.capacity_bytes = sectors.and_then(|n| n.checked_mul(512));
+        log.other.insert("ext_csd".into(), document(ext_csd));
+    }
+    text.lines().for_each(|line| take_card(line.trim(), &mut log));
+    if !log.is_empty() {
+        log.tool = Some(Tool { name: "mmc-utils".into(), version: None });
+    }
+    Ok(vec![log])
+}
+
+/// Fields under the register's names in small letters, and what the life time says in percent.
+fn document(fields: Map<String, Value>) -> Value {
+    let percent = |kind: &str| {
+        let name = format!("EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_{kind}");
+        fields.get(&name).and_then(Value::as_u64).filter(|n| (1..=10).contains(n)).map(|n| n * 10)
+    };
+    let used = [("life_used_a_percent_at_most", percent("A")), ("life_used_b_percent_at_most", percent("B"))];
+    let named =
+        fields.into_iter().map(|(name, value)| (name.trim_start_matches("EXT_CSD_").to_lowercase(), value));
+    let mut document: Map<String, Value> = named.collect();
+    document.extend(used.into_iter().filter_map(|(name, percent)| Some((name.to_owned(), json!(percent?)))));
+    Value::Object(document)
+}
+
+/// `Sector Count [SEC_COUNT: 0x00e90000]` and `eMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01`, the first of a name.
+fn fields(text: &Text) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (name, value) in text.lines().filter_map(bracket) {
+        fields.entry(name).or_insert(json!(value));
+    }
+    fields
+}
+
+fn bracket(line: &str) -> Option<(&str, u64)> {
+    let (_, rest) = line.split_once('[')?;
+    let (inside, after) = rest.split_once(']')?;
+    let (name, value) = inside.split_once(':').unwrap_or((inside, after.trim_start_matches([':', ' '])));
+    let is_name =
+        name.len() > 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let digits = value.trim().strip_prefix("0x")?.split_whitespace().next()?;
+    Some((name, u64::from_str_radix(digits, 16).ok()?)).filter(|_| is_name)
+}
+
+/// The register in hex, as `/sys/kernel/debug/mmc0/mmc0:0001/ext_csd` has it.
+fn raw(text: &Text) -> Option<Map<String, Value>> {
+    let line = text.lines().map(str::trim).find(|line| line.len() == RAW_DIGITS)?;
+    let byte = |at: usize| u8::from_str_radix(line.get(2 * at..2 * at + 2)?, 16).ok();
+    let bytes: Vec<u8> = (0..RAW_DIGITS / 2).map(byte).collect::<Option<_>>()?;
+    let number = |at: usize, length: usize| {
+        bytes[at..at + length].iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b))
+    };
+    Some(
+        RAW_FIELDS
+            .iter()
+            .map(|(name, at, length)| ((*name).to_owned(), json!(number(*at, *length))))
+            .collect(),
+    )
+}
+
+/// Lines of `cid read` and, with `-v`, of its fields.
+fn take_card(line: &str, log: &mut Log) {
+    let Some((name, value)) = line.split_once(':') else { return };
+    let value = value.trim();
+    let card = &mut log.card;
+    let quoted = || value.split('\'').nth(1).map(|text| text.trim().to_owned()).filter(|t| !t.is_empty());
+    match name {
+        "manufacturer" => card.maker = quoted().filter(|maker| maker != "Unlisted"),
+        "product" => card.model = quoted(),
+        "PNM" => card.model = Some(value.to_owned()).filter(|name| !name.is_empty()),
+        "serial" | "PSN" => card.serial = value.split_whitespace().next().map(str::to_owned),
+        "manufacturing date" | "MDT" => card.made = made(value),
+        "type" => card.form = Some(value.trim_matches('\'').replace("MMC", "eMMC")),
+        "capacity" => card.capacity_bytes = card.capacity_bytes.or_else(|| capacity(value)),
+        _ => {}
+    }
+}
+
+/// `2024 may`, with `-v` behind the digits: `0x185 2024 may`.
+fn made(text: &str) -> Option<String> {
+    let mut words = text.split_whitespace().rev();
+    let month = words.next()?.to_lowercase();
+    let month = MONTHS.iter().position(|name| month.starts_with(name))? + 1;
+    let year: u16 = words.next()?.parse().ok()?;
+    Some(format!("{year}-{month:02}"))
+}
+
+/// The bytes in `29.72Gbyte (31914983424 bytes, 62333952 sectors, 512 bytes each)`; the rounded size is none.
+fn capacity(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once('(')?;
+    rest.split_once(" bytes")?.0.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(text: &str) -> Log {
+        let text = Text::decode(text.as_bytes());
+        assert!(recognise(&text));
+        read(&text).unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_cards_cid_in_words() {
+        let log = log(
+            "type: 'SD'\r\nmanufacturer: 'SanDisk' 'SD'\r\nproduct: 'SX32G' 8.5\r\nserial: 0xfe00bd8b\r\nmanufacturing date: 2024 may\r\n",
+        );
+        assert_eq!((log.card.model.as_deref(), log.card.maker.as_deref()), (Some("SX32G"), Some("SanDisk")));
+        assert_eq!(
+            (log.card.serial.as_deref(), log.card.made.as_deref()),
+            (Some("0xfe00bd8b"), Some("2024-05"))
+        );
+    }
+
+    #[test]
+    fn the_same_with_all_fields() {
+        let log = log(
+            "type: 'SD'\n======SD/CID======\n\tMID: 0x1b (Unlisted)\n\tOID: SM\n\tPNM: EB1QT\n\tPRV: 0x30 (3.0)\n\tPSN: 0xa1b2c3d4\n\tMDT: 0x17a 2023 october\n\tCRC: 0x00\n",
+        );
+        assert_eq!((log.card.model.as_deref(), log.card.made.as_deref()), (Some("EB1QT"), Some("2023-10")));
+    }
+
+    const EXT_CSD: &str = "=============================================\n  Extended CSD rev 1.8 (MMC 5.1)\n=============================================\n\nCard Supported Command sets [S_CMD_SET: 0x01]\nSector Count [SEC_COUNT: 0x00e68000]\n Device is block-addressed\neMMC Life Time Estimation A [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_A]: 0x02\neMMC Life Time Estimation B [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_B]: 0x01\neMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01\n";
+
+    #[test]
+    fn an_emmc_tells_how_worn_it_is() {
+        let log = log(EXT_CSD);
+        assert_eq!(
+            (log.card.form.as_deref(), log.card.capacity_bytes),
+            (Some("eMMC"), Some(0x00e6_8000 * 512))
+        );
+        insta::assert_snapshot!(log.other["ext_csd"], @r#"{"s_cmd_set":1,"sec_count":15106048,"device_life_time_est_typ_a":2,"device_life_time_est_typ_b":1,"pre_eol_info":1,"life_used_a_percent_at_most":20,"life_used_b_percent_at_most":10}"#);
+    }
+
+    #[test]
+    fn the_raw_register_says_the_same() {
+        let mut bytes = vec![0u8; 512];
+        (bytes[192], bytes[267], bytes[268], bytes[269]) = (8, 1, 2, 1);
+        bytes[212..216].copy_from_slice(&0x00e6_8000u32.to_le_bytes());
+        let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+        let (raw, words) = (log(&hex), log(EXT_CSD));
+        assert_eq!(raw.card, words.card);
+        assert_eq!(raw.other["ext_csd"]["life_used_a_percent_at_most"], 20);
+        assert!(!recognise(&Text::of(&hex[..1000])));
+    }
+
+    #[test]
+    fn a_capture_cut_off_keeps_what_is_whole() {
+        let log = log(&EXT_CSD[..EXT_CSD.find("0x02").unwrap() + 3]);
+        assert_eq!(log.other["ext_csd"]["sec_count"], 0x00e6_8000);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_size_comes_back(sectors in 1u32..) {
+            let log = log(&EXT_CSD.replace("0x00e68000", &format!("{sectors:#010x}")));
+            proptest::prop_assert_eq!(log.card.capacity_bytes, Some(u64::from(sectors) * 512));
+        }
+        #[test]
+        fn no_text_panics(text in "(product: '|manufacturing date: |MDT: |capacity: |\\[SEC_COUNT: |0x[0-9a-f]{1,20}|\\]|é|[ -~]|\n){0,16}", hex in "[0-9a-fg]{1024}") {
+            let _ = (recognise(&Text::of(&text)), read(&Text::of(&text)), read(&Text::of(&hex)));
+        }
+    }
+}

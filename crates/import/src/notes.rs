@@ -1,0 +1,75 @@
+//! What logs say of card and rig in words: cooling and temperatures, and whatever else deserves a note.
+
+use cardscope_model::condition::{Condition, Origin};
+
+/// Longest note, in characters: a sentence or two. What is longer is prose that ended up there.
+const LONGEST_NOTE: usize = 300;
+
+/// Bytes after which nothing is added: no card has so many remarks, but a broken log can.
+const LONGEST_NOTES: usize = 4000;
+
+/// Adds a sentence to the condition's note.
+pub(crate) fn add_note(condition: &mut Condition, text: &str, origin: Origin) {
+    let text: String = text.trim().chars().take(LONGEST_NOTE).collect();
+    let note = match condition.get("note") {
+        _ if text.is_empty() => return,
+        Some(before) if before.len() > LONGEST_NOTES => return,
+        Some(before) if before.split("; ").any(|part| part == text) => return,
+        Some(before) => format!("{before}; {text}"),
+        None => text,
+    };
+    condition.set("note", note, origin);
+}
+
+/// The condition that a line such as `With active cooling. 20°C idle, up to 41°C during test.` states.
+pub(crate) fn cooling(line: &str) -> Option<Condition> {
+    let line = line.trim();
+    let lower = line.to_lowercase();
+    let how = lower.strip_prefix("with ")?;
+    let mut condition = Condition::default();
+    if let Some((how, _)) = how.split_once(" cooling") {
+        // One word, or it is a sentence about something else that happens to cool.
+        if how.is_empty() || how.contains(char::is_whitespace) {
+            return None;
+        }
+        condition.set("cooling", if how == "no" { "none" } else { how }, Origin::Stated);
+        let rest = line.split_once(". ").map_or("", |(_, rest)| rest);
+        add_note(&mut condition, rest.trim_end_matches('.'), Origin::Stated);
+    } else if how.trim_end_matches('.').ends_with("unknown mixed methods") {
+        condition.set("cooling", "mixed, unknown", Origin::Stated);
+        add_note(&mut condition, line.trim_end_matches('.'), Origin::Stated);
+    } else {
+        return None;
+    }
+    Some(condition)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_about_cooling_gives_cooling_and_temperatures() {
+        let said = cooling("With passive cooling. 21°C idle, up to 79°C during test.").unwrap();
+        assert_eq!(said.get("cooling"), Some("passive"));
+        assert_eq!(said.get("note"), Some("21°C idle, up to 79°C during test"));
+    }
+
+    #[test]
+    fn a_sentence_about_something_else_is_no_condition() {
+        for line in
+            ["With great care", "Without cooling", "With all of its active cooling", "with cooling", ""]
+        {
+            assert_eq!(cooling(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_same_note_stands_once() {
+        let mut condition = Condition::default();
+        for text in ["drive E:", "new", "drive E:", " "] {
+            add_note(&mut condition, text, Origin::Read);
+        }
+        assert_eq!(condition.get("note"), Some("drive E:; new"));
+    }
+}

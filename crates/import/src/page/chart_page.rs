@@ -1,0 +1,288 @@
+//! Hugo pages with Plotly charts between `{{< plotly >}}` and `{{< /plotly >}}`, the kind that `cdm_fio.sh` is published in.
+//!
+//! Series named `Test N` are runs of the card in the heading above, under the condition in the line above. Other series
+//! are named after cards and show means or extremes: they are published figures, no runs.
+
+use super::chart::{self, Chart, Series};
+use super::described::{Described, described};
+use super::markdown::{front_matter, heading, item, plain, title};
+use crate::dates::day;
+use crate::notes::{add_note, cooling};
+use crate::numbers::{MIB_S, figure};
+use crate::{ImportError, Text};
+use cardscope_model::card::CardFacts;
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::test_name::TestName;
+use cardscope_model::units::parse_size;
+use serde_json::{Map, Value, json};
+
+const FORMAT: &str = "plotly-page";
+const OPEN: &str = "{{< plotly";
+const CLOSE: &str = "{{< /plotly";
+
+/// The script whose figures such pages print; its MB/s are MiB/s.
+const SCRIPT: &str = "cdm_fio";
+
+/// True where a chart begins in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.body().contains(OPEN)
+}
+
+/// Reads the page, a log a card and condition.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut page = Page::new(text.body());
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_start().starts_with(OPEN) {
+            let block: Vec<&str> =
+                lines.by_ref().take_while(|line| !line.trim_start().starts_with(CLOSE)).collect();
+            page.block(&block.join("\n"));
+        } else {
+            page.line(line);
+        }
+    }
+    page.finish()
+}
+
+/// The page up to the line that is being read.
+struct Page {
+    by_script: bool,
+    form: Option<String>,
+    published_on: Option<String>,
+    head: LogRun,
+    file_system: Option<String>,
+    card: CardFacts,
+    nvme: Map<String, Value>,
+    heading: String,
+    level: usize,
+    condition: Condition,
+    logs: Vec<Log>,
+    published: Vec<Published>,
+    doubts: Vec<String>,
+}
+
+/// A series that shows no run.
+struct Published {
+    heading: String,
+    unit: String,
+    series: Series,
+}
+
+impl Page {
+    fn new(body: &str) -> Self {
+        let express = title(body).to_lowercase().contains("microsd express");
+        Page {
+            by_script: body.contains(SCRIPT),
+            form: express.then(|| "microSD Express".to_owned()),
+            published_on: front_matter(body, "date").and_then(day),
+            head: LogRun::default(),
+            file_system: None,
+            card: CardFacts::default(),
+            nvme: Map::new(),
+            heading: String::new(),
+            level: 0,
+            condition: Condition::default(),
+            logs: Vec::new(),
+            published: Vec::new(),
+            doubts: Vec::new(),
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        if let Some((level, text)) = heading(line) {
+            self.heading(level, text);
+        } else if let Some(condition) = cooling(line) {
+            self.condition = condition;
+        } else {
+            let text = plain(item(line).unwrap_or(line));
+            if let Some((key, value)) = text.split_once('=') {
+                self.setting(key.trim(), value.trim());
+            } else if let Some((key, value)) = text.split_once(':') {
+                self.property(key.trim(), value.trim().trim_end_matches('.'));
+            } else if let Some((_, rest)) = text.split_once("formatted with the ") {
+                self.file_system = rest.split_once(" filesystem").map(|(name, _)| name.to_owned());
+            }
+        }
+    }
+
+    /// A heading of the same or a higher level than the card's ends what was told of the card.
+    fn heading(&mut self, level: usize, text: &str) {
+        self.condition = Condition::default();
+        self.heading = plain(text);
+        if level > self.level && !self.card.is_empty() {
+            return;
+        }
+        let Described { mut card, brackets } = described(&self.heading);
+        self.nvme.clear();
+        self.card = CardFacts::default();
+        self.level = level;
+        if card.capacity_label.is_some() {
+            card.model = brackets.into_iter().find(|inside| !inside.contains(' '));
+            card.form = card.form.or_else(|| self.form.clone());
+            self.card = card;
+        }
+    }
+
+    /// How the script was started, for all cards of the page.
+    fn setting(&mut self, key: &str, value: &str) {
+        match key {
+            "Size" => self.head.size_bytes = parse_size(value).ok(),
+            "Loops" => self.head.loops = value.parse().ok(),
+            _ => {}
+        }
+    }
+
+    /// What the page tells of a card in lines such as `Firmware revision: X1`.
+    fn property(&mut self, key: &str, value: &str) {
+        if self.card.is_empty() {
+            return;
+        }
+        let limit = ["TMPTH", "TMT1", "TMT2"].iter().find(|name| key.contains(**name));
+        if let (Some(name), Some(kelvin)) = (limit, kelvin(value)) {
+            self.nvme.insert(format!("{}_kelvin", name.to_lowercase()), json!(kelvin));
+            // As NVMe counts: whole degrees, 273 between the scales.
+            self.nvme.insert(format!("{}_celsius", name.to_lowercase()), json!(kelvin - 273));
+        } else if key.starts_with("Firmware") && !value.is_empty() {
+            self.card.firmware = Some(value.to_owned());
+        }
+    }
+
+    fn block(&mut self, json: &str) {
+        match chart::read(json) {
+            Ok(chart) => self.chart(chart),
+            Err(why) => {
+                self.doubts.push(format!("the chart under {:?} could not be read: {why}", self.heading))
+            }
+        }
+        self.condition = Condition::default();
+    }
+
+    fn chart(&mut self, chart: Chart) {
+        let (runs, others): (Vec<Series>, Vec<Series>) =
+            chart.series.into_iter().partition(|series| series.run().is_some());
+        let (heading, unit) = (self.heading.clone(), chart.unit);
+        self.published.extend(others.into_iter().map(|series| Published {
+            heading: heading.clone(),
+            unit: unit.clone(),
+            series,
+        }));
+        if !runs.is_empty() {
+            self.runs(&unit, &runs);
+        }
+    }
+
+    fn runs(&mut self, unit: &str, series: &[Series]) {
+        let mut log = Log::new(FORMAT);
+        if self.by_script {
+            log.tool = Some(Tool { name: "cdm_fio.sh".to_owned(), version: None });
+            log.doubts.push(
+                "the page names cdm_fio.sh as its method, whose MB/s are MiB/s rounded down".to_owned(),
+            );
+        }
+        log.part = Some(self.heading.clone()).filter(|heading| !heading.is_empty());
+        log.card = self.card.clone();
+        log.condition = self.condition.clone();
+        if let Some(file_system) = &self.file_system {
+            log.condition.set("file_system", file_system.clone(), Origin::Stated);
+        }
+        if let Some(date) = &self.published_on {
+            add_note(&mut log.condition, &format!("published {date}"), Origin::Stated);
+        }
+        if !self.nvme.is_empty() {
+            log.other.insert("nvme".to_owned(), Value::Object(self.nvme.clone()));
+        }
+        for series in series {
+            let results = self.figures(unit, series, &mut log.doubts);
+            log.runs.push(LogRun { run: series.run().unwrap_or(1), results, ..self.head.clone() });
+        }
+        log.runs.sort_by_key(|run| run.run);
+        self.logs.push(log);
+    }
+
+    fn figures(&self, unit: &str, series: &Series, doubts: &mut Vec<String>) -> Vec<LogFigure> {
+        let Some(mb_s) = self.mb_s(unit) else {
+            doubts
+                .push(format!("{}: nobody knows the unit {unit:?}; its figures were left out", series.name));
+            return Vec::new();
+        };
+        let mut figures = Vec::new();
+        for (name, value) in &series.values {
+            match test_name(name) {
+                Some(test) => figures.push(figure(test, *value, unit, mb_s)),
+                None => doubts.push(format!("{}: {name:?} names no test", series.name)),
+            }
+        }
+        figures
+    }
+
+    /// MB/s (10^6) in one of the chart's unit; what is printed is trusted where no tool is named.
+    fn mb_s(&self, unit: &str) -> Option<f64> {
+        match unit {
+            "MB/s" | "" if self.by_script => Some(MIB_S),
+            "MB/s" => Some(1.0),
+            "MiB/s" => Some(MIB_S),
+            "GB/s" => Some(1000.0),
+            "KB/s" | "kB/s" => Some(0.001),
+            "KiB/s" => Some(0.001_024),
+            _ => None,
+        }
+    }
+
+    fn finish(mut self) -> Result<Vec<Log>, ImportError> {
+        for published in std::mem::take(&mut self.published) {
+            self.publish(published);
+        }
+        let lost = self.doubts.join("; ");
+        if self.logs.is_empty() {
+            let why = if lost.is_empty() { "its charts are empty".to_owned() } else { lost };
+            return Err(ImportError::Empty { format: FORMAT, why });
+        }
+        self.logs[0].doubts.append(&mut self.doubts);
+        Ok(self.logs)
+    }
+
+    /// Published figures go to the first log of the card that they are named after.
+    fn publish(&mut self, published: Published) {
+        let values: Map<String, Value> = published
+            .series
+            .values
+            .iter()
+            .map(|(name, value)| {
+                (test_name(name).map_or_else(|| name.clone(), |test| test.to_string()), json!(value))
+            })
+            .collect();
+        let name = published.series.name.to_lowercase();
+        let of_card = |log: &Log| !name.is_empty() && log.card.title().to_lowercase().contains(&name);
+        let at = self.logs.iter().position(of_card).unwrap_or_else(|| {
+            let mut log = Log::new(FORMAT);
+            log.part = Some(published.series.name.clone());
+            log.card = described(&published.series.name).card;
+            self.logs.push(log);
+            self.logs.len() - 1
+        });
+        let log = &mut self.logs[at];
+        let entry = json!({ "unit": published.unit, "values": values });
+        let all = log.other.entry("published").or_insert_with(|| json!({}));
+        if let Value::Object(all) = all {
+            all.insert(published.heading, entry);
+        }
+    }
+}
+
+/// `SEQ1G Q1T1 Read`.
+fn test_name(text: &str) -> Option<TestName> {
+    let (pattern, op) = text.trim().rsplit_once(' ')?;
+    format!("{pattern} {}", op.to_lowercase()).parse().ok()
+}
+
+/// The kelvins of `83°C/181°F/356K`; the other two are rounded.
+fn kelvin(text: &str) -> Option<u16> {
+    text.split('/')
+        .find_map(|part| part.trim().strip_suffix('K')?.trim().parse().ok())
+        .filter(|kelvin| *kelvin >= 273)
+}
+
+#[cfg(test)]
+#[path = "chart_page_tests.rs"]
+mod tests;

@@ -1,0 +1,149 @@
+//! A card as people describe it in a heading or a list: `64GB Example Fast microSDXC UHS-I Class U3 (EX64)`.
+//!
+//! What is printed on cards the model reads (`label`); here stand what it leaves: who sells it and under which name.
+
+use cardscope_model::card::CardFacts;
+use cardscope_model::label::{Label, parse};
+
+/// Words after which no name follows any more.
+const RATINGS: [&str; 7] = ["class", "speed", "video", "application", "performance", "uhs", "card"];
+
+/// Forms as the standards write them.
+const FORMS: [&str; 9] =
+    ["microSDHC", "microSDXC", "microSDUC", "microSDSC", "microSD", "SDHC", "SDXC", "SDUC", "SD"];
+
+/// A card, and what stood in brackets behind it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Described {
+    /// What is told of it.
+    pub(super) card: CardFacts,
+    /// What each pair of brackets holds.
+    pub(super) brackets: Vec<String>,
+}
+
+/// Reads a description; one that is none gives a card with a name and nothing else.
+pub(super) fn described(text: &str) -> Described {
+    let (outside, brackets) = without_brackets(text);
+    // What follows a comma explains.
+    let (main, after) = outside.split_once(", ").unwrap_or((&outside, ""));
+    let mut card = CardFacts::default();
+    if let Ok(label) = parse(&with_spelled_speed_class(&outside)) {
+        printed(&label, &mut card);
+    }
+    let words: Vec<&str> = main.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+    card.form = words.iter().find_map(|word| form(word));
+    let mut names = words.iter().filter(|word| !is_capacity(word)).take_while(|word| !is_rating(word));
+    card.brand = names.next().map(|word| (*word).to_owned());
+    card.name = Some(names.copied().collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty());
+    card.note = Some(after.trim().to_owned()).filter(|after| !after.is_empty() && !only_ratings(after));
+    Described { card, brackets }
+}
+
+/// Capacity, marks and bus.
+fn printed(label: &Label, card: &mut CardFacts) {
+    card.capacity_label = label.capacity.as_ref().map(|capacity| capacity.printed.clone());
+    let buses = label.buses.iter().map(ToString::to_string);
+    card.marks = buses.chain(label.marks.iter().map(ToString::to_string)).collect();
+}
+
+/// True for a word that is a size and nothing else.
+pub(super) fn is_capacity(word: &str) -> bool {
+    parse(word).is_ok_and(|label| label.capacity.is_some() && label.unknown.is_empty())
+}
+
+fn form(word: &str) -> Option<String> {
+    FORMS.iter().find(|form| form.eq_ignore_ascii_case(word)).map(|form| (*form).to_owned())
+}
+
+fn is_rating(word: &str) -> bool {
+    let says_something = |label: Label| !label.marks.is_empty() || !label.buses.is_empty();
+    form(word).is_some()
+        || RATINGS.contains(&word.to_lowercase().as_str())
+        || parse(word).is_ok_and(says_something)
+}
+
+fn only_ratings(text: &str) -> bool {
+    text.split_whitespace().all(|word| is_rating(bare(word)))
+}
+
+/// Without signs around it: `“1TB”`, `Example®`.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric() && c != '+')
+}
+
+/// `UHS-I Class 3` is U3: behind the bus, 1 and 3 count as UHS grades.
+fn with_spelled_speed_class(text: &str) -> String {
+    let mut out: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let grade = matches!(bare(word), "1" | "3")
+            && matches!(out.as_slice(), [.., bus, class]
+            if bus.to_lowercase().starts_with("uhs-") && class.eq_ignore_ascii_case("class"));
+        if grade {
+            out.pop();
+            out.push(format!("U{word}"));
+        } else {
+            out.push(word.to_owned());
+        }
+    }
+    out.join(" ")
+}
+
+/// The text outside of brackets, and what they hold; one that is never closed goes to the end.
+fn without_brackets(text: &str) -> (String, Vec<String>) {
+    let (mut outside, mut brackets, mut rest) = (String::new(), Vec::new(), text);
+    while let Some((before, after)) = rest.split_once('(') {
+        outside.push_str(before);
+        let (inside, after) = after.split_once(')').unwrap_or((after, ""));
+        brackets.push(inside.trim().to_owned());
+        rest = after;
+    }
+    outside.push_str(rest);
+    (outside.split_whitespace().collect::<Vec<_>>().join(" "), brackets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Brand, name, size, form and marks in one line.
+    fn told(text: &str) -> String {
+        let card = described(text).card;
+        let words = [card.brand, card.name, card.capacity_label, card.form].map(Option::unwrap_or_default);
+        format!("{} | {}", words.join(" | "), card.marks.join(" "))
+    }
+
+    #[test]
+    fn a_card_is_described_in_any_order() {
+        for (text, card) in [
+            (
+                "16GB Example Swift MicroSDHC UHS-I Class U1 (9€)",
+                "Example | Swift | 16GB | microSDHC | UHS-I U1",
+            ),
+            ("Example 4Gb Class 4 microSDHC", "Example |  | 4GB | microSDHC | C4"),
+            ("1TB Example® GO PRO (EX1T)", "Example | GO PRO | 1TB |  | "),
+            ("8GB MicroSDHC, likely Example (unknown)", " |  | 8GB | microSDHC | "),
+            (
+                "256GB Example EVO+ MicroSDXC UHS-I Class 3 Video Speed Class V30 Application Performance Class A2",
+                "Example | EVO+ | 256GB | microSDXC | UHS-I U3 V30 A2",
+            ),
+            ("32GB Example MicroSDHC Speed Class 10 (5€", "Example |  | 32GB | microSDHC | C10"),
+            ("“2TB” (50GB real) Exampel MicroSDXC, plus a 4K logo", "Exampel |  | 2TB | microSDXC | "),
+        ] {
+            assert_eq!(told(text), card, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_brackets_and_behind_a_comma_is_kept() {
+        let fake = described("“2TB” (50GB real) Exampel MicroSDXC, plus a 4K logo (free");
+        assert_eq!(fake.brackets, ["50GB real", "free"]);
+        assert_eq!(fake.card.note.as_deref(), Some("plus a 4K logo"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,80}") {
+            let _ = described(&text);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The little of Markdown that pages about cards need: headings, list items, front matter, and text without marks.
+
+/// Level and text of a heading: `## 1TB card` is `(2, "1TB card")`.
+pub(super) fn heading(line: &str) -> Option<(usize, &str)> {
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    ((1..=6).contains(&level) && text.starts_with(' ')).then(|| (level, text.trim()))
+}
+
+/// The text of a list item.
+pub(super) fn item(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    ["• ", "- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim)
+}
+
+/// Without emphasis, code marks and addresses: `[Evo](https://…)` is `Evo`.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let link = rest[open..]
+            .split_once("](")
+            .and_then(|(name, after)| (!name.contains(']')).then_some((&name[1..], behind_address(after)?)));
+        let Some((name, after)) = link else { break };
+        out.push_str(&rest[..open]);
+        out.push_str(name);
+        rest = after;
+    }
+    out.push_str(rest);
+    out.replace("**", "").replace('`', "").trim().to_owned()
+}
+
+/// What follows the bracket that closes an address; addresses have brackets of their own.
+fn behind_address(text: &str) -> Option<&str> {
+    let mut open = 1_u32;
+    let close = text.find(|c| {
+        open = match c {
+            '(' => open + 1,
+            ')' => open - 1,
+            _ => open,
+        };
+        open == 0
+    })?;
+    Some(&text[close + 1..])
+}
+
+/// A key of the front matter between `---` or `+++`; of the page's own level, in YAML or TOML.
+pub(super) fn front_matter<'a>(body: &'a str, key: &str) -> Option<&'a str> {
+    let mut lines = body.lines();
+    let fence = lines.next().filter(|first| matches!(first.trim(), "---" | "+++"))?;
+    let found = lines.take_while(|line| line.trim() != fence.trim()).find_map(|line| {
+        let value = line.strip_prefix(key)?.trim_start().strip_prefix([':', '='])?;
+        Some(value.trim().trim_matches(['"', '\'']))
+    });
+    found.filter(|value| !value.is_empty())
+}
+
+/// The page's title: of its front matter, else its first line.
+pub(super) fn title(body: &str) -> &str {
+    let first = body.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    front_matter(body, "title").unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_items_and_links_are_told_from_text() {
+        assert_eq!(heading("## 64GB Card"), Some((2, "64GB Card")));
+        assert_eq!((heading("#tag"), heading("text")), (None, None));
+        assert_eq!(item("  • 64GB Card"), Some("64GB Card"));
+        assert_eq!(item("-----"), None);
+        assert_eq!(
+            plain("**Firmware** `X1` of [Some Card](http://x/y_z) now"),
+            "Firmware X1 of Some Card now"
+        );
+        assert_eq!(plain("[x86] (no link"), "[x86] (no link");
+        assert_eq!(plain("[a](b(c)d) e"), "a e");
+    }
+
+    #[test]
+    fn title_and_date_come_from_front_matter_of_both_kinds() {
+        let toml = "+++\ndate = '2024-05-06T07:08:09+02:00'\ntitle = 'Cards'\n+++\nText";
+        let yaml = "---\ntitle: \"Cards\"\ndate: 2024-05-06\n---\nText";
+        assert_eq!((title(toml), title(yaml), title("\n Cards \n")), ("Cards", "Cards", "Cards"));
+        assert_eq!(front_matter(yaml, "date"), Some("2024-05-06"));
+        assert_eq!(front_matter("Text\ndate: 2024", "date"), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "(\\PC|\\[|\\]\\(|\\)){0,60}") {
+            let _ = (plain(&text), heading(&text), item(&text), title(&text), front_matter(&text, "date"));
+        }
+    }
+}

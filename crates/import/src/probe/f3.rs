@@ -1,0 +1,136 @@
+//! f3probe, f3write and f3read of all versions, whole or in part, one after the other in one file.
+//!
+//! f3's KB, MB, GB and TB are powers of 1024 (utils.c, `adjust_unit`), in sizes and in speeds. f3read says what it read
+//! and gives no verdict of its own; f3probe's verdicts are those of `verify`, under other words.
+
+mod files;
+mod prober;
+
+use crate::amount::{amount, binary_mb_s, sequential, step};
+use crate::runs::Runs;
+use crate::{ImportError, Text};
+use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::MIB;
+use files::{Reading, Writing};
+use prober::Probe;
+use serde_json::{Value, json};
+
+/// What a program of f3 said.
+#[derive(Debug)]
+enum Told {
+    Probe(Probe),
+    Write(Writing),
+    Read(Reading),
+}
+
+/// True where a line that only f3 prints stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.head().lines().map(str::trim).any(|line| {
+        ["F3 probe ", "F3 write ", "F3 read "].iter().any(|name| version(line, name).is_some())
+            || prober::is_own_line(line)
+            || files::is_own_line(line)
+    })
+}
+
+/// Reads it.
+///
+/// # Errors
+/// None; the list of formats asks for this shape.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut log = Log::new("f3");
+    let version = text.lines().find_map(|line| {
+        ["F3 probe ", "F3 write ", "F3 read "].iter().find_map(|name| version(line.trim(), name))
+    });
+    log.tool = Some(Tool { name: "f3".into(), version: version.map(str::to_owned) });
+    let mut runs = Runs::default();
+    for told in programs(text) {
+        put(told, version, &mut runs, &mut log);
+    }
+    log.runs = runs.finish();
+    Ok(vec![log])
+}
+
+/// `F3 read 8.0`: the version.
+fn version<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let version = line.strip_prefix(name)?;
+    version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
+}
+
+/// The programs' outputs in their order; a new one begins at its first line.
+fn programs(text: &Text) -> Vec<Told> {
+    let mut programs: Vec<Told> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let taken = programs.last_mut().is_some_and(|told| match told {
+            Told::Probe(probe) => probe.take(line),
+            Told::Write(writing) => writing.take(line),
+            Told::Read(reading) => reading.take(line),
+        });
+        if !taken {
+            programs.extend(begun(line));
+        }
+    }
+    programs
+}
+
+/// The program that this line begins, by its name or by a line that it alone prints.
+fn begun(line: &str) -> Option<Told> {
+    let (mut probe, mut writing, mut reading) = (Probe::default(), Writing::default(), Reading::default());
+    if version(line, "F3 probe ").is_some() || probe.take(line) {
+        return Some(Told::Probe(probe));
+    }
+    if version(line, "F3 write ").is_some() || writing.take(line) {
+        return Some(Told::Write(writing));
+    }
+    (version(line, "F3 read ").is_some() || reading.take(line)).then_some(Told::Read(reading))
+}
+
+fn put(told: Told, version: Option<&str>, runs: &mut Runs, log: &mut Log) {
+    match told {
+        Told::Probe(probe) if !probe.is_empty() => {
+            log.card.capacity_bytes = log.card.capacity_bytes.or(probe.announced_bytes());
+            log.doubts.extend(probe.doubts(version));
+            keep(log, "f3probe", probe.document());
+        }
+        Told::Write(writing) if !writing.is_empty() => {
+            runs.begin(LogRun::default());
+            writing
+                .speed
+                .iter()
+                .filter_map(|printed| figure("f3write", Op::Write, printed))
+                .for_each(|f| runs.add(f));
+            keep(log, "f3write", json!(writing));
+        }
+        Told::Read(reading) if !reading.is_empty() => {
+            // A read of the files that the write before it made is the same run.
+            let size_bytes = reading.tested_bytes();
+            if let Some(read) =
+                reading.speed.as_deref().and_then(|printed| figure("f3read", Op::Read, printed))
+            {
+                runs.add(read);
+                runs.last_mut().size_bytes = size_bytes;
+            }
+            keep(log, "f3read", reading.document());
+        }
+        _ => {}
+    }
+}
+
+/// Keeps a document; a program that ran several times has a list of them.
+fn keep(log: &mut Log, name: &str, document: Value) {
+    match log.other.get_mut(name) {
+        None => {
+            log.other.insert(name.to_owned(), document);
+        }
+        Some(Value::Array(list)) => list.push(document),
+        Some(first) => *first = Value::Array(vec![first.take(), document]),
+    }
+}
+
+fn figure(name: &str, op: Op, printed: &str) -> Option<LogFigure> {
+    let speed = amount(printed)?;
+    Some(step(name, sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
+}
+
+#[cfg(test)]
+mod tests;

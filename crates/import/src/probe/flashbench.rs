@@ -1,0 +1,70 @@
+//! flashbench: `-a` (boundaries), `-f` (first allocation units), `-O` (open ones), from terminals and from the result
+//! files of a script that adds the card's identity, fdisk, fsck, dd and hdparm.
+//!
+//! flashbench.c cuts each number to seven bytes, `M/s` is 10^6 bytes a second. The script reads the identity in the
+//! host's own slot, even where the tested card sits in a USB reader: only a capacity that agrees makes it that card's.
+
+mod identity;
+mod parts;
+mod sections;
+mod tables;
+
+use crate::{ImportError, Text};
+use cardscope_model::log::{Log, Tool};
+use parts::Part;
+use serde_json::json;
+use tables::Tables;
+
+/// True where a row of flashbench's, or two headings of the script, stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let headings = text.head().lines().filter(|line| parts::is_heading(line)).take(2).count();
+    headings == 2
+        || text.head().lines().any(tables::is_own_row)
+        || Tables::of(text.head().lines()).found() > 1
+}
+
+/// Reads it.
+///
+/// # Errors
+/// None; the list of formats asks for this shape.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let parts = parts::split(text);
+    let mut log = Log::new("flashbench");
+    log.tool = Some(Tool { name: "flashbench".into(), version: None });
+    let tested = identity::tested(&parts);
+    identity::put(&tested, &parts, &mut log);
+    sections::put(&parts, &tested, &mut log);
+    let tables = tables(&parts);
+    if tables.found() > 0 {
+        log.other.insert("flashbench".into(), json!(tables));
+    }
+    empty_sections(&parts, &mut log);
+    Ok(vec![log])
+}
+
+fn tables(parts: &[Part<'_>]) -> Tables {
+    let mut tables = Tables::default();
+    for part in parts {
+        tables.enter(&part.heading);
+        if part.heading.holds_rows() {
+            part.lines.iter().for_each(|line| tables.feed(line));
+        }
+    }
+    tables
+}
+
+/// Headings under which nothing stands are a test that failed or never ran: said, not passed over.
+fn empty_sections(parts: &[Part<'_>], log: &mut Log) {
+    let empty =
+        |part: &&Part<'_>| part.title.is_some() && part.heading.holds_results() && part.lines.is_empty();
+    let mut titles: Vec<&str> = parts.iter().filter(empty).filter_map(|part| part.title).collect();
+    titles.dedup();
+    // A heading that only opens others (`Align test` above `Align test: 1`) is empty by nature.
+    titles.retain(|title| !parts.iter().any(|part| part.parent == Some(*title)));
+    if !titles.is_empty() {
+        log.doubts.push(format!("nothing to import stands under: {}", titles.join("; ")));
+    }
+}
+
+#[cfg(test)]
+mod tests;

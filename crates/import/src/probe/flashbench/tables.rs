@@ -1,0 +1,263 @@
+//! flashbench's rows. Each number of it is cut to seven bytes, so a unit may have lost its end: `-13790n`, `1e+03µ`.
+//!
+//! Two forms of `-a`: `align 4194304 pre 741µs on 1.08ms post 788µs diff 317µs`, and a fork's
+//! `Aligned @ 4194304 Delay: 741000ns`. Rows of `-f` and `-O` are a block size and speeds.
+
+use super::parts::Heading;
+use cardscope_model::units::parse_size;
+use serde::Serialize;
+
+/// A boundary: mean times of reads before, across and after it, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Align {
+    pub(super) align_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pre_us: Option<f64>,
+    /// Across it; the fork's only number.
+    pub(super) on_us: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) post_us: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) diff_us: Option<f64>,
+    pub(super) test: u32,
+}
+
+/// Speeds of one block size in the first allocation units, in MB/s (10^6).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Fat {
+    pub(super) block_bytes: u64,
+    pub(super) mb_s: Vec<f64>,
+    pub(super) test: u32,
+}
+
+/// Speed of one block size over several open allocation units, in MB/s (10^6).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct OpenAu {
+    /// `None` where neither heading nor command tells.
+    pub(super) au_count: Option<u32>,
+    pub(super) random: bool,
+    /// Size of the units: that of the table's first block.
+    pub(super) au_bytes: u64,
+    pub(super) block_bytes: u64,
+    pub(super) mb_s: f64,
+    /// Counts the tables from 1.
+    pub(super) test: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Kind {
+    #[default]
+    Unknown,
+    Fat,
+    OpenAu,
+}
+
+/// All tables of a log, and which one is being read.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Tables {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) align: Vec<Align>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) fat: Vec<Fat>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) open_au: Vec<OpenAu>,
+    #[serde(skip)]
+    kind: Kind,
+    /// The test that headings or commands name; 0 where rows themselves tell.
+    #[serde(skip)]
+    test: u32,
+    #[serde(skip)]
+    au_count: Option<u32>,
+    #[serde(skip)]
+    random: bool,
+    /// A new command or heading: the next row begins a table.
+    #[serde(skip)]
+    fresh: bool,
+    /// The command goes on in the next line.
+    #[serde(skip)]
+    command: String,
+}
+
+impl Tables {
+    pub(super) fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
+        let mut tables = Tables::default();
+        lines.for_each(|line| tables.feed(line));
+        tables
+    }
+
+    /// Rows found.
+    pub(super) fn found(&self) -> usize {
+        self.align.len() + self.fat.len() + self.open_au.len()
+    }
+
+    /// Takes over what a heading of the script says.
+    pub(super) fn enter(&mut self, heading: &Heading) {
+        (self.fresh, self.test) = (true, 0);
+        match heading {
+            Heading::Align { test } => self.test = *test,
+            Heading::Fat { test } => (self.kind, self.test) = (Kind::Fat, *test),
+            Heading::OpenAu { count, random } => {
+                (self.kind, self.au_count, self.random) = (Kind::OpenAu, *count, *random);
+            }
+            _ => self.kind = Kind::Unknown,
+        }
+    }
+
+    /// Reads a line: a row, a command, or neither.
+    pub(super) fn feed(&mut self, line: &str) {
+        if let Some(row) = align(line).or_else(|| delay(line)) {
+            self.push_align(row);
+        } else if let Some((block_bytes, mb_s)) = speeds(line) {
+            self.push_speeds(block_bytes, mb_s);
+        } else {
+            self.take_command(line);
+        }
+    }
+
+    fn push_align(&mut self, mut row: Align) {
+        let last = self.align.last().map(|last| (last.test, last.align_bytes));
+        row.test = match last {
+            _ if self.test > 0 => self.test,
+            // Alignments only fall within a table.
+            Some((test, align_bytes)) => test + u32::from(row.align_bytes >= align_bytes),
+            None => 1,
+        };
+        self.align.push(row);
+    }
+
+    fn push_speeds(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
+        let is_fat = self.kind == Kind::Fat || self.kind == Kind::Unknown && mb_s.len() > 1;
+        if is_fat {
+            let last = self.fat.last().map(|last| (last.test, last.block_bytes));
+            let test = self.table(last);
+            self.fat.push(Fat { block_bytes, mb_s, test: if self.test > 0 { self.test } else { test } });
+        } else if let [mb_s] = mb_s[..] {
+            let last = self.open_au.last().map(|last| (last.test, last.block_bytes));
+            let test = self.table(last);
+            let before = self.open_au.last().filter(|last| last.test == test);
+            let au_bytes = before.map_or(block_bytes, |before| before.au_bytes);
+            let (au_count, random) = (self.au_count, self.random);
+            self.open_au.push(OpenAu { au_count, random, au_bytes, block_bytes, mb_s, test });
+        }
+        self.fresh = false;
+    }
+
+    /// The number of the table that a row with this one before it belongs to; blocks only shrink within a table.
+    fn table(&self, last: Option<(u32, u64)>) -> u32 {
+        last.map_or(1, |(test, _)| test + u32::from(self.fresh))
+    }
+
+    fn take_command(&mut self, line: &str) {
+        let begins = line.contains("flashbench ");
+        if !begins && self.command.is_empty() {
+            return;
+        }
+        self.command.push_str(line.trim_end_matches('\\'));
+        self.command.push(' ');
+        if !line.trim_end().ends_with('\\') {
+            let command = std::mem::take(&mut self.command);
+            self.obey(&command);
+        }
+    }
+
+    fn obey(&mut self, command: &str) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let has = |names: [&str; 2]| words.iter().any(|word| names.contains(word));
+        (self.fresh, self.test) = (true, 0);
+        self.kind = match () {
+            () if has(["-O", "--open-au"]) => Kind::OpenAu,
+            () if has(["-f", "--find-fat"]) => Kind::Fat,
+            () => Kind::Unknown,
+        };
+        self.random = has(["-r", "--random"]);
+        let number = words.iter().position(|word| word.starts_with("--open-au-nr")).and_then(|at| {
+            let value =
+                words[at].split_once('=').map_or_else(|| words.get(at + 1).copied(), |(_, n)| Some(n));
+            value?.parse().ok()
+        });
+        // Two is flashbench's own default.
+        self.au_count = (self.kind == Kind::OpenAu).then(|| number.unwrap_or(2));
+    }
+}
+
+/// True for a row of `-a`, which nothing else prints.
+pub(super) fn is_own_row(line: &str) -> bool {
+    align(line).or_else(|| delay(line)).is_some()
+}
+
+fn align(line: &str) -> Option<Align> {
+    let words: Vec<&str> = line.trim().strip_prefix("align ")?.split_whitespace().collect();
+    let align_bytes = words.first()?.parse().ok()?;
+    let us =
+        |name: &str| words.iter().position(|word| *word == name).and_then(|at| micros(words.get(at + 1)?));
+    let row = Align {
+        align_bytes,
+        pre_us: us("pre"),
+        on_us: us("on"),
+        post_us: us("post"),
+        diff_us: us("diff"),
+        test: 0,
+    };
+    row.on_us.map(|_| row)
+}
+
+fn delay(line: &str) -> Option<Align> {
+    let (align_bytes, rest) = line.trim().strip_prefix("Aligned @")?.split_once("Delay:")?;
+    let on_us = Some(micros(rest.trim())?);
+    Some(Align {
+        align_bytes: align_bytes.trim().parse().ok()?,
+        pre_us: None,
+        on_us,
+        post_us: None,
+        diff_us: None,
+        test: 0,
+    })
+}
+
+/// Microseconds from `741µs`, `1.08ms`, `-13790n`, `1e+03µ`.
+pub(super) fn micros(text: &str) -> Option<f64> {
+    let (value, unit) = split_number(text)?;
+    Some(match unit.trim_end_matches('s') {
+        "" if unit == "s" => value * 1e6,
+        // Negative times are printed in nanoseconds; one that lost all of its unit was one.
+        "" if value < 0.0 => value / 1e3,
+        "n" => value / 1e3,
+        "u" | "µ" | "μ" | "Âµ" => value,
+        "m" => value * 1e3,
+        _ => return None,
+    })
+}
+
+/// A block size and its speeds in MB/s; what a cut file leaves of the last one is dropped.
+fn speeds(line: &str) -> Option<(u64, Vec<f64>)> {
+    let mut words = line.split_whitespace();
+    let block =
+        words.next().filter(|word| word.ends_with('B') && word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let words: Vec<&str> = words.collect();
+    let mb_s: Vec<f64> = words.iter().map_while(|word| mb_s(word)).collect();
+    let whole = !mb_s.is_empty() && words.len() <= mb_s.len() + 1;
+    Some((parse_size(block).ok()?, mb_s)).filter(|_| whole)
+}
+
+fn mb_s(word: &str) -> Option<f64> {
+    let (value, unit) = split_number(word)?;
+    let mb_s = match unit {
+        "B/s" | "B/" => value / 1e6,
+        "K/s" | "K/" => value / 1e3,
+        "M/s" | "M/" => value,
+        "G/s" | "G/" => value * 1e3,
+        _ => return None,
+    };
+    Some(mb_s).filter(|mb_s| *mb_s >= 0.0)
+}
+
+fn split_number(text: &str) -> Option<(f64, &str)> {
+    let exponent = text.find("e+").or_else(|| text.find("e-"));
+    let from = exponent.map_or(0, |at| at + 2);
+    let sign = usize::from(text.starts_with('-'));
+    let end = text[from.max(sign)..]
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .map_or(text.len(), |at| at + from.max(sign));
+    let value = crate::numbers::number(&text[..end])?;
+    Some((value, &text[end..]))
+}

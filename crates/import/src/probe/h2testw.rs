@@ -1,0 +1,214 @@
+//! H2testw's summary, in English and German.
+//!
+//! Its KByte, MByte and GByte are powers of 1024. `H2testw version 1.3` among the error lines is the version of the data,
+//! not of the program. Counts are known by their order, since the details' German words are not at hand in the wild.
+
+use crate::amount::{amount, binary_mb_s, sequential, step};
+use crate::{ImportError, Text};
+use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::MIB;
+use cardscope_model::verify::{SectorCounts, Verdict};
+use serde_json::{Value, json};
+
+/// Beginnings of the lines with speeds.
+const SPEEDS: [(&str, Op); 4] = [
+    ("Writing speed:", Op::Write),
+    ("Schreibrate:", Op::Write),
+    ("Reading speed:", Op::Read),
+    ("Leserate:", Op::Read),
+];
+
+/// What the test says at its end where nothing was lost.
+const WITHOUT_ERRORS: [&str; 2] = ["Test finished without errors", "kein Fehler aufgetreten"];
+
+/// What it says where something was.
+const DEFECTIVE: [&str; 2] = ["The media is likely to be defective", "wahrscheinlich defekt"];
+
+/// What the summary says.
+#[derive(Debug, Default)]
+struct Summary {
+    sectors: SectorCounts,
+    /// Sectors lost as the summary's own line says.
+    lost: Option<u64>,
+    /// Where the first wrong sector was, what should have stood there and what did.
+    first_error: Vec<u64>,
+    /// MByte tested, of how many.
+    tested: Option<(u64, u64)>,
+    without_errors: bool,
+    defective: bool,
+}
+
+/// True where the program's name or one of its speeds stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.head().lines().any(|line| line.trim_start().starts_with("H2testw v") || figure(line).is_some())
+}
+
+/// Reads it.
+///
+/// # Errors
+/// None; the list of formats asks for this shape.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut log = Log::new("h2testw");
+    let mut versions = text.lines().filter_map(|line| line.trim().strip_prefix("H2testw v"));
+    let version = versions.rfind(|version| !version.starts_with("ersion"));
+    log.tool = Some(Tool { name: "H2testw".into(), version: version.map(|v| v.trim().to_owned()) });
+    let summary = Summary::of(text);
+    let results: Vec<LogFigure> = text.lines().filter_map(figure).collect();
+    if !results.is_empty() {
+        log.runs.push(LogRun { run: 1, size_bytes: summary.tested_bytes(), results, ..LogRun::default() });
+    }
+    if summary.says_something() {
+        log.other.insert("h2testw".into(), summary.document());
+    }
+    Ok(vec![log])
+}
+
+fn figure(line: &str) -> Option<LogFigure> {
+    let line = line.trim();
+    let (rest, op) = SPEEDS.iter().find_map(|(begin, op)| Some((line.strip_prefix(begin)?, *op)))?;
+    let speed = amount(rest).filter(|speed| speed.unit.ends_with("Byte/s"))?;
+    Some(step("h2testw", sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
+}
+
+impl Summary {
+    fn of(text: &Text) -> Self {
+        let mut summary = Summary::default();
+        let mut counts = Vec::new();
+        for line in text.lines() {
+            counts.extend(sectors(line));
+            summary.first_error.extend(offset(line));
+            summary.tested = summary.tested.or_else(|| tested(line));
+            summary.without_errors |= WITHOUT_ERRORS.iter().any(|words| line.contains(words));
+            summary.defective |= DEFECTIVE.iter().any(|words| line.contains(words));
+        }
+        let mut counts = counts.into_iter();
+        let sectors = &mut summary.sectors;
+        sectors.ok = counts.next().unwrap_or(0);
+        summary.lost = counts.next();
+        let details =
+            [&mut sectors.overwritten, &mut sectors.changed, &mut sectors.corrupted, &mut sectors.aliased];
+        details.into_iter().zip(counts).for_each(|(place, count)| *place = count);
+        summary
+    }
+
+    fn says_something(&self) -> bool {
+        self.without_errors || self.defective || self.lost.is_some() || self.tested.is_some()
+    }
+
+    fn verdict(&self) -> Verdict {
+        match (self.lost, self.without_errors) {
+            (Some(1..), _) => Verdict::Damaged,
+            _ if self.defective => Verdict::Damaged,
+            (Some(0), _) | (None, true) => Verdict::Genuine,
+            _ => Verdict::Inconclusive,
+        }
+    }
+
+    fn tested_bytes(&self) -> Option<u64> {
+        let counted = self.sectors.ok.checked_add(self.lost.unwrap_or(0)).filter(|n| *n > 0);
+        counted.and_then(|n| n.checked_mul(512)).or_else(|| self.tested?.0.checked_mul(MIB))
+    }
+
+    /// In the words of `verify --files`. A card of which a last megabyte was not tested is no fault of it.
+    fn document(&self) -> Value {
+        let mut document = json!({ "verdict": self.verdict(), "tested_bytes": self.tested_bytes() });
+        if let Some((_, all)) = self.tested {
+            document["announced_bytes"] = json!(all.checked_mul(MIB));
+        }
+        if let Some(lost) = self.lost {
+            document["good_bytes"] = json!(self.sectors.ok.checked_mul(512));
+            document["lost_bytes"] = json!(lost.checked_mul(512));
+            document["sectors"] = json!(self.sectors);
+        }
+        if let [offset, rest @ ..] = &self.first_error[..] {
+            document["first_error"] =
+                json!({"offset": offset, "expected": rest.first(), "found": rest.get(1)});
+        }
+        document
+    }
+}
+
+/// The count in `57 KByte corrupted (114 sectors)` or `(< 8 bit/sector, 0 sectors)`.
+fn sectors(line: &str) -> Option<u64> {
+    let (_, rest) = line.rsplit_once('(')?;
+    let words = rest.trim_end().strip_suffix(')')?;
+    let count = words.strip_suffix(" sectors").or_else(|| words.strip_suffix(" Sektoren"))?;
+    count.rsplit(' ').next()?.parse().ok()
+}
+
+/// The number in `First error at offset: 0x0000000171279c00`, and in the two lines after it.
+fn offset(line: &str) -> Option<u64> {
+    let (_, digits) = line.split_once(": 0x")?;
+    u64::from_str_radix(digits.trim(), 16).ok().filter(|_| digits.trim().len() == 16)
+}
+
+/// `Warning: Only 30107 of 30108 MByte tested.`
+fn tested(line: &str) -> Option<(u64, u64)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "MByte").filter(|at| *at >= 3)?;
+    let between = matches!(words[at - 2], "of" | "von");
+    Some((words[at - 3].parse().ok()?, words[at - 1].parse().ok()?)).filter(|_| between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(text: &str) -> Log {
+        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_good_card_has_two_speeds_and_is_genuine() {
+        let log = log(
+            "Warning: Only 7580 of 7581 MByte tested.\r\nTest finished without errors.\r\nYou can now delete the test files *.h2w or verify them again.\r\nWriting speed: 8.51 MByte/s\r\nReading speed: 19.6 MByte/s\r\nH2testw v1.4\r\n",
+        );
+        let [write, read] = &log.runs[0].results[..] else { panic!("two figures") };
+        assert!((write.mb_s - 8.51 * 1.048_576).abs() < 1e-9 && (read.mb_s - 19.6 * 1.048_576).abs() < 1e-9);
+        assert_eq!(
+            (write.name().to_string().as_str(), write.step.as_deref()),
+            ("SEQ1M Q1T1 write", Some("h2testw"))
+        );
+        assert_eq!(log.tool.unwrap().version.as_deref(), Some("1.4"));
+        insta::assert_snapshot!(log.other["h2testw"], @r#"{"verdict":"genuine","tested_bytes":7948206080,"announced_bytes":7949254656}"#);
+    }
+
+    const BAD: &str = "The media is likely to be defective.\n3.9 GByte OK (8177664 sectors)\n11.5 GByte DATA LOST (24117248 sectors)\nDetails:11.0 GByte overwritten (23068672 sectors)\n1 KByte slightly changed (< 8 bit/sector, 2 sectors)\n511.9 MByte corrupted (1048574 sectors)\n11.0 GByte aliased memory (23068672 sectors)\nFirst error at offset: 0x00000000f9a00000\nExpected: 0x00000000f9a00000\nFound: 0x0000000012345600\nH2testw version 1.3\nWriting speed: 11.2 MByte/s\nReading speed: 18.0 MByte/s\nH2testw v1.4\n";
+
+    #[test]
+    fn a_fake_card_has_its_losses_sorted() {
+        insta::assert_snapshot!(log(BAD).other["h2testw"], @r#"{"verdict":"damaged","tested_bytes":16534994944,"good_bytes":4186963968,"lost_bytes":12348030976,"sectors":{"ok":8177664,"changed":2,"overwritten":23068672,"corrupted":1048574,"aliased":23068672,"unreadable":0},"first_error":{"offset":4188012544,"expected":4188012544,"found":305419776}}"#);
+        assert_eq!(log(BAD).tool.unwrap().version.as_deref(), Some("1.4"));
+    }
+
+    #[test]
+    fn the_german_words_say_the_same() {
+        let german = "Achtung: Nur 7580 von 7581 MByte getestet.\nFertig, kein Fehler aufgetreten.\nSchreibrate: 8,51 MByte/s\nLeserate: 19,6 MByte/s\nH2testw v1.4\n";
+        let log = log(german);
+        assert_eq!(log.runs[0].results[1].as_printed.value, 19.6);
+        assert_eq!(log.other["h2testw"]["verdict"], "genuine");
+    }
+
+    #[test]
+    fn an_asterisk_that_a_page_escaped_and_a_missing_end_do_no_harm() {
+        let log = log(
+            "Test finished without errors.\nYou can now delete the test files \\*.h2w\nWriting speed: 8.51 MByte/s\nReading spe",
+        );
+        assert_eq!((log.runs[0].results.len(), log.runs[0].size_bytes), (1, None));
+        assert!(!recognise(&Text::of("Writing speed: 8.51 MB/s")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_speed_comes_back_as_printed(hundredths in 1u32..100_000) {
+            let value = f64::from(hundredths) / 100.0;
+            let log = log(&format!("Reading speed: {value} MByte/s\n"));
+            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, value);
+        }
+        #[test]
+        fn no_text_panics(text in "((Writing|Reading) speed: |[0-9.,]{1,25}|MByte(/s)?| of | \\([0-9]{1,22} sectors\\)|: 0x[0-9a-f]{0,20}|[ -~]|\n){0,16}") {
+            let _ = log(&text);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The statistics of mfst's endurance test (`--stats-file`), one row a minute or so.
+//!
+//! Column headings are the program's own (mfst.c); rates are in bytes a second over the row's interval. Its time holds
+//! the making of random data and the comparing, and its block size is not in the file: so there is no figure of a
+//! test here, only the course of the endurance test.
+
+use crate::numbers::number;
+use crate::table::Table;
+use crate::{ImportError, Text};
+use cardscope_model::log::{Log, Tool};
+use serde_json::{Value, json};
+
+/// True where the program's headings stand in the first line.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let head = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    head.starts_with("Date/Time,Rounds Completed,Bytes Written")
+}
+
+/// Reads it.
+///
+/// # Errors
+/// If no row is whole.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let table = Table::of(text.body());
+    let rows: Vec<Row> = table.rows().filter_map(|row| Row::of(&row)).collect();
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+        return Err(ImportError::Empty { format: "mfst", why: "no row of it is whole".to_owned() });
+    };
+    let mut log = Log::new("mfst");
+    log.tool = Some(Tool { name: "mfst".into(), version: None });
+    log.date = crate::dates::date(&first.at);
+    log.other.insert(
+        "mfst".into(),
+        json!({
+            "rows": rows.len(),
+            "from": first.at, "to": last.at,
+            "rounds_completed": last.rounds,
+            "bytes_written": last.written,
+            "bytes_read": last.read,
+            "write_mb_s": spread(rows.iter().filter_map(|row| row.write_mb_s)),
+            "read_mb_s": spread(rows.iter().filter_map(|row| row.read_mb_s)),
+            "bad_sectors": last.bad,
+            "first_error": rows.iter().find(|row| row.bad > 0.0).map(Row::state),
+        }),
+    );
+    Ok(vec![log])
+}
+
+/// A row.
+struct Row {
+    at: String,
+    rounds: f64,
+    written: f64,
+    read: f64,
+    bad: f64,
+    write_mb_s: Option<f64>,
+    read_mb_s: Option<f64>,
+}
+
+impl Row {
+    fn of(row: &crate::table::Row<'_>) -> Option<Self> {
+        let value = |name: &str| row.get(name).and_then(number).filter(|value| *value >= 0.0);
+        // An interval in which nothing was written has no rate.
+        let rate = |name: &str| value(name).map(|bytes| bytes / 1e6).filter(|mb_s| *mb_s > 0.0);
+        Some(Row {
+            at: row.get("Date/Time")?.to_owned(),
+            rounds: value("Rounds Completed")?,
+            written: value("Total Bytes Written")?,
+            read: value("Total Bytes Read")?,
+            // The program's own spelling, and the one it will have when it is put right.
+            bad: value("Total Bad Sesctors").or_else(|| value("Total Bad Sectors"))?,
+            write_mb_s: rate("Write Rate (bytes/sec)"),
+            read_mb_s: rate("Read Rate (bytes/sec)"),
+        })
+    }
+
+    fn state(&self) -> Value {
+        json!({"at": self.at, "rounds_completed": self.rounds, "bytes_written": self.written, "bad_sectors": self.bad})
+    }
+}
+
+/// Mean, lowest and highest; `None` of nothing.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> Option<Value> {
+    let n = values.clone().count();
+    let low = values.clone().reduce(f64::min)?;
+    let high = values.clone().reduce(f64::max)?;
+    Some(json!({"mean": values.sum::<f64>() / n as f64, "min": low, "max": high}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "Date/Time,Rounds Completed,Bytes Written,Total Bytes Written,Write Rate (bytes/sec),Bytes Read,Total Bytes Read,Read Rate (bytes/sec),Bad Sectors,Total Bad Sesctors,Bad Sector Rate (counts/min)\n";
+
+    #[test]
+    fn a_card_that_wears_out_has_its_first_error_named() {
+        let text = format!(
+            "{HEAD}2025-05-01 10:00:00,0,600000000,600000000,10000000.00,0,0,0.00,0,0,0.00\n2025-05-01 10:01:00,1,0,600000000,0.00,900000000,900000000,15000000.00,3,3,3.00\n2025-05-01 10:02:00,1,1200000000,1800000000,20000000.00,0,900000000,0.00,1,4,1.00\n2025-05-01 10:03:00,1,12"
+        );
+        let log = read(&Text::of(&text)).unwrap().remove(0);
+        assert!(recognise(&Text::of(&text)));
+        assert_eq!(log.date.as_deref(), Some("2025-05-01T10:00:00"));
+        insta::assert_snapshot!(log.other["mfst"], @r#"{"rows":3,"from":"2025-05-01 10:00:00","to":"2025-05-01 10:02:00","rounds_completed":1.0,"bytes_written":1800000000.0,"bytes_read":900000000.0,"write_mb_s":{"mean":15.0,"min":10.0,"max":20.0},"read_mb_s":{"mean":15.0,"min":15.0,"max":15.0},"bad_sectors":4.0,"first_error":{"at":"2025-05-01 10:01:00","rounds_completed":1.0,"bytes_written":600000000.0,"bad_sectors":3.0}}"#);
+    }
+
+    #[test]
+    fn headings_alone_are_no_test() {
+        assert!(read(&Text::of(HEAD)).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(rows in "([0-9,.:\"-]{0,40}\n){0,6}") {
+            let _ = read(&Text::of(&format!("{HEAD}{rows}")));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Runs as a log brings them, figure after figure.
+//!
+//! Logs mark the border between two runs badly or not at all. One rule holds for all tools here: a test comes once in
+//! a run, so one that comes again begins the next run.
+
+use cardscope_model::log::{LogFigure, LogRun};
+use cardscope_model::test_name::TestName;
+use std::collections::HashSet;
+
+/// Runs that are being read.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    runs: Vec<LogRun>,
+    seen: HashSet<(TestName, Option<String>)>,
+}
+
+impl Runs {
+    /// Begins a run; what `head` says of size, loops and condition holds for it.
+    pub(crate) fn begin(&mut self, head: LogRun) {
+        self.seen.clear();
+        self.runs.push(head);
+    }
+
+    /// Adds a figure to the run, or begins the next one like it where the run has that test already.
+    pub(crate) fn add(&mut self, figure: LogFigure) {
+        let name = (figure.name(), figure.step.clone());
+        if self.seen.contains(&name) || self.runs.is_empty() {
+            let head = LogRun { results: Vec::new(), ..self.runs.last().cloned().unwrap_or_default() };
+            self.begin(head);
+        }
+        self.seen.insert(name);
+        if let Some(run) = self.runs.last_mut() {
+            run.results.push(figure);
+        }
+    }
+
+    /// True where the run that is being read has this test already.
+    pub(crate) fn has(&self, test: TestName, step: Option<&str>) -> bool {
+        self.seen.contains(&(test, step.map(str::to_owned)))
+    }
+
+    /// The run that is being read, begun where there is none.
+    pub(crate) fn last_mut(&mut self) -> &mut LogRun {
+        if self.runs.is_empty() {
+            self.begin(LogRun::default());
+        }
+        let last = self.runs.len() - 1;
+        &mut self.runs[last]
+    }
+
+    /// All runs that measured something, counted from 1.
+    pub(crate) fn finish(self) -> Vec<LogRun> {
+        let measured = self.runs.into_iter().filter(|run| !run.results.is_empty());
+        measured.zip(1..).map(|(run, number)| LogRun { run: number, ..run }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::{MIB_S, figure};
+
+    fn read_of(value: f64) -> LogFigure {
+        figure("RND4K Q1T1 read".parse().unwrap(), value, "MB/s", MIB_S)
+    }
+
+    #[test]
+    fn a_test_that_comes_again_begins_the_next_run_of_the_same_size() {
+        let mut runs = Runs::default();
+        runs.begin(LogRun { size_bytes: Some(1 << 30), ..LogRun::default() });
+        runs.add(read_of(3.0));
+        runs.add(read_of(4.0));
+        let runs = runs.finish();
+        let heads: Vec<_> = runs.iter().map(|run| (run.run, run.size_bytes, run.results.len())).collect();
+        assert_eq!(heads, [(1, Some(1 << 30), 1), (2, Some(1 << 30), 1)]);
+    }
+
+    #[test]
+    fn a_run_that_measured_nothing_is_not_counted() {
+        let mut runs = Runs::default();
+        runs.begin(LogRun::default());
+        runs.begin(LogRun::default());
+        runs.add(read_of(3.0));
+        assert_eq!(runs.finish().iter().map(|run| run.run).collect::<Vec<_>>(), [1]);
+    }
+}

@@ -1,0 +1,254 @@
+//! bonnie++'s own CSV line (versions 1.96, 1.97, 1.98, 2.00), else its table.
+//!
+//! K/sec is KiB/s; since 2.00 the table has a letter behind the number. `+++++` is too fast to be measured, no figure.
+//! The CSV's first field is the version of the line; 1.98 has two more fields before the speeds. Latencies are the last
+//! twelve fields, the file tests the twelve before them. Block writes and reads go through the page cache, in chunks of
+//! 8 KiB where nothing else is said; rewriting, seeks and file tests are no such tests and stand beside.
+
+use crate::amount::{Amount, sequential, step};
+use crate::numbers::{KIB_S, speed};
+use crate::runs::Runs;
+use crate::{ImportError, Text};
+use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::{KIB, parse_size};
+use serde_json::{Map, Value, json};
+
+/// bonnie++'s default chunk.
+const CHUNK: u64 = 8 * KIB;
+
+/// Names of the six sequential and random measurements, in the line's order.
+const SPEEDS: [&str; 6] =
+    ["per_char_write", "block_write", "rewrite", "per_char_read", "block_read", "seeks"];
+
+/// Names of the six file tests, in the line's order.
+const FILES: [&str; 6] = [
+    "sequential_create",
+    "sequential_stat",
+    "sequential_delete",
+    "random_create",
+    "random_stat",
+    "random_delete",
+];
+
+/// What one run measured.
+#[derive(Debug, Default)]
+struct Measured {
+    version: Option<String>,
+    size_bytes: Option<u64>,
+    chunk: u64,
+    /// KiB/s, seeks a second; `None` for `+++++` and for what was not asked for.
+    speeds: [Option<f64>; 6],
+    /// Longest latencies of those in microseconds.
+    latencies_us: [Option<f64>; 6],
+    /// Files a second.
+    files: [Option<f64>; 6],
+}
+
+/// True where its line or its table stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| of_csv(line).is_some() || is_heading(line))
+}
+
+/// Reads it: each line, or each table where there is no line, is a run.
+///
+/// # Errors
+/// None; the list of formats asks for this shape.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut all: Vec<Measured> = text.lines().filter_map(of_csv).collect();
+    if all.is_empty() {
+        all = of_tables(text);
+    }
+    let mut log = Log::new("bonnie++");
+    let version = all.iter().find_map(|one| one.version.clone());
+    log.tool = Some(Tool { name: "bonnie++".into(), version });
+    let mut runs = Runs::default();
+    for one in &all {
+        runs.begin(LogRun { size_bytes: one.size_bytes, ..LogRun::default() });
+        one.figures().for_each(|figure| runs.add(figure));
+    }
+    log.runs = runs.finish();
+    let others: Vec<Value> = all
+        .iter()
+        .map(Measured::other)
+        .filter(|other| other.as_object().is_some_and(|o| !o.is_empty()))
+        .collect();
+    if !others.is_empty() {
+        log.other.insert("bonnie".into(), Value::Array(others));
+    }
+    Ok(vec![log])
+}
+
+impl Measured {
+    fn figures(&self) -> impl Iterator<Item = LogFigure> {
+        [(1, Op::Write), (4, Op::Read)].into_iter().filter_map(|(at, op)| {
+            let printed = Amount { value: self.speeds[at]?, unit: "K/sec" };
+            let figure = step("bonnie++ block", sequential(self.chunk, op), printed, KIB_S);
+            Some(LogFigure { max_latency_us: self.latencies_us[at], ..figure })
+        })
+    }
+
+    /// Everything that is no figure, by name.
+    fn other(&self) -> Value {
+        let mut other = Map::new();
+        let speeds = SPEEDS.iter().zip(self.speeds).filter(|(name, _)| !name.starts_with("block"));
+        for (name, value) in speeds.filter_map(|(name, value)| Some((name, value?))) {
+            match *name {
+                "seeks" => other.insert("seeks_per_s".to_owned(), json!(value)),
+                _ => other.insert(format!("{name}_mb_s"), json!(value * KIB_S)),
+            };
+        }
+        for (name, value) in FILES.iter().zip(self.files).filter_map(|(name, value)| Some((name, value?))) {
+            other.insert(format!("{name}_per_s"), json!(value));
+        }
+        Value::Object(other)
+    }
+}
+
+/// Reads the CSV line; `None` where it is none. One that was cut keeps its speeds.
+fn of_csv(line: &str) -> Option<Measured> {
+    let cells: Vec<&str> = line.trim().split(',').collect();
+    let first = match *cells.first()? {
+        "1.96" | "1.97" => 7,
+        "1.98" => 9,
+        _ => return None,
+    };
+    cells.get(first)?;
+    let value = |at: usize| cells.get(at).and_then(|cell| speed(cell));
+    let whole = cells.len() >= first + 40;
+    let from_end = |back: usize| if whole { cells.len() - back } else { usize::MAX };
+    let after = |at: usize, n: usize| at.checked_add(n);
+    let size_bytes = cells.get(5).and_then(|cell| parse_size(cell.split(':').next()?).ok());
+    Some(Measured {
+        version: Some((*cells.get(1)?).to_owned()).filter(|v| !v.is_empty()),
+        size_bytes,
+        chunk: cells
+            .get(6)
+            .and_then(|cell| parse_size(cell).ok())
+            .filter(|chunk| *chunk > 0)
+            .unwrap_or(CHUNK),
+        // Without a size nothing was measured, and an old version leaves a field out there.
+        speeds: std::array::from_fn(|n| size_bytes.and_then(|_| value(first + 2 * n))),
+        latencies_us: std::array::from_fn(|n| latency(cells.get(after(from_end(12), n)?)?)),
+        files: std::array::from_fn(|n| value(after(from_end(24), 2 * n)?)),
+    })
+}
+
+/// `21806us`, `15431ms`.
+fn latency(text: &str) -> Option<f64> {
+    match (text.strip_suffix("us"), text.strip_suffix("ms")) {
+        (Some(us), _) => speed(us),
+        (_, Some(ms)) => speed(ms).map(|ms| ms * 1e3),
+        _ => speed(text.strip_suffix('s')?).map(|s| s * 1e6),
+    }
+}
+
+/// The heading above the speeds: `Machine        Size K/sec %CP …`, `Name:Size etc        /sec %CP …`.
+fn is_heading(line: &str) -> bool {
+    let columns = line.matches("/sec %CP").count();
+    columns == 6 && (line.starts_with("Machine") || line.starts_with("Name:Size"))
+}
+
+/// The rows below such headings.
+fn of_tables(text: &Text) -> Vec<Measured> {
+    let lines: Vec<&str> = text.lines().collect();
+    let rows = lines.windows(2).filter(|pair| is_heading(pair[0])).filter_map(|pair| of_row(pair[1]));
+    rows.collect()
+}
+
+/// `host          512M   568  96  5275   0 …`: six values, each with the processor's share.
+fn of_row(line: &str) -> Option<Measured> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.len().checked_sub(12)?;
+    let (size, chunk) = words[at.checked_sub(1)?].split_once(':').unwrap_or((words[at - 1], ""));
+    Some(Measured {
+        size_bytes: parse_size(size).ok(),
+        chunk: parse_size(chunk).unwrap_or(CHUNK).max(1),
+        speeds: std::array::from_fn(|n| lettered(words[at + 2 * n])),
+        ..Measured::default()
+    })
+}
+
+/// `978k`: since 2.00; `k` is what the older headings say.
+fn lettered(text: &str) -> Option<f64> {
+    let factors = [("k", 1.0), ("m", 1024.0), ("g", 1024.0 * 1024.0)];
+    let (digits, factor) = factors
+        .iter()
+        .find_map(|(letter, factor)| Some((text.strip_suffix(letter)?, *factor)))
+        .unwrap_or((text, 1.0));
+    Some(speed(digits)? * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(text: &str) -> Log {
+        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
+    }
+
+    const LINE: &str = "1.97,1.97,host,1,1400000000,256M,,500,90,6100,1,3100,1,1500,98,17100,2,55.5,1,2,102400,2,,100,7,0,+++++,+++,301,1,8,0,+++++,+++,902,3,20100us,9011ms,8022ms,5033us,44us,55us,21066us,577us,388us,20199ms,4110us,1211us\n";
+
+    #[test]
+    fn a_cards_line_has_block_figures_and_the_rest_beside_them() {
+        let log = log(LINE);
+        let [write, read] = &log.runs[0].results[..] else { panic!("two figures") };
+        assert_eq!(
+            (write.name().to_string().as_str(), write.max_latency_us),
+            ("SEQ8K Q1T1 write", Some(9_011_000.0))
+        );
+        assert!((write.mb_s - 6.2464).abs() < 1e-9 && (read.mb_s - 17.5104).abs() < 1e-9);
+        assert_eq!(log.runs[0].size_bytes, Some(256 << 20));
+        insta::assert_snapshot!(log.other["bonnie"][0], @r#"{"per_char_write_mb_s":0.512,"rewrite_mb_s":3.1744,"per_char_read_mb_s":1.536,"seeks_per_s":55.5,"sequential_create_per_s":7.0,"sequential_delete_per_s":301.0,"random_create_per_s":8.0,"random_delete_per_s":902.0}"#);
+    }
+
+    #[test]
+    fn what_was_too_fast_is_no_figure() {
+        let log = log(&LINE.replace("17100,2", "+++++,+++"));
+        assert_eq!(log.runs[0].results.len(), 1);
+    }
+
+    #[test]
+    fn a_line_of_file_tests_alone_has_no_runs() {
+        let log = log(
+            "1.96,1.96,host,1,1400000000,,,,,,,,,,,,,,5,102400,2,,100,62,34,125,40,678,87,61,34,118,40,562,75,,,,,,,1597ms,208ms,256ms,1606ms,304ms,334ms\r\n",
+        );
+        assert!(log.runs.is_empty());
+        assert_eq!(log.other["bonnie"][0]["sequential_create_per_s"], 62.0);
+    }
+
+    #[test]
+    fn version_2_has_two_fields_more_and_letters_in_its_table() {
+        let line = "1.98,2.00a,vm,1,1795298153,64M,4k,8192,5,978,63,5120,7,2048,3,1486,62,+++++,+++,120.5,4,1,,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,24511us,8041us,12615us,39352us,4043us,24033us,4119us,100us,4068us,4076us,21us,4286us\n";
+        let found = log(line);
+        assert_eq!(found.runs[0].results[0].name().to_string(), "SEQ4K Q1T1 write");
+        assert_eq!(
+            (found.runs[0].results[0].as_printed.value, found.other["bonnie"][0]["seeks_per_s"].as_f64()),
+            (5120.0, Some(120.5))
+        );
+        let table = "Version 2.00a       ------Sequential Output------ --Sequential Input- --Random-\nName:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\nvm           64M:4k  978k  63  5.5m   7 2048k   3 1486k  62 +++++ +++ 120.5   4\n";
+        let log = log(table);
+        assert_eq!(log.runs[0].results[0].as_printed.value, 5632.0);
+        assert_eq!((log.runs[0].size_bytes, log.runs[0].results.len()), (Some(64 << 20), 1));
+    }
+
+    #[test]
+    fn any_place_may_be_the_end_of_a_line() {
+        for end in 0..LINE.len() {
+            let _ = log(&LINE[..end]);
+        }
+        assert_eq!(log(&LINE[..LINE.find("17100").unwrap()]).runs[0].results.len(), 1);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_speed_comes_back(write in 1u32..10_000_000) {
+            let log = log(&LINE.replace("6100", &write.to_string()));
+            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, f64::from(write));
+        }
+        #[test]
+        fn no_text_panics(text in "(1\\.9[678]|,|[0-9]{1,22}|\\+\\+\\+\\+\\+|us|Machine Size (K/sec %CP ){6}|[ -~]|\n){0,60}") {
+            let _ = log(&text);
+        }
+    }
+}

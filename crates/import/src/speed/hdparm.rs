@@ -1,0 +1,152 @@
+//! `hdparm -t` and `-T`, with and without `--direct`.
+//!
+//! hdparm.c prints MB for 2^20 bytes, and kB/sec where it comes to less than one. What -T reads comes from the page
+//! cache, with `--direct` from what the card or its bus keeps at hand: no speed of the card.
+
+use crate::amount::{Amount, amount, binary_mb_s, sequential, step};
+use crate::{ImportError, Text};
+use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::MIB;
+use serde_json::json;
+
+/// What hdparm reads in one piece (TIMING_BUF_MB).
+const BLOCK: u64 = 2 * MIB;
+
+/// One line of hdparm that says how fast.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Timing<'a> {
+    cached: bool,
+    direct: bool,
+    speed: Amount<'a>,
+    mb_s: f64,
+}
+
+/// True where a line of hdparm stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| timing(line).is_some())
+}
+
+/// Reads it: every timed read is a run.
+///
+/// # Errors
+/// None; the list of formats asks for this shape.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut log = Log::new("hdparm");
+    log.tool = Some(Tool { name: "hdparm".into(), version: None });
+    log.runs = (1..)
+        .zip(figures(text))
+        .map(|(run, figure)| LogRun { run, results: vec![figure], ..LogRun::default() })
+        .collect();
+    other(text, &mut log);
+    Ok(vec![log])
+}
+
+/// The timed reads of the card itself.
+pub(crate) fn figures(text: &Text) -> Vec<LogFigure> {
+    text.lines().filter_map(timing).filter(|timing| !timing.cached).map(|timing| figure(&timing)).collect()
+}
+
+/// Adds what is no speed of the card: cached reads, and which devices were read.
+pub(crate) fn other(text: &Text, log: &mut Log) {
+    let cached: Vec<_> = text
+        .lines()
+        .filter_map(timing)
+        .filter(|timing| timing.cached)
+        .map(|t| json!({"direct": t.direct, "mb_s": t.mb_s * t.speed.value, "as_printed": {"value": t.speed.value, "unit": t.speed.unit}}))
+        .collect();
+    if !cached.is_empty() {
+        log.other.insert("hdparm".into(), json!({ "cached_reads": cached, "devices": devices(text) }));
+    }
+}
+
+fn figure(timing: &Timing<'_>) -> LogFigure {
+    let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
+    step(name, sequential(BLOCK, Op::Read), timing.speed, timing.mb_s)
+}
+
+fn timing(line: &str) -> Option<Timing<'_>> {
+    let (what, rest) = line.trim().strip_prefix("Timing ")?.split_once("reads:")?;
+    let (_, printed) = rest.split_once('=')?;
+    let speed = amount(printed).filter(|speed| speed.unit.ends_with("/sec"))?;
+    Some(Timing {
+        cached: what.contains("cached"),
+        direct: what.contains("O_DIRECT"),
+        speed,
+        mb_s: binary_mb_s(speed.unit)?,
+    })
+}
+
+fn devices(text: &Text) -> Vec<&str> {
+    let named = text.lines().filter_map(|line| line.strip_suffix(':'));
+    let mut devices: Vec<&str> =
+        named.filter(|name| name.starts_with("/dev/") && !name.contains(' ')).collect();
+    devices.dedup();
+    devices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logs(text: &str) -> Vec<Log> {
+        read(&Text::decode(text.as_bytes())).unwrap()
+    }
+
+    fn speeds(log: &Log) -> Vec<f64> {
+        log.runs.iter().flat_map(|run| &run.results).map(|f| f.as_printed.value).collect()
+    }
+
+    #[test]
+    fn a_card_read_twice_has_two_runs_and_its_errors_are_passed_over() {
+        let text = "\n/dev/mmcblk1:\r\n HDIO_DRIVE_CMD(identify) failed: Invalid argument\r\n Timing buffered disk reads:  66 MB in  3.03 seconds =  21.75 MB/sec\r\n\r\n/dev/mmcblk1p1:\r\n Timing buffered disk reads:  68 MB in  3.01 seconds =  22.57 MB/sec\r\n";
+        let log = &logs(text)[0];
+        assert_eq!(speeds(log), [21.75, 22.57]);
+        assert_eq!(log.runs[1].run, 2);
+        let figure = &log.runs[0].results[0];
+        assert!((figure.mb_s - 21.75 * 1.048_576).abs() < 1e-9);
+        assert_eq!(
+            (figure.name().to_string().as_str(), figure.step.as_deref()),
+            ("SEQ2M Q1T1 read", Some("hdparm -t"))
+        );
+        assert!(log.other.is_empty());
+    }
+
+    #[test]
+    fn cached_reads_are_no_speed_of_the_card() {
+        let text = "/dev/sdb:\n Timing O_DIRECT cached reads:    82 MB in  2.01 seconds =  40.81 MB/sec\n Timing O_DIRECT disk reads: 120 MB in  3.02 seconds =  39.75 MB/sec\n Timing cached reads:   1622 MB in  2.00 seconds = 810.93 MB/sec\n";
+        let log = &logs(text)[0];
+        assert_eq!(speeds(log), [39.75]);
+        assert_eq!(log.runs[0].results[0].step.as_deref(), Some("hdparm -t --direct"));
+        assert_eq!(log.other["hdparm"]["cached_reads"].as_array().unwrap().len(), 2);
+        assert_eq!(log.other["hdparm"]["devices"][0], "/dev/sdb");
+    }
+
+    #[test]
+    fn a_card_slower_than_a_megabyte_is_in_kilobytes() {
+        let log = &logs(" Timing buffered disk reads:   2 MB in  4.01 seconds = 510.72 kB/sec")[0];
+        assert!((log.runs[0].results[0].mb_s - 0.510_72 * 1.024).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_is_left_out() {
+        let whole = " Timing buffered disk reads:  66 MB in  3.03 seconds =  21.75 MB/sec";
+        for cut in 1..whole.len() {
+            assert!(!recognise(&Text::of(&whole[..cut])), "{}", &whole[..cut]);
+        }
+        assert!(recognise(&Text::of(whole)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_speed_comes_back_as_printed(hundredths in 100u64..1_000_000) {
+            let value = hundredths as f64 / 100.0;
+            let log = &logs(&format!(" Timing buffered disk reads: 204 MB in  3.02 seconds = {value:6.2} MB/sec\n"))[0];
+            proptest::prop_assert_eq!(speeds(log), vec![value]);
+        }
+        #[test]
+        fn no_text_panics(text in "( Timing (O_DIRECT )?(buffered disk|cached) reads: |[ -~]|=|MB/sec|\n){0,12}") {
+            let _ = logs(&text);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! ioping's blocks of statistics, from text and from JSON.
+
+use crate::Text;
+use crate::amount::{binary_bytes, binary_mb_s};
+use crate::numbers::speed;
+use cardscope_model::test_name::Op;
+use serde::Deserialize;
+
+/// One block.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Statistics {
+    pub(super) op: Option<Op>,
+    pub(super) date: Option<String>,
+    pub(super) file_system: Option<String>,
+    requests: f64,
+    bytes: f64,
+    /// Bytes of a request, where a request's own line tells.
+    request_bytes: Option<f64>,
+    pub(super) iops: Option<f64>,
+    pub(super) mb_s: Option<f64>,
+    pub(super) printed: (f64, String),
+    pub(super) mean_us: Option<f64>,
+    pub(super) max_us: Option<f64>,
+}
+
+impl Statistics {
+    /// Bytes of a request; counts are printed with three digits, so the nearest power of two is meant.
+    pub(super) fn block(&self) -> Option<u64> {
+        let mean = self.request_bytes.unwrap_or(self.bytes / self.requests);
+        let power = mean.log2().round();
+        let near = mean.is_finite() && (mean / power.exp2() - 1.0).abs() < 0.02;
+        let exact = if near { power.exp2() } else { mean.round() };
+        (1.0..1e12).contains(&exact).then_some(exact as u64)
+    }
+}
+
+/// `--- /mnt (ext4 /dev/sda1 29.7 GiB) ioping statistics ---`
+pub(super) fn is_title(line: &str) -> bool {
+    line.starts_with("--- ") && line.trim_end().ends_with(" ioping statistics ---")
+}
+
+/// Reads all blocks of a text.
+pub(super) fn of_text(text: &Text) -> Vec<Statistics> {
+    let mut all: Vec<Statistics> = Vec::new();
+    let mut next = Statistics::default();
+    for line in text.lines().map(str::trim) {
+        if is_title(line) {
+            next.file_system = file_system(line);
+            all.push(std::mem::take(&mut next));
+        } else if let Some((size, op)) = request(line) {
+            (next.request_bytes, next.op) = (Some(size), Some(op));
+        } else if let Some(last) = all.last_mut() {
+            completed(line, last);
+            latencies(line, last);
+        }
+    }
+    all
+}
+
+/// `4 KiB <<< /mnt …: request=2 time=149.7 us`
+fn request(line: &str) -> Option<(f64, Op)> {
+    let (size, op) = match (line.split_once(" <<< "), line.split_once(" >>> ")) {
+        (Some((size, _)), _) => (size, Op::Read),
+        (_, Some((size, _))) => (size, Op::Write),
+        _ => return None,
+    };
+    Some((bytes(size)?, op)).filter(|_| line.contains("request="))
+}
+
+fn file_system(title: &str) -> Option<String> {
+    let (_, rest) = title.rsplit_once('(')?;
+    let word = rest.split([' ', ')']).next()?;
+    // `block device` and `device` are no file systems.
+    Some(word.to_owned()).filter(|word| !matches!(word.as_str(), "block" | "device" | "character"))
+}
+
+/// `9.35 k requests completed in 472.0 ms, 36.5 MiB read, 19.8 k iops, 77.4 MiB/s`
+fn completed(line: &str, into: &mut Statistics) -> Option<()> {
+    let (requests, rest) = line.split_once(" requests completed in ")?;
+    into.requests = scaled(requests)?;
+    for part in rest.split(", ").skip(1) {
+        if let Some(size) = part.strip_suffix(" read") {
+            (into.op, into.bytes) = (Some(Op::Read), bytes(size)?);
+        } else if let Some(size) = part.strip_suffix(" written") {
+            (into.op, into.bytes) = (Some(Op::Write), bytes(size)?);
+        } else if let Some(iops) = part.strip_suffix(" iops") {
+            into.iops = scaled(iops);
+        } else if let Some((value, unit)) = part.split_once(' ') {
+            into.printed = (speed(value)?, unit.to_owned());
+            into.mb_s = binary_mb_s(unit).map(|one| one * into.printed.0);
+        }
+    }
+    Some(())
+}
+
+/// `min/avg/max/mdev = 149.7 us / 159.9 us / 176.6 us / 11.1 us`
+fn latencies(line: &str, into: &mut Statistics) -> Option<()> {
+    let (_, rest) = line.split_once("min/avg/max/mdev = ")?;
+    let mut times = rest.split(" / ").map(micros);
+    (into.mean_us, into.max_us) = (times.nth(1)?, times.next()?);
+    Some(())
+}
+
+fn micros(text: &str) -> Option<f64> {
+    let (value, unit) = text.trim().split_once(' ')?;
+    let factor = match unit {
+        "ns" => 1e-3,
+        "us" => 1.0,
+        "ms" => 1e3,
+        "s" => 1e6,
+        "min" => 60e6,
+        "hour" | "h" => 3600e6,
+        _ => return None,
+    };
+    Some(speed(value)? * factor)
+}
+
+/// `6.25 k`: thousands, millions.
+fn scaled(text: &str) -> Option<f64> {
+    match text.trim().split_once(' ') {
+        None => speed(text),
+        Some((value, "k")) => speed(value).map(|n| n * 1e3),
+        Some((value, "m" | "M")) => speed(value).map(|n| n * 1e6),
+        Some(_) => None,
+    }
+}
+
+fn bytes(text: &str) -> Option<f64> {
+    let (value, unit) = text.trim().split_once(' ')?;
+    Some(speed(value)? * binary_bytes(unit)?)
+}
+
+/// One element of the JSON's list.
+#[derive(Debug, Deserialize)]
+struct Element {
+    localtime: Option<String>,
+    target: Option<Target>,
+    io: Option<Io>,
+    stat: Option<Stat>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    fstype: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Io {
+    operation: Option<String>,
+}
+
+/// Times are in nanoseconds.
+#[derive(Debug, Deserialize)]
+struct Stat {
+    count: f64,
+    size: f64,
+    iops: f64,
+    bps: f64,
+    avg: f64,
+    max: f64,
+}
+
+/// True where it is the list that `-J` prints.
+pub(super) fn is_json(body: &str) -> bool {
+    let head: String = body.chars().filter(|c| !c.is_whitespace()).take(16).collect();
+    head.starts_with("[{\"timestamp\":") && (body.contains("\"io\"") || body.contains("\"stat\""))
+}
+
+/// Reads all blocks of the JSON.
+pub(super) fn of_json(body: &str) -> Result<Vec<Statistics>, String> {
+    let elements: Vec<Element> =
+        serde_json::from_str(body.trim()).map_err(|error| format!("its JSON cannot be read: {error}"))?;
+    let mut op = None;
+    let mut date = None;
+    let mut all = Vec::new();
+    for element in elements {
+        date = date.or_else(|| crate::dates::date(element.localtime.as_deref()?));
+        op = element.io.and_then(|io| operation(&io)).or(op);
+        if let Some(stat) = element.stat {
+            let file_system = element.target.and_then(|target| target.fstype).filter(|name| !name.is_empty());
+            all.push(Statistics { op, date: date.clone(), file_system, ..exact(&stat) });
+        }
+    }
+    Ok(all)
+}
+
+fn operation(io: &Io) -> Option<Op> {
+    match io.operation.as_deref()? {
+        "read" => Some(Op::Read),
+        "write" => Some(Op::Write),
+        _ => None,
+    }
+}
+
+fn exact(stat: &Stat) -> Statistics {
+    let sound = |value: f64| Some(value).filter(|v| v.is_finite() && *v >= 0.0);
+    Statistics {
+        requests: stat.count,
+        bytes: stat.size,
+        iops: sound(stat.iops),
+        mb_s: sound(stat.bps / 1e6),
+        printed: (stat.bps, "bytes/s".to_owned()),
+        mean_us: sound(stat.avg / 1e3),
+        max_us: sound(stat.max / 1e3),
+        ..Statistics::default()
+    }
+}

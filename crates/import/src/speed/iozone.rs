@@ -1,0 +1,154 @@
+//! iozone's table. Its column headings say which test stands where: tests that were not asked for are blank columns.
+//!
+//! iozone.c prints KiB/s under `kBytes/sec` (old versions: `KBytes/sec`), cut to whole ones; each record size is a row.
+//! The order of the columns is the program's; fields are eight or nine characters wide, by version.
+
+mod columns;
+
+use crate::amount::{random, sequential};
+use crate::numbers::{KIB_S, figure};
+use crate::runs::Runs;
+use crate::{ImportError, Text};
+use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::test_name::{Op, TestName};
+use cardscope_model::units::KIB;
+use columns::{Column, Heading};
+use serde_json::{Value, json};
+
+/// One row of the table, with the file's size.
+struct Row {
+    file_bytes: u64,
+    record_bytes: u64,
+    cells: Vec<(Column, u64)>,
+}
+
+/// True where the table's heading stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| Heading::of(line).is_some())
+}
+
+/// Reads it.
+///
+/// # Errors
+/// If the table counts operations or microseconds in place of kB.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    refuse_other_units(text)?;
+    let mut log = Log::new("iozone");
+    log.tool = Some(tool(text));
+    log.date = text.lines().find_map(|line| crate::dates::date(line.trim().strip_prefix("Run began:")?));
+    log.runs = runs(text);
+    other(text, &mut log);
+    Ok(vec![log])
+}
+
+/// The program and its version.
+pub(crate) fn tool(text: &Text) -> Tool {
+    let version = text.lines().find_map(|line| {
+        let (_, rest) = line.split_once("Version $Revision:")?;
+        Some(rest.trim().trim_end_matches('$').trim().to_owned()).filter(|v| !v.is_empty())
+    });
+    Tool { name: "iozone".into(), version }
+}
+
+/// The tests that are sequential or random, in runs: a new one begins with another file size, and where a record size
+/// comes again.
+pub(crate) fn runs(text: &Text) -> Vec<LogRun> {
+    let mut runs = Runs::default();
+    let mut size_bytes = None;
+    for row in rows(text) {
+        if size_bytes != Some(row.file_bytes) {
+            size_bytes = Some(row.file_bytes);
+            runs.begin(LogRun { size_bytes, ..LogRun::default() });
+        }
+        let figures = row.cells.iter().filter_map(|(column, kib_s)| cell(*column, row.record_bytes, *kib_s));
+        figures.for_each(|figure| runs.add(figure));
+    }
+    runs.finish()
+}
+
+/// Adds the columns that are neither sequential nor random, and says where the page cache was not kept out.
+pub(crate) fn other(text: &Text, log: &mut Log) {
+    let others: Vec<Value> = rows(text)
+        .flat_map(|row| {
+            let record_bytes = row.record_bytes;
+            let strange =
+                row.cells.into_iter().filter(move |(column, _)| column.test(record_bytes).is_none());
+            strange.map(move |(column, kib_s)| {
+                json!({"test": column.name(), "record_bytes": record_bytes, "mb_s": kib_s as f64 * KIB_S})
+            })
+        })
+        .collect();
+    if !others.is_empty() {
+        log.other.insert("iozone".into(), Value::Array(others));
+    }
+    let command = text.lines().find(|line| line.contains("iozone ") && line.contains(" -"));
+    if command.is_some_and(|line| !line.split_whitespace().any(|word| word == "-I")) {
+        log.doubts.push(
+            "iozone ran without -I: the page cache took part, reads may come from the computer's memory"
+                .to_owned(),
+        );
+    }
+}
+
+fn cell(column: Column, record_bytes: u64, kib_s: u64) -> Option<LogFigure> {
+    let (test, step) = column.test(record_bytes)?;
+    Some(LogFigure { step: step.map(str::to_owned), ..figure(test, kib_s as f64, "kBytes/sec", KIB_S) })
+}
+
+impl Column {
+    /// The test of a column; `None` for those that are neither sequential nor random.
+    fn test(self, record: u64) -> Option<(TestName, Option<&'static str>)> {
+        Some(match self {
+            Column::Write => (sequential(record, Op::Write), None),
+            Column::Rewrite => (sequential(record, Op::Write), Some("rewrite")),
+            Column::Read => (sequential(record, Op::Read), None),
+            Column::Reread => (sequential(record, Op::Read), Some("reread")),
+            Column::RandomRead => (random(record, 1, Op::Read), None),
+            Column::RandomWrite => (random(record, 1, Op::Write), None),
+            _ => return None,
+        })
+    }
+}
+
+fn rows(text: &Text) -> impl Iterator<Item = Row> {
+    let flags = asked_for(text);
+    let mut heading: Option<Heading> = None;
+    text.lines().filter_map(move |line| {
+        if let Some(new) = Heading::of(line) {
+            heading = Some(new);
+            return None;
+        }
+        row(line, heading.as_ref()?, &flags)
+    })
+}
+
+fn row(line: &str, heading: &Heading, flags: &[u8]) -> Option<Row> {
+    let cells = heading.cells(line, flags)?;
+    let (file_kib, record_kib) = (cells.file_kib, cells.record_kib);
+    let file_bytes = file_kib.checked_mul(KIB)?;
+    let record_bytes = record_kib.checked_mul(KIB).filter(|bytes| (1..=file_bytes).contains(bytes))?;
+    Some(Row { file_bytes, record_bytes, cells: cells.speeds })
+}
+
+/// The numbers after `-i` in the command, where it is shown.
+fn asked_for(text: &Text) -> Vec<u8> {
+    let Some(line) = text.lines().find(|line| line.contains("iozone ") && line.contains(" -i")) else {
+        return Vec::new();
+    };
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.windows(2).filter(|pair| pair[0] == "-i").filter_map(|pair| pair[1].parse().ok()).collect()
+}
+
+fn refuse_other_units(text: &Text) -> Result<(), ImportError> {
+    let other = ["Output is in operations per second", "OPS Mode. Output is in", "Output is in Microseconds"];
+    match text.head().lines().find(|line| other.iter().any(|unit| line.contains(unit))) {
+        None => Ok(()),
+        Some(line) => Err(ImportError::Empty {
+            format: "iozone",
+            why: format!("it says {:?}, and only kB a second is understood", line.trim()),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

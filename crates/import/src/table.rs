@@ -1,0 +1,105 @@
+//! Comma-separated tables with a heading (RFC 4180): quoted fields may hold commas, quotes and line ends.
+
+/// A table's heading and rows.
+pub(crate) struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// One row; cells are found by their heading.
+pub(crate) struct Row<'a> {
+    head: &'a [String],
+    cells: &'a [String],
+}
+
+impl Table {
+    /// Reads a table; its first line that is not blank is the heading.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut lines = records(text).into_iter().filter(|cells| cells.iter().any(|cell| !cell.is_empty()));
+        Table { head: lines.next().unwrap_or_default(), rows: lines.collect() }
+    }
+
+    /// True where all these headings are there.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.head.iter().any(|head| head == name))
+    }
+
+    /// Its rows; one that was cut off has fewer cells.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().map(|cells| Row { head: &self.head, cells })
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The cell under a heading; `None` where it is blank or missing.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        let at = self.head.iter().position(|head| head == name)?;
+        self.cells.get(at).map(String::as_str).filter(|cell| !cell.is_empty())
+    }
+
+    /// The same as a text of its own.
+    pub(crate) fn owned(&self, name: &str) -> Option<String> {
+        self.get(name).map(str::to_owned)
+    }
+}
+
+/// All records, cells without the blanks around them.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let mut records = vec![vec![String::new()]];
+    let mut quoted = false;
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let record = records.last_mut().expect("it begins with one");
+        let cell = record.last_mut().expect("each record begins with a cell");
+        match c {
+            '"' if quoted && characters.next_if_eq(&'"').is_some() => cell.push('"'),
+            // A quote within a bare cell is a letter: 3.5" disk.
+            '"' if quoted || cell.trim().is_empty() => quoted = !quoted,
+            ',' if !quoted => record.push(String::new()),
+            '\n' if !quoted => records.push(vec![String::new()]),
+            c => cell.push(c),
+        }
+    }
+    for cell in records.iter_mut().flatten() {
+        *cell = cell.trim().to_owned();
+    }
+    records
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_found_by_their_heading() {
+        let table = Table::of("\nname,note,size\nA,\"one, \"\"two\"\"\nthree\",4\nB, ,\nC\n");
+        let notes: Vec<_> =
+            table.rows().map(|row| (row.get("name"), row.get("note"), row.get("size"))).collect();
+        assert_eq!(
+            notes,
+            [
+                (Some("A"), Some("one, \"two\"\nthree"), Some("4")),
+                (Some("B"), None, None),
+                (Some("C"), None, None),
+            ]
+        );
+        assert!(table.has(&["size", "name"]) && !table.has(&["price"]));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_cells_come_back(cells in proptest::collection::vec("[a-z,\"]{0,8}", 1..6)) {
+            let quoted: Vec<String> = cells.iter().map(|c| format!("\"{}\"", c.replace('"', "\"\""))).collect();
+            let head: Vec<String> = (0..cells.len()).map(|n| format!("h{n}")).collect();
+            let table = Table::of(&format!("{},end\n{},end\n", head.join(","), quoted.join(",")));
+            let row = table.rows().next().unwrap();
+            for (name, cell) in head.iter().zip(&cells) {
+                proptest::prop_assert_eq!(row.get(name).unwrap_or_default(), cell);
+            }
+        }
+        #[test]
+        fn no_text_panics(text in "[a-z,\"\n\r]{0,60}") {
+            let _ = Table::of(&text).rows().count();
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Bytes of any origin as lines of text: UTF-8, UTF-16 with and without a mark, Windows-1252; terminal captures with
+//! colours and progress that overwrites itself.
+//!
+//! What had to be guessed is noted as a doubt.
+
+use crate::mojibake::repaired;
+use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// Characters of a text that are looked at when only its kind matters.
+const HEAD: usize = 64 * 1024;
+
+/// A log as text.
+#[derive(Debug, Clone)]
+pub struct Text {
+    body: String,
+    doubts: Vec<String>,
+}
+
+impl Text {
+    /// Decodes bytes; never fails, since every byte means something in Windows-1252.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Self {
+        let mut doubts = Vec::new();
+        let decoded = decoded(bytes, &mut doubts);
+        let repaired = repaired(&decoded);
+        if repaired.is_some() {
+            doubts.push("signs that a wrong encoding had garbled (¬∞C for °C) were put right".to_owned());
+        }
+        Text { body: plain(&repaired.unwrap_or(decoded)), doubts }
+    }
+
+    /// A text that is already one, for a part of a file that another format reads.
+    #[must_use]
+    pub fn of(body: &str) -> Self {
+        Text { body: body.to_owned(), doubts: Vec::new() }
+    }
+
+    /// All of it: lines end with `\n`, escape sequences are gone.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// Its first part, enough to tell what it is.
+    #[must_use]
+    pub fn head(&self) -> &str {
+        let mut end = self.body.len().min(HEAD);
+        while !self.body.is_char_boundary(end) {
+            end -= 1;
+        }
+        &self.body[..end]
+    }
+
+    /// Its lines.
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.body.lines()
+    }
+
+    /// What had to be guessed while decoding.
+    #[must_use]
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
+    }
+
+    /// What an unknown text looks like, for a message.
+    #[must_use]
+    pub fn looks_like(&self) -> String {
+        let first = self.lines().map(str::trim).find(|line| !line.is_empty());
+        match first {
+            None => "it is empty".to_owned(),
+            Some(_) if self.body.contains('\0') => "it is no text".to_owned(),
+            Some(line) => format!("it begins with {:?}", line.chars().take(60).collect::<String>()),
+        }
+    }
+}
+
+fn decoded(bytes: &[u8], doubts: &mut Vec<String>) -> String {
+    if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
+    }
+    if let Some(encoding) = unmarked_utf16(bytes) {
+        return encoding.decode_without_bom_handling(bytes).0.into_owned();
+    }
+    let text = UTF_8.decode_without_bom_handling(bytes).0;
+    let broken = text.matches(char::REPLACEMENT_CHARACTER).count();
+    let sound = text.chars().filter(|c| !c.is_ascii()).count() - broken;
+    if broken == 0 {
+        return text.into_owned();
+    }
+    // Windows-1252 hardly ever spells UTF-8: where letters do, it is UTF-8 with a few broken bytes.
+    if sound >= broken || ends_in_a_letter(bytes) {
+        doubts.push(format!("{broken} of its characters are broken"));
+        return text.trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned();
+    }
+    doubts.push(
+        "its characters are no UTF-8; they were read as Windows-1252, so accents may be wrong".to_owned(),
+    );
+    WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+/// True where all is UTF-8 but for the last letter, of which a cut left a part.
+fn ends_in_a_letter(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}
+
+/// UTF-16 of mostly Latin letters has a zero in every other byte.
+fn unmarked_utf16(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+    let head = &bytes[..bytes.len().min(4096) & !1];
+    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|b| **b == 0).count();
+    let half = head.len() / 2;
+    match (zeros(0), zeros(1)) {
+        _ if half < 4 => None,
+        (0, high) if high * 10 > half * 7 => Some(UTF_16LE),
+        (high, 0) if high * 10 > half * 7 => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
+/// Without escape sequences; carriage returns end lines, a backspace takes the character before it.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut characters),
+            '\r' => {
+                characters.next_if_eq(&'\n');
+                out.push('\n');
+            }
+            '\u{8}' => {
+                if !out.ends_with('\n') {
+                    out.pop();
+                }
+            }
+            '\u{feff}' => {}
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// CSI ends with a byte from `@` to `~`, OSC with BEL or ESC `\` (ECMA-48 5.4, 8.3.89); others are one character, with
+/// signs from blank to `/` before it (ECMA-35 13.2): `ESC ( B` chooses a set of letters.
+fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match characters.next() {
+        Some('[') => {
+            while let Some(c) = characters.next_if(|c| *c != '\n') {
+                if ('@'..='~').contains(&c) {
+                    break;
+                }
+            }
+        }
+        Some(']') => {
+            while let Some(c) = characters.next_if(|c| *c != '\n') {
+                if c == '\u{7}' || (c == '\u{1b}' && characters.next_if_eq(&'\\').is_some()) {
+                    break;
+                }
+            }
+        }
+        Some(' '..='/') => {
+            while characters.next_if(|c| (' '..='/').contains(c)).is_some() {}
+            characters.next_if(|c| *c != '\n');
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utf16(text: &str, little: bool) -> Vec<u8> {
+        text.encode_utf16().flat_map(|u| if little { u.to_le_bytes() } else { u.to_be_bytes() }).collect()
+    }
+
+    #[test]
+    fn a_log_reads_the_same_in_every_encoding() {
+        let text = "Sequential Read : 20.4 MB/s\n";
+        let marked = [vec![0xff, 0xfe], utf16(text, true)].concat();
+        for bytes in [text.as_bytes().to_vec(), utf16(text, true), utf16(text, false), marked] {
+            assert_eq!(Text::decode(&bytes).body(), text);
+        }
+    }
+
+    #[test]
+    fn letters_of_windows_are_read_and_the_guess_is_said() {
+        let text = Text::decode(b"latence 12 \xb5s");
+        assert_eq!((text.body(), text.doubts().len()), ("latence 12 µs", 1));
+    }
+
+    #[test]
+    fn a_letter_that_was_cut_in_two_does_not_change_the_others() {
+        let whole = "20 °C".as_bytes();
+        let text = Text::decode(&[whole, b" \xc2"].concat());
+        assert_eq!((text.body(), text.doubts().len()), ("20 °C ", 1));
+        assert_eq!(Text::decode(b"20 \xc2\xb0C\xff").body(), "20 °C");
+    }
+
+    #[test]
+    fn garbled_degrees_are_put_right_and_it_is_said() {
+        let text = Text::decode("20¬∞C idle".as_bytes());
+        assert_eq!((text.body(), text.doubts().len()), ("20°C idle", 1));
+    }
+
+    #[test]
+    fn colours_progress_and_backspaces_of_a_terminal_are_gone() {
+        let text = Text::decode(b"\x1b(B\x1b[1;32mOK\x1b[0m\r\n10%\r20%\rdone\nab\x08c\n\x1b]0;title\x07x\n");
+        assert_eq!(text.body(), "OK\n10%\n20%\ndone\nac\nx\n");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_panic(bytes: Vec<u8>) {
+            let text = Text::decode(&bytes);
+            let _ = (text.head(), text.looks_like());
+        }
+    }
+}

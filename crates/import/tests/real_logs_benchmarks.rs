@@ -1,0 +1,338 @@
+//! Logs of benchmark tools as people published them: every file is read, and what its collection says of it holds.
+//!
+//! The data lie beside the workspace (`$CARDSCOPE_DATA`); where they are absent the tests say so and pass.
+
+#![allow(clippy::unwrap_used, reason = "what is missing or wrong here must fail loudly")]
+
+use cardscope_import::read;
+use cardscope_model::log::{Log, LogFigure};
+use std::path::{Path, PathBuf};
+
+fn data() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from);
+    if !folder.is_dir() {
+        println!("no data at {}: nothing tested", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// Every log in a folder of the data, by file name; `None` where there are no data.
+fn folder(name: &str) -> Option<Vec<(String, Vec<Log>)>> {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(data()?.join(name)).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    let read_one = |path: PathBuf| {
+        let logs = read(&std::fs::read(&path).unwrap())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path.file_name().unwrap().to_string_lossy().into_owned(), logs)
+    };
+    Some(paths.into_iter().map(read_one).collect())
+}
+
+fn named<'a>(files: &'a [(String, Vec<Log>)], part: &str) -> &'a Log {
+    &files.iter().find(|(name, _)| name.contains(part)).unwrap_or_else(|| panic!("no file {part}")).1[0]
+}
+
+fn result<'a>(log: &'a Log, run: usize, name: &str) -> &'a LogFigure {
+    let found = log.runs[run - 1].results.iter().find(|r| r.name().to_string() == name && r.step.is_none());
+    found.unwrap_or_else(|| panic!("no {name} in run {run}"))
+}
+
+/// The number as printed and the IOPS.
+fn printed(log: &Log, run: usize, name: &str) -> (f64, Option<f64>) {
+    let result = result(log, run, name);
+    (result.as_printed.value, result.iops)
+}
+
+/// Speed and IOPS come from the same bytes: they agree within `slack` bytes a second of rounding, and half a percent.
+fn agrees(logs: &[(String, Vec<Log>)], slack: f64) {
+    for (file, result) in logs.iter().flat_map(|(file, logs)| {
+        logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results).map(move |result| (file, result))
+    }) {
+        let Some(iops) = result.iops else { continue };
+        let block = result.test.block as f64;
+        let (by_speed, by_iops) = (result.mb_s * 1e6, iops * block);
+        let apart = (by_speed - by_iops).abs();
+        assert!(apart <= slack + block + by_iops * 0.005, "{file} {}: {by_speed} {by_iops}", result.name());
+    }
+}
+
+#[test]
+fn logs_of_cdm_fio_hold_all_runs_of_three_cards() {
+    let Some(files) = folder("cdm_fio") else { return };
+    assert!(files.iter().all(|(_, logs)| logs[0].format == "cdm_fio" && logs.len() == 1));
+    let runs = |part| named(&files, part).runs.len();
+    assert_eq!(
+        [runs("SD71-active"), runs("SD71-passive"), runs("LX1TB71"), runs("ST25671"), runs("own-")],
+        [10, 10, 10, 3, 1]
+    );
+
+    let adata = named(&files, "SD71-active");
+    assert_eq!(printed(adata, 1, "SEQ1G Q1T1 read"), (750.0, None));
+    assert_eq!(printed(adata, 7, "SEQ1G Q1T1 read").0, 676.0);
+    assert_eq!(printed(adata, 10, "RND4K Q1T1 write").0, 88.0);
+    let passive = named(&files, "SD71-passive");
+    assert_eq!(printed(passive, 1, "SEQ32M Q32T1 read"), (777.0, Some(24.0)));
+    assert_eq!(printed(passive, 10, "SEQ1G Q1T1 write").0, 193.0);
+    let lexar = named(&files, "LX1TB71");
+    assert_eq!(printed(lexar, 1, "RND4K Q8T8 write"), (418.0, Some(107_172.0)));
+    assert_eq!(printed(lexar, 2, "SEQ1G Q1T1 read").0, 690.0);
+    assert_eq!(result(lexar, 2, "SEQ1G Q1T1 read").mb_s, 690.0 * 1.048_576);
+    agrees(&files, 1_048_576.0);
+}
+
+#[test]
+fn the_sandisk_card_has_three_runs_of_two_sizes_and_the_last_was_cooled() {
+    let Some(files) = folder("cdm_fio") else { return };
+    let card = named(&files, "ST25671");
+    assert_eq!(printed(card, 1, "SEQ256M Q1T1 read"), (834.0, Some(3.0)));
+    assert_eq!(printed(card, 1, "SEQ8M Q32T1 read"), (836.0, Some(104.0)));
+    assert_eq!(printed(card, 2, "SEQ32M Q32T1 read"), (831.0, Some(25.0)));
+    let sizes: Vec<_> = card.runs.iter().map(|run| run.size_bytes.unwrap() >> 20).collect();
+    assert_eq!(sizes, [256, 1024, 1024]);
+    let cooling: Vec<_> =
+        card.runs.iter().map(|run| run.condition.as_ref().and_then(|said| said.get("cooling"))).collect();
+    assert_eq!(cooling, [None, None, Some("active")]);
+    let own = named(&files, "own-new");
+    assert_eq!(own.runs[0].results.len(), 12);
+    assert_eq!(printed(own, 1, "RND4K Q8T8 write"), (375.0, Some(96_084.0)));
+}
+
+#[test]
+fn reports_of_crystaldiskmark_are_read_in_every_version() {
+    let Some(files) = folder("crystaldiskmark") else { return };
+    assert!(files.iter().all(|(_, logs)| logs[0].format == "crystaldiskmark" && logs.len() == 1));
+    let old = named(&files, "3.0.1");
+    assert_eq!(printed(old, 1, "SEQ1M Q1T1 read").0, 505.825);
+    assert_eq!(printed(old, 1, "RND4K Q1T1 read"), (25.206, Some(6153.8)));
+    assert_eq!((old.runs[0].loops, old.runs[0].size_bytes), (Some(5), Some(1000 << 20)));
+    assert_eq!(printed(named(&files, "parity"), 1, "RND4K Q32T1 write"), (0.294, Some(71.8)));
+    let bare = named(&files, "noheader");
+    assert_eq!((bare.runs[0].loops, bare.runs[0].size_bytes), (Some(9), Some(50 << 20)));
+    assert_eq!(printed(named(&files, "840evo"), 1, "SEQ128K Q32T1 read").0, 554.872);
+    let two_kinds = named(&files, "5.2.0");
+    assert_eq!(printed(two_kinds, 1, "SEQ128K Q32T1 read").0, 140.647);
+    assert_eq!(printed(two_kinds, 1, "SEQ1M Q1T1 read").0, 156.034);
+    let hdd = result(named(&files, "7.0.0"), 1, "RND4K Q32T16 read");
+    assert_eq!(hdd.latency_us, Some(635_043.04));
+    let uwp = named(&files, "uwp");
+    assert_eq!(printed(uwp, 1, "SEQ1M Q8T1 read"), (543.188, Some(518.0)));
+    assert_eq!(result(uwp, 1, "SEQ1M Q8T1 read").latency_us, Some(15407.04));
+    let mix = named(&files, "nvme-mix");
+    assert_eq!(printed(mix, 1, "RND4K Q32T16 read").1, Some(999_670.2));
+    assert_eq!(printed(mix, 1, "SEQ128K Q32T1 mix70").0, 4117.665);
+    assert_eq!(mix.runs[0].results.len(), 12);
+    agrees(&files, 500.0);
+}
+
+#[test]
+fn the_microsd_card_among_them_is_read_with_reader_and_fill() {
+    let Some(files) = folder("crystaldiskmark") else { return };
+    let card = named(&files, "samsung-evo-plus");
+    assert_eq!(printed(card, 1, "SEQ128K Q32T1 read").0, 91.559);
+    assert_eq!(printed(card, 1, "SEQ128K Q32T1 write").0, 85.101);
+    assert_eq!(printed(card, 1, "RND4K Q8T8 write"), (3.173, Some(774.7)));
+    assert_eq!(card.date.as_deref(), Some("2019-04-01T11:33:09"));
+    assert_eq!(card.condition.get("full_percent"), Some("11.7"));
+}
+
+#[test]
+fn reports_of_kdiskmark_agree_with_their_iops_only_in_kibibytes() {
+    let Some(files) = folder("kdiskmark") else { return };
+    let old = named(&files, "1.6.0");
+    assert_eq!(printed(old, 1, "SEQ1M Q8T1 read"), (542.516, Some(529.8)));
+    assert_eq!(result(old, 1, "SEQ1M Q8T1 read").mb_s, 542.516 * 1.024);
+    assert_eq!((old.format.as_str(), old.doubts.len()), ("kdiskmark", 1));
+    assert_eq!(named(&files, "3.0.0").doubts, Vec::<String>::new());
+    agrees(&files, 500.0);
+}
+
+#[test]
+fn fio_documents_are_read_whatever_stands_around_them() {
+    let Some(files) = folder("fio-json") else { return };
+    assert!(files.iter().all(|(_, logs)| logs[0].format == "fio-json" && logs.len() == 1));
+    let suite = named(&files, "sdcard-suite");
+    assert_eq!((suite.runs.len(), suite.runs[0].results.len()), (1, 6));
+    assert_eq!(result(suite, 1, "SEQ1M Q8T1 read").mb_s, 1_869.989_611);
+    let sum = result(named(&files, "q8t8-nogroup"), 1, "RND4K Q8T8 read");
+    assert_eq!(sum.mb_s, 544.223_409);
+    let mixed = named(&files, "mixed-70-30");
+    assert_eq!(result(mixed, 1, "RND4K Q1T1 mix70").mb_s, 40.012_774 + 17.106_02);
+    assert_eq!(mixed.runs[0].results.len(), 3);
+    assert_eq!(result(named(&files, "jsonplus"), 1, "RND4K Q1T1 read").iops, Some(13_682.658_671));
+    let capped = named(&files, "note-before");
+    assert_eq!(result(capped, 1, "RND4K Q1T1 write").mb_s, 34.067_83);
+    let old = result(named(&files, "2.2.10"), 1, "RND4K Q32T1 write");
+    assert_eq!((old.as_printed.value, old.iops, old.latency_us), (62_499.0, Some(15_624.7), Some(8151.19)));
+    agrees(&files, 1024.0);
+}
+
+#[test]
+fn the_json_behind_a_log_of_cdm_fio_gives_the_same_tests() {
+    let (Some(json), Some(text)) = (folder("fio-json"), folder("cdm_fio")) else { return };
+    let (json, text) = (named(&json, "cdm-256M"), named(&text, "own-new"));
+    assert_eq!(json.runs[0].results.len(), text.runs[0].results.len());
+    for printed in &text.runs[0].results {
+        let exact = result(json, 1, &printed.name().to_string());
+        // The script cuts MiB/s to a whole number.
+        let cut = (exact.mb_s / 1.048_576).floor();
+        assert_eq!(cut, printed.as_printed.value, "{}", printed.name());
+    }
+}
+
+#[test]
+fn a_card_at_50_mhz_is_read_from_fios_text() {
+    let Some(files) = folder("fio-text") else { return };
+    let read = result(named(&files, "50mhz-read"), 1, "SEQ1M Q1T8 read");
+    assert_eq!((read.as_printed.value, read.as_printed.unit.as_str()), (22.5, "MiB/s"));
+    assert!((read.mb_s - 23.6).abs() < 0.05);
+    let write = result(named(&files, "50mhz-write"), 1, "SEQ1M Q1T8 write");
+    assert_eq!((write.as_printed.value, write.as_printed.unit.as_str()), (8607.0, "KiB/s"));
+    assert!((write.mb_s - 8.813).abs() < 0.001);
+    assert_eq!(write.max_latency_us, Some(2_023_000.0));
+    assert_eq!(printed(named(&files, "own-"), 1, "SEQ1M Q8T1 read"), (1965.0, Some(1964.0)));
+}
+
+/// The five pages that the collection starts from, beside the data.
+fn seed(start: &str) -> Option<Vec<Log>> {
+    let seeds = data()?.join("../seeds");
+    let entries = std::fs::read_dir(seeds).ok()?;
+    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let path =
+        paths.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start)))?;
+    Some(read(&std::fs::read(path).unwrap()).unwrap())
+}
+
+fn value_of(log: &Log, path: &[&str]) -> Option<f64> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(log.other.get(*first)?, |value, key| value.get(key))?.as_f64()
+}
+
+#[test]
+fn the_page_about_express_cards_holds_three_cards_under_five_conditions() {
+    let Some(logs) = seed("000") else { return };
+    let told: Vec<_> = logs
+        .iter()
+        .map(|log| {
+            (log.card.model.as_deref().unwrap(), log.condition.get("cooling").unwrap(), log.runs.len())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("LX1TB71", "active", 10),
+            ("LX1TB71", "passive", 10),
+            ("SD71", "active", 10),
+            ("SD71", "passive", 10),
+            ("ST25671_WDC/SDSQXFN", "mixed, unknown", 2),
+        ]
+    );
+    let lexar = &logs[0];
+    assert_eq!((lexar.card.brand.as_deref(), lexar.card.name.as_deref()), (Some("Lexar"), Some("PLAY PRO")));
+    assert_eq!(lexar.card.firmware.as_deref(), Some("X0705A"));
+    assert_eq!(value_of(lexar, &["nvme", "tmt1_celsius"]), Some(81.0));
+    assert!(lexar.condition.get("note").unwrap().starts_with("20°C idle, up to 41°C during test"));
+    assert_eq!(lexar.condition.get("file_system"), Some("exFAT"));
+    assert_eq!(printed(lexar, 1, "RND4K Q8T8 write").0, 534.0);
+    assert_eq!(result(lexar, 10, "SEQ1G Q1T1 read").mb_s, 737.0 * 1.048_576);
+    assert_eq!(lexar.runs[0].size_bytes, Some(1 << 30));
+    assert_eq!(logs[4].card.firmware.as_deref(), Some("RO157S2P"));
+}
+
+#[test]
+fn what_that_page_publishes_follows_from_its_runs() {
+    let Some(logs) = seed("000") else { return };
+    for first in [0, 2, 4] {
+        let log = &logs[first];
+        for figure in &log.runs[0].results {
+            let name = figure.name().to_string();
+            let of_runs: Vec<f64> = (1..=log.runs.len()).map(|run| printed(log, run, &name).0).collect();
+            let published = |heading| value_of(log, &["published", heading, "values", &name]).unwrap();
+            let mean = of_runs.iter().sum::<f64>() / of_runs.len() as f64;
+            assert_eq!(published("Comparison Of Averages"), mean.round_ties_even(), "{name}");
+            assert_eq!(
+                published("Comparison Of Worsts"),
+                of_runs.iter().copied().fold(f64::MAX, f64::min),
+                "{name}"
+            );
+            assert_eq!(
+                published("Comparison Of Bests"),
+                of_runs.iter().copied().fold(0.0, f64::max),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_page_and_the_logs_behind_it_hold_the_same_runs() {
+    let (Some(page), Some(files)) = (seed("000"), folder("cdm_fio")) else { return };
+    for (part, log) in [(1, "LX1TB71-passive"), (2, "SD71-active"), (3, "SD71-passive")] {
+        let (page, log) = (&page[part], named(&files, log));
+        for (published, measured) in page.runs.iter().zip(&log.runs) {
+            for figure in &published.results {
+                let name = figure.name().to_string();
+                assert_eq!(figure.mb_s, result(log, measured.run as usize, &name).mb_s, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_cards_of_one_owner_are_listed_with_what_they_cost() {
+    let Some(logs) = seed("001") else { return };
+    assert_eq!(logs.len(), 11);
+    let ultra = &logs[2];
+    assert_eq!(ultra.card.title(), "Sandisk Ultra 16GB");
+    assert_eq!(
+        (ultra.card.marks.join(" ").as_str(), ultra.card.form.as_deref()),
+        ("UHS-I U1", Some("microSDHC"))
+    );
+    let bought = &ultra.events[0];
+    assert_eq!((bought.date.as_deref(), bought.price.as_ref().unwrap().amount), (Some("2016-05"), 6.81));
+    let prices: f64 =
+        logs.iter().flat_map(|log| &log.events).filter_map(|e| Some(e.price.as_ref()?.amount)).sum();
+    assert!((prices - 125.51).abs() < 1e-9, "{prices}");
+    assert_eq!(logs[8].card.marks.join(" "), "UHS-I U3 V30 A2");
+    assert_eq!(logs[10].card.title(), "SanDian 1TB");
+    assert!(logs[10].card.note.as_ref().unwrap().contains("52GB real"));
+}
+
+#[test]
+fn the_registers_at_the_end_of_a_page_are_two_cards() {
+    let Some(logs) = seed("002") else { return };
+    let told: Vec<_> =
+        logs.iter().map(|log| (log.card.model.as_deref().unwrap(), log.card.capacity_bytes)).collect();
+    assert_eq!(told, [("SU04G", Some(3_965_190_144)), ("SU01G", Some(1_015_808_000))]);
+    assert_eq!(
+        (logs[0].card.made.as_deref(), logs[0].card.capacity_label.as_deref()),
+        (Some("2011-03"), Some("4GB"))
+    );
+}
+
+#[test]
+fn the_recommended_cards_have_their_price_of_that_day() {
+    let Some(logs) = seed("003") else { return };
+    let told: Vec<_> =
+        logs.iter().map(|log| (log.card.title(), log.events[0].price.as_ref().unwrap().amount)).collect();
+    assert_eq!(told, [("Samsung Evo+".to_owned(), 8.0), ("SanDisk Extreme".to_owned(), 10.0)]);
+    assert_eq!(logs[0].events[0].date.as_deref(), Some("2019-07-10"));
+}
+
+#[test]
+fn a_reviewed_card_has_structure_speeds_sweep_and_flashbench() {
+    let Some(logs) = seed("004") else { return };
+    let log = &logs[0];
+    assert_eq!((log.card.title().as_str(), log.card.capacity_bytes), ("Lexar 16GB", Some(16_012_804_096)));
+    assert_eq!(log.card.marks, ["C10"]);
+    assert_eq!(value_of(log, &["map", "erase_block_bytes", "value"]), Some(4_194_304.0));
+    assert_eq!(value_of(log, &["map", "open_blocks", "linear", "value"]), Some(5.0));
+    assert_eq!(printed(log, 1, "SEQ1M Q1T1 read").0, 20.4);
+    assert_eq!(printed(log, 1, "RND512K Q1T1 write").0, 12.07);
+    let sweep: Vec<f64> =
+        log.runs[0].results.iter().filter(|r| r.step.as_deref() == Some("sweep")).map(|r| r.mb_s).collect();
+    assert_eq!(sweep, [2.0, 3.2, 5.8, 7.5, 8.7, 9.4, 10.4, 10.8, 11.2, 11.2]);
+    assert!(log.other.contains_key("flashbench"));
+}

@@ -1,0 +1,82 @@
+//! Real logs of probes, system tools and registers: every file is read, and what their index says of them holds.
+//!
+//! They lie in `$CARDSCOPE_DATA` (default: `../shared/data` beside the workspace); where they do not, the tests say so
+//! and pass. Numbers in here are the index's spot checks.
+
+use cardscope_import::read;
+use cardscope_model::log::{Log, LogFigure};
+use std::path::{Path, PathBuf};
+
+mod capacity;
+mod flashbench;
+mod identities;
+mod speeds;
+
+/// The folder of real logs, if it is here.
+fn data() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("CARDSCOPE_DATA").map_or_else(beside, PathBuf::from);
+    if !folder.is_dir() {
+        println!("no real logs in {}: nothing was tested", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// The logs of a file, and the format that read it.
+fn logs(folder: &Path, file: &str) -> Vec<Log> {
+    let bytes = std::fs::read(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    read(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The only log of a file.
+fn log(folder: &Path, file: &str) -> Log {
+    let mut logs = logs(folder, file);
+    assert_eq!(logs.len(), 1, "{file}");
+    logs.remove(0)
+}
+
+/// Names of a folder's files.
+fn files(folder: &Path) -> Vec<String> {
+    let entries =
+        std::fs::read_dir(folder).expect("a folder of logs").map(|entry| entry.expect("a file").file_name());
+    let mut names: Vec<String> = entries.map(|name| name.into_string().expect("a name in UTF-8")).collect();
+    names.sort();
+    names
+}
+
+fn figures(log: &Log) -> impl Iterator<Item = &LogFigure> {
+    log.runs.iter().flat_map(|run| &run.results)
+}
+
+/// The printed figure of a test, and of a step where it is given, in the first run that has it.
+fn printed(log: &Log, test: &str, step: Option<&str>) -> f64 {
+    let found =
+        figures(log).find(|f| f.name().to_string() == test && (step.is_none() || f.step.as_deref() == step));
+    found.unwrap_or_else(|| panic!("no {test} {step:?} in a log of {}", log.format)).as_printed.value
+}
+
+#[test]
+fn every_file_is_read_by_the_importer_of_its_folder() {
+    let Some(data) = data() else { return };
+    for (folder, format) in [
+        ("bonnie", "bonnie++"),
+        ("dd", "dd"),
+        ("f3", "f3"),
+        ("flashbench", "flashbench"),
+        ("h2testw", "h2testw"),
+        ("hdparm", "hdparm"),
+        ("iozone", "iozone"),
+        ("lspci", "lspci"),
+        ("microsd-benchmarks-sh", "microsd-benchmarks"),
+        ("mmc-ios", "mmc-ios"),
+        ("nvme", "nvme"),
+        ("pibenchmarks", "pibenchmarks"),
+        ("registers", "registers"),
+    ] {
+        for file in files(&data.join(folder)).iter().filter(|file| *file != "facts.json") {
+            let logs = logs(&data.join(folder), file);
+            assert!(logs.iter().all(|log| log.format == format), "{folder}/{file}: {}", logs[0].format);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What people know of a card beside its registers: the name on it, its marks, what it cost, what became of it.
+
+use serde::{Deserialize, Serialize};
+
+/// Facts about a card as they are printed on it, sold with it or read from it. Unknown ones are absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CardFacts {
+    /// The name on it: `SanDisk`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub brand: Option<String>,
+    /// What it is sold as, without the brand: `Ultra`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
+    /// How it names itself: product name of the CID, or NVMe's model number.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
+    /// Who made it, by its registers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub maker: Option<String>,
+    /// Bytes of its user area.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub capacity_bytes: Option<u64>,
+    /// The size printed on it: `256GB`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub capacity_label: Option<String>,
+    /// `microSDXC`, `microSD Express`, `USB stick` …
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub form: Option<String>,
+    /// Marks printed on it: `C10`, `U3`, `V30`, `A2`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub marks: Vec<String>,
+    /// Its firmware.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub firmware: Option<String>,
+    /// When it was made, `YYYY-MM` or `YYYY`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub made: Option<String>,
+    /// Serial number. Never published unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub serial: Option<String>,
+    /// Its CID in hex. Holds the serial number.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cid: Option<String>,
+    /// Its CSD in hex.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub csd: Option<String>,
+    /// Tells generations apart that are sold under one name: `2019`, `second`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub generation: Option<String>,
+    /// Anything else.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
+}
+
+impl CardFacts {
+    /// Takes over what the other one knows and this one does not.
+    pub fn complete_from(&mut self, other: &CardFacts) {
+        let mine = [
+            (&mut self.brand, &other.brand),
+            (&mut self.name, &other.name),
+            (&mut self.model, &other.model),
+            (&mut self.maker, &other.maker),
+            (&mut self.capacity_label, &other.capacity_label),
+            (&mut self.form, &other.form),
+            (&mut self.firmware, &other.firmware),
+            (&mut self.made, &other.made),
+            (&mut self.serial, &other.serial),
+            (&mut self.cid, &other.cid),
+            (&mut self.csd, &other.csd),
+            (&mut self.generation, &other.generation),
+            (&mut self.note, &other.note),
+        ];
+        for (mine, theirs) in mine {
+            if mine.is_none() {
+                mine.clone_from(theirs);
+            }
+        }
+        self.capacity_bytes = self.capacity_bytes.or(other.capacity_bytes);
+        if self.marks.is_empty() {
+            self.marks.clone_from(&other.marks);
+        }
+    }
+
+    /// True where nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == CardFacts::default()
+    }
+
+    /// How people call it: brand, name and size, else how it names itself.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let size = self.capacity_label.clone().or_else(|| self.capacity_bytes.map(nominal));
+        let called = self.name.as_ref().or(self.model.as_ref());
+        let brand = self.brand.as_ref().or(self.maker.as_ref());
+        let holds = |part: &String, in_: &Option<&String>| {
+            in_.is_some_and(|text| text.to_lowercase().contains(&part.to_lowercase()))
+        };
+        let mut words: Vec<String> = Vec::new();
+        words.extend(brand.filter(|b| !holds(b, &called)).cloned());
+        words.extend(called.cloned());
+        words.extend(size.filter(|s| !holds(s, &called)));
+        words.extend(self.generation.as_ref().map(|g| format!("({g})")));
+        if words.is_empty() { "unnamed card".to_owned() } else { words.join(" ") }
+    }
+
+    /// Without what names this very piece: serial number and CID.
+    #[must_use]
+    pub fn without_serial(&self) -> CardFacts {
+        CardFacts { serial: None, cid: None, ..self.clone() }
+    }
+}
+
+/// A capacity as labels write it: the nearest size cards are sold in.
+fn nominal(bytes: u64) -> String {
+    let gb = bytes as f64 / 1e9;
+    let power = (gb.max(0.06).log2()).round() as i32;
+    match power {
+        p if p >= 10 => format!("{}TB", 1u64 << (p - 10)),
+        p if p >= 0 => format!("{}GB", 1u64 << p),
+        _ => format!("{:.0}MB", bytes as f64 / 1e6),
+    }
+}
+
+/// What was paid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// How much.
+    pub amount: f64,
+    /// In which currency, as ISO 4217 writes it: `EUR`.
+    pub currency: String,
+}
+
+/// What can happen to a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// It was bought.
+    Bought,
+    /// It was put to use, or is in use since.
+    InUse,
+    /// It failed.
+    Failed,
+    /// It was replaced or refunded under warranty.
+    Warranty,
+    /// It was given away, sold or thrown away.
+    Gone,
+    /// Anything else.
+    Note,
+}
+
+/// An event in the life of one piece.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; `None` where nobody remembers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub date: Option<String>,
+    /// What.
+    pub kind: EventKind,
+    /// What was paid.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub price: Option<Price>,
+    /// What else was in the box, who sold it, how it failed …
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
+    /// Where that is from: an address, a file, an attachment's name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_called_by_brand_name_and_size_once_each() {
+        let card = |brand: &str, name: &str, bytes| CardFacts {
+            brand: Some(brand.into()),
+            name: Some(name.into()),
+            capacity_bytes: bytes,
+            ..CardFacts::default()
+        };
+        assert_eq!(card("SanDisk", "Ultra", Some(15_931_539_456)).title(), "SanDisk Ultra 16GB");
+        assert_eq!(
+            card("Lexar", "Lexar PLAY PRO 1TB", Some(1_000_204_886_016)).title(),
+            "Lexar PLAY PRO 1TB"
+        );
+        assert_eq!(CardFacts::default().title(), "unnamed card");
+    }
+
+    #[test]
+    fn what_is_known_is_kept_and_what_is_not_is_taken_over() {
+        let mut mine = CardFacts { brand: Some("ADATA".into()), ..CardFacts::default() };
+        let theirs =
+            CardFacts { brand: Some("A-DATA".into()), marks: vec!["A2".into()], ..CardFacts::default() };
+        mine.complete_from(&theirs);
+        assert_eq!((mine.brand.as_deref(), mine.marks.len()), (Some("ADATA"), 1));
+    }
+}

@@ -1,0 +1,173 @@
+//! Cards beside each other: what was measured of each under what, which differences are real, and what differs besides
+//! the card. The document of `compare`.
+
+use crate::card::CardFacts;
+use crate::condition::Condition;
+use crate::finding::Finding;
+use crate::result::ToolPrints;
+use crate::test_name::TestName;
+use serde::{Deserialize, Serialize};
+
+/// How something was measured, as far as it decides what may be compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The recipe, or the tool whose log it is.
+    pub recipe: String,
+    /// Size of the test area in bytes, where known.
+    pub size_bytes: Option<u64>,
+    /// What was true of card and rig.
+    pub condition: Condition,
+}
+
+/// One column of a comparison: a card, or one of its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// How it is called here: the card's title, with what tells it from its neighbours.
+    pub name: String,
+    /// The card's name in the archive.
+    pub card_id: String,
+    /// The card.
+    pub card: CardFacts,
+    /// The settings under which its figures were measured, each once.
+    pub settings: Vec<Setting>,
+    /// Pieces of the model that were measured.
+    pub specimens: u32,
+    /// Sessions.
+    pub sessions: u32,
+    /// Runs.
+    pub runs: u32,
+    /// First and last day of measuring, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured: Option<[String; 2]>,
+    /// Where the figures are from: files, addresses.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sources: Vec<String>,
+}
+
+/// Two levels between which a series of runs jumps: a cache that is full or not, heat.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TwoLevels {
+    /// The lower, in MB/s.
+    pub low: f64,
+    /// The upper, in MB/s.
+    pub high: f64,
+    /// Share of runs at the lower, 0 to 1.
+    pub share_low: f64,
+}
+
+/// One test of one entry over its runs, in MB/s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Runs.
+    pub n: u32,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Fastest run.
+    pub best: f64,
+    /// Slowest run.
+    pub worst: f64,
+    /// 95 % interval of the mean; `None` for one run.
+    pub ci95: Option<[f64; 2]>,
+    /// The runs in the order in which they were measured.
+    pub runs: Vec<f64>,
+    /// Where they jump between two levels.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub levels: Option<TwoLevels>,
+    /// The same over the figures as the tool printed them, where all runs have them in one unit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub as_printed: Option<PrintedSpread>,
+}
+
+/// Average, worst, best and median over figures as a tool printed them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrintedSpread {
+    /// Mean.
+    pub mean: ToolPrints,
+    /// Median.
+    pub median: ToolPrints,
+    /// Fastest.
+    pub best: ToolPrints,
+    /// Slowest.
+    pub worst: ToolPrints,
+}
+
+/// What can be said of two entries in one test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The first is faster.
+    FirstFaster,
+    /// The second is faster.
+    SecondFaster,
+    /// They differ by less than anybody notices.
+    Alike,
+    /// These two cannot be told apart from what was measured.
+    CannotTell,
+}
+
+/// Two entries in one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Number of the first entry, from 0.
+    pub first: usize,
+    /// Number of the second.
+    pub second: usize,
+    /// Mean of the second over mean of the first.
+    pub factor: f64,
+    /// 95 % interval of the factor; `None` where there are too few runs.
+    pub factor_ci95: Option<[f64; 2]>,
+    /// Difference in percent of the first.
+    pub percent: f64,
+    /// Probability of such a difference by chance alone, after correction for the number of comparisons; `None` where
+    /// one has too few runs.
+    pub p: Option<f64>,
+    /// What can be said.
+    pub verdict: Verdict,
+    /// Further runs of each that would probably settle it, where it is not settled.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub more_runs: Option<u32>,
+    /// What differs besides the card; the difference may be its work.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub not_the_card_alone: Vec<String>,
+}
+
+/// One test over all entries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparedTest {
+    /// The test.
+    pub test: TestName,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// Its figures, by entry; `None` where it was not measured.
+    pub spreads: Vec<Option<Spread>>,
+    /// All pairs that were both measured.
+    pub pairs: Vec<Pair>,
+}
+
+/// Something besides the card that is not the same for all entries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Differs {
+    /// What: a word of the condition, `recipe`, `test size`, `runs`.
+    pub what: String,
+    /// Its value by entry: several where an entry mixes them, `None` where unknown.
+    pub values: Vec<Option<String>>,
+}
+
+/// The whole comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// What is compared.
+    pub entries: Vec<Entry>,
+    /// By which word the cards were divided, if they were.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub by: Option<String>,
+    /// The tests, in the order in which recipes have them.
+    pub tests: Vec<ComparedTest>,
+    /// What differs besides the card.
+    pub differs: Vec<Differs>,
+    /// Conclusions and doubts.
+    pub findings: Vec<Finding>,
+}

@@ -1,0 +1,149 @@
+//! Hosts as data: what a slot or a reader lets a card do, however fast the card is. One file a host in `hosts/`, and its
+//! line in the list below.
+
+use crate::job::{Figure, Figures};
+use crate::recipe::nearest::nearest;
+use serde::{Deserialize, Serialize};
+
+/// Ways into which a difference between two cards vanishes: they are both faster than the host within this share.
+const SAME_AT_LIMIT: f64 = 0.001;
+
+/// A host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it is, as said to people.
+    pub title: String,
+    /// Where its numbers are from.
+    pub source: String,
+    /// Most it reads in sequence, in MB/s.
+    pub read_mb_s: f64,
+    /// Most it writes in sequence, in MB/s.
+    pub write_mb_s: f64,
+    /// Least time of a read of 4 KiB, in microseconds, where it was seen to limit.
+    pub small_read_us: Option<f64>,
+}
+
+/// A host that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HostError {
+    /// No TOML, or not a host's.
+    #[error("the host cannot be read: {0}")]
+    Syntax(String),
+    /// A number that means nothing.
+    #[error("host {0:?}: its speeds and times must be numbers above 0")]
+    Odd(String),
+    /// No such host.
+    #[error("there is no host {name:?}; {meant}the hosts are {there}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The one that was probably meant, as a sentence, or nothing.
+        meant: String,
+        /// All there are.
+        there: String,
+    },
+}
+
+macro_rules! hosts {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../hosts/", $name, ".toml")))),*]
+    };
+}
+
+static BUILTIN: &[(&str, &str)] = hosts!["pi-2", "pi-3", "pi-4", "pi-5", "slot-25", "usb2", "sd-express"];
+
+/// The host of a name.
+///
+/// # Errors
+/// If there is none of that name; the message lists all, and the one that was probably meant.
+pub fn find(name: &str) -> Result<Host, HostError> {
+    let names = || BUILTIN.iter().map(|(n, _)| *n);
+    match BUILTIN.iter().find(|(n, _)| *n == name) {
+        Some((_, text)) => parse(text),
+        None => Err(HostError::Unknown {
+            name: name.to_owned(),
+            meant: nearest(name, names()).map_or(String::new(), |n| format!("did you mean {n:?}? ")),
+            there: names().collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// Every host that comes with the program.
+///
+/// # Errors
+/// If one of the files is wrong; a test holds that none is.
+pub fn builtin() -> Result<Vec<Host>, HostError> {
+    BUILTIN.iter().map(|(_, text)| parse(text)).collect()
+}
+
+/// Reads a host.
+///
+/// # Errors
+/// If the text is no host, or one of its numbers means nothing.
+pub fn parse(text: &str) -> Result<Host, HostError> {
+    let host: Host = toml::from_str(text).map_err(|e| HostError::Syntax(e.to_string()))?;
+    let numbers = [Some(host.read_mb_s), Some(host.write_mb_s), host.small_read_us];
+    let sound = numbers.into_iter().flatten().all(|n| n.is_finite() && n > 0.0);
+    if sound && !host.name.is_empty() { Ok(host) } else { Err(HostError::Odd(host.name)) }
+}
+
+impl Host {
+    /// Most that this host makes of a figure; `None` where it sets no limit.
+    #[must_use]
+    pub fn limit(&self, figure: Figure) -> Option<f64> {
+        match figure {
+            Figure::ReadMbS => Some(self.read_mb_s),
+            Figure::WriteMbS | Figure::SustainedWriteMbS => Some(self.write_mb_s),
+            Figure::RandomReadIops => self.small_read_us.map(|us| 1e6 / us),
+            Figure::RandomWriteIops | Figure::LongestWriteS | Figure::CapacityGb => None,
+        }
+    }
+
+    /// Figures as this host lets them be, and what it takes from them, in words.
+    #[must_use]
+    pub fn cap(&self, figures: &Figures) -> (Figures, Vec<String>) {
+        let mut capped = *figures;
+        let mut words = Vec::new();
+        for figure in Figure::ALL {
+            let (Some(value), Some(limit)) = (figures.get(figure), self.limit(figure)) else { continue };
+            if value > limit * (1.0 + SAME_AT_LIMIT) {
+                capped.set(figure, limit);
+                let (name, unit) = figure.words();
+                words.push(format!("{name} {value:.0} → {limit:.0} {unit}"));
+            }
+        }
+        (capped, words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_that_comes_with_the_program_is_sound_and_named_as_its_file() {
+        for (host, (name, _)) in builtin().unwrap().iter().zip(BUILTIN) {
+            assert_eq!(host.name, *name);
+            assert!(!host.source.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_pi_3_makes_all_fast_cards_alike_and_leaves_slow_ones_as_they_are() {
+        let host = find("pi-3").unwrap();
+        let fast = Figures { read_mb_s: Some(90.0), write_mb_s: Some(12.0), ..Figures::default() };
+        let (capped, words) = host.cap(&fast);
+        assert_eq!((capped.read_mb_s, capped.write_mb_s), (Some(host.read_mb_s), Some(12.0)));
+        assert_eq!(words, ["sequential read 90 → 22 MB/s"]);
+    }
+
+    #[test]
+    fn a_slip_in_the_name_is_understood_and_odd_numbers_are_refused() {
+        assert!(find("pi3").unwrap_err().to_string().contains("did you mean \"pi-3\"?"));
+        let text = "name=\"x\"\ntitle=\"x\"\nsource=\"x\"\nread_mb_s=0\nwrite_mb_s=1\n";
+        assert_eq!(parse(text), Err(HostError::Odd("x".into())));
+    }
+}

@@ -1,0 +1,75 @@
+//! What `import` says: file by file what was understood, and what became of it. The document of `import`.
+
+use crate::log::Log;
+use serde::{Deserialize, Serialize};
+
+/// What became of a file, or of one part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kept {
+    /// It is in the archive now.
+    New,
+    /// The archive had it already.
+    Known,
+    /// It was only looked at.
+    DryRun,
+    /// It was left alone: no log of a known tool.
+    NotUnderstood,
+    /// It could not be read, unpacked or kept.
+    Failed,
+}
+
+/// One file, or one card's part of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileLine {
+    /// Its name as found; a file in an archive as `logs.zip/name`.
+    pub file: String,
+    /// What was understood; absent where nothing was.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Log>,
+    /// What became of it.
+    pub kept: Kept,
+    /// The archive's sessions of it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sessions: Vec<String>,
+    /// Why not, where it was not kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+}
+
+/// How many of each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Files looked at, those within archives included.
+    pub files: u64,
+    /// Kept now.
+    pub new: u64,
+    /// Already there.
+    pub known: u64,
+    /// No log of a known tool.
+    pub not_understood: u64,
+    /// Not readable, not unpackable.
+    pub failed: u64,
+    /// Runs in what was understood.
+    pub runs: u64,
+    /// Figures in them.
+    pub figures: u64,
+}
+
+/// The whole document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ImportReport {
+    /// File by file, in order. Without `--json` and `--dry-run` only those with something to say.
+    pub files: Vec<FileLine>,
+    /// The sums.
+    pub totals: Totals,
+    /// Where it is kept; absent on a dry run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub archive: Option<String>,
+    /// What ended it early, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+    /// True where a file that was named itself was not understood, or a log is damaged: exit status 1.
+    #[serde(skip)]
+    pub named_failed: bool,
+}

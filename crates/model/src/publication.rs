@@ -1,0 +1,92 @@
+//! What a report publishes: the comparison, the orders, and a part for each card. The document of `report`.
+//!
+//! Serial numbers are gone from it, or hashed, before it comes here.
+
+use crate::card::{CardFacts, Event};
+use crate::card_map::MapReport;
+use crate::comparison::Comparison;
+use crate::finding::Finding;
+use crate::histogram::Histogram;
+use crate::ranking::Ranking;
+use crate::result::Second;
+use crate::sustain::SustainReport;
+use crate::test_name::TestName;
+use crate::verify::VerifyReport;
+use serde::{Deserialize, Serialize};
+
+/// Speed and temperature over time of one test in one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// The test.
+    pub test: TestName,
+    /// The run, from 1.
+    pub run: u32,
+    /// Under what it was measured, in words: `cooling active · reader slot`.
+    pub condition: String,
+    /// Second by second.
+    pub seconds: Vec<Second>,
+}
+
+/// How long single I/Os of one test took, over all its runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// The test.
+    pub test: TestName,
+    /// Runs in it.
+    pub runs: u32,
+    /// Under what it was measured, in words.
+    pub condition: String,
+    /// The latencies.
+    pub histogram: Histogram,
+}
+
+/// One card's part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CardPart {
+    /// Its title.
+    pub title: String,
+    /// What is known of it.
+    pub card: CardFacts,
+    /// A hash that tells pieces apart without naming them; the serial number itself only where asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub pieces: Vec<String>,
+    /// What happened to it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub events: Vec<Event>,
+    /// Conclusions about it, with where they are from.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
+    /// Speed and temperature over time.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub courses: Vec<Course>,
+    /// Latencies.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub latencies: Vec<Latencies>,
+    /// Its last map: page, erase block, block-size curve.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub map: Option<MapReport>,
+    /// Its last proof of capacity, with the map of its addresses.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verify: Option<VerifyReport>,
+    /// Its last long write or read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sustain: Option<SustainReport>,
+}
+
+/// What is published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Publication {
+    /// Its title.
+    pub title: String,
+    /// When it was made, `YYYY-MM-DD`.
+    pub made_on: String,
+    /// Cardscope's version.
+    pub tool_version: String,
+    /// The cards beside each other.
+    pub comparison: Comparison,
+    /// Orders, one a job or test asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub rankings: Vec<Ranking>,
+    /// A part for each card, in the order of the comparison.
+    pub cards: Vec<CardPart>,
+}

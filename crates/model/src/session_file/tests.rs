@@ -1,0 +1,92 @@
+use super::*;
+use proptest::prelude::*;
+
+fn record() -> SessionFile {
+    SessionFile {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        session: "01890a5d-ac96-774b-bcce-b302099a8057".to_owned(),
+        kind: "verify".to_owned(),
+        card: None,
+        specimen: None,
+        events: Vec::new(),
+        attachments: Vec::new(),
+        rig: BTreeMap::new(),
+        condition: Condition::default(),
+        origins: BTreeMap::new(),
+        recipe: None,
+        target: "/dev/sda".to_owned(),
+        seed: u64::MAX.to_string(),
+        io_path: None,
+        bus_ceiling_mb_s: None,
+        identity: Value::Null,
+        host: Value::Null,
+        tool_version: "0.1.0".to_owned(),
+        started_at: "2024-05-01T10:00:00.000000Z".to_owned(),
+        measured_at: None,
+        updated_at: None,
+        ended_at: None,
+        ended: None,
+        runs: Vec::new(),
+        report: None,
+        document: Some(serde_json::json!({ "verdict": "genuine" })),
+        findings: Vec::new(),
+        log: None,
+        content_hash: None,
+        source: None,
+    }
+}
+
+fn altered(alter: impl FnOnce(&mut Value)) -> Result<SessionFile, SessionFileError> {
+    let mut value = serde_json::to_value(record()).unwrap();
+    alter(&mut value);
+    SessionFile::from_json(&value.to_string())
+}
+
+#[test]
+fn a_file_comes_back_as_it_was_and_is_written_the_same_way_again() {
+    let text = record().to_json().unwrap();
+    let back = SessionFile::from_json(&text).unwrap();
+    assert_eq!((back.to_json().unwrap(), back), (text, record()));
+}
+
+#[test]
+fn a_file_of_a_newer_cardscope_is_refused_before_anything_else_of_it_is_looked_at() {
+    let refused = altered(|file| {
+        file["version"] = 2.into();
+        file["card"] = "of another kind".into();
+    });
+    assert_eq!(refused, Err(SessionFileError::Newer { found: 2 }));
+}
+
+#[test]
+fn a_field_nobody_knows_is_refused_by_its_name_and_not_dropped() {
+    let refused = altered(|file| file["mood"] = "good".into());
+    assert_eq!(refused, Err(SessionFileError::UnknownField("mood".to_owned())));
+    let refused = altered(|file| {
+        file["findings"] = serde_json::json!([{ "claim": "a", "verdict": "b", "weight": "note", "confidence": 1.0, "evidence": [], "colour": 3 }]);
+    });
+    assert_eq!(refused, Err(SessionFileError::UnknownField("findings[0].colour".to_owned())));
+}
+
+#[test]
+fn other_files_are_said_to_be_others_and_damaged_ones_to_be_damaged() {
+    for text in ["", "{", "[]", "null", "{\"format\":\"fio\"}"] {
+        assert!(matches!(SessionFile::from_json(text), Err(SessionFileError::Other(_))), "{text}");
+    }
+    for version in [Value::Null, 0.into(), "1".into()] {
+        let refused = altered(|file| file["version"] = version.clone());
+        assert!(matches!(refused, Err(SessionFileError::Damaged(_))), "{version}");
+    }
+    let refused = altered(|file| file["runs"] = 7.into());
+    assert!(matches!(refused, Err(SessionFileError::Damaged(_))));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC{0,200}", cut in 0usize..900) {
+        let _ = SessionFile::from_json(&text);
+        let whole = record().to_json().unwrap();
+        let _ = SessionFile::from_json(&whole[..cut.min(whole.len())]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Bars of a comparison: a figure of each card, every run of one card (as seed 000 draws them), places of an order.
+
+use super::{Bar, Bars, Caption, Chart, Group, Kind, POINTS};
+use crate::comparison::words::{self, Measure};
+use crate::ranking::tables as ranking_tables;
+use cardscope_model::comparison::{Comparison, Spread};
+use cardscope_model::ranking::{RankedBy, Ranking};
+
+/// What a MB is, at every chart.
+pub(crate) const MB_S: &str = "MB/s (10^6 bytes a second)";
+
+/// What the whiskers are.
+const CI95: &str = "whiskers: 95 % interval of the mean";
+
+/// One figure of each card, test by test; `None` where nothing was measured.
+#[must_use]
+pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
+    let bar = |(of, spread): (usize, &Option<Spread>)| {
+        let spread = spread.as_ref()?;
+        let interval = spread.ci95.filter(|_| measure == Measure::Average);
+        Some(Bar { of, value: measure.of(spread), interval, runs: spread.runs.clone() })
+    };
+    let groups = comparison.tests.iter().map(|test| Group {
+        name: words::test(test),
+        bars: test.spreads.iter().enumerate().filter_map(bar).collect(),
+    });
+    let interval = if measure == Measure::Average { CI95 } else { "" };
+    let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
+    chart(
+        &format!("{} of the runs", measure.word()),
+        Caption {
+            unit: MB_S.into(),
+            runs: words::runs(comparison),
+            interval: join(interval, "ticks: single runs"),
+            condition: words::common_setting(comparison),
+        },
+        Bars { unit: "MB/s".into(), names, groups: groups.collect() },
+    )
+}
+
+fn join(first: &str, second: &str) -> String {
+    if first.is_empty() { second.to_owned() } else { format!("{first}, {second}") }
+}
+
+/// Every run of one card, test by test; `None` where it was not measured.
+#[must_use]
+pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
+    let card = comparison.entries.get(entry)?;
+    let spread =
+        |test: &cardscope_model::comparison::ComparedTest| test.spreads.get(entry).cloned().flatten();
+    let groups: Vec<Group> = comparison
+        .tests
+        .iter()
+        .filter_map(|test| {
+            let runs = spread(test)?.runs;
+            let bars = runs.iter().enumerate().map(|(of, value)| Bar { of, value: *value, ..Bar::default() });
+            Some(Group { name: words::test(test), bars: bars.collect() })
+        })
+        .collect();
+    let runs = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
+    let settings: Vec<String> = card.settings.iter().map(words::setting).collect();
+    chart(
+        &format!("Every run of {}", card.name),
+        Caption {
+            unit: MB_S.into(),
+            runs: words::amount(card),
+            interval: "no interval: single runs".into(),
+            condition: settings.join(" | "),
+        },
+        Bars { unit: "MB/s".into(), names: (1..=runs).map(|run| format!("Run {run}")).collect(), groups },
+    )
+}
+
+/// The places of an order.
+#[must_use]
+pub fn by_place(ranking: &Ranking) -> Option<Chart> {
+    let bars = ranking.places.iter().enumerate().map(|(of, place)| Bar {
+        of,
+        value: place.value,
+        interval: place.ci95,
+        runs: Vec::new(),
+    });
+    let names = ranking.places.iter().map(|p| format!("{}  {}", ranking_tables::place(p), p.entry.name));
+    let (unit, name) = match &ranking.by {
+        RankedBy::Job(job) => (POINTS, job.clone()),
+        RankedBy::Test(test) => ("MB/s", test.to_string()),
+    };
+    chart(
+        &ranking_tables::title(ranking),
+        Caption {
+            unit: if unit == POINTS { "points of 100".into() } else { MB_S.into() },
+            runs: words::runs_each(ranking.places.iter().map(|p| p.entry.runs)),
+            interval: "whiskers: 95 % interval; = shares its place".into(),
+            condition: ranking.on.as_ref().map(|host| format!("on {host}")).unwrap_or_default(),
+        },
+        Bars {
+            unit: unit.into(),
+            names: names.collect(),
+            groups: vec![Group { name, bars: bars.collect() }],
+        },
+    )
+}
+
+/// A chart of what can be drawn of the bars: what is no number, or below nothing, has no length.
+fn chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Chart> {
+    for group in &mut bars.groups {
+        group.bars.retain(|bar| bar.value.is_finite() && bar.value >= 0.0);
+        for bar in &mut group.bars {
+            bar.runs.retain(|run| run.is_finite() && *run >= 0.0);
+            bar.interval = bar.interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
+        }
+    }
+    bars.groups.retain(|group| !group.bars.is_empty());
+    let drawn = !bars.groups.is_empty();
+    drawn.then(|| Chart { title: title.to_owned(), caption, kind: Kind::Bars(bars) })
+}

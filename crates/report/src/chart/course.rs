@@ -1,0 +1,154 @@
+//! Speed and temperature over time: of a test over its runs, and of a long run.
+
+use super::{Caption, Chart, Kind, Lines, bars::MB_S};
+use crate::comparison::words::condition;
+use crate::figure::count;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::publication::Course;
+use cardscope_model::result::Second;
+use cardscope_model::sustain::{EventKind, SustainReport};
+use std::collections::BTreeMap;
+
+/// Points of a curve: more than a chart on a page has room for are its neighbours' mean.
+const POINTS: usize = 80;
+
+/// What several runs of one test were at in each second: the median run, the slowest and the fastest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Together {
+    /// Median speed by second, in MB/s.
+    pub median: Vec<(f64, f64)>,
+    /// Slowest and fastest run by second, in MB/s.
+    pub band: Vec<(f64, [f64; 2])>,
+    /// Median temperature by second, in °C.
+    pub celsius: Vec<(f64, f64)>,
+    /// Runs.
+    pub runs: u32,
+}
+
+impl Together {
+    /// The slowest second of all runs in MB/s.
+    #[must_use]
+    pub fn slowest(&self) -> Option<f64> {
+        self.band.iter().map(|(_, [low, _])| *low).reduce(f64::min)
+    }
+
+    /// The fastest one.
+    #[must_use]
+    pub fn fastest(&self) -> Option<f64> {
+        self.band.iter().map(|(_, [_, high])| *high).reduce(f64::max)
+    }
+
+    /// How far the speed falls: fastest second over slowest, at least 1.
+    #[must_use]
+    pub fn fall(&self) -> f64 {
+        match (self.fastest(), self.slowest()) {
+            (Some(fast), Some(slow)) if fast > 0.0 => (fast / slow.max(fast / 1e3)).max(1.0),
+            _ => 1.0,
+        }
+    }
+}
+
+/// Runs of one test laid over each other, with at most so many points.
+#[must_use]
+pub fn together(courses: &[&Course], points: usize) -> Together {
+    let mut seconds: BTreeMap<u32, Vec<&Second>> = BTreeMap::new();
+    for second in courses.iter().flat_map(|course| &course.seconds) {
+        seconds.entry(second.at_s).or_default().push(second);
+    }
+    let all: Vec<(&u32, &Vec<&Second>)> = seconds.iter().collect();
+    let mut out = Together { runs: courses.len() as u32, ..Together::default() };
+    for part in all.chunks(all.len().div_ceil(points.max(1)).max(1)) {
+        let Some((at, _)) = part.last() else { continue };
+        let at = f64::from(**at);
+        let mut speeds: Vec<f64> =
+            part.iter().flat_map(|(_, all)| all.iter().map(|s| s.bytes as f64 / 1e6)).collect();
+        let mut celsius: Vec<f64> =
+            part.iter().flat_map(|(_, all)| all.iter().filter_map(|s| s.temperature_c)).collect();
+        celsius.retain(|c| c.is_finite());
+        if let Some(median) = median(&mut speeds) {
+            out.median.push((at, median));
+            out.band.push((at, [speeds[0], speeds[speeds.len() - 1]]));
+        }
+        out.celsius.extend(median_at(at, &mut celsius));
+    }
+    out
+}
+
+fn median_at(at: f64, values: &mut [f64]) -> Option<(f64, f64)> {
+    Some((at, median(values)?))
+}
+
+/// The value in the middle; leaves the values sorted.
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// Speed and temperature of one test over its runs; `None` where it took too short to draw.
+#[must_use]
+pub fn of_test(courses: &[&Course]) -> Option<Chart> {
+    let first = courses.first()?;
+    let together = together(courses, POINTS);
+    if together.median.len() < 3 {
+        return None;
+    }
+    let several = together.runs > 1;
+    let name = if several { "median of the runs" } else { "speed" };
+    let plot = Plot {
+        title: first.test.to_string(),
+        x: Axis::new("time", "s", Scale::Linear),
+        y: Axis::new("speed", "MB/s", Scale::Linear),
+        series: vec![Series { name: name.into(), points: together.median }],
+        marks: Vec::new(),
+    };
+    let celsius = Series { name: "temperature".into(), points: together.celsius };
+    Some(Chart {
+        title: format!("Speed over time, {}", first.test),
+        caption: Caption {
+            unit: MB_S.into(),
+            runs: count(together.runs, "run"),
+            interval: if several { "shaded: slowest to fastest run".into() } else { String::new() },
+            condition: first.condition.clone(),
+        },
+        kind: Kind::Lines(Box::new(Lines {
+            plot,
+            band: if several { together.band } else { Vec::new() },
+            second: second_axis(vec![celsius]),
+        })),
+    })
+}
+
+fn second_axis(series: Vec<Series>) -> Option<(Axis, Vec<Series>)> {
+    let drawn: Vec<Series> = series.into_iter().filter(|s| !s.points.is_empty()).collect();
+    (!drawn.is_empty()).then(|| (Axis::new("temperature", "°C", Scale::Linear), drawn))
+}
+
+/// Events that get a line across the picture of a long run.
+const MARKED: [EventKind; 5] =
+    [EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause, EventKind::TooHot];
+
+/// Lines across at most; more would hide the curve.
+const MOST_MARKS: usize = 4;
+
+/// A long run: speed and temperatures over one axis of time; `None` where too little was measured to draw.
+#[must_use]
+pub fn of_long_run(report: &SustainReport) -> Option<Chart> {
+    let mut plots = crate::sustain::plots(&report.measured).into_iter();
+    let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
+    let marks = report.measured.events.iter().filter(|e| MARKED.contains(&e.kind)).take(MOST_MARKS);
+    plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
+    Some(Chart {
+        title: "A long run: speed and temperature".into(),
+        caption: Caption {
+            unit: MB_S.into(),
+            runs: "1 run".into(),
+            interval: String::new(),
+            condition: condition(&report.condition),
+        },
+        kind: Kind::Lines(Box::new(Lines {
+            plot,
+            band: Vec::new(),
+            second: plots.next().and_then(|warm| second_axis(warm.series)),
+        })),
+    })
+}

@@ -1,0 +1,121 @@
+//! What is inside a card: speed by size of an I/O, pages and blocks, speed over the addresses.
+
+use super::{Addresses, Caption, Chart, Flash, Kind, Lines, bars::MB_S};
+use crate::comparison::words::condition;
+use crate::figure::speed;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::property::Property;
+use cardscope_model::card_map::{MapReport, SizePoint};
+use cardscope_model::condition::Condition;
+use cardscope_model::verify::{MapCell, SpeedMap};
+
+/// Columns of the strip over the addresses.
+const COLUMNS: usize = 100;
+
+/// Speed by size of an I/O; `None` where no sizes were tried.
+#[must_use]
+pub fn by_size(map: &MapReport) -> Option<Chart> {
+    let curves = &map.measured.curves;
+    let series = |name: &str, points: &[SizePoint]| Series {
+        name: name.to_owned(),
+        points: points.iter().map(|p| (p.bytes as f64, p.mb_s)).collect(),
+    };
+    let all = [
+        series("read in order", &curves.sequential_read),
+        series("read at random", &curves.random_read),
+        series("write in order", &curves.sequential_write),
+        series("write at random", &curves.random_write),
+    ];
+    let series: Vec<Series> = all.into_iter().filter(|s| s.points.len() > 1).collect();
+    let marks = map.measured.page_bytes.value.map(|bytes| (bytes as f64, "page".to_owned()));
+    (!series.is_empty()).then(|| Chart {
+        title: "Speed by size of an I/O".into(),
+        caption: Caption {
+            unit: MB_S.into(),
+            runs: "1 map".into(),
+            interval: "no interval: each size once".into(),
+            condition: condition(&map.condition),
+        },
+        kind: Kind::Lines(Box::new(Lines {
+            plot: Plot {
+                title: "Speed by size of an I/O".into(),
+                x: Axis::new("size of an I/O", "bytes", Scale::Log2),
+                y: Axis::new("speed", "MB/s", Scale::Log10),
+                series,
+                marks: marks.into_iter().collect(),
+            },
+            ..Lines::default()
+        })),
+    })
+}
+
+/// Pages, erase blocks and open blocks; `None` where none of them shows.
+#[must_use]
+pub fn flash(map: &MapReport) -> Option<Chart> {
+    let measured = &map.measured;
+    let open = |blocks: &Property<u32>| match (blocks.value, blocks.bound) {
+        (Some(n), _) => Some((n, false)),
+        (None, Some(n)) => Some((n, true)),
+        _ => None,
+    };
+    let flash = Flash {
+        page_bytes: measured.page_bytes.value,
+        erase_block_bytes: measured.erase_block_bytes.value,
+        open_in_order: open(&measured.open_blocks.linear),
+        open_at_random: open(&measured.open_blocks.random),
+        special_bytes: measured.fat_region_bytes.value,
+    };
+    let sure = [measured.page_bytes.confidence, measured.erase_block_bytes.confidence];
+    let sure = sure.into_iter().fold(1.0, f64::min).clamp(0.0, 1.0) * 100.0;
+    (flash != Flash::default()).then(|| Chart {
+        title: "What timing shows of the flash".into(),
+        caption: Caption {
+            unit: "sizes in powers of 1024".into(),
+            runs: "1 map".into(),
+            interval: format!("page and block at least {sure:.0} % sure"),
+            condition: condition(&map.condition),
+        },
+        kind: Kind::Flash(flash),
+    })
+}
+
+/// Speed over the addresses; `None` where nothing was measured along them.
+#[must_use]
+pub fn addresses(map: &SpeedMap, of: &Condition) -> Option<Chart> {
+    let bytes: u64 = map.cells.iter().map(|c| c.bytes).fold(0, u64::saturating_add);
+    let parts: Vec<&[MapCell]> = map.cells.chunks(map.cells.len().div_ceil(COLUMNS).max(1)).collect();
+    // The slowest cell of a column: a mean would hide it.
+    let column = |of: fn(&MapCell) -> Option<f64>| -> Vec<Option<f64>> {
+        let known = |cell: &MapCell| of(cell).filter(|v| v.is_finite() && *v >= 0.0);
+        parts.iter().map(|part| part.iter().filter_map(known).reduce(f64::min)).collect()
+    };
+    let mut strips = Vec::new();
+    for (name, whole, columns) in
+        [("write", map.write, column(|c| c.write_mb_s)), ("read", map.read, column(|c| c.read_mb_s))]
+    {
+        let said = whole.map_or(String::new(), |w| {
+            format!(": {} … {}, mean {} MB/s", speed(w.min_mb_s), speed(w.max_mb_s), speed(w.mean_mb_s))
+        });
+        if columns.iter().any(Option::is_some) {
+            strips.push((format!("{name}{said}"), columns));
+        }
+    }
+    let share = |part: &&[MapCell]| {
+        let lost: u64 = part.iter().map(|c| c.bad_bytes).fold(0, u64::saturating_add);
+        let all: u64 = part.iter().map(|c| c.bytes).fold(0, u64::saturating_add);
+        let failed = part.iter().any(|c| c.errors > 0);
+        if failed { 1.0 } else { (lost as f64 / all.max(1) as f64).min(1.0) }
+    };
+    let lost: Vec<f64> = parts.iter().map(share).collect();
+    let lost = if lost.iter().any(|l| *l > 0.0) { lost } else { Vec::new() };
+    (!strips.is_empty() || !lost.is_empty()).then(|| Chart {
+        title: "Speed over the addresses".into(),
+        caption: Caption {
+            unit: "MB/s (10^6 bytes a second)".into(),
+            runs: "1 pass".into(),
+            interval: "each column shows its slowest part".into(),
+            condition: condition(of),
+        },
+        kind: Kind::Addresses(Addresses { bytes, strips, lost }),
+    })
+}

@@ -1,0 +1,179 @@
+//! One description of a chart: what is drawn, not how. SVG, PNG, the page and Plotly blocks each draw it in their own
+//! way.
+//!
+//! Every chart says what its unit is, over how many runs, what kind of interval is drawn and under what condition was
+//! measured: a picture travels without the text around it.
+
+pub mod bars;
+pub mod course;
+pub mod inside;
+pub mod latency;
+
+use crate::figure::{printed, speed};
+use cardscope_model::card_map::plot::{Axis, Plot, Series};
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// What a reader must know to read it.
+    pub caption: Caption,
+    /// What is drawn.
+    pub kind: Kind,
+}
+
+/// What a reader must know to read a chart. An empty part has nothing to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Caption {
+    /// Unit of its numbers: `MB/s (10^6 bytes a second)`.
+    pub unit: String,
+    /// Over how many runs.
+    pub runs: String,
+    /// What kind of interval is drawn.
+    pub interval: String,
+    /// Under what was measured.
+    pub condition: String,
+}
+
+impl Caption {
+    /// In one line.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let parts = [&self.unit, &self.runs, &self.interval, &self.condition];
+        parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · ")
+    }
+}
+
+/// The kinds of charts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Horizontal bars, test by test.
+    Bars(Bars),
+    /// Curves over an axis.
+    Lines(Box<Lines>),
+    /// Speed over the addresses of a card.
+    Addresses(Addresses),
+    /// Pages, erase blocks and open blocks.
+    Flash(Flash),
+}
+
+/// Bars in groups; each group has a scale of its own, from 0 on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bars {
+    /// Unit of the values.
+    pub unit: String,
+    /// Names of what has a bar in each group: cards, or runs.
+    pub names: Vec<String>,
+    /// The groups: tests.
+    pub groups: Vec<Group>,
+}
+
+/// The unit of a score.
+pub(crate) const POINTS: &str = "points";
+
+impl Bars {
+    /// A value as people write it in this unit.
+    #[must_use]
+    pub fn write(&self, value: f64) -> String {
+        match self.unit == POINTS && value.is_finite() && value.abs() < 1e6 {
+            true => format!("{value:.1}"),
+            false => speed(value),
+        }
+    }
+
+    /// The end of a group's scale: 1, 2 or 5 times a power of ten, or steps between, beyond all that is drawn; all
+    /// points of a score.
+    #[must_use]
+    pub fn scale_end(&self, group: &Group) -> f64 {
+        let ends = group.bars.iter().map(|b| b.interval.map_or(b.value, |[_, high]| high.max(b.value)));
+        let runs = group.bars.iter().flat_map(|b| b.runs.iter().copied());
+        let most = ends.chain(runs).filter(|v| v.is_finite()).fold(0.0, f64::max);
+        match most {
+            most if self.unit == POINTS => most.max(100.0),
+            most if most <= 0.0 => 1.0,
+            most => {
+                let decade = 10f64.powf(most.log10().floor());
+                let steps = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+                steps.map(|n| n * decade).into_iter().find(|end| *end >= most).unwrap_or(most)
+            }
+        }
+    }
+
+    /// The scale of a group in words: `0 to 80 MB/s`.
+    #[must_use]
+    pub fn scale(&self, group: &Group) -> String {
+        format!("0 to {} {}", printed(self.scale_end(group)), self.unit)
+    }
+}
+
+/// The bars of one test.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Group {
+    /// The test.
+    pub name: String,
+    /// Its bars.
+    pub bars: Vec<Bar>,
+}
+
+/// One bar.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bar {
+    /// Number of its name.
+    pub of: usize,
+    /// Its length.
+    pub value: f64,
+    /// The interval around its end.
+    pub interval: Option<[f64; 2]>,
+    /// The runs behind it, in their order.
+    pub runs: Vec<f64>,
+}
+
+/// Curves.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lines {
+    /// Axes, curves, and places worth a line across.
+    pub plot: Plot,
+    /// Lowest and highest of several runs at an x, behind the first curve.
+    pub band: Vec<(f64, [f64; 2])>,
+    /// A second axis at the right, with its curves.
+    pub second: Option<(Axis, Vec<Series>)>,
+}
+
+/// Speed over the addresses of a card.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Addresses {
+    /// Bytes of the card.
+    pub bytes: u64,
+    /// One strip a direction: its name and its columns' speeds in MB/s, evenly over the card; `None` where nothing was
+    /// measured.
+    pub strips: Vec<(String, Vec<Option<f64>>)>,
+    /// Share of bytes that were lost by column, 0 to 1; empty where none were.
+    pub lost: Vec<f64>,
+}
+
+/// What a card is made of, as far as timing shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flash {
+    /// Bytes of a page.
+    pub page_bytes: Option<u64>,
+    /// Bytes of an erase block.
+    pub erase_block_bytes: Option<u64>,
+    /// Blocks that stay open when written in order, and whether there are at least so many.
+    pub open_in_order: Option<(u32, bool)>,
+    /// The same written at random.
+    pub open_at_random: Option<(u32, bool)>,
+    /// Bytes at the start that are treated specially.
+    pub special_bytes: Option<u64>,
+}
+
+/// A plot by itself is a chart of lines that says in its axes what its unit is.
+impl From<&Plot> for Chart {
+    fn from(plot: &Plot) -> Self {
+        Chart {
+            title: plot.title.clone(),
+            caption: Caption::default(),
+            kind: Kind::Lines(Box::new(Lines { plot: plot.clone(), ..Lines::default() })),
+        }
+    }
+}

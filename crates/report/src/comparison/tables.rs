@@ -1,0 +1,126 @@
+//! The tables of a comparison, laid out once for terminal, Markdown and page: figures by test and entry, pairs, what
+//! differs besides the card.
+
+use super::words::{self, Measure};
+use crate::figure::{NONE, interval, printed, speed};
+use crate::table::Table;
+use cardscope_model::comparison::{Comparison, Differs, Entry, Pair, PrintedSpread, Spread};
+use cardscope_model::result::ToolPrints;
+use std::ops::Range;
+
+/// Stands behind a true figure in MB/s where the tool's own was asked for and is not known.
+pub(crate) const NOT_PRINTED: &str = " ¹";
+
+/// Names of the entries as heads of columns: numbered, and cut where they are long.
+#[must_use]
+pub fn heads(entries: &[Entry], longest: usize) -> Vec<String> {
+    entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, cut(&entry.name, longest))).collect()
+}
+
+/// At most so many characters, the last of them a sign that some are missing.
+fn cut(name: &str, longest: usize) -> String {
+    if name.chars().count() <= longest {
+        return name.to_owned();
+    }
+    let kept: String = name.chars().take(longest.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// One figure of each test for the entries of a range, in MB/s with the interval of the average, or as the tools
+/// printed it.
+#[must_use]
+pub fn figures(
+    comparison: &Comparison,
+    measure: Measure,
+    entries: Range<usize>,
+    as_printed: bool,
+    longest: usize,
+) -> Table {
+    let heads = heads(&comparison.entries, longest);
+    let head = heads.get(entries.clone()).unwrap_or_default().iter().cloned();
+    let mut table = Table::new(["test".to_owned()].into_iter().chain(head));
+    for test in &comparison.tests {
+        let spreads = test.spreads.get(entries.clone()).unwrap_or_default();
+        if spreads.iter().all(Option::is_none) {
+            continue;
+        }
+        let cells = spreads.iter().map(|spread| cell(spread.as_ref(), measure, as_printed));
+        table.row([words::test(test)].into_iter().chain(cells));
+    }
+    table
+}
+
+fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
+    let Some(spread) = spread else { return NONE.to_owned() };
+    if as_printed {
+        return match &spread.as_printed {
+            Some(own) => tool(as_the_tool_prints(own, measure)),
+            None => format!("{} MB/s{NOT_PRINTED}", speed(measure.of(spread))),
+        };
+    }
+    let figure = speed(measure.of(spread));
+    match (measure, spread.ci95) {
+        (Measure::Average, Some(ends)) => format!("{figure} ({})", interval(ends, speed)),
+        _ => figure,
+    }
+}
+
+/// The same figure as the tool printed it.
+#[must_use]
+pub fn as_the_tool_prints(own: &PrintedSpread, measure: Measure) -> &ToolPrints {
+    match measure {
+        Measure::Average => &own.mean,
+        Measure::Worst => &own.worst,
+        Measure::Best => &own.best,
+        Measure::Median => &own.median,
+    }
+}
+
+fn tool(prints: &ToolPrints) -> String {
+    format!("{} {}", printed(prints.value), prints.unit).trim_end().to_owned()
+}
+
+/// Pairs of entries test by test: how much the second is faster, how sure that is, and what can be said.
+#[must_use]
+pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
+    let head = ["test", "pair", "second against first", "95 % interval", "chance alone", "what can be said"];
+    let mut table = Table::new(head).to_the_left([1, 5]);
+    for test in &comparison.tests {
+        for pair in test.pairs.iter().filter(|pair| wanted(pair)) {
+            table.row([
+                words::test(test),
+                format!("{} and {}", pair.first + 1, pair.second + 1),
+                words::percent(pair.percent),
+                words::percent_interval(pair),
+                pair.p.map(words::chance).unwrap_or_default(),
+                words::verdict(pair, |entry| (entry + 1).to_string()),
+            ]);
+        }
+    }
+    table.drop_blank_columns();
+    table
+}
+
+/// What is not the same for all entries besides the card, for the entries of a range.
+#[must_use]
+pub fn differs(comparison: &Comparison, entries: Range<usize>, longest: usize) -> Table {
+    let heads = heads(&comparison.entries, longest);
+    let head = heads.get(entries.clone()).unwrap_or_default().iter().cloned();
+    let mut table = Table::new(["".to_owned()].into_iter().chain(head));
+    for Differs { what, values } in &comparison.differs {
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+        let values = values.get(entries.clone()).unwrap_or_default().iter().map(value);
+        table.row([what.replace('_', " ")].into_iter().chain(values));
+    }
+    table
+}
+
+/// The entries: what they are and how much was measured of each.
+#[must_use]
+pub fn entries(comparison: &Comparison) -> Table {
+    let mut table = Table::new(["", "card", "measured"]).to_the_left([1, 2]);
+    for (number, entry) in comparison.entries.iter().enumerate() {
+        table.row([(number + 1).to_string(), entry.name.clone(), words::amount(entry)]);
+    }
+    table
+}

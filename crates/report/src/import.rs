@@ -1,0 +1,159 @@
+//! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
+
+use crate::figure::speed;
+use crate::table::Table;
+use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
+use cardscope_model::log::{Log, LogRun};
+
+/// The document as text. `detailed` shows the figures of what was understood.
+#[must_use]
+pub fn text(report: &ImportReport, detailed: bool) -> String {
+    let mut out = String::new();
+    for line in &report.files {
+        out += &file(line, detailed);
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out += &sums(&report.totals, report.archive.as_deref());
+    out
+}
+
+fn file(line: &FileLine, detailed: bool) -> String {
+    let name = plain(&line.file);
+    let mut out = match (&line.log, &line.error) {
+        (Some(log), _) => format!("{name}: {}, {}\n", log.format, what(log)),
+        (None, Some(error)) => format!("{name}: {} ({})\n", word(line.kept), plain(error)),
+        (None, None) => format!("{name}: {}\n", word(line.kept)),
+    };
+    let Some(log) = &line.log else { return out };
+    for doubt in &log.doubts {
+        out += &format!("  note: {doubt}\n");
+    }
+    if detailed {
+        for run in &log.runs {
+            out += &figures(run, log.runs.len());
+        }
+    }
+    out
+}
+
+/// The card and what was found of it, in a line.
+fn what(log: &Log) -> String {
+    let card = if log.card.is_empty() { "card unknown".to_owned() } else { log.card.title() };
+    let figures: usize = log.runs.iter().map(|run| run.results.len()).sum();
+    let conditions: Vec<String> =
+        log.condition.iter().filter(|(word, _)| *word != "note").map(|(w, v)| format!("{w} {v}")).collect();
+    let mut parts = vec![card];
+    parts.extend(log.part.clone());
+    parts.extend(conditions);
+    if figures > 0 {
+        parts.push(format!(
+            "{} with {}",
+            counted(log.runs.len() as u64, "run"),
+            counted(figures as u64, "figure")
+        ));
+    }
+    if !log.other.is_empty() {
+        parts.push(log.other.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
+    }
+    plain(&parts.join(" · "))
+}
+
+fn figures(run: &LogRun, of: usize) -> String {
+    let mut table = Table::new(["test", "MB/s", "IOPS", "as printed"]);
+    for figure in &run.results {
+        let name = [Some(figure.name().to_string()), figure.step.clone()].into_iter().flatten();
+        table.row([
+            name.collect::<Vec<_>>().join(" "),
+            speed(figure.mb_s),
+            figure.iops.map_or(String::new(), |iops| format!("{iops}")),
+            format!("{} {}", figure.as_printed.value, figure.as_printed.unit),
+        ]);
+    }
+    let head = if of > 1 { format!("  run {}\n", run.run) } else { String::new() };
+    head + &table.to_string().lines().map(|line| format!("    {line}\n")).collect::<String>()
+}
+
+fn sums(totals: &Totals, archive: Option<&str>) -> String {
+    let mut parts = vec![format!(
+        "{}: {} and {} understood",
+        counted(totals.files, "file"),
+        counted(totals.runs, "run"),
+        counted(totals.figures, "figure")
+    )];
+    let said = [
+        (totals.new, "kept"),
+        (totals.known, "known already"),
+        (totals.not_understood, "no log of a known tool"),
+        (totals.failed, "failed"),
+    ];
+    parts.extend(said.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+    let place = archive.map_or_else(|| "nothing was kept: a dry run".to_owned(), |a| format!("archive {a}"));
+    format!("{}; {place}\n", parts.join(", "))
+}
+
+fn counted(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn word(kept: Kept) -> &'static str {
+    match kept {
+        Kept::New => "kept",
+        Kept::Known => "known already",
+        Kept::DryRun => "understood",
+        Kept::NotUnderstood => "left alone",
+        Kept::Failed => "failed",
+    }
+}
+
+/// Names come from anywhere: what would move a terminal's cursor is not printed.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::log::LogFigure;
+    use cardscope_model::result::ToolPrints;
+
+    fn line() -> FileLine {
+        let mut log = Log::new("cdm_fio");
+        log.card.name = Some("SD71".into());
+        log.doubts.push("its end is missing".into());
+        let test: cardscope_model::test_name::TestName = "SEQ1G Q1T1 read".parse().unwrap();
+        log.runs.push(LogRun {
+            run: 1,
+            results: vec![LogFigure {
+                test: test.pattern,
+                op: test.op,
+                step: None,
+                mb_s: 786.432,
+                iops: None,
+                latency_us: None,
+                max_latency_us: None,
+                as_printed: ToolPrints { value: 750.0, unit: "MB/s".into() },
+            }],
+            ..LogRun::default()
+        });
+        FileLine { file: "a\n.log".into(), log: Some(log), kept: Kept::DryRun, sessions: vec![], error: None }
+    }
+
+    #[test]
+    fn a_dry_run_shows_what_each_figure_is_and_what_was_printed() {
+        let report = ImportReport {
+            files: vec![line()],
+            totals: Totals { files: 1, runs: 1, figures: 1, ..Totals::default() },
+            ..ImportReport::default()
+        };
+        insta::assert_snapshot!(text(&report, true), @r"
+        a�.log: cdm_fio, SD71 · 1 run with 1 figure
+          note: its end is missing
+            test              MB/s  IOPS  as printed
+            SEQ1G Q1T1 read  786.4          750 MB/s
+
+        1 file: 1 run and 1 figure understood; nothing was kept: a dry run
+        ");
+    }
+}

@@ -1,0 +1,110 @@
+//! Pieces of HTML: text that may stand anywhere, tables, findings. What a card or its owner says is a stranger's text.
+
+use crate::table::Table;
+use cardscope_model::finding::{Finding, Weight};
+use std::fmt::Write;
+
+/// A table in a box that scrolls by itself where it is too wide.
+pub(crate) fn grid(table: &Table) -> String {
+    let cell = |(column, text): (usize, &String), tag: &str| {
+        let class = if column > 0 && table.is_to_the_left(column) { " class=\"words\"" } else { "" };
+        format!("<{tag}{class}>{}</{tag}>", escaped(text))
+    };
+    let head: String = table.head().iter().enumerate().map(|c| cell(c, "th")).collect();
+    let mut out =
+        format!("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n");
+    for row in table.rows() {
+        let cells = row.iter().enumerate();
+        let line: String = cells.map(|c| cell(c, if c.0 == 0 { "th" } else { "td" })).collect();
+        let _ = writeln!(out, "<tr>{line}</tr>");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+    out
+}
+
+/// Findings as a list, each with what it rests on.
+pub(crate) fn findings(findings: &[Finding]) -> String {
+    format!("<ul class=\"findings\">\n{}</ul>\n", findings.iter().map(finding).collect::<String>())
+}
+
+fn finding(finding: &Finding) -> String {
+    let class = match finding.weight {
+        Weight::Note => "note",
+        Weight::Hint => "hint",
+        Weight::Bad => "bad",
+    };
+    let evidence: Vec<String> = finding
+        .evidence
+        .iter()
+        .map(|(what, value)| format!("{}: {}", escaped(what), escaped(value)))
+        .collect();
+    let mut out = format!("<li class=\"{class}\"><b>{}</b>", prose(&finding.verdict));
+    if !evidence.is_empty() {
+        let _ = write!(out, "<br><small>{}</small>", evidence.join(" · "));
+    }
+    if let Some(advice) = &finding.advice {
+        let _ = write!(out, "<br>{}", prose(advice));
+    }
+    out.push_str("</li>\n");
+    out
+}
+
+/// Running text: what stands between backticks is typed as it is, and elsewhere a number stays with what follows it.
+pub(crate) fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        // One backtick has no other one.
+        return glued(&escaped(text));
+    }
+    let part = |(number, part): (usize, &&str)| match number.is_multiple_of(2) {
+        true => glued(&escaped(part)),
+        false => format!("<code>{}</code>", escaped(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// No line ends between a number and its unit, or within a grouped number.
+fn glued(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        out.push(if c == ' ' && before.is_ascii_digit() { '\u{a0}' } else { c });
+        before = c;
+    }
+    out
+}
+
+/// Text that may stand anywhere in HTML; what a card says of itself is a stranger's text.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if unfit(c) => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// What no XML document may hold, and what would turn the text around it from right to left.
+fn unfit(c: char) -> bool {
+    (c.is_control() && c != '\n')
+        || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_keeps_its_unit_and_what_is_to_be_typed_stays_as_it_is() {
+        assert_eq!(prose("load 10 GB: 13.3 s <b>"), "load 10\u{a0}GB: 13.3\u{a0}s &lt;b&gt;");
+        assert_eq!(prose("give `check --runs 3 X`, twice"), "give <code>check --runs 3 X</code>, twice");
+        assert_eq!(prose("a card named ` 1 x"), "a card named ` 1\u{a0}x");
+    }
+}

@@ -1,0 +1,139 @@
+//! Charts as PNG, drawn from their SVG with a font of our own: the same picture on every machine, with or without fonts
+//! on it. Letters that the font does not have (Chinese, Arabic …) are taken from the system's fonts, where it has them.
+//!
+//! The font is DejaVu Sans, cut down to the letters that figures and names need; `fonts/LICENSE` is its licence.
+
+use crate::chart::Chart;
+use crate::svg::{self, Picture, Place};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb::Database};
+use std::sync::{Arc, LazyLock};
+
+const FONTS: [&[u8]; 2] =
+    [include_bytes!("../fonts/DejaVuSans.ttf"), include_bytes!("../fonts/DejaVuSans-Bold.ttf")];
+
+const FAMILY: &str = "DejaVu Sans";
+
+/// Pixels for each unit of the picture: sharp on screens of today, and in print.
+const SCALE: f64 = 2.0;
+
+/// More pixels than this take more memory (4 bytes each) than a picture is worth; larger ones are drawn coarser.
+const MOST_PIXELS: f64 = 30e6;
+
+/// Coarser than this nobody reads it.
+const LEAST_SCALE: f64 = 0.5;
+
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PngError {
+    /// No chart has anything in it.
+    #[error("there is nothing to draw")]
+    Nothing,
+    /// More is in it than fits a picture.
+    #[error(
+        "a picture of {width} by {height} could not be read by anybody; choose fewer cards or tests, or write .svg"
+    )]
+    TooLarge {
+        /// Units to the right.
+        width: u32,
+        /// Units down.
+        height: u32,
+    },
+    /// The drawer refused it.
+    #[error("the picture could not be drawn: {0}")]
+    Refused(String),
+}
+
+/// The charts below each other as one PNG.
+///
+/// # Errors
+/// Where there is nothing to draw, or far too much.
+pub fn png(charts: &[Chart]) -> Result<Vec<u8>, PngError> {
+    let Some(Picture { text, width, height }) = svg::picture(charts, Place::Fixed) else {
+        return Err(PngError::Nothing);
+    };
+    let scale = SCALE.min((MOST_PIXELS / (width * height)).sqrt());
+    let too_large = PngError::TooLarge { width: width as u32, height: height as u32 };
+    if scale < LEAST_SCALE {
+        return Err(too_large);
+    }
+    let options = Options { fontdb: fonts(&text), font_family: FAMILY.into(), ..Options::default() };
+    let tree = Tree::from_str(&text, &options).map_err(|error| PngError::Refused(error.to_string()))?;
+    let pixels = |units: f64| (units * scale).ceil() as u32;
+    let mut picture = Pixmap::new(pixels(width), pixels(height)).ok_or(too_large)?;
+    resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut picture.as_mut());
+    picture.encode_png().map_err(|error| PngError::Refused(error.to_string()))
+}
+
+/// Our font alone.
+static OURS: LazyLock<Arc<Database>> = LazyLock::new(|| Arc::new(with_ours(Database::new())));
+
+fn with_ours(mut fonts: Database) -> Database {
+    FONTS.iter().for_each(|font| fonts.load_font_data(font.to_vec()));
+    fonts.set_sans_serif_family(FAMILY);
+    fonts
+}
+
+/// Our font, and those of the system only where a letter needs them: loading them takes time.
+fn fonts(text: &str) -> Arc<Database> {
+    // As `fonts/README.md` names them, and the ends of lines.
+    let ours = |c: char| matches!(c, '\n' | ' '..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{45f}' | '\u{2000}'..='\u{205e}' | '\u{fffd}');
+    if text.chars().all(ours) {
+        return Arc::clone(&OURS);
+    }
+    let mut all = Database::new();
+    all.load_system_fonts();
+    Arc::new(with_ours(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::bars::by_card;
+    use crate::comparison::words::Measure;
+    use crate::sample;
+
+    #[test]
+    fn a_picture_of_three_cards_has_ink_on_white() {
+        let chart = by_card(&sample::comparison(3, 2, 2), Measure::Average).unwrap();
+        let picture = Pixmap::decode_png(&png(&[chart]).unwrap()).unwrap();
+        assert_eq!(picture.width(), 1520);
+        let dark =
+            picture.pixels().iter().filter(|p| p.red() < 60 && p.green() < 60 && p.blue() < 80).count();
+        assert!(dark > 2000, "letters are drawn without any font of the system: {dark} dark pixels");
+        assert_eq!(picture.pixel(0, 0).map(|p| (p.red(), p.alpha())), Some((255, 255)));
+    }
+
+    #[test]
+    fn nothing_to_draw_is_no_picture() {
+        assert_eq!(png(&[]), Err(PngError::Nothing));
+    }
+
+    #[test]
+    fn more_bars_than_anybody_reads_are_refused_before_they_take_memory() {
+        let mut chart = by_card(&sample::comparison(1, 1, 1), Measure::Best).unwrap();
+        let crate::chart::Kind::Bars(bars) = &mut chart.kind else { panic!("bars") };
+        bars.groups = vec![bars.groups[0].clone(); 4_000];
+        assert!(matches!(png(&[chart]), Err(PngError::TooLarge { .. })));
+    }
+
+    /// Writes pictures to look at where `CARDSCOPE_PAGES` names a directory.
+    #[test]
+    fn pictures_to_look_at_are_written_where_asked_for() {
+        let Ok(directory) = std::env::var("CARDSCOPE_PAGES") else {
+            println!("CARDSCOPE_PAGES is not set: no pictures written");
+            return;
+        };
+        for cards in [3, 12] {
+            let all = crate::publication::charts(&sample::publication(cards, 10, 6));
+            for (name, chart) in
+                all.into_iter().filter(|(name, _)| !name.contains("card") || name.contains("card-1-"))
+            {
+                let picture = png(std::slice::from_ref(&chart)).unwrap();
+                std::fs::write(format!("{directory}/{cards}-{name}.png"), picture).unwrap();
+                std::fs::write(format!("{directory}/{cards}-{name}.svg"), svg::of(&chart, Place::File))
+                    .unwrap();
+            }
+        }
+    }
+}

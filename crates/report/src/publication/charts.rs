@@ -1,0 +1,84 @@
+//! The charts of a publication: all that there are, each with a name that a file may have, and the one that stands for
+//! the whole.
+
+use super::PublishError;
+use crate::chart::{Chart, bars, course, inside, latency};
+use crate::comparison::words::Measure;
+use cardscope_model::publication::{CardPart, Course, Latencies, Publication};
+use cardscope_model::test_name::TestName;
+
+/// The averages of all cards, or where there are none the first order.
+pub(super) fn main(publication: &Publication) -> Result<Chart, PublishError> {
+    bars::by_card(&publication.comparison, Measure::Average)
+        .map(|chart| named(chart, &publication.title))
+        .or_else(|| publication.rankings.iter().find_map(bars::by_place))
+        .ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
+}
+
+/// Every chart of a publication with a name that a file may have.
+#[must_use]
+pub fn charts(publication: &Publication) -> Vec<(String, Chart)> {
+    let comparison = &publication.comparison;
+    let of_all =
+        |measure: &Measure| bars::by_card(comparison, *measure).map(|chart| named(chart, &publication.title));
+    let mut all: Vec<(String, Option<Chart>)> =
+        Measure::ALL.iter().map(|measure| (measure.word().to_lowercase(), of_all(measure))).collect();
+    all.extend(
+        (0..comparison.entries.len()).map(|n| (format!("card-{}-runs", n + 1), bars::by_run(comparison, n))),
+    );
+    let places = publication.rankings.iter().enumerate();
+    all.extend(places.map(|(n, ranking)| (format!("order-{}", n + 1), bars::by_place(ranking))));
+    for (number, part) in publication.cards.iter().enumerate() {
+        let named = |(name, chart): (String, Option<Chart>)| {
+            (format!("card-{}-{name}", number + 1), chart.map(|chart| named(chart, &part.title)))
+        };
+        all.extend(of_card(part).into_iter().map(named));
+    }
+    all.into_iter().filter_map(|(name, chart)| Some((name, chart?))).collect()
+}
+
+/// A picture that stands alone says whose it is.
+fn named(chart: Chart, whose: &str) -> Chart {
+    Chart { title: format!("{whose}: {}", lower_first(&chart.title)), ..chart }
+}
+
+/// A title in the middle of a line; words that are written large throughout stay so.
+fn lower_first(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// The charts of one card.
+fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
+    let mut tests: Vec<_> = part.courses.iter().map(|course| course.test).collect();
+    tests.dedup();
+    let course = |test: TestName| {
+        let of: Vec<&Course> = part.courses.iter().filter(|course| course.test == test).collect();
+        (format!("course-{}", test.to_string().to_lowercase().replace(' ', "-")), course::of_test(&of))
+    };
+    let mut all: Vec<(String, Option<Chart>)> = tests.into_iter().map(course).collect();
+    all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
+    all
+}
+
+/// The charts of one card that belong to no single test.
+pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
+    let latencies = |writes: bool| -> Vec<&Latencies> {
+        part.latencies.iter().filter(|l| l.test.op.writes() == writes).collect()
+    };
+    let axis = part.map.as_ref().and_then(|map| Some((map.measured.axis.as_ref()?, &map.condition)));
+    let proof = part.verify.as_ref().and_then(|verify| Some((verify.map.as_ref()?, &verify.condition)));
+    [
+        ("long-run", part.sustain.as_ref().and_then(course::of_long_run)),
+        ("latency-of-reads", latency::chart("How long reads took", &latencies(false))),
+        ("latency-of-writes", latency::chart("How long writes took", &latencies(true))),
+        ("size", part.map.as_ref().and_then(inside::by_size)),
+        ("flash", part.map.as_ref().and_then(inside::flash)),
+        ("addresses", proof.or(axis).and_then(|(map, of)| inside::addresses(map, of))),
+    ]
+}

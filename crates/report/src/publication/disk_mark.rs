@@ -1,0 +1,209 @@
+//! A publication in the text layouts of CrystalDiskMark 8 and KDiskMark 3, card by card, for who has a drawer full of
+//! such logs and tools that read them. Widths and words are those of the programs' own reports (reference page `peers`
+//! 2.2 and 2.3); the head says who made it.
+//!
+//! CrystalDiskMark shows the fastest run in MB of 10^6 bytes; KDiskMark shows the mean, in units of 1 024 000 bytes that
+//! it calls MB. Latencies stand where they were measured.
+
+use crate::comparison::words::Measure;
+use cardscope_model::comparison::{ComparedTest, Comparison, Entry};
+use cardscope_model::publication::{CardPart, Publication};
+use cardscope_model::test_name::{Op, Order};
+use cardscope_model::units::{BinarySize, KIB, MB, MIB};
+use std::fmt::Write;
+
+/// Bytes of what KDiskMark calls a MB: it divides KiB by 1000.
+const KDISKMARK_MB: f64 = 1_024_000.0;
+
+/// Columns of CrystalDiskMark's and of KDiskMark's rules.
+const CDM_WIDTH: usize = 78;
+const KDM_WIDTH: usize = 80;
+
+/// One measured line.
+struct Line<'a> {
+    test: &'a ComparedTest,
+    runs: u32,
+    mb_s: f64,
+    latency_us: Option<f64>,
+}
+
+impl Line<'_> {
+    /// I/Os a second of the same bytes and seconds.
+    fn iops(&self) -> f64 {
+        self.mb_s * MB / self.test.test.pattern.block.max(1) as f64
+    }
+}
+
+/// CrystalDiskMark's layout, a report a card.
+#[must_use]
+pub fn crystaldiskmark(publication: &Publication) -> String {
+    let rule = "-".repeat(CDM_WIDTH);
+    let head = format!(
+        "{rule}\nCardscope {}, in the layout of CrystalDiskMark 8\n{:>CDM_WIDTH$}\n{rule}\n\
+         * MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n* KB = 1000 bytes, KiB = 1024 bytes\n",
+        one_line(&publication.tool_version),
+        "MB/s are true: 10^6 bytes a second; the fastest run counts",
+    );
+    reports(publication, Measure::Best, |entry, lines| {
+        let foot = format!(
+            "Profile: {}\n   Test: {} (x{}) [{}]\n   Mode:\n   Date: {}\n     OS: {}\n",
+            recipe(entry),
+            size(entry),
+            runs(lines),
+            one_line(&entry.name),
+            date(publication, entry).replace('-', "/"),
+            kernel(entry),
+        );
+        format!("{head}{}\n{foot}", sections(lines, crystaldiskmark_line))
+    })
+}
+
+/// KDiskMark's layout and units, a report a card.
+#[must_use]
+pub fn kdiskmark(publication: &Publication) -> String {
+    let made = format!(
+        "Cardscope ({}), in the layout and units of KDiskMark 3",
+        one_line(&publication.tool_version)
+    );
+    let head = format!(
+        "{made:>KDM_WIDTH$}\n{:>KDM_WIDTH$}\n{}\n\
+         * MB/s = 1,024,000 bytes/s, as KDiskMark counts them\n* KB = 1000 bytes, KiB = 1024 bytes\n",
+        "The mean of all runs counts",
+        "-".repeat(KDM_WIDTH),
+    );
+    reports(publication, Measure::Average, |entry, lines| {
+        let foot = format!(
+            "Profile: {}\n   Test: {} (x{})\n   Date: {}\n     OS: {}\n Target: {}\n",
+            recipe(entry),
+            size(entry),
+            runs(lines),
+            date(publication, entry),
+            kernel(entry),
+            one_line(&entry.name),
+        );
+        format!("{head}{}\n{foot}", sections(lines, kdiskmark_line))
+    })
+}
+
+/// A report a card; cards of which nothing was measured have none.
+fn reports(
+    publication: &Publication,
+    measure: Measure,
+    report: impl Fn(&Entry, &[Line<'_>]) -> String,
+) -> String {
+    let all = &publication.comparison;
+    let each = all.entries.iter().enumerate().filter_map(|(number, entry)| {
+        let lines = lines(all, number, publication.cards.get(number), measure);
+        (!lines.is_empty()).then(|| report(entry, &lines))
+    });
+    each.collect::<Vec<_>>().join("\n")
+}
+
+/// The tests of one card that have a speed.
+fn lines<'a>(all: &'a Comparison, entry: usize, part: Option<&CardPart>, measure: Measure) -> Vec<Line<'a>> {
+    let line = |test: &'a ComparedTest| {
+        let spread = test.spreads.get(entry)?.as_ref()?;
+        let mb_s = measure.of(spread);
+        let timed = part.and_then(|part| part.latencies.iter().find(|l| l.test == test.test));
+        let latency_us = timed.map(|l| l.histogram.mean() / 1e3).filter(|us| *us > 0.0);
+        (mb_s.is_finite() && mb_s >= 0.0).then_some(Line { test, runs: spread.n, mb_s, latency_us })
+    };
+    all.tests.iter().filter_map(line).collect()
+}
+
+/// Reads, writes, and mixes by their share of reads.
+fn sections(lines: &[Line<'_>], write: impl Fn(&Line<'_>) -> String) -> String {
+    let mut ops: Vec<Op> = vec![Op::Read, Op::Write];
+    for line in lines {
+        if !ops.contains(&line.test.test.op) {
+            ops.push(line.test.test.op);
+        }
+    }
+    let mut out = String::new();
+    for op in ops {
+        let of: String = lines.iter().filter(|line| line.test.test.op == op).map(&write).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let head = match op {
+            Op::Read => "[Read]".to_owned(),
+            Op::Write => "[Write]".to_owned(),
+            Op::Mix(reads) => format!("[Mix] Read {reads}%/Write {}%", 100 - reads),
+        };
+        let _ = write!(out, "\n{head}\n{of}");
+    }
+    out
+}
+
+/// A block in the largest unit that these tools have for it.
+fn block(bytes: u64) -> (u64, &'static str) {
+    match bytes {
+        n if n >= MIB && n % MIB == 0 => (n / MIB, "MiB"),
+        n if n >= KIB && n % KIB == 0 => (n / KIB, "KiB"),
+        n => (n, "B"),
+    }
+}
+
+fn crystaldiskmark_line(line: &Line<'_>) -> String {
+    let pattern = line.test.test.pattern;
+    let order = if pattern.order == Order::Sequential { "SEQ" } else { "RND" };
+    let (size, unit) = block(pattern.block);
+    let latency = line.latency_us.map(|us| format!(" <{us:>9.2} us>")).unwrap_or_default();
+    format!(
+        "  {order} {size:>4}{unit} (Q={:>3}, T={:>2}): {:>9.3} MB/s [{:>9.1} IOPS]{latency}\n",
+        pattern.queue,
+        pattern.threads,
+        line.mb_s,
+        line.iops()
+    )
+}
+
+fn kdiskmark_line(line: &Line<'_>) -> String {
+    let pattern = line.test.test.pattern;
+    let order = if pattern.order == Order::Sequential { "Sequential" } else { "Random" };
+    let (size, unit) = block(pattern.block);
+    // Blank where it was not measured, so that the columns stay where they are.
+    let latency = line.latency_us.map_or(" ".repeat(15), |us| format!(" <{us:>9.2} us>"));
+    let text = format!(
+        "{order} {size:>3} {unit} (Q={:>3}, T={:>2}): {:>9.3} MB/s [{:>9.1} IOPS]{latency}",
+        pattern.queue,
+        pattern.threads,
+        line.mb_s * MB / KDISKMARK_MB,
+        line.iops()
+    );
+    format!("{:>KDM_WIDTH$}", text).trim_end().to_owned() + "\n"
+}
+
+fn recipe(entry: &Entry) -> String {
+    let mut recipes: Vec<&str> = entry.settings.iter().map(|setting| setting.recipe.as_str()).collect();
+    recipes.dedup();
+    one_line(&recipes.join(", "))
+}
+
+fn size(entry: &Entry) -> String {
+    let mut sizes: Vec<String> = entry
+        .settings
+        .iter()
+        .filter_map(|s| s.size_bytes)
+        .map(|bytes| BinarySize(bytes).to_string())
+        .collect();
+    sizes.dedup();
+    if sizes.is_empty() { "size unknown".to_owned() } else { sizes.join(", ") }
+}
+
+fn runs(lines: &[Line<'_>]) -> u32 {
+    lines.iter().map(|line| line.runs).max().unwrap_or(0)
+}
+
+fn date(publication: &Publication, entry: &Entry) -> String {
+    one_line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last))
+}
+
+fn kernel(entry: &Entry) -> String {
+    one_line(entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"))
+}
+
+/// What a stranger wrote, on one line and without what steers a terminal.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,100 @@
+//! Which differences are real: the order in each test with what stands between neighbours, all pairs where cards are
+//! few, and two cards of the reader's choice where they are many.
+
+use super::folded;
+use crate::comparison::{tables, words};
+use crate::markup::{escaped, grid};
+use crate::table::Table;
+use cardscope_model::comparison::{Comparison, Pair, Verdict};
+use std::fmt::Write;
+
+/// Entries up to which every pair is listed.
+const LISTED: usize = 4;
+
+/// Entries up to which the order is written with names; of more, with their numbers.
+const NAMED: usize = 6;
+
+/// Pairs up to which their table is open at first.
+const OPEN: usize = 24;
+
+pub(super) fn differences(comparison: &Comparison) -> String {
+    if comparison.tests.iter().all(|test| test.pairs.is_empty()) {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<p>From the fastest down by their means; numbers are those of the cards above. <b>&gt;</b> faster for sure, \
+         <b>=</b> alike, <b>?</b> cannot be told apart from what was measured.</p>\n",
+    );
+    out += &grid(&orders(comparison));
+    if comparison.entries.len() <= LISTED {
+        let table = tables::pairs(comparison, |_| true);
+        return out + &folded("Every pair", table.rows().len() <= OPEN, &grid(&table));
+    }
+    out + &two(comparison)
+}
+
+fn orders(comparison: &Comparison) -> Table {
+    let mut table = Table::new(["test", "fastest first"]).to_the_left([1]);
+    let name = |entry: usize| match comparison.entries.get(entry) {
+        Some(card) if comparison.entries.len() <= NAMED => card.name.clone(),
+        _ => (entry + 1).to_string(),
+    };
+    let orders = comparison.tests.iter().map(|test| [words::test(test), words::order(test, name)]);
+    orders.filter(|[_, order]| !order.is_empty()).for_each(|row| table.row(row));
+    table
+}
+
+/// Two cards beside each other, by the script alone, from the pairs as numbers.
+fn two(comparison: &Comparison) -> String {
+    let options: String = comparison
+        .entries
+        .iter()
+        .enumerate()
+        .map(|(number, entry)| {
+            format!("<option value=\"{number}\">{} {}</option>", number + 1, escaped(&entry.name))
+        })
+        .collect();
+    let mut data = String::from("[");
+    for (number, test) in comparison.tests.iter().enumerate() {
+        let comma = if number > 0 { "," } else { "" };
+        let pairs: String = test.pairs.iter().map(numbers).collect();
+        let _ =
+            write!(data, "{comma}{{\"t\":{},\"p\":{}}}", json_text(&words::test(test)), json_text(&pairs));
+    }
+    data += "]";
+    format!(
+        "<div id=\"two\" hidden>\n<h3>Two cards beside each other</h3>\n<form><label>First <select id=\"one\">{options}</select></label> \
+         <label>Second <select id=\"other\">{options}</select></label></form>\n\
+         <div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>test</th><th>second against first</th><th>95 % interval</th>\
+         <th>chance alone</th><th class=\"words\">what can be said</th></tr></thead><tbody></tbody></table></div>\n</div>\n\
+         <script type=\"application/json\" id=\"pairs\">{data}</script>\n"
+    )
+}
+
+/// A text as JSON that may stand inside a script element.
+fn json_text(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('<', "\\u003c")
+}
+
+/// A pair in few characters: entries, percent, its interval, chance, verdict, further runs, what else differs.
+fn numbers(pair: &Pair) -> String {
+    let verdict = match pair.verdict {
+        Verdict::FirstFaster => 1,
+        Verdict::SecondFaster => 2,
+        Verdict::Alike => 3,
+        Verdict::CannotTell => 4,
+    };
+    let tenth = |value: f64| if value.is_finite() { format!("{value:.1}") } else { String::new() };
+    let [low, high] =
+        pair.factor_ci95.map_or_else(Default::default, |ends| ends.map(|end| tenth((end - 1.0) * 100.0)));
+    let p = pair.p.filter(|p| p.is_finite()).map(|p| format!("{p:.3}")).unwrap_or_default();
+    let more = pair.more_runs.map(|n| n.to_string()).unwrap_or_default();
+    let besides = if verdict <= 2 { pair.not_the_card_alone.join(" and ") } else { String::new() };
+    let besides = besides.replace([',', ';'], " ");
+    format!(
+        "{},{},{},{low},{high},{p},{verdict},{more},{besides};",
+        pair.first,
+        pair.second,
+        tenth(pair.percent)
+    )
+}

@@ -1,0 +1,198 @@
+//! A publication as Markdown: tables that any forge, wiki or blog shows, and the same sentences as everywhere.
+
+use crate::comparison::words::Measure;
+use crate::comparison::{tables, words};
+use crate::ranking;
+use crate::table::Table;
+use cardscope_model::comparison::Comparison;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::publication::{CardPart, Publication};
+use cardscope_model::ranking::Ranking;
+use cardscope_model::units::Capacity;
+use std::fmt::Write;
+
+/// Characters of a name at the head of a column.
+const NAME: usize = 40;
+
+/// The page.
+#[must_use]
+pub fn markdown(publication: &Publication) -> String {
+    let mut out = format!("# {}\n", plain(&publication.title));
+    out += &compared(&publication.comparison);
+    out += &figures(&publication.comparison);
+    out += &differences(&publication.comparison);
+    publication.rankings.iter().for_each(|ranking| out += &ranked(ranking));
+    if !publication.cards.is_empty() {
+        out += "\n## Card by card\n";
+    }
+    publication.cards.iter().for_each(|part| out += &card(part));
+    out += &foot(publication);
+    out
+}
+
+/// Text that Markdown, the HTML in it and Hugo's shortcodes leave alone.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' | '{' | '}' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A table with its numbers to the right; nothing where it has no rows.
+pub(super) fn grid(table: &Table) -> String {
+    if table.rows().is_empty() {
+        return String::new();
+    }
+    let line = |cells: &[String]| {
+        let cells = cells.iter().map(|cell| plain(cell)).collect::<Vec<_>>().join(" | ");
+        format!("| {cells} |\n")
+    };
+    let rules = (0..table.head().len()).map(|c| if table.is_to_the_left(c) { "---" } else { "---:" });
+    let rule = format!("| {} |\n", rules.collect::<Vec<_>>().join(" | "));
+    let rows: String = table.rows().iter().map(|row| line(row)).collect();
+    format!("\n{}{rule}{rows}", line(table.head()))
+}
+
+pub(super) fn compared(comparison: &Comparison) -> String {
+    let n = comparison.entries.len();
+    let mut out = format!("\n## What was compared\n{}", grid(&tables::entries(comparison)));
+    let _ = writeln!(out, "\nMeasured by: {}.", plain(&words::common_setting(comparison)));
+    let differs = tables::differs(comparison, 0..n, NAME);
+    if !differs.rows().is_empty() {
+        let _ = write!(out, "\n### What differs besides the card\n{}", grid(&differs));
+    }
+    out + &findings(&comparison.findings)
+}
+
+fn figures(comparison: &Comparison) -> String {
+    Measure::ALL.iter().fold(String::new(), |mut out, measure| {
+        let table = grid(&tables::figures(comparison, *measure, 0..comparison.entries.len(), false, NAME));
+        if !table.is_empty() {
+            let _ = write!(
+                out,
+                "\n## {}, MB/s\n\nEach figure is {}.\n{table}",
+                measure.word(),
+                measure.meaning()
+            );
+        }
+        out
+    })
+}
+
+pub(super) fn differences(comparison: &Comparison) -> String {
+    let mut table = Table::new(["test", "fastest first"]).to_the_left([1]);
+    for test in &comparison.tests {
+        let order = words::order(test, |entry| (entry + 1).to_string());
+        if !order.is_empty() {
+            table.row([words::test(test), order]);
+        }
+    }
+    if table.rows().is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n## Which differences are real\n\nNumbers are those of the cards; `>` faster for sure, `=` alike, `?` cannot be told apart.\n{}{}",
+        grid(&table),
+        grid(&tables::pairs(comparison, |_| true))
+    )
+}
+
+pub(super) fn ranked(ranking: &Ranking) -> String {
+    let mut out = format!("\n## {}\n", plain(&ranking::tables::title(ranking)));
+    out += &grid(&ranking::tables::places(ranking));
+    if ranking.places.iter().any(|place| place.shared_by > 1) {
+        out += "\nCards with = share their place: they cannot be told apart.\n";
+    }
+    for place in &ranking.places {
+        let remarks = ranking::tables::remarks(place);
+        if !remarks.is_empty() {
+            let _ = write!(out, "\n- {}: {}", plain(&place.entry.name), plain(&remarks.join("; ")));
+        }
+    }
+    for (card, reason) in &ranking.not_placed {
+        let _ = write!(out, "\n- {}, not placed: {}", plain(card), plain(reason));
+    }
+    out.push('\n');
+    if let Some(groups) = &ranking.groups {
+        let table = grid(&ranking::tables::groups(groups, ranking));
+        let _ = write!(
+            out,
+            "\n### By {}\n{table}\n{}\n",
+            plain(&groups.by),
+            plain(&ranking::tables::groups_say(groups))
+        );
+    }
+    out + &findings(&ranking.findings)
+}
+
+/// What is known of a card as lines; shared with the page for Hugo.
+pub(super) fn known(part: &CardPart) -> String {
+    let card = &part.card;
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let facts = [
+        ("Names itself", text(&card.model)),
+        ("Maker", text(&card.maker)),
+        ("Firmware", text(&card.firmware)),
+        ("Made", text(&card.made)),
+        ("Form", text(&card.form)),
+        ("Marks", card.marks.join(" ")),
+        ("Capacity", card.capacity_bytes.map(|bytes| Capacity(bytes).to_string()).unwrap_or_default()),
+        ("Note", text(&card.note)),
+    ];
+    let inside =
+        part.map.as_ref().map(|map| crate::card_map::properties::known(&map.measured)).unwrap_or_default();
+    let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(inside);
+    facts.filter(|(_, value)| !value.is_empty()).fold(String::new(), |mut out, (name, value)| {
+        let _ = writeln!(out, "- **{}**: {}", plain(&name), plain(&value));
+        out
+    })
+}
+
+fn card(part: &CardPart) -> String {
+    let mut out = format!("\n### {}\n\n{}", plain(&part.title), known(part));
+    if let Some(verify) = &part.verify {
+        let sure = verify.confidence.clamp(0.0, 1.0) * 100.0;
+        let _ = writeln!(out, "- **Its capacity is {}**, {sure:.1} % sure", verify.verdict);
+    }
+    out + &findings(&part.findings)
+}
+
+fn findings(findings: &[Finding]) -> String {
+    let mut out = String::new();
+    for finding in findings {
+        let weight = match finding.weight {
+            Weight::Note => "",
+            Weight::Hint => "**Hint:** ",
+            Weight::Bad => "**Bad:** ",
+        };
+        let evidence: Vec<String> =
+            finding.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
+        let evidence =
+            if evidence.is_empty() { String::new() } else { format!(" ({})", evidence.join(", ")) };
+        let advice = finding.advice.as_ref().map(|advice| format!(" {advice}")).unwrap_or_default();
+        let _ = write!(out, "\n- {weight}{}", plain(&format!("{}{evidence}{advice}", finding.verdict)));
+    }
+    if out.is_empty() { out } else { out + "\n" }
+}
+
+pub(super) fn foot(publication: &Publication) -> String {
+    let mut out = String::from("\n## Where the figures are from\n");
+    for entry in publication.comparison.entries.iter().filter(|entry| !entry.sources.is_empty()) {
+        let _ = write!(out, "\n- {}: {}", plain(&entry.name), plain(&entry.sources.join(", ")));
+    }
+    let _ = writeln!(
+        out,
+        "\n\nMB/s are 10^6 bytes a second. Made on {} by Cardscope {}.",
+        plain(&publication.made_on),
+        plain(&publication.tool_version)
+    );
+    out
+}

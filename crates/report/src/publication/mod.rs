@@ -1,0 +1,130 @@
+//! Everything that a publication is written as. A format is one file here and its line in [`FORMATS`].
+
+mod charts;
+mod csv;
+mod disk_mark;
+mod html;
+mod markdown;
+mod plotly;
+
+pub use charts::charts;
+pub use csv::csv;
+pub use disk_mark::{crystaldiskmark, kdiskmark};
+pub use html::html;
+pub use markdown::markdown;
+pub use plotly::plotly;
+
+use crate::png::{PngError, png};
+use crate::svg::{self, Place};
+use cardscope_model::publication::Publication;
+
+/// Something that a publication can be written as.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// How files of it end, by which it is chosen; the first format with an ending has it.
+    pub extension: &'static str,
+    /// What it is, in a line.
+    pub what: &'static str,
+    /// Writes it.
+    pub write: fn(&Publication) -> Result<Vec<u8>, PublishError>,
+}
+
+/// Why a publication cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PublishError {
+    /// There is no picture without a figure.
+    #[error("a picture of {0:?} cannot be drawn: no card in it has a speed or a place; write .html or .json")]
+    NothingToDraw(String),
+    /// The picture cannot be drawn.
+    #[error("a picture of {title:?} cannot be drawn: {reason}")]
+    Picture {
+        /// The publication.
+        title: String,
+        /// Why.
+        reason: PngError,
+    },
+    /// What writes the format refused something in it.
+    #[error("the publication cannot be written as {format}: {reason}; another format may do")]
+    Unwritable {
+        /// The format.
+        format: &'static str,
+        /// What was said.
+        reason: String,
+    },
+}
+
+/// All formats.
+pub const FORMATS: &[Format] =
+    &[
+        format("html", "html", "one page that needs nothing else, with live charts", |p| {
+            Ok(html(p).into_bytes())
+        }),
+        format("markdown", "md", "tables for a forge, wiki or blog", |p| Ok(markdown(p).into_bytes())),
+        format("csv", "csv", "one row a figure, for spreadsheets and scripts", csv),
+        format("json", "json", "the document itself", json),
+        format("svg", "svg", "the averages as a picture", |p| Ok(svg(p)?.into_bytes())),
+        format("png", "png", "the same as pixels", picture),
+        format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
+        format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
+            Ok(crystaldiskmark(p).into_bytes())
+        }),
+        format("kdiskmark", "kdm.txt", "KDiskMark's text layout, in its units", |p| {
+            Ok(kdiskmark(p).into_bytes())
+        }),
+    ];
+
+const fn format(
+    name: &'static str,
+    extension: &'static str,
+    what: &'static str,
+    write: fn(&Publication) -> Result<Vec<u8>, PublishError>,
+) -> Format {
+    Format { name, extension, what, write }
+}
+
+/// The format of a name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// The format of a file by how its name ends; the longest ending counts.
+#[must_use]
+pub fn by_file(file: &str) -> Option<&'static Format> {
+    let file = file.to_lowercase();
+    let ends = |format: &&Format| file.ends_with(&format!(".{}", format.extension));
+    FORMATS.iter().filter(ends).max_by_key(|format| format.extension.len())
+}
+
+/// The document itself.
+///
+/// # Errors
+/// Where something in it cannot be JSON, which nothing in it is.
+pub fn json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
+    serde_json::to_vec_pretty(publication)
+        .map_err(|error| PublishError::Unwritable { format: "JSON", reason: error.to_string() })
+}
+
+/// The averages of all cards, or where there are none the first order, as a picture that stands alone.
+///
+/// # Errors
+/// Where no card has a speed or a place.
+pub fn svg(publication: &Publication) -> Result<String, PublishError> {
+    Ok(svg::of(&charts::main(publication)?, Place::File))
+}
+
+/// The same as PNG.
+///
+/// # Errors
+/// Where no card has a speed or a place, or there are too many for one picture.
+pub fn picture(publication: &Publication) -> Result<Vec<u8>, PublishError> {
+    png(&[charts::main(publication)?])
+        .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })
+}
+
+#[cfg(test)]
+mod strange_tests;
+#[cfg(test)]
+mod tests;

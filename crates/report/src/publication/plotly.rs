@@ -1,0 +1,111 @@
+//! A page for Hugo with Plotly blocks between shortcodes, in the form of seed 000: `common_data.y` names the tests,
+//! each of `data` is a run or a card, `layout` and `config` as there. Plotly draws upwards, so everything is written
+//! from the last to the first.
+
+use super::markdown::{compared, differences, foot, known, plain, ranked};
+use crate::chart::{Bars, Chart, Kind, bars};
+use crate::comparison::words::{self, Measure};
+use cardscope_model::publication::Publication;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Height of a picture for each bar and each test, so that bars keep the thickness that seed 000's have.
+const BAR: usize = 4;
+const TEST: usize = 12;
+
+/// Least height of a picture.
+const LEAST: usize = 300;
+
+/// The page.
+#[must_use]
+pub fn plotly(publication: &Publication) -> String {
+    let comparison = &publication.comparison;
+    let mut out = format!(
+        "+++\ndate = {}\ntitle = {}\nShowToc = true\n+++\n",
+        toml_text(&publication.made_on),
+        toml_text(&publication.title)
+    );
+    out += &compared(comparison);
+    out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
+    for (number, entry) in comparison.entries.iter().enumerate() {
+        let _ = writeln!(out, "\n### {}\n", plain(&entry.name));
+        publication.cards.get(number).into_iter().for_each(|part| out += &known(part));
+        let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
+        let _ = writeln!(
+            out,
+            "\n{}. Measured by: {}.",
+            plain(&words::amount(entry)),
+            plain(&settings.join(" | "))
+        );
+        bars::by_run(comparison, number).into_iter().for_each(|chart| out += &block(&chart, false));
+    }
+    for (measure, head) in
+        [(Measure::Average, "averages"), (Measure::Worst, "worsts"), (Measure::Best, "bests")]
+    {
+        if let Some(chart) = bars::by_card(comparison, measure) {
+            let _ =
+                writeln!(out, "\n## Comparison of {head}\n\nFor every card and test {}.", measure.meaning());
+            out += &block(&chart, true);
+        }
+    }
+    out += &differences(comparison);
+    publication.rankings.iter().for_each(|ranking| out += &ranked(ranking));
+    out + &foot(publication)
+}
+
+/// A text in TOML: as in JSON, but that has no letter for deleting.
+fn toml_text(text: &str) -> String {
+    harmless(&Value::from(text).to_string()).replace('\u{7f}', "\\u007f")
+}
+
+/// Written JSON in whose texts neither a shortcode nor a tag begins.
+fn harmless(json: &str) -> String {
+    json.replace('<', "\\u003c").replace("{{", "{\\u007b")
+}
+
+fn block(chart: &Chart, with_values: bool) -> String {
+    let Kind::Bars(bars) = &chart.kind else { return String::new() };
+    let figure = serde_json::to_string_pretty(&figure(bars, with_values)).unwrap_or_default();
+    let figure = harmless(&figure);
+    format!("\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{}\n", plain(&chart.caption.words()))
+}
+
+/// The figure, as seed 000 has it.
+fn figure(bars: &Bars, with_values: bool) -> Value {
+    let tests: Vec<&str> = bars.groups.iter().rev().map(|group| group.name.as_str()).collect();
+    let mut common = json!({ "y": tests });
+    if with_values {
+        common["textposition"] = json!("outside");
+        common["texttemplate"] = json!("%{x}");
+        common["outsidetextfont"] = json!({ "weight": 1000 });
+    }
+    let trace = |(of, name): (usize, &String)| {
+        let value = |group: &crate::chart::Group| {
+            let bar = group.bars.iter().find(|bar| bar.of == of);
+            bar.map_or(Value::Null, |bar| json!(rounded(bar.value)))
+        };
+        let x: Vec<Value> = bars.groups.iter().rev().map(value).collect();
+        json!({ "x": x, "name": name, "type": "bar", "orientation": "h" })
+    };
+    let data: Vec<Value> = bars.names.iter().enumerate().rev().map(trace).collect();
+    let all = bars.groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value);
+    let most = all.fold(0.0, f64::max);
+    json!({
+        "common_data": common,
+        "data": data,
+        "layout": {
+            "margin": { "t": 0, "l": 140, "b": 60 },
+            "xaxis": { "ticksuffix": format!(" {}", bars.unit), "range": [0, rounded(most * 1.08)] },
+            "legend": { "traceorder": "reversed" },
+            "autosize": true,
+            "height": (tests.len() * (TEST + BAR * bars.names.len())).max(LEAST),
+        },
+        "config": { "responsive": true },
+    })
+}
+
+/// As many digits as mean something in a label.
+fn rounded(value: f64) -> f64 {
+    let grain = if value >= 100.0 { 10.0 } else { 1000.0 };
+    (value * grain).round() / grain
+}

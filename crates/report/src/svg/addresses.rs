@@ -1,0 +1,105 @@
+//! A strip a direction over the card's addresses: the taller and fuller a column, the faster its slowest part. Below
+//! them what was lost.
+
+use super::{Drawing, LINE, N, cut};
+use crate::chart::Addresses;
+use crate::figure::speed;
+use crate::markup::escaped;
+use std::fmt::Write;
+
+const LEFT: f64 = 16.0;
+const HIGH: f64 = 44.0;
+
+/// Steps of fullness; a second code beside the height, for a glance from afar.
+const STEPS: f64 = 5.0;
+
+pub(super) fn draw(map: &Addresses, width: f64) -> Option<Drawing> {
+    let columns = map.strips.iter().map(|(_, c)| c.len()).chain([map.lost.len()]).max().filter(|n| *n > 0)?;
+    let room = width - 2.0 * LEFT;
+    let step = room / columns as f64;
+    let mut drawing = Drawing::default();
+    for (number, (name, speeds)) in map.strips.iter().enumerate() {
+        drawing.height += LINE;
+        let (y, text) = (drawing.height, escaped(&cut(name, room)));
+        let _ = writeln!(drawing.elements, "<text x=\"{LEFT}\" y=\"{}\">{text}</text>", y - 3.0);
+        strip(&mut drawing.elements, speeds, y, step, number + 1);
+        drawing.height += HIGH + 6.0;
+    }
+    if !map.lost.is_empty() {
+        lost(&mut drawing, &map.lost, step);
+    }
+    foot(&mut drawing, map.bytes, room);
+    Some(drawing)
+}
+
+fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usize) {
+    let most = speeds.iter().flatten().copied().fold(0.0, f64::max);
+    let _ = writeln!(
+        out,
+        "<rect class=\"track\" x=\"{LEFT}\" y=\"{y}\" width=\"{:.1}\" height=\"{HIGH}\"/>",
+        step * speeds.len() as f64
+    );
+    // One path a step of fullness: a hundred elements would say no more.
+    for level in 1..=STEPS as usize {
+        let mut d = String::new();
+        for (column, mb_s) in speeds.iter().enumerate() {
+            let Some(share) = mb_s.map(|v| if most > 0.0 { v / most } else { 0.0 }) else { continue };
+            if ((share * STEPS).ceil().max(1.0) as usize) == level {
+                let high = (share * HIGH).max(1.0);
+                let (x, top, high) = (N(LEFT + column as f64 * step), N(y + HIGH - high), N(high));
+                let _ = write!(d, "M{x} {top}h{0}v{high}h-{0}z", N(step));
+            }
+        }
+        if !d.is_empty() {
+            let _ = writeln!(
+                out,
+                "<path class=\"f{class}\" fill-opacity=\"{:.2}\" d=\"{d}\"/>",
+                0.35 + 0.65 * level as f64 / STEPS
+            );
+        }
+    }
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" class=\"dim\" font-size=\"10\">top: {} MB/s</text>",
+        LEFT + step * speeds.len() as f64,
+        y - 3.0,
+        speed(most)
+    );
+}
+
+/// Where data was lost: a crossed box a column, so that it is seen without colour.
+fn lost(drawing: &mut Drawing, lost: &[f64], step: f64) {
+    drawing.height += LINE;
+    let y = drawing.height;
+    let _ = writeln!(drawing.elements, "<text x=\"{LEFT}\" y=\"{}\">lost or failed</text>", y - 3.0);
+    let _ = writeln!(
+        drawing.elements,
+        "<rect class=\"track\" x=\"{LEFT}\" y=\"{y}\" width=\"{:.1}\" height=\"10\"/>",
+        step * lost.len() as f64
+    );
+    let boxes: String = lost
+        .iter()
+        .enumerate()
+        .filter(|(_, share)| **share > 0.0)
+        .map(|(column, _)| format!("M{:.1} {y}h{step:.1}v10h-{step:.1}z", LEFT + column as f64 * step))
+        .collect();
+    let _ = writeln!(drawing.elements, "<path class=\"lost\" d=\"{boxes}\"/>");
+    drawing.height += 16.0;
+}
+
+/// Where on the card it is: from nothing to its end, in GB as cards are sold.
+fn foot(drawing: &mut Drawing, bytes: u64, room: f64) {
+    drawing.height += LINE;
+    let y = drawing.height - 4.0;
+    for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
+    {
+        let gb = bytes as f64 * share / 1e9;
+        let text = if bytes >= 10_000_000_000 { format!("{gb:.0} GB") } else { format!("{gb:.2} GB") };
+        let _ = writeln!(
+            drawing.elements,
+            "<text x=\"{:.1}\" y=\"{y}\" text-anchor=\"{anchor}\" class=\"dim\">{text}</text>",
+            LEFT + room * share
+        );
+    }
+    drawing.height += 4.0;
+}

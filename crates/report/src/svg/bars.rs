@@ -1,0 +1,178 @@
+//! Bars in groups. Where several groups have few names each has a colour and a hatch, and a legend says which; where there are
+//! many each bar has its name beside it. A group has a scale of its own, whose end stands at its head.
+
+use super::palette::SERIES;
+use super::{Drawing, LINE, cut, wide};
+use crate::chart::{Bar, Bars, Group};
+use crate::figure::interval;
+use crate::markup::escaped;
+use std::fmt::Write;
+
+const EDGE: f64 = 16.0;
+const BAR: f64 = 10.0;
+
+/// Height of the ticks of runs, which stand below the bar on its track.
+const TICK: f64 = 3.5;
+const STEP: f64 = 16.0;
+
+/// Room for the figure at the end of a bar: `1234.5 (1200.1 … 1250.3)`.
+const FIGURE: f64 = 158.0;
+
+/// Room of names beside bars.
+const NAME: f64 = 190.0;
+
+pub(super) fn draw(bars: &Bars, width: f64) -> Option<Drawing> {
+    if bars.groups.is_empty() {
+        return None;
+    }
+    let coloured = (2..=SERIES).contains(&bars.names.len()) && bars.groups.len() > 1;
+    let mut drawing = Drawing::default();
+    if coloured {
+        legend(&mut drawing, &bars.names, width);
+    }
+    for group in &bars.groups {
+        draw_group(&mut drawing, bars, group, width, coloured);
+    }
+    Some(drawing)
+}
+
+/// Which colour and hatch is whose, in as many lines as it takes.
+fn legend(drawing: &mut Drawing, names: &[String], width: f64) {
+    let mut x = EDGE;
+    drawing.height += LINE + 4.0;
+    for (number, name) in names.iter().enumerate() {
+        let name = cut(name, width - 2.0 * EDGE - 30.0);
+        let room = 46.0 + wide(&name);
+        if x + room > width - EDGE && x > EDGE {
+            x = EDGE;
+            drawing.height += LINE + 2.0;
+        }
+        let y = drawing.height - BAR;
+        swatch(&mut drawing.elements, number, [x, y, 20.0]);
+        let _ = writeln!(
+            drawing.elements,
+            "<text x=\"{}\" y=\"{}\">{}</text>",
+            x + 26.0,
+            y + 10.0,
+            escaped(&name)
+        );
+        x += room;
+    }
+    drawing.height += 6.0;
+}
+
+/// A bar from x and y on, so wide, with its colour and hatch.
+fn swatch(out: &mut String, number: usize, [x, y, width]: [f64; 3]) {
+    let class = number % SERIES + 1;
+    let _ = write!(
+        out,
+        "<rect class=\"f{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR}\"/>"
+    );
+    let hatch = hatch(class, [x, y, width]);
+    if !hatch.is_empty() {
+        let _ = write!(out, "<path class=\"hatch\" d=\"{hatch}\"/>");
+    }
+    out.push('\n');
+}
+
+/// Lines over a bar by which it is known without colour: none, slanted either way, upright, lengthwise …
+fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
+    let mut d = String::new();
+    let slanted = |d: &mut String, gap: f64, up: bool| {
+        let mut at = x + 3.0;
+        while at + BAR <= x + width {
+            let (from, to) = if up { (y + BAR, y) } else { (y, y + BAR) };
+            let _ = write!(d, "M{at:.1} {from:.1}L{:.1} {to:.1}", at + BAR);
+            at += gap;
+        }
+    };
+    let upright = |d: &mut String, gap: f64| {
+        let mut at = x + gap;
+        while at < x + width {
+            let _ = write!(d, "M{at:.1} {y:.1}v{BAR}");
+            at += gap;
+        }
+    };
+    let lengthwise = |d: &mut String| {
+        let _ = write!(d, "M{x:.1} {:.1}h{width:.1}", y + BAR / 2.0);
+    };
+    match class {
+        2 => slanted(&mut d, 7.0, true),
+        3 => upright(&mut d, 5.0),
+        4 => lengthwise(&mut d),
+        5 => slanted(&mut d, 7.0, false),
+        6 => (slanted(&mut d, 9.0, true), slanted(&mut d, 9.0, false)).0,
+        7 => upright(&mut d, 12.0),
+        8 => (lengthwise(&mut d), upright(&mut d, 9.0)).0,
+        _ => {}
+    }
+    d
+}
+
+fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, coloured: bool) {
+    let left = if coloured { EDGE } else { EDGE + NAME };
+    let room = width - left - EDGE - FIGURE;
+    let end = bars.scale_end(group);
+    drawing.height += LINE + 4.0;
+    let y = drawing.height - 5.0;
+    let _ = writeln!(
+        drawing.elements,
+        "<text x=\"{EDGE}\" y=\"{y}\" font-weight=\"600\">{}</text>\
+         <text x=\"{}\" y=\"{y}\" text-anchor=\"end\" class=\"dim\">{}</text>",
+        escaped(&cut(&group.name, width - 200.0)),
+        left + room,
+        escaped(&bars.scale(group))
+    );
+    for bar in &group.bars {
+        let y = drawing.height;
+        let name = bars.names.get(bar.of).map_or("", String::as_str);
+        if !coloured {
+            let text = escaped(&cut(name, NAME - 8.0));
+            let _ = write!(
+                drawing.elements,
+                "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{text}</text>",
+                left - 6.0,
+                y + 10.0
+            );
+        }
+        let number = if coloured { bar.of } else { 0 };
+        let along = |value: f64| left + room * (value / end).clamp(0.0, 1.0);
+        let _ = write!(
+            drawing.elements,
+            "<rect class=\"track\" x=\"{left}\" y=\"{y}\" width=\"{room:.1}\" height=\"{}\"/>",
+            BAR + TICK
+        );
+        swatch(&mut drawing.elements, number, [left, y, along(bar.value) - left]);
+        marks(&mut drawing.elements, bar, y, along);
+        figure(&mut drawing.elements, bars, bar, [left + room + 6.0, y]);
+        drawing.height += STEP;
+    }
+    drawing.height += 6.0;
+}
+
+/// Ticks of the single runs and the whisker of the interval.
+fn marks(out: &mut String, bar: &Bar, y: f64, along: impl Fn(f64) -> f64) {
+    let ticks: String =
+        bar.runs.iter().map(|run| format!("M{:.1} {:.1}v{TICK}", along(*run), y + BAR)).collect();
+    if !ticks.is_empty() {
+        let _ = writeln!(out, "<path class=\"runs\" d=\"{ticks}\"/>");
+    }
+    if let Some(ends) = bar.interval {
+        let ([low, high], middle) = (ends.map(along), y + BAR / 2.0);
+        let top = middle - 2.5;
+        let d = format!("M{low:.1} {top:.1}v5M{low:.1} {middle}H{high:.1}M{high:.1} {top:.1}v5");
+        // A rim, so that it stands out from any bar.
+        let _ = writeln!(out, "<path class=\"rim\" d=\"{d}\"/><path class=\"whisker\" d=\"{d}\"/>");
+    }
+}
+
+fn figure(out: &mut String, bars: &Bars, bar: &Bar, [x, y]: [f64; 2]) {
+    let ends =
+        bar.interval.map(|ends| format!("\u{a0}({})", interval(ends, |v| bars.write(v)))).unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "<text x=\"{x:.1}\" y=\"{}\">{}<tspan class=\"dim\" font-size=\"11\">{ends}</tspan></text>",
+        y + 10.0,
+        bars.write(bar.value)
+    );
+}

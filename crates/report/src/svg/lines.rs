@@ -1,0 +1,247 @@
+//! Curves over an axis, with a band behind the first and a second axis at the right where there is one.
+
+use super::palette::SERIES;
+use super::{Drawing, LINE, N, cut, wide};
+use crate::chart::Lines;
+use crate::markup::escaped;
+use crate::plot::{Ruler, named};
+use cardscope_model::card_map::plot::{Axis, Scale, Series};
+use std::fmt::Write;
+
+/// Height of the field of curves for each unit of width.
+const SHAPE: f64 = 0.4;
+
+/// More points than this are drawn as a line alone.
+const MOST_DOTS: usize = 12;
+
+/// Ticks along each axis, at most about.
+const TICKS: usize = 6;
+
+/// Ticks of an upright axis by powers of ten, where 2 and 5 between them help to read it.
+const LOG_TICKS: usize = 9;
+
+/// The field in which curves are drawn.
+struct Field {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Field {
+    fn across(&self, place: f64) -> f64 {
+        self.left + place * (self.right - self.left)
+    }
+
+    fn down(&self, place: f64) -> f64 {
+        self.bottom - place * (self.bottom - self.top)
+    }
+}
+
+pub(super) fn draw(lines: &Lines, width: f64) -> Option<Drawing> {
+    let plot = &lines.plot;
+    let points = || plot.series.iter().flat_map(|s| s.points.iter());
+    let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
+    let x = Ruler::tight(&plot.x, drawn().map(|p| p.0), TICKS)?;
+    let band = lines.band.iter().flat_map(|(_, ends)| *ends).filter(|v| v.is_finite());
+    // Speeds are drawn from 0 on: noise must not look like a fall.
+    let zero = (plot.y.unit == "MB/s" && plot.y.scale == Scale::Linear).then_some(0.0);
+    let y = Ruler::over(&plot.y, drawn().map(|p| p.1).chain(band).chain(zero), TICKS)?;
+    let second = second(lines);
+    let mut drawing = Drawing::default();
+    legend(&mut drawing, lines, width);
+    let rows = mark_rows(lines, &x, width);
+    let top = drawing.height + 6.0 + rows as f64 * 14.0;
+    let right = width - if second.is_some() { 46.0 } else { 14.0 };
+    let field = Field { left: 58.0, right, top, bottom: top + (width * SHAPE).round() };
+    frame(&mut drawing.elements, &field, (&x, &plot.x), (&y, &plot.y));
+    across_marks(&mut drawing.elements, &field, lines, &x, width);
+    drawing.elements += &band_path(&field, lines, &x, &y);
+    for (number, series) in plot.series.iter().enumerate() {
+        curve(&mut drawing.elements, &field, series, number, (&x, &y), &plot.y);
+    }
+    if let Some((ruler, axis, all)) = &second {
+        right_axis(&mut drawing.elements, &field, ruler, axis);
+        for (number, series) in all.iter().enumerate() {
+            curve(&mut drawing.elements, &field, series, plot.series.len() + number, (&x, ruler), axis);
+        }
+    }
+    drawing.height = field.bottom + 40.0;
+    drawing.reading = reading(&field, (&x, &plot.x), (&y, &plot.y), second.as_ref().map(|(r, a, _)| (r, *a)));
+    Some(drawing)
+}
+
+fn second(lines: &Lines) -> Option<(Ruler, &Axis, &[Series])> {
+    let (axis, series) = lines.second.as_ref()?;
+    let values = series.iter().flat_map(|s| s.points.iter().map(|p| p.1)).filter(|v| v.is_finite());
+    Some((Ruler::over(axis, values, TICKS)?, axis, series))
+}
+
+/// Names of the curves, where there is more than one, each with its line.
+fn legend(drawing: &mut Drawing, lines: &Lines, width: f64) {
+    let right =
+        lines.second.iter().flat_map(|(axis, all)| all.iter().map(move |s| (s, format!(", {}", axis.unit))));
+    let left = lines.plot.series.iter().map(|s| (s, String::new()));
+    let all: Vec<(&Series, String)> = left.chain(right).collect();
+    if all.len() < 2 {
+        return;
+    }
+    let mut x = 58.0;
+    drawing.height += LINE;
+    for (number, (series, unit)) in all.into_iter().enumerate() {
+        let name = cut(&format!("{}{unit}", series.name), width - 100.0);
+        let room = 44.0 + wide(&name);
+        if x + room > width && x > 58.0 {
+            x = 58.0;
+            drawing.height += LINE;
+        }
+        let y = drawing.height - 4.0;
+        let class = number % SERIES + 1;
+        let _ = writeln!(
+            drawing.elements,
+            "<path class=\"l{class}\" d=\"M{x} {}h22\"/><text x=\"{}\" y=\"{y}\">{}</text>",
+            y - 4.0,
+            x + 28.0,
+            escaped(&name)
+        );
+        x += room;
+    }
+    drawing.height += 4.0;
+}
+
+fn frame(out: &mut String, field: &Field, (x, x_axis): (&Ruler, &Axis), (y, y_axis): (&Ruler, &Axis)) {
+    let Field { left, right, top, bottom } = *field;
+    for tick in y.ticks(if y_axis.scale == Scale::Log10 { LOG_TICKS } else { TICKS }) {
+        let Some(at) = y.place(tick).map(|p| field.down(p)) else { continue };
+        let _ = writeln!(
+            out,
+            "<path class=\"grid\" d=\"M{left} {at:.1}H{right}\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            left - 6.0,
+            at + 4.0,
+            escaped(&y.write(tick))
+        );
+    }
+    let mut free = 0.0;
+    for tick in x.ticks(TICKS) {
+        let Some(at) = x.place(tick).map(|p| field.across(p)) else { continue };
+        let text = x.write(tick);
+        let (at_text, half) = (at.min(right + 10.0 - wide(&text) / 2.0), wide(&text) / 2.0);
+        let _ = write!(out, "<path class=\"axis\" d=\"M{at:.1} {bottom}v4\"/>");
+        if at_text - half > free {
+            let _ = write!(
+                out,
+                "<text x=\"{at_text:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                bottom + 17.0,
+                escaped(&text)
+            );
+            free = at_text + half + 4.0;
+        }
+        out.push('\n');
+    }
+    let _ = writeln!(
+        out,
+        "<path class=\"axis\" d=\"M{left} {top}V{bottom}H{right}\"/>\
+         <text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\" class=\"dim\">{}</text>\
+         <text transform=\"translate(13 {:.1}) rotate(-90)\" text-anchor=\"middle\" class=\"dim\">{}</text>",
+        f64::midpoint(left, right),
+        bottom + 34.0,
+        escaped(&named(x_axis)),
+        f64::midpoint(top, bottom),
+        escaped(&named(y_axis))
+    );
+}
+
+fn right_axis(out: &mut String, field: &Field, ruler: &Ruler, axis: &Axis) {
+    let Field { right, top, bottom, .. } = *field;
+    let _ = writeln!(out, "<path class=\"axis\" d=\"M{right} {top}V{bottom}\"/>");
+    for tick in ruler.ticks(TICKS) {
+        let Some(at) = ruler.place(tick).map(|p| field.down(p)) else { continue };
+        let text = escaped(&format!("{} {}", ruler.write(tick), axis.unit));
+        let _ = writeln!(out, "<text x=\"{}\" y=\"{:.1}\">{text}</text>", right + 4.0, at + 4.0);
+    }
+}
+
+/// Rows above the field that the names of marks take, so that they do not lie on each other.
+fn mark_rows(lines: &Lines, x: &Ruler, width: f64) -> usize {
+    lines.plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()).count().min(if width > 500.0 {
+        3
+    } else {
+        4
+    })
+}
+
+/// Lines across with their names above the field, each in a row of its own.
+fn across_marks(out: &mut String, field: &Field, lines: &Lines, x: &Ruler, width: f64) {
+    let rows = mark_rows(lines, x, width).max(1);
+    let shown = lines.plot.marks.iter().filter_map(|(at, name)| Some((field.across(x.place(*at)?), name)));
+    for (number, (at, name)) in shown.enumerate() {
+        let row = field.top - 4.0 - 14.0 * (number % rows) as f64;
+        let beyond = at + wide(name) > width - 4.0;
+        let (x_text, anchor) = if beyond { (at - 4.0, "end") } else { (at + 4.0, "start") };
+        let _ = writeln!(
+            out,
+            "<path class=\"across\" d=\"M{at:.1} {:.1}V{}\"/>\
+             <text x=\"{x_text:.1}\" y=\"{row:.1}\" text-anchor=\"{anchor}\" font-size=\"11\">{}</text>",
+            row - 8.0,
+            field.bottom,
+            escaped(&cut(name, width - 70.0))
+        );
+    }
+}
+
+fn band_path(field: &Field, lines: &Lines, x: &Ruler, y: &Ruler) -> String {
+    let place = |at: f64, value: f64| {
+        Some(format!("{} {}", N(field.across(x.place(at)?)), N(field.down(y.place(value)?))))
+    };
+    let upper = lines.band.iter().filter_map(|(at, [_, high])| place(*at, *high));
+    let lower = lines.band.iter().rev().filter_map(|(at, [low, _])| place(*at, *low));
+    let around: Vec<String> = upper.chain(lower).collect();
+    match around.len() {
+        0..4 => String::new(),
+        _ => format!("<path class=\"f1\" fill-opacity=\".2\" d=\"M{}Z\"/>\n", around.join("L")),
+    }
+}
+
+fn curve(
+    out: &mut String,
+    field: &Field,
+    series: &Series,
+    number: usize,
+    (x, y): (&Ruler, &Ruler),
+    axis: &Axis,
+) {
+    let place = |p: &(f64, f64)| Some((field.across(x.place(p.0)?), field.down(y.place(p.1)?)));
+    let places: Vec<(f64, f64)> = series.points.iter().filter_map(place).collect();
+    if places.is_empty() {
+        return;
+    }
+    let class = number % SERIES + 1;
+    let path: Vec<String> = places.iter().map(|(x, y)| format!("{} {}", N(*x), N(*y))).collect();
+    let _ = writeln!(
+        out,
+        "<path class=\"l{class}\" data-name=\"{}\" data-unit=\"{}\" d=\"M{}\"/>",
+        escaped(&series.name),
+        escaped(&axis.unit),
+        path.join("L")
+    );
+    if places.len() <= MOST_DOTS {
+        // A line of no length is drawn as its cap alone: round or square.
+        let dots: String = places.iter().map(|(x, y)| format!("M{} {}h0", N(*x), N(*y))).collect();
+        let cap = if number.is_multiple_of(2) { "round" } else { "square" };
+        let _ = writeln!(
+            out,
+            "<path class=\"l{class}\" stroke-linecap=\"{cap}\" style=\"stroke-width:4.5;stroke-dasharray:none\" d=\"{dots}\"/>"
+        );
+    }
+}
+
+/// How a script reads a place back into values: unit, scale and ends of each axis, and the field.
+fn reading(field: &Field, x: (&Ruler, &Axis), y: (&Ruler, &Axis), second: Option<(&Ruler, &Axis)>) -> String {
+    let axis = |name: &str, (ruler, axis): (&Ruler, &Axis), [from, to]: [f64; 2]| {
+        let (scale, low, high) = ruler.ends();
+        format!(" data-{name}=\"{}|{scale}|{low}|{high}|{from:.1}|{to:.1}\"", escaped(&axis.unit))
+    };
+    let down = [field.bottom, field.top];
+    let second = second.map(|s| axis("z", s, down)).unwrap_or_default();
+    format!("{}{}{second}", axis("x", x, [field.left, field.right]), axis("y", y, down))
+}

@@ -1,0 +1,144 @@
+//! Colours of charts: eight that people with any kind of colour blindness tell apart, after Okabe and Ito (2008), each
+//! darkened or lightened until it stands out from its ground by 3 to 1 (WCAG 2.1, 1.4.11), text by 4.5 to 1 (1.4.3).
+//! Dashes and hatches tell the same apart without any colour.
+
+use std::fmt::Write;
+
+/// Series that are told apart; more begin again.
+pub(crate) const SERIES: usize = 8;
+
+/// The colours on one ground.
+pub(crate) struct Ground {
+    ground: &'static str,
+    ink: &'static str,
+    dim: &'static str,
+    line: &'static str,
+    soft: &'static str,
+    bad: &'static str,
+    series: [&'static str; SERIES],
+}
+
+/// On white.
+pub(crate) const LIGHT: Ground = Ground {
+    ground: "#ffffff",
+    ink: "#1d2430",
+    dim: "#566070",
+    line: "#d5dae1",
+    soft: "#eef1f5",
+    bad: "#a3262a",
+    series: ["#0067a5", "#c24e00", "#00805f", "#a8508a", "#8a6100", "#2a86b8", "#4d4d4d", "#7a7400"],
+};
+
+/// On black.
+pub(crate) const DARK: Ground = Ground {
+    ground: "#14181f",
+    ink: "#e6e9ee",
+    dim: "#a3adba",
+    line: "#38414e",
+    soft: "#1f2630",
+    bad: "#ff7b7b",
+    series: ["#56b4e9", "#ff9550", "#35c79f", "#e0a0c8", "#e6b422", "#8fd0f5", "#c4c4c4", "#d8cf4a"],
+};
+
+/// How the lines of the series are broken, so that they differ in print.
+const DASHES: [&str; SERIES] = ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3", "12 3", "6 2 2 2 2 2"];
+
+/// The variables of one ground, for a stylesheet.
+pub(crate) fn variables(ground: &Ground) -> String {
+    let Ground { ground, ink, dim, line, soft, bad, series } = ground;
+    let mut out =
+        format!("--ground:{ground};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};");
+    for (number, colour) in series.iter().enumerate() {
+        let _ = write!(out, "--c{}:{colour};", number + 1);
+    }
+    out
+}
+
+/// The classes that charts use; colours by variable.
+pub(crate) fn classes() -> String {
+    let mut out = String::from(
+        ".chart{fill:var(--ink);font-variant-numeric:tabular-nums}.chart .ground{fill:var(--ground)}.chart .dim{fill:var(--dim)}\
+         .chart .grid{stroke:var(--line);fill:none}.chart .axis{stroke:var(--dim);fill:none}\
+         .chart .across{stroke:var(--dim);stroke-dasharray:3 3;fill:none}.chart .whisker{stroke:var(--ink);stroke-width:1.2;fill:none}\
+         .chart .rim{stroke:var(--ground);stroke-width:3.4;fill:none}.chart .runs{stroke:var(--ink);stroke-opacity:.7;fill:none}.chart .track{fill:var(--soft)}.chart .lost{fill:var(--bad)}\
+         .chart .box{fill:var(--soft);stroke:var(--dim)}.chart .hatch{stroke:var(--ground);stroke-width:1.2;stroke-opacity:.75;fill:none}",
+    );
+    for number in 1..=SERIES {
+        let dashes = DASHES[number - 1];
+        let _ = write!(
+            out,
+            ".chart .l{number}{{stroke:var(--c{number});fill:none;stroke-width:1.8;stroke-dasharray:{dashes}}}\
+             .chart .f{number}{{fill:var(--c{number})}}"
+        );
+    }
+    out
+}
+
+/// The style of a page with charts on it.
+pub(crate) fn page() -> String {
+    format!(
+        ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}\n",
+        variables(&LIGHT),
+        variables(&DARK),
+        classes()
+    )
+}
+
+/// The style of a picture that stands alone: light, and dark where the reader's screen is.
+pub(crate) fn standalone() -> String {
+    format!(
+        ".chart{{{}}}@media(prefers-color-scheme:dark){{.chart{{{}}}}}{}",
+        variables(&LIGHT),
+        variables(&DARK),
+        classes()
+    )
+}
+
+/// The style without variables, for who draws pictures and knows none.
+pub(crate) fn fixed(ground: &Ground) -> String {
+    let mut out = classes();
+    for variable in variables(ground).split_terminator(';') {
+        if let Some((name, value)) = variable.split_once(':') {
+            out = out.replace(&format!("var({name})"), value);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance of a colour as WCAG 2.1 defines it.
+    fn luminance(colour: &str) -> f64 {
+        let part = |at: usize| {
+            let share = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn every_colour_stands_out_from_its_ground_and_text_can_be_read() {
+        for ground in [&LIGHT, &DARK] {
+            for colour in ground.series {
+                assert!(contrast(colour, ground.ground) >= 3.0, "{colour} on {}", ground.ground);
+            }
+            for text in [ground.ink, ground.dim, ground.bad] {
+                for under in [ground.ground, ground.soft] {
+                    assert!(contrast(text, under) >= 4.5, "{text} on {under}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fixed_style_has_no_variable_left() {
+        assert!(!fixed(&DARK).contains("var("), "{}", fixed(&DARK));
+    }
+}

@@ -1,0 +1,189 @@
+//! What a large archive costs: a million runs of two thousand cards, in either database.
+//!
+//! `cargo bench -p cardscope-store --bench million` makes the archives in a temporary folder (a folder as argument puts
+//! them on another disk; `--runs N` makes fewer). A PostgreSQL server is tried where `CARDSCOPE_BENCH_POSTGRES` holds
+//! the address of an empty database.
+
+use cardscope_model::card::CardFacts;
+use cardscope_model::condition::Origin;
+use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::result::ToolPrints;
+use cardscope_model::test_name::TestName;
+use cardscope_store::{Archive, NewSource};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const CARDS: usize = 2000;
+/// The tests of a run: what CrystalDiskMark's default profile and its followers measure.
+const TESTS: [&str; 8] = [
+    "SEQ1M Q8T1 read",
+    "SEQ1M Q1T1 read",
+    "RND4K Q32T1 read",
+    "RND4K Q1T1 read",
+    "SEQ1M Q8T1 write",
+    "SEQ1M Q1T1 write",
+    "RND4K Q32T1 write",
+    "RND4K Q1T1 write",
+];
+/// Runs of one log.
+const RUNS: usize = 10;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    if let [ask_of, place] = &arguments[..]
+        && ask_of == "--ask"
+    {
+        return ask(Path::new(place));
+    }
+    let runs = match arguments.iter().position(|a| a == "--runs") {
+        Some(place) => arguments.get(place + 1).ok_or("--runs needs a number")?.parse::<usize>()?,
+        None => 1_000_000,
+    };
+    let runs = runs.max(CARDS * RUNS);
+    let folder = arguments.iter().find(|a| Path::new(a).is_dir());
+    let folder = folder.map_or_else(tempfile::tempdir, tempfile::tempdir_in)?;
+    let mut places = vec![folder.path().join("million.sqlite")];
+    places.extend(std::env::var_os("CARDSCOPE_BENCH_POSTGRES").map(PathBuf::from));
+    small_sources(&folder.path().join("small.sqlite"))?;
+    for place in places {
+        let what = if place.starts_with("postgres:") { "PostgreSQL" } else { "SQLite" };
+        println!("{what}: {runs} runs of {CARDS} cards, {} tests each", TESTS.len());
+        fill(&place, runs)?;
+        // A process of its own, so that its memory is that of asking.
+        Command::new(std::env::current_exe()?).arg("--ask").arg(&place).status()?;
+    }
+    Ok(())
+}
+
+/// Ten thousand files of one log with one run each.
+fn small_sources(place: &Path) -> Result<(), Box<dyn Error>> {
+    let mut archive = Archive::open(place)?;
+    let logs: Vec<Log> = (0..10_000).map(|n| log(n % CARDS, n, 1)).collect();
+    let names: Vec<String> = (0..logs.len()).map(|n| format!("small {n}.log")).collect();
+    let before = processor_seconds();
+    let (time, ()) = timed(|| import(&mut archive, &names, &logs))?;
+    let (time, processor) = (time.as_secs_f64(), processor_seconds() - before);
+    let rate = logs.len() as f64 / processor;
+    println!(
+        "SQLite: {} small files in {time:.2} s, {processor:.2} s of one core: {rate:.0} files/s",
+        logs.len()
+    );
+    Ok(())
+}
+
+fn import(archive: &mut Archive, names: &[String], logs: &[Log]) -> Result<(), Box<dyn Error>> {
+    let sources: Vec<NewSource<'_>> = names
+        .iter()
+        .zip(logs)
+        .map(|(name, log)| NewSource {
+            name,
+            format: "bench",
+            bytes: name.as_bytes(),
+            logs: std::slice::from_ref(log),
+        })
+        .collect();
+    archive.import(&sources)?;
+    Ok(())
+}
+
+/// Seconds of processor time so far, user and system (proc(5), `stat`, in ticks of 1/100 s).
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+fn fill(place: &Path, runs: usize) -> Result<(), Box<dyn Error>> {
+    let mut archive = Archive::open(place)?;
+    let logs = runs / RUNS;
+    let began = Instant::now();
+    for first in (0..logs).step_by(1000) {
+        let some: Vec<Log> =
+            (first..logs.min(first + 1000)).map(|n| log(n * CARDS / logs, n, RUNS)).collect();
+        let names: Vec<String> = (first..first + some.len()).map(|n| format!("{n}.log")).collect();
+        import(&mut archive, &names, &some)?;
+    }
+    println!("  made in {:.0} s", began.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn ask(place: &Path) -> Result<(), Box<dyn Error>> {
+    let (opened, mut archive) = timed(|| Archive::open(place))?;
+    print("open", opened, "");
+    let (time, cards) = timed(|| archive.cards())?;
+    print("all cards", time, &format!("{} cards", cards.len()));
+    let (time, found) = timed(|| archive.find_cards("brand 7 64gb"))?;
+    print("find cards", time, &format!("{} cards", found.len()));
+    let two: Vec<String> =
+        cards.iter().step_by(cards.len() / 2).map(|card| card.id.clone()).take(2).collect();
+    let tests: Vec<TestName> = TESTS[..6].iter().map(|test| test.parse()).collect::<Result<_, _>>()?;
+    for _ in 0..3 {
+        let (time, runs) = timed(|| archive.measurements(&two))?;
+        print("runs of two cards", time, &format!("{} runs", runs.len()));
+        let (time, rows) = timed(|| archive.summaries(&tests))?;
+        print("6 tests of all cards", time, &format!("{} rows", rows.len()));
+    }
+    println!("  memory at most {} MB", peak_bytes() / 1_000_000);
+    Ok(())
+}
+
+fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(Duration, T), E> {
+    let start = Instant::now();
+    work().map(|value| (start.elapsed(), value))
+}
+
+fn print(what: &str, time: Duration, of: &str) {
+    println!("  {what:<22} {:9.1} ms  {of}", time.as_secs_f64() * 1e3);
+}
+
+/// The log of a card: half of them cooled, so that each card has two settings.
+fn log(card: usize, number: usize, runs: usize) -> Log {
+    let mut log = Log::new("bench");
+    log.tool = Some(Tool { name: "CrystalDiskMark".to_owned(), version: Some("8.0.4".to_owned()) });
+    log.date = Some(format!("20{:02}-{:02}-{:02}", number % 26, number % 12 + 1, number % 28 + 1));
+    log.card = CardFacts {
+        brand: Some(format!("Brand {}", card % 40)),
+        name: Some(format!("Model {card}")),
+        capacity_label: Some("64GB".to_owned()),
+        ..CardFacts::default()
+    };
+    let cooling = if number.is_multiple_of(2) { "active" } else { "passive" };
+    for (word, value) in [("cooling", cooling), ("reader", "USB 3 reader"), ("bus_mode", "SDR104")] {
+        log.condition.set(word, value, Origin::Stated);
+    }
+    log.runs = (1..=runs as u32).map(|run| log_run(card, number, run)).collect();
+    log
+}
+
+fn log_run(card: usize, number: usize, run: u32) -> LogRun {
+    let results = TESTS.iter().enumerate().map(|(place, test)| {
+        let wobble = ((number * 7919 + place * 104_729 + run as usize * 31) % 1000) as f64 / 2e4;
+        figure(test, (10.0 + (card % 90) as f64) * (1.0 + wobble) / (1.0 + place as f64))
+    });
+    LogRun { run, size_bytes: Some(1 << 30), loops: Some(5), condition: None, results: results.collect() }
+}
+
+fn figure(test: &str, mb_s: f64) -> LogFigure {
+    let name: TestName = test.parse().expect("the names above are names of tests");
+    LogFigure {
+        test: name.pattern,
+        op: name.op,
+        step: None,
+        mb_s,
+        iops: Some(mb_s * 1e6 / name.pattern.block as f64),
+        latency_us: Some(1e6 / mb_s),
+        max_latency_us: None,
+        as_printed: ToolPrints { value: (mb_s * 1000.0).round() / 1000.0, unit: "MB/s".to_owned() },
+    }
+}
+
+/// The most memory that was resident at once.
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|l| l.split_whitespace().next())
+        .and_then(|n| n.parse().ok())
+        .map_or(0, |kib: u64| kib * 1024)
+}

@@ -1,0 +1,198 @@
+//! The cards of the archive: listed, found, edited, put together.
+
+use crate::connection::{Connection, Outcome, Row, Rows, found, statement};
+use crate::events::{exists, prices};
+use crate::firmness::Firmness;
+use crate::naming::Names;
+use crate::shelf::{mark_stale, update_card};
+use crate::{Archive, ArchiveError, sql};
+use cardscope_model::card::{CardFacts, Price};
+
+/// A card: a model as one buys it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredCard {
+    /// Its name in the archive: 64 hex digits.
+    pub id: String,
+    /// How it is called.
+    pub title: String,
+    /// What is known of it, without serial numbers: those are its pieces'.
+    pub facts: CardFacts,
+    /// Pieces that could be told apart.
+    pub specimens: u32,
+    /// Sessions.
+    pub sessions: u32,
+    /// Finished runs.
+    pub runs: u32,
+    /// When it was first measured, where known.
+    pub first: Option<String>,
+    /// When it was last measured, where known.
+    pub last: Option<String>,
+    /// What was last paid for it.
+    pub price: Option<Price>,
+}
+
+/// One piece of a card.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredSpecimen {
+    /// BLAKE3, in hex, of everything that tells it from others.
+    pub id: String,
+    /// Its serial number, where it has one.
+    pub serial: Option<String>,
+    /// What is known of this very piece: serial number, registers, when it was made.
+    pub facts: CardFacts,
+    /// When it was first seen, UTC.
+    pub first_seen: String,
+}
+
+/// Digits of a card's name by which it can be found; fewer would hit words.
+const ID_DIGITS: usize = 6;
+
+const CARDS: &str =
+    "SELECT id, title, facts, specimens, sessions, runs, first_measured, last_measured FROM card";
+
+impl Archive {
+    /// All cards, by title.
+    ///
+    /// # Errors
+    /// If they cannot be read, or counts that are too old cannot be made anew.
+    pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
+        self.settle()?;
+        self.call(self.firmness(), async |c| {
+            let prices = prices(c).await?;
+            let mut cards = c.all(statement(CARDS), card).await?;
+            cards.iter_mut().for_each(|card| card.price = prices.get(&card.id).cloned());
+            cards.sort_by_cached_key(|card| (card.title.to_lowercase(), card.id.clone()));
+            Ok(cards)
+        })
+    }
+
+    /// The cards whose name begins with these digits (6 at least), else those that have all words of a text in their
+    /// title, brand, model or marks.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn find_cards(&mut self, text: &str) -> Result<Vec<StoredCard>, ArchiveError> {
+        let text = text.trim().to_lowercase();
+        let mut cards = self.cards()?;
+        let is_id = text.len() >= ID_DIGITS && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_id && cards.iter().any(|card| card.id.starts_with(&text)) {
+            cards.retain(|card| card.id.starts_with(&text));
+        } else {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            cards.retain(|card| !words.is_empty() && has_words(card, &words));
+        }
+        Ok(cards)
+    }
+
+    /// The pieces of a card, as they were first seen.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn specimens(&mut self, card: &str) -> Result<Vec<StoredSpecimen>, ArchiveError> {
+        const OF_CARD: &str =
+            "SELECT id, serial, facts, first_seen FROM specimen WHERE card_id = $1 ORDER BY first_seen, id";
+        self.call(self.firmness(), async |c| {
+            c.all(statement(OF_CARD).bind(card), |row| {
+                Ok(StoredSpecimen {
+                    id: row.get(0)?,
+                    serial: row.get(1)?,
+                    facts: row.json(2)?,
+                    first_seen: row.get(3)?,
+                })
+            })
+            .await
+        })
+    }
+
+    /// Stores a card's facts anew. What is met under these facts from now on is this card.
+    ///
+    /// # Errors
+    /// If there is no such card, or it cannot be written.
+    pub fn edit_card(&mut self, id: &str, facts: &CardFacts) -> Result<(), ArchiveError> {
+        let facts = facts.without_serial();
+        let edit = async |c: &mut Connection| edit(c, id, &facts).await;
+        self.call(Firmness::Now, async |c| c.alone(edit).await).map_err(|e| e.about_card(id))
+    }
+
+    /// Makes one card of two that are the same: everything of `from` goes to `into`, and so does whatever is met
+    /// under the names of `from` from now on.
+    ///
+    /// # Errors
+    /// If one of them is not there, or it cannot be written.
+    pub fn merge_cards(&mut self, from: &str, into: &str) -> Result<(), ArchiveError> {
+        for id in [from, into] {
+            let there = async |c: &mut Connection| exists(c, "SELECT 1 FROM card WHERE id = $1", id).await;
+            self.call(self.firmness(), there).map_err(|e| e.about_card(id))?;
+        }
+        if from == into {
+            return Ok(());
+        }
+        let merge = async |c: &mut Connection| merge(c, from, into).await;
+        self.call(Firmness::Now, async |c| c.alone(merge).await).map_err(|e| e.about_card(from))
+    }
+}
+
+fn card(row: &Row) -> Outcome<StoredCard> {
+    Ok(StoredCard {
+        id: row.get(0)?,
+        title: row.get(1)?,
+        facts: row.json(2)?,
+        specimens: row.whole(3)?,
+        sessions: row.whole(4)?,
+        runs: row.whole(5)?,
+        first: row.get(6)?,
+        last: row.get(7)?,
+        price: None,
+    })
+}
+
+fn has_words(card: &StoredCard, words: &[&str]) -> bool {
+    let facts = &card.facts;
+    let parts = [Some(&card.title), facts.brand.as_ref(), facts.model.as_ref()];
+    let parts: Vec<String> =
+        parts.into_iter().flatten().chain(&facts.marks).map(|part| part.to_lowercase()).collect();
+    words.iter().all(|word| parts.iter().any(|part| part.contains(word)))
+}
+
+async fn facts(c: &mut Connection, id: &str) -> Outcome<CardFacts> {
+    c.one(statement("SELECT facts FROM card WHERE id = $1").bind(id), |row| row.json(0)).await
+}
+
+async fn edit(c: &mut Connection, id: &str, facts: &CardFacts) -> Outcome<()> {
+    update_card(c, id, facts, None).await?;
+    let mut names = Rows::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
+    if let Some(n) = Names::of(facts) {
+        names.push([n.fingerprint.into(), id.into(), n.label.into(), n.registers.into()]);
+    }
+    names.write(c).await
+}
+
+async fn merge(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
+    let mut known = facts(c, into).await?;
+    known.complete_from(&facts(c, from).await?);
+    edit(c, into, &known).await?;
+    for moved in [
+        "UPDATE session SET card_id = $2 WHERE card_id = $1",
+        "UPDATE record SET card_id = $2 WHERE card_id = $1",
+        "UPDATE specimen SET card_id = $2 WHERE card_id = $1",
+        "UPDATE event SET card_id = $2 WHERE card_id = $1",
+        "UPDATE attached SET card_id = $2 WHERE card_id = $1",
+        "UPDATE known_as SET card_id = $2 WHERE card_id = $1",
+    ] {
+        c.execute(statement(moved).bind(from).bind(into)).await?;
+    }
+    forget(c, from).await?;
+    mark_stale(c, &[into.to_owned()].into()).await
+}
+
+/// Removes a card to which nothing refers any more but what was made of it.
+pub(crate) async fn forget(c: &mut Connection, id: &str) -> Outcome<()> {
+    for made in [
+        "DELETE FROM summary WHERE card_id = $1",
+        "DELETE FROM stale WHERE card_id = $1",
+        "DELETE FROM known_as WHERE card_id = $1",
+    ] {
+        c.execute(statement(made).bind(id)).await?;
+    }
+    found(c.execute(statement("DELETE FROM card WHERE id = $1").bind(id)).await?)
+}

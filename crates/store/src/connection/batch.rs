@@ -1,0 +1,103 @@
+//! Many rows in few statements: what makes thousands of logs a matter of a second.
+
+use super::{Connection, Outcome, Value, composed};
+use std::fmt::Write;
+
+/// Values in one statement: below SQLite's 32 766 (SQLITE_MAX_VARIABLE_NUMBER, <https://www.sqlite.org/limits.html>)
+/// and PostgreSQL's 65 535 (a count of 16 bits in its protocol). More than this is no faster.
+const VALUES_AT_ONCE: usize = 2000;
+
+/// Rows for one table, written together.
+pub(crate) struct Rows {
+    /// `INSERT INTO table (columns)`, without the values.
+    head: &'static str,
+    /// What follows the values: `ON CONFLICT …`.
+    tail: &'static str,
+    columns: usize,
+    values: Vec<Value>,
+}
+
+impl Rows {
+    /// No rows yet, for a statement that begins and ends so; the columns stand in brackets in `head`.
+    pub(crate) fn new(head: &'static str, tail: &'static str) -> Self {
+        let columns = head.matches(',').count() + 1;
+        Rows { head, tail, columns, values: Vec::new() }
+    }
+
+    /// Adds a row of as many values as there are columns.
+    pub(crate) fn push<const N: usize>(&mut self, row: [Value; N]) {
+        debug_assert_eq!(N, self.columns, "{}", self.head);
+        self.values.extend(row);
+    }
+
+    /// Writes them, and is empty again.
+    pub(crate) async fn write(&mut self, c: &mut Connection) -> Outcome<()> {
+        let at_once = (VALUES_AT_ONCE / self.columns).max(1) * self.columns;
+        let mut values = std::mem::take(&mut self.values).into_iter();
+        while values.len() > 0 {
+            let some: Vec<Value> = values.by_ref().take(at_once).collect();
+            let text = self.text(some.len() / self.columns, |first, count| c.places(first, count));
+            c.execute(composed(text).bind_all(some)).await?;
+        }
+        Ok(())
+    }
+
+    fn text(&self, rows: usize, places: impl Fn(usize, usize) -> String) -> String {
+        let mut text = format!("{} VALUES ", self.head);
+        for row in 0..rows {
+            let separator = if row == 0 { "" } else { ", " };
+            let places = places(row * self.columns + 1, self.columns);
+            let _ = write!(text, "{separator}({places})");
+        }
+        text.push(' ');
+        text.push_str(self.tail);
+        text
+    }
+}
+
+impl Connection {
+    /// Places for all values of a statement: `$1, $2, $3`.
+    pub(crate) fn all_places(&self, count: usize) -> String {
+        self.places(1, count)
+    }
+
+    /// Places for values, from a number on.
+    ///
+    /// SQLite looks through the names of all places to find the name of one, which for thousands takes longer than
+    /// everything else; there they have none.
+    fn places(&self, first: usize, count: usize) -> String {
+        match self {
+            Connection::Sqlite(_) => joined(std::iter::repeat_n("?", count)),
+            Connection::Postgres(_) => joined((first..first + count).map(|place| format!("${place}"))),
+        }
+    }
+}
+
+fn joined(places: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let mut text = String::new();
+    for place in places {
+        text.push_str(if text.is_empty() { "" } else { ", " });
+        text.push_str(place.as_ref());
+    }
+    text
+}
+
+/// What is asked for, in parts that fit into one statement.
+pub(crate) fn in_chunks<T>(all: &[T]) -> impl Iterator<Item = &[T]> {
+    all.chunks(VALUES_AT_ONCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_one_statement_with_numbered_places() {
+        let rows = Rows::new("INSERT INTO rig (hash, words)", "ON CONFLICT (hash) DO NOTHING");
+        let numbered = |first, count| joined((first..first + count).map(|place| format!("${place}")));
+        assert_eq!(
+            rows.text(2, numbered),
+            "INSERT INTO rig (hash, words) VALUES ($1, $2), ($3, $4) ON CONFLICT (hash) DO NOTHING"
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! What happened to cards: bought, in use, failed.
+
+use crate::connection::{Connection, Outcome, Rows, statement};
+use crate::firmness::Firmness;
+use crate::shelf::Placed;
+use crate::write::json;
+use crate::{Archive, ArchiveError, hash};
+use cardscope_model::card::{Event, Price};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+const INSERT: &str = "INSERT INTO event (id, hash, card_id, specimen_id, date, kind, event)";
+
+/// Undated events come first; of one day, in the order in which they were noted.
+const OF_CARD: &str =
+    "SELECT specimen_id, event FROM event WHERE card_id = $1 ORDER BY COALESCE(date, ''), id";
+
+const BOUGHT: &str = "SELECT card_id, event FROM event WHERE kind = 'bought' ORDER BY COALESCE(date, ''), id";
+
+/// Events to be stored.
+pub(crate) struct Events(Rows);
+
+impl Default for Events {
+    fn default() -> Self {
+        Events(Rows::new(INSERT, "ON CONFLICT (hash) DO NOTHING"))
+    }
+}
+
+impl Events {
+    /// Adds events of a card, and of a piece where it is known.
+    pub(crate) fn add_all(&mut self, placed: &Placed, events: &[Event]) -> Outcome<()> {
+        events.iter().try_for_each(|event| self.add(&placed.card, placed.specimen.as_deref(), event))
+    }
+
+    pub(crate) fn add(&mut self, card: &str, specimen: Option<&str>, event: &Event) -> Outcome<()> {
+        let event = countable(event);
+        let (text, kind) = (json(&event)?, json(&event.kind)?);
+        self.0.push([
+            Uuid::now_v7().to_string().into(),
+            hash::short(&[card, specimen.unwrap_or_default(), &text]).into(),
+            card.into(),
+            specimen.into(),
+            (&event.date).into(),
+            kind.trim_matches('"').into(),
+            text.into(),
+        ]);
+        Ok(())
+    }
+
+    pub(crate) async fn write(mut self, c: &mut Connection) -> Outcome<()> {
+        self.0.write(c).await
+    }
+}
+
+/// The event without a price that is no number.
+fn countable(event: &Event) -> Event {
+    Event { price: event.price.clone().filter(|price| price.amount.is_finite()), ..event.clone() }
+}
+
+impl Archive {
+    /// Notes what happened to a card, and to which piece of it where that is known. The same event is noted once.
+    ///
+    /// # Errors
+    /// If there is no such card or piece, or it cannot be written.
+    pub fn add_event(
+        &mut self,
+        card: &str,
+        specimen: Option<&str>,
+        event: &Event,
+    ) -> Result<(), ArchiveError> {
+        let work = async |c: &mut Connection| {
+            exists(c, "SELECT 1 FROM card WHERE id = $1", card).await?;
+            if let Some(piece) = specimen {
+                exists(c, "SELECT 1 FROM specimen WHERE id = $1", piece).await?;
+            }
+            let mut events = Events::default();
+            events.add(card, specimen, event)?;
+            events.write(c).await
+        };
+        self.call(Firmness::Now, async |c| c.alone(work).await).map_err(|e| e.about_card(card))
+    }
+
+    /// What happened to a card, oldest first; with each event the piece it happened to, where known.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, Event)>, ArchiveError> {
+        self.call(self.firmness(), async |c| of_card(c, card).await)
+    }
+}
+
+pub(crate) async fn of_card(c: &mut Connection, card: &str) -> Outcome<Vec<(Option<String>, Event)>> {
+    c.all(statement(OF_CARD).bind(card), |row| Ok((row.get(0)?, row.json(1)?))).await
+}
+
+/// What was last paid for each card.
+pub(crate) async fn prices(c: &mut Connection) -> Outcome<HashMap<String, Price>> {
+    let bought = c.all(statement(BOUGHT), |row| Ok((row.get::<String>(0)?, row.json::<Event>(1)?))).await?;
+    Ok(bought.into_iter().filter_map(|(card, event)| Some((card, event.price?))).collect())
+}
+
+/// What a statement with one key finds must be there.
+pub(crate) async fn exists(c: &mut Connection, asked: &'static str, key: &str) -> Outcome<()> {
+    c.one(statement(asked).bind(key), |_| Ok(())).await
+}

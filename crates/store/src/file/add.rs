@@ -1,0 +1,221 @@
+//! A file written into all tables.
+
+use super::checked::Checked;
+use crate::attachments::{self, NewAttachment, Owner};
+use crate::connection::{Connection, Outcome, Row, Rows, statement};
+use crate::events::Events;
+use crate::naming::Sighting;
+use crate::rig::Shared;
+use crate::shelf::{Placed, Shelf, mark_stale};
+use crate::write::{findings, json, sample};
+use crate::{Kept, Piece, figures, sql};
+use cardscope_model::comparison::Setting;
+use cardscope_model::session_file::{AttachedTo, FileRecipe, SessionFile};
+
+/// Takes in a session or a record, unless it is there.
+pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Kept> {
+    if let Some(known) = known(c, checked).await? {
+        return Ok(known);
+    }
+    let file = checked.file;
+    let placed = card(c, file).await?;
+    if let Some(placed) = &placed {
+        events(c, file, placed).await?;
+    }
+    match &file.recipe {
+        Some(recipe) => session(c, checked, recipe, placed.as_ref()).await?,
+        None => record(c, file, placed.as_ref()).await?,
+    }
+    hang(c, checked, placed.as_ref()).await?;
+    let source = file.source.as_ref().map_or(&file.session, |source| &source.hash);
+    Ok(Kept::New { source: source.clone(), sessions: vec![checked.id] })
+}
+
+/// The session that is there: of the same name, or the same log that was imported here by itself.
+async fn known(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Kept>> {
+    let file = checked.file;
+    let by_name = "SELECT id, target, started_at FROM session WHERE id = $1 \
+        UNION ALL SELECT id, target, started_at FROM record WHERE id = $1";
+    let mut found = c.optional(statement(by_name).bind(&file.session), known_row).await?;
+    if let (None, Some(content)) = (&found, &file.content_hash) {
+        let by_content = "SELECT o.hash, o.name, o.imported_at FROM session s JOIN source o ON o.hash = s.source_hash \
+            WHERE s.content_hash = $1 AND s.condition = $2 \
+            AND COALESCE((SELECT MIN(number) FROM run WHERE session_id = s.id), 0) = $3";
+        let first = file.runs.iter().map(|run| run.run).min().unwrap_or(0);
+        let asked = statement(by_content).bind(content).bind(json(&file.condition)?).bind(first);
+        found = c.all(asked, known_row).await?.into_iter().next();
+    }
+    Ok(found)
+}
+
+fn known_row(row: &Row) -> Outcome<Kept> {
+    Ok(Kept::Known { source: row.get(0)?, name: row.get(1)?, imported_at: row.get(2)? })
+}
+
+async fn card(c: &mut Connection, file: &SessionFile) -> Outcome<Option<Placed>> {
+    let Some(card) = &file.card else { return Ok(None) };
+    let specimen = file.specimen.as_ref();
+    let sighting = Sighting {
+        facts: card.facts.clone(),
+        piece: specimen.map(|specimen| Piece {
+            maker: specimen.maker.clone(),
+            model: specimen.model.clone(),
+            capacity_bytes: specimen.capacity_bytes,
+            serial: specimen.serial.clone(),
+            identity_hash: specimen.id.clone(),
+        }),
+        piece_facts: specimen.map(|specimen| specimen.facts.clone()).unwrap_or_default(),
+        place: file.session.clone(),
+        title: card.title.clone(),
+        id: Some(card.id.clone()),
+    };
+    let mut shelf = Shelf::of(c, std::slice::from_ref(&sighting)).await?;
+    let placed = shelf.place(&sighting);
+    shelf.write(c).await?;
+    Ok(Some(placed))
+}
+
+async fn events(c: &mut Connection, file: &SessionFile, placed: &Placed) -> Outcome<()> {
+    let mut events = Events::default();
+    for event in &file.events {
+        let specimen = event.specimen.as_ref().and(placed.specimen.as_deref());
+        events.add(&placed.card, specimen, &event.event)?;
+    }
+    events.write(c).await
+}
+
+async fn session(
+    c: &mut Connection,
+    checked: &Checked<'_>,
+    recipe: &FileRecipe,
+    placed: Option<&Placed>,
+) -> Outcome<()> {
+    let file = checked.file;
+    let mut shared = Shared::default();
+    let recipe_hash = shared.recipe(&recipe.name, &recipe.version, &recipe.text);
+    let rig = shared.rig(&file.condition)?;
+    let mut runs = runs(file, recipe, &mut shared)?;
+    shared.write(c).await?;
+    source(c, checked).await?;
+    let mut rows = Rows::new(sql::INSERT_SESSIONS, "");
+    rows.push([
+        (&file.session).into(),
+        (&file.kind).into(),
+        placed.map(|p| p.card.as_str()).into(),
+        placed.and_then(|p| p.specimen.as_deref()).into(),
+        rig.into(),
+        file.source.as_ref().map(|source| source.hash.as_str()).into(),
+        (&file.content_hash).into(),
+        file.log.as_ref().map(json).transpose()?.into(),
+        (&file.target).into(),
+        recipe_hash.into(),
+        (&file.seed).into(),
+        json(&file.condition)?.into(),
+        json(&file.origins)?.into(),
+        file.io_path.as_deref().into(),
+        file.bus_ceiling_mb_s.into(),
+        json(&file.identity)?.into(),
+        json(&file.host)?.into(),
+        (&file.tool_version).into(),
+        "".into(),
+        (&file.started_at).into(),
+        (&file.measured_at).into(),
+        (&file.ended_at).into(),
+        (&file.ended).into(),
+        file.report.as_ref().map(json).transpose()?.into(),
+    ]);
+    rows.write(c).await?;
+    runs.write(c).await?;
+    for run in &file.runs {
+        for loop_of_test in &run.samples {
+            sample(c, &file.session, run.run, loop_of_test).await?;
+        }
+    }
+    findings(c, &file.session, &file.findings).await?;
+    mark_stale(c, &placed.map(|p| p.card.clone()).into_iter().collect()).await
+}
+
+fn runs(file: &SessionFile, recipe: &FileRecipe, shared: &mut Shared) -> Outcome<Rows> {
+    let mut rows = Rows::new(sql::INSERT_RUNS, "");
+    for run in &file.runs {
+        let setting = Setting {
+            recipe: recipe.name.clone(),
+            size_bytes: run.size_bytes,
+            condition: file.condition.clone(),
+        };
+        let setting = run.figures.as_ref().map(|_| shared.setting(&setting)).transpose()?;
+        rows.push([
+            (&file.session).into(),
+            run.run.into(),
+            (&run.seed).into(),
+            run.counted.into(),
+            (&run.started_at).into(),
+            (&run.ended_at).into(),
+            run.results.as_ref().map(json).transpose()?.into(),
+            setting.into(),
+            run.size_bytes.into(),
+            run.loops.into(),
+            run.figures.as_deref().map(figures::to_text).transpose()?.into(),
+        ]);
+    }
+    Ok(rows)
+}
+
+async fn source(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
+    let (Some(source), Some(bytes)) = (&checked.file.source, &checked.source) else { return Ok(()) };
+    let mut rows = Rows::new(sql::INSERT_SOURCES, "ON CONFLICT (hash) DO NOTHING");
+    rows.push([
+        (&source.hash).into(),
+        (&source.name).into(),
+        (&source.format).into(),
+        (bytes.len() as u64).into(),
+        bytes.clone().into(),
+        (&source.imported_at).into(),
+    ]);
+    rows.write(c).await
+}
+
+async fn record(c: &mut Connection, file: &SessionFile, placed: Option<&Placed>) -> Outcome<()> {
+    let mut rows = Rows::new(sql::INSERT_RECORDS, "");
+    rows.push([
+        (&file.session).into(),
+        (&file.kind).into(),
+        placed.map(|p| p.card.as_str()).into(),
+        placed.and_then(|p| p.specimen.as_deref()).into(),
+        (&file.target).into(),
+        (&file.seed).into(),
+        json(&file.condition)?.into(),
+        json(&file.origins)?.into(),
+        json(&file.identity)?.into(),
+        json(&file.host)?.into(),
+        (&file.tool_version).into(),
+        "".into(),
+        (&file.started_at).into(),
+        (&file.updated_at).into(),
+        (&file.ended_at).into(),
+        (&file.ended).into(),
+        file.document.as_ref().map(json).transpose()?.into(),
+    ]);
+    rows.write(c).await
+}
+
+async fn hang(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Placed>) -> Outcome<()> {
+    for (file, bytes) in &checked.attachments {
+        let on = match (file.on, placed) {
+            (AttachedTo::Session, _) => Some(Owner::Session(checked.id)),
+            (AttachedTo::Card, Some(placed)) => Some(Owner::Card(&placed.card)),
+            (AttachedTo::Specimen, Some(placed)) => placed.specimen.as_deref().map(Owner::Specimen),
+            (_, None) => None,
+        };
+        let attachment = NewAttachment {
+            name: &file.name,
+            media_type: &file.media_type,
+            note: file.note.as_deref(),
+            bytes,
+        };
+        if let Some(on) = on {
+            attachments::store(c, on, &attachment, &file.added_at).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! What must hold of a file before anything of it is written.
+
+use crate::{EndedHow, SessionId, hash};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cardscope_model::session_file::{AttachedTo, FileAttachment, SessionFile, SessionFileError};
+use std::collections::BTreeSet;
+
+/// A file whose parts agree, with its bytes out of their wrapping.
+pub(super) struct Checked<'a> {
+    pub(super) file: &'a SessionFile,
+    pub(super) id: SessionId,
+    pub(super) source: Option<Vec<u8>>,
+    pub(super) attachments: Vec<(&'a FileAttachment, Vec<u8>)>,
+}
+
+impl<'a> Checked<'a> {
+    pub(super) fn of(file: &'a SessionFile) -> Result<Self, SessionFileError> {
+        let id = file.session.parse().map_err(|_| damaged(format!("{:?} names no session", file.session)))?;
+        numbers(file)?;
+        parts(file)?;
+        let source = file.source.as_ref().map(|source| {
+            let bytes = decoded(&source.content, "source")?;
+            match hash::of_bytes(&bytes) == source.hash {
+                true => Ok(bytes),
+                false => Err(damaged("the bytes of its source are not those of its hash".to_owned())),
+            }
+        });
+        let attachments = file.attachments.iter().map(|a| Ok((a, decoded(&a.content, &a.name)?)));
+        Ok(Checked {
+            file,
+            id,
+            source: source.transpose()?,
+            attachments: attachments.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// The bytes behind base64.
+fn decoded(text: &str, what: &str) -> Result<Vec<u8>, SessionFileError> {
+    STANDARD.decode(text).map_err(|e| damaged(format!("the bytes of {what} are no base64: {e}")))
+}
+
+/// Bytes as base64.
+pub(super) fn encoded(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
+    let seeds = file.runs.iter().map(|run| &run.seed).chain([&file.seed]);
+    for seed in seeds {
+        seed.parse::<u64>().map_err(|_| damaged(format!("{seed:?} is no seed")))?;
+    }
+    let numbers: BTreeSet<u32> = file.runs.iter().map(|run| run.run).collect();
+    if numbers.len() < file.runs.len() {
+        return Err(damaged("two of its runs have one number".to_owned()));
+    }
+    match &file.ended {
+        Some(word) if !EndedHow::ALL.iter().any(|how| how.word() == word) => {
+            Err(damaged(format!("{word:?} is no way to end")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A session has a card, a recipe and a way of its I/O; a record has none of the parts of a session.
+fn parts(file: &SessionFile) -> Result<(), SessionFileError> {
+    let is_session = ["bench", "import"].contains(&file.kind.as_str());
+    let whole = file.card.is_some() && file.recipe.is_some() && file.io_path.is_some();
+    let nothing =
+        file.recipe.is_none() && file.runs.is_empty() && file.report.is_none() && file.log.is_none();
+    let without_piece = file.specimen.is_none();
+    let hangs_nowhere = file.attachments.iter().any(|a| match a.on {
+        AttachedTo::Card => file.card.is_none(),
+        AttachedTo::Specimen => without_piece,
+        AttachedTo::Session => !is_session,
+    });
+    match (is_session, hangs_nowhere) {
+        (_, true) => Err(damaged("an attachment hangs on what is not in it".to_owned())),
+        (true, _) if !whole => Err(damaged("its card, its recipe or its io_path is missing".to_owned())),
+        (false, _) if !nothing => Err(damaged(format!("a record of {} has no runs", file.kind))),
+        _ if file.card.is_none() && (!without_piece || !file.events.is_empty()) => {
+            Err(damaged("it has a piece or events of no card".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn damaged(reason: String) -> SessionFileError {
+    SessionFileError::Damaged(reason)
+}

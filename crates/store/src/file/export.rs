@@ -1,0 +1,214 @@
+//! A session gathered from all tables.
+
+use super::checked::encoded;
+use crate::connection::{Connection, Outcome, Row, statement};
+use crate::{SessionId, events, figures, read, rig};
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::finding::Finding;
+use cardscope_model::session_file::{
+    AttachedTo, FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, FileSpecimen,
+    SessionFile, VERSION,
+};
+use std::collections::BTreeMap;
+
+const SESSION: &str = "SELECT s.id, s.kind, s.card_id, s.specimen_id, s.target, s.seed, s.condition, \
+    s.condition_origins, s.identity, s.host, s.tool_version, s.started_at, s.ended_at, s.ended_how, \
+    r.name, r.version, r.text, s.io_path, s.bus_ceiling_mb_s, s.measured_at, s.report, s.log, s.content_hash, \
+    s.source_hash FROM session s JOIN recipe r ON r.hash = s.recipe_hash WHERE s.id = $1";
+
+const RECORD: &str = "SELECT id, kind, card_id, specimen_id, target, seed, condition, condition_origins, identity, \
+    host, tool_version, started_at, ended_at, ended_how, updated_at, document FROM record WHERE id = $1";
+
+const CARD: &str = "SELECT id, title, facts FROM card WHERE id = $1";
+const SPECIMEN: &str = "SELECT id, maker, model, capacity_bytes, serial, facts FROM specimen WHERE id = $1";
+const FINDINGS: &str = "SELECT claim, verdict, weight, confidence, evidence, advice FROM finding \
+    WHERE session_id = $1 ORDER BY place";
+const SOURCE: &str = "SELECT hash, name, format, imported_at, content FROM source WHERE hash = $1";
+const ATTACHMENTS: &str = "SELECT d.card_id, d.specimen_id, d.name, d.media_type, d.note, d.added_at, a.content \
+    FROM attached d JOIN attachment a ON a.hash = d.hash \
+    WHERE d.card_id = $1 OR d.specimen_id = $2 OR d.session_id = $3 ORDER BY d.added_at, d.id";
+
+/// What the row of a session or record names in other tables.
+struct Named {
+    card: Option<String>,
+    specimen: Option<String>,
+    source: Option<String>,
+}
+
+/// The file of a session, or of a record.
+pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFile> {
+    let name = id.to_string();
+    let (mut file, named) = match c.optional(statement(SESSION).bind(&name), session).await? {
+        Some(found) => found,
+        None => c.one(statement(RECORD).bind(&name), record).await?,
+    };
+    if let Some(id) = &named.card {
+        file.card = c.optional(statement(CARD).bind(id), card).await?;
+        let events = events::of_card(c, id).await?;
+        file.events = events.into_iter().map(|(specimen, event)| FileEvent { specimen, event }).collect();
+    }
+    if let Some(id) = &named.specimen {
+        file.specimen = c.optional(statement(SPECIMEN).bind(id), specimen).await?;
+    }
+    if let Some(hash) = &named.source {
+        file.source = c.optional(statement(SOURCE).bind(hash), source).await?;
+    }
+    file.runs = runs(c, id).await?;
+    file.findings = c.all(statement(FINDINGS).bind(&name), finding).await?;
+    let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.specimen).bind(&name);
+    file.attachments = c.all(hanging, attachment).await?;
+    // An event of another piece of the card names a piece that does not go with the file.
+    let here = file.specimen.as_ref().map(|s| s.id.clone());
+    file.events.iter_mut().filter(|e| e.specimen != here).for_each(|e| e.specimen = None);
+    Ok(file)
+}
+
+/// What sessions and records share.
+fn start(row: &Row) -> Outcome<SessionFile> {
+    let condition: Condition = row.json("condition")?;
+    let origins: BTreeMap<String, Origin> = row.json("condition_origins")?;
+    Ok(SessionFile {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        session: row.get("id")?,
+        kind: row.get("kind")?,
+        card: None,
+        specimen: None,
+        events: Vec::new(),
+        attachments: Vec::new(),
+        rig: rig::words(&condition),
+        condition,
+        origins,
+        recipe: None,
+        target: row.get("target")?,
+        seed: row.get("seed")?,
+        io_path: None,
+        bus_ceiling_mb_s: None,
+        identity: row.json("identity")?,
+        host: row.json("host")?,
+        tool_version: row.get("tool_version")?,
+        started_at: row.get("started_at")?,
+        measured_at: None,
+        updated_at: None,
+        ended_at: row.get("ended_at")?,
+        ended: row.get("ended_how")?,
+        runs: Vec::new(),
+        report: None,
+        document: None,
+        findings: Vec::new(),
+        log: None,
+        content_hash: None,
+        source: None,
+    })
+}
+
+fn session(row: &Row) -> Outcome<(SessionFile, Named)> {
+    let recipe = FileRecipe { name: row.get("name")?, version: row.get("version")?, text: row.get("text")? };
+    let file = SessionFile {
+        recipe: Some(recipe),
+        io_path: Some(row.get("io_path")?),
+        bus_ceiling_mb_s: row.get("bus_ceiling_mb_s")?,
+        measured_at: row.get("measured_at")?,
+        report: row.optional_json("report")?,
+        log: row.optional_json("log")?,
+        content_hash: row.get("content_hash")?,
+        ..start(row)?
+    };
+    let named = Named {
+        card: row.get("card_id")?,
+        specimen: row.get("specimen_id")?,
+        source: row.get("source_hash")?,
+    };
+    Ok((file, named))
+}
+
+fn record(row: &Row) -> Outcome<(SessionFile, Named)> {
+    let file = SessionFile {
+        updated_at: row.get("updated_at")?,
+        document: row.optional_json("document")?,
+        ..start(row)?
+    };
+    Ok((file, Named { card: row.get("card_id")?, specimen: row.get("specimen_id")?, source: None }))
+}
+
+fn card(row: &Row) -> Outcome<FileCard> {
+    Ok(FileCard { id: row.get(0)?, title: row.get(1)?, facts: row.json(2)? })
+}
+
+fn specimen(row: &Row) -> Outcome<FileSpecimen> {
+    Ok(FileSpecimen {
+        id: row.get(0)?,
+        maker: row.get(1)?,
+        model: row.get::<Option<String>>(2)?.unwrap_or_default(),
+        capacity_bytes: row.optional_whole(3)?,
+        serial: row.get(4)?,
+        facts: row.json(5)?,
+    })
+}
+
+fn source(row: &Row) -> Outcome<FileSource> {
+    Ok(FileSource {
+        hash: row.get(0)?,
+        name: row.get(1)?,
+        format: row.get(2)?,
+        imported_at: row.get(3)?,
+        content: encoded(&row.get::<Vec<u8>>(4)?),
+    })
+}
+
+fn attachment(row: &Row) -> Outcome<FileAttachment> {
+    let [card, specimen]: [Option<String>; 2] = [row.get(0)?, row.get(1)?];
+    let on = match (card, specimen) {
+        (Some(_), _) => AttachedTo::Card,
+        (None, Some(_)) => AttachedTo::Specimen,
+        (None, None) => AttachedTo::Session,
+    };
+    Ok(FileAttachment {
+        on,
+        name: row.get(2)?,
+        media_type: row.get(3)?,
+        note: row.get(4)?,
+        added_at: row.get(5)?,
+        content: encoded(&row.get::<Vec<u8>>(6)?),
+    })
+}
+
+fn finding(row: &Row) -> Outcome<Finding> {
+    Ok(Finding {
+        claim: row.get(0)?,
+        verdict: row.get(1)?,
+        weight: weight(&row.get::<String>(2)?)?,
+        confidence: row.get(3)?,
+        evidence: row.json(4)?,
+        advice: row.get(5)?,
+    })
+}
+
+fn weight(word: &str) -> Outcome<cardscope_model::finding::Weight> {
+    let word = serde_json::Value::from(word);
+    serde_json::from_value(word).map_err(|e| crate::connection::unreadable("weight", e.to_string()))
+}
+
+async fn runs(c: &mut Connection, id: SessionId) -> Outcome<Vec<FileRun>> {
+    let mut runs = c.all(statement(crate::sql::RUNS).bind(id.to_string()), run).await?;
+    for run in &mut runs {
+        run.samples = read::samples(c, id, run.run).await?;
+    }
+    Ok(runs)
+}
+
+fn run(row: &Row) -> Outcome<FileRun> {
+    let figures: Option<String> = row.get("figures")?;
+    Ok(FileRun {
+        run: row.whole("number")?,
+        seed: row.get("seed")?,
+        counted: row.get("counted")?,
+        started_at: row.get("started_at")?,
+        ended_at: row.get("ended_at")?,
+        size_bytes: row.optional_whole("size_bytes")?,
+        loops: row.optional_whole("loops")?,
+        figures: figures.map(|text| figures::of_text(&text)).transpose()?,
+        results: row.optional_json("results")?,
+        samples: Vec::new(),
+    })
+}

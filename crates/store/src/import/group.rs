@@ -1,0 +1,88 @@
+//! A log divided into sessions, and the hash by which it is known again.
+
+use crate::{figures, hash};
+use cardscope_model::condition::Condition;
+use cardscope_model::log::{Log, LogRun};
+use cardscope_model::session_file::Figure;
+use serde::Serialize;
+
+/// Runs of one log under one condition and size.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Group {
+    pub(super) condition: Condition,
+    pub(super) size_bytes: Option<u64>,
+    pub(super) runs: Vec<GroupRun>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct GroupRun {
+    pub(super) number: u32,
+    pub(super) loops: Option<u32>,
+    pub(super) figures: Vec<Figure>,
+}
+
+/// The sessions of a log, in the order in which they begin; one without runs where a log has no figures.
+pub(super) fn groups(log: &Log) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for run in log.runs.iter().filter(|run| run.results.iter().any(figures::is_speed)) {
+        let condition = condition(log, run);
+        let place = groups.iter().position(|g| g.size_bytes == run.size_bytes && g.condition == condition);
+        let place = place.unwrap_or_else(|| {
+            groups.push(Group { condition, size_bytes: run.size_bytes, runs: Vec::new() });
+            groups.len() - 1
+        });
+        let figures = figures::of_log(run);
+        groups[place].runs.push(GroupRun { number: run.run, loops: run.loops, figures });
+    }
+    groups.iter_mut().for_each(Group::number);
+    if groups.is_empty() {
+        groups.push(Group { condition: log.condition.clone(), size_bytes: None, runs: Vec::new() });
+    }
+    groups
+}
+
+impl Group {
+    /// Runs keep the numbers that the log gives them; where it gives one twice, all are counted anew.
+    fn number(&mut self) {
+        let rising = self.runs.windows(2).all(|pair| pair[0].number < pair[1].number);
+        if !rising || self.runs.first().is_some_and(|run| run.number == 0) {
+            (1..).zip(&mut self.runs).for_each(|(number, run)| run.number = number);
+        }
+    }
+}
+
+fn condition(log: &Log, run: &LogRun) -> Condition {
+    let mut condition = log.condition.clone();
+    if let Some(own) = &run.condition {
+        condition.overlay(own);
+    }
+    condition
+}
+
+/// How many figures are left out because they are no numbers.
+pub(super) fn left_out(log: &Log) -> usize {
+    log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figures::is_speed(figure)).count()
+}
+
+/// Hash of what a log says: card, condition, date and figures, not of how its file is written.
+///
+/// Of a card that nothing names, two logs with the same few figures may well be two cards; there the file's text
+/// counts as well, but for its blanks, line ends and encoding.
+pub(super) fn content_hash(log: &Log, bytes: &[u8]) -> String {
+    let has_figures = log.runs.iter().any(|run| !run.results.is_empty());
+    let figures = if has_figures { text(&log.runs) } else { text(&log.other) };
+    let squeezed = if log.card.is_empty() { squeezed(bytes) } else { String::new() };
+    let [date, part] = [&log.date, &log.part].map(|part| part.as_deref().unwrap_or_default());
+    hash::of(&[&log.format, part, date, &text(&log.card), &text(&log.condition), &figures, &squeezed])
+}
+
+/// A part of a log as text. What cannot be JSON has no text; the other parts tell it from others.
+fn text(part: &impl Serialize) -> String {
+    serde_json::to_string(part).unwrap_or_default()
+}
+
+/// Visible ASCII only: what line ends, byte order marks and UTF-16 do to a text is gone.
+fn squeezed(bytes: &[u8]) -> String {
+    bytes.iter().filter(|byte| byte.is_ascii_graphic()).map(|byte| char::from(*byte)).collect()
+}

@@ -1,0 +1,170 @@
+//! The rows of a batch of logs.
+
+use super::group::{Group, left_out};
+use super::{Prepared, PreparedLog};
+use crate::connection::{Connection, Outcome, Rows, Value};
+use crate::events::Events;
+use crate::rig::Shared;
+use crate::shelf::{Placed, Shelf};
+use crate::write::{json, origins};
+use crate::{SessionId, figures, sql, stamp};
+use cardscope_model::comparison::Setting;
+use cardscope_model::log::Log;
+use uuid::Uuid;
+
+/// The kind of a session that is a log.
+pub(crate) const IMPORT: &str = "import";
+
+/// How the I/O of a log went: nobody here knows.
+pub(crate) const IO_PATH: &str = "imported";
+
+/// The seed of what was not measured here.
+const NO_SEED: &str = "0";
+
+/// Rows that belong together, written in the order in which they refer to each other.
+pub(super) struct Batch {
+    now: String,
+    sources: Rows,
+    sessions: Rows,
+    runs: Rows,
+    shared: Shared,
+    events: Events,
+}
+
+impl Batch {
+    pub(super) fn new() -> Self {
+        Batch {
+            now: stamp::now(),
+            sources: Rows::new(sql::INSERT_SOURCES, ""),
+            sessions: Rows::new(sql::INSERT_SESSIONS, ""),
+            runs: Rows::new(sql::INSERT_RUNS, ""),
+            shared: Shared::default(),
+            events: Events::default(),
+        }
+    }
+
+    /// Adds a file; its sessions.
+    pub(super) fn add(
+        &mut self,
+        source: &Prepared<'_>,
+        logs: &[&PreparedLog<'_>],
+        shelf: &mut Shelf,
+    ) -> Outcome<Vec<SessionId>> {
+        self.sources.push([
+            (&source.hash).into(),
+            source.source.name.into(),
+            source.source.format.into(),
+            (source.source.bytes.len() as u64).into(),
+            source.source.bytes.to_vec().into(),
+            (&self.now).into(),
+        ]);
+        let mut sessions = Vec::new();
+        for log in logs {
+            let placed = shelf.place(&log.sighting);
+            self.events.add_all(&placed, &log.log.events)?;
+            let document = json(&without_runs(log.log))?;
+            for group in &log.groups {
+                sessions.push(self.session(source, log, &document, group, &placed)?);
+            }
+        }
+        Ok(sessions)
+    }
+
+    fn session(
+        &mut self,
+        source: &Prepared<'_>,
+        log: &PreparedLog<'_>,
+        document: &str,
+        group: &Group,
+        placed: &Placed,
+    ) -> Outcome<SessionId> {
+        let id = SessionId(Uuid::now_v7());
+        let tool = log.log.tool.as_ref();
+        let recipe = tool.map_or(log.log.format.as_str(), |tool| &tool.name);
+        let version = tool.and_then(|tool| tool.version.as_deref()).unwrap_or_default();
+        let setting = Setting {
+            recipe: recipe.to_owned(),
+            size_bytes: group.size_bytes,
+            condition: group.condition.clone(),
+        };
+        let setting = self.shared.setting(&setting)?;
+        let started_at = log.log.date.clone().unwrap_or_else(|| self.now.clone());
+        self.sessions.push([
+            id.to_string().into(),
+            IMPORT.into(),
+            (&placed.card).into(),
+            (&placed.specimen).into(),
+            self.shared.rig(&group.condition)?.into(),
+            (&source.hash).into(),
+            (&log.content_hash).into(),
+            document.into(),
+            source.source.name.into(),
+            self.shared.recipe(recipe, version, "").into(),
+            NO_SEED.into(),
+            json(&group.condition)?.into(),
+            json(&origins(&group.condition))?.into(),
+            IO_PATH.into(),
+            Value::Real(None),
+            "null".into(),
+            "null".into(),
+            env!("CARGO_PKG_VERSION").into(),
+            "".into(),
+            (&started_at).into(),
+            (&log.log.date).into(),
+            (&self.now).into(),
+            crate::EndedHow::Complete.word().into(),
+            Value::Text(None),
+        ]);
+        self.add_runs(id, group, &setting, &started_at)?;
+        Ok(id)
+    }
+
+    fn add_runs(&mut self, id: SessionId, group: &Group, setting: &str, started_at: &str) -> Outcome<()> {
+        for run in &group.runs {
+            self.runs.push([
+                id.to_string().into(),
+                run.number.into(),
+                NO_SEED.into(),
+                true.into(),
+                started_at.into(),
+                (&self.now).into(),
+                Value::Text(None),
+                setting.into(),
+                group.size_bytes.into(),
+                run.loops.into(),
+                figures::to_text(&run.figures)?.into(),
+            ]);
+        }
+        Ok(())
+    }
+
+    /// Writes everything.
+    pub(super) async fn write(mut self, c: &mut Connection, shelf: Shelf) -> Outcome<()> {
+        shelf.write(c).await?;
+        self.shared.write(c).await?;
+        self.events.write(c).await?;
+        self.sources.write(c).await?;
+        self.sessions.write(c).await?;
+        self.runs.write(c).await
+    }
+}
+
+/// What stands beside the runs of a log, with a word on what was left out of them.
+fn without_runs(log: &Log) -> Log {
+    let mut rest = Log::new(&log.format);
+    rest.tool.clone_from(&log.tool);
+    rest.part.clone_from(&log.part);
+    rest.date.clone_from(&log.date);
+    rest.card.clone_from(&log.card);
+    rest.events.clone_from(&log.events);
+    rest.condition.clone_from(&log.condition);
+    rest.other.clone_from(&log.other);
+    rest.doubts.clone_from(&log.doubts);
+    let left_out = left_out(log);
+    if left_out > 0 {
+        rest.doubts.push(format!(
+            "{left_out} of its figures are no speeds (negative or no number) and were left out"
+        ));
+    }
+    rest
+}

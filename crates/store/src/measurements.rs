@@ -1,0 +1,116 @@
+//! The figures of cards, run by run: what comparing starts from.
+
+use crate::connection::{Connection, Outcome, Row, composed, in_chunks};
+use crate::record::Figure;
+use crate::{Archive, ArchiveError, SessionId, figures};
+use cardscope_model::comparison::Setting;
+use std::collections::{BTreeSet, HashMap};
+
+/// One run of one card.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredRun {
+    /// Its session.
+    pub session: SessionId,
+    /// Its card.
+    pub card_id: String,
+    /// The piece, where it could be told from others.
+    pub specimen: Option<String>,
+    /// How it was measured.
+    pub setting: Setting,
+    /// When: UTC for what was measured here, the log's own date for a log; `None` where nobody knows.
+    pub at: Option<String>,
+    /// Its number in the session.
+    pub run: u32,
+    /// False where it is not part of the summary.
+    pub counted: bool,
+    /// The file it is from.
+    pub source: Option<String>,
+    /// What it measured.
+    pub figures: Vec<Figure>,
+}
+
+/// When a run was made: a session of one's own has a clock, a log has perhaps a date.
+macro_rules! at {
+    () => {
+        "CASE WHEN s.kind = 'import' THEN s.measured_at ELSE r.started_at END"
+    };
+}
+pub(crate) use at;
+
+const RUNS: &str = concat!(
+    "SELECT s.id, s.card_id, s.specimen_id, r.setting_hash, ",
+    at!(),
+    ", r.number, r.counted, o.name, r.figures, s.started_at FROM session s JOIN run r ON r.session_id = s.id \
+     LEFT JOIN source o ON o.hash = s.source_hash WHERE r.figures IS NOT NULL AND s.card_id IN "
+);
+
+impl Archive {
+    /// All finished runs of these cards, in the order in which they were measured.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn measurements(&mut self, cards: &[String]) -> Result<Vec<MeasuredRun>, ArchiveError> {
+        self.call(self.firmness(), async |c| of_cards(c, cards).await)
+    }
+}
+
+/// A run before its setting was looked up.
+struct Raw {
+    started_at: String,
+    setting: String,
+    run: MeasuredRun,
+}
+
+async fn of_cards(c: &mut Connection, cards: &[String]) -> Outcome<Vec<MeasuredRun>> {
+    let mut raw = Vec::new();
+    for some in in_chunks(cards) {
+        let asked = composed(format!("{RUNS} ({})", c.all_places(some.len()))).bind_all(some);
+        raw.extend(c.all(asked, raw_run).await?);
+    }
+    let settings = settings(c, raw.iter().map(|raw| raw.setting.as_str())).await?;
+    raw.sort_by(|a, b| {
+        (&a.started_at, a.run.session, a.run.run).cmp(&(&b.started_at, b.run.session, b.run.run))
+    });
+    let with_setting = |raw: Raw| {
+        let setting = settings.get(&raw.setting).cloned().unwrap_or_default();
+        MeasuredRun { setting, ..raw.run }
+    };
+    Ok(raw.into_iter().map(with_setting).collect())
+}
+
+fn raw_run(row: &Row) -> Outcome<Raw> {
+    let run = MeasuredRun {
+        session: row.parsed(0)?,
+        card_id: row.get(1)?,
+        specimen: row.get(2)?,
+        setting: Setting::default(),
+        at: row.get(4)?,
+        run: row.whole(5)?,
+        counted: row.get(6)?,
+        source: row.get(7)?,
+        figures: figures::of_text(&row.get::<String>(8)?)?,
+    };
+    Ok(Raw { started_at: row.get(9)?, setting: row.get(3)?, run })
+}
+
+/// Settings by their hash.
+pub(crate) async fn settings(
+    c: &mut Connection,
+    hashes: impl Iterator<Item = &str>,
+) -> Outcome<HashMap<String, Setting>> {
+    let hashes: Vec<&str> = hashes.collect::<BTreeSet<_>>().into_iter().collect();
+    let mut settings = HashMap::new();
+    for some in in_chunks(&hashes) {
+        let text = format!(
+            "SELECT hash, recipe, size_bytes, condition FROM setting WHERE hash IN ({})",
+            c.all_places(some.len())
+        );
+        let read = c.all(composed(text).bind_all(some.iter().copied()), |row| {
+            let setting =
+                Setting { recipe: row.get(1)?, size_bytes: row.optional_whole(2)?, condition: row.json(3)? };
+            Ok((row.get::<String>(0)?, setting))
+        });
+        settings.extend(read.await?);
+    }
+    Ok(settings)
+}

@@ -1,0 +1,95 @@
+//! The archive's shape and how an older one becomes a newer one: all of it or nothing, one process at a time, in both
+//! databases from the same files.
+//!
+//! The table of what was applied is the one that sqlx keeps (`_sqlx_migrations`), since older archives have it.
+
+use crate::ArchiveError;
+use crate::connection::{Connection, Outcome, composed, statement};
+use crate::upgrade;
+use sqlx::migrate::{Migration, Migrator};
+use std::path::Path;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+const APPLIED: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (version BIGINT NOT NULL PRIMARY KEY, \
+    description TEXT NOT NULL, installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL, \
+    checksum BYTEA NOT NULL, execution_time BIGINT NOT NULL)";
+
+const NOTE: &str = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+    VALUES ($1, $2, TRUE, $3, 0)";
+
+/// The version that this program makes.
+pub(crate) fn newest() -> i64 {
+    MIGRATIONS.iter().map(|m| m.version).max().unwrap_or(0)
+}
+
+/// Upgrades what is older; refuses what is newer or of another program, untouched.
+pub(crate) async fn ready(c: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
+    let failed = |e: sqlx::Error| ArchiveError::of_database(path, &e);
+    if let Some(what) = foreign(c).await.map_err(failed)? {
+        return Err(ArchiveError::NotAnArchive { path: path.to_owned(), what });
+    }
+    let version = version(c).await.map_err(failed)?;
+    if version > newest() {
+        return Err(ArchiveError::Newer { path: path.to_owned(), found: version, known: newest() });
+    }
+    if version < newest() { c.alone(upgrade).await.map_err(failed) } else { Ok(()) }
+}
+
+/// The version found; 0 for a database without tables.
+async fn version(c: &mut Connection) -> Outcome<i64> {
+    if let Connection::Sqlite(_) = c {
+        return c.one(statement("PRAGMA user_version"), |row| row.get(0)).await;
+    }
+    if !applied_exists(c).await? {
+        return Ok(0);
+    }
+    c.one(statement("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations"), |row| row.get(0)).await
+}
+
+async fn applied_exists(c: &mut Connection) -> Outcome<bool> {
+    c.one(statement("SELECT to_regclass('_sqlx_migrations') IS NOT NULL"), |row| row.get(0)).await
+}
+
+/// What the database is if it is not ours. Of SQLite's the header of the file has told already.
+async fn foreign(c: &mut Connection) -> Outcome<Option<String>> {
+    if let Connection::Sqlite(_) = c {
+        return Ok(None);
+    }
+    let ours = if applied_exists(c).await? {
+        let first = statement("SELECT checksum FROM _sqlx_migrations ORDER BY version LIMIT 1");
+        let checksum: Option<Vec<u8>> = c.optional(first, |row| row.get(0)).await?;
+        checksum.is_none_or(|sum| MIGRATIONS.iter().next().is_some_and(|m| *m.checksum == *sum))
+    } else {
+        let tables = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = current_schema()";
+        c.one(statement(tables), |row| row.get::<i64>(0)).await? == 0
+    };
+    Ok((!ours).then(|| "a PostgreSQL database of another program".to_owned()))
+}
+
+/// Applies what is missing. Another process may have done so while this one waited.
+async fn upgrade(c: &mut Connection) -> Outcome<()> {
+    let version = version(c).await?;
+    if version < newest() {
+        c.execute(statement(APPLIED)).await?;
+        for migration in MIGRATIONS.iter().filter(|m| m.version > version) {
+            apply(c, migration).await?;
+        }
+        if let Connection::Sqlite(_) = c {
+            c.execute(composed(format!("PRAGMA user_version = {}", newest()))).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn apply(c: &mut Connection, migration: &Migration) -> Outcome<()> {
+    c.script(migration.sql.clone()).await?;
+    if migration.version == upgrade::CARDS {
+        upgrade::cards(c).await?;
+    }
+    let note = statement(NOTE)
+        .bind(migration.version)
+        .bind(&*migration.description)
+        .bind(migration.checksum.to_vec());
+    c.execute(note).await.map(|_| ())
+}

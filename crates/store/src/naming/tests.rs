@@ -1,0 +1,77 @@
+use super::*;
+
+fn card(brand: &str, name: &str, size: &str) -> CardFacts {
+    CardFacts {
+        brand: Some(brand.into()),
+        name: Some(name.into()),
+        capacity_label: Some(size.into()),
+        ..CardFacts::default()
+    }
+}
+
+fn label_of(facts: &CardFacts) -> String {
+    Names::of(facts).unwrap().label.unwrap()
+}
+
+#[test]
+fn a_card_is_known_by_its_label_however_it_is_typed() {
+    let printed = label_of(&card("SanDisk", "Ultra", "64GB"));
+    assert_eq!(label_of(&card("SANDISK", " ultra", "64 GB")), printed);
+    assert_eq!(label_of(&card("SanDisk", "SanDisk Ultra 64GB", "64GB")), printed);
+    assert_ne!(label_of(&card("SanDisk", "Ultra", "128GB")), printed);
+    assert_ne!(label_of(&card("SanDisk", "Ultra+", "64GB")), printed);
+}
+
+#[test]
+fn a_card_of_which_only_the_size_is_known_has_no_name() {
+    let facts = CardFacts { capacity_bytes: Some(64_000_000_000), ..CardFacts::default() };
+    assert_eq!(Names::of(&facts), None);
+    assert!(!is_named(&facts));
+    assert_eq!(of_piece(None, "", "speed.txt").title, "unnamed card of speed.txt");
+}
+
+#[test]
+fn generations_of_one_name_are_told_apart_by_what_both_know() {
+    let old = CardFacts { model: Some("SU64G".into()), ..card("SanDisk", "Ultra", "64GB") };
+    let new = CardFacts { model: Some("SN64G".into()), ..old.clone() };
+    assert!(labels_hide_difference(&old, &new) && !labels_hide_difference(&old, &old));
+    assert!(!labels_hide_difference(&old, &card("SanDisk", "Ultra", "64GB")), "it says nothing else");
+    let [early, late] =
+        ["RO157S2P", "RO160"].map(|firmware| CardFacts { firmware: Some(firmware.into()), ..old.clone() });
+    assert!(labels_hide_difference(&early, &late) && registers_hide_difference(&early, &late));
+}
+
+#[test]
+fn one_kind_of_flash_under_two_brands_is_two_cards() {
+    let registers = CardFacts { model: Some("USD".into()), ..CardFacts::default() };
+    let [ours, theirs] =
+        ["Gigastone", "Lexar"].map(|b| CardFacts { brand: Some(b.into()), ..registers.clone() });
+    assert!(registers_hide_difference(&ours, &theirs));
+    assert!(!registers_hide_difference(&ours, &registers));
+}
+
+#[test]
+fn a_log_with_a_cid_names_the_piece_that_a_slot_names() {
+    // A CID of our own: maker 0x27, "OWN32", serial 0x00c0ffee.
+    let cid = "2750484f574e333210 00c0ffee 015a00".replace(' ', "");
+    let mut log = Log::new("sysfs");
+    log.card.cid = Some(cid.clone());
+    log.card.capacity_bytes = Some(31_000_000_512);
+    let met = of_log(&log, "", "");
+    let here =
+        from_hex(HexRegisters { cid: Some(&cid), ..HexRegisters::default() }).unwrap().piece().unwrap();
+    let piece = met.piece.unwrap();
+    assert_eq!(piece.identity_hash, Piece::identity_hash(&here.unique));
+    assert_eq!((piece.model.as_str(), piece.capacity_bytes), ("OWN32", Some(31_000_000_512)));
+    assert_eq!(met.facts.model.as_deref(), Some("OWN32"));
+}
+
+#[test]
+fn registers_that_cannot_be_read_name_nobody() {
+    let mut log = Log::new("sysfs");
+    log.card.cid = Some("not hex".into());
+    assert!(of_log(&log, "", "").piece.is_none());
+    log.card.cid = None;
+    log.other.insert("nvme".into(), serde_json::json!([1, 2]));
+    assert!(of_log(&log, "", "").piece.is_none());
+}

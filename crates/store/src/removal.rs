@@ -1,0 +1,66 @@
+//! Taking a session or a record out of the archive, with what was there for it alone.
+
+use crate::connection::{Connection, Outcome, found, statement};
+use crate::firmness::Firmness;
+use crate::shelf::mark_stale;
+use crate::{Archive, ArchiveError, SessionId, cards};
+
+/// What belongs to one session and goes with it.
+const OF_SESSION: [&str; 4] = [
+    "DELETE FROM sample WHERE session_id = $1",
+    "DELETE FROM finding WHERE session_id = $1",
+    "DELETE FROM run WHERE session_id = $1",
+    "DELETE FROM attached WHERE session_id = $1",
+];
+
+/// A card that nothing names and that nothing is left of.
+const EMPTY: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
+    AND NOT EXISTS (SELECT 1 FROM session WHERE card_id = $1) \
+    AND NOT EXISTS (SELECT 1 FROM record WHERE card_id = $1) \
+    AND NOT EXISTS (SELECT 1 FROM specimen WHERE card_id = $1) \
+    AND NOT EXISTS (SELECT 1 FROM event WHERE card_id = $1) \
+    AND NOT EXISTS (SELECT 1 FROM attached WHERE card_id = $1)";
+
+impl Archive {
+    /// Removes a session or a record for good. A file from which no other session came goes too, so that it can be
+    /// imported again; its card stays, unless nothing names it and nothing else is known of it.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it cannot be removed; nothing is removed then.
+    pub fn remove_session(&mut self, session: SessionId) -> Result<(), ArchiveError> {
+        let remove = async |c: &mut Connection| remove(c, &session.to_string()).await;
+        self.call(Firmness::Now, async |c| c.alone(remove).await).map_err(|e| e.about(session))
+    }
+}
+
+async fn remove(c: &mut Connection, id: &str) -> Outcome<()> {
+    let asked = statement("SELECT card_id, source_hash FROM session WHERE id = $1").bind(id);
+    let session: Option<(Option<String>, Option<String>)> =
+        c.optional(asked, |row| Ok((row.get(0)?, row.get(1)?))).await?;
+    let Some((card, source)) = session else {
+        return found(c.execute(statement("DELETE FROM record WHERE id = $1").bind(id)).await?);
+    };
+    for part in OF_SESSION {
+        c.execute(statement(part).bind(id)).await?;
+    }
+    c.execute(statement("DELETE FROM session WHERE id = $1").bind(id)).await?;
+    let unused =
+        "DELETE FROM attachment WHERE NOT EXISTS (SELECT 1 FROM attached WHERE hash = attachment.hash)";
+    c.execute(statement(unused)).await?;
+    if let Some(source) = source {
+        let last = "DELETE FROM source WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM session WHERE source_hash = $1)";
+        c.execute(statement(last).bind(source)).await?;
+    }
+    match card {
+        Some(card) => leave(c, card).await,
+        None => Ok(()),
+    }
+}
+
+async fn leave(c: &mut Connection, card: String) -> Outcome<()> {
+    let empty = c.optional(statement(EMPTY).bind(&card), |_| Ok(())).await?;
+    match empty {
+        Some(()) => cards::forget(c, &card).await,
+        None => mark_stale(c, &[card].into()).await,
+    }
+}

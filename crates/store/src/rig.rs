@@ -1,0 +1,107 @@
+//! Settings and rigs: what stands once for the many runs that share it.
+
+use crate::connection::{Connection, Outcome, Rows, Value};
+use crate::write::json;
+use crate::{hash, sql};
+use cardscope_model::comparison::Setting;
+use cardscope_model::condition::Condition;
+use std::collections::BTreeMap;
+
+/// The words of a condition that are about everything between the card and the figures: see
+/// [`cardscope_model::condition::WORDS`].
+const WORDS: [&str; 8] =
+    ["board", "board_clock", "bus_mode", "cpu_governor", "kernel", "reader", "supply", "usb_host"];
+
+/// Settings and rigs of a batch, each once.
+#[derive(Default)]
+pub(crate) struct Shared {
+    settings: BTreeMap<String, [Value; 4]>,
+    rigs: BTreeMap<String, [Value; 5]>,
+    recipes: BTreeMap<String, [Value; 4]>,
+}
+
+impl Shared {
+    /// The hash of a setting, which is there after [`Shared::write`].
+    pub(crate) fn setting(&mut self, setting: &Setting) -> Outcome<String> {
+        let condition = json(&setting.condition)?;
+        let size = setting.size_bytes.map(|bytes| bytes.to_string()).unwrap_or_default();
+        let hash = hash::short(&[&setting.recipe, &size, &condition]);
+        if !self.settings.contains_key(&hash) {
+            let row =
+                [hash.clone().into(), (&setting.recipe).into(), setting.size_bytes.into(), condition.into()];
+            self.settings.insert(hash.clone(), row);
+        }
+        Ok(hash)
+    }
+
+    /// The same of a rig; `None` where nothing is known of it.
+    pub(crate) fn rig(&mut self, condition: &Condition) -> Outcome<Option<String>> {
+        let words = words(condition);
+        if words.is_empty() {
+            return Ok(None);
+        }
+        let text = json(&words)?;
+        let hash = hash::short(&[&text]);
+        let word = |name: &str| Value::Text(words.get(name).cloned());
+        let row = [hash.clone().into(), word("board"), word("reader"), word("bus_mode"), text.into()];
+        self.rigs.entry(hash.clone()).or_insert(row);
+        Ok(Some(hash))
+    }
+
+    /// The same of a recipe, or of a tool with an empty text.
+    pub(crate) fn recipe(&mut self, name: &str, version: &str, text: &str) -> String {
+        let hash = hash::of(&[name, version, text]);
+        let row = || [hash.clone().into(), name.into(), version.into(), text.into()];
+        self.recipes.entry(hash.clone()).or_insert_with(row);
+        hash
+    }
+
+    /// Writes those that are not there yet.
+    pub(crate) async fn write(self, c: &mut Connection) -> Outcome<()> {
+        let once = "ON CONFLICT (hash) DO NOTHING";
+        let mut settings = Rows::new(sql::INSERT_SETTINGS, once);
+        self.settings.into_values().for_each(|row| settings.push(row));
+        settings.write(c).await?;
+        let mut rigs = Rows::new(sql::INSERT_RIGS, once);
+        self.rigs.into_values().for_each(|row| rigs.push(row));
+        rigs.write(c).await?;
+        let mut recipes = Rows::new(sql::INSERT_RECIPES, once);
+        self.recipes.into_values().for_each(|row| recipes.push(row));
+        recipes.write(c).await
+    }
+}
+
+/// What a condition says of the rig.
+pub(crate) fn words(condition: &Condition) -> BTreeMap<String, String> {
+    let of_rig = condition.iter().filter(|(word, _)| WORDS.contains(word));
+    of_rig.map(|(word, value)| (word.to_owned(), value.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::{Origin, WORDS as ALL};
+
+    #[test]
+    fn every_word_of_a_rig_is_a_word_of_a_condition() {
+        assert!(WORDS.iter().all(|word| ALL.iter().any(|(known, _)| known == word)));
+    }
+
+    #[test]
+    fn a_rig_is_the_same_whatever_card_is_in_it() {
+        let mut first = Condition::default();
+        first.set("reader", "slot", Origin::Read);
+        let mut second = first.clone();
+        second.set("cooling", "passive", Origin::Stated);
+        let mut shared = Shared::default();
+        let rig = shared.rig(&first).unwrap();
+        assert!(rig.is_some() && rig == shared.rig(&second).unwrap());
+        assert_eq!(shared.rig(&Condition::default()).unwrap(), None);
+        let setting = |condition: &Condition| Setting {
+            recipe: "quick".into(),
+            size_bytes: Some(1 << 30),
+            condition: condition.clone(),
+        };
+        assert_ne!(shared.setting(&setting(&first)).unwrap(), shared.setting(&setting(&second)).unwrap());
+    }
+}

@@ -1,0 +1,66 @@
+//! The files whose logs were taken in, as they were.
+
+use crate::connection::{Outcome, Row, statement};
+use crate::{Archive, ArchiveError};
+
+/// A file in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSource {
+    /// BLAKE3 of its bytes, in hex.
+    pub hash: String,
+    /// Its name.
+    pub name: String,
+    /// The importer that read it.
+    pub format: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// When it came, UTC.
+    pub imported_at: String,
+    /// The sessions that it became.
+    pub sessions: u32,
+}
+
+macro_rules! sources {
+    ($more:literal, $rest:literal) => {
+        concat!(
+            "SELECT o.hash, o.name, o.format, o.content_bytes, o.imported_at, \
+             (SELECT COUNT(*) FROM session s WHERE s.source_hash = o.hash)",
+            $more,
+            " FROM source o ",
+            $rest
+        )
+    };
+}
+
+impl Archive {
+    /// Every file whose logs are here, oldest first.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn sources(&mut self) -> Result<Vec<StoredSource>, ArchiveError> {
+        let all = sources!("", "ORDER BY o.imported_at, o.name, o.hash");
+        self.call(self.firmness(), async |c| c.all(statement(all), source).await)
+    }
+
+    /// A file with its bytes.
+    ///
+    /// # Errors
+    /// If there is none of that hash, or it cannot be read.
+    pub fn source(&mut self, hash: &str) -> Result<(StoredSource, Vec<u8>), ArchiveError> {
+        let one = sources!(", o.content", "WHERE o.hash = $1");
+        let asked = || statement(one).bind(hash);
+        self.call(self.firmness(), async |c| c.one(asked(), |row| Ok((source(row)?, row.get(6)?))).await)
+            .map_err(|e| e.about_file(hash))
+    }
+}
+
+fn source(row: &Row) -> Outcome<StoredSource> {
+    Ok(StoredSource {
+        hash: row.get(0)?,
+        name: row.get(1)?,
+        format: row.get(2)?,
+        bytes: row.whole(3)?,
+        imported_at: row.get(4)?,
+        sessions: row.whole(5)?,
+    })
+}

@@ -1,0 +1,201 @@
+//! Runs gathered by card, setting and test, and what is said of each.
+
+use super::SummaryRow;
+use crate::connection::{Outcome, Rows};
+use crate::record::Figure;
+use crate::write::json;
+use cardscope_model::comparison::Setting;
+use cardscope_model::test_name::TestName;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One test over its runs, in MB/s (10^6). It stands in the archive as a list without field names.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Spread {
+    pub(super) test: TestName,
+    step: Option<String>,
+    n: u32,
+    mean: f64,
+    sd: Option<f64>,
+    median: f64,
+    best: f64,
+    worst: f64,
+    max_latency_us: Option<f64>,
+    last: Option<String>,
+}
+
+type Compact = (TestName, Option<String>, u32, f64, Option<f64>, f64, f64, f64, Option<f64>, Option<String>);
+
+impl Serialize for Spread {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let s = self;
+        let list = (s.test, &s.step, s.n, s.mean, s.sd, s.median, s.best, s.worst, s.max_latency_us, &s.last);
+        list.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Spread {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (test, step, n, mean, sd, median, best, worst, max_latency_us, last) =
+            Compact::deserialize(deserializer)?;
+        Ok(Spread { test, step, n, mean, sd, median, best, worst, max_latency_us, last })
+    }
+}
+
+impl Spread {
+    pub(super) fn of(self, card: &str, setting: &Arc<Setting>) -> SummaryRow {
+        SummaryRow {
+            card_id: card.to_owned(),
+            setting: Arc::clone(setting),
+            test: self.test,
+            step: self.step,
+            n: self.n,
+            mean: self.mean,
+            sd: self.sd,
+            median: self.median,
+            best: self.best,
+            worst: self.worst,
+            max_latency_us: self.max_latency_us,
+            last: self.last,
+        }
+    }
+}
+
+/// All tests of a batch of cards.
+#[derive(Default)]
+pub(super) struct Spreads {
+    by_card_and_setting: BTreeMap<(String, String), Group>,
+}
+
+#[derive(Default)]
+struct Group {
+    tests: Vec<Test>,
+}
+
+struct Test {
+    test: TestName,
+    step: Option<String>,
+    speeds: Vec<f64>,
+    max_latency_us: Option<f64>,
+    last: Option<String>,
+}
+
+impl Spreads {
+    pub(super) fn add(&mut self, card: String, setting: String, at: Option<String>, figures: &[Figure]) {
+        let group = self.by_card_and_setting.entry((card, setting)).or_default();
+        for (place, figure) in figures.iter().enumerate() {
+            group.test(place, figure).add(figure, &at);
+        }
+    }
+
+    pub(super) fn into_rows(self, rows: &mut Rows) -> Outcome<()> {
+        for ((card, setting), group) in self.by_card_and_setting {
+            let spreads: Vec<Spread> = group.tests.into_iter().map(Test::spread).collect();
+            rows.push([card.into(), setting.into(), json(&spreads)?.into()]);
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    /// The test of a figure. Runs of one recipe have their tests in one order, so it is mostly where it was last time.
+    fn test(&mut self, expected: usize, figure: &Figure) -> &mut Test {
+        let is = |t: &Test| t.test == figure.test && t.step == figure.step;
+        let there = self.tests.get(expected).is_some_and(is).then_some(expected);
+        let place = there.or_else(|| self.tests.iter().position(is)).unwrap_or_else(|| {
+            self.tests.push(Test::of(figure));
+            self.tests.len() - 1
+        });
+        &mut self.tests[place]
+    }
+}
+
+impl Test {
+    fn of(figure: &Figure) -> Self {
+        Test {
+            test: figure.test,
+            step: figure.step.clone(),
+            speeds: Vec::new(),
+            max_latency_us: None,
+            last: None,
+        }
+    }
+
+    fn add(&mut self, figure: &Figure, at: &Option<String>) {
+        self.speeds.push(figure.mb_s);
+        self.max_latency_us = match (self.max_latency_us, figure.max_latency_us) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        };
+        if *at > self.last {
+            self.last.clone_from(at);
+        }
+    }
+
+    fn spread(mut self) -> Spread {
+        self.speeds.sort_by(f64::total_cmp);
+        let speeds = &self.speeds;
+        let (n, mean) = (speeds.len(), mean(speeds));
+        Spread {
+            test: self.test,
+            step: self.step,
+            n: u32::try_from(n).unwrap_or(u32::MAX),
+            mean,
+            sd: standard_deviation(speeds, mean),
+            median: (speeds[(n - 1) / 2] + speeds[n / 2]) / 2.0,
+            best: speeds[n - 1],
+            worst: speeds[0],
+            max_latency_us: self.max_latency_us,
+            last: self.last,
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Of the runs, with n - 1 in the denominator.
+fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(test: &str, mb_s: f64, max_latency_us: Option<f64>) -> Figure {
+        let test = test.parse().unwrap();
+        Figure { test, step: None, mb_s, iops: None, latency_us: None, max_latency_us, printed: None }
+    }
+
+    #[test]
+    fn a_test_is_summed_up_over_its_runs_wherever_it_stands_in_them() {
+        let mut spreads = Spreads::default();
+        let mut add = |at: &str, figures: &[Figure]| {
+            spreads.add("card".into(), "setting".into(), Some(at.into()), figures);
+        };
+        add(
+            "2024-05-01",
+            &[figure("SEQ1M Q1T1 read", 90.0, None), figure("RND4K Q1T1 read", 7.0, Some(900.0))],
+        );
+        add("2024-05-03", &[figure("RND4K Q1T1 read", 9.0, Some(400.0))]);
+        add("2024-05-02", &[figure("RND4K Q1T1 read", 5.0, None), figure("SEQ1M Q1T1 read", 80.0, None)]);
+        let group = spreads.by_card_and_setting.into_values().next().unwrap();
+        let [_, random] = <[Test; 2]>::try_from(group.tests).ok().unwrap();
+        assert_eq!(random.last.as_deref(), Some("2024-05-03"));
+        let spread = random.spread();
+        assert_eq!((spread.n, spread.mean, spread.sd, spread.median), (3, 7.0, Some(2.0), 7.0));
+        assert_eq!((spread.best, spread.worst, spread.max_latency_us), (9.0, 5.0, Some(900.0)));
+        assert_eq!(serde_json::from_str::<Spread>(&json(&spread).unwrap()).unwrap(), spread);
+    }
+
+    #[test]
+    fn one_run_has_no_spread() {
+        let mut test = Test::of(&figure("SEQ1M Q1T1 read", 0.0, None));
+        test.add(&figure("SEQ1M Q1T1 read", 4.0, None), &None);
+        assert_eq!(test.spread().sd, None);
+    }
+}

@@ -1,0 +1,98 @@
+//! What an older archive lacks and SQL alone cannot make: facts of cards, figures and settings of runs.
+
+use crate::connection::{Connection, Outcome, Row, Rows, statement};
+use crate::naming::{self, Names};
+use crate::rig::Shared;
+use crate::shelf::{Shelf, update_card};
+use crate::write::BENCH;
+use crate::{figures, sql};
+use cardscope_model::card::CardFacts;
+use cardscope_model::comparison::Setting;
+use cardscope_model::result::Run;
+
+/// The version whose tables [`cards`] fills.
+pub(crate) const CARDS: i64 = 3;
+
+/// Fills in what version 3 added, within the transaction that makes its tables.
+pub(crate) async fn cards(c: &mut Connection) -> Outcome<()> {
+    let cards = c.all(statement("SELECT id, maker, model, capacity_bytes FROM card"), registers).await?;
+    let mut names = Rows::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
+    for (id, facts) in cards {
+        update_card(c, &id, &facts, None).await?;
+        if let Some(n) = Names::of(&facts) {
+            names.push([n.fingerprint.into(), id.into(), n.label.into(), n.registers.into()]);
+        }
+    }
+    names.write(c).await?;
+    let asked = "SELECT s.id, s.card_id, s.target, s.condition, r.name FROM session s \
+        JOIN recipe r ON r.hash = s.recipe_hash";
+    for session in c.all(statement(asked), session).await? {
+        fill_session(c, session).await?;
+    }
+    Ok(())
+}
+
+fn registers(row: &Row) -> Outcome<(String, CardFacts)> {
+    let facts = CardFacts {
+        maker: row.get(1)?,
+        model: row.get::<Option<String>>(2)?.filter(|model| !model.is_empty()),
+        capacity_bytes: row.optional_whole(3)?,
+        ..CardFacts::default()
+    };
+    Ok((row.get(0)?, facts))
+}
+
+struct Session {
+    id: String,
+    card: Option<String>,
+    target: String,
+    /// `None` where the condition cannot be read.
+    setting: Option<Setting>,
+}
+
+fn session(row: &Row) -> Outcome<Session> {
+    let recipe = row.get(4)?;
+    let setting = row.json(3).ok().map(|condition| Setting { recipe, size_bytes: None, condition });
+    Ok(Session { id: row.get(0)?, card: row.get(1)?, target: row.get(2)?, setting })
+}
+
+/// What cannot be read stays as it is and gets no figures: one damaged session must not lock up all others.
+async fn fill_session(c: &mut Connection, session: Session) -> Outcome<()> {
+    let card = match &session.card {
+        Some(card) => card.clone(),
+        None => unnamed_card(c, &session).await?,
+    };
+    let update = statement("UPDATE session SET card_id = $2, kind = $3 WHERE id = $1");
+    c.execute(update.bind(&session.id).bind(card).bind(BENCH)).await?;
+    let Some(setting) = &session.setting else { return Ok(()) };
+    let mut shared = Shared::default();
+    let (hash, rig) = (shared.setting(setting)?, shared.rig(&setting.condition)?);
+    shared.write(c).await?;
+    let update = statement("UPDATE session SET rig_hash = $2 WHERE id = $1");
+    c.execute(update.bind(&session.id).bind(rig)).await?;
+    fill_runs(c, &session.id, &hash).await
+}
+
+async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> Outcome<()> {
+    const FILL: &str =
+        "UPDATE run SET setting_hash = $3, loops = $4, figures = $5 WHERE session_id = $1 AND number = $2";
+    let finished = statement("SELECT number, results FROM run WHERE session_id = $1 AND results IS NOT NULL");
+    let runs: Vec<(i64, Option<Run>)> =
+        c.all(finished.bind(session), |row| Ok((row.get(0)?, row.json(1).ok()))).await?;
+    for (number, run) in runs {
+        let Some(run) = run else { continue };
+        let loops = run.results.iter().map(|r| r.loops.len() as u64).max();
+        let fill = statement(FILL).bind(session).bind(number).bind(setting).bind(loops);
+        c.execute(fill.bind(figures::to_text(&figures::of_run(&run))?)).await?;
+    }
+    Ok(())
+}
+
+/// A card of its own for a session whose card said nothing of itself.
+async fn unnamed_card(c: &mut Connection, session: &Session) -> Outcome<String> {
+    let sighting = naming::of_piece(None, &session.id, &session.target);
+    let mut shelf = Shelf::default();
+    let placed = shelf.place(&sighting);
+    shelf.write(c).await?;
+    Ok(placed.card)
+}

@@ -1,0 +1,219 @@
+//! Which card it was: known again by its registers, else by its name; edited, put together, found.
+
+use crate::engines::on_both;
+use crate::logs::{card, card_of, import, log};
+use crate::sessions;
+use cardscope_model::card::{CardFacts, Event, EventKind, Price};
+use cardscope_model::session_file::AttachedTo;
+use cardscope_store::{Archive, ArchiveError, NewAttachment, Owner, Piece};
+
+/// A CID of our own: maker 0x27, "OWN32", serial 0x00c0ffee.
+const CID: &str = "2750484f574e33321000c0ffee015a00";
+
+fn with(facts: &CardFacts, model: &str, bytes: u64) -> CardFacts {
+    CardFacts { model: Some(model.into()), capacity_bytes: Some(bytes), ..facts.clone() }
+}
+
+fn bought(date: &str, amount: f64) -> Event {
+    let price = Some(Price { amount, currency: "EUR".into() });
+    Event { date: Some(date.into()), kind: EventKind::Bought, price, note: None, source: None }
+}
+
+#[test]
+fn cards_of_one_name_are_one_card_however_the_name_is_typed() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        import(&mut archive, "a", &log(card("SanDisk", "Ultra", "64GB"), &[80.0]));
+        import(&mut archive, "b", &log(card("SANDISK", "ultra", "64 GB"), &[81.0]));
+        import(&mut archive, "c", &log(card("SanDisk", "Ultra", "128GB"), &[82.0]));
+        let cards = archive.cards().unwrap();
+        let lines: Vec<_> = cards.iter().map(|c| (c.title.as_str(), c.sessions, c.runs)).collect();
+        assert_eq!(lines, [("SanDisk Ultra 128GB", 1, 1), ("SanDisk Ultra 64GB", 2, 2)]);
+        assert_eq!(cards[1].first.as_deref(), Some("2024-05-17"));
+    });
+}
+
+#[test]
+fn generations_that_are_sold_under_one_name_are_kept_apart() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let name = card("SanDisk", "Ultra", "64GB");
+        let general = import(&mut archive, "label only", &log(name.clone(), &[80.0]))[0];
+        let old = import(&mut archive, "old", &log(with(&name, "SU64G", 63_864_569_856), &[70.0]))[0];
+        let new = import(&mut archive, "new", &log(with(&name, "SN64G", 63_864_569_856), &[90.0]))[0];
+        let small = import(&mut archive, "small", &log(with(&name, "SN64G", 62_000_000_000), &[91.0]))[0];
+        let ids = [general, old, new, small].map(|session| card_of(&mut archive, session));
+        assert_eq!(ids[0], ids[1], "what names no generation is the only one known");
+        assert!(ids[1] != ids[2] && ids[2] != ids[3] && ids[1] != ids[3], "{ids:?}");
+        let again = import(&mut archive, "label again", &log(name.clone(), &[85.0]))[0];
+        assert_eq!(card_of(&mut archive, again), ids[0], "the same facts lead where they led before");
+    });
+}
+
+#[test]
+fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let mut start = sessions::start();
+        let identity = cardscope_model::identity::HexRegisters { cid: Some(CID), ..Default::default() };
+        let piece = cardscope_model::identity::from_hex(identity).unwrap().piece().unwrap();
+        start.piece = Some(Piece {
+            maker: piece.maker,
+            model: piece.model,
+            capacity_bytes: Some(31_000_000_512),
+            serial: piece.serial,
+            identity_hash: Piece::identity_hash(&piece.unique),
+        });
+        let here = archive.begin_session(&start).unwrap();
+        let mut log = log(card("Own", "Brand", "32GB"), &[40.0]);
+        log.card.cid = Some(CID.into());
+        let there = import(&mut archive, "elsewhere.log", &log)[0];
+        let id = card_of(&mut archive, here);
+        assert_eq!(card_of(&mut archive, there), id);
+        let cards = archive.cards().unwrap();
+        assert_eq!(
+            (cards[0].specimens, cards[0].sessions, cards[0].title.as_str()),
+            (1, 2, "Own Brand 32GB")
+        );
+        assert_eq!(
+            (cards[0].facts.serial.as_ref(), cards[0].facts.cid.as_ref()),
+            (None, None),
+            "a model has none"
+        );
+        let pieces = archive.specimens(&id).unwrap();
+        assert_eq!((pieces.len(), pieces[0].facts.cid.as_deref()), (1, Some(CID)));
+        let measured = archive.measurements(&[id]).unwrap();
+        assert_eq!(measured[0].specimen.as_ref(), Some(&pieces[0].id));
+    });
+}
+
+#[test]
+fn two_cards_that_say_nothing_of_themselves_do_not_share_their_figures() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let start = cardscope_store::SessionStart { piece: None, ..sessions::start() };
+        let ids = [(); 2].map(|()| archive.begin_session(&start).unwrap()).map(|s| card_of(&mut archive, s));
+        assert_ne!(ids[0], ids[1]);
+        assert_eq!(archive.cards().unwrap()[0].title, "unnamed card of /dev/mmcblk0");
+    });
+}
+
+#[test]
+fn merged_cards_stay_merged_when_more_of_either_name_comes_in() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let [a, b] = [("first", card("Lexar", "Play", "1TB")), ("second", card("Lexar", "PLAY PRO", "1TB"))]
+            .map(|(name, facts)| import(&mut archive, name, &log(facts, &[500.0]))[0])
+            .map(|session| card_of(&mut archive, session));
+        archive.add_event(&a, None, &bought("2023", 99.5)).unwrap();
+        archive.merge_cards(&a, &b).unwrap();
+        let more = import(&mut archive, "third", &log(card("lexar", "play", "1TB"), &[510.0]))[0];
+        assert_eq!(card_of(&mut archive, more), b);
+        let cards = archive.cards().unwrap();
+        assert_eq!((cards.len(), cards[0].sessions, cards[0].title.as_str()), (1, 3, "Lexar PLAY PRO 1TB"));
+        assert_eq!(archive.events(&b).unwrap().len(), 1);
+        assert_eq!(archive.summaries(&[]).unwrap().iter().map(|row| row.n).max(), Some(3));
+        let missing = archive.merge_cards(&a, &b).unwrap_err();
+        assert_eq!(missing, ArchiveError::NoSuchCard { id: a });
+        archive.merge_cards(&b, &b).unwrap();
+    });
+}
+
+#[test]
+fn an_edited_card_is_found_by_its_new_name_and_takes_in_what_is_called_so() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let session = import(&mut archive, "speed.txt", &log(CardFacts::default(), &[20.0]))[0];
+        let id = card_of(&mut archive, session);
+        let facts = CardFacts {
+            marks: vec!["A2".into(), "V30".into()],
+            serial: Some("7".into()),
+            ..card("Kingston", "Canvas", "32GB")
+        };
+        archive.edit_card(&id, &facts).unwrap();
+        let more = import(&mut archive, "more.txt", &log(card("Kingston", "canvas", "32 GB"), &[21.0]))[0];
+        assert_eq!(card_of(&mut archive, more), id);
+        for (text, found) in [
+            ("kingston a2", 1),
+            ("CANVAS 32gb v30", 1),
+            ("kingston a1", 0),
+            (&id[..6], 1),
+            (&id[..5], 0),
+            ("", 0),
+        ] {
+            assert_eq!(archive.find_cards(text).unwrap().len(), found, "{text}");
+        }
+        assert_eq!(archive.find_cards(&id).unwrap()[0].facts.serial, None);
+        assert!(matches!(archive.edit_card("none", &facts), Err(ArchiveError::NoSuchCard { .. })));
+    });
+}
+
+#[test]
+fn the_price_of_a_card_is_what_was_last_paid_for_it() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let mut log = log(card("SanDisk", "Ultra", "16GB"), &[20.0]);
+        log.events = vec![bought("2016-05", 6.81), bought("2014", 11.0)];
+        let session = import(&mut archive, "list.txt", &log)[0];
+        let id = card_of(&mut archive, session);
+        let failed = Event { kind: EventKind::Failed, ..bought("2019-02-03", f64::NAN) };
+        archive.add_event(&id, None, &failed).unwrap();
+        archive.add_event(&id, None, &failed).unwrap();
+        assert_eq!(archive.cards().unwrap()[0].price, Some(Price { amount: 6.81, currency: "EUR".into() }));
+        let events = archive.events(&id).unwrap();
+        let dates: Vec<_> = events.iter().map(|(_, e)| e.date.clone().unwrap()).collect();
+        assert_eq!(dates, ["2014", "2016-05", "2019-02-03"], "noted once each, oldest first");
+        assert_eq!(events[2].1.price, None);
+        assert!(matches!(archive.add_event("none", None, &failed), Err(ArchiveError::NoSuchCard { .. })));
+        assert!(archive.add_event(&id, Some("none"), &failed).is_err());
+    });
+}
+
+#[test]
+fn a_receipt_hangs_on_a_card_once_and_comes_back_to_the_last_byte() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let session = archive.begin_session(&sessions::start()).unwrap();
+        let id = card_of(&mut archive, session);
+        let piece = archive.specimens(&id).unwrap()[0].id.clone();
+        let bytes: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+        let receipt = NewAttachment {
+            name: "receipt.jpg",
+            media_type: "image/jpeg",
+            note: Some("two pages"),
+            bytes: &bytes,
+        };
+        for owner in [Owner::Card(&id), Owner::Card(&id), Owner::Specimen(&piece), Owner::Session(session)] {
+            archive.attach(owner, &receipt).unwrap();
+        }
+        let hanging = archive.attachments(&id).unwrap();
+        let on: Vec<_> = hanging.iter().map(|a| a.on).collect();
+        assert_eq!(on, [AttachedTo::Card, AttachedTo::Specimen, AttachedTo::Session]);
+        assert_eq!((hanging[0].bytes, hanging[0].note.as_deref()), (70_000, Some("two pages")));
+        assert_eq!(archive.attachment(&hanging[0].hash).unwrap(), bytes);
+        assert!(matches!(
+            archive.attach(Owner::Card("none"), &receipt),
+            Err(ArchiveError::NoSuchCard { .. })
+        ));
+        assert!(matches!(archive.attachment("none"), Err(ArchiveError::NoSuchFile { .. })));
+    });
+}
+
+#[test]
+fn a_removed_session_is_gone_with_its_file_and_can_be_imported_again() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let named = log(card("SanDisk", "Ultra", "16GB"), &[20.0]);
+        let first = import(&mut archive, "a.log", &named)[0];
+        let nameless = import(&mut archive, "b.log", &log(CardFacts::default(), &[9.0]))[0];
+        for session in [first, nameless] {
+            archive.remove_session(session).unwrap();
+            assert!(matches!(archive.remove_session(session), Err(ArchiveError::NoSuchSession { .. })));
+        }
+        assert!(archive.sources().unwrap().is_empty() && archive.summaries(&[]).unwrap().is_empty());
+        let cards = archive.cards().unwrap();
+        assert_eq!((cards.len(), cards[0].sessions, cards[0].runs), (1, 0, 0), "a card with a name stays");
+        import(&mut archive, "a.log", &named);
+        assert_eq!(archive.cards().unwrap()[0].runs, 1);
+    });
+}

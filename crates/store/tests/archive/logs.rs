@@ -1,0 +1,77 @@
+//! Logs to import: made up, in the shapes that importers make.
+
+use cardscope_model::card::CardFacts;
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::result::ToolPrints;
+use cardscope_store::{Archive, Kept, NewSource, SessionId};
+
+pub(crate) fn card(brand: &str, name: &str, size: &str) -> CardFacts {
+    CardFacts {
+        brand: Some(brand.into()),
+        name: Some(name.into()),
+        capacity_label: Some(size.into()),
+        ..CardFacts::default()
+    }
+}
+
+/// What a tool that prints MiB/s as "MB/s" says.
+pub(crate) fn figure(test: &str, printed: f64) -> LogFigure {
+    let name: cardscope_model::test_name::TestName = test.parse().unwrap();
+    let mb_s = printed * 1.048576;
+    LogFigure {
+        test: name.pattern,
+        op: name.op,
+        step: None,
+        mb_s,
+        iops: Some(mb_s * 1e6 / name.pattern.block as f64),
+        latency_us: None,
+        max_latency_us: Some(1e6 / (printed + 1.0)),
+        as_printed: ToolPrints { value: printed, unit: "MB/s".into() },
+    }
+}
+
+/// A run that read at this speed, and a tenth of it at random.
+pub(crate) fn run(number: u32, printed: f64) -> LogRun {
+    LogRun {
+        run: number,
+        size_bytes: Some(1 << 30),
+        loops: Some(5),
+        condition: None,
+        results: vec![figure("SEQ1M Q8T1 read", printed), figure("RND4K Q1T1 read", printed / 10.0)],
+    }
+}
+
+pub(crate) fn log(card: CardFacts, speeds: &[f64]) -> Log {
+    let mut log = Log::new("cdm_fio");
+    log.tool = Some(Tool { name: "cdm_fio.sh".into(), version: None });
+    log.card = card;
+    log.date = Some("2024-05-17".into());
+    log.condition.set("reader", "slot of a laptop", Origin::Stated);
+    log.runs = (1..).zip(speeds).map(|(number, speed)| run(number, *speed)).collect();
+    log
+}
+
+pub(crate) fn cooled() -> Condition {
+    let mut condition = Condition::default();
+    condition.set("cooling", "active", Origin::Stated);
+    condition
+}
+
+/// A file of one log; its bytes are its name.
+pub(crate) fn source<'a>(name: &'a str, log: &'a Log) -> NewSource<'a> {
+    NewSource { name, format: "cdm_fio", bytes: name.as_bytes(), logs: std::slice::from_ref(log) }
+}
+
+/// Imports one file; its sessions.
+pub(crate) fn import(archive: &mut Archive, name: &str, log: &Log) -> Vec<SessionId> {
+    match archive.import(&[source(name, log)]).unwrap().remove(0) {
+        Kept::New { sessions, .. } => sessions,
+        known => panic!("{name} is not new: {known:?}"),
+    }
+}
+
+/// The card of a session.
+pub(crate) fn card_of(archive: &mut Archive, session: SessionId) -> String {
+    archive.session(session).unwrap().summary.card_id.unwrap()
+}

@@ -1,0 +1,193 @@
+//! A PostgreSQL server of these tests alone: a cluster in a temporary folder, reached through a socket in it, run by
+//! an unprivileged user, gone with the last test that uses it.
+//!
+//! A machine without PostgreSQL fails these tests: an archive that was not tried on it cannot be called tested.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+/// A running server.
+pub(crate) struct Server {
+    folder: tempfile::TempDir,
+    programs: PathBuf,
+    databases: AtomicU32,
+}
+
+impl Server {
+    /// The server that tests share as long as any of them runs.
+    pub(crate) fn shared() -> Arc<Server> {
+        static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap();
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Server::new());
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
+    /// A server for one test, that may be stopped.
+    pub(crate) fn new() -> Server {
+        let folder = tempfile::tempdir().unwrap();
+        if let Some((user, group)) = unprivileged() {
+            chown(folder.path(), Some(user), Some(group)).unwrap();
+        }
+        let server = Server { folder, programs: programs(), databases: AtomicU32::new(0) };
+        let cluster = server.cluster();
+        let made = server
+            .program("initdb")
+            .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"])
+            .arg(&cluster)
+            .output();
+        let made = made.expect("initdb of PostgreSQL: ./check installs it");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        server.start();
+        server
+    }
+
+    pub(crate) fn start(&self) {
+        let options = format!("-k {} -c listen_addresses= -c fsync=off", self.folder.path().display());
+        let started = self
+            .program("pg_ctl")
+            .args(["start", "--wait", "--silent", "-o", &options, "-l"])
+            .arg(self.folder.path().join("log"))
+            .arg("-D")
+            .arg(self.cluster())
+            .stdout(Stdio::null())
+            .status();
+        let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        assert!(started.unwrap().success(), "{}", log());
+    }
+
+    /// Ends it as a crash would.
+    pub(crate) fn kill(&self) {
+        let stopped = self
+            .program("pg_ctl")
+            .args(["stop", "-m", "immediate", "--silent", "-D"])
+            .arg(self.cluster())
+            .status();
+        assert!(stopped.unwrap().success());
+    }
+
+    /// The address of a new, empty database.
+    pub(crate) fn database(&self) -> String {
+        let name = format!("archive_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.sql("postgres", &format!("CREATE DATABASE {name}"));
+        self.address(&name)
+    }
+
+    pub(crate) fn address(&self, database: &str) -> String {
+        format!("postgres:///{database}?host={}&user=postgres", self.folder.path().display())
+    }
+
+    /// Runs SQL as the server's owner; what it prints.
+    pub(crate) fn sql(&self, database: &str, text: &str) -> String {
+        let said = self
+            .program("psql")
+            .args([
+                "-X",
+                "-q",
+                "-A",
+                "-t",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-U",
+                "postgres",
+                "-d",
+                database,
+                "-c",
+                text,
+            ])
+            .arg("-h")
+            .arg(self.folder.path())
+            .output()
+            .unwrap();
+        assert!(said.status.success(), "{text}: {}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Everything that stands in a database.
+    pub(crate) fn dump(&self, database: &str) -> String {
+        let mut dump = self.program("pg_dump");
+        let said =
+            dump.args(["-U", "postgres", "-d", database, "-h"]).arg(self.folder.path()).output().unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        // Newer versions put a word of their own at both ends, another one each time.
+        let text = String::from_utf8(said.stdout).unwrap();
+        text.lines().filter(|line| !line.contains("restrict ")).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Somebody else who runs SQL that takes its time.
+    pub(crate) fn sleeper(&self, database: &str, text: &str) -> Child {
+        let mut psql = self.program("psql");
+        psql.args(["-X", "-U", "postgres", "-d", database, "-c", text, "-h"]).arg(self.folder.path());
+        psql.stdout(Stdio::null()).spawn().unwrap()
+    }
+
+    /// A disk of this many MiB in a folder that the server may write to; `None` where nobody may mount.
+    pub(crate) fn small_disk(&self, mib: u32) -> Option<PathBuf> {
+        let path = self.folder.path().join("small");
+        fs::create_dir(&path).unwrap();
+        let owner = fs::metadata(self.folder.path()).unwrap();
+        let options = format!("size={mib}M,mode=700,uid={},gid={}", owner.uid(), owner.gid());
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(&path).status();
+        mounted.is_ok_and(|status| status.success()).then_some(path)
+    }
+
+    fn cluster(&self) -> PathBuf {
+        self.folder.path().join("cluster")
+    }
+
+    /// A program of PostgreSQL, run by a user whom it lets run it: it refuses root.
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs.join(name));
+        command.current_dir(self.folder.path());
+        if let Some((user, group)) = unprivileged() {
+            command.uid(user).gid(group);
+        }
+        command
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut stop = self.program("pg_ctl");
+        let _ = stop.args(["stop", "-m", "immediate", "--silent", "-D"]).arg(self.cluster()).status();
+        let small = self.folder.path().join("small");
+        if small.exists() {
+            let _ = Command::new("umount").arg("-l").arg(small).status();
+        }
+    }
+}
+
+/// The folder of PostgreSQL's programs: Debian keeps them beside each other by version, out of everybody's path.
+fn programs() -> PathBuf {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
+    folders.sort_by_key(|folder| folder.parent().and_then(Path::file_name).map(|v| (v.len(), v.to_owned())));
+    folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    let has_all = |folder: &&PathBuf| ["initdb", "pg_ctl", "psql"].iter().all(|p| folder.join(p).exists());
+    folders
+        .iter()
+        .rfind(has_all)
+        .cloned()
+        .expect("PostgreSQL: ./check installs it (Debian: apt install postgresql)")
+}
+
+/// Another user, where these tests run as root.
+fn unprivileged() -> Option<(u32, u32)> {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let of = |name: &str| {
+        let fields: Vec<&str> =
+            users.lines().find(|line| line.starts_with(&format!("{name}:")))?.split(':').collect();
+        Some((fields[2].parse().ok()?, fields[3].parse().ok()?))
+    };
+    Some(of("postgres").or_else(|| of("nobody")).expect("a user postgres or nobody"))
+}

@@ -1,0 +1,180 @@
+//! What happens to servers: they go away, come back, are newer, or belong to others.
+
+use crate::logs::{card, import, log, source};
+use crate::server::Server;
+use crate::sessions::{run, sample, start};
+use cardscope_store::{Archive, ArchiveError, NewSource};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Imports batches of this many files, for ever.
+const BATCH: usize = 400;
+
+/// What a child does: imports for ever, and says each batch that is stored, and the error that ends it.
+pub(crate) fn import_for_ever(place: &Path) {
+    let mut archive = Archive::open(place).unwrap();
+    for batch in 0.. {
+        let logs: Vec<_> =
+            (0..BATCH).map(|n| log(card("B", &format!("{batch} {n}"), "8GB"), &[1.0, 2.0])).collect();
+        let names: Vec<_> = (0..BATCH).map(|n| format!("{batch} {n}")).collect();
+        let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
+        println!("begun: {batch}");
+        match archive.import(&sources) {
+            Ok(_) => println!("stored: {batch}"),
+            Err(error) => return println!("said: {error}"),
+        }
+    }
+}
+
+#[test]
+fn a_server_that_dies_in_mid_import_leaves_whole_batches_and_a_clear_word() {
+    let server = Server::new();
+    let address = server.database();
+    for delay_ms in [0, 40, 120] {
+        let mut child = crate::child("import for ever", Path::new(&address));
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let begun = said.by_ref().filter(|line| line.starts_with("begun: ")).take(2).count();
+        assert_eq!(begun, 2);
+        std::thread::sleep(Duration::from_millis(delay_ms));
+        server.kill();
+        let rest: Vec<String> = said.collect();
+        child.wait().unwrap();
+        let error = rest.iter().find_map(|line| line.strip_prefix("said: ")).expect("the server went away");
+        assert!(
+            error.contains("cannot be reached") && error.contains("what was stored before is kept"),
+            "{error}"
+        );
+
+        server.start();
+        let mut archive = Archive::open(&address).unwrap();
+        let files = archive.sources().unwrap();
+        assert_eq!(files.len() % BATCH, 0, "batches are whole");
+        assert!(files.len() >= BATCH && files.iter().all(|file| file.sessions == 1));
+        let sessions = archive.sessions().unwrap();
+        assert!(sessions.len() == files.len() && sessions.iter().all(|session| session.runs == 2));
+        assert_eq!(
+            archive.cards().unwrap().iter().map(|card| card.runs as usize).sum::<usize>(),
+            2 * files.len()
+        );
+        drop(archive);
+        server.sql("postgres", "DROP DATABASE archive_0");
+        server.sql("postgres", "CREATE DATABASE archive_0");
+    }
+}
+
+#[test]
+fn a_session_goes_on_when_its_server_is_back() {
+    let server = Server::new();
+    let mut archive = Archive::open(server.database()).unwrap();
+    let session = archive.begin_session(&start()).unwrap();
+    archive.begin_run(session, run(1)).unwrap();
+    archive.add_sample(session, 1, &sample(0)).unwrap();
+    server.kill();
+    for _ in 0..2 {
+        let error = archive.add_sample(session, 1, &sample(1)).unwrap_err();
+        assert!(matches!(error, ArchiveError::Unreachable { .. }), "{error}");
+    }
+    server.start();
+    archive.add_sample(session, 1, &sample(1)).unwrap();
+    let stored = archive.session(session).unwrap();
+    assert_eq!(stored.runs[0].samples, [sample(0), sample(1)], "what was acknowledged is there, once");
+}
+
+#[test]
+fn a_server_that_does_not_answer_or_lets_nobody_in_is_said_so_without_the_password() {
+    let refused = Archive::open("postgres://me:secret@127.0.0.1:1/cards").unwrap_err();
+    assert!(matches!(refused, ArchiveError::Unreachable { .. }), "{refused}");
+    assert!(refused.to_string().contains("postgres://me@127.0.0.1:1/cards"), "{refused}");
+    assert!(!refused.to_string().contains("secret"));
+
+    let server = Server::shared();
+    let missing = Archive::open(server.address("nowhere")).unwrap_err();
+    assert!(matches!(missing, ArchiveError::Open { .. }), "{missing}");
+    let stranger = server.database().replace("user=postgres", "user=stranger");
+    let stranger = Archive::open(stranger).unwrap_err();
+    assert!(matches!(stranger, ArchiveError::Permission { .. }), "{stranger}");
+    let nonsense = Archive::open("postgres://me@host:port/x").unwrap_err();
+    assert!(matches!(nonsense, ArchiveError::Open { .. }), "{nonsense}");
+}
+
+#[test]
+fn a_database_of_a_newer_cardscope_or_of_another_program_is_refused_untouched() {
+    let server = Server::shared();
+    let newer = server.database();
+    drop(Archive::open(&newer).unwrap());
+    let name = |address: &str| address.split(['/', '?']).nth(3).unwrap().to_owned();
+    server.sql(&name(&newer), "INSERT INTO _sqlx_migrations VALUES (99, 'later', now(), true, 'x', 0)");
+    let other = server.database();
+    server.sql(&name(&other), "CREATE TABLE accounts (balance NUMERIC)");
+    let theirs = server.database();
+    server.sql(
+        &name(&theirs),
+        "CREATE TABLE _sqlx_migrations (version BIGINT, description TEXT, checksum BYTEA); \
+         INSERT INTO _sqlx_migrations VALUES (1, 'sessions', 'another sum')",
+    );
+    let refused = |address: &str| {
+        let before = server.dump(&name(address));
+        let error = Archive::open(address).unwrap_err();
+        assert_eq!(server.dump(&name(address)), before);
+        error
+    };
+    assert!(matches!(refused(&newer), ArchiveError::Newer { found: 99, .. }));
+    assert!(matches!(refused(&other), ArchiveError::NotAnArchive { .. }));
+    assert!(matches!(refused(&theirs), ArchiveError::NotAnArchive { .. }));
+}
+
+#[test]
+fn a_full_disk_of_a_server_is_said_so_and_nothing_is_half_done() {
+    let server = Server::new();
+    let Some(folder) = server.small_disk(24) else {
+        return println!("not tested: mounting a small disk needs root");
+    };
+    server.sql("postgres", &format!("CREATE TABLESPACE small LOCATION '{}'", folder.display()));
+    server.sql("postgres", "CREATE DATABASE small TABLESPACE small");
+    let mut archive = Archive::open(server.address("small")).unwrap();
+    import(&mut archive, "first", &log(card("A", "B", "8GB"), &[1.0]));
+    let logs: Vec<_> = (0..300).map(|n| log(card("B", &n.to_string(), "8GB"), &[1.0, 2.0])).collect();
+    let files: Vec<Vec<u8>> = (0..300).map(noise).collect();
+    let sources: Vec<_> =
+        files.iter().zip(&logs).map(|(bytes, log)| NewSource { bytes, ..source("noise", log) }).collect();
+    let error = archive.import(&sources).unwrap_err();
+    assert!(matches!(error, ArchiveError::Full { .. }), "{error}");
+    assert_eq!((archive.sources().unwrap().len(), archive.sessions().unwrap().len()), (1, 1));
+    assert_eq!(archive.cards().unwrap().len(), 1);
+}
+
+/// 100 kB that no database can make smaller.
+fn noise(seed: u32) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(2_654_435_761).max(1);
+    let next = move || {
+        // Marsaglia's xorshift, 32 bits.
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        Some(state as u8)
+    };
+    std::iter::from_fn(next).take(100_000).collect()
+}
+
+#[test]
+fn who_holds_the_archive_for_too_long_is_not_waited_for() {
+    let server = Server::shared();
+    let address = server.database();
+    let mut archive = Archive::open(&address).unwrap();
+    let database = address.split(['/', '?']).nth(3).unwrap();
+    let mut holder = server.sleeper(database, "BEGIN; LOCK TABLE session; SELECT pg_sleep(120)");
+    let began = Instant::now();
+    while server.sql(
+        database,
+        "SELECT COUNT(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'session'::regclass",
+    ) == "0"
+    {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let error = archive.begin_session(&start()).unwrap_err();
+    assert!(matches!(error, ArchiveError::Busy { .. }), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(60));
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+}

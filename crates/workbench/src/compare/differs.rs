@@ -1,0 +1,79 @@
+//! What is not the same besides the card.
+
+use super::choose::value_of;
+use super::columns::{Column, all_words};
+use cardscope_model::comparison::{Differs, Entry};
+
+/// Everything in which the columns differ, by column.
+pub(super) fn differs(columns: &[Column]) -> Vec<Differs> {
+    let mut found: Vec<Differs> = all_words()
+        .map(|word| Differs {
+            what: if word == "size" { "test size".to_owned() } else { word.to_owned() },
+            values: columns.iter().map(|c| mixed(&c.entry, word)).collect(),
+        })
+        .collect();
+    found.push(count("runs", columns, |e| e.runs));
+    found.push(count("pieces", columns, |e| e.specimens));
+    found.retain(|d| d.values.windows(2).any(|pair| pair[0] != pair[1]));
+    found
+}
+
+fn count(what: &str, columns: &[Column], of: fn(&Entry) -> u32) -> Differs {
+    Differs {
+        what: what.to_owned(),
+        values: columns.iter().map(|c| Some(of(&c.entry).to_string())).collect(),
+    }
+}
+
+/// The values of a word in a column; several where it mixes them, `None` where nobody knows any.
+fn mixed(entry: &Entry, word: &str) -> Option<String> {
+    let mut values: Vec<Option<String>> = Vec::new();
+    for setting in &entry.settings {
+        let value = value_of(setting, word);
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    if values.iter().all(Option::is_none) {
+        return None;
+    }
+    let words: Vec<String> = values.into_iter().map(|v| v.unwrap_or_else(|| "unknown".to_owned())).collect();
+    Some(words.join(" / "))
+}
+
+/// What differs between two columns besides the card, in words. Runs and pieces are left out: the statistics count them.
+pub(super) fn between(differs: &[Differs], first: usize, second: usize) -> Vec<String> {
+    let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    differs
+        .iter()
+        .filter(|d| d.what != "runs" && d.what != "pieces" && d.what != "note")
+        .filter(|d| d.values[first] != d.values[second])
+        .map(|d| format!("{}: {} against {}", d.what, said(&d.values[first]), said(&d.values[second])))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::columns::{Division, columns};
+    use crate::compare::testing::{card, run};
+
+    #[test]
+    fn what_is_the_same_is_left_out_and_what_nobody_knows_is_unknown() {
+        let of = |name: &str, conditions: &[&str]| {
+            let runs = conditions.iter().map(|c| run(c, 1.0)).collect();
+            columns(&card(name), runs, &Division::Pooled).swap_remove(0)
+        };
+        let all = differs(&[of("A", &["cooling=active", "cooling=active"]), of("B", &["room_c=20"])]);
+        let words: Vec<_> = all.iter().map(|d| (d.what.as_str(), d.values.clone())).collect();
+        assert_eq!(
+            words,
+            [
+                ("cooling", vec![Some("active".into()), None]),
+                ("room_c", vec![None, Some("20".into())]),
+                ("runs", vec![Some("2".into()), Some("1".into())]),
+            ]
+        );
+        assert_eq!(between(&all, 0, 1)[0], "cooling: active against unknown");
+    }
+}

@@ -1,0 +1,100 @@
+//! Which files are meant: those that are named, everything below folders, and standard input.
+
+use super::MOST_BYTES;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Folders within folders are followed so deep; links to folders are not.
+const DEEPEST: usize = 32;
+
+/// A file to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// Where it is; `-` is standard input.
+    pub(super) path: PathBuf,
+    /// True where the user named it itself, and not a folder above it.
+    pub(super) named: bool,
+}
+
+/// Every file below what was named, in the order of names; what cannot be listed comes back with the reason.
+pub(super) fn candidates(names: &[PathBuf]) -> (Vec<Candidate>, Vec<(PathBuf, String)>) {
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    for name in names {
+        if name.is_dir() {
+            below(name, 0, &mut found, &mut failed);
+        } else {
+            found.push(Candidate { path: name.clone(), named: true });
+        }
+    }
+    (found, failed)
+}
+
+fn below(folder: &Path, depth: usize, found: &mut Vec<Candidate>, failed: &mut Vec<(PathBuf, String)>) {
+    let listed = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| entry.map(|e| e.path())).collect::<Result<Vec<_>, _>>());
+    let mut paths = match listed {
+        Ok(paths) => paths,
+        Err(error) => return failed.push((folder.to_owned(), error.to_string())),
+    };
+    paths.sort();
+    for path in paths {
+        let Ok(kind) = std::fs::symlink_metadata(&path).map(|m| m.file_type()) else { continue };
+        if kind.is_dir() && depth < DEEPEST {
+            below(&path, depth + 1, found, failed);
+        } else if path.is_file() {
+            found.push(Candidate { path, named: false });
+        }
+    }
+}
+
+/// A file's bytes, if it is one that can be a log.
+pub(super) fn bytes(candidate: &Candidate) -> Result<Vec<u8>, String> {
+    if candidate.path == Path::new("-") {
+        return limited(std::io::stdin().lock());
+    }
+    let metadata = std::fs::metadata(&candidate.path).map_err(|e| e.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is no plain file".to_owned());
+    }
+    File::open(&candidate.path).map_err(|e| e.to_string()).and_then(limited)
+}
+
+fn limited(source: impl Read) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    match source.take(MOST_BYTES + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > MOST_BYTES => Err(format!(
+            "it is longer than {} MiB; no log is that long: cut out the part that is one",
+            MOST_BYTES >> 20
+        )),
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_below_a_folder_come_by_name_and_a_circle_of_links_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("b")).unwrap();
+        for name in ["c.log", "b/a.log", "odd \u{1f4be}\nname.log"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        std::os::unix::fs::symlink("..", folder.path().join("b/up")).unwrap();
+        let (found, failed) = candidates(&[folder.path().to_owned()]);
+        let names: Vec<_> =
+            found.iter().map(|c| c.path.strip_prefix(folder.path()).unwrap().to_owned()).collect();
+        assert_eq!(names, ["b/a.log", "c.log", "odd \u{1f4be}\nname.log"].map(PathBuf::from));
+        assert!(failed.is_empty() && found.iter().all(|c| !c.named));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_and_one_that_is_none_say_so() {
+        let candidate = |path: &str| Candidate { path: path.into(), named: true };
+        assert!(bytes(&candidate("/nowhere/x.log")).unwrap_err().contains("No such file"));
+        assert_eq!(bytes(&candidate("/dev/zero")).unwrap_err(), "it is no plain file");
+    }
+}

@@ -1,0 +1,138 @@
+//! What becomes of files that were understood: gathered into batches, each kept in one step.
+
+use super::{Request, Understood, is_no_log};
+use crate::archive;
+use crate::error::Failure;
+use cardscope_import::ImportError;
+use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
+use cardscope_model::log::Log;
+use cardscope_store::{Archive, Kept as Stored, NewSource};
+
+/// Files of one batch, at most.
+const BATCH_FILES: usize = 256;
+
+/// Bytes of one batch, at most but for a single longer file.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Gathers files and keeps them; counts everything.
+pub(super) struct Keeper {
+    archive: Option<Archive>,
+    detailed: bool,
+    batch: Vec<Understood>,
+    batch_bytes: usize,
+    report: ImportReport,
+}
+
+impl Keeper {
+    /// Opens the archive, but for a dry run.
+    pub(super) fn open(request: &Request) -> Result<Self, Failure> {
+        let archive = match request.dry_run {
+            true => None,
+            false => Some(archive::open(request.archive.as_deref())?),
+        };
+        let place = archive.as_ref().map(|a| a.path().display().to_string());
+        let report = ImportReport { archive: place, ..ImportReport::default() };
+        let detailed = request.detailed || request.dry_run;
+        Ok(Keeper { archive, detailed, batch: Vec::new(), batch_bytes: 0, report })
+    }
+
+    /// Takes a file that was understood; it is kept with its batch.
+    ///
+    /// # Errors
+    /// If the batch it completes cannot be kept; none of it is then.
+    pub(super) fn understood(&mut self, file: Understood) -> Result<(), Failure> {
+        let totals = &mut self.report.totals;
+        totals.runs += file.logs.iter().map(|log| log.runs.len() as u64).sum::<u64>();
+        totals.figures +=
+            file.logs.iter().flat_map(|log| &log.runs).map(|run| run.results.len() as u64).sum::<u64>();
+        self.batch_bytes += file.bytes.len();
+        self.batch.push(file);
+        match self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes a file that is no log, or one in which nothing can be read.
+    pub(super) fn not_understood(&mut self, file: String, error: &ImportError, named: bool) {
+        let kept = if is_no_log(error) { Kept::NotUnderstood } else { Kept::Failed };
+        self.report.named_failed |= named || kept == Kept::Failed;
+        self.push(file, kept, error.to_string());
+    }
+
+    /// Notes a file that could not be had.
+    pub(super) fn failed(&mut self, file: String, why: String, named: bool) {
+        self.report.named_failed |= named;
+        self.push(file, Kept::Failed, why);
+    }
+
+    fn push(&mut self, file: String, kept: Kept, error: String) {
+        count(&mut self.report.totals, kept);
+        self.report.files.push(FileLine { file, log: None, kept, sessions: Vec::new(), error: Some(error) });
+    }
+
+    /// Keeps what was gathered, all of it or nothing.
+    ///
+    /// # Errors
+    /// If the archive cannot be written.
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        let stored = match &mut self.archive {
+            None => vec![None; batch.len()],
+            Some(archive) => keep(archive, &batch)?.into_iter().map(Some).collect(),
+        };
+        for (file, stored) in batch.into_iter().zip(stored) {
+            self.lines(file, stored);
+        }
+        Ok(())
+    }
+
+    fn lines(&mut self, file: Understood, stored: Option<Stored>) {
+        let (kept, sessions) = match stored {
+            None => (Kept::DryRun, Vec::new()),
+            Some(Stored::Known { .. }) => (Kept::Known, Vec::new()),
+            Some(Stored::New { sessions, .. }) => {
+                (Kept::New, sessions.iter().map(ToString::to_string).collect::<Vec<_>>())
+            }
+        };
+        count(&mut self.report.totals, kept);
+        let doubtful = |log: &Log| !log.doubts.is_empty();
+        for log in file.logs {
+            if self.detailed || doubtful(&log) {
+                let file = file.file.clone();
+                let sessions = sessions.clone();
+                self.report.files.push(FileLine { file, log: Some(log), kept, sessions, error: None });
+            }
+        }
+    }
+
+    /// The document, once everything is kept.
+    pub(super) fn report(self) -> ImportReport {
+        self.report
+    }
+}
+
+fn keep(archive: &mut Archive, batch: &[Understood]) -> Result<Vec<Stored>, Failure> {
+    let sources: Vec<NewSource<'_>> = batch
+        .iter()
+        .map(|file| NewSource {
+            name: &file.file,
+            format: file.logs.first().map_or("", |log| log.format.as_str()),
+            bytes: &file.bytes,
+            logs: &file.logs,
+        })
+        .collect();
+    archive.import(&sources).map_err(Failure::io)
+}
+
+fn count(totals: &mut Totals, kept: Kept) {
+    totals.files += 1;
+    match kept {
+        Kept::New => totals.new += 1,
+        Kept::Known => totals.known += 1,
+        Kept::NotUnderstood => totals.not_understood += 1,
+        Kept::Failed => totals.failed += 1,
+        Kept::DryRun => {}
+    }
+}

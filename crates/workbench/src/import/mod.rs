@@ -1,0 +1,168 @@
+//! `import`: logs of other tools into the archive. Files are found ([`collect`]), unpacked ([`unpack`]), understood (crate
+//! `import`) and kept, a batch at a time: a file is in the archive whole or not at all, and one that is damaged stops no
+//! other.
+
+mod collect;
+mod keeping;
+mod named;
+mod unpack;
+
+use crate::bench::Interrupt;
+use crate::error::Failure;
+use crate::event::{Event, Listener};
+use cardscope_import::ImportError;
+use cardscope_model::card::CardFacts;
+use cardscope_model::condition::Condition;
+use cardscope_model::imported::ImportReport;
+use cardscope_model::log::Log;
+use keeping::Keeper;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Longest file that is looked into. The longest log that was met (fio with a histogram for each job) has some MiB.
+pub(crate) const MOST_BYTES: u64 = 64 << 20;
+
+/// Files between two signs of life.
+const EVERY: u64 = 500;
+
+/// A format that is understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KnownFormat {
+    /// Its name in output: `cdm_fio`.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+}
+
+/// All formats that are understood, in the order in which they are tried.
+#[must_use]
+pub fn formats() -> Vec<KnownFormat> {
+    cardscope_import::formats().iter().map(|f| KnownFormat { name: f.name, title: f.title }).collect()
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Files, folders, archives; `-` is standard input.
+    pub files: Vec<PathBuf>,
+    /// Only show what was understood.
+    pub dry_run: bool,
+    /// Keep what was understood in the document, also where all is well.
+    pub detailed: bool,
+    /// What is known of the card that the logs do not say; theirs is kept where they do.
+    pub card: CardFacts,
+    /// The same for the condition; these words win, since the user states them.
+    pub condition: Condition,
+    /// The archive; `None` is the user's own.
+    pub archive: Option<PathBuf>,
+}
+
+/// A file that was understood, until it is kept.
+struct Understood {
+    file: String,
+    bytes: Vec<u8>,
+    logs: Vec<Log>,
+}
+
+/// Reads logs and keeps them. The document comes back also where it ended early, with what was kept.
+///
+/// # Errors
+/// A refusal where nothing was named, or the archive cannot be opened.
+pub fn import(
+    request: &Request,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<(ImportReport, Option<Failure>), Failure> {
+    if request.files.is_empty() {
+        return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
+    }
+    let mut keeper = Keeper::open(request)?;
+    let failure = walk(request, &mut keeper, interrupt, listener).err();
+    let failure = failure.or(keeper.flush().err());
+    let mut report = keeper.report();
+    report.error = failure.as_ref().map(ToString::to_string);
+    Ok((report, failure))
+}
+
+fn walk(
+    request: &Request,
+    keeper: &mut Keeper,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<(), Failure> {
+    let (candidates, failed) = collect::candidates(&request.files);
+    for (folder, why) in failed {
+        keeper.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
+    }
+    for (done, candidate) in (1..).zip(&candidates) {
+        if interrupt.raised() {
+            return Err(Failure::Interrupted);
+        }
+        if done % EVERY == 0 {
+            listener.event(&Event::Note(format!("{done} of {} files", candidates.len())));
+        }
+        one(request, keeper, candidate)?;
+    }
+    Ok(())
+}
+
+fn one(request: &Request, keeper: &mut Keeper, candidate: &collect::Candidate) -> Result<(), Failure> {
+    let outer = candidate.path.display().to_string();
+    let bytes = match collect::bytes(candidate) {
+        Ok(bytes) => bytes,
+        Err(why) => {
+            keeper.failed(outer, why, candidate.named);
+            return Ok(());
+        }
+    };
+    for piece in unpack::pieces(bytes) {
+        let file = if piece.name.is_empty() { outer.clone() } else { format!("{outer}/{}", piece.name) };
+        match piece.bytes {
+            Err(why) => keeper.failed(file, why, candidate.named),
+            Ok(bytes) => match cardscope_import::read(&bytes) {
+                Ok(logs) => {
+                    let logs = stated(request, Path::new(&file), logs);
+                    keeper.understood(Understood { file, bytes, logs })?;
+                }
+                Err(error) => keeper.not_understood(file, &error, candidate.named),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// The logs with what the user states about them, and what their names say.
+fn stated(request: &Request, file: &Path, mut logs: Vec<Log>) -> Vec<Log> {
+    for log in &mut logs {
+        log.card.complete_from(&request.card);
+        named::complete(log, file);
+        log.condition.overlay(&request.condition);
+        for condition in log.runs.iter_mut().filter_map(|run| run.condition.as_mut()) {
+            condition.overlay(&request.condition);
+        }
+    }
+    logs
+}
+
+/// The logs in one file, without an archive: what `compare` does with a file that is named in place of a card.
+///
+/// # Errors
+/// A refusal where it cannot be read, or nothing in it is understood.
+pub(crate) fn logs_of(path: &Path) -> Result<Vec<Log>, Failure> {
+    let refused = |why: String| Failure::refused(format!("{}: {why}", path.display()));
+    let candidate = collect::Candidate { path: path.to_owned(), named: true };
+    let mut logs = Vec::new();
+    for piece in unpack::pieces(collect::bytes(&candidate).map_err(refused)?) {
+        let bytes = piece.bytes.map_err(refused)?;
+        logs.extend(cardscope_import::read(&bytes).map_err(|e| refused(e.to_string()))?);
+    }
+    for log in &mut logs {
+        named::complete(log, path);
+    }
+    Ok(logs)
+}
+
+/// Whether a text was no log at all, rather than a damaged one.
+fn is_no_log(error: &ImportError) -> bool {
+    matches!(error, ImportError::Unknown(_))
+}

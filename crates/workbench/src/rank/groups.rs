@@ -1,0 +1,129 @@
+//! Cards by what is printed on them: mark, maker, year, capacity.
+
+use cardscope_analysis::comparing::{self, UNKNOWN};
+use cardscope_model::card::{CardFacts, EventKind};
+use cardscope_model::mark::Mark;
+use cardscope_model::ranking::Groups;
+use cardscope_store::StoredCard;
+
+/// Seed of the exchanges, so that the same cards give the same answer tomorrow.
+const SEED: u64 = 11;
+
+/// By what cards are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupBy {
+    /// The highest sequential mark: V, else U, else C.
+    Mark,
+    /// The application mark: A1, A2.
+    AppMark,
+    /// Brand, else the maker of its registers.
+    Maker,
+    /// Year it was made, else bought.
+    Year,
+    /// Capacity on the label.
+    Capacity,
+}
+
+impl GroupBy {
+    /// All, with their words.
+    pub const ALL: [(&'static str, GroupBy); 5] = [
+        ("mark", GroupBy::Mark),
+        ("app-mark", GroupBy::AppMark),
+        ("maker", GroupBy::Maker),
+        ("year", GroupBy::Year),
+        ("capacity", GroupBy::Capacity),
+    ];
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, by)| *by == self).map_or("", |(word, _)| word)
+    }
+
+    /// A card's group.
+    fn of(self, facts: &CardFacts, bought: Option<&str>) -> Option<String> {
+        match self {
+            GroupBy::Mark => highest(facts, &['V', 'U', 'C']),
+            GroupBy::AppMark => highest(facts, &['A']),
+            GroupBy::Maker => facts.brand.clone().or_else(|| facts.maker.clone()),
+            GroupBy::Year => {
+                facts.made.as_deref().or(bought).and_then(|date| date.get(..4)).map(str::to_owned)
+            }
+            GroupBy::Capacity => facts.capacity_label.clone().or_else(|| {
+                facts.capacity_bytes.map(|_| {
+                    CardFacts { capacity_bytes: facts.capacity_bytes, ..CardFacts::default() }.title()
+                })
+            }),
+        }
+    }
+}
+
+/// The highest mark of the first letter that the card has at all.
+fn highest(facts: &CardFacts, letters: &[char]) -> Option<String> {
+    let marks: Vec<Mark> = facts.marks.iter().flat_map(|text| Mark::in_label(text)).collect();
+    let of = |letter: &char| marks.iter().filter(|m| m.letter() == *letter).max_by_key(|m| m.number());
+    letters.iter().find_map(of).map(|mark| format!("{}{}", mark.letter(), mark.number()))
+}
+
+/// Divides ranked cards and says what the division explains of `what`.
+pub(super) fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> Groups {
+    let values: Vec<(String, f64)> = cards
+        .iter()
+        .map(|(card, bought, value)| {
+            (by.of(&card.facts, bought.as_deref()).unwrap_or_else(|| UNKNOWN.to_owned()), *value)
+        })
+        .collect();
+    let found = comparing::groups(&values, SEED);
+    let verdict = verdict(by, found.explained, found.p, what);
+    Groups { by: by.word().to_owned(), groups: found.groups, explained: found.explained, p: found.p, verdict }
+}
+
+fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, what: &str) -> String {
+    let word = match by {
+        GroupBy::Mark => "the mark",
+        GroupBy::AppMark => "the application mark",
+        GroupBy::Maker => "the maker",
+        GroupBy::Year => "the year",
+        GroupBy::Capacity => "the capacity",
+    };
+    let (Some(explained), Some(p)) = (explained, p) else {
+        return format!("too few cards to say whether {word} says anything about {what}");
+    };
+    let share =
+        format!("{:.0} % of the spread between cards lies between the groups", 100.0 * explained.max(0.0));
+    match (p < comparing::REAL, explained) {
+        (false, _) => format!("{word} says nothing about {what} that chance would not say, too: {share}"),
+        (true, e) if e < 0.25 => format!("{word} hardly says anything about {what}: {share}"),
+        (true, e) if e < 0.6 => format!("{word} says something about {what}: {share}"),
+        (true, _) => format!("{word} says much about {what}: {share}"),
+    }
+}
+
+/// When a card was first bought.
+pub(super) fn bought(events: &[cardscope_model::card::Event]) -> Option<String> {
+    events.iter().filter(|e| e.kind == EventKind::Bought).filter_map(|e| e.date.clone()).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(marks: &[&str]) -> CardFacts {
+        CardFacts { marks: marks.iter().map(|m| (*m).to_owned()).collect(), ..CardFacts::default() }
+    }
+
+    #[test]
+    fn a_card_is_known_by_its_highest_mark() {
+        assert_eq!(GroupBy::Mark.of(&facts(&["C10", "U3", "V30", "A2"]), None).as_deref(), Some("V30"));
+        assert_eq!(GroupBy::Mark.of(&facts(&["C10", "U1"]), None).as_deref(), Some("U1"));
+        assert_eq!(GroupBy::AppMark.of(&facts(&["U3", "A1"]), None).as_deref(), Some("A1"));
+        assert_eq!(GroupBy::AppMark.of(&facts(&["U3"]), None), None);
+    }
+
+    #[test]
+    fn a_division_that_chance_explains_says_so() {
+        assert!(verdict(GroupBy::Mark, Some(0.05), Some(0.4), "4K writes").contains("says nothing"));
+        assert!(verdict(GroupBy::Mark, Some(0.1), Some(0.01), "4K writes").contains("hardly"));
+        assert!(verdict(GroupBy::Year, None, None, "4K writes").contains("too few"));
+    }
+}
