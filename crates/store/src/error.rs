@@ -61,7 +61,7 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// The server does not answer, or went away.
-    #[error("the server of the archive {path} cannot be reached ({reason}); what was stored before is kept, and nothing of this step: see that it runs, then try again", path = path.display())]
+    #[error("the server of the archive {path} cannot be reached ({reason}); what was stored before is kept, of this step all or nothing: see that it runs, then try again", path = path.display())]
     Unreachable {
         /// Its address, without the password.
         path: PathBuf,
@@ -87,7 +87,7 @@ pub enum ArchiveError {
         id: String,
     },
     /// No file or attachment of that hash.
-    #[error("the archive has no file {hash}")]
+    #[error("the archive has no file {hash}; files are named by the 64 hex digits of their hash")]
     NoSuchFile {
         /// The hash asked for.
         hash: String,
@@ -146,7 +146,7 @@ impl ArchiveError {
         if let Some(error) = ArchiveError::of_connection(&path, error) {
             return error;
         }
-        let code = error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<i64>().ok());
+        let code = database.and_then(|e| e.code()).and_then(|c| c.parse::<i64>().ok());
         match code.map(|c| if c == IOERR_SHMSIZE { FULL } else { c & 0xff }) {
             Some(PERM | READONLY) => ArchiveError::Permission { path, reason },
             Some(BUSY | LOCKED) => ArchiveError::Busy { path },

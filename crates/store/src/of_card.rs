@@ -2,11 +2,9 @@
 
 use crate::connection::{Connection, Outcome, statement};
 use crate::{Archive, ArchiveError, SessionId, StoredRecord, read};
-use cardscope_model::test_name::TestName;
 
 const SESSIONS: &str = "SELECT id FROM session WHERE card_id = $1 ORDER BY started_at, id";
 const RECORDS: &str = "SELECT id FROM record WHERE card_id = $1 ORDER BY started_at, id";
-const TESTS: &str = "SELECT DISTINCT test FROM summary";
 
 impl Archive {
     /// The sessions of a card, oldest first.
@@ -29,15 +27,6 @@ impl Archive {
             }
             Ok(records)
         })
-    }
-
-    /// Every test of which there is a summary.
-    ///
-    /// # Errors
-    /// If they cannot be read, or summaries that are out of date cannot be written.
-    pub fn tests(&mut self) -> Result<Vec<TestName>, ArchiveError> {
-        self.settle()?;
-        self.call(self.firmness(), async |c| c.all(statement(TESTS), |row| row.parsed(0)).await)
     }
 }
 

@@ -5,14 +5,14 @@
 
 mod spread;
 
-use crate::connection::{Connection, Outcome, Rows, composed, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, composed, statement};
 use crate::firmness::Firmness;
 use crate::measurements::{at, settings};
 use crate::{Archive, ArchiveError, figures};
 use cardscope_model::comparison::Setting;
 use cardscope_model::test_name::TestName;
 use spread::{Spread, Spreads};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// One test of one card under one setting, over its counted runs, in MB/s (10^6).
@@ -74,6 +74,24 @@ impl Archive {
     pub fn summaries(&mut self, tests: &[TestName]) -> Result<Vec<SummaryRow>, ArchiveError> {
         self.settle()?;
         self.call(self.firmness(), async |c| read(c, tests).await)
+    }
+
+    /// Every test of which there is a summary, by name.
+    ///
+    /// # Errors
+    /// If they cannot be read, or summaries that are too old cannot be made anew.
+    pub fn tests(&mut self) -> Result<Vec<TestName>, ArchiveError> {
+        self.settle()?;
+        let mut tests: BTreeMap<String, TestName> = BTreeMap::new();
+        self.call(self.firmness(), async |c| {
+            let note = |row: &Row| {
+                let spreads: Vec<Spread> = row.json(2)?;
+                tests.extend(spreads.into_iter().map(|spread| (spread.test.to_string(), spread.test)));
+                Ok(())
+            };
+            c.all(statement(ROWS), note).await
+        })?;
+        Ok(tests.into_values().collect())
     }
 
     /// Makes anew what is older than the runs it was made of. Reading does so by itself; after a large import it is

@@ -39,6 +39,8 @@ fn a_record_comes_back_as_it_was_last_kept_and_says_how_it_ended() {
         let lines = archive.records().unwrap();
         assert_eq!(lines.iter().map(|line| line.id).collect::<Vec<_>>(), [done, crashed]);
         assert!(archive.sessions().unwrap().is_empty(), "a record is no session");
+        let card = lines[0].card_id.clone().unwrap();
+        assert_eq!(archive.card_records(&card).unwrap()[0].document, Some(json!({ "verdict": "genuine" })));
     });
 }
 

@@ -37,6 +37,9 @@ fn own_runs_and_logs_of_one_card_stand_beside_each_other() {
         assert_eq!((of_own.best, of_own.worst, of_own.max_latency_us), (11.0, 10.0, Some(900.0)));
         assert_eq!(random.len(), 2);
         assert_eq!(archive.summaries(&[]).unwrap().len(), 3);
+        let tests: Vec<String> = archive.tests().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(tests, ["RND4K Q1T1 read", "SEQ1M Q8T1 read"]);
+        assert_eq!(archive.card_sessions(&id).unwrap(), [other, own], "oldest first");
         let line = &archive.cards().unwrap()[0];
         assert_eq!((line.sessions, line.runs, line.specimens), (2, 4, 1));
     });

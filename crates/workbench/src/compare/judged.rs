@@ -8,26 +8,23 @@ use cardscope_analysis::quantile::median;
 use cardscope_model::comparison::{ComparedTest, Differs, Pair, PrintedSpread, Spread};
 use cardscope_model::result::ToolPrints;
 
-/// Every test that a column has, with its figures and pairs; p values are corrected over the pairs of all tests, since that
-/// many questions were asked at once.
+/// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
+/// who holds two cards against each other asks so many questions at once. Who stands first of many is asked in `rank`.
 pub(super) fn tests(columns: &[Column], differs: &[Differs], by: Option<&str>) -> Vec<ComparedTest> {
     let mut found: Vec<ComparedTest> = Vec::new();
     let mut differences: Vec<Difference> = Vec::new();
     for key in keys(columns) {
         found.push(test(columns, key, differs, by, &mut differences));
     }
-    let asked: Vec<f64> = differences.iter().filter_map(|d| d.p).collect();
-    let mut corrected = comparing::holm(&asked).into_iter();
-    let pairs = found.iter_mut().flat_map(|test| &mut test.pairs);
-    for (pair, difference) in pairs.zip(differences) {
-        let corrected = difference.p.and_then(|_| corrected.next());
-        take(
-            pair,
-            match corrected {
-                Some(p) => difference.corrected(p),
-                None => difference,
-            },
-        );
+    let mut pairs: Vec<(&mut Pair, Difference)> =
+        found.iter_mut().flat_map(|test| &mut test.pairs).zip(differences).collect();
+    pairs.sort_by_key(|(pair, _)| (pair.first, pair.second));
+    for same in pairs.chunk_by_mut(|a, b| (a.0.first, a.0.second) == (b.0.first, b.0.second)) {
+        let asked: Vec<f64> = same.iter().filter_map(|(_, d)| d.p).collect();
+        let known = same.iter_mut().filter(|(_, d)| d.p.is_some());
+        for ((pair, difference), p) in known.zip(comparing::holm(&asked)) {
+            take(pair, difference.clone().corrected(p));
+        }
     }
     found
 }
