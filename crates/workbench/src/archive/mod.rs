@@ -1,5 +1,5 @@
-//! The archive as people see it: what was measured ([`list`], [`show`]), its cards ([`cards`]), and its content as files
-//! ([`files`]).
+//! The archive as people see it: what was measured (`list`, `show`), its cards (`cards`), and its content as files
+//! (`files`).
 
 mod cards;
 mod files;

@@ -1,7 +1,7 @@
 //! `compare`: cards beside each other, with what can be said of their differences and what differs besides them.
 //!
-//! [`choose`] finds the cards, [`columns`] divides their runs, [`judged`] has crate `analysis` judge the differences,
-//! [`differs`] lists what is not the same besides the card, [`findings`] says it in sentences.
+//! `choose` finds the cards, `columns` divides their runs, `judged` has crate `analysis` judge the differences,
+//! `differs` lists what is not the same besides the card, `findings` says it in sentences.
 
 mod choose;
 mod columns;

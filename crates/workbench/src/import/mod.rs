@@ -1,4 +1,4 @@
-//! `import`: logs of other tools into the archive. Files are found ([`collect`]), unpacked ([`unpack`]), understood (crate
+//! `import`: logs of other tools into the archive. Files are found (`collect`), unpacked (`unpack`), understood (crate
 //! `import`) and kept, a batch at a time: a file is in the archive whole or not at all, and one that is damaged stops no
 //! other.
 
