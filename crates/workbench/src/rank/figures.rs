@@ -111,7 +111,7 @@ fn best(figure: Figure, rows: &[SummaryRow]) -> Option<(Known, &SummaryRow)> {
 }
 
 /// Importers name what the host's page cache answered so; it says nothing about a card.
-fn is_of_a_cache(step: Option<&str>) -> bool {
+pub(super) fn is_of_a_cache(step: Option<&str>) -> bool {
     step.is_some_and(|step| step.to_lowercase().contains("cache"))
 }
 

@@ -19,6 +19,8 @@ struct Valued<'a> {
     runs: u32,
     job: Option<JobScore>,
     spread: Option<Spread>,
+    /// Of one run of the test.
+    deviation: Option<f64>,
     of: OfCard,
     capped: Vec<String>,
 }
@@ -73,7 +75,7 @@ fn by_job<'a>(
     let value = score.score.ok_or_else(|| format!("not measured: {}", score.missing.join(", ")))?;
     let ci95 = interval(asked, job, &of);
     let runs = of.runs();
-    Ok(Valued { card, value, ci95, runs, job: Some(score), spread: None, of, capped })
+    Ok(Valued { card, value, ci95, runs, job: Some(score), spread: None, deviation: None, of, capped })
 }
 
 /// How far the score may be off, as the figures are known from their runs alone.
@@ -98,8 +100,8 @@ fn by_test<'a>(
     card: &'a StoredCard,
     rows: &[SummaryRow],
 ) -> Result<Valued<'a>, String> {
-    let most = rows.iter().rev().max_by_key(|row| row.n);
-    let row = most.ok_or_else(|| format!("{test} was not measured"))?;
+    let of_the_card = rows.iter().rev().filter(|row| !figures::is_of_a_cache(row.step.as_deref()));
+    let row = of_the_card.max_by_key(|row| row.n).ok_or_else(|| format!("{test} was not measured"))?;
     let limit = asked.host.as_ref().and_then(|host| host.limit(figure_of(test)?));
     let value = limit.map_or(row.mean, |limit| row.mean.min(limit));
     let capped =
@@ -107,7 +109,7 @@ fn by_test<'a>(
     let of = OfCard { settings: vec![row.setting.clone()], ..OfCard::default() };
     let error = row
         .sd
-        .filter(|_| row.n > 1)
+        .filter(|_| row.n as usize >= comparing::LEAST_RUNS)
         .map(|sd| cardscope_analysis::student::t95(f64::from(row.n) - 1.0) * sd / f64::from(row.n).sqrt());
     let ci95 = error.map(|half| [(value - half).max(0.0), value + half]);
     let spread = Spread {
@@ -128,6 +130,7 @@ fn by_test<'a>(
         runs: row.n,
         job: None,
         spread: Some(spread),
+        deviation: row.sd,
         of,
         capped: capped.into_iter().collect(),
     })
@@ -145,13 +148,7 @@ fn figure_of(test: TestName) -> Option<Figure> {
 
 fn ranked(valued: &Valued<'_>) -> Ranked {
     match &valued.spread {
-        Some(spread) => {
-            let deviation = spread.ci95.map(|[low, high]| {
-                (high - low) / 2.0 * f64::from(spread.n).sqrt()
-                    / cardscope_analysis::student::t95(f64::from(spread.n) - 1.0)
-            });
-            Ranked::from_runs(valued.value, deviation, spread.n)
-        }
+        Some(spread) => Ranked::from_runs(valued.value, valued.deviation, spread.n),
         None => Ranked::from_interval(valued.value, valued.ci95, valued.runs),
     }
 }
