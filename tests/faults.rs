@@ -286,7 +286,7 @@ fn a_result_that_could_not_be_kept_says_so_in_its_document() {
     home.run(&["archive", "list", "--archive", archive]).expect(0);
     // Room for the beginning of a record, not for a map's curves.
     let taken = std::fs::metadata(archive).unwrap().len();
-    std::fs::write(disk.point.join("films"), vec![7; ((1 << 20) - taken - (96 << 10)) as usize]).unwrap();
+    std::fs::write(disk.point.join("films"), vec![7; ((1 << 20) - taken - (132 << 10)) as usize]).unwrap();
     let outcome =
         home.run(&["map", "sim:lexar-16g-c10", "--read-only", "--archive", archive, "--json"]).expect(3);
     let document = outcome.json();

@@ -140,6 +140,25 @@ fn progress_goes_to_stderr_only_and_quiet_silences_it() {
 }
 
 #[test]
+fn no_help_shows_the_password_of_an_archive_s_address() {
+    let home = Home::new();
+    let help = home.run(&["--help"]).expect(0).stdout;
+    let verbs: Vec<&str> = help
+        .lines()
+        .skip_while(|line| !line.starts_with("Commands:"))
+        .skip(1)
+        .map_while(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .collect();
+    assert!(verbs.len() > 15, "{help}");
+    for verb in verbs {
+        let mut command = home.command(CARDSCOPE);
+        command.args([verb, "--help"]).env("CARDSCOPE_ARCHIVE", "postgres://me:s3cr3t@h/db");
+        let page = Running::of(command).finish().expect(0).stdout;
+        assert!(!page.contains("s3cr3t"), "{verb}: {page}");
+    }
+}
+
+#[test]
 fn a_reader_that_closes_the_pipe_is_no_error() {
     let home = Home::new();
     for arguments in [

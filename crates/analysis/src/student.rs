@@ -5,9 +5,19 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Share of intervals that hold the true value.
 pub const LEVEL: f64 = 0.95;
 
+/// So many standard errors either side hold 95 % of a normal distribution.
+pub(crate) const NORMAL95: f64 = 1.96;
+
+/// From so many degrees of freedom on, t₀.₉₇₅ is the normal distribution's 1.960 to three digits, and the search for the
+/// quantile of the narrower and narrower distribution would not end.
+const NORMAL_FROM: f64 = 1e4;
+
 /// The two-sided 95 % quantile (t₀.₉₇₅) for some degrees of freedom; infinite for less than one.
 #[must_use]
 pub fn t95(degrees: f64) -> f64 {
+    if degrees >= NORMAL_FROM {
+        return NORMAL95;
+    }
     match StudentsT::new(0.0, 1.0, degrees) {
         Ok(t) if degrees >= 1.0 => t.inverse_cdf(0.5 + LEVEL / 2.0),
         _ => f64::INFINITY,
@@ -27,5 +37,10 @@ mod tests {
             assert!((t95(degrees) - t).abs() < 5e-4, "{degrees}: {}", t95(degrees));
         }
         assert_eq!(t95(0.0), f64::INFINITY);
+        assert!((t95(9_999.0) - t95(10_000.0)).abs() < 5e-4);
+        for absurd in [1e18, 1e300, f64::INFINITY] {
+            assert_eq!(t95(absurd), NORMAL95);
+        }
+        assert_eq!(t95(f64::NAN), f64::INFINITY);
     }
 }

@@ -55,7 +55,9 @@ fn thousands(unit: &str) -> Option<i32> {
     let letter = LETTERS.iter().position(|letters| unit.starts_with(*letters));
     let rest = if letter.is_some() { &unit[1..] } else { unit };
     let rest = rest.strip_prefix('i').unwrap_or(rest);
-    rest.starts_with(['B', 'b']).then(|| letter.map_or(0, |n| n as i32 + 1))
+    // Bits begin with a b, too.
+    let bytes = rest.starts_with('B') || rest.starts_with("byte") || rest == "b" || rest.starts_with("b/");
+    bytes.then(|| letter.map_or(0, |n| n as i32 + 1))
 }
 
 /// Seconds from `827us`, `175.8ms`, `1.73s` or `4'57"`.
@@ -94,6 +96,7 @@ mod tests {
         assert_eq!((binary_mb_s("MB/s"), decimal_mb_s("MB/s")), (Some(1.048_576), Some(1.0)));
         assert_eq!((binary_mb_s("KB/sec"), decimal_mb_s("kB/c")), (Some(0.001_024), Some(0.001)));
         assert_eq!((binary_mb_s("MByte/s"), decimal_mb_s("GB/s")), (Some(1.048_576), Some(1000.0)));
+        assert_eq!((decimal_mb_s("Mbit/s"), decimal_mb_s("Mb/s")), (None, Some(1.0)));
         assert_eq!((binary_mb_s("MB"), binary_mb_s("IOPS"), binary_mb_s("")), (None, None, None));
     }
 

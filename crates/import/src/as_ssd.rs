@@ -8,7 +8,7 @@ use crate::dates::date;
 use crate::notes::add_note;
 use crate::numbers::{MIB_S, figure, number, speed};
 use crate::runs::Runs;
-use crate::{ImportError, Text};
+use crate::{ImportError, Text, parts};
 use cardscope_model::condition::Origin;
 use cardscope_model::log::{Log, LogFigure, Tool};
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
@@ -58,6 +58,15 @@ pub(crate) fn recognise(text: &Text) -> bool {
 
 /// Reads the text.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut headed = false;
+    let begins = |line: &str| {
+        let heading = line.trim_start_matches(['|', '>', ' ']).starts_with("AS SSD Benchmark");
+        heading && std::mem::replace(&mut headed, true)
+    };
+    parts::each(text, begins, report)
+}
+
+fn report(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut reader = Reader::new();
     for line in text.lines() {
         reader.line(line.trim().trim_start_matches(['|', '>']).trim_start());

@@ -2,6 +2,7 @@
 
 pub(crate) mod card_list;
 pub(crate) mod f3_facts;
+pub(crate) mod figures;
 pub(crate) mod geerling;
 pub(crate) mod geerling_2015;
 pub(crate) mod identities;

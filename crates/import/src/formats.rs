@@ -1,6 +1,6 @@
 //! The list of formats. A new one is a module of its own and a line here.
 
-use crate::collection::{card_list, f3_facts, geerling, geerling_2015, identities, registers};
+use crate::collection::{card_list, f3_facts, figures, geerling, geerling_2015, identities, registers};
 use crate::disk_mark::{crystaldiskmark, kdiskmark};
 use crate::identity::{lspci, mmc_ios, mmc_utils, nvme, sysfs};
 use crate::page::{chart_page, result_list};
@@ -120,6 +120,12 @@ static FORMATS: &[Format] = &[
         read: registers::read,
     },
     Format { name: "sysfs", title: "registers in sysfs", recognise: sysfs::recognise, read: sysfs::read },
+    Format {
+        name: "figures",
+        title: "tables of figures, CSV: typed, or written by `cardscope report`",
+        recognise: figures::recognise,
+        read: figures::read,
+    },
     Format {
         name: "geerling",
         title: "tables of Geerling's results, CSV",

@@ -11,15 +11,21 @@ mod cdm_fio;
 mod collection;
 mod dates;
 mod disk_mark;
+#[cfg(test)]
+mod effort;
 mod fio;
 mod formats;
+pub mod holds;
 mod identity;
+mod mixed;
 mod mojibake;
 mod notes;
 mod numbers;
 mod page;
+mod parts;
 mod probe;
 mod runs;
+mod sound;
 mod speed;
 mod table;
 mod text;
@@ -47,16 +53,18 @@ pub enum ImportError {
     },
 }
 
-/// Reads a log. Most hold one card; a page that compares cards holds several.
+/// Reads a log. Most hold one card; a page that compares cards holds several, and a file may hold the logs of several tools.
 ///
 /// # Errors
 /// If no format knows it, or one does and nothing in it can be read.
 pub fn read(bytes: &[u8]) -> Result<Vec<Log>, ImportError> {
-    let text = Text::decode(bytes);
-    let Some(format) = formats().iter().find(|format| (format.recognise)(&text)) else {
-        return Err(ImportError::Unknown(text.looks_like()));
-    };
-    let mut logs = (format.read)(&text)?;
+    mixed::read(&Text::decode(bytes))
+}
+
+/// Reads a text that is one of a format.
+fn read_as(format: &Format, text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut logs = (format.read)(text)?;
+    logs.iter_mut().for_each(sound::keep_sound);
     logs.retain(|log| !log.is_empty());
     if logs.is_empty() {
         let why = "it has no result lines; perhaps it was cut off".to_owned();

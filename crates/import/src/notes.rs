@@ -5,6 +5,9 @@ use cardscope_model::condition::{Condition, Origin};
 /// Longest note, in characters: a sentence or two. What is longer is prose that ended up there.
 const LONGEST_NOTE: usize = 300;
 
+/// Longest word for a way of cooling, in bytes. Every run of a log carries it.
+const LONGEST_WORD: usize = 40;
+
 /// Bytes after which nothing is added: no card has so many remarks, but a broken log can.
 const LONGEST_NOTES: usize = 4000;
 
@@ -29,7 +32,7 @@ pub(crate) fn cooling(line: &str) -> Option<Condition> {
     let mut condition = Condition::default();
     if let Some((how, _)) = how.split_once(" cooling") {
         // One word, or it is a sentence about something else that happens to cool.
-        if how.is_empty() || how.contains(char::is_whitespace) {
+        if how.is_empty() || how.len() > LONGEST_WORD || how.contains(char::is_whitespace) {
             return None;
         }
         condition.set("cooling", if how == "no" { "none" } else { how }, Origin::Stated);
@@ -57,9 +60,14 @@ mod tests {
 
     #[test]
     fn a_sentence_about_something_else_is_no_condition() {
-        for line in
-            ["With great care", "Without cooling", "With all of its active cooling", "with cooling", ""]
-        {
+        for line in [
+            "With passivepassivepassivepassivepassivepassive cooling",
+            "With great care",
+            "Without cooling",
+            "With all of its active cooling",
+            "with cooling",
+            "",
+        ] {
             assert_eq!(cooling(line), None, "{line}");
         }
     }

@@ -6,6 +6,7 @@ use crate::condition::Condition;
 use crate::finding::Finding;
 use crate::result::ToolPrints;
 use crate::test_name::TestName;
+use crate::units::MB;
 use serde::{Deserialize, Serialize};
 
 /// How something was measured, as far as it decides what may be compared.
@@ -55,6 +56,12 @@ pub struct TwoLevels {
     pub share_low: f64,
 }
 
+/// I/Os a second that move so many MB/s (10^6 bytes a second) in blocks of these bytes; `None` for no block.
+#[must_use]
+pub fn iops(mb_s: f64, block_bytes: u64) -> Option<f64> {
+    (block_bytes > 0).then(|| mb_s * MB / block_bytes as f64)
+}
+
 /// One test of one entry over its runs, in MB/s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
@@ -62,13 +69,16 @@ pub struct Spread {
     pub n: u32,
     /// Mean.
     pub mean: f64,
+    /// I/Os a second at that mean: `mean` × 10^6 / the test's `block_bytes`.
+    #[serde(default)]
+    pub iops: Option<f64>,
     /// Median.
     pub median: f64,
     /// Fastest run.
     pub best: f64,
     /// Slowest run.
     pub worst: f64,
-    /// 95 % interval of the mean; `None` for one run.
+    /// 95 % interval of the mean, in which runs that follow each other count for less; `None` for fewer than three.
     pub ci95: Option<[f64; 2]>,
     /// The runs in the order in which they were measured.
     pub runs: Vec<f64>,
@@ -120,8 +130,8 @@ pub struct Pair {
     pub factor_ci95: Option<[f64; 2]>,
     /// Difference in percent of the first.
     pub percent: f64,
-    /// Probability of such a difference by chance alone, after correction for the number of comparisons; `None` where
-    /// one has too few runs.
+    /// Probability of such a difference by chance alone, after correction for the number of tests of these two; `None`
+    /// where one has too few runs.
     pub p: Option<f64>,
     /// What can be said.
     pub verdict: Verdict,
@@ -141,6 +151,9 @@ pub struct ComparedTest {
     /// Where a recipe has the same test twice.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
+    /// Bytes of one of its I/Os.
+    #[serde(default)]
+    pub block_bytes: u64,
     /// Its figures, by entry; `None` where it was not measured.
     pub spreads: Vec<Option<Spread>>,
     /// All pairs that were both measured.

@@ -61,10 +61,10 @@ impl Histogram {
     /// Adds all counts of another distribution.
     pub fn merge(&mut self, other: &Histogram) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
-            *mine += theirs;
+            *mine = mine.saturating_add(*theirs);
         }
-        self.count += other.count;
-        self.sum += other.sum;
+        self.count = self.count.saturating_add(other.count);
+        self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -105,10 +105,10 @@ impl Histogram {
         let wanted = ((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
         for (index, n) in self.counts.iter().enumerate() {
-            seen += n;
+            seen = n.saturating_add(seen);
             if seen >= wanted {
                 let (low, width) = bounds(index);
-                return (low + width / 2).clamp(self.min, self.max);
+                return (low + width / 2).max(self.min).min(self.max);
             }
         }
         self.max
@@ -142,8 +142,10 @@ impl<'de> Deserialize<'de> for Histogram {
         let stored = Stored::deserialize(deserializer)?;
         let mut histogram = Histogram::default();
         for (low, n) in stored.classes {
-            histogram.counts[class(low)] += n;
-            histogram.count += n;
+            // A file may say anything; what cannot be counted is the most that can.
+            let held = &mut histogram.counts[class(low)];
+            *held = held.saturating_add(n);
+            histogram.count = histogram.count.saturating_add(n);
         }
         if histogram.count > 0 {
             (histogram.sum, histogram.min, histogram.max) =
@@ -170,6 +172,15 @@ mod tests {
             let (low, width) = bounds(c);
             assert_eq!((class(low), class(low + width - 1)), (c, c));
         }
+    }
+
+    #[test]
+    fn a_file_that_says_anything_is_read_without_harm() {
+        let text = r#"{"sum_ns":7,"min_ns":9,"max_ns":3,"classes":[[5,18446744073709551615],[5,1],[18446744073709551615,2]]}"#;
+        let mut h: Histogram = serde_json::from_str(text).unwrap();
+        assert_eq!((h.count(), h.quantile(0.5), h.max()), (u64::MAX, 3, 3));
+        h.merge(&h.clone());
+        assert_eq!(h.count(), u64::MAX);
     }
 
     proptest! {

@@ -10,6 +10,9 @@ use crate::test_name::{Op, Pattern, TestName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// The word in [`Log::other`] that says what figures were typed from: a photograph, a page.
+pub const TYPED_FROM: &str = "typed_from";
+
 /// The tool that wrote a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tool {

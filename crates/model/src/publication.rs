@@ -19,21 +19,31 @@ use serde::{Deserialize, Serialize};
 pub struct Course {
     /// The test.
     pub test: TestName,
-    /// The run, from 1.
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// The run, from 1 among those of its entry; a run of several loops has several courses.
     pub run: u32,
+    /// The name of the entry among whose figures the run counts.
+    pub entry: String,
     /// Under what it was measured, in words: `cooling active · reader slot`.
     pub condition: String,
-    /// Second by second.
+    /// Second by second; only whole seconds.
     pub seconds: Vec<Second>,
 }
 
-/// How long single I/Os of one test took, over all its runs.
+/// How long single I/Os of one test took, over the runs of one entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     /// The test.
     pub test: TestName,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
     /// Runs in it.
     pub runs: u32,
+    /// The name of the entry among whose figures the runs count.
+    pub entry: String,
     /// Under what it was measured, in words.
     pub condition: String,
     /// The latencies.
@@ -43,6 +53,9 @@ pub struct Latencies {
 /// One card's part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardPart {
+    /// The card's name in the archive, as in the entries of the comparison: a card measured under several settings has
+    /// several of those and one part.
+    pub card_id: String,
     /// Its title.
     pub title: String,
     /// What is known of it.
@@ -89,4 +102,12 @@ pub struct Publication {
     pub rankings: Vec<Ranking>,
     /// A part for each card, in the order of the comparison.
     pub cards: Vec<CardPart>,
+}
+
+impl Publication {
+    /// The part of a card, by its name in the archive.
+    #[must_use]
+    pub fn part(&self, card_id: &str) -> Option<&CardPart> {
+        self.cards.iter().find(|part| part.card_id == card_id)
+    }
 }

@@ -20,7 +20,7 @@ pub enum RankedBy {
 /// One card in the order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Place {
-    /// Its place from 1; cards that cannot be told apart share one.
+    /// Its place from 1; cards that cannot be told apart, or differ by less than anybody notices, share one.
     pub place: u32,
     /// How many share it.
     pub shared_by: u32,
@@ -33,7 +33,7 @@ pub struct Place {
     /// What the job makes of it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub job: Option<JobScore>,
-    /// The test over its runs.
+    /// The test over its runs, before any host caps it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spread: Option<Spread>,
     /// What it costs, where known.

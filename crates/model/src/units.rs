@@ -51,7 +51,9 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let scale = 10u128.pow(fraction.len() as u32);
     let scaled = digits(whole)?
         .checked_mul(scale)
-        .and_then(|w| if fraction.is_empty() { Some(w) } else { digits(fraction).ok().map(|f| w + f) })
+        .and_then(|w| {
+            if fraction.is_empty() { Some(w) } else { digits(fraction).ok().and_then(|f| w.checked_add(f)) }
+        })
         .and_then(|n| n.checked_mul(u128::from(factor)))
         .ok_or_else(|| fail("no number"))?;
     if scaled % scale != 0 {

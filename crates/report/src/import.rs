@@ -1,5 +1,6 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
+use crate::comparison::tame;
 use crate::figure::speed;
 use crate::table::Table;
 use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
@@ -19,6 +20,24 @@ pub fn text(report: &ImportReport, detailed: bool) -> String {
     out
 }
 
+/// One log as it was understood, with every figure.
+#[must_use]
+pub fn log(log: &Log) -> String {
+    let tool = log.tool.as_ref().map(|tool| {
+        let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
+        format!("{}{version}", tool.name)
+    });
+    let head = [tool.unwrap_or_else(|| log.format.clone()), what(log)].into_iter().chain(log.date.clone());
+    let mut out = format!("{}\n", plain(&head.collect::<Vec<_>>().join(" · ")));
+    out += &body(log, true);
+    if !log.other.is_empty()
+        && let Ok(other) = serde_json::to_string_pretty(&log.other)
+    {
+        out += &format!("{}\n", tame(&other));
+    }
+    out
+}
+
 fn file(line: &FileLine, detailed: bool) -> String {
     let name = plain(&line.file);
     let mut out = match (&line.log, &line.error) {
@@ -26,9 +45,17 @@ fn file(line: &FileLine, detailed: bool) -> String {
         (None, Some(error)) => format!("{name}: {} ({})\n", word(line.kept), plain(error)),
         (None, None) => format!("{name}: {}\n", word(line.kept)),
     };
-    let Some(log) = &line.log else { return out };
+    if let Some(log) = &line.log {
+        out += &body(log, detailed);
+    }
+    out
+}
+
+/// What is doubtful, and the figures where they are asked for.
+fn body(log: &Log, detailed: bool) -> String {
+    let mut out = String::new();
     for doubt in &log.doubts {
-        out += &format!("  note: {doubt}\n");
+        out += &format!("  note: {}\n", plain(doubt));
     }
     if detailed {
         for run in &log.runs {

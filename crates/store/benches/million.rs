@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p cardscope-store --bench million` makes the archives in a temporary folder (a folder as argument puts
 //! them on another disk; `--runs N` makes fewer). A PostgreSQL server is tried where `CARDSCOPE_BENCH_POSTGRES` holds
-//! the address of an empty database.
+//! the address of an empty database. `--make FILE|URL` makes the archive and nothing else: `benches/large-archive` asks the
+//! verbs of such ones.
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Origin;
@@ -36,6 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         && ask_of == "--ask"
     {
         return ask(Path::new(place));
+    }
+    if let [make, place] = &arguments[..]
+        && make == "--make"
+    {
+        return fill(Path::new(place), 1_000_000);
     }
     let runs = match arguments.iter().position(|a| a == "--runs") {
         Some(place) => arguments.get(place + 1).ok_or("--runs needs a number")?.parse::<usize>()?,
@@ -79,6 +85,7 @@ fn import(archive: &mut Archive, names: &[String], logs: &[Log]) -> Result<(), B
         .zip(logs)
         .map(|(name, log)| NewSource {
             name,
+            title: None,
             format: "bench",
             bytes: name.as_bytes(),
             logs: std::slice::from_ref(log),

@@ -24,7 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         opened.push(time);
         let (time, session) = timed(|| {
             let session = archive.begin_session(&start())?;
-            archive.begin_run(session, RunStart { run: 1, seed: 1, counted: true }).map(|()| session)
+            archive
+                .begin_run(session, RunStart { run: 1, seed: 1, counted: true, size_bytes: None })
+                .map(|()| session)
         })?;
         begun.push(time);
         for index in 0..10 {
@@ -59,7 +61,7 @@ fn fill(path: &Path, sessions: u32) -> Result<(), Box<dyn Error>> {
     let mut archive = Archive::open(path)?;
     for _ in 0..sessions {
         let session = archive.begin_session(&start())?;
-        archive.begin_run(session, RunStart { run: 1, seed: 1, counted: true })?;
+        archive.begin_run(session, RunStart { run: 1, seed: 1, counted: true, size_bytes: None })?;
         for index in 0..8 {
             archive.add_sample(session, 1, &sample(index))?;
         }

@@ -22,7 +22,8 @@ ALTER TABLE card ADD COLUMN first_measured TEXT;
 ALTER TABLE card ADD COLUMN last_measured TEXT;
 
 -- The ways in which a card was named. `fingerprint` is the hash of all that names it, so that the same facts lead to
--- the same card as before, also after merging; the other two find cards that are named alike.
+-- the same card as before, also after merging; the other two find cards that are named alike. They are hashes, too: a
+-- name may be longer than the 2.7 kB that PostgreSQL has room for in a row of an index.
 CREATE TABLE known_as (
     fingerprint TEXT NOT NULL PRIMARY KEY,
     card_id TEXT NOT NULL REFERENCES card (id),
@@ -73,6 +74,7 @@ CREATE TABLE attached (
     content_bytes BIGINT NOT NULL,
     added_at TEXT NOT NULL
 );
+CREATE INDEX attached_by_hash ON attached (hash);
 CREATE INDEX attached_by_card ON attached (card_id);
 CREATE INDEX attached_by_specimen ON attached (specimen_id);
 CREATE INDEX attached_by_session ON attached (session_id);

@@ -1,14 +1,15 @@
 //! The archive as its users see it: blocking calls, one error type.
 
+use crate::address::Address;
 use crate::connection::{Connection, Outcome};
 use crate::firmness::Firmness;
-use crate::postgres::Address;
 use crate::record::{
     EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredSession,
 };
 use crate::{ArchiveError, place, postgres, read, sqlite, write};
 use cardscope_model::result::{BenchReport, Run};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// An open archive.
@@ -23,6 +24,8 @@ pub struct Archive {
     connection: Option<Connection>,
     /// The server, where it is not a file.
     server: Option<Address>,
+    /// How long the server may be silent.
+    answer: Duration,
     runtime: Runtime,
 }
 
@@ -43,20 +46,30 @@ impl Archive {
     /// If the system refuses, the disk is full, the server cannot be reached, or what lies there is no archive, a
     /// damaged one, or one of a newer Cardscope; nothing is changed then.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
-        let server = Address::of(path.as_ref());
+        let server = Address::of(path.as_ref())?;
         let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), Address::shown);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|e| ArchiveError::Failed { path: path.clone(), reason: e.to_string() })?;
         let connection = match &server {
-            Some(address) => runtime.block_on(postgres::open(address))?,
+            Some(address) => runtime.block_on(postgres::open(address, postgres::ANSWER))?,
             None => {
                 let found = place::look(&path)?;
                 runtime.block_on(sqlite::open(&path, found))?
             }
         };
-        Ok(Archive { path, firmness: Firmness::Later, connection: Some(connection), server, runtime })
+        let (firmness, answer) = (Firmness::Later, postgres::ANSWER);
+        Ok(Archive { path, firmness, connection: Some(connection), server, answer, runtime })
+    }
+
+    /// Sets how long a server may go on without a row or an end to a statement, before the call fails as
+    /// [`ArchiveError::Unreachable`]; 60 s unless something else is said. Nothing limits the whole of a large import.
+    pub fn wait_for_answers(&mut self, at_most: Duration) {
+        self.answer = at_most;
+        if let Some(Connection::Postgres(server)) = &mut self.connection {
+            server.answer = at_most;
+        }
     }
 
     /// Where it lies; the address of a server without its password.
@@ -100,7 +113,7 @@ impl Archive {
     /// # Errors
     /// If they cannot be written.
     pub fn finish_run(&mut self, session: SessionId, run: &Run) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| c.together(async |c| write::run_end(c, session, run).await).await)
+        self.call(Firmness::Now, async |c| c.alone(async |c| write::run_end(c, session, run).await).await)
             .map_err(|e| e.about(session))
     }
 
@@ -115,7 +128,7 @@ impl Archive {
         report: &BenchReport,
     ) -> Result<(), ArchiveError> {
         self.call(Firmness::Now, async |c| {
-            c.together(async |c| write::session_end(c, session, how, report).await).await
+            c.alone(async |c| write::session_end(c, session, how, report).await).await
         })
         .map_err(|e| e.about(session))
     }
@@ -158,16 +171,22 @@ impl Archive {
         work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
     ) -> Result<T, ArchiveError> {
         let mut connection = self.connected()?;
-        let failed = |e: sqlx::Error| ArchiveError::of_database(&self.path, &e);
-        let mut done = Ok(());
-        if firmness != self.firmness {
-            done = self.runtime.block_on(connection.set(firmness)).map_err(failed);
+        let set = match firmness == self.firmness {
+            true => Ok(()),
+            false => self.runtime.block_on(connection.set(firmness)),
+        };
+        if set.is_ok() {
+            self.firmness = firmness;
         }
-        let done = done.and_then(|()| self.runtime.block_on(work(&mut connection)).map_err(failed));
+        let done = match set {
+            Ok(()) => self.runtime.block_on(work(&mut connection)),
+            Err(error) => Err(error),
+        };
+        let done = done.map_err(|e| ArchiveError::of_database(&self.path, &e));
         if matches!(done, Err(ArchiveError::Unreachable { .. })) {
+            // As a new connection writes.
             self.firmness = Firmness::Later;
         } else {
-            self.firmness = firmness;
             self.connection = Some(connection);
         }
         done
@@ -177,7 +196,7 @@ impl Archive {
     fn connected(&mut self) -> Result<Connection, ArchiveError> {
         match (self.connection.take(), &self.server) {
             (Some(connection), _) => Ok(connection),
-            (None, Some(address)) => self.runtime.block_on(postgres::open(address)),
+            (None, Some(address)) => self.runtime.block_on(postgres::open(address, self.answer)),
             (None, None) => {
                 Err(ArchiveError::Failed { path: self.path.clone(), reason: "it is closed".to_owned() })
             }
@@ -216,5 +235,22 @@ mod tests {
             });
             assert_eq!(level.unwrap(), expected, "{firmness:?}");
         }
+    }
+
+    #[test]
+    fn what_could_not_be_set_is_set_with_the_next_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
+        let run = |archive: &mut Archive, firmness, text| {
+            archive.call(firmness, async |c| c.execute(statement(text)).await)
+        };
+        // SQLite refuses to set it within a transaction.
+        run(&mut archive, Firmness::Later, "BEGIN").unwrap();
+        run(&mut archive, Firmness::Now, "SELECT 1").unwrap_err();
+        run(&mut archive, Firmness::Later, "COMMIT").unwrap();
+        let level = archive.call(Firmness::Now, async |c| {
+            c.one(statement("PRAGMA synchronous"), |row| row.get::<i64>(0)).await
+        });
+        assert_eq!(level.unwrap(), 2, "FULL");
     }
 }

@@ -1,12 +1,13 @@
 //! The cards of the archive: listed, found, edited, put together.
 
+use crate::attachments::{self, NewAttachment, Owner};
 use crate::connection::{Connection, Outcome, Row, Rows, found, statement};
-use crate::events::{exists, prices};
+use crate::events::{self, Events, exists, prices};
 use crate::firmness::Firmness;
 use crate::naming::Names;
 use crate::shelf::{mark_stale, update_card};
-use crate::{Archive, ArchiveError, sql};
-use cardscope_model::card::{CardFacts, Price};
+use crate::{Archive, ArchiveError, sql, stamp};
+use cardscope_model::card::{CardFacts, Event, Price};
 
 /// A card: a model as one buys it.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,13 +105,31 @@ impl Archive {
         })
     }
 
-    /// Stores a card's facts anew. What is met under these facts from now on is this card.
+    /// Changes what is known of a card, notes what happened to it and attaches files: all of it or nothing. `change`
+    /// gets the facts as they are at that moment, so that who changes another one at the same time loses nothing. What
+    /// is met under the new facts from now on is this card.
     ///
     /// # Errors
     /// If there is no such card, or it cannot be written.
-    pub fn edit_card(&mut self, id: &str, facts: &CardFacts) -> Result<(), ArchiveError> {
-        let facts = facts.without_serial();
-        let edit = async |c: &mut Connection| edit(c, id, &facts).await;
+    pub fn edit_card(
+        &mut self,
+        id: &str,
+        change: impl FnOnce(&mut CardFacts),
+        happened: &[Event],
+        files: &[NewAttachment<'_>],
+    ) -> Result<(), ArchiveError> {
+        let edit = async |c: &mut Connection| {
+            let mut facts = facts(c, id).await?;
+            change(&mut facts);
+            edit(c, id, &facts.without_serial()).await?;
+            let mut events = Events::default();
+            happened.iter().try_for_each(|event| events.add(id, None, event))?;
+            events.write(c).await?;
+            for file in files {
+                attachments::store(c, Owner::Card(id), file, &stamp::now()).await?;
+            }
+            Ok(())
+        };
         self.call(Firmness::Now, async |c| c.alone(edit).await).map_err(|e| e.about_card(id))
     }
 
@@ -158,8 +177,11 @@ async fn facts(c: &mut Connection, id: &str) -> Outcome<CardFacts> {
     c.one(statement("SELECT facts FROM card WHERE id = $1").bind(id), |row| row.json(0)).await
 }
 
+/// Stores facts anew; a card that nothing names keeps the title it has.
 async fn edit(c: &mut Connection, id: &str, facts: &CardFacts) -> Outcome<()> {
-    update_card(c, id, facts, None).await?;
+    let called = statement("SELECT title FROM card WHERE id = $1").bind(id);
+    let title: String = c.one(called, |row| row.get(0)).await?;
+    update_card(c, id, facts, Some(&title)).await?;
     let mut names = Rows::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
     if let Some(n) = Names::of(facts) {
         names.push([n.fingerprint.into(), id.into(), n.label.into(), n.registers.into()]);
@@ -175,12 +197,12 @@ async fn merge(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
         "UPDATE session SET card_id = $2 WHERE card_id = $1",
         "UPDATE record SET card_id = $2 WHERE card_id = $1",
         "UPDATE specimen SET card_id = $2 WHERE card_id = $1",
-        "UPDATE event SET card_id = $2 WHERE card_id = $1",
         "UPDATE attached SET card_id = $2 WHERE card_id = $1",
         "UPDATE known_as SET card_id = $2 WHERE card_id = $1",
     ] {
         c.execute(statement(moved).bind(from).bind(into)).await?;
     }
+    events::move_all(c, from, into).await?;
     forget(c, from).await?;
     mark_stale(c, &[into.to_owned()].into()).await
 }

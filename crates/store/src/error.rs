@@ -1,7 +1,7 @@
 //! What can go wrong with an archive, each told as what happened, on what, and what to do.
 
 use crate::SessionId;
-use crate::postgres::Address;
+use crate::address::is_server;
 use cardscope_model::session_file::SessionFileError;
 use sqlx::postgres::PgDatabaseError;
 use std::path::{Path, PathBuf};
@@ -181,7 +181,7 @@ impl ArchiveError {
     fn of_connection(path: &Path, error: &sqlx::Error) -> Option<Self> {
         let lost = |reason: String| ArchiveError::Unreachable { path: path.to_owned(), reason };
         match error {
-            sqlx::Error::Io(e) if Address::of(path).is_some() => Some(lost(e.to_string())),
+            sqlx::Error::Io(e) if is_server(path) == Ok(true) => Some(lost(e.to_string())),
             sqlx::Error::Io(e) => Some(ArchiveError::of_system(path, e)),
             sqlx::Error::Protocol(reason) => Some(lost(reason.clone())),
             _ => None,

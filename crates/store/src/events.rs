@@ -1,10 +1,10 @@
 //! What happened to cards: bought, in use, failed.
 
-use crate::connection::{Connection, Outcome, Rows, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, statement};
 use crate::firmness::Firmness;
 use crate::shelf::Placed;
 use crate::write::json;
-use crate::{Archive, ArchiveError, hash};
+use crate::{Archive, ArchiveError};
 use cardscope_model::card::{Event, Price};
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -37,7 +37,7 @@ impl Events {
         let (text, kind) = (json(&event)?, json(&event.kind)?);
         self.0.push([
             Uuid::now_v7().to_string().into(),
-            hash::short(&[card, specimen.unwrap_or_default(), &text]).into(),
+            hash(card, specimen, &text).into(),
             card.into(),
             specimen.into(),
             (&event.date).into(),
@@ -50,6 +50,31 @@ impl Events {
     pub(crate) async fn write(mut self, c: &mut Connection) -> Outcome<()> {
         self.0.write(c).await
     }
+}
+
+/// By what the same event is known.
+fn hash(card: &str, specimen: Option<&str>, text: &str) -> String {
+    crate::hash::short(&[card, specimen.unwrap_or_default(), text])
+}
+
+/// Moves all events of a card to another one. What that one has already stays there once.
+pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
+    let asked = statement("SELECT id, specimen_id, event FROM event WHERE card_id = $1").bind(from);
+    let read = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let events: Vec<(String, Option<String>, String)> = c.all(asked, read).await?;
+    for (id, specimen, text) in events {
+        let hash = hash(into, specimen.as_deref(), &text);
+        let is_there = statement("SELECT 1 FROM event WHERE hash = $1").bind(&hash);
+        let write = match c.optional(is_there, |_| Ok(())).await? {
+            Some(()) => statement("DELETE FROM event WHERE id = $1").bind(id),
+            None => {
+                let moved = "UPDATE event SET card_id = $2, hash = $3 WHERE id = $1";
+                statement(moved).bind(id).bind(into).bind(hash)
+            }
+        };
+        c.execute(write).await?;
+    }
+    Ok(())
 }
 
 /// The event without a price that is no number.

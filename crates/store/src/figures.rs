@@ -13,6 +13,10 @@ type Compact<'a> =
 /// The same as it is read.
 type Read = (TestName, Option<String>, f64, Option<f64>, Option<f64>, Option<f64>, Option<(f64, String)>);
 
+/// The fastest that is taken for a speed, in MB/s (10^6): a petabyte a second, a thousand times what any memory does.
+/// Squares of it summed over any number of runs stay numbers.
+pub(crate) const MOST_MB_S: f64 = 1e9;
+
 /// The text of figures.
 pub(crate) fn to_text(figures: &[Figure]) -> Outcome<String> {
     let all: Vec<Compact<'_>> = figures
@@ -42,17 +46,18 @@ pub(crate) fn of_run(run: &Run) -> Vec<Figure> {
         test: r.name(),
         step: r.step.clone(),
         mb_s: r.mb_s,
-        iops: finite(Some(r.iops)),
-        latency_us: finite(Some(r.latency_us.mean)),
-        max_latency_us: finite(Some(r.latency_us.max)),
-        printed: r.tool_prints.clone().filter(|p| p.value.is_finite()),
+        iops: countable(Some(r.iops)),
+        latency_us: countable(Some(r.latency_us.mean)),
+        max_latency_us: countable(Some(r.latency_us.max)),
+        printed: r.tool_prints.clone().filter(|p| is_countable(p.value)),
     });
-    figures.filter(|f| f.mb_s.is_finite()).collect()
+    figures.filter(|f| is_speed(f.mb_s)).collect()
 }
 
-/// The figures of a run in a log; what is no number is left out.
-pub(crate) fn of_log(run: &LogRun) -> Vec<Figure> {
-    run.results.iter().filter(|f| is_speed(f)).map(of_log_figure).collect()
+/// The figures of a run in a log, in the shape that all runs share; what is no speed is left out.
+#[must_use]
+pub fn of_log(run: &LogRun) -> Vec<Figure> {
+    run.results.iter().filter(|f| is_speed(f.mb_s)).map(of_log_figure).collect()
 }
 
 fn of_log_figure(f: &LogFigure) -> Figure {
@@ -60,20 +65,25 @@ fn of_log_figure(f: &LogFigure) -> Figure {
         test: f.name(),
         step: f.step.clone(),
         mb_s: f.mb_s,
-        iops: finite(f.iops),
-        latency_us: finite(f.latency_us),
-        max_latency_us: finite(f.max_latency_us),
-        printed: Some(f.as_printed.clone()).filter(|p| p.value.is_finite()),
+        iops: countable(f.iops),
+        latency_us: countable(f.latency_us),
+        max_latency_us: countable(f.max_latency_us),
+        printed: Some(f.as_printed.clone()).filter(|p| is_countable(p.value)),
     }
 }
 
-/// False for what no card can have done: bad input has NaN, infinity and negative speeds.
-pub(crate) fn is_speed(figure: &LogFigure) -> bool {
-    figure.mb_s.is_finite() && figure.mb_s >= 0.0
+/// False for what no card can have done: bad input has NaN, infinity, negative speeds and 1e308 MB/s.
+pub(crate) fn is_speed(mb_s: f64) -> bool {
+    (0.0..=MOST_MB_S).contains(&mb_s)
 }
 
-fn finite(number: Option<f64>) -> Option<f64> {
-    number.filter(|n| n.is_finite())
+/// False for what cannot be summed up over many runs: no number, or one beyond the fastest speed in the least unit.
+fn is_countable(number: f64) -> bool {
+    number.abs() <= MOST_MB_S * 1e6
+}
+
+fn countable(number: Option<f64>) -> Option<f64> {
+    number.filter(|n| is_countable(*n))
 }
 
 /// A figure as a log has it.
@@ -128,9 +138,10 @@ mod tests {
         let mut figure =
             to_log(of_text(r#"[["SEQ1M Q1T1 read",null,12.5,null,null,null,null]]"#).unwrap().remove(0));
         figure.iops = Some(f64::NAN);
+        figure.latency_us = Some(-1e308);
         let mut run = LogRun { run: 1, results: vec![figure], ..LogRun::default() };
-        assert_eq!(of_log(&run)[0].iops, None);
-        for wrong in [f64::NAN, f64::INFINITY, -1.0] {
+        assert_eq!((of_log(&run)[0].iops, of_log(&run)[0].latency_us), (None, None));
+        for wrong in [f64::NAN, f64::INFINITY, -1.0, 1.1 * MOST_MB_S, 1.7e308] {
             run.results[0].mb_s = wrong;
             assert_eq!(of_log(&run), []);
         }

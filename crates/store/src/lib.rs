@@ -6,6 +6,7 @@
 //! databases get the same statements; what they do not share is in `sqlite` and `postgres`.
 #![forbid(unsafe_code)]
 
+mod address;
 mod archive;
 mod attachments;
 mod cards;
@@ -38,16 +39,19 @@ mod summary;
 mod upgrade;
 mod write;
 
+pub use address::is_server;
 pub use archive::Archive;
 pub use attachments::{NewAttachment, Owner, StoredAttachment};
 pub use cards::{StoredCard, StoredSpecimen};
 pub use document::{RecordStart, RecordSummary, StoredRecord};
 pub use error::ArchiveError;
-pub use import::{Kept, NewSource};
+pub use figures::of_log as figures_of;
+pub use import::{Kept, NewSource, setting_of};
 pub use measurements::MeasuredRun;
+pub use naming::is_named;
 pub use record::{
     EndedHow, Figure, Piece, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart, SessionSummary,
     StoredRun, StoredSession,
 };
 pub use sources::StoredSource;
-pub use summary::SummaryRow;
+pub use summary::{SummaryRow, summaries_of};

@@ -47,8 +47,12 @@ async fn version(c: &mut Connection) -> Outcome<i64> {
     c.one(statement("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations"), |row| row.get(0)).await
 }
 
+/// Reads the table of tables: `to_regclass` remembers that there was none, also while another process that made it was
+/// waited for.
 async fn applied_exists(c: &mut Connection) -> Outcome<bool> {
-    c.one(statement("SELECT to_regclass('_sqlx_migrations') IS NOT NULL"), |row| row.get(0)).await
+    let there = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = '_sqlx_migrations' \
+        AND relnamespace = current_schema()::regnamespace)";
+    c.one(statement(there), |row| row.get(0)).await
 }
 
 /// What the database is if it is not ours. Of SQLite's the header of the file has told already.

@@ -31,9 +31,9 @@ pub(crate) struct Sighting {
 pub(crate) struct Names {
     /// Hash of all that names it.
     pub(crate) fingerprint: String,
-    /// What is printed on it.
+    /// Hash of what is printed on it: a name may be longer than a row of an index.
     pub(crate) label: Option<String>,
-    /// How its registers name it.
+    /// Hash of how its registers name it.
     pub(crate) registers: Option<String>,
 }
 
@@ -45,6 +45,7 @@ impl Names {
             return None;
         }
         let part = |text: &Option<String>| normal(text.as_deref().unwrap_or_default());
+        let short = |text: Option<String>| text.map(|text| hash::short(&[&text]));
         let all = [
             part(&label),
             part(&registers),
@@ -54,7 +55,7 @@ impl Names {
             capacity(facts),
         ];
         let fingerprint = hash::short(&all.each_ref().map(String::as_str));
-        Some(Names { fingerprint, label, registers })
+        Some(Names { fingerprint, label: short(label), registers: short(registers) })
     }
 }
 
@@ -69,8 +70,9 @@ pub(crate) fn unnamed(place: &str) -> String {
     format!("unnamed card of {place}")
 }
 
-/// True where anything names the card.
-pub(crate) fn is_named(facts: &CardFacts) -> bool {
+/// True where anything names the card, so that it is known again by its name.
+#[must_use]
+pub fn is_named(facts: &CardFacts) -> bool {
     [&facts.brand, &facts.name, &facts.model].into_iter().any(Option::is_some)
 }
 
@@ -167,8 +169,8 @@ fn of_piece_alone(facts: &CardFacts) -> CardFacts {
     }
 }
 
-/// The card of a log. Registers in it win over what stands beside them.
-pub(crate) fn of_log(log: &Log, place: &str, place_shown: &str) -> Sighting {
+/// The card of a log, and how it is called if nothing names it. Registers in it win over what stands beside them.
+pub(crate) fn of_log(log: &Log, place: &str, called: &str) -> Sighting {
     let mut facts = log.card.clone();
     let piece = identity(log).and_then(|identity| piece(&identity, facts.capacity_bytes));
     if let Some(piece) = &piece {
@@ -176,15 +178,8 @@ pub(crate) fn of_log(log: &Log, place: &str, place_shown: &str) -> Sighting {
         told.complete_from(&facts);
         facts = told;
     }
-    let shown = log.part.as_ref().map_or(place_shown.to_owned(), |part| format!("{place_shown} ({part})"));
-    Sighting {
-        piece_facts: of_piece_alone(&facts),
-        facts,
-        piece,
-        place: place.to_owned(),
-        title: unnamed(&shown),
-        id: None,
-    }
+    let title = log.part.as_ref().map_or(called.to_owned(), |part| format!("{called} ({part})"));
+    Sighting { piece_facts: of_piece_alone(&facts), facts, piece, place: place.to_owned(), title, id: None }
 }
 
 fn piece(identity: &Identity, capacity_bytes: Option<u64>) -> Option<Piece> {

@@ -35,12 +35,15 @@ pub(crate) async fn session(c: &mut Connection, id: SessionId) -> Outcome<Stored
 }
 
 fn run(row: &Row) -> Outcome<StoredRun> {
-    let start =
-        RunStart { run: row.whole("number")?, seed: row.parsed("seed")?, counted: row.get("counted")? };
+    let start = RunStart {
+        run: row.whole("number")?,
+        seed: row.parsed("seed")?,
+        counted: row.get("counted")?,
+        size_bytes: row.optional_whole("size_bytes")?,
+    };
     let figures: Option<String> = row.get("figures")?;
     Ok(StoredRun {
         start,
-        size_bytes: row.optional_whole("size_bytes")?,
         loops: row.optional_whole("loops")?,
         figures: figures.map(|text| figures::of_text(&text)).transpose()?.unwrap_or_default(),
         results: row.optional_json("results")?,
@@ -52,7 +55,7 @@ fn run(row: &Row) -> Outcome<StoredRun> {
 fn log_run(run: &StoredRun) -> LogRun {
     LogRun {
         run: run.start.run,
-        size_bytes: run.size_bytes,
+        size_bytes: run.start.size_bytes,
         loops: run.loops,
         condition: None,
         results: run.figures.iter().cloned().map(figures::to_log).collect(),

@@ -95,6 +95,8 @@ pub struct RunStart {
     pub seed: u64,
     /// False where the run is not part of the summary.
     pub counted: bool,
+    /// Size of the test area in bytes, where known: the recipe's, whatever stretch a single test goes over.
+    pub size_bytes: Option<u64>,
 }
 
 /// How a session ended.
@@ -158,8 +160,6 @@ pub struct StoredRun {
     pub start: RunStart,
     /// Its results; `None` if it did not finish.
     pub results: Option<Run>,
-    /// Size of the test area in bytes, where known.
-    pub size_bytes: Option<u64>,
     /// Loops in it, where known.
     pub loops: Option<u32>,
     /// Its figures, in the shape that all runs share; none before its end.

@@ -5,12 +5,11 @@ use crate::firmness::Firmness;
 use crate::shelf::mark_stale;
 use crate::{Archive, ArchiveError, SessionId, cards};
 
-/// What belongs to one session and goes with it.
-const OF_SESSION: [&str; 4] = [
+/// What was measured in one session.
+pub(crate) const MEASURED: [&str; 3] = [
     "DELETE FROM sample WHERE session_id = $1",
     "DELETE FROM finding WHERE session_id = $1",
     "DELETE FROM run WHERE session_id = $1",
-    "DELETE FROM attached WHERE session_id = $1",
 ];
 
 /// A card that nothing names and that nothing is left of.
@@ -40,7 +39,7 @@ async fn remove(c: &mut Connection, id: &str) -> Outcome<()> {
     let Some((card, source)) = session else {
         return found(c.execute(statement("DELETE FROM record WHERE id = $1").bind(id)).await?);
     };
-    for part in OF_SESSION {
+    for part in MEASURED.into_iter().chain(["DELETE FROM attached WHERE session_id = $1"]) {
         c.execute(statement(part).bind(id)).await?;
     }
     c.execute(statement("DELETE FROM session WHERE id = $1").bind(id)).await?;

@@ -48,6 +48,17 @@ pub(crate) const INSERT_SESSIONS: &str = "INSERT INTO session (id, kind, card_id
     content_hash, log, target, recipe_hash, seed, condition, condition_origins, io_path, bus_ceiling_mb_s, identity, \
     host, tool_version, process, started_at, measured_at, ended_at, ended_how, report)";
 
+/// A session that came without its end gets what the file with its end says.
+pub(crate) const SESSION_AGAIN: &str = "ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, card_id = excluded.card_id, \
+    specimen_id = excluded.specimen_id, rig_hash = excluded.rig_hash, source_hash = excluded.source_hash, \
+    content_hash = excluded.content_hash, log = excluded.log, target = excluded.target, \
+    recipe_hash = excluded.recipe_hash, seed = excluded.seed, condition = excluded.condition, \
+    condition_origins = excluded.condition_origins, io_path = excluded.io_path, \
+    bus_ceiling_mb_s = excluded.bus_ceiling_mb_s, identity = excluded.identity, host = excluded.host, \
+    tool_version = excluded.tool_version, process = excluded.process, started_at = excluded.started_at, \
+    measured_at = excluded.measured_at, ended_at = excluded.ended_at, ended_how = excluded.ended_how, \
+    report = excluded.report";
+
 pub(crate) const INSERT_RUNS: &str = "INSERT INTO run (session_id, number, seed, counted, started_at, ended_at, \
     results, setting_hash, size_bytes, loops, figures)";
 
@@ -71,8 +82,8 @@ pub(crate) const INSERT_FINDINGS: &str =
     "INSERT INTO finding (session_id, place, claim, verdict, weight, confidence, evidence, advice)";
 
 /// What a session's runs are measured under, as far as it is stored.
-pub(crate) const SESSION_SETTING: &str = "SELECT r.name, s.condition, s.card_id FROM session s \
-    JOIN recipe r ON r.hash = s.recipe_hash WHERE s.id = $1";
+pub(crate) const SESSION_SETTING: &str = "SELECT r.name, s.condition, s.card_id, \
+    (SELECT MAX(size_bytes) FROM run WHERE session_id = s.id) FROM session s JOIN recipe r ON r.hash = s.recipe_hash WHERE s.id = $1";
 
 /// The columns of a session in a list.
 macro_rules! summaries {
@@ -110,6 +121,14 @@ pub(crate) const INSERT_SOURCES: &str =
 
 pub(crate) const INSERT_RECORDS: &str = "INSERT INTO record (id, kind, card_id, specimen_id, target, seed, condition, \
     condition_origins, identity, host, tool_version, process, started_at, updated_at, ended_at, ended_how, document)";
+
+/// The same as [`SESSION_AGAIN`] for a record.
+pub(crate) const RECORD_AGAIN: &str = "ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, card_id = excluded.card_id, \
+    specimen_id = excluded.specimen_id, target = excluded.target, seed = excluded.seed, condition = excluded.condition, \
+    condition_origins = excluded.condition_origins, identity = excluded.identity, host = excluded.host, \
+    tool_version = excluded.tool_version, process = excluded.process, started_at = excluded.started_at, \
+    updated_at = excluded.updated_at, ended_at = excluded.ended_at, ended_how = excluded.ended_how, \
+    document = excluded.document";
 
 pub(crate) const UPDATE_RECORD: &str = "UPDATE record SET updated_at = $2, document = $3 WHERE id = $1";
 

@@ -2,6 +2,9 @@
 
 use jiff::Timestamp;
 
+/// Bytes of the longest time that is kept as one: a date with time, fractions of a second and zone, and room to spare.
+pub(crate) const LONGEST_TIME: usize = 64;
+
 /// Now.
 pub(crate) fn now() -> String {
     of(Timestamp::now())

@@ -129,7 +129,7 @@ pub(crate) async fn run(c: &mut Connection, session: SessionId, start: RunStart)
         Value::Text(None),
         Value::Text(None),
         Value::Text(None),
-        Value::Int(None),
+        start.size_bytes.into(),
         Value::Int(None),
         Value::Text(None),
     ]);
@@ -216,7 +216,8 @@ pub(crate) async fn session_end(
 async fn setting_of(c: &mut Connection, session: SessionId) -> Outcome<(Setting, Option<String>)> {
     let read = statement(sql::SESSION_SETTING).bind(session.to_string());
     c.one(read, |row| {
-        let setting = Setting { recipe: row.get(0)?, size_bytes: None, condition: row.json(1)? };
+        let setting =
+            Setting { recipe: row.get(0)?, size_bytes: row.optional_whole(3)?, condition: row.json(1)? };
         Ok((setting, row.get(2)?))
     })
     .await

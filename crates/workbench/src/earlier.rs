@@ -23,6 +23,7 @@ pub(crate) fn document(name: &str, archive: Option<&Path>, verb: &str) -> Result
         Shown::Record { kind, document } if kind == verb => Ok(document),
         Shown::Record { kind, .. } => Err(none(name, verb, &format!("it is one of `{kind}`"))),
         Shown::Bench(_) => Err(none(name, verb, "it is one of `bench`")),
+        Shown::Log(_) => Err(none(name, verb, "it is a log of another tool")),
     }
 }
 

@@ -4,8 +4,9 @@
 //! Statistical Association 1968): a session with a full cache moves neither. What was measured within
 //! eighteen hours is one session and one value, its median, because its runs share the state of the card.
 
-use super::{NORMAL95, NOTICED, REAL};
+use super::{NOTICED, REAL};
 use crate::quantile::{median, quantile_of_sorted, sorted};
+use crate::student::NORMAL95;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Fewer sessions have no slope worth a word: even four fall in order by chance in 2 of 24 cases.

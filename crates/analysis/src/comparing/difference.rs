@@ -95,7 +95,7 @@ impl Sides {
     fn new(first: Series, second: Series) -> Sides {
         let both = [&first, &second];
         let spread = pooled(both).unwrap_or(TYPICAL_SPREAD);
-        Sides { first, second, spread, correlation: correlation(both) }
+        Sides { first, second, spread, correlation: correlation(&both) }
     }
 
     fn difference(self) -> Difference {

@@ -1,113 +1,90 @@
-//! How well the median of a series is known, and the ratio of two.
+//! How well the mean of one card's runs is known.
 //!
-//! A median asks for no shape of the spread, so it is what to compare where runs have two levels or a few of them stall.
-//! Its interval lies between two of the runs themselves, chosen by the binomial distribution: with few runs that holds
-//! what it promises where drawing the runs again and again ([`crate::bootstrap`]) does not, and it costs a sorting. Runs
-//! that follow each other count for less. A ratio is made of the intervals of its two sides (Zou and Donner, Statistics in
-//! Medicine 2008).
+//! Student's interval with as many runs as those are worth that follow each other: the same worth and the same drawn
+//! correlation as in a difference, so that a bar's whiskers and a pair's verdict tell of the same runs. It is reckoned in
+//! logarithms and never reaches below 0. Drawing the runs again and again ([`crate::bootstrap`]) is no way out with few of
+//! them: what is drawn from three holds the truth in two of three cases, and in fewer than half where neighbours are alike.
+//! What each way holds is measured in `tests/comparing.rs`, with the table in `docs/comparing.md`.
 
-use super::NORMAL95;
-use super::series::{Series, correlation, worth};
-use crate::quantile::{median, quantile_of_sorted, sorted};
+use super::LEAST_RUNS;
+use super::series::{ASSUMED, LEAST_SPREAD, Series, correlation, worth};
+use crate::student::t95;
 
-/// With five runs not even the least and the greatest hold the median in 95 of 100 cases (2 × 2^-5 are outside); with six
-/// they do.
-const LEAST_RUNS: usize = 6;
-
-/// 95 % interval of the median of runs in the order in which they were measured, in their unit; `None` for fewer than six
-/// runs, and where one is no number.
+/// 95 % interval of the mean of runs in the order in which they were measured, in their unit; `None` for fewer than three
+/// runs, whose interval would reach from next to nothing to beyond any bus, and where one is negative or no number.
 #[must_use]
-pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
-    if values.len() < LEAST_RUNS || values.iter().any(|v| !v.is_finite()) {
+pub fn mean_interval(values: &[f64]) -> Option<[f64; 2]> {
+    if values.iter().any(|v| !v.is_finite() || *v < 0.0) {
         return None;
     }
     let series = Series::new(values)?;
-    let runs = values.len() as f64;
-    // Half the runs lie below the median, give or take two deviations of a binomial distribution; the k-th of n runs is
-    // expected where k / (n + 1) of all lie below.
-    let half = NORMAL95 / 2.0 / worth(values.len(), correlation([&series; 2])).sqrt();
-    let ordered = sorted(values);
-    let at = |share: f64| quantile_of_sorted(&ordered, (share * (runs + 1.0) - 1.0) / (runs - 1.0));
-    Some([at(0.5 - half)?, at(0.5 + half)?])
+    around(series.mean, series.spread?, series.runs, correlation(&[&series]))
 }
 
-/// Ratio of two medians, second over first, with its 95 % interval; `None` where one has no interval or is not above 0
-/// throughout.
+/// The same from a mean, the deviation of one run and their number, where nothing is known of the order of the runs:
+/// neighbours are assumed to be alike.
 #[must_use]
-pub fn ratio_of_medians_interval(first: &[f64], second: &[f64]) -> Option<(f64, [f64; 2])> {
-    let side = |values: &[f64]| {
-        let [low, high] = median_interval(values)?;
-        let middle = median(values)?;
-        (low > 0.0).then(|| (middle.ln(), middle.ln() - low.ln(), high.ln() - middle.ln()))
-    };
-    let ((a, a_below, a_above), (b, b_below, b_above)) = (side(first)?, side(second)?);
-    let (below, above) = (b_below.hypot(a_above), b_above.hypot(a_below));
-    Some(((b - a).exp(), [(b - a - below).exp(), (b - a + above).exp()]))
+pub fn mean_interval_of(mean: f64, deviation: f64, runs: u32) -> Option<[f64; 2]> {
+    let sound = mean.is_finite() && mean >= 0.0 && deviation.is_finite() && deviation >= 0.0;
+    let spread = if mean > 0.0 { deviation / mean } else { 0.0 };
+    sound.then(|| around(mean, spread, runs as usize, ASSUMED))?
+}
+
+/// The interval around a mean, for a spread as a share of it.
+fn around(mean: f64, spread: f64, runs: usize, correlation: f64) -> Option<[f64; 2]> {
+    if runs < LEAST_RUNS {
+        return None;
+    }
+    let error = spread.max(LEAST_SPREAD) / worth(runs, correlation).sqrt();
+    let reach = (t95(runs as f64 - 1.0) * error).exp();
+    Some([mean / reach, (mean * reach).min(f64::MAX)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
     use proptest::prelude::*;
 
-    fn plain(count: usize, random: &mut Random) -> Vec<f64> {
-        (0..count).map(|_| 50.0 * (0.05 * random.normal()).exp()).collect()
-    }
-
-    /// Share of 1000 intervals that hold the true value.
-    fn held(mut holds: impl FnMut() -> bool) -> f64 {
-        (0..1000).filter(|_| holds()).count() as f64 / 1000.0
+    #[test]
+    fn three_runs_whose_neighbours_are_alike_are_known_far_less_well_than_student_says() {
+        // Mean 100, deviation 2; Student's 4.303 × 2 / √3 = 4.97 would count them as three independent ones.
+        let [low, high] = mean_interval(&[98.0, 100.0, 102.0]).unwrap();
+        assert!(low < 92.0 && 88.0 < low && high > 109.0 && high < 113.0, "{low} to {high}");
     }
 
     #[test]
-    fn ninety_five_of_a_hundred_medians_lie_in_their_interval() {
-        for count in [6, 10, 40, 500] {
-            let mut random = Random::new(8);
-            let share = held(|| {
-                let [low, high] = median_interval(&plain(count, &mut random)).unwrap();
-                low <= 50.0 && 50.0 <= high
-            });
-            assert!(share >= 0.94, "{count} runs: {share}");
-        }
+    fn many_runs_that_do_not_follow_each_other_show_it_and_are_known_nearly_as_student_says() {
+        let values: Vec<f64> = (0..400).map(|i| 100.0 + f64::from(i * i * 7 % 11)).collect();
+        let student = crate::estimate::estimate(&values).unwrap().ci95.unwrap();
+        let own = mean_interval(&values).unwrap();
+        let width = |[low, high]: [f64; 2]| high - low;
+        assert!(width(own) < 1.25 * width(student), "{own:?} {student:?}");
     }
 
     #[test]
-    fn ten_runs_that_are_not_alike_reach_from_about_the_second_to_the_ninth() {
-        // The reference page's exact choice; runs that may be alike reach a little further.
-        let runs = [4.0, 9.0, 1.0, 10.0, 3.0, 8.0, 2.0, 7.0, 5.0, 6.0];
-        let [low, high] = median_interval(&runs).unwrap();
-        assert!((1.0..=2.2).contains(&low) && (8.8..=10.0).contains(&high), "{low} to {high}");
-    }
-
-    #[test]
-    fn the_ratio_of_two_cards_that_are_alike_lies_about_1() {
-        let mut random = Random::new(9);
-        let share = held(|| {
-            let (first, second) = (plain(12, &mut random), plain(20, &mut random));
-            let (_, [low, high]) = ratio_of_medians_interval(&first, &second).unwrap();
-            low <= 1.0 && 1.0 <= high
-        });
-        assert!(share >= 0.94, "{share}");
-    }
-
-    #[test]
-    fn five_runs_have_no_interval_of_their_median() {
-        assert_eq!(median_interval(&[1.0, 2.0, 3.0, 4.0, 5.0]), None);
-        assert_eq!(median_interval(&[f64::NAN; 9]), None);
-        assert_eq!(ratio_of_medians_interval(&[0.0; 9], &[1.0; 9]), None);
+    fn two_runs_and_what_is_no_number_have_no_interval_and_a_standing_card_has_none_of_width() {
+        assert_eq!(mean_interval(&[1.0, 2.0]), None);
+        assert_eq!(mean_interval(&[1.0, 2.0, f64::NAN]), None);
+        assert_eq!(mean_interval(&[1.0, 2.0, -3.0]), None);
+        assert_eq!(mean_interval(&[0.0; 5]), Some([0.0, 0.0]));
+        assert_eq!(mean_interval_of(f64::NAN, 1.0, 9), None);
+        assert_eq!(mean_interval_of(50.0, 1.0, 2), None);
+        let [low, high] = mean_interval_of(1e300, 1e300, 3).unwrap();
+        assert!(low >= 0.0 && high.is_finite());
     }
 
     proptest! {
         #[test]
-        fn a_ratio_lies_in_its_interval_and_turns_over_with_its_sides(
-            first in prop::collection::vec(0.1..1e3f64, 6..20), second in prop::collection::vec(0.1..1e3f64, 6..20),
+        fn the_mean_lies_in_its_interval_which_grows_with_the_unit(
+            values in prop::collection::vec(0.001..1e4f64, 3..40), unit in 0.01..100.0f64,
         ) {
-            let (ratio, [low, high]) = ratio_of_medians_interval(&first, &second).unwrap();
-            let (turned, [turned_low, turned_high]) = ratio_of_medians_interval(&second, &first).unwrap();
-            prop_assert!(low <= ratio * 1.000_001 && ratio <= high * 1.000_001);
-            prop_assert!((ratio * turned - 1.0).abs() < 1e-9);
-            prop_assert!((low * turned_high - 1.0).abs() < 1e-9 && (high * turned_low - 1.0).abs() < 1e-9);
+            let [low, high] = mean_interval(&values).unwrap();
+            let mean = crate::estimate::mean(&values).unwrap();
+            prop_assert!(low <= mean && mean <= high);
+            let scaled: Vec<f64> = values.iter().map(|v| v * unit).collect();
+            let [scaled_low, scaled_high] = mean_interval(&scaled).unwrap();
+            prop_assert!((scaled_low / unit - low).abs() < 1e-6 * low.max(1.0));
+            prop_assert!((scaled_high / unit - high).abs() < 1e-6 * high.max(1.0));
         }
     }
 }

@@ -18,7 +18,7 @@ mod two_levels;
 pub use age::{Age, age};
 pub use difference::{Difference, LEAST_RUNS, difference};
 pub use division::{Division, UNKNOWN, groups};
-pub use interval::{median_interval, ratio_of_medians_interval};
+pub use interval::{mean_interval, mean_interval_of};
 pub use order::{Placed, Ranked, order};
 pub use propagate::{Figure, propagate};
 pub use several::holm;
@@ -34,6 +34,3 @@ pub const REAL: f64 = 0.05;
 /// Runs of one state of a card spread by 0.4 to 3.8 % of their mean (reference page `flash-behaviour`, 0, ten runs with a
 /// fan): what is taken where a single run says nothing about its own spread.
 const TYPICAL_SPREAD: f64 = 0.03;
-
-/// So many standard errors either side hold 95 % of a normal distribution.
-const NORMAL95: f64 = 1.96;

@@ -7,8 +7,9 @@
 //! alike, ninety-five have one place (`docs/comparing.md`).
 
 use super::series::{ASSUMED, worth};
-use super::{NORMAL95, NOTICED, REAL};
+use super::{NOTICED, REAL};
 use crate::quantile::median_in_place;
+use crate::student::NORMAL95;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// So many neighbours by value say what the spread of runs usually is there.

@@ -21,7 +21,7 @@ const MOST_CORRELATION: f64 = 0.95;
 const NO_CORRELATION: f64 = 1e-12;
 
 /// Runs repeat no better than this share of their mean, whatever a few of them say (reference page `flash-behaviour`, 0).
-const LEAST_SPREAD: f64 = 0.004;
+pub(super) const LEAST_SPREAD: f64 = 0.004;
 
 /// One card's runs in the order in which they were measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,14 +54,15 @@ impl Series {
     }
 }
 
-/// Correlation of neighbours in two series, which is taken for the same in both: what they show, corrected for the
+/// Correlation of neighbours in one or two series, which is taken for the same in both: what they show, corrected for the
 /// share of it that every short series hides, and drawn towards what is assumed.
-pub(super) fn correlation(sides: [&Series; 2]) -> f64 {
+pub(super) fn correlation(sides: &[&Series]) -> f64 {
     let runs = sides.iter().map(|s| s.runs as f64).sum::<f64>();
+    let each = runs / sides.len() as f64;
     let shown = sides.iter().map(|s| s.lag1 * s.runs as f64).sum::<f64>() / runs;
-    // A series of n runs shows (1 + 4ρ) / n too little (Marriott and Pope 1954); n is runs / 2 here.
-    let corrected = (shown + 2.0 / runs) / (1.0 - 8.0 / runs).max(0.4);
-    let weight = (runs - 4.0).max(0.0);
+    // A series of n runs shows (1 + 4ρ) / n too little (Marriott and Pope 1954).
+    let corrected = (shown + 1.0 / each) / (1.0 - 4.0 / each).max(0.4);
+    let weight = (runs - 2.0 * sides.len() as f64).max(0.0);
     ((weight * corrected + ASSUMED_RUNS * ASSUMED) / (weight + ASSUMED_RUNS)).clamp(0.0, MOST_CORRELATION)
 }
 
@@ -118,7 +119,7 @@ mod tests {
         let steady: Vec<f64> = (0..400).map(|i| 100.0 + f64::from(i * i * 7 % 11)).collect();
         let drift: Vec<f64> = (0..400).map(|i| 100.0 + f64::from(i)).collect();
         let of = |values: &[f64]| Series::new(values).unwrap();
-        let by = |values: &[f64]| correlation([&of(values), &of(values)]);
+        let by = |values: &[f64]| correlation(&[&of(values), &of(values)]);
         assert!(by(&steady) < 0.1, "{}", by(&steady));
         assert_eq!(by(&drift), MOST_CORRELATION);
         assert!((by(&drift[..2]) - ASSUMED).abs() < 0.05, "{}", by(&drift[..2]));

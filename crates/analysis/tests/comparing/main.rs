@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "all of this is test, its helpers too")]
 
 mod differences;
+mod intervals;
 mod others;
 mod real;
 mod runs;

@@ -15,7 +15,7 @@ pub(crate) struct Archive {
     #[command(subcommand)]
     what: What,
     /// Archive: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", global = true)]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true, global = true)]
     archive: Option<PathBuf>,
 }
 
@@ -153,6 +153,7 @@ fn show(options: &Options, path: Option<&std::path::Path>, what: &str) -> Result
         Shown::Bench(report) => {
             output::document(options, &report, || cardscope_report::bench::text(&report))?
         }
+        Shown::Log(log) => output::document(options, &log, || cardscope_report::import::log(&log))?,
         Shown::Record { kind, document } => {
             output::document(options, &document, || text::record(&kind, &document))?
         }
@@ -212,11 +213,13 @@ fn date(text: &str) -> Result<String, String> {
     }
 }
 
-/// `12.99EUR`, `12.99 EUR`, `12,99 EUR`.
+/// `12.99EUR`, `12.99 EUR`, `12,99 EUR`. Three digits behind the point or comma may be thousands: who means which says so.
 fn price(text: &str) -> Result<Price, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (amount, currency) = text.split_at(split);
     let amount = amount.trim().replace(',', ".").parse::<f64>().ok().filter(|a| a.is_finite() && *a >= 0.0);
+    let thousands = |text: &str| text.rsplit_once([',', '.']).is_some_and(|(_, rest)| rest.trim().len() == 3);
+    let amount = amount.filter(|_| !thousands(&text[..split]));
     let currency = currency.trim().to_ascii_uppercase();
     match amount {
         Some(amount) if currency.len() == 3 && currency.chars().all(|c| c.is_ascii_alphabetic()) => {
@@ -237,7 +240,7 @@ mod tests {
         {
             assert_eq!(price(text), Ok(Price { amount, currency: currency.into() }));
         }
-        for bad in ["EUR", "12", "-3EUR", "nanEUR", "12 €"] {
+        for bad in ["EUR", "1,299 EUR", "1.299EUR", "1,299.00 EUR", "12", "-3EUR", "nanEUR", "12 €"] {
             assert!(price(bad).is_err(), "{bad}");
         }
         assert!(

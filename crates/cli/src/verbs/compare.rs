@@ -48,7 +48,7 @@ pub(crate) struct Choice {
     #[arg(long)]
     pub(crate) own: bool,
     /// Archive to read: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE")]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     pub(crate) archive: Option<PathBuf>,
 }
 

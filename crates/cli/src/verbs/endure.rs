@@ -50,8 +50,8 @@ pub(crate) struct Endure {
     /// Save an image of the card to FILE first, and put it back at the end
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     backup: Option<PathBuf>,
-    /// Archive to keep the results in [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE", env = "CARDSCOPE_ARCHIVE")]
+    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     archive: Option<PathBuf>,
     /// Consent to lose what is on TARGET; must equal TARGET as typed
     #[arg(long, value_name = "TARGET")]

@@ -24,8 +24,8 @@ pub(crate) struct Fit {
     /// Every card of this nominal capacity, e.g. "32 GB": its bytes across brands, and a partition that fits all
     #[arg(long = "card", value_name = "CAPACITY", id = "nominal")]
     nominal: Option<String>,
-    /// Archive whose cards are looked at too [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE", env = "CARDSCOPE_ARCHIVE")]
+    /// Archive whose cards are looked at too: a file, or postgres://... [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     archive: Option<PathBuf>,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "KEY=VALUE")]
     condition: Vec<String>,
     /// Archive to keep it in: a file, or postgres://… [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE")]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     archive: Option<PathBuf>,
 }
 

@@ -37,8 +37,8 @@ pub(crate) struct Observe {
     /// Compare with an earlier watch: a file of --save, or a session of the archive
     #[arg(long, value_name = "FILE|SESSION")]
     against: Option<String>,
-    /// Archive to keep the results in [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE", env = "CARDSCOPE_ARCHIVE")]
+    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     archive: Option<PathBuf>,
     /// Read this copy of a machine's /sys and /proc instead of this machine; only with --from-boot
     #[arg(long, value_name = "DIR", requires = "from_boot")]

@@ -1,31 +1,40 @@
 //! `report`: pages, tables, pictures and raw data for publishing.
 
+mod charts;
+
 use super::compare::Choice;
 use crate::output::{self, Options};
 use cardscope_model::publication::Publication;
-use cardscope_report::publication::{self, FORMATS, Format};
+use cardscope_model::test_name::TestName;
+use cardscope_report::publication::{self, FORMATS, Format, Picture};
 use cardscope_workbench::Failure;
 use cardscope_workbench::compare::Request as Compared;
 use cardscope_workbench::output_file::{Mark, OutputFile};
 use cardscope_workbench::publish::{self, Request};
-use cardscope_workbench::rank::GroupBy;
-use clap::Args;
+use cardscope_workbench::rank::{By, GroupBy};
 use clap::builder::PossibleValuesParser;
+use clap::{ArgGroup, Args};
 use std::path::{Path, PathBuf};
 
 /// Publish a comparison as a page, a table, a picture or raw data
 ///
 /// The file's ending says what it becomes: .html (one page that needs nothing else), .md, .csv, .json, .svg, .png,
 /// .plotly.md (a Hugo page with Plotly blocks), .cdm.txt and .kdm.txt (as CrystalDiskMark and KDiskMark print it); --format
-/// does so for any name. Serial numbers are hashed unless asked for.
+/// does so for any name. With --charts every chart becomes a picture of its own in the folder -o: averages, courses,
+/// latencies, speed by size, flash, addresses, orders. Serial numbers and CIDs are left out unless asked for. More cards than
+/// anybody compares can only be put in order: --for or --rank-by, with --group-by.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("order").args(["job", "rank_by"]).multiple(true)))]
 pub(crate) struct Report {
     /// Cards as `compare` takes them, or files with logs; without any, all of the archive
     #[arg(value_name = "CARD")]
     cards: Vec<String>,
-    /// The file to write; - writes to stdout
+    /// The file to write, or the folder for --charts; - writes to stdout
     #[arg(short = 'o', long, value_name = "FILE")]
     output: PathBuf,
+    /// Write every chart as a picture of its own into the folder -o: svg or png
+    #[arg(long, value_name = "FORMAT", conflicts_with = "format", value_parser = PossibleValuesParser::new(Picture::ALL.map(|(word, _)| word)))]
+    charts: Option<String>,
     /// What it becomes, where the ending does not say it
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|f| f.name)))]
     format: Option<String>,
@@ -35,11 +44,14 @@ pub(crate) struct Report {
     /// Order the cards for this job, too; may be given several times
     #[arg(long = "for", value_name = "JOB")]
     job: Vec<String>,
+    /// Order the cards by this test, too, e.g. "RND4K Q1T1 write"; may be given several times
+    #[arg(long, value_name = "TEST")]
+    rank_by: Vec<TestName>,
     /// As the host lets them be, in these orders
-    #[arg(long, value_name = "HOST", requires = "job")]
+    #[arg(long, value_name = "HOST", requires = "order")]
     on: Option<String>,
     /// What a mark, a maker, a year or a capacity says about the orders
-    #[arg(long, value_name = "WORD", requires = "job", value_parser = PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word)))]
+    #[arg(long, value_name = "WORD", requires = "order", value_parser = PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word)))]
     group_by: Option<String>,
     /// Divide each card by WORD, as `compare --by`
     #[arg(long, value_name = "WORD", conflicts_with = "pool")]
@@ -59,13 +71,31 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+        let picture = Picture::ALL.into_iter().find(|(word, _)| self.charts.as_deref() == Some(word));
+        match picture {
+            Some((_, picture)) => self.run_charts(options, picture),
+            None => self.run_file(options),
+        }
+    }
+
+    fn run_charts(self, options: &Options, picture: Picture) -> Result<u8, Failure> {
+        let (folder, overwrite) = (self.output.clone(), self.overwrite);
+        charts::is_folder(&folder)?;
+        let publication = publish::publish(&self.request())?;
+        let written = charts::write(&publication, picture, &folder, overwrite)?;
+        output::document(options, &publication, || written.join("\n") + "\n")?;
+        Ok(0)
+    }
+
+    fn run_file(self, options: &Options) -> Result<u8, Failure> {
         let format = format(self.format.as_deref(), &self.output)?;
         let place = self.output.clone();
         let to_stdout = place == Path::new("-");
         if to_stdout && options.json {
             return Err(Failure::refused("--json and -o - both want stdout; give the report a file"));
         }
-        let file = (!to_stdout).then(|| claim(&place, self.overwrite)).transpose()?;
+        let mark = if self.overwrite { Mark::Any } else { mark(format) };
+        let file = (!to_stdout).then(|| claim(&place, mark)).transpose()?;
         let publication = publish::publish(&self.request())?;
         let bytes = (format.write)(&publication).map_err(Failure::refused)?;
         match file {
@@ -93,7 +123,7 @@ impl Report {
                 archive,
             },
             title: self.title,
-            jobs: self.job,
+            orders: self.job.into_iter().map(By::Job).chain(self.rank_by.into_iter().map(By::Test)).collect(),
             on: self.on,
             group_by: GroupBy::ALL.into_iter().find(|(w, _)| word.as_deref() == Some(w)).map(|(_, by)| by),
             serials: self.serials,
@@ -119,8 +149,25 @@ fn format(name: Option<&str>, place: &Path) -> Result<&'static Format, Failure> 
 }
 
 /// The name is claimed before anything is read: a file that is not one of ours is not replaced.
-fn claim(place: &Path, overwrite: bool) -> Result<OutputFile, Failure> {
-    OutputFile::claim("--output", place, None, if overwrite { Mark::Any } else { Mark::Word("Cardscope") })
+fn claim(place: &Path, mark: Mark) -> Result<OutputFile, Failure> {
+    OutputFile::claim("--output", place, None, mark)
+}
+
+/// By what a report of this format is known. Somebody's own notes may well name Cardscope; they do not read like this.
+fn mark(format: &Format) -> Mark {
+    match format.name {
+        "html" => Mark::Head(cardscope_report::check::HEAD),
+        "json" => Mark::Fields(&["title", "made_on", "tool_version", "comparison", "cards"]),
+        "csv" => Mark::Head("card,card_id,brand,name,"),
+        "markdown" | "plotly" => Mark::Word("MB/s are 10^6 bytes a second. Made on "),
+        "crystaldiskmark" => Mark::Word(", in the layout of CrystalDiskMark"),
+        "kdiskmark" => Mark::Word(", in the layout and units of KDiskMark"),
+        "svg" => {
+            Mark::Word("class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\"")
+        }
+        // Pixels say nothing of who drew them; what a format to come says is not known here.
+        _ => Mark::Word("Made by Cardscope"),
+    }
 }
 
 fn said(publication: &Publication, format: &Format, place: &Path, bytes: usize) -> String {

@@ -66,8 +66,8 @@ pub(crate) struct Verify {
     /// Seed of places and data; the same seed repeats a run
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Archive to keep the results in [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE", env = "CARDSCOPE_ARCHIVE")]
+    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     archive: Option<PathBuf>,
     /// Consent to lose what is on TARGET, for --full and --erase; must equal TARGET as typed
     #[arg(long, value_name = "TARGET")]

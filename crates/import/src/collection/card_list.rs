@@ -20,6 +20,15 @@ use serde_json::{Map, Value};
 /// MB/s in one of KDiskMark's.
 const KDISKMARK_MB_S: f64 = 1.024;
 
+/// Longest text about a card, in characters: a long remark.
+const LONGEST_TEXT: usize = 2000;
+
+/// Longest unit, in bytes; every figure carries it.
+const LONGEST_UNIT: usize = 40;
+
+/// Marks of one card; no card has room for more.
+const MOST_MARKS: usize = 30;
+
 /// Fields of a card that are read; the others are kept as they stand.
 const READ: [&str; 14] = [
     "source",
@@ -86,18 +95,21 @@ fn logs(card: &Map<String, Value>) -> Vec<Log> {
         }
     }
     main.runs = runs.finish();
-    // A card whose every result is a log of its own needs none without results.
     let says_more = !main.runs.is_empty() || main.other.contains_key("results");
-    others.extend(Some(main).filter(|_| says_more || others.is_empty()));
+    match others.last_mut().filter(|_| !says_more) {
+        // A card whose every result is a log of its own needs none without results.
+        Some(last) => (last.events, last.other) = (main.events, main.other),
+        None => others.push(main),
+    }
     others
 }
 
 fn log_of(card: &Map<String, Value>) -> Log {
     let mut log = Log::new("card-list");
-    let text = |name: &str| card.get(name).and_then(Value::as_str).map(str::to_owned);
+    let text = |name: &str| card.get(name).and_then(Value::as_str).map(shortened);
     log.part = text("id").or_else(|| text("name"));
     log.card = facts(card);
-    log.events = prices(card.get("price"), card.get("source").and_then(Value::as_str));
+    log.events = prices(card.get("price"), text("source").as_deref());
     log.tool = text("tool").map(|name| Tool { name, version: None });
     for (word, field) in
         [("board", "host"), ("reader", "reader"), ("firmware", "firmware"), ("bus_mode", "bus")]
@@ -118,7 +130,7 @@ fn log_of(card: &Map<String, Value>) -> Log {
 }
 
 fn facts(card: &Map<String, Value>) -> CardFacts {
-    let text = |name: &str| card.get(name).and_then(Value::as_str).map(str::to_owned);
+    let text = |name: &str| card.get(name).and_then(Value::as_str).map(shortened);
     let ratings = card.get("ratings").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let name = text("name").unwrap_or_default();
     // The name may hold the size: `Ultra 64GB microSDXC`; a brand goes before it so that the first word is one.
@@ -134,11 +146,16 @@ fn facts(card: &Map<String, Value>) -> CardFacts {
         csd: text("csd"),
         marks: match ratings {
             [] => printed.marks,
-            _ => ratings.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => ratings.iter().take(MOST_MARKS).filter_map(Value::as_str).map(shortened).collect(),
         },
         note: text("note"),
         ..CardFacts::default()
     }
+}
+
+/// What a list says of a card once and every log of the card carries.
+fn shortened(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).collect()
 }
 
 /// Figures that stand in the card itself.
@@ -166,9 +183,11 @@ fn single(result: &Value) -> Option<LogFigure> {
     Some(made)
 }
 
-/// A result of several runs under one condition.
+/// A result of several runs under one condition. What became of the card, and what else is told of it, stands once: in
+/// the card's last log.
 fn with_runs(main: &Log, result: &Value) -> Log {
-    let mut log = Log { runs: Vec::new(), ..main.clone() };
+    let mut log = Log::new(&main.format);
+    (log.part, log.card, log.condition) = (main.part.clone(), main.card.clone(), main.condition.clone());
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     log.tool = text(result, "tool").map(|name| Tool { name, version: None });
     text(result, "cooling")
@@ -191,7 +210,7 @@ fn with_runs(main: &Log, result: &Value) -> Log {
 }
 
 fn made((test, step): Named, value: Option<f64>, unit: &str, mb_s: f64) -> Option<LogFigure> {
-    let unit = unit.split_whitespace().next().unwrap_or_default();
+    let unit = unit.split_whitespace().next().filter(|unit| unit.len() <= LONGEST_UNIT).unwrap_or_default();
     Some(LogFigure { step: step.map(str::to_owned), ..figure(test, value?, unit, mb_s) })
 }
 
@@ -276,6 +295,18 @@ mod tests {
             (logs[2].other["told"]["erase_block"].as_str(), logs[2].other["told"]["hdparm"].as_f64()),
             (Some("4MiB"), Some(11.0))
         );
+    }
+
+    #[test]
+    fn what_is_told_of_a_card_stands_once_however_many_logs_it_has() {
+        let run = r#"{"tool": "x", "runs": [{"values": {"RND4K Q1T1 Read": 5}}]}"#;
+        let price = r#"[{"value": 9.5, "currency": "EUR", "bought": "2020-02"}]"#;
+        let logs = logs(&format!(
+            r#"{{"cards": [{{"source": "p", "name": "n", "price": {price}, "plane": 7, "results": [{run}, {run}]}}]}}"#
+        ));
+        let told: Vec<_> =
+            logs.iter().map(|log| (log.events.len(), log.other.len(), log.runs.len())).collect();
+        assert_eq!(told, [(0, 0, 1), (1, 1, 1)]);
     }
 
     #[test]

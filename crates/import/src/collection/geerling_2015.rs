@@ -13,6 +13,7 @@ use crate::{ImportError, Text};
 use cardscope_model::condition::Origin;
 use cardscope_model::log::{Log, LogFigure};
 use cardscope_model::test_name::Op;
+use std::collections::HashMap;
 
 /// True where its heading stands first.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -26,16 +27,16 @@ pub(crate) fn recognise(text: &Text) -> bool {
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let table = Table::of(text.body());
     let mut logs: Vec<(Log, Runs)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (item, host, figure) in table.rows().filter_map(|row| {
         let (host, test) = test(row.get("table")?)?;
         Some((row.get("item")?, host, made(test, row.get("MBps")?)?))
     }) {
-        let part = format!("{item}, {host}");
-        let at = logs.iter().position(|(log, _)| log.part.as_deref() == Some(&part)).unwrap_or_else(|| {
-            logs.push((log(item, host, part), Runs::default()));
+        let place = *places.entry(format!("{item}, {host}")).or_insert_with_key(|part| {
+            logs.push((log(item, host, part.clone()), Runs::default()));
             logs.len() - 1
         });
-        logs[at].1.add(figure);
+        logs[place].1.add(figure);
     }
     if logs.is_empty() {
         return Err(ImportError::Empty {
@@ -82,6 +83,7 @@ fn finished(mut log: Log, runs: Runs) -> Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effort::seconds_of;
 
     #[test]
     fn each_card_has_its_rows_together() {
@@ -97,6 +99,14 @@ mod tests {
             (logs.len(), logs[0].condition.get("board"), logs[0].doubts.len(), logs[1].doubts.len()),
             (2, Some("Board 1"), 1, 0)
         );
+    }
+
+    #[test]
+    fn cards_without_end_cost_no_time() {
+        let rows: String = (0..60_000).map(|n| format!("Sequential Read (Board),Card {n},5\n")).collect();
+        let text = Text::of(&format!("table,item,MBps\n{rows}"));
+        let (seconds, logs) = seconds_of(|| read(&text).unwrap());
+        assert!(logs.len() == 60_000 && seconds < 6.0, "{seconds} s");
     }
 
     proptest::proptest! {

@@ -1,4 +1,7 @@
 //! A card as a table names it: `Samsung Pro Endurance U1 32GB`.
+//!
+//! Not as a page describes it (`page::described`): a sentence ends its name at the first mark, explains behind commas and
+//! adds brackets, where in a table every word that is neither mark nor size belongs to the name.
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::label;

@@ -64,6 +64,16 @@ fn result<'a>(log: &'a Log, name: &str) -> &'a LogFigure {
 }
 
 #[test]
+fn prose_and_source_code_about_speeds_are_no_report() {
+    for text in
+        ["- Sequential Read: 100 MB/s\n", "// seq read: 90 MB/s\n", "Sequential Read (best): 91.5 MB/s\n"]
+    {
+        assert!(!recognise(&Text::of(text)), "{text}");
+    }
+    assert!(recognise(&Text::of("  Sequential Read :    20.505 MB/s\n")));
+}
+
+#[test]
 fn a_card_tested_with_version_3_is_read_with_all_that_stands_there() {
     let log = logs(VERSION_3).remove(0);
     assert_eq!(log.runs[0].results.len(), 8);

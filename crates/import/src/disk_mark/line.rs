@@ -99,6 +99,10 @@ pub(super) fn read(line: &str) -> Option<Line<'_>> {
     let (at, unit) =
         UNITS.iter().find_map(|unit| line.find(unit).map(|at| (at, &line[at..at + unit.len()])))?;
     let (before, after) = (&line[..at], &line[at + unit.len()..]);
+    // cdm_fio.sh writes labels of version 3, and IOPS in its own way behind them.
+    if after.starts_with(" IOPS=") {
+        return None;
+    }
     let colon = before.rfind([':', '：'])?;
     let value = speed(before[colon..].trim_start_matches([':', '：']))?;
     let (pattern, direction) = label(&before[..colon])?;
@@ -196,6 +200,7 @@ mod tests {
             "Seq. read:            20.40 MB/s",
             "Random thoughts : 3 MB/s",
             "Random Read : 3 MB/s",
+            "Sequential Read: 91MB/s IOPS=0",
             "Sequential Read : nan MB/s",
             "Sequential Read : -3 MB/s",
             "Sequential Read :   20.5",

@@ -44,10 +44,21 @@ impl Dialect {
     }
 }
 
-/// True for a result that nobody else prints so: sequential, or with its queue in brackets.
+/// True for a result that nobody else prints so: with its queue in brackets, or sequential to three decimals. In prose and
+/// in source code stand lines such as `Sequential Read: 100 MB/s`, too.
 fn is_sure_result(line: &str) -> bool {
-    let sure = |result: &Line<'_>| result.pattern.order == Order::Sequential || line.contains('(');
+    let sure = |result: &Line<'_>| {
+        let queue = line.split_once('(').is_some_and(|(_, rest)| rest.contains('='));
+        queue || (result.pattern.order == Order::Sequential && has_three_decimals(line))
+    };
     line::read(line).is_some_and(|result| sure(&result))
+}
+
+/// Whether a number stands in it as these programs write all of theirs: `20.505`, `91,559`.
+fn has_three_decimals(line: &str) -> bool {
+    let decimals =
+        |number: &str| number.rsplit_once(['.', ',']).is_some_and(|(_, decimals)| decimals.len() == 3);
+    line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').any(decimals)
 }
 
 /// All programs; a heading of any begins its report.

@@ -11,8 +11,30 @@ use std::collections::HashMap;
 /// The job with which `cdm_fio.sh` fills its file before it tests.
 const FILLING: &str = "Bufread";
 
-/// All starts of fio in a log, as one log: those that repeat a test, or have another size, are further runs.
-pub(super) fn log(format: &str, documents: Vec<Document>) -> Log {
+/// Doubts that are told one by one; no log but a broken one has as many.
+const MOST_DOUBTS: usize = 50;
+
+/// All starts of fio, one log for each computer that reports. Of several reports on the same jobs the last one counts.
+pub(super) fn logs(format: &str, documents: Vec<Document>) -> Vec<Log> {
+    let mut final_: Vec<Document> = Vec::new();
+    for document in documents {
+        if final_.last().is_some_and(|last| last.is_continued_by(&document)) {
+            final_.pop();
+        }
+        final_.push(document);
+    }
+    let mut hosts: Vec<(Option<String>, Vec<Document>)> = Vec::new();
+    for document in final_ {
+        match hosts.iter_mut().find(|(host, _)| *host == document.host) {
+            Some((_, documents)) => documents.push(document),
+            None => hosts.push((document.host.clone(), vec![document])),
+        }
+    }
+    hosts.into_iter().map(|(host, documents)| Log { part: host, ..log(format, documents) }).collect()
+}
+
+/// The starts of fio on one computer, as one log: those that repeat a test, or have another size, are further runs.
+fn log(format: &str, documents: Vec<Document>) -> Log {
     let mut log = Log::new(format);
     let version = documents.iter().find_map(|document| document.version.clone());
     log.tool = Some(Tool { name: "fio".to_owned(), version });
@@ -35,7 +57,14 @@ fn add_document(log: &mut Log, runs: &mut Runs, document: Document) {
         doubt(log, format!("{FILLING} only fills the file before the tests and was left out"));
     }
     jobs.iter().for_each(|job| note(log, job));
-    let figures = named_apart(jobs.iter().flat_map(|job| figures(log, job)).collect());
+    let groups = names_by_group(&jobs);
+    let measured = jobs.iter().flat_map(|job| {
+        let beside = beside(log, job, &groups);
+        let mut figures = figures(log, job);
+        figures.iter_mut().for_each(|(_, figure)| add_step(figure, beside.as_deref()));
+        figures
+    });
+    let figures = named_apart(measured.collect());
     let head = head(&jobs);
     let begun = runs.last_mut();
     let same = (begun.size_bytes, begun.loops) == (head.size_bytes, head.loops);
@@ -43,6 +72,28 @@ fn add_document(log: &mut Log, runs: &mut Runs, document: Document) {
         runs.begin(head);
     }
     figures.into_iter().for_each(|figure| runs.add(figure));
+}
+
+/// The names of the jobs in each group.
+fn names_by_group(jobs: &[Job]) -> HashMap<u64, Vec<&str>> {
+    let mut groups: HashMap<u64, Vec<&str>> = HashMap::new();
+    jobs.iter().for_each(|job| groups.entry(job.group).or_default().push(&job.name));
+    groups
+}
+
+/// What a job's figures are called where it had not the card for itself.
+fn beside(log: &mut Log, job: &Job, groups: &HashMap<u64, Vec<&str>>) -> Option<String> {
+    let names = groups.get(&job.group)?;
+    let other = names.iter().find(|name| **name != job.name)?;
+    let first = names.first().copied().unwrap_or_default();
+    doubt(log, format!("{} jobs from {first} on ran at the same time and shared the card", names.len()));
+    let more = if names.len() > 2 { format!(" and {} more", names.len() - 2) } else { String::new() };
+    Some(format!("beside {other}{more}"))
+}
+
+fn add_step(figure: &mut LogFigure, step: Option<&str>) {
+    let Some(step) = step else { return };
+    figure.step = Some(figure.step.take().map_or_else(|| step.to_owned(), |own| format!("{own}, {step}")));
 }
 
 /// Size and loops that all jobs share.
@@ -61,8 +112,13 @@ fn note(log: &mut Log, job: &Job) {
             format!("{} ended with error {}; its figures are what it did until then", job.name, job.error),
         );
     }
-    if job.options.direct == Some(false) && (job.read.is_some() || job.write.is_some()) {
+    if job.options.direct == Some(false)
+        && [&job.read, &job.write, &job.mixed].iter().any(|side| side.is_some())
+    {
         doubt(log, format!("{} did not ask for direct I/O: the page cache took part", job.name));
+    }
+    if job.trims {
+        doubt(log, format!("{} discarded blocks, too; how fast is not read", job.name));
     }
     if let Some(file) = &job.options.file {
         add_note(&mut log.condition, &format!("on {file}"), Origin::Read);
@@ -70,8 +126,11 @@ fn note(log: &mut Log, job: &Job) {
 }
 
 fn doubt(log: &mut Log, doubt: String) {
-    if !log.doubts.contains(&doubt) {
-        log.doubts.push(doubt);
+    match log.doubts.len() {
+        _ if log.doubts.contains(&doubt) => {}
+        ..MOST_DOUBTS => log.doubts.push(doubt),
+        MOST_DOUBTS => log.doubts.push("more of its jobs have such doubts".to_owned()),
+        _ => {}
     }
 }
 
@@ -84,6 +143,13 @@ fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, LogFigure)> {
         (job.name.as_str(), figure(TestName { pattern, op }, side, step))
     };
     match (&job.read, &job.write) {
+        (None, None) => {
+            let op = Op::Mix(job.options.share_of_reads(1.0, 1.0));
+            job.mixed.iter().map(|mixed| result(op, mixed, None)).collect()
+        }
+        (Some(read), Some(write)) if job.options.only_writes() => {
+            vec![result(Op::Write, write, None), result(Op::Read, read, Some("verify".to_owned()))]
+        }
         (Some(read), Some(write)) => {
             let op = Op::Mix(job.options.share_of_reads(read.iops, write.iops));
             let both = sum(job.read.clone(), job.write.clone());
@@ -94,7 +160,6 @@ fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, LogFigure)> {
         }
         (Some(read), None) => vec![result(Op::Read, read, None)],
         (None, Some(write)) => vec![result(Op::Write, write, None)],
-        (None, None) => Vec::new(),
     }
 }
 

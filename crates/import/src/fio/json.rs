@@ -26,18 +26,20 @@ pub(crate) fn recognise(text: &Text) -> bool {
 /// Reads all documents in the text as one log.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let (values, trouble) = documents(&without_nan(text.body()));
-    let documents: Vec<Document> = values.iter().filter_map(document).collect();
+    let documents: Vec<Document> = values.iter().flat_map(of_hosts).collect();
     if documents.is_empty() {
         let why = trouble.unwrap_or_else(|| "none of its JSON has jobs".to_owned());
         return Err(ImportError::Empty { format: FORMAT, why });
     }
-    let mut log = assemble::log(FORMAT, documents);
-    if log.runs.is_empty() {
-        let why = log.doubts.first().cloned().unwrap_or_else(|| "its jobs did no I/O".to_owned());
+    let mut logs = assemble::logs(FORMAT, documents);
+    if logs.iter().all(|log| log.runs.is_empty()) {
+        let why = logs.iter().find_map(|log| log.doubts.first()).cloned();
+        let why = why.unwrap_or_else(|| "its jobs did no I/O".to_owned());
         return Err(ImportError::Empty { format: FORMAT, why });
     }
-    log.doubts.extend(trouble);
-    Ok(vec![log])
+    logs.retain(|log| !log.runs.is_empty());
+    logs.iter_mut().for_each(|log| log.doubts.extend(trouble.clone()));
+    Ok(logs)
 }
 
 /// Old versions print averages of nothing as `nan`, which JSON does not know.
@@ -84,18 +86,44 @@ fn documents(body: &str) -> (Vec<Value>, Option<String>) {
     (values, trouble)
 }
 
-fn document(value: &Value) -> Option<Document> {
-    let jobs = value.get("jobs").or_else(|| value.get("client_stats"))?.as_array()?;
+/// What one start of fio says of each computer that took part; without clients it is one.
+fn of_hosts(value: &Value) -> Vec<Document> {
+    let entries = value.get("jobs").or_else(|| value.get("client_stats")).and_then(Value::as_array);
+    let mut hosts: Vec<(Option<&str>, Vec<&Value>)> = Vec::new();
+    for entry in entries.into_iter().flatten() {
+        let host = entry.get("hostname").and_then(Value::as_str);
+        match hosts.iter_mut().find(|(known, _)| *known == host) {
+            Some((_, entries)) => entries.push(entry),
+            None => hosts.push((host, vec![entry])),
+        }
+    }
+    let read = hosts.into_iter().map(|(host, entries)| document(value, host, &entries));
+    read.filter(|document| !document.jobs.is_empty()).collect()
+}
+
+/// The options that hold for all jobs: those of one computer where several took part.
+fn global_options<'v>(value: &'v Value, host: Option<&str>) -> Option<&'v Map<String, Value>> {
+    match value.get("global options")? {
+        Value::Array(all) => {
+            let of_host = |options: &&Value| options.get("hostname").and_then(Value::as_str) == host;
+            all.iter().find(of_host)?.as_object()
+        }
+        one => one.as_object(),
+    }
+}
+
+fn document(value: &Value, host: Option<&str>, entries: &[&Value]) -> Document {
     let empty = Map::new();
-    let global = value.get("global options").and_then(Value::as_object).unwrap_or(&empty);
+    let global = global_options(value, host).unwrap_or(&empty);
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let disks = value.get("disk_util").and_then(Value::as_array).into_iter().flatten();
-    Some(Document {
+    Document {
         version: text("fio version").map(|version| version.trim_start_matches("fio-").to_owned()),
         date: text("time").and_then(date),
-        jobs: jobs.iter().filter_map(|entry| job(entry, global)).collect(),
+        jobs: entries.iter().filter_map(|entry| job(entry, global)).collect(),
         disks: disks.filter_map(|disk| disk.get("name")?.as_str().map(str::to_owned)).collect(),
-    })
+        host: host.map(str::to_owned),
+    }
 }
 
 fn job(entry: &Value, global: &Map<String, Value>) -> Option<Job> {
@@ -125,6 +153,9 @@ fn job(entry: &Value, global: &Map<String, Value>) -> Option<Job> {
         error: entry.get("error").and_then(Value::as_i64).unwrap_or(0),
         read: entry.get("read").and_then(side),
         write: entry.get("write").and_then(side),
+        mixed: entry.get("mixed").and_then(side),
+        trims: entry.get("trim").and_then(side).is_some(),
+        begun: entry.get("job_start").and_then(Value::as_u64).map(|start| start.to_string()),
     })
 }
 

@@ -98,8 +98,44 @@ fn a_job_that_reads_and_writes_is_a_mix_with_its_parts() {
 #[test]
 fn different_jobs_of_the_same_test_are_told_apart_by_name() {
     let read = |name| job(name, r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), STILL);
-    let results = results(&document(&[read("fresh"), read("full")]));
+    let full = read("full").replace(r#""groupid": 0"#, r#""groupid": 1"#);
+    let results = results(&document(&[read("fresh"), full]));
     assert_eq!(results.iter().map(|r| r.step.as_deref()).collect::<Vec<_>>(), [Some("fresh"), Some("full")]);
+}
+
+#[test]
+fn the_cards_of_two_computers_are_two_and_each_has_its_own_options() {
+    let of = |host: &str, mb_s: u64| {
+        let job = job("j", "", &moved(mb_s * 1_048_576, mb_s as f64), STILL);
+        job.replacen('{', &format!(r#"{{"hostname": "{host}","#), 1)
+    };
+    let options = |host: &str, depth: u32| {
+        format!(
+            r#"{{"hostname": "{host}", "rw": "read", "bs": "1M", "ioengine": "libaio", "iodepth": "{depth}", "direct": "1"}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"fio version": "fio-3.36", "global options": [{}, {}], "client_stats": [{}, {}]}}"#,
+        options("pi1", 8),
+        options("pi2", 2),
+        of("pi1", 40),
+        of("pi2", 20)
+    );
+    let logs = read(&Text::of(&text)).unwrap();
+    let told: Vec<_> = logs
+        .iter()
+        .map(|log| {
+            (log.part.as_deref(), log.runs[0].results[0].name().to_string(), log.runs[0].results[0].iops)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Some("pi1"), "SEQ1M Q8T1 read".to_owned(), Some(40.0)),
+            (Some("pi2"), "SEQ1M Q2T1 read".to_owned(), Some(20.0))
+        ]
+    );
+    assert!(logs.iter().all(|log| log.doubts.is_empty()), "{:?}", logs[0].doubts);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Logs of fio, as JSON and as text: jobs, and the results that they are.
 //!
 //! Jobs of one name in one group are one result, their sum, as fio's own `group_reporting` has it. A job that reads and
-//! writes is a mix, with its two parts beside it. fio counts in KiB, and tells bytes only since version 3.
+//! writes is a mix, with its two parts beside it; where it only reads back what it wrote (`verify=`), the reading is a step of
+//! its own. Jobs of several names in one group ran at the same time (only `stonewall` and `new_group` begin another), so none
+//! of them had the card for itself. fio counts in KiB, and tells bytes only since version 3.
 
 mod assemble;
 pub(crate) mod json;
@@ -69,6 +71,12 @@ struct Job {
     error: i64,
     read: Option<Side>,
     write: Option<Side>,
+    /// Both directions, where fio was told to report them as one (`unified_rw_reporting`).
+    mixed: Option<Side>,
+    /// It discarded blocks, too, which is neither.
+    trims: bool,
+    /// Process or time of start: two reports with the same are of one job, the first of them of its middle.
+    begun: Option<String>,
 }
 
 /// Jobs of one name in one group are one.
@@ -84,6 +92,8 @@ fn grouped(jobs: Vec<Job>) -> Vec<Job> {
                 group.error = if group.error == 0 { job.error } else { group.error };
                 group.read = sum(group.read.take(), job.read);
                 group.write = sum(group.write.take(), job.write);
+                group.mixed = sum(group.mixed.take(), job.mixed);
+                group.trims |= job.trims;
             }
         }
     }
@@ -97,4 +107,18 @@ struct Document {
     date: Option<String>,
     jobs: Vec<Job>,
     disks: Vec<String>,
+    /// The computer, where several of them report to a client.
+    host: Option<String>,
+}
+
+impl Document {
+    /// Whether another report tells of the same jobs at a later time, as `--status-interval` makes them.
+    fn is_continued_by(&self, later: &Document) -> bool {
+        let same = |mine: &Job, theirs: &Job| {
+            mine.begun.is_some()
+                && (&mine.name, mine.group, &mine.begun) == (&theirs.name, theirs.group, &theirs.begun)
+        };
+        let goes_on = |job: &Job| later.jobs.iter().any(|theirs| same(job, theirs));
+        self.host == later.host && !self.jobs.is_empty() && self.jobs.iter().all(goes_on)
+    }
 }

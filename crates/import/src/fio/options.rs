@@ -7,6 +7,9 @@ use cardscope_model::units::KIB;
 const USUAL_BLOCK: u64 = 4 * KIB;
 const USUAL_MIX: u8 = 50;
 
+/// Points of a hundred by which a mix of some thousand I/Os misses the share that was asked for.
+const NEAR: f64 = 1.5;
+
 /// Blocks up to here are taken for random access where neither options nor name tell: people test small blocks so.
 const SMALL_BLOCK: u64 = 64 * KIB;
 
@@ -102,9 +105,16 @@ impl Options {
         (told(block <= SMALL_BLOCK), Some(doubt))
     }
 
-    /// Share of reads in percent of a mix, asked for, else as it came out.
+    /// True where it was asked to write and not to read: what it read then was to verify.
+    pub(super) fn only_writes(&self) -> bool {
+        self.access.as_ref().is_some_and(|access| access.ends_with("write") && access != "readwrite")
+    }
+
+    /// Share of reads in percent of a mix, asked for, else as it came out: to the five that people ask for, if it is near one.
     pub(super) fn share_of_reads(&self, read_ios: f64, write_ios: f64) -> u8 {
-        let measured = (read_ios / (read_ios + write_ios) * 100.0).round();
+        let exact = read_ios / (read_ios + write_ios) * 100.0;
+        let asked = (exact / 5.0).round() * 5.0;
+        let measured = if (exact - asked).abs() <= NEAR { asked } else { exact.round() };
         let usual = self.known.then_some(USUAL_MIX);
         self.reads.or(usual).unwrap_or(measured as u8).clamp(1, 99)
     }

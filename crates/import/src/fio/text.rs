@@ -28,12 +28,12 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     }
     let mut documents = reader.documents;
     documents.push(reader.document);
-    let log = assemble::log(FORMAT, documents);
-    if log.runs.is_empty() {
+    let logs = assemble::logs(FORMAT, documents);
+    if logs.iter().all(|log| log.runs.is_empty()) {
         let why = "no job in it reports a speed; perhaps it was cut off".to_owned();
         return Err(ImportError::Empty { format: FORMAT, why });
     }
-    Ok(vec![log])
+    Ok(logs)
 }
 
 #[derive(Default)]
@@ -43,8 +43,43 @@ struct Reader {
     /// Options by name of job, from the lines at fio's start.
     asked: HashMap<String, Options>,
     /// The direction whose latencies follow.
-    writes: bool,
+    direction: Direction,
     disks_follow: bool,
+    /// How often fio's version was printed: process numbers are used again.
+    starts: u32,
+    /// The sums that end a report were there: a further job is of another one.
+    summed_up: bool,
+}
+
+#[derive(Default, Clone, Copy, PartialEq)]
+enum Direction {
+    #[default]
+    Read,
+    Write,
+    Mixed,
+    /// One that is no figure of a card.
+    Other,
+}
+
+impl Direction {
+    fn of(key: &str) -> Option<Self> {
+        match key {
+            "read" => Some(Direction::Read),
+            "write" => Some(Direction::Write),
+            "mixed" => Some(Direction::Mixed),
+            "trim" => Some(Direction::Other),
+            _ => None,
+        }
+    }
+
+    fn side(self, job: &mut Job) -> Option<&mut Option<Side>> {
+        match self {
+            Direction::Read => Some(&mut job.read),
+            Direction::Write => Some(&mut job.write),
+            Direction::Mixed => Some(&mut job.mixed),
+            Direction::Other => None,
+        }
+    }
 }
 
 impl Reader {
@@ -53,7 +88,10 @@ impl Reader {
         if let Some(version) =
             trimmed.strip_prefix("fio-").filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
         {
-            self.start(version);
+            self.starts += 1;
+            self.start(Some(version.to_owned()));
+        } else if trimmed.starts_with("Run status group") {
+            self.summed_up = true;
         } else if let Some((name, options)) = asked(line) {
             self.asked.insert(name.to_owned(), options);
         } else if let Some(report) = Report::parse(line) {
@@ -64,15 +102,19 @@ impl Reader {
     }
 
     /// fio prints its version after the jobs' options and before their results.
-    fn start(&mut self, version: &str) {
+    fn start(&mut self, version: Option<String>) {
         if !self.document.jobs.is_empty() {
             self.documents.push(std::mem::take(&mut self.document));
         }
-        self.document.version = Some(version.to_owned());
-        self.disks_follow = false;
+        self.document.version = version;
+        (self.disks_follow, self.summed_up) = (false, false);
     }
 
     fn report(&mut self, report: &Report<'_>) {
+        if self.summed_up {
+            self.start(self.document.version.clone());
+        }
+        self.direction = Direction::default();
         let options = self.asked.get(report.name).cloned().unwrap_or_default();
         self.document.date = self.document.date.take().or_else(|| date(report.date));
         self.document.jobs.push(Job {
@@ -83,6 +125,9 @@ impl Reader {
             error: report.error,
             read: None,
             write: None,
+            mixed: None,
+            trims: false,
+            begun: report.pid.map(|pid| format!("{pid} of start {}", self.starts)),
         });
     }
 
@@ -92,13 +137,19 @@ impl Reader {
         } else if self.disks_follow && rest.trim_start().starts_with("ios=") {
             self.document.disks.push(key.to_owned());
         } else if let Some(job) = self.document.jobs.last_mut() {
-            match key {
-                "read" | "write" => {
-                    self.writes = key == "write";
-                    let side = if self.writes { &mut job.write } else { &mut job.read };
-                    *side = bandwidth(rest);
+            match Direction::of(key) {
+                Some(direction) => {
+                    self.direction = direction;
+                    job.trims |= direction == Direction::Other && bandwidth(rest).is_some();
+                    if let Some(side) = direction.side(job) {
+                        *side = bandwidth(rest);
+                    }
                 }
-                _ => add_latency(if self.writes { &mut job.write } else { &mut job.read }, key, rest),
+                None => {
+                    if let Some(Some(side)) = self.direction.side(job) {
+                        add_latency(side, key, rest);
+                    }
+                }
             }
         }
     }
@@ -116,6 +167,8 @@ fn asked(line: &str) -> Option<(&str, Options)> {
             _ => {}
         }
     }
+    // The line has no `rwmixread` and whatever else: what it leaves out is not fio's choice.
+    options.known = false;
     Some((name.trim(), options))
 }
 
@@ -136,6 +189,7 @@ struct Report<'a> {
     group: u64,
     jobs: u32,
     error: i64,
+    pid: Option<&'a str>,
     date: &'a str,
 }
 
@@ -151,6 +205,7 @@ impl<'a> Report<'a> {
             group: group.parse().ok()?,
             jobs: jobs.trim().parse().ok()?,
             error: error.parse().ok()?,
+            pid: rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next()).map(str::trim),
             date: rest.split_once(": ").map_or("", |(_, date)| date),
         })
     }
@@ -198,8 +253,7 @@ fn counted(text: &str) -> Option<f64> {
 }
 
 /// `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`; the whole latency only where that is missing.
-fn add_latency(side: &mut Option<Side>, key: &str, rest: &str) {
-    let Some(side) = side else { return };
+fn add_latency(side: &mut Side, key: &str, rest: &str) {
     let Some((kind, unit)) = key.split_once('(') else { return };
     let us = match unit.trim_end_matches(')') {
         "nsec" => 1e-3,

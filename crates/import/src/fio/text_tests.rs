@@ -1,6 +1,7 @@
 //! Own output of fio 2 and 3 in its normal form, with several jobs, units and cuts.
 
 use super::*;
+use crate::effort::seconds_of;
 use cardscope_model::log::LogFigure;
 use proptest::prelude::*;
 
@@ -53,7 +54,7 @@ fn a_mixed_job_of_version_3_is_a_mix_with_its_parts() {
     assert_eq!(
         told(&log.runs[0].results),
         [
-            ("RND4K Q16T4 mix50".to_owned(), 11.411_456, Some(2750.0)),
+            ("RND4K Q16T4 mix45".to_owned(), 11.411_456, Some(2750.0)),
             ("RND4K Q16T4 read".to_owned(), 5.12, Some(1250.0)),
             ("RND4K Q16T4 write".to_owned(), 6.291_456, Some(1500.0)),
         ]
@@ -83,6 +84,68 @@ fn fio_started_twice_is_two_runs() {
 }
 
 #[test]
+fn reports_on_jobs_that_still_run_are_not_added_up() {
+    let report = |iops: u32, pid: u32| {
+        format!(
+            "t: (groupid=0, jobs=1): err= 0: pid={pid}: Sun Mar  3 11:12:13 2024\n  write: IOPS={iops}, BW={}KiB/s (1MB/s)(1MiB/1msec); 0 zone resets\n\nRun status group 0 (all jobs):\n",
+            iops * 4
+        )
+    };
+    let interim = log(&format!(
+        "t: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=1\nfio-3.33\n{}{}{}",
+        report(300, 7),
+        report(280, 7),
+        report(250, 7)
+    ));
+    assert_eq!(told(&interim.runs[0].results), [("RND4K Q1T1 write".to_owned(), 1.024, Some(250.0))]);
+    let twice = log(&format!("{}{}", report(100, 7), report(200, 8)));
+    let speeds: Vec<_> = twice.runs.iter().map(|run| run.results[0].iops).collect();
+    assert_eq!(speeds, [Some(100.0), Some(200.0)]);
+}
+
+#[test]
+fn what_is_read_back_to_verify_makes_no_mix() {
+    let text = "v: (g=0): rw=write, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=psync, iodepth=1\nfio-3.33\n\
+        v: (groupid=0, jobs=1): err= 0: pid=7: Sun Mar  3 11:12:13 2024\n  read: IOPS=400, BW=25.0MiB/s (26.2MB/s)(1MiB/1msec)\n  write: IOPS=160, BW=10.0MiB/s (10.5MB/s)(1MiB/1msec)\n";
+    let found = log(text);
+    let steps: Vec<_> =
+        found.runs[0].results.iter().map(|r| (r.name().to_string(), r.step.clone())).collect();
+    assert_eq!(
+        steps,
+        [("SEQ64K Q1T1 write".to_owned(), None), ("SEQ64K Q1T1 read".to_owned(), Some("verify".to_owned()))]
+    );
+}
+
+#[test]
+fn jobs_that_ran_at_the_same_time_are_no_tests_of_their_own() {
+    let job = |name: &str, group: u32, op: &str| {
+        format!(
+            "{name}: (groupid={group}, jobs=1): err= 0: pid={group}: x\n  {op}: IOPS=10, BW=40KiB/s (41kB/s)(1MiB/1msec)\n"
+        )
+    };
+    let found = log(&format!("{}{}", job("a", 0, "read"), job("b", 0, "write")));
+    let steps: Vec<_> = found.runs[0].results.iter().map(|r| r.step.as_deref()).collect();
+    assert_eq!(steps, [Some("beside b"), Some("beside a")]);
+    assert!(found.doubts.iter().any(|doubt| doubt.contains("at the same time")), "{:?}", found.doubts);
+    let one_by_one = log(&format!("{}{}", job("a", 0, "read"), job("b", 1, "write")));
+    assert!(one_by_one.runs[0].results.iter().all(|r| r.step.is_none()));
+}
+
+#[test]
+fn directions_reported_as_one_are_a_mix_and_a_trim_changes_no_latency() {
+    let text = "m: (groupid=0, jobs=1): err= 0: pid=7: x\n  mixed: IOPS=100, BW=400KiB/s (410kB/s)(1MiB/1msec)\n    clat (usec): min=1, max=9, avg=5.00, stdev=1\n\
+        t: (groupid=1, jobs=1): err= 0: pid=8: x\n  write: IOPS=10, BW=40KiB/s (41kB/s)(1MiB/1msec)\n    clat (usec): min=1, max=20, avg=10.00, stdev=1\n  trim: IOPS=10, BW=40KiB/s (41kB/s)(1MiB/1msec)\n    clat (usec): min=1, max=2, avg=1.00, stdev=1\n";
+    let found = log(text);
+    let results: Vec<_> =
+        found.runs[0].results.iter().map(|r| (r.name().to_string(), r.latency_us)).collect();
+    assert_eq!(
+        results,
+        [("RND4K Q1T1 mix50".to_owned(), Some(5.0)), ("RND4K Q1T1 write".to_owned(), Some(10.0))]
+    );
+    assert!(found.doubts.iter().any(|doubt| doubt.contains("discarded")), "{:?}", found.doubts);
+}
+
+#[test]
 fn windows_lines_change_nothing() {
     assert_eq!(log(&NEW.replace('\n', "\r\n")), log(NEW));
 }
@@ -109,6 +172,15 @@ fn units_are_what_they_say_in_version_3_and_binary_before() {
     ] {
         assert_eq!(unit_bytes(unit, old), bytes, "{unit}");
     }
+}
+
+#[test]
+fn jobs_that_all_failed_are_doubted_up_to_a_number() {
+    let job = |n: u32| format!("j{n}: (groupid={n}, jobs=1): err= 5: pid=1\n  read: IOPS=10, BW=40KiB/s\n");
+    let text: String = (0..60_000).map(job).collect();
+    let (seconds, log) = seconds_of(|| log(&text));
+    assert_eq!((log.doubts.len(), log.doubts[50].as_str()), (51, "more of its jobs have such doubts"));
+    assert!(seconds < 6.0, "{seconds} s");
 }
 
 proptest! {

@@ -30,11 +30,11 @@ pub(crate) fn recognise(text: &Text) -> bool {
         line.starts_with("Extended CSD rev 1.")
             || line.starts_with("======SD/C")
             || line.starts_with("======MMC/C")
-            || line.starts_with("manufacturer: '")
-            || line.starts_with("product: '")
             || matches!(bracket(line), Some(("SEC_COUNT", _)))
     };
-    text.head().lines().any(own) || raw(text).is_some()
+    // Either of these two alone is anybody's YAML.
+    let line = |begin: &str| text.lines().any(|line| line.trim().starts_with(begin));
+    text.lines().any(own) || (line("manufacturer: '") && line("product: '")) || raw(text).is_some()
 }
 
 /// Reads it.
@@ -148,6 +148,12 @@ mod tests {
         let text = Text::decode(text.as_bytes());
         assert!(recognise(&text));
         read(&text).unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_line_of_anybody_s_yaml_is_no_card() {
+        assert!(!recognise(&Text::of("product: 'widget'\nversion: 3\n")));
+        assert!(recognise(&Text::of("manufacturer: 'X' 'Y'\nproduct: 'SD16G' 0.1\n")));
     }
 
     #[test]

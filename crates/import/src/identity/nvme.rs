@@ -7,7 +7,7 @@
 mod fields;
 mod structure;
 
-use crate::{ImportError, Text};
+use crate::{ImportError, Text, parts};
 use cardscope_model::card::CardFacts;
 use cardscope_model::log::{Log, Tool};
 use cardscope_model::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
@@ -18,16 +18,43 @@ use serde_json::{Value, json};
 pub(crate) fn recognise(text: &Text) -> bool {
     const HEADINGS: [&str; 3] = ["NVME Identify Controller:", "Smart Log for NVME device", "get-feature:0x"];
     let head = text.head();
-    head.lines().any(|line| HEADINGS.iter().any(|heading| line.trim_start().starts_with(heading)))
+    text.lines().any(|line| HEADINGS.iter().any(|heading| line.trim_start().starts_with(heading)))
         || Fields::of_json(head).is_some_and(|fields| fields.has_controller() || fields.has_smart())
         || Fields::of_text(head).has_controller()
 }
 
-/// Reads it.
+/// Reads it: where a controller, or counters, come again, another log begins.
 ///
 /// # Errors
 /// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut seen: Vec<String> = Vec::new();
+    let again = |line: &str| {
+        let Some(name) = repeated(line) else { return false };
+        let known = seen.contains(&name);
+        if known {
+            seen.clear();
+        }
+        seen.push(name);
+        known
+    };
+    let mut logs = parts::each(text, again, answer)?;
+    // Counters that are read again after a test are of the controller that answered before.
+    for at in 1..logs.len() {
+        if logs[at].card.is_empty() {
+            logs[at].card = logs[at - 1].card.clone();
+        }
+    }
+    Ok(logs)
+}
+
+/// The first field of a controller or of the counters, of which an answer has one.
+fn repeated(line: &str) -> Option<String> {
+    let name = line.split_once(':')?.0.trim().trim_matches('"').to_lowercase();
+    ["vid", "critical_warning"].contains(&name.as_str()).then_some(name)
+}
+
+fn answer(text: &Text) -> Result<Vec<Log>, ImportError> {
     let fields = Fields::of_json(text.body()).unwrap_or_else(|| Fields::of_text(text.body()));
     let mut log = Log::new("nvme");
     log.tool = Some(Tool { name: "nvme-cli".into(), version: None });

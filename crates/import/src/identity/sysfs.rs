@@ -32,6 +32,9 @@ const NAMES: [(&str, &str); 17] = [
     ("preferred_erase_size", "preferred_erase_size"),
 ];
 
+/// Cards of one text; garbage can look like millions.
+const MOST_CARDS: usize = 10_000;
+
 /// One card's values by name.
 type Values = BTreeMap<&'static str, String>;
 
@@ -106,6 +109,9 @@ fn cards(text: &str) -> Vec<Values> {
                 if asked.is_some() { Vec::new() } else { pairs(line) }
             }
         };
+        if cards.len() > MOST_CARDS {
+            break;
+        }
         for (name, value) in found {
             if cards.last().is_some_and(|card| card.get(name).is_some_and(|known| known != value)) {
                 cards.push(Values::new());
@@ -181,6 +187,11 @@ mod tests {
         assert_eq!((logs.len(), card.cid.as_deref(), card.csd.as_deref()), (1, Some(CID), Some(CSD)));
         assert_eq!((card.model.as_deref(), card.capacity_bytes), (Some("EB1QT"), Some(32_010_928_128)));
         assert_eq!(logs[0].other["cid"]["pnm"], "EB1QT");
+    }
+
+    #[test]
+    fn garbage_that_looks_like_millions_of_cards_ends() {
+        assert!(cards(&"name:a\nname:b\n".repeat(20_000)).len() <= MOST_CARDS + 1);
     }
 
     #[test]

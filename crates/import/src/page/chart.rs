@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// Longest name of a test and longest unit, in bytes: each series of a chart carries them.
+const LONGEST_NAME: usize = 200;
+
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
@@ -44,7 +47,8 @@ pub(super) fn read(json: &str) -> Result<Chart, String> {
     let unit = ["xaxis", "yaxis"].iter().find_map(|axis| {
         Some(chart.get("layout")?.get(axis)?.get("ticksuffix")?.as_str()?.trim().to_owned())
     });
-    Ok(Chart { unit: unit.unwrap_or_default(), series })
+    let unit = unit.unwrap_or_default().chars().take(LONGEST_NAME).collect();
+    Ok(Chart { unit, series })
 }
 
 /// Names stand on either axis; what a trace leaves out is common to all.
@@ -54,7 +58,7 @@ fn one_series(trace: &Value, common: &Value) -> Option<Series> {
     let (names, numbers) = if x.iter().all(Value::is_string) { (x, y) } else { (y, x) };
     let pairs = names.iter().zip(numbers).filter_map(|(name, number)| {
         let number = number.as_f64().filter(|number| number.is_finite() && *number >= 0.0)?;
-        Some((name.as_str()?.to_owned(), number))
+        Some((name.as_str().filter(|name| name.len() <= LONGEST_NAME)?.to_owned(), number))
     });
     let values: Vec<_> = pairs.collect();
     let name = trace.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -21,12 +21,18 @@ const FORMAT: &str = "plotly-page";
 const OPEN: &str = "{{< plotly";
 const CLOSE: &str = "{{< /plotly";
 
+/// Longest heading or property of a card, in characters: a line, no paragraph.
+const LONGEST_TEXT: usize = 300;
+
+/// Series that show no runs, on one page: pages compare dozens of cards in a dozen charts.
+const MOST_PUBLISHED: usize = 1000;
+
 /// The script whose figures such pages print; its MB/s are MiB/s.
 const SCRIPT: &str = "cdm_fio";
 
 /// True where a chart begins in it.
 pub(crate) fn recognise(text: &Text) -> bool {
-    text.body().contains(OPEN)
+    text.lines().any(|line| line.trim_start().starts_with(OPEN))
 }
 
 /// Reads the page, a log a card and condition.
@@ -101,7 +107,7 @@ impl Page {
             } else if let Some((key, value)) = text.split_once(':') {
                 self.property(key.trim(), value.trim().trim_end_matches('.'));
             } else if let Some((_, rest)) = text.split_once("formatted with the ") {
-                self.file_system = rest.split_once(" filesystem").map(|(name, _)| name.to_owned());
+                self.file_system = rest.split_once(" filesystem").map(|(name, _)| told(name));
             }
         }
     }
@@ -109,7 +115,7 @@ impl Page {
     /// A heading of the same or a higher level than the card's ends what was told of the card.
     fn heading(&mut self, level: usize, text: &str) {
         self.condition = Condition::default();
-        self.heading = plain(text);
+        self.heading = told(&plain(text));
         if level > self.level && !self.card.is_empty() {
             return;
         }
@@ -144,7 +150,7 @@ impl Page {
             // As NVMe counts: whole degrees, 273 between the scales.
             self.nvme.insert(format!("{}_celsius", name.to_lowercase()), json!(kelvin - 273));
         } else if key.starts_with("Firmware") && !value.is_empty() {
-            self.card.firmware = Some(value.to_owned());
+            self.card.firmware = Some(told(value));
         }
     }
 
@@ -230,9 +236,13 @@ impl Page {
     }
 
     fn finish(mut self) -> Result<Vec<Log>, ImportError> {
-        for published in std::mem::take(&mut self.published) {
-            self.publish(published);
+        let mut published = std::mem::take(&mut self.published);
+        let more = published.len().saturating_sub(MOST_PUBLISHED);
+        if more > 0 {
+            self.doubts.push(format!("{more} series of its charts were left out: there are too many"));
         }
+        published.truncate(MOST_PUBLISHED);
+        published.into_iter().for_each(|published| self.publish(published));
         let lost = self.doubts.join("; ");
         if self.logs.is_empty() {
             let why = if lost.is_empty() { "its charts are empty".to_owned() } else { lost };
@@ -268,6 +278,11 @@ impl Page {
             all.insert(published.heading, entry);
         }
     }
+}
+
+/// What a page says once and every log of it carries.
+fn told(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).collect()
 }
 
 /// `SEQ1G Q1T1 Read`.

@@ -106,6 +106,33 @@ fn a_chart_that_is_cut_off_loses_itself_and_says_so() {
     assert!(error.contains("could not be read"), "{error}");
 }
 
+#[test]
+fn what_a_page_says_once_is_short_in_every_log() {
+    let heading = format!("64GB Example {}", "x".repeat(10_000));
+    let one = chart(&[("Test 1", "3, 60")], "MB/s");
+    let logs = logs(&format!("## {heading}\n{one}{one}"));
+    assert!(logs.iter().all(|log| log.part.as_ref().unwrap().len() == 300), "{:?}", logs[1].part);
+}
+
+#[test]
+fn series_without_end_are_left_out_and_counted() {
+    let names: Vec<String> = (0..1200).map(|n| format!("Card {n}")).collect();
+    let series: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1, 2")).collect();
+    let logs = logs(&chart(&series, "MB/s"));
+    assert_eq!(logs[0].doubts, ["200 series of its charts were left out: there are too many"]);
+}
+
+#[test]
+fn runs_of_one_number_are_counted_anew() {
+    let page = format!(
+        "## 64GB Example\n{}",
+        chart(&[("Test 1", "3, 60"), ("Test 1", "4, 61"), ("Test 0", "2, 59")], "MB/s")
+    );
+    let runs = crate::read(page.as_bytes()).unwrap().remove(0).runs;
+    let told: Vec<_> = runs.iter().map(|run| (run.run, run.results[0].as_printed.value)).collect();
+    assert_eq!(told, [(1, 2.0), (2, 3.0), (3, 4.0)]);
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_panics(text in "(\\PC|\\n|\\{\\{< plotly >\\}\\}\n|## 4GB |: |With active cooling){0,80}") {

@@ -8,7 +8,7 @@ mod prober;
 
 use crate::amount::{amount, binary_mb_s, sequential, step};
 use crate::runs::Runs;
-use crate::{ImportError, Text};
+use crate::{ImportError, Text, parts};
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;
@@ -26,18 +26,28 @@ enum Told {
 
 /// True where a line that only f3 prints stands in it.
 pub(crate) fn recognise(text: &Text) -> bool {
-    text.head().lines().map(str::trim).any(|line| {
+    text.lines().map(str::trim).any(|line| {
         ["F3 probe ", "F3 write ", "F3 read "].iter().any(|name| version(line, name).is_some())
             || prober::is_own_line(line)
             || files::is_own_line(line)
     })
 }
 
-/// Reads it.
+/// Reads it: each device that f3probe judges is a log.
 ///
 /// # Errors
 /// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut device: Option<String> = None;
+    let another = |line: &str| {
+        let Some((judged, _)) = prober::verdict(line) else { return false };
+        let before = device.replace(judged.to_owned());
+        before.is_some_and(|before| before != judged)
+    };
+    parts::each(text, another, programs_of_one)
+}
+
+fn programs_of_one(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut log = Log::new("f3");
     let version = text.lines().find_map(|line| {
         ["F3 probe ", "F3 write ", "F3 read "].iter().find_map(|name| version(line.trim(), name))

@@ -13,6 +13,7 @@ use crate::{ImportError, Text};
 use cardscope_model::log::{Log, Tool};
 use parts::Part;
 use serde_json::json;
+use std::collections::HashSet;
 use tables::Tables;
 
 /// True where a row of flashbench's, or two headings of the script, stand in it.
@@ -60,7 +61,8 @@ fn empty_sections(parts: &[Part<'_>], log: &mut Log) {
     let mut titles: Vec<&str> = parts.iter().filter(empty).filter_map(|part| part.title).collect();
     titles.dedup();
     // A heading that only opens others (`Align test` above `Align test: 1`) is empty by nature.
-    titles.retain(|title| !parts.iter().any(|part| part.parent == Some(*title)));
+    let parents: HashSet<&str> = parts.iter().filter_map(|part| part.parent).collect();
+    titles.retain(|title| !parents.contains(title));
     if !titles.is_empty() {
         log.doubts.push(format!("nothing to import stands under: {}", titles.join("; ")));
     }

@@ -4,7 +4,7 @@
 //! not of the program. Counts are known by their order, since the details' German words are not at hand in the wild.
 
 use crate::amount::{amount, binary_mb_s, sequential, step};
-use crate::{ImportError, Text};
+use crate::{ImportError, Text, parts};
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;
@@ -41,14 +41,23 @@ struct Summary {
 
 /// True where the program's name or one of its speeds stands in it.
 pub(crate) fn recognise(text: &Text) -> bool {
-    text.head().lines().any(|line| line.trim_start().starts_with("H2testw v") || figure(line).is_some())
+    text.lines().any(|line| line.trim_start().starts_with("H2testw v") || figure(line).is_some())
 }
 
-/// Reads it.
+/// Reads it: each report, which begins with its verdict, is a log.
 ///
 /// # Errors
 /// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut reported = false;
+    let verdict = |line: &str| {
+        let verdict = WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
+        verdict && std::mem::replace(&mut reported, true)
+    };
+    parts::each(text, verdict, report)
+}
+
+fn report(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut log = Log::new("h2testw");
     let mut versions = text.lines().filter_map(|line| line.trim().strip_prefix("H2testw v"));
     let version = versions.rfind(|version| !version.starts_with("ersion"));
@@ -157,6 +166,19 @@ mod tests {
 
     fn log(text: &str) -> Log {
         read(&Text::decode(text.as_bytes())).unwrap().remove(0)
+    }
+
+    #[test]
+    fn two_reports_are_two_logs_with_a_verdict_each() {
+        let good =
+            "Test finished without errors.\nWriting speed: 10.0 MByte/s\nReading speed: 20.0 MByte/s\n";
+        let bad = "The media is likely to be defective.\nWriting speed: 5.00 MByte/s\nReading speed: 6.00 MByte/s\n";
+        let found = read(&Text::of(&format!("{good}\n{bad}"))).unwrap();
+        let told: Vec<_> = found
+            .iter()
+            .map(|log| (log.other["h2testw"]["verdict"].as_str(), log.runs[0].results.len()))
+            .collect();
+        assert_eq!(told, [(Some("genuine"), 2), (Some("damaged"), 2)]);
     }
 
     #[test]

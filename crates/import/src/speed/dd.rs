@@ -15,6 +15,7 @@ use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::{GIB, MIB};
 use command::Command;
+use std::collections::VecDeque;
 
 pub(crate) use line::Copied;
 
@@ -62,18 +63,24 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
 /// All dd's of some lines, those that moved nothing included.
 pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished> {
     let mut found = Vec::new();
-    let mut command = Command::default();
+    // The commands whose results are still to come; the last one holds for all that follow.
+    let mut commands = VecDeque::from([Command::default()]);
     let (mut records, mut error) = (None, None);
     for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(count) = line::whole_records(line) {
             records = Some(count);
         } else if let Some(copied) = line::copied(line).filter(|copied| records.is_some() || !copied.progress)
         {
+            let command = if commands.len() > 1 { commands.pop_front() } else { commands.front().cloned() };
+            let command = command.unwrap_or_default();
             found.push(Finished { error: error.take(), ..Finished::of(copied, &command, records.take()) });
         } else if line.starts_with("dd: ") {
             error = Some(line.to_owned());
-        } else if let Some(new) = Command::of(line) {
-            (command, records, error) = (new, None, None);
+        } else {
+            let new = Command::all(line);
+            if !new.is_empty() {
+                (commands, records, error) = (new.into(), None, None);
+            }
         }
     }
     found

@@ -4,7 +4,7 @@
 //! cache, with `--direct` from what the card or its bus keeps at hand: no speed of the card.
 
 use crate::amount::{Amount, amount, binary_mb_s, sequential, step};
-use crate::{ImportError, Text};
+use crate::{ImportError, Text, parts};
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;
@@ -27,11 +27,21 @@ pub(crate) fn recognise(text: &Text) -> bool {
     text.lines().any(|line| timing(line).is_some())
 }
 
-/// Reads it: every timed read is a run.
+/// Reads it: every timed read is a run, every disk a log.
 ///
 /// # Errors
 /// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let mut disk: Option<String> = None;
+    let another = |line: &str| {
+        let Some(named) = device(line) else { return false };
+        let before = disk.replace(whole_disk(named).to_owned());
+        before.is_some_and(|before| before != whole_disk(named))
+    };
+    parts::each(text, another, of_one_disk)
+}
+
+fn of_one_disk(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut log = Log::new("hdparm");
     log.tool = Some(Tool { name: "hdparm".into(), version: None });
     log.runs = (1..)
@@ -78,11 +88,25 @@ fn timing(line: &str) -> Option<Timing<'_>> {
 }
 
 fn devices(text: &Text) -> Vec<&str> {
-    let named = text.lines().filter_map(|line| line.strip_suffix(':'));
-    let mut devices: Vec<&str> =
-        named.filter(|name| name.starts_with("/dev/") && !name.contains(' ')).collect();
+    let mut devices: Vec<&str> = text.lines().filter_map(device).collect();
     devices.dedup();
     devices
+}
+
+/// `/dev/mmcblk0:`
+fn device(line: &str) -> Option<&str> {
+    line.strip_suffix(':').filter(|name| name.starts_with("/dev/") && !name.contains(' '))
+}
+
+/// The disk of a partition: `/dev/mmcblk0` of `/dev/mmcblk0p1`, `/dev/sda` of `/dev/sda1`.
+fn whole_disk(name: &str) -> &str {
+    let without = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let numbered = ["mmcblk", "nvme", "loop", "nbd"].iter().any(|kind| name.contains(kind));
+    match without.strip_suffix('p') {
+        Some(disk) if numbered && disk.ends_with(|c: char| c.is_ascii_digit()) => disk,
+        _ if numbered => name,
+        _ => without,
+    }
 }
 
 #[cfg(test)]
@@ -95,6 +119,25 @@ mod tests {
 
     fn speeds(log: &Log) -> Vec<f64> {
         log.runs.iter().flat_map(|run| &run.results).map(|f| f.as_printed.value).collect()
+    }
+
+    #[test]
+    fn two_disks_are_two_logs_and_a_partition_is_of_its_disk() {
+        let read = |device: &str, mb: f64| {
+            format!("{device}:\n Timing buffered disk reads:  66 MB in  3.03 seconds =  {mb} MB/sec\n")
+        };
+        let both = logs(&format!(
+            "{}{}{}",
+            read("/dev/mmcblk0", 44.0),
+            read("/dev/mmcblk0p1", 43.0),
+            read("/dev/sda", 500.0)
+        ));
+        assert_eq!(both.iter().map(speeds).collect::<Vec<_>>(), [vec![44.0, 43.0], vec![500.0]]);
+        for (name, disk) in
+            [("/dev/sda1", "/dev/sda"), ("/dev/nvme0n1p2", "/dev/nvme0n1"), ("/dev/nvme0n1", "/dev/nvme0n1")]
+        {
+            assert_eq!(whole_disk(name), disk);
+        }
     }
 
     #[test]

@@ -49,6 +49,14 @@ pub struct JobScore {
 /// Reckons what a job makes of a card.
 #[must_use]
 pub fn score(job: &Job, figures: &Figures) -> JobScore {
+    score_assuming(job, figures, &[])
+}
+
+/// The same where some figures are only known to be at best so good, as a speed into a cache is of what comes behind it: a
+/// demand that they miss is missed, one that they meet is not known to be met, and a card that a job rests on such a figure
+/// is fair at most.
+#[must_use]
+pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobScore {
     let mut missing: Vec<Figure> = Vec::new();
     let mut seconds = Vec::new();
     let (mut sum, mut weights) = (0.0, 0.0);
@@ -69,12 +77,14 @@ pub fn score(job: &Job, figures: &Figures) -> JobScore {
     let most = if missed.is_empty() { 100.0 } else { MOST_IF_MISSED };
     let all: f64 = job.work.iter().map(|work| work.weight).sum();
     let score = (weights > 0.0 && weights >= LEAST_WEIGHT * all).then(|| (sum / weights).min(most));
-    let demands_known = job.demand.iter().all(|demand| figures.get(demand.figure).is_some());
+    let known = |figure: &Figure| figures.get(*figure).is_some() && !at_best.contains(figure);
+    let sure = job.demand.iter().all(|demand| known(&demand.figure))
+        && !job.work.iter().flat_map(Work::amounts).any(|(f, amount)| amount > 0.0 && at_best.contains(&f));
     JobScore {
         job: job.name.clone(),
         title: job.title.clone(),
         score,
-        fit: fit(score, &missed, demands_known),
+        fit: fit(score, &missed, sure),
         meaning: seconds.iter().map(|(what, time)| format!("{what}: {}", said(*time))).collect(),
         seconds,
         missed,
@@ -118,12 +128,12 @@ fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
     Some(format!("{name}: {} {unit}, {limit} needed: {}", digits(value), demand.why))
 }
 
-fn fit(score: Option<f64>, missed: &[String], demands_known: bool) -> Fit {
+fn fit(score: Option<f64>, missed: &[String], sure: bool) -> Fit {
     match score {
         _ if !missed.is_empty() => Fit::Unfit,
         None => Fit::Unknown,
         // What may yet turn out unfit is not called good.
-        Some(points) if points >= 33.0 && !demands_known => Fit::Fair,
+        Some(points) if points >= 33.0 && !sure => Fit::Fair,
         Some(points) if points >= 66.0 => Fit::Good,
         Some(points) if points >= 33.0 => Fit::Fair,
         Some(_) => Fit::Poor,

@@ -1,6 +1,6 @@
 //! What jobs make of figures: the seed's own arithmetic, and rules that hold for any card.
 
-use super::{Figures, Fit, builtin, find, parse, score};
+use super::{Figure, Figures, Fit, builtin, find, parse, score, score_assuming};
 use proptest::prelude::*;
 
 /// Figures of a good card, changed one at a time.
@@ -77,6 +77,20 @@ fn what_little_was_measured_makes_no_card_good() {
     assert!(!found.meaning.is_empty() && found.missing.contains(&"longest write".to_owned()), "{found:?}");
     let unasked = score(&find("camera-4k").unwrap(), &Figures { longest_write_s: None, ..good() });
     assert_eq!(unasked.fit, Fit::Fair, "{unasked:?}");
+}
+
+#[test]
+fn a_speed_that_is_one_at_best_can_make_a_card_unfit_but_not_good() {
+    let job = find("camera-4k").unwrap();
+    assert_eq!(score(&job, &good()).fit, Fit::Good);
+    let at_best = [Figure::SustainedWriteMbS];
+    let found = score_assuming(&job, &good(), &at_best);
+    assert_eq!((found.fit, found.score), (Fit::Fair, score(&job, &good()).score));
+    let slow = Figures { sustained_write_mb_s: Some(8.0), ..good() };
+    assert_eq!(score_assuming(&job, &slow, &at_best).fit, Fit::Unfit);
+    // A job that demands nothing of it rests on it all the same.
+    assert_eq!(score_assuming(&find("game-move").unwrap(), &good(), &at_best).fit, Fit::Fair);
+    assert_eq!(score_assuming(&find("game-load").unwrap(), &good(), &at_best).fit, Fit::Good);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::{Bar, Bars, Caption, Chart, Group, Kind, POINTS};
 use crate::comparison::words::{self, Measure};
 use crate::ranking::tables as ranking_tables;
-use cardscope_model::comparison::{Comparison, Spread};
-use cardscope_model::ranking::{RankedBy, Ranking};
+use cardscope_model::comparison::{Comparison, Entry, Spread};
+use cardscope_model::ranking::{Place, RankedBy, Ranking};
 
 /// What a MB is, at every chart.
 pub(crate) const MB_S: &str = "MB/s (10^6 bytes a second)";
@@ -71,16 +71,20 @@ pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     )
 }
 
-/// The places of an order.
+/// Places that one chart shows; further ones stand in the table.
+const MOST_PLACES: usize = 60;
+
+/// The places of an order, the first ones of very many.
 #[must_use]
 pub fn by_place(ranking: &Ranking) -> Option<Chart> {
-    let bars = ranking.places.iter().enumerate().map(|(of, place)| Bar {
+    let places = &ranking.places[..ranking.places.len().min(MOST_PLACES)];
+    let bars = places.iter().enumerate().map(|(of, place)| Bar {
         of,
         value: place.value,
         interval: place.ci95,
         runs: Vec::new(),
     });
-    let names = ranking.places.iter().map(|p| format!("{}  {}", ranking_tables::place(p), p.entry.name));
+    let names = places.iter().map(|p| format!("{}  {}", ranking_tables::place(p), p.entry.name));
     let (unit, name) = match &ranking.by {
         RankedBy::Job(job) => (POINTS, job.clone()),
         RankedBy::Test(test) => ("MB/s", test.to_string()),
@@ -89,9 +93,9 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
         &ranking_tables::title(ranking),
         Caption {
             unit: if unit == POINTS { "points of 100".into() } else { MB_S.into() },
-            runs: words::runs_each(ranking.places.iter().map(|p| p.entry.runs)),
+            runs: words::runs_each(places.iter().map(|p| p.entry.runs)),
             interval: "whiskers: 95 % interval; = shares its place".into(),
-            condition: ranking.on.as_ref().map(|host| format!("on {host}")).unwrap_or_default(),
+            condition: condition_of(ranking, places),
         },
         Bars {
             unit: unit.into(),
@@ -99,6 +103,18 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
             groups: vec![Group { name, bars: bars.collect() }],
         },
     )
+}
+
+/// The host, what all cards have in common of how they were measured, and how many are not drawn.
+fn condition_of(ranking: &Ranking, places: &[Place]) -> String {
+    let entries: Vec<&Entry> = places.iter().map(|place| &place.entry).collect();
+    let more = ranking.places.len() - places.len();
+    let parts = [
+        ranking.on.as_ref().map(|host| format!("on {host}")),
+        Some(words::in_common(&entries, false)),
+        (more > 0).then(|| format!("{more} more not drawn")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// A chart of what can be drawn of the bars: what is no number, or below nothing, has no length.
@@ -113,4 +129,17 @@ fn chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Chart> {
     bars.groups.retain(|group| !group.bars.is_empty());
     let drawn = !bars.groups.is_empty();
     drawn.then(|| Chart { title: title.to_owned(), caption, kind: Kind::Bars(bars) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_chart_of_an_order_says_under_what_was_measured_and_how_many_it_leaves_out() {
+        let of = |cards: usize| by_place(&sample::ranking(cards)).unwrap().caption.condition;
+        assert_eq!(of(3), "on Raspberry Pi 4 · cdm8-default · 1 GiB · reader reader slot; more differs");
+        assert!(of(200).ends_with(" · 140 more not drawn"), "{}", of(200));
+    }
 }

@@ -1,13 +1,13 @@
 //! Speed and temperature over time: of a test over its runs, and of a long run.
 
 use super::{Caption, Chart, Kind, Lines, bars::MB_S};
-use crate::comparison::words::condition;
+use crate::comparison::words::{self, condition};
 use crate::figure::count;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::publication::Course;
 use cardscope_model::result::Second;
 use cardscope_model::sustain::{EventKind, SustainReport};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Points of a curve: more than a chart on a page has room for are its neighbours' mean.
 const POINTS: usize = 80;
@@ -48,7 +48,7 @@ impl Together {
     }
 }
 
-/// Runs of one test laid over each other, with at most so many points.
+/// Runs of one test of one entry laid over each other, with at most so many points. A run of several loops is one run.
 #[must_use]
 pub fn together(courses: &[&Course], points: usize) -> Together {
     let mut seconds: BTreeMap<u32, Vec<&Second>> = BTreeMap::new();
@@ -56,7 +56,8 @@ pub fn together(courses: &[&Course], points: usize) -> Together {
         seconds.entry(second.at_s).or_default().push(second);
     }
     let all: Vec<(&u32, &Vec<&Second>)> = seconds.iter().collect();
-    let mut out = Together { runs: courses.len() as u32, ..Together::default() };
+    let runs: BTreeSet<u32> = courses.iter().map(|course| course.run).collect();
+    let mut out = Together { runs: runs.len() as u32, ..Together::default() };
     for part in all.chunks(all.len().div_ceil(points.max(1)).max(1)) {
         let Some((at, _)) = part.last() else { continue };
         let at = f64::from(**at);
@@ -103,7 +104,7 @@ pub fn of_test(courses: &[&Course]) -> Option<Chart> {
     };
     let celsius = Series { name: "temperature".into(), points: together.celsius };
     Some(Chart {
-        title: format!("Speed over time, {}", first.test),
+        title: format!("Speed over time, {}", words::test_of(first.test, first.step.as_deref())),
         caption: Caption {
             unit: MB_S.into(),
             runs: count(together.runs, "run"),
@@ -151,4 +152,19 @@ pub fn of_long_run(report: &SustainReport) -> Option<Chart> {
             second: plots.next().and_then(|warm| second_axis(warm.series)),
         })),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_run_of_two_loops_is_one_run() {
+        let mut courses = sample::courses(0, 0, 2);
+        courses.extend(sample::courses(0, 0, 1));
+        let of: Vec<&Course> = courses.iter().collect();
+        assert_eq!(together(&of, POINTS).runs, 2);
+        assert_eq!(of_test(&of).unwrap().caption.runs, "2 runs");
+    }
 }

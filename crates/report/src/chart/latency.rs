@@ -2,6 +2,7 @@
 //! show that people wait for.
 
 use super::{Caption, Chart, Kind, Lines};
+use crate::comparison::words;
 use crate::figure::count;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::histogram::Histogram;
@@ -13,21 +14,30 @@ const PER_DECADE: u32 = 4;
 /// Curves that one chart can tell apart.
 pub const MOST_CURVES: usize = 6;
 
-/// The distributions as curves; `None` where nothing was timed.
+/// The distributions as curves; `None` where nothing was timed. Where they were not all measured under one condition, each
+/// names its own.
 #[must_use]
 pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
-    let timed: Vec<&&Latencies> = all.iter().filter(|l| l.histogram.count() > 0).take(MOST_CURVES).collect();
+    let all: Vec<&&Latencies> = all.iter().filter(|l| l.histogram.count() > 0).collect();
+    let timed = &all[..all.len().min(MOST_CURVES)];
     let first = timed.first()?;
     let runs = timed.iter().map(|l| l.runs).max().unwrap_or_default();
-    let series =
-        timed.iter().map(|l| Series { name: l.test.to_string(), points: longer(&l.histogram) }).collect();
+    let alike = timed.iter().all(|l| l.entry == first.entry);
+    let name = |l: &Latencies| {
+        let test = words::test_of(l.test, l.step.as_deref());
+        if alike { test } else { format!("{test} · {}", named(l)) }
+    };
+    let series = timed.iter().map(|l| Series { name: name(l), points: longer(&l.histogram) }).collect();
+    let condition = if alike { first.condition.as_str() } else { "conditions differ" };
+    let more = all.len() - timed.len();
+    let more = if more > 0 { format!(" · {more} more not drawn") } else { String::new() };
     Some(Chart {
         title: title.to_owned(),
         caption: Caption {
             unit: "% of all I/Os that took longer than a time in µs".into(),
             runs: format!("up to {}", count(runs, "run")),
             interval: "no interval: all I/Os counted".into(),
-            condition: first.condition.clone(),
+            condition: format!("{condition}{more}"),
         },
         kind: Kind::Lines(Box::new(Lines {
             plot: Plot {
@@ -40,6 +50,11 @@ pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
             ..Lines::default()
         })),
     })
+}
+
+/// What tells a curve from another one of the same test.
+fn named(latencies: &Latencies) -> &str {
+    if latencies.condition.is_empty() { &latencies.entry } else { &latencies.condition }
 }
 
 /// The share in percent that took longer, from all I/Os down to the longest one; times in µs.
@@ -60,6 +75,27 @@ fn longer(histogram: &Histogram) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn latencies(test: &str, entry: &str) -> Latencies {
+        let mut histogram = Histogram::default();
+        (0..100).for_each(|i| histogram.record(200_000 + i * 10));
+        let (entry, condition) = (format!("A · cooling {entry}"), format!("cooling {entry}"));
+        Latencies { test: test.parse().unwrap(), step: None, runs: 3, entry, condition, histogram }
+    }
+
+    #[test]
+    fn curves_of_two_coolings_name_theirs_and_what_is_not_drawn_is_counted() {
+        let tests = ["SEQ1M Q8T1 read", "SEQ1M Q1T1 read", "RND4K Q32T1 read", "RND4K Q1T1 read"];
+        let all: Vec<Latencies> =
+            ["active", "passive"].iter().flat_map(|c| tests.map(|test| latencies(test, c))).collect();
+        let drawn = chart("How long reads took", &all.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(drawn.caption.condition, "conditions differ · 2 more not drawn");
+        let Kind::Lines(lines) = drawn.kind else { panic!("curves") };
+        assert_eq!(lines.plot.series.len(), MOST_CURVES);
+        assert_eq!(lines.plot.series[4].name, "SEQ1M Q8T1 read · cooling passive");
+        let alike = chart("How long reads took", &all[..4].iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(alike.caption.condition, "cooling active");
+    }
 
     #[test]
     fn a_card_with_one_long_stall_shows_it_at_the_foot_of_its_curve() {

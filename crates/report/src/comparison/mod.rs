@@ -8,7 +8,7 @@ pub mod words;
 use crate::bench;
 use crate::figure::NONE;
 use crate::table::Table;
-use cardscope_model::comparison::{Comparison, Verdict};
+use cardscope_model::comparison::Comparison;
 use std::fmt::Write;
 use std::ops::Range;
 use tables::NOT_PRINTED;
@@ -22,6 +22,9 @@ const COLUMNS: usize = 110;
 
 /// Characters of a card's name at the head of a column; its number tells it from others.
 const NAME: usize = 18;
+
+/// What the table of I/Os a second is called.
+pub(crate) const IOPS: &str = "Average of the tests of 4 KiB, I/Os a second";
 
 /// Files and addresses that are named for each entry.
 const SOURCES: usize = 4;
@@ -46,6 +49,7 @@ pub fn text(comparison: &Comparison, how: How) -> String {
     for measure in Measure::ALL {
         section(&mut out, &heading(measure, how), &figures(comparison, measure, how));
     }
+    section(&mut out, IOPS, &iops(comparison));
     if how.as_printed {
         out += &printed_note(comparison);
     }
@@ -119,6 +123,10 @@ fn figures(comparison: &Comparison, measure: Measure, how: How) -> String {
     })
 }
 
+fn iops(comparison: &Comparison) -> String {
+    divided(comparison.entries.len(), |range| tables::iops(comparison, range, NAME))
+}
+
 fn differences(comparison: &Comparison) -> String {
     if comparison.differs.is_empty() {
         return String::new();
@@ -154,18 +162,8 @@ fn orders(comparison: &Comparison) -> String {
 
 /// All pairs of few entries; of many only how the matter stands.
 fn pairs(comparison: &Comparison) -> String {
-    let all = || comparison.tests.iter().flat_map(|t| &t.pairs);
-    if all().next().is_none() {
-        return String::new();
-    }
-    let count = |verdicts: &[Verdict]| all().filter(|p| verdicts.contains(&p.verdict)).count();
-    let mut out = format!(
-        "Of {} pairs {} differ for sure, {} are alike, {} cannot be told apart.\n",
-        all().count(),
-        count(&[Verdict::FirstFaster, Verdict::SecondFaster]),
-        count(&[Verdict::Alike]),
-        count(&[Verdict::CannotTell]),
-    );
+    let Some(counted) = words::counted(comparison) else { return String::new() };
+    let mut out = format!("{counted}\n");
     if comparison.entries.len() <= PAIRS_UP_TO {
         let _ = write!(out, "\n{}", tables::pairs(comparison, |_| true));
     }

@@ -2,10 +2,11 @@
 //! differs besides the card.
 
 use super::words::{self, Measure};
-use crate::figure::{NONE, interval, printed, speed};
+use crate::figure::{NONE, interval, printed, rate, speed};
 use crate::table::Table;
 use cardscope_model::comparison::{Comparison, Differs, Entry, Pair, PrintedSpread, Spread};
 use cardscope_model::result::ToolPrints;
+use cardscope_model::units::KIB;
 use std::ops::Range;
 
 /// Stands behind a true figure in MB/s where the tool's own was asked for and is not known.
@@ -65,6 +66,24 @@ fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
     }
 }
 
+/// I/Os a second at the mean, of the tests of 4 KiB, which people know by them.
+#[must_use]
+pub fn iops(comparison: &Comparison, entries: Range<usize>, longest: usize) -> Table {
+    let heads = heads(&comparison.entries, longest);
+    let head = heads.get(entries.clone()).unwrap_or_default().iter().cloned();
+    let mut table = Table::new(["test".to_owned()].into_iter().chain(head));
+    for test in comparison.tests.iter().filter(|test| test.test.pattern.block == 4 * KIB) {
+        let spreads = test.spreads.get(entries.clone()).unwrap_or_default();
+        let cell = |spread: &Option<Spread>| spread.as_ref()?.iops.map(rate);
+        let cells: Vec<Option<String>> = spreads.iter().map(cell).collect();
+        if cells.iter().any(Option::is_some) {
+            let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned()));
+            table.row([words::test(test)].into_iter().chain(cells));
+        }
+    }
+    table
+}
+
 /// The same figure as the tool printed it.
 #[must_use]
 pub fn as_the_tool_prints(own: &PrintedSpread, measure: Measure) -> &ToolPrints {
@@ -90,7 +109,7 @@ pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
             table.row([
                 words::test(test),
                 format!("{} and {}", pair.first + 1, pair.second + 1),
-                words::percent(pair.percent),
+                words::against(pair),
                 words::percent_interval(pair),
                 pair.p.map(words::chance).unwrap_or_default(),
                 words::verdict(pair, |entry| (entry + 1).to_string()),

@@ -44,7 +44,7 @@ fn three_cards_stand_beside_each_other_with_what_is_sure_and_what_is_not() {
     SEQ1M Q8T1 write  2 > 1
 
     Which differences are real
-    Of 4 pairs 2 differ for sure, 0 are alike, 2 cannot be told apart.
+    Of 4 pairs in single tests 2 differ for sure, 0 are alike, 2 cannot be told apart.
 
     test              pair     second against first      95 % interval  chance alone  what can be said
     SEQ1M Q8T1 read   1 and 2                +9.6 %   +5.2 % … +14.0 %         0.104  these two cannot be told apart; about 8 further runs of each may settle it

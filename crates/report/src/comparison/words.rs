@@ -3,7 +3,11 @@
 use crate::figure::{count, interval, speed};
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Setting, Spread, Verdict};
 use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::test_name::TestName;
 use cardscope_model::units::BinarySize;
+
+/// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
+const BY_CHANCE: usize = 20;
 
 /// Which of a test's figures is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +63,15 @@ impl Measure {
 /// A test by its name, with its step where a recipe has it twice.
 #[must_use]
 pub fn test(test: &ComparedTest) -> String {
-    match &test.step {
-        Some(step) => format!("{} ({step})", test.test),
-        None => test.test.to_string(),
+    test_of(test.test, test.step.as_deref())
+}
+
+/// The same of its name and step.
+#[must_use]
+pub fn test_of(test: TestName, step: Option<&str>) -> String {
+    match step {
+        Some(step) => format!("{test} ({step})"),
+        None => test.to_string(),
     }
 }
 
@@ -118,7 +128,13 @@ pub fn runs_each(runs: impl Iterator<Item = u32> + Clone) -> String {
 /// What all entries have in common of how they were measured; what differs stands in a table of its own.
 #[must_use]
 pub fn common_setting(comparison: &Comparison) -> String {
-    let mut settings = comparison.entries.iter().flat_map(|e| &e.settings);
+    in_common(&comparison.entries.iter().collect::<Vec<_>>(), !comparison.differs.is_empty())
+}
+
+/// The same of any entries; `differing` where more differs than their settings show.
+#[must_use]
+pub fn in_common(entries: &[&Entry], differing: bool) -> String {
+    let mut settings = entries.iter().flat_map(|e| &e.settings);
     let Some(first) = settings.next() else { return "condition unknown".to_owned() };
     let mut common = first.clone();
     for other in settings {
@@ -129,12 +145,18 @@ pub fn common_setting(comparison: &Comparison) -> String {
         common.condition = shared(&common.condition, &other.condition);
     }
     let words = setting(&common);
-    let differing = !comparison.differs.is_empty();
+    let differing = differing || entries.iter().flat_map(|e| &e.settings).any(|other| !same(other, &common));
     match (words.is_empty(), differing) {
         (true, _) => "conditions differ".to_owned(),
         (false, true) => format!("{words}; more differs"),
         (false, false) => words,
     }
+}
+
+/// Whether two settings say the same, whoever says it.
+fn same(one: &Setting, other: &Setting) -> bool {
+    (&one.recipe, one.size_bytes) == (&other.recipe, other.size_bytes)
+        && one.condition.iter().eq(other.condition.iter())
 }
 
 fn shared(one: &Condition, other: &Condition) -> Condition {
@@ -154,6 +176,53 @@ pub fn chance(p: f64) -> String {
         p if p < 0.001 => "below 0.001".to_owned(),
         p => format!("{p:.3}"),
     }
+}
+
+/// How much more or less the second is: `+12.3 %`, from a factor of 2 on with it: `+140.0 % (×2.4)`.
+#[must_use]
+pub fn against(pair: &Pair) -> String {
+    let percent = percent(pair.percent);
+    match times(pair.factor) {
+        Some(times) => format!("{percent} ({times})"),
+        None => percent,
+    }
+}
+
+/// A factor from 2 on, either way, with three digits: `×301`, `÷2.5`.
+fn times(factor: f64) -> Option<String> {
+    let (sign, factor) = if factor < 1.0 { ('÷', 1.0 / factor) } else { ('×', factor) };
+    let digits = match factor {
+        f if f >= 99.95 => 0,
+        f if f >= 9.995 => 1,
+        _ => 2,
+    };
+    (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{factor:.digits$}"))
+}
+
+/// How many pairs of single tests differ, are alike, cannot be told apart, and of many pairs of cards how many differ by
+/// chance; `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty
+/// may still differ in some test.
+#[must_use]
+pub fn counted(comparison: &Comparison) -> Option<String> {
+    let pairs = || comparison.tests.iter().flat_map(|test| &test.pairs);
+    let of = |verdicts: &[Verdict]| pairs().filter(|p| verdicts.contains(&p.verdict)).count();
+    let cards = pairs().map(|p| (p.first, p.second)).collect::<std::collections::BTreeSet<_>>().len();
+    let by_chance = cards / BY_CHANCE;
+    let chance = match by_chance {
+        0 => String::new(),
+        n => format!(
+            " Of {cards} pairs of cards that are all alike up to {n} would differ in some test by chance."
+        ),
+    };
+    (cards > 0).then(|| {
+        format!(
+            "Of {} in single tests {} differ for sure, {} are alike, {} cannot be told apart.{chance}",
+            count(pairs().count() as u32, "pair"),
+            of(&[Verdict::FirstFaster, Verdict::SecondFaster]),
+            of(&[Verdict::Alike]),
+            of(&[Verdict::CannotTell]),
+        )
+    })
 }
 
 /// A factor's share more or less: `+12.3 %`.
@@ -233,5 +302,35 @@ fn sign(test: &ComparedTest, faster: usize, slower: usize) -> char {
         Some((Verdict::SecondFaster, first)) if first == slower => '>',
         Some((Verdict::Alike, _)) => '=',
         _ => '?',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_card_three_hundred_times_as_fast_is_said_to_be_so() {
+        let written = [301.2, 12.34, 2.4, 1.9, 0.51, 0.5, 0.003_32].map(times);
+        let expected = [Some("×301"), Some("×12.3"), Some("×2.40"), None, None, Some("÷2.00"), Some("÷301")];
+        assert_eq!(written.each_ref().map(Option::as_deref), expected);
+        assert_eq!([f64::NAN, f64::INFINITY, 0.0].map(times), [None, None, None]);
+        let mut pair = sample::comparison(2, 2, 1).tests[0].pairs[0].clone();
+        (pair.factor, pair.percent) = (301.2, 30_020.0);
+        assert_eq!(against(&pair), "+30020.0 % (×301)");
+    }
+
+    #[test]
+    fn the_count_of_many_pairs_says_what_chance_alone_would_do() {
+        assert!(!counted(&sample::comparison(6, 2, 1)).unwrap().contains("by chance"), "15 pairs");
+        let many = counted(&sample::comparison(20, 2, 2)).unwrap();
+        assert!(
+            many.ends_with(
+                "Of 190 pairs of cards that are all alike up to 9 would differ in some test by chance."
+            ),
+            "{many}"
+        );
+        assert_eq!(counted(&sample::comparison(1, 2, 2)), None);
     }
 }

@@ -5,7 +5,6 @@ use super::PublishError;
 use crate::chart::{Chart, bars, course, inside, latency};
 use crate::comparison::words::Measure;
 use cardscope_model::publication::{CardPart, Course, Latencies, Publication};
-use cardscope_model::test_name::TestName;
 
 /// The averages of all cards, or where there are none the first order.
 pub(super) fn main(publication: &Publication) -> Result<Chart, PublishError> {
@@ -55,14 +54,35 @@ fn lower_first(title: &str) -> String {
 
 /// The charts of one card.
 fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
-    let mut tests: Vec<_> = part.courses.iter().map(|course| course.test).collect();
-    tests.dedup();
-    let course = |test: TestName| {
-        let of: Vec<&Course> = part.courses.iter().filter(|course| course.test == test).collect();
-        (format!("course-{}", test.to_string().to_lowercase().replace(' ', "-")), course::of_test(&of))
-    };
-    let mut all: Vec<(String, Option<Chart>)> = tests.into_iter().map(course).collect();
+    let mut all: Vec<(String, Option<Chart>)> = Vec::new();
+    for courses in by_test(&part.courses) {
+        let name = format!("course-{}", in_a_file(&courses[0].test.to_string()));
+        // The same test again: another step, or another setting.
+        let before = all.iter().filter(|(known, _)| known.starts_with(&name)).count();
+        let name = if before == 0 { name } else { format!("{name}-{}", before + 1) };
+        all.push((name, course::of_test(&courses)));
+    }
     all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
+    all
+}
+
+/// A text as part of a file's name.
+fn in_a_file(text: &str) -> String {
+    text.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// Courses that may be laid over each other, in the order of the first of each: of one test, step and entry.
+pub(super) fn by_test(courses: &[Course]) -> Vec<Vec<&Course>> {
+    let mut all: Vec<Vec<&Course>> = Vec::new();
+    for course in courses {
+        let same = |of: &&mut Vec<&Course>| {
+            (of[0].test, &of[0].step, &of[0].entry) == (course.test, &course.step, &course.entry)
+        };
+        match all.iter_mut().find(same) {
+            Some(of) => of.push(course),
+            None => all.push(vec![course]),
+        }
+    }
     all
 }
 

@@ -1,21 +1,24 @@
-//! A publication as comma-separated values (RFC 4180): one row a figure, with everything beside it that decides what it
+//! A publication as comma-separated values (RFC 4180): one row a figure, a place or a figure of a group, with everything beside it that decides what it
 //! may be compared with. A text that a spreadsheet would take for a formula is marked as text.
 
 use super::PublishError;
 use crate::comparison::tables::as_the_tool_prints;
 use crate::comparison::words::Measure;
-use cardscope_model::comparison::{ComparedTest, Entry, Spread};
+use cardscope_model::comparison::{ComparedTest, Entry, Spread, iops};
 use cardscope_model::condition::WORDS;
 use cardscope_model::publication::Publication;
+use cardscope_model::ranking::{Group, Place, RankedBy, Ranking};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::units::MB;
 
 /// Columns before those of the condition.
-const HEAD: [&str; 17] = [
+const HEAD: [&str; 20] = [
     "card",
     "card_id",
     "brand",
     "name",
+    "model",
+    "generation",
+    "capacity",
     "capacity_bytes",
     "recipe",
     "test_size_bytes",
@@ -31,7 +34,21 @@ const HEAD: [&str; 17] = [
     "printed_unit",
 ];
 
-/// The rows.
+/// Columns behind the sources: what a card's place in an order is and how many share it, and what a group of so many cards
+/// is worth.
+const ORDER: [&str; 9] = [
+    "ordered_by",
+    "ordered_on",
+    "place",
+    "cards",
+    "order_value",
+    "order_low",
+    "order_high",
+    "order_unit",
+    "group",
+];
+
+/// The rows: figures, then places, then groups. What a row has nothing for is blank.
 ///
 /// # Errors
 /// Where the writer fails, which memory does not.
@@ -41,14 +58,24 @@ pub fn csv(publication: &Publication) -> Result<Vec<u8>, PublishError> {
     let comparison = &publication.comparison;
     let words = WORDS.iter().map(|(word, _)| format!("condition_{word}"));
     writer
-        .write_record(HEAD.iter().map(ToString::to_string).chain(words).chain(["sources".into()]))
+        .write_record(
+            HEAD.iter()
+                .map(ToString::to_string)
+                .chain(words)
+                .chain(["sources".into()])
+                .chain(ORDER.map(str::to_owned)),
+        )
         .map_err(failed)?;
     for test in &comparison.tests {
         for (entry, spread) in comparison.entries.iter().zip(&test.spreads) {
             for figure in spread.iter().flat_map(figures) {
-                writer.write_record(record(entry, test, &figure)).map_err(failed)?;
+                let cells = record(entry, test, &figure).into_iter().chain(ORDER.map(|_| String::new()));
+                writer.write_record(cells).map_err(failed)?;
             }
         }
+    }
+    for cells in publication.rankings.iter().flat_map(order) {
+        writer.write_record(cells).map_err(failed)?;
     }
     writer.into_inner().map_err(|error| PublishError::Unwritable { format: "CSV", reason: error.to_string() })
 }
@@ -76,21 +103,7 @@ fn figures(spread: &Spread) -> Vec<Figure> {
 
 fn record(entry: &Entry, test: &ComparedTest, figure: &Figure) -> Vec<String> {
     let block = test.test.pattern.block;
-    let settings = &entry.settings;
-    let joined = |of: &dyn Fn(&cardscope_model::comparison::Setting) -> Option<String>| {
-        let mut all: Vec<String> = settings.iter().filter_map(of).collect();
-        all.dedup();
-        text(&all.join(" | "))
-    };
-    let known = |value: &Option<String>| text(value.as_deref().unwrap_or_default());
-    let mut cells = vec![
-        text(&entry.name),
-        text(&entry.card_id),
-        known(&entry.card.brand),
-        known(&entry.card.name),
-        entry.card.capacity_bytes.map(|bytes| bytes.to_string()).unwrap_or_default(),
-        joined(&|setting| Some(setting.recipe.clone())),
-        joined(&|setting| setting.size_bytes.map(|bytes| bytes.to_string())),
+    let of_test = [
         test.test.pattern.to_string(),
         test.test.op.to_string(),
         known(&test.step),
@@ -99,15 +112,96 @@ fn record(entry: &Entry, test: &ComparedTest, figure: &Figure) -> Vec<String> {
         figure.run.map(|run| run.to_string()).unwrap_or_default(),
         number(figure.mb_s),
         // An I/O is one block, so both columns tell of the same bytes and seconds.
-        if block > 0 { number(figure.mb_s * MB / block as f64) } else { String::new() },
+        iops(figure.mb_s, block).map(number).unwrap_or_default(),
         figure.printed.as_ref().map(|own| number(own.value)).unwrap_or_default(),
         figure.printed.as_ref().map(|own| text(&own.unit)).unwrap_or_default(),
     ];
+    around(entry, of_test)
+}
+
+/// Cells of a test between those of the card and those of its settings.
+fn around(entry: &Entry, of_test: [String; 10]) -> Vec<String> {
+    let settings = &entry.settings;
+    let joined = |of: &dyn Fn(&cardscope_model::comparison::Setting) -> Option<String>| {
+        let mut all: Vec<String> = settings.iter().filter_map(of).collect();
+        all.dedup();
+        text(&all.join(" | "))
+    };
+    let mut cells = vec![
+        text(&entry.name),
+        text(&entry.card_id),
+        known(&entry.card.brand),
+        known(&entry.card.name),
+        known(&entry.card.model),
+        known(&entry.card.generation),
+        known(&entry.card.capacity_label),
+        entry.card.capacity_bytes.map(|bytes| bytes.to_string()).unwrap_or_default(),
+        joined(&|setting| Some(setting.recipe.clone())),
+        joined(&|setting| setting.size_bytes.map(|bytes| bytes.to_string())),
+    ];
+    cells.extend(of_test);
     cells.extend(
         WORDS.iter().map(|(word, _)| joined(&|setting| setting.condition.get(word).map(str::to_owned))),
     );
     cells.push(text(&entry.sources.join(" | ")));
     cells
+}
+
+/// The rows of an order: `place` for each card, then the four figures of each group.
+fn order(ranking: &Ranking) -> Vec<Vec<String>> {
+    let by = match &ranking.by {
+        RankedBy::Job(job) => job.clone(),
+        RankedBy::Test(test) => test.to_string(),
+    };
+    let head = [text(&by), known(&ranking.on)];
+    let unit = if matches!(ranking.by, RankedBy::Job(_)) { "points" } else { "MB/s" };
+    let places = ranking.places.iter().map(|place| of_place(place, &head, unit));
+    let groups = ranking.groups.iter().flat_map(|groups| &groups.groups);
+    places.chain(groups.flat_map(|group| of_group(group, &head, unit))).collect()
+}
+
+fn of_place(place: &Place, head: &[String; 2], unit: &str) -> Vec<String> {
+    let mut of_test: [String; 10] = Default::default();
+    of_test[FIGURE - BEFORE_TEST] = "place".to_owned();
+    let [low, high] = place.ci95.map_or_else(Default::default, |ends| ends.map(number));
+    let own = [
+        place.place.to_string(),
+        place.shared_by.to_string(),
+        number(place.value),
+        low,
+        high,
+        unit.to_owned(),
+        String::new(),
+    ];
+    around(&place.entry, of_test).into_iter().chain(head.clone()).chain(own).collect()
+}
+
+fn of_group(group: &Group, head: &[String; 2], unit: &str) -> [Vec<String>; 4] {
+    let figures = [
+        ("group_mean", group.mean),
+        ("group_median", group.median),
+        ("group_worst", group.worst),
+        ("group_best", group.best),
+    ];
+    figures.map(|(what, value)| {
+        let mut cells = vec![String::new(); HEAD.len() + WORDS.len() + 1];
+        cells[FIGURE] = what.to_owned();
+        cells.extend(head.clone());
+        let blank = String::new;
+        cells.extend([blank(), group.cards.to_string(), number(value), blank(), blank()]);
+        cells.extend([unit.to_owned(), text(&group.name)]);
+        cells
+    })
+}
+
+/// Columns of the card, before those of the test.
+const BEFORE_TEST: usize = 10;
+
+/// Which of the columns says what a row is.
+const FIGURE: usize = 14;
+
+fn known(value: &Option<String>) -> String {
+    text(value.as_deref().unwrap_or_default())
 }
 
 /// A number that scripts read; blank where it is none.

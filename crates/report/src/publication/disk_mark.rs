@@ -7,7 +7,7 @@
 
 use crate::comparison::words::Measure;
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry};
-use cardscope_model::publication::{CardPart, Publication};
+use cardscope_model::publication::{CardPart, Latencies, Publication};
 use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{BinarySize, KIB, MB, MIB};
 use std::fmt::Write;
@@ -93,18 +93,20 @@ fn reports(
 ) -> String {
     let all = &publication.comparison;
     let each = all.entries.iter().enumerate().filter_map(|(number, entry)| {
-        let lines = lines(all, number, publication.cards.get(number), measure);
+        let lines = lines(all, number, publication.part(&entry.card_id), measure);
         (!lines.is_empty()).then(|| report(entry, &lines))
     });
     each.collect::<Vec<_>>().join("\n")
 }
 
-/// The tests of one card that have a speed.
+/// The tests of one entry that have a speed; latencies are those of its own runs, not of the card under other settings.
 fn lines<'a>(all: &'a Comparison, entry: usize, part: Option<&CardPart>, measure: Measure) -> Vec<Line<'a>> {
+    let name = &all.entries[entry].name;
     let line = |test: &'a ComparedTest| {
         let spread = test.spreads.get(entry)?.as_ref()?;
         let mb_s = measure.of(spread);
-        let timed = part.and_then(|part| part.latencies.iter().find(|l| l.test == test.test));
+        let same = |l: &&Latencies| l.test == test.test && l.step == test.step && l.entry == *name;
+        let timed = part.and_then(|part| part.latencies.iter().find(same));
         let latency_us = timed.map(|l| l.histogram.mean() / 1e3).filter(|us| *us > 0.0);
         (mb_s.is_finite() && mb_s >= 0.0).then_some(Line { test, runs: spread.n, mb_s, latency_us })
     };

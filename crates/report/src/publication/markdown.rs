@@ -1,7 +1,7 @@
 //! A publication as Markdown: tables that any forge, wiki or blog shows, and the same sentences as everywhere.
 
 use crate::comparison::words::Measure;
-use crate::comparison::{tables, words};
+use crate::comparison::{IOPS, tables, words};
 use crate::ranking;
 use crate::table::Table;
 use cardscope_model::comparison::Comparison;
@@ -20,6 +20,7 @@ pub fn markdown(publication: &Publication) -> String {
     let mut out = format!("# {}\n", plain(&publication.title));
     out += &compared(&publication.comparison);
     out += &figures(&publication.comparison);
+    out += &iops(&publication.comparison);
     out += &differences(&publication.comparison);
     publication.rankings.iter().for_each(|ranking| out += &ranked(ranking));
     if !publication.cards.is_empty() {
@@ -63,6 +64,9 @@ pub(super) fn grid(table: &Table) -> String {
 
 pub(super) fn compared(comparison: &Comparison) -> String {
     let n = comparison.entries.len();
+    if n == 0 {
+        return findings(&comparison.findings);
+    }
     let mut out = format!("\n## What was compared\n{}", grid(&tables::entries(comparison)));
     let _ = writeln!(out, "\nMeasured by: {}.", plain(&words::common_setting(comparison)));
     let differs = tables::differs(comparison, 0..n, NAME);
@@ -87,6 +91,12 @@ fn figures(comparison: &Comparison) -> String {
     })
 }
 
+/// The tests of 4 KiB as I/Os a second.
+fn iops(comparison: &Comparison) -> String {
+    let table = grid(&tables::iops(comparison, 0..comparison.entries.len(), NAME));
+    if table.is_empty() { table } else { format!("\n## {IOPS}\n{table}") }
+}
+
 pub(super) fn differences(comparison: &Comparison) -> String {
     let mut table = Table::new(["test", "fastest first"]).to_the_left([1]);
     for test in &comparison.tests {
@@ -99,7 +109,8 @@ pub(super) fn differences(comparison: &Comparison) -> String {
         return String::new();
     }
     format!(
-        "\n## Which differences are real\n\nNumbers are those of the cards; `>` faster for sure, `=` alike, `?` cannot be told apart.\n{}{}",
+        "\n## Which differences are real\n\nNumbers are those of the cards; `>` faster for sure, `=` alike, `?` cannot be told apart. {}\n{}{}",
+        words::counted(comparison).unwrap_or_default(),
         grid(&table),
         grid(&tables::pairs(comparison, |_| true))
     )
@@ -109,7 +120,7 @@ pub(super) fn ranked(ranking: &Ranking) -> String {
     let mut out = format!("\n## {}\n", plain(&ranking::tables::title(ranking)));
     out += &grid(&ranking::tables::places(ranking));
     if ranking.places.iter().any(|place| place.shared_by > 1) {
-        out += "\nCards with = share their place: they cannot be told apart.\n";
+        let _ = writeln!(out, "\n{}", ranking::tables::SHARED);
     }
     for place in &ranking.places {
         let remarks = ranking::tables::remarks(place);
@@ -123,12 +134,7 @@ pub(super) fn ranked(ranking: &Ranking) -> String {
     out.push('\n');
     if let Some(groups) = &ranking.groups {
         let table = grid(&ranking::tables::groups(groups, ranking));
-        let _ = write!(
-            out,
-            "\n### By {}\n{table}\n{}\n",
-            plain(&groups.by),
-            plain(&ranking::tables::groups_say(groups))
-        );
+        let _ = write!(out, "\n### By {}\n{table}\n{}\n", plain(&groups.by), plain(&groups.verdict));
     }
     out + &findings(&ranking.findings)
 }
@@ -145,6 +151,8 @@ pub(super) fn known(part: &CardPart) -> String {
         ("Form", text(&card.form)),
         ("Marks", card.marks.join(" ")),
         ("Capacity", card.capacity_bytes.map(|bytes| Capacity(bytes).to_string()).unwrap_or_default()),
+        ("Serial number", text(&card.serial)),
+        ("CID", text(&card.cid)),
         ("Note", text(&card.note)),
     ];
     let inside =

@@ -124,6 +124,43 @@ pub fn picture(publication: &Publication) -> Result<Vec<u8>, PublishError> {
         .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })
 }
 
+/// What a chart of its own is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Picture {
+    /// Text that can be selected, in the reader's light or dark.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+impl Picture {
+    /// All, with their words, which are also how their files end.
+    pub const ALL: [(&'static str, Picture); 2] = [("svg", Picture::Svg), ("png", Picture::Png)];
+}
+
+/// Every chart of a publication as a picture that stands alone, with the name of its file: `average.svg`.
+///
+/// # Errors
+/// Where there is none, or one cannot be drawn.
+pub fn pictures(publication: &Publication, what: Picture) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
+    let ending = Picture::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
+    let drawn = |(name, chart): (String, crate::chart::Chart)| {
+        let bytes = match what {
+            Picture::Svg => svg::of(&chart, Place::File).into_bytes(),
+            Picture::Png => png(&[chart])
+                .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })?,
+        };
+        Ok((format!("{name}.{ending}"), bytes))
+    };
+    let all = charts(publication).into_iter().map(drawn).collect::<Result<Vec<_>, _>>()?;
+    if all.is_empty() {
+        return Err(PublishError::NothingToDraw(publication.title.clone()));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod other_tests;
 #[cfg(test)]
 mod strange_tests;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! from the last to the first.
 
 use super::markdown::{compared, differences, foot, known, plain, ranked};
-use crate::chart::{Bars, Chart, Kind, bars};
+use crate::chart::{Bars, Chart, Group, Kind, bars};
 use crate::comparison::words::{self, Measure};
 use cardscope_model::publication::Publication;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub fn plotly(publication: &Publication) -> String {
     out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
     for (number, entry) in comparison.entries.iter().enumerate() {
         let _ = writeln!(out, "\n### {}\n", plain(&entry.name));
-        publication.cards.get(number).into_iter().for_each(|part| out += &known(part));
+        publication.part(&entry.card_id).into_iter().for_each(|part| out += &known(part));
         let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
         let _ = writeln!(
             out,
@@ -80,15 +80,20 @@ fn figure(bars: &Bars, with_values: bool) -> Value {
         common["outsidetextfont"] = json!({ "weight": 1000 });
     }
     let trace = |(of, name): (usize, &String)| {
-        let value = |group: &crate::chart::Group| {
+        let value = |group: &Group| {
             let bar = group.bars.iter().find(|bar| bar.of == of);
             bar.map_or(Value::Null, |bar| json!(rounded(bar.value)))
         };
         let x: Vec<Value> = bars.groups.iter().rev().map(value).collect();
-        json!({ "x": x, "name": name, "type": "bar", "orientation": "h" })
+        let mut trace = json!({ "x": x, "name": name, "type": "bar", "orientation": "h" });
+        if let Some(whiskers) = whiskers(bars, of) {
+            trace["error_x"] = whiskers;
+        }
+        trace
     };
     let data: Vec<Value> = bars.names.iter().enumerate().rev().map(trace).collect();
-    let all = bars.groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value);
+    let all = bars.groups.iter().flat_map(|group| &group.bars);
+    let all = all.map(|bar| bar.interval.map_or(bar.value, |[_, high]| high.max(bar.value)));
     let most = all.fold(0.0, f64::max);
     json!({
         "common_data": common,
@@ -102,6 +107,21 @@ fn figure(bars: &Bars, with_values: bool) -> Value {
         },
         "config": { "responsive": true },
     })
+}
+
+/// The ends of the intervals of one trace as Plotly takes them, as lengths to both sides; `None` where it has none.
+fn whiskers(bars: &Bars, of: usize) -> Option<Value> {
+    let interval = |group: &Group| {
+        let bar = group.bars.iter().find(|bar| bar.of == of)?;
+        let [low, high] = bar.interval?;
+        Some([(bar.value - low).max(0.0), (high - bar.value).max(0.0)])
+    };
+    let all: Vec<Option<[f64; 2]>> = bars.groups.iter().rev().map(interval).collect();
+    let side = |end: usize| -> Vec<Value> {
+        all.iter().map(|ends| ends.map_or(Value::Null, |ends| json!(rounded(ends[end])))).collect()
+    };
+    let any = all.iter().any(Option::is_some);
+    any.then(|| json!({ "type": "data", "symmetric": false, "arrayminus": side(0), "array": side(1) }))
 }
 
 /// As many digits as mean something in a label.

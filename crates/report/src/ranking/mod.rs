@@ -16,12 +16,12 @@ pub fn text(ranking: &Ranking) -> String {
         false => section(&mut out, "Best first", &tables::places(ranking).to_string()),
     }
     if ranking.places.iter().any(|p| p.shared_by > 1) {
-        out += "Cards with = share their place: they cannot be told apart.\n";
+        let _ = writeln!(out, "{}", tables::SHARED);
     }
     section(&mut out, "What that means", &remarks(ranking));
     section(&mut out, "Not placed", &not_placed(ranking));
     if let Some(groups) = &ranking.groups {
-        let body = format!("{}\n{}\n", tables::groups(groups, ranking), tables::groups_say(groups));
+        let body = format!("{}\n{}\n", tables::groups(groups, ranking), groups.verdict);
         section(&mut out, &format!("By {}, {}", groups.by, tables::unit(ranking)), &body);
     }
     section(&mut out, "What was noticed", &bench::findings(&ranking.findings));

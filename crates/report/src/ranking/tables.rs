@@ -8,6 +8,10 @@ use cardscope_model::card::Price;
 use cardscope_model::job::Fit;
 use cardscope_model::ranking::{Groups, Place, RankedBy, Ranking};
 
+/// What a shared place means.
+pub const SHARED: &str =
+    "Cards with = share their place: they cannot be told apart, or differ by less than anybody notices.";
+
 /// What is ordered by, as a heading.
 #[must_use]
 pub fn title(ranking: &Ranking) -> String {
@@ -137,22 +141,4 @@ pub fn groups(groups: &Groups, ranking: &Ranking) -> Table {
         table.row(cells);
     }
     table
-}
-
-/// What the division into groups says.
-#[must_use]
-pub fn groups_say(groups: &Groups) -> String {
-    let mut out = groups.verdict.clone();
-    if let Some(share) = groups.explained.filter(|share| share.is_finite()) {
-        out.push_str(&format!(
-            " The {} explains {:.0} % of the spread between cards",
-            groups.by,
-            share * 100.0
-        ));
-        out.push_str(
-            &groups.p.map(|p| format!(" (by chance alone: {})", words::chance(p))).unwrap_or_default(),
-        );
-        out.push('.');
-    }
-    out
 }

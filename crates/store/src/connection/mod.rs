@@ -4,18 +4,23 @@
 
 mod batch;
 mod row;
+mod server;
 mod value;
 
 pub(crate) use batch::{Rows, in_chunks};
 pub(crate) use row::{Row, unreadable};
+pub(crate) use server::Server;
 pub(crate) use value::Value;
 
 use crate::firmness::Firmness;
 use crate::{postgres, sqlite};
-use sqlx::postgres::{PgArguments, PgConnection};
+use server::{answered, ended, patience};
+use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Postgres, SqlSafeStr, SqlStr, Sqlite, query_with};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 pub(crate) type Outcome<T> = Result<T, sqlx::Error>;
 
@@ -23,7 +28,7 @@ pub(crate) type Outcome<T> = Result<T, sqlx::Error>;
 #[derive(Debug)]
 pub(crate) enum Connection {
     Sqlite(SqliteConnection),
-    Postgres(PgConnection),
+    Postgres(Server),
 }
 
 /// A statement with its values, `$1` first.
@@ -68,7 +73,11 @@ impl Connection {
     pub(crate) async fn execute(&mut self, statement: Statement) -> Outcome<u64> {
         Ok(match self {
             Connection::Sqlite(c) => statement.sqlite()?.execute(c).await?.rows_affected(),
-            Connection::Postgres(c) => statement.postgres()?.execute(c).await?.rows_affected(),
+            Connection::Postgres(c) => {
+                let patience = patience(c.answer, &statement);
+                let done = statement.postgres()?.execute(&mut c.connection);
+                ended(patience, done).await?.rows_affected()
+            }
         })
     }
 
@@ -76,7 +85,9 @@ impl Connection {
     pub(crate) async fn script(&mut self, text: SqlStr) -> Outcome<()> {
         match self {
             Connection::Sqlite(c) => sqlx::raw_sql(text).execute(c).await.map(|_| ()),
-            Connection::Postgres(c) => sqlx::raw_sql(text).execute(c).await.map(|_| ()),
+            Connection::Postgres(c) => {
+                ended(c.answer * SCRIPT, sqlx::raw_sql(text).execute(&mut c.connection)).await.map(|_| ())
+            }
         }
     }
 
@@ -91,7 +102,13 @@ impl Connection {
                 statement.sqlite()?.try_map(|row| read(&Row::Sqlite(row))).fetch_all(c).await
             }
             Connection::Postgres(c) => {
-                statement.postgres()?.try_map(|row| read(&Row::Postgres(row))).fetch_all(c).await
+                let (patience, rows) = (patience(c.answer, &statement), AtomicU64::new(0));
+                let read = |row| {
+                    rows.fetch_add(1, Ordering::Relaxed);
+                    read(&Row::Postgres(row))
+                };
+                answered(patience, &rows, statement.postgres()?.try_map(read).fetch_all(&mut c.connection))
+                    .await
             }
         }
     }
@@ -158,11 +175,16 @@ impl Connection {
             Ok(value) => self.execute(statement("COMMIT")).await.map(|_| value),
             Err(error) => Err(error),
         };
-        if worked.is_err() {
+        if worked.as_ref().is_err_and(|error| !self.is_lost(error)) {
             // It fails where the database has rolled back by itself, or is gone.
             let _ = self.execute(statement("ROLLBACK")).await;
         }
         worked
+    }
+
+    /// True where nothing more can be asked on this connection: a server that nobody reaches rolls back by itself.
+    fn is_lost(&self, error: &sqlx::Error) -> bool {
+        matches!((self, error), (Connection::Postgres(_), sqlx::Error::Io(_)))
     }
 
     /// Sets how firmly the commits that follow are written.
@@ -178,10 +200,16 @@ impl Connection {
     pub(crate) async fn close(self) {
         let _ = match self {
             Connection::Sqlite(c) => c.close().await,
-            Connection::Postgres(c) => c.close().await,
+            Connection::Postgres(c) => ended(FAREWELL, c.connection.close()).await,
         };
     }
 }
+
+/// So many times as long as a statement may a script take: it alters tables of a whole archive.
+const SCRIPT: u32 = 20;
+
+/// How long a server is given to hear that it is no longer needed.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The lock that writers of whole sets of rows hold in PostgreSQL; any number that others will not take: "CSc1".
 const WRITERS: i64 = 0x4353_6331;

@@ -8,51 +8,89 @@ use crate::naming::Sighting;
 use crate::rig::Shared;
 use crate::shelf::{Placed, Shelf, mark_stale};
 use crate::write::{findings, json, sample};
-use crate::{Kept, Piece, figures, sql};
+use crate::{Kept, Piece, figures, process, removal, sql};
 use cardscope_model::comparison::Setting;
 use cardscope_model::session_file::{AttachedTo, FileRecipe, SessionFile};
 
 /// Takes in a session or a record, unless it is there.
 pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Kept> {
-    if let Some(known) = known(c, checked).await? {
-        return Ok(known);
+    match there(c, checked).await? {
+        There::Whole(known) => return Ok(known),
+        There::Open => clear(c, checked).await?,
+        There::Not => {}
     }
     let file = checked.file;
-    let placed = card(c, file).await?;
+    let placed = card(c, checked).await?;
     if let Some(placed) = &placed {
         events(c, file, placed).await?;
     }
     match &file.recipe {
         Some(recipe) => session(c, checked, recipe, placed.as_ref()).await?,
-        None => record(c, file, placed.as_ref()).await?,
+        None => record(c, checked, placed.as_ref()).await?,
     }
     hang(c, checked, placed.as_ref()).await?;
-    let source = file.source.as_ref().map_or(&file.session, |source| &source.hash);
+    let source = file.source.as_ref().map_or(&checked.name, |source| &source.hash);
     Ok(Kept::New { source: source.clone(), sessions: vec![checked.id] })
 }
 
-/// The session that is there: of the same name, or the same log that was imported here by itself.
-async fn known(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Kept>> {
-    let file = checked.file;
-    let by_name = "SELECT id, target, started_at FROM session WHERE id = $1 \
-        UNION ALL SELECT id, target, started_at FROM record WHERE id = $1";
-    let mut found = c.optional(statement(by_name).bind(&file.session), known_row).await?;
-    if let (None, Some(content)) = (&found, &file.content_hash) {
-        let by_content = "SELECT o.hash, o.name, o.imported_at FROM session s JOIN source o ON o.hash = s.source_hash \
-            WHERE s.content_hash = $1 AND s.condition = $2 \
-            AND COALESCE((SELECT MIN(number) FROM run WHERE session_id = s.id), 0) = $3";
-        let first = file.runs.iter().map(|run| run.run).min().unwrap_or(0);
-        let asked = statement(by_content).bind(content).bind(json(&file.condition)?).bind(first);
-        found = c.all(asked, known_row).await?.into_iter().next();
-    }
-    Ok(found)
+/// What is there of a file.
+enum There {
+    /// All of it, or as much as was ever measured.
+    Whole(Kept),
+    /// What was exported before its end; the file has it.
+    Open,
+    Not,
 }
+
+/// The session that is there: of the same name, or the same part of the same log that was imported here by itself.
+async fn there(c: &mut Connection, checked: &Checked<'_>) -> Outcome<There> {
+    let file = checked.file;
+    let kind = if file.recipe.is_some() { "session" } else { "record" };
+    let by_name = statement(BY_NAME).bind(&checked.name);
+    let read = |row: &Row| Ok((known_row(row)?, is_open(row)? && row.get::<String>(5)? == kind));
+    match (c.optional(by_name, read).await?, &file.content_hash) {
+        (Some((_, true)), _) if file.ended_at.is_some() => Ok(There::Open),
+        (Some((known, _)), _) => Ok(There::Whole(known)),
+        (None, Some(content)) => {
+            let size = file.runs.iter().find_map(|run| run.size_bytes);
+            let asked = statement(BY_CONTENT).bind(content).bind(json(&file.condition)?).bind(size);
+            Ok(c.all(asked, known_row).await?.into_iter().next().map_or(There::Not, There::Whole))
+        }
+        (None, None) => Ok(There::Not),
+    }
+}
+
+const BY_NAME: &str = "SELECT id, target, started_at, ended_at, process, 'session' FROM session WHERE id = $1 \
+    UNION ALL SELECT id, target, started_at, ended_at, process, 'record' FROM record WHERE id = $1";
+
+/// A log is one session for each condition and size: see `import`.
+const BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM session s JOIN source o ON o.hash = s.source_hash \
+    WHERE s.content_hash = $1 AND s.condition = $2 \
+    AND COALESCE((SELECT MAX(size_bytes) FROM run WHERE session_id = s.id), 0) = COALESCE($3, 0)";
 
 fn known_row(row: &Row) -> Outcome<Kept> {
     Ok(Kept::Known { source: row.get(0)?, name: row.get(1)?, imported_at: row.get(2)? })
 }
 
-async fn card(c: &mut Connection, file: &SessionFile) -> Outcome<Option<Placed>> {
+/// True for a session that has no end here, and that no process of this machine is about to end.
+fn is_open(row: &Row) -> Outcome<bool> {
+    Ok(row.get::<Option<String>>(3)?.is_none() && !process::lives(&row.get::<String>(4)?))
+}
+
+/// Takes away what is here of a session that came without its end; its row is written over. A card that it is no
+/// longer of is to be counted anew.
+async fn clear(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
+    let card =
+        statement("SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL").bind(&checked.name);
+    let cards = c.all(card, |row| row.get::<String>(0)).await?;
+    for part in removal::MEASURED {
+        c.execute(statement(part).bind(&checked.name)).await?;
+    }
+    mark_stale(c, &cards.into_iter().collect()).await
+}
+
+async fn card(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Placed>> {
+    let file = checked.file;
     let Some(card) = &file.card else { return Ok(None) };
     let specimen = file.specimen.as_ref();
     let sighting = Sighting {
@@ -65,7 +103,7 @@ async fn card(c: &mut Connection, file: &SessionFile) -> Outcome<Option<Placed>>
             identity_hash: specimen.id.clone(),
         }),
         piece_facts: specimen.map(|specimen| specimen.facts.clone()).unwrap_or_default(),
-        place: file.session.clone(),
+        place: checked.name.clone(),
         title: card.title.clone(),
         id: Some(card.id.clone()),
     };
@@ -94,12 +132,12 @@ async fn session(
     let mut shared = Shared::default();
     let recipe_hash = shared.recipe(&recipe.name, &recipe.version, &recipe.text);
     let rig = shared.rig(&file.condition)?;
-    let mut runs = runs(file, recipe, &mut shared)?;
+    let mut runs = runs(checked, recipe, &mut shared)?;
     shared.write(c).await?;
     source(c, checked).await?;
-    let mut rows = Rows::new(sql::INSERT_SESSIONS, "");
+    let mut rows = Rows::new(sql::INSERT_SESSIONS, sql::SESSION_AGAIN);
     rows.push([
-        (&file.session).into(),
+        (&checked.name).into(),
         (&file.kind).into(),
         placed.map(|p| p.card.as_str()).into(),
         placed.and_then(|p| p.specimen.as_deref()).into(),
@@ -128,14 +166,15 @@ async fn session(
     runs.write(c).await?;
     for run in &file.runs {
         for loop_of_test in &run.samples {
-            sample(c, &file.session, run.run, loop_of_test).await?;
+            sample(c, &checked.name, run.run, loop_of_test).await?;
         }
     }
-    findings(c, &file.session, &file.findings).await?;
+    findings(c, &checked.name, &file.findings).await?;
     mark_stale(c, &placed.map(|p| p.card.clone()).into_iter().collect()).await
 }
 
-fn runs(file: &SessionFile, recipe: &FileRecipe, shared: &mut Shared) -> Outcome<Rows> {
+fn runs(checked: &Checked<'_>, recipe: &FileRecipe, shared: &mut Shared) -> Outcome<Rows> {
+    let file = checked.file;
     let mut rows = Rows::new(sql::INSERT_RUNS, "");
     for run in &file.runs {
         let setting = Setting {
@@ -145,7 +184,7 @@ fn runs(file: &SessionFile, recipe: &FileRecipe, shared: &mut Shared) -> Outcome
         };
         let setting = run.figures.as_ref().map(|_| shared.setting(&setting)).transpose()?;
         rows.push([
-            (&file.session).into(),
+            (&checked.name).into(),
             run.run.into(),
             (&run.seed).into(),
             run.counted.into(),
@@ -175,10 +214,11 @@ async fn source(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
     rows.write(c).await
 }
 
-async fn record(c: &mut Connection, file: &SessionFile, placed: Option<&Placed>) -> Outcome<()> {
-    let mut rows = Rows::new(sql::INSERT_RECORDS, "");
+async fn record(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Placed>) -> Outcome<()> {
+    let file = checked.file;
+    let mut rows = Rows::new(sql::INSERT_RECORDS, sql::RECORD_AGAIN);
     rows.push([
-        (&file.session).into(),
+        (&checked.name).into(),
         (&file.kind).into(),
         placed.map(|p| p.card.as_str()).into(),
         placed.and_then(|p| p.specimen.as_deref()).into(),

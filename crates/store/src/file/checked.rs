@@ -1,6 +1,7 @@
 //! What must hold of a file before anything of it is written.
 
-use crate::{EndedHow, SessionId, hash};
+use crate::stamp::LONGEST_TIME;
+use crate::{EndedHow, SessionId, figures, hash};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cardscope_model::session_file::{AttachedTo, FileAttachment, SessionFile, SessionFileError};
@@ -10,14 +11,19 @@ use std::collections::BTreeSet;
 pub(super) struct Checked<'a> {
     pub(super) file: &'a SessionFile,
     pub(super) id: SessionId,
+    /// The session's name as the archive writes it: a file may spell it in capitals or braces.
+    pub(super) name: String,
     pub(super) source: Option<Vec<u8>>,
     pub(super) attachments: Vec<(&'a FileAttachment, Vec<u8>)>,
 }
 
 impl<'a> Checked<'a> {
     pub(super) fn of(file: &'a SessionFile) -> Result<Self, SessionFileError> {
-        let id = file.session.parse().map_err(|_| damaged(format!("{:?} names no session", file.session)))?;
+        let id: SessionId =
+            file.session.parse().map_err(|_| damaged(format!("{:?} names no session", file.session)))?;
         numbers(file)?;
+        speeds(file)?;
+        names(file)?;
         parts(file)?;
         let source = file.source.as_ref().map(|source| {
             let bytes = decoded(&source.content, "source")?;
@@ -30,6 +36,7 @@ impl<'a> Checked<'a> {
         Ok(Checked {
             file,
             id,
+            name: id.to_string(),
             source: source.transpose()?,
             attachments: attachments.collect::<Result<_, _>>()?,
         })
@@ -60,6 +67,30 @@ fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
             Err(damaged(format!("{word:?} is no way to end")))
         }
         _ => Ok(()),
+    }
+}
+
+/// A single speed beyond all reason would make the mean of all runs none.
+fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
+    let mut speeds = file.runs.iter().flat_map(|run| &run.figures).flatten().map(|figure| figure.mb_s);
+    match speeds.find(|mb_s| !figures::is_speed(*mb_s)) {
+        Some(wrong) => Err(damaged(format!("{wrong} MB/s is no speed"))),
+        None => Ok(()),
+    }
+}
+
+/// Names are what they look like in every archive: cards, pieces and logs are hashes; times stand in an index, in which
+/// there is no room for a long text.
+fn names(file: &SessionFile) -> Result<(), SessionFileError> {
+    let card = file.card.as_ref().map(|card| &card.id);
+    let specimen = file.specimen.as_ref().map(|specimen| &specimen.id);
+    let mut hashes = card.into_iter().chain(specimen).chain(&file.content_hash);
+    if let Some(wrong) = hashes.find(|name| !hash::is_one(name)) {
+        return Err(damaged(format!("{wrong:?} is no hash, which names are")));
+    }
+    match [&file.started_at].into_iter().chain(&file.measured_at).find(|time| time.len() > LONGEST_TIME) {
+        Some(wrong) => Err(damaged(format!("{wrong:?} is no time"))),
+        None => Ok(()),
     }
 }
 

@@ -44,8 +44,10 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFi
     };
     if let Some(id) = &named.card {
         file.card = c.optional(statement(CARD).bind(id), card).await?;
-        let events = events::of_card(c, id).await?;
-        file.events = events.into_iter().map(|(specimen, event)| FileEvent { specimen, event }).collect();
+        let events = events::of_card(c, id).await?.into_iter();
+        // What happened to another piece goes with that one's sessions.
+        let here = events.filter(|(piece, _)| piece.is_none() || *piece == named.specimen);
+        file.events = here.map(|(specimen, event)| FileEvent { specimen, event }).collect();
     }
     if let Some(id) = &named.specimen {
         file.specimen = c.optional(statement(SPECIMEN).bind(id), specimen).await?;
@@ -57,9 +59,6 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFi
     file.findings = c.all(statement(FINDINGS).bind(&name), finding).await?;
     let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.specimen).bind(&name);
     file.attachments = c.all(hanging, attachment).await?;
-    // An event of another piece of the card names a piece that does not go with the file.
-    let here = file.specimen.as_ref().map(|s| s.id.clone());
-    file.events.iter_mut().filter(|e| e.specimen != here).for_each(|e| e.specimen = None);
     Ok(file)
 }
 

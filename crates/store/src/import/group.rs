@@ -1,6 +1,8 @@
 //! A log divided into sessions, and the hash by which it is known again.
 
+use crate::naming::Names;
 use crate::{figures, hash};
+use cardscope_model::comparison::Setting;
 use cardscope_model::condition::Condition;
 use cardscope_model::log::{Log, LogRun};
 use cardscope_model::session_file::Figure;
@@ -25,11 +27,11 @@ pub(super) struct GroupRun {
 /// The sessions of a log, in the order in which they begin; one without runs where a log has no figures.
 pub(super) fn groups(log: &Log) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for run in log.runs.iter().filter(|run| run.results.iter().any(figures::is_speed)) {
-        let condition = condition(log, run);
-        let place = groups.iter().position(|g| g.size_bytes == run.size_bytes && g.condition == condition);
+    for run in log.runs.iter().filter(|run| run.results.iter().any(|figure| figures::is_speed(figure.mb_s))) {
+        let Setting { condition, size_bytes, .. } = setting_of(log, run);
+        let place = groups.iter().position(|g| g.size_bytes == size_bytes && g.condition == condition);
         let place = place.unwrap_or_else(|| {
-            groups.push(Group { condition, size_bytes: run.size_bytes, runs: Vec::new() });
+            groups.push(Group { condition, size_bytes, runs: Vec::new() });
             groups.len() - 1
         });
         let figures = figures::of_log(run);
@@ -52,17 +54,24 @@ impl Group {
     }
 }
 
-fn condition(log: &Log, run: &LogRun) -> Condition {
+/// How a run of a log was measured, as the archive has it.
+#[must_use]
+pub fn setting_of(log: &Log, run: &LogRun) -> Setting {
     let mut condition = log.condition.clone();
     if let Some(own) = &run.condition {
         condition.overlay(own);
     }
-    condition
+    Setting { recipe: method(log).to_owned(), size_bytes: run.size_bytes, condition }
+}
+
+/// What stands in the place of a recipe: the tool, else the format that the log was read as.
+pub(super) fn method(log: &Log) -> &str {
+    log.tool.as_ref().map_or(log.format.as_str(), |tool| &tool.name)
 }
 
 /// How many figures are left out because they are no numbers.
 pub(super) fn left_out(log: &Log) -> usize {
-    log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figures::is_speed(figure)).count()
+    log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figures::is_speed(figure.mb_s)).count()
 }
 
 /// Hash of what a log says: card, condition, date and figures, not of how its file is written.
@@ -72,7 +81,7 @@ pub(super) fn left_out(log: &Log) -> usize {
 pub(super) fn content_hash(log: &Log, bytes: &[u8]) -> String {
     let has_figures = log.runs.iter().any(|run| !run.results.is_empty());
     let figures = if has_figures { text(&log.runs) } else { text(&log.other) };
-    let squeezed = if log.card.is_empty() { squeezed(bytes) } else { String::new() };
+    let squeezed = if Names::of(&log.card).is_none() { squeezed(bytes) } else { String::new() };
     let [date, part] = [&log.date, &log.part].map(|part| part.as_deref().unwrap_or_default());
     hash::of(&[&log.format, part, date, &text(&log.card), &text(&log.condition), &figures, &squeezed])
 }

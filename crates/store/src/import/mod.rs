@@ -8,6 +8,8 @@ mod group;
 mod known;
 mod write;
 
+pub use group::setting_of;
+
 use crate::connection::{Connection, Outcome};
 use crate::firmness::Firmness;
 use crate::naming;
@@ -16,6 +18,7 @@ use crate::{Archive, ArchiveError, SessionId, hash};
 use cardscope_model::log::Log;
 use group::Group;
 use known::Known;
+use std::collections::HashMap;
 use write::Batch;
 
 /// A file with the logs that were found in it.
@@ -23,6 +26,8 @@ use write::Batch;
 pub struct NewSource<'a> {
     /// Its name.
     pub name: &'a str,
+    /// How a card of it is called that nothing names; such a card is found again by nothing but its own file.
+    pub title: Option<&'a str>,
     /// The importer that read it.
     pub format: &'a str,
     /// Its bytes.
@@ -99,13 +104,28 @@ struct PreparedLog<'a> {
     groups: Vec<Group>,
 }
 
+impl NewSource<'_> {
+    fn called(&self) -> String {
+        self.title.map_or_else(|| naming::unnamed(self.name), str::to_owned)
+    }
+}
+
 impl<'a> Prepared<'a> {
     fn of(source: &NewSource<'a>) -> Self {
         let logs = source.logs.iter().filter(|log| !log.is_empty() || !log.doubts.is_empty());
-        Prepared {
-            source: *source,
-            hash: hash::of_bytes(source.bytes),
-            logs: logs.map(|log| PreparedLog::of(log, source)).collect(),
+        let mut logs: Vec<_> = logs.map(|log| PreparedLog::of(log, source)).collect();
+        tell_apart(&mut logs);
+        Prepared { source: *source, hash: hash::of_bytes(source.bytes), logs }
+    }
+}
+
+/// Two alike in one file are two: the second says what the first says and is none the less another.
+fn tell_apart(logs: &mut [PreparedLog<'_>]) {
+    let mut seen: HashMap<String, u32> = HashMap::new();
+    for log in logs {
+        let count = seen.entry(log.content_hash.clone()).and_modify(|count| *count += 1).or_insert(1);
+        if *count > 1 {
+            log.content_hash = hash::of(&[&log.content_hash, &count.to_string()]);
         }
     }
 }
@@ -113,7 +133,7 @@ impl<'a> Prepared<'a> {
 impl<'a> PreparedLog<'a> {
     fn of(log: &'a Log, source: &NewSource<'_>) -> Self {
         let content_hash = group::content_hash(log, source.bytes);
-        let sighting = naming::of_log(log, &content_hash, source.name);
+        let sighting = naming::of_log(log, &content_hash, &source.called());
         PreparedLog { log, content_hash, sighting, groups: group::groups(log) }
     }
 }

@@ -1,6 +1,6 @@
 //! The rows of a batch of logs.
 
-use super::group::{Group, left_out};
+use super::group::{Group, left_out, method};
 use super::{Prepared, PreparedLog};
 use crate::connection::{Connection, Outcome, Rows, Value};
 use crate::events::Events;
@@ -79,16 +79,17 @@ impl Batch {
         placed: &Placed,
     ) -> Outcome<SessionId> {
         let id = SessionId(Uuid::now_v7());
-        let tool = log.log.tool.as_ref();
-        let recipe = tool.map_or(log.log.format.as_str(), |tool| &tool.name);
-        let version = tool.and_then(|tool| tool.version.as_deref()).unwrap_or_default();
+        let recipe = method(log.log);
+        let version = log.log.tool.as_ref().and_then(|tool| tool.version.as_deref()).unwrap_or_default();
         let setting = Setting {
             recipe: recipe.to_owned(),
             size_bytes: group.size_bytes,
             condition: group.condition.clone(),
         };
         let setting = self.shared.setting(&setting)?;
-        let started_at = log.log.date.clone().unwrap_or_else(|| self.now.clone());
+        // A text that is no date stays in the log; sessions are ordered by what can be one.
+        let date = log.log.date.clone().filter(|date| date.len() <= stamp::LONGEST_TIME);
+        let started_at = date.clone().unwrap_or_else(|| self.now.clone());
         self.sessions.push([
             id.to_string().into(),
             IMPORT.into(),
@@ -110,7 +111,7 @@ impl Batch {
             env!("CARGO_PKG_VERSION").into(),
             "".into(),
             (&started_at).into(),
-            (&log.log.date).into(),
+            date.into(),
             (&self.now).into(),
             crate::EndedHow::Complete.word().into(),
             Value::Text(None),
@@ -163,7 +164,7 @@ fn without_runs(log: &Log) -> Log {
     let left_out = left_out(log);
     if left_out > 0 {
         rest.doubts.push(format!(
-            "{left_out} of its figures are no speeds (negative or no number) and were left out"
+            "{left_out} of its figures are no speeds (negative, beyond all reason or no number) and were left out"
         ));
     }
     rest

@@ -62,16 +62,30 @@ impl Shelf {
     pub(crate) fn place(&mut self, sighting: &Sighting) -> Placed {
         let names = Names::of(&sighting.facts);
         let piece = sighting.piece.as_ref().and_then(|piece| self.specimens.get(&piece.identity_hash));
-        let brought = sighting.id.as_ref().filter(|id| self.cards.contains_key(*id));
-        let card = match (piece, brought, &names) {
+        let card = match (piece, self.brought(sighting), &names) {
             (Some(specimen), _, _) => specimen.card.clone(),
-            (None, Some(id), _) => id.clone(),
+            (None, Some(id), _) => id,
             (None, None, Some(names)) => {
                 self.known(sighting, names).unwrap_or_else(|| self.fresh_id(sighting, names))
             }
-            (None, None, None) => sighting.id.clone().unwrap_or_else(|| unnamed_id(&sighting.place)),
+            (None, None, None) => self.fresh_unnamed_id(sighting),
         };
         self.put(&card, names, sighting)
+    }
+
+    /// The card of the id that a sighting brings along from another archive. Two archives may have given one id to two
+    /// cards whose registers are alike, so what is known of both decides.
+    fn brought(&self, sighting: &Sighting) -> Option<String> {
+        let id = sighting.id.as_ref()?;
+        let known = &self.cards.get(id)?.facts;
+        let differ = naming::registers_hide_difference(known, &sighting.facts)
+            || naming::labels_hide_difference(known, &sighting.facts);
+        (!differ).then(|| id.clone())
+    }
+
+    fn fresh_unnamed_id(&self, sighting: &Sighting) -> String {
+        let brought = sighting.id.clone().filter(|id| !self.cards.contains_key(id));
+        brought.unwrap_or_else(|| unnamed_id(&sighting.place))
     }
 
     fn put(&mut self, card: &str, names: Option<Names>, sighting: &Sighting) -> Placed {

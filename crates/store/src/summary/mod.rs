@@ -7,7 +7,7 @@ mod spread;
 
 use crate::connection::{Connection, Outcome, Row, Rows, composed, statement};
 use crate::firmness::Firmness;
-use crate::measurements::{at, settings};
+use crate::measurements::{MeasuredRun, at, settings};
 use crate::{Archive, ArchiveError, figures};
 use cardscope_model::comparison::Setting;
 use cardscope_model::test_name::TestName;
@@ -85,7 +85,7 @@ impl Archive {
         let mut tests: BTreeMap<String, TestName> = BTreeMap::new();
         self.call(self.firmness(), async |c| {
             let note = |row: &Row| {
-                let spreads: Vec<Spread> = row.json(2)?;
+                let spreads = spreads(row);
                 tests.extend(spreads.into_iter().map(|spread| (spread.test.to_string(), spread.test)));
                 Ok(())
             };
@@ -110,6 +110,28 @@ impl Archive {
     }
 }
 
+/// What the archive would say of these tests (all where none is named) over runs that are in none.
+#[must_use]
+pub fn summaries_of(runs: &[MeasuredRun], tests: &[TestName]) -> Vec<SummaryRow> {
+    let mut settings: Vec<Arc<Setting>> = Vec::new();
+    let mut spreads = Spreads::default();
+    for run in runs.iter().filter(|run| run.counted) {
+        let place = settings.iter().position(|known| **known == run.setting).unwrap_or_else(|| {
+            settings.push(Arc::new(run.setting.clone()));
+            settings.len() - 1
+        });
+        // Of so many digits that settings stay in the order in which they came.
+        spreads.add(run.card_id.clone(), format!("{place:08}"), run.at.clone(), &run.figures);
+    }
+    let of_group = |(card, place, group): (String, String, Vec<Spread>)| {
+        let setting =
+            place.parse().ok().and_then(|place: usize| settings.get(place)).cloned().unwrap_or_default();
+        let wanted = group.into_iter().filter(|spread| tests.is_empty() || tests.contains(&spread.test));
+        wanted.map(|spread| spread.of(&card, &setting)).collect::<Vec<_>>()
+    };
+    spreads.into_groups().flat_map(of_group).collect()
+}
+
 async fn settle_some(c: &mut Connection) -> Outcome<()> {
     // Waits for whoever has marked one of them and is not done yet.
     let take = format!(
@@ -125,7 +147,8 @@ async fn settle_some(c: &mut Connection) -> Outcome<()> {
     c.execute(of_these("DELETE FROM summary WHERE card_id IN ")).await?;
     let mut spreads = Spreads::default();
     let read = c.all(of_these(RUNS), |row| {
-        let figures = figures::of_text(&row.get::<String>(3)?)?;
+        // One damaged run must not keep all others from being summed up; who looks at it is told.
+        let figures = figures::of_text(&row.get::<String>(3)?).unwrap_or_default();
         spreads.add(row.get(0)?, row.get(1)?, row.get(2)?, &figures);
         Ok(())
     });
@@ -143,9 +166,14 @@ struct Read {
     tests: Vec<Spread>,
 }
 
+/// The tests in a row. One that cannot be read says nothing, rather than keep thousands of others from being ranked.
+fn spreads(row: &Row) -> Vec<Spread> {
+    row.json(2).unwrap_or_default()
+}
+
 async fn read(c: &mut Connection, tests: &[TestName]) -> Outcome<Vec<SummaryRow>> {
     let rows = c.all(statement(ROWS), |row| {
-        let mut spreads: Vec<Spread> = row.json(2)?;
+        let mut spreads = spreads(row);
         spreads.retain(|spread| tests.is_empty() || tests.contains(&spread.test));
         Ok(Read { card: row.get(0)?, setting: row.get(1)?, tests: spreads })
     });

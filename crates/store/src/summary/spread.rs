@@ -89,9 +89,16 @@ impl Spreads {
         }
     }
 
+    /// The tests of each card under each setting.
+    pub(super) fn into_groups(self) -> impl Iterator<Item = (String, String, Vec<Spread>)> {
+        let groups = self.by_card_and_setting.into_iter();
+        groups.map(|((card, setting), group)| {
+            (card, setting, group.tests.into_iter().map(Test::spread).collect())
+        })
+    }
+
     pub(super) fn into_rows(self, rows: &mut Rows) -> Outcome<()> {
-        for ((card, setting), group) in self.by_card_and_setting {
-            let spreads: Vec<Spread> = group.tests.into_iter().map(Test::spread).collect();
+        for (card, setting, spreads) in self.into_groups() {
             rows.push([card.into(), setting.into(), json(&spreads)?.into()]);
         }
         Ok(())

@@ -130,7 +130,7 @@ fn an_edited_card_is_found_by_its_new_name_and_takes_in_what_is_called_so() {
             serial: Some("7".into()),
             ..card("Kingston", "Canvas", "32GB")
         };
-        archive.edit_card(&id, &facts).unwrap();
+        archive.edit_card(&id, |known| known.clone_from(&facts), &[], &[]).unwrap();
         let more = import(&mut archive, "more.txt", &log(card("Kingston", "canvas", "32 GB"), &[21.0]))[0];
         assert_eq!(card_of(&mut archive, more), id);
         for (text, found) in [
@@ -144,7 +144,8 @@ fn an_edited_card_is_found_by_its_new_name_and_takes_in_what_is_called_so() {
             assert_eq!(archive.find_cards(text).unwrap().len(), found, "{text}");
         }
         assert_eq!(archive.find_cards(&id).unwrap()[0].facts.serial, None);
-        assert!(matches!(archive.edit_card("none", &facts), Err(ArchiveError::NoSuchCard { .. })));
+        let missing = archive.edit_card("none", |_| (), &[], &[]);
+        assert!(matches!(missing, Err(ArchiveError::NoSuchCard { .. })));
     });
 }
 
@@ -215,5 +216,97 @@ fn a_removed_session_is_gone_with_its_file_and_can_be_imported_again() {
         assert_eq!((cards.len(), cards[0].sessions, cards[0].runs), (1, 0, 0), "a card with a name stays");
         import(&mut archive, "a.log", &named);
         assert_eq!(archive.cards().unwrap()[0].runs, 1);
+    });
+}
+
+#[test]
+fn who_edits_a_card_at_the_same_time_as_another_loses_nothing_of_his() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let session = import(&mut archive, "a.log", &log(card("Acme", "Swift", "64GB"), &[20.0]))[0];
+        let id = card_of(&mut archive, session);
+        let edit = |n: u32| {
+            let mut archive = Archive::open(place).unwrap();
+            let note = |facts: &mut CardFacts| {
+                let before = facts.note.clone().unwrap_or_default();
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                facts.note = Some(format!("{before}{n}"));
+            };
+            archive.edit_card(&id, note, &[], &[]).unwrap();
+        };
+        std::thread::scope(|scope| {
+            (0..4).for_each(|n| {
+                scope.spawn(move || edit(n));
+            });
+        });
+        let note = archive.find_cards(&id).unwrap()[0].facts.note.clone().unwrap();
+        assert!((0..4).all(|n| note.contains(&n.to_string())), "{note}");
+    });
+}
+
+#[test]
+fn a_correction_brings_facts_events_and_files_in_one_step() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let session = import(&mut archive, "a.log", &log(card("Acme", "Swift", "64GB"), &[20.0]))[0];
+        let id = card_of(&mut archive, session);
+        let receipt =
+            NewAttachment { name: "receipt", media_type: "text/plain", note: None, bytes: b"12 EUR" };
+        archive
+            .edit_card(&id, |facts| facts.note = Some("blue".into()), &[bought("2024", 12.0)], &[receipt])
+            .unwrap();
+        let edited = archive.find_cards(&id).unwrap().remove(0);
+        assert_eq!((edited.facts.note.as_deref(), edited.price.is_some()), (Some("blue"), true));
+        assert_eq!(archive.attachments(&id).unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn a_card_that_nothing_names_keeps_its_title_when_it_is_edited_or_another_is_merged_into_it() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let ids = ["first.txt", "second.txt"].map(|name| {
+            let session = import(&mut archive, name, &log(CardFacts::default(), &[20.0]))[0];
+            card_of(&mut archive, session)
+        });
+        archive.edit_card(&ids[0], |facts| facts.note = Some("blue".into()), &[], &[]).unwrap();
+        let title = |archive: &mut Archive| archive.find_cards(&ids[0]).unwrap().remove(0).title;
+        assert_eq!(title(&mut archive), "unnamed card of first.txt");
+        archive.merge_cards(&ids[1], &ids[0]).unwrap();
+        assert_eq!(title(&mut archive), "unnamed card of first.txt");
+    });
+}
+
+#[test]
+fn what_happened_to_two_cards_that_are_one_is_noted_once_also_afterwards() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let ids = ["Swift", "Swft"].map(|name| {
+            let session = import(&mut archive, name, &log(card("Acme", name, "64GB"), &[20.0]))[0];
+            card_of(&mut archive, session)
+        });
+        let [into, from] = &ids;
+        archive.add_event(into, None, &bought("2024", 12.0)).unwrap();
+        for date in ["2024", "2025"] {
+            archive.add_event(from, None, &bought(date, 12.0)).unwrap();
+        }
+        archive.merge_cards(from, into).unwrap();
+        assert_eq!(archive.events(into).unwrap().len(), 2);
+        archive.add_event(into, None, &bought("2025", 12.0)).unwrap();
+        assert_eq!(archive.events(into).unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn a_name_longer_than_a_row_of_an_index_is_a_name_like_any_other() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        // 5 kB that cannot be made shorter: digits of hashes.
+        let name: String = (0..80).map(|n| Piece::identity_hash(&n.to_string())).collect();
+        let long = CardFacts { model: Some(name.clone()), ..card("Acme", &name, "64GB") };
+        let first = import(&mut archive, "a.log", &log(long.clone(), &[20.0]))[0];
+        let second = import(&mut archive, "b.log", &log(long, &[21.0]))[0];
+        assert_eq!(card_of(&mut archive, first), card_of(&mut archive, second));
+        assert_eq!(archive.cards().unwrap()[0].facts.name.as_ref(), Some(&name));
     });
 }

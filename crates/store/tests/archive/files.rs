@@ -11,7 +11,7 @@ use serde_json::json;
 use std::path::Path;
 
 /// A session with a bit of everything.
-fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
+pub(crate) fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
     let session = archive.begin_session(&sessions::start()).unwrap();
     let mut all = Vec::new();
     for number in 1..=runs {
@@ -40,7 +40,7 @@ fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
     session
 }
 
-fn record(archive: &mut Archive, known: bool) -> SessionId {
+pub(crate) fn record(archive: &mut Archive, known: bool) -> SessionId {
     let start = sessions::start();
     let start = RecordStart {
         kind: "verify".into(),
@@ -148,6 +148,12 @@ fn a_file_that_contradicts_itself_is_refused_with_the_reason_and_changes_nothing
     refused(&|file| file.session = "yesterday's".into());
     refused(&|file| file.seed = "-1".into());
     refused(&|file| file.ended = Some("well".into()));
+    refused(&|file| file.card.as_mut().unwrap().id = "../card".into());
+    refused(&|file| file.card.as_mut().unwrap().id = "AB".repeat(32));
+    refused(&|file| file.specimen.as_mut().unwrap().id = "1".into());
+    refused(&|file| file.started_at = "2024".repeat(2000));
+    refused(&|file| file.runs[0].figures.as_mut().unwrap()[0].mb_s = 1.7e308);
+    refused(&|file| file.runs[0].figures.as_mut().unwrap()[0].mb_s = -1.0);
     refused(&|file| file.card = None);
     refused(&|file| file.recipe = None);
     refused(&|file| file.specimen = None);

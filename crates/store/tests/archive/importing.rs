@@ -2,6 +2,7 @@
 
 use crate::engines::on_both;
 use crate::logs::{self, card, cooled, import, log, run, source};
+use cardscope_model::card::CardFacts;
 use cardscope_model::log::Log;
 use cardscope_model::result::ToolPrints;
 use cardscope_store::{Archive, EndedHow, Kept, NewSource};
@@ -188,4 +189,51 @@ proptest! {
             }
         });
     }
+}
+
+#[test]
+fn two_cards_of_which_only_the_size_is_known_are_two_even_with_the_same_single_figure() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let size = CardFacts { capacity_label: Some("64GB".into()), ..CardFacts::default() };
+        let nameless = log(size, &[44.46]);
+        let ids = ["first", "second"].map(|name| {
+            let titled = NewSource { title: Some("speed"), ..source(name, &nameless) };
+            let Kept::New { sessions, .. } = archive.import(&[titled]).unwrap().remove(0) else {
+                panic!("{name}")
+            };
+            logs::card_of(&mut archive, sessions[0])
+        });
+        assert_ne!(ids[0], ids[1]);
+        let cards = archive.cards().unwrap();
+        assert!(cards.iter().all(|card| card.title == "speed" && card.facts.name.is_none()), "{cards:?}");
+    });
+}
+
+#[test]
+fn a_date_that_is_none_is_kept_in_the_log_and_orders_nothing() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let mut log = log(card("A", "B", "8GB"), &[20.0]);
+        log.date = Some((0..80).map(|n| cardscope_store::Piece::identity_hash(&n.to_string())).collect());
+        let session = import(&mut archive, "a.log", &log)[0];
+        assert_eq!(archive.session(session).unwrap().log.unwrap().date, log.date);
+        assert_eq!(archive.cards().unwrap()[0].first, None);
+    });
+}
+
+#[test]
+fn one_absurd_speed_keeps_no_other_from_being_summed_up() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let mut absurd = log(card("A", "B", "8GB"), &[20.0, 21.0]);
+        for run in &mut absurd.runs {
+            run.results[0].mb_s = 1.7e308;
+        }
+        import(&mut archive, "absurd.log", &absurd);
+        import(&mut archive, "sound.log", &log(card("C", "D", "8GB"), &[20.0]));
+        let rows = archive.summaries(&[]).unwrap();
+        assert_eq!(rows.len(), 3, "{rows:?}");
+        assert!(rows.iter().all(|row| row.mean.is_finite() && row.mean < 100.0));
+    });
 }

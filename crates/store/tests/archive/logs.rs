@@ -60,7 +60,13 @@ pub(crate) fn cooled() -> Condition {
 
 /// A file of one log; its bytes are its name.
 pub(crate) fn source<'a>(name: &'a str, log: &'a Log) -> NewSource<'a> {
-    NewSource { name, format: "cdm_fio", bytes: name.as_bytes(), logs: std::slice::from_ref(log) }
+    NewSource {
+        name,
+        title: None,
+        format: "cdm_fio",
+        bytes: name.as_bytes(),
+        logs: std::slice::from_ref(log),
+    }
 }
 
 /// Imports one file; its sessions.

@@ -9,6 +9,7 @@ mod full_disk;
 mod importing;
 mod keeping;
 mod logs;
+mod meeting;
 mod neighbours;
 mod records;
 mod refusal;

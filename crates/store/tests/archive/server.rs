@@ -128,6 +128,16 @@ impl Server {
         psql.stdout(Stdio::null()).spawn().unwrap()
     }
 
+    /// Stops or wakes the processes that serve Cardscope, as a machine does that is put to sleep.
+    pub(crate) fn signal(&self, signal: &str, database: &str) {
+        let asked = format!(
+            "SELECT pid FROM pg_stat_activity WHERE datname = '{database}' AND application_name = 'cardscope'"
+        );
+        let pids = self.sql("postgres", &asked);
+        assert!(!pids.is_empty(), "somebody is connected");
+        assert!(Command::new("kill").arg(signal).args(pids.lines()).status().unwrap().success());
+    }
+
     /// A disk of this many MiB in a folder that the server may write to; `None` where nobody may mount.
     pub(crate) fn small_disk(&self, mib: u32) -> Option<PathBuf> {
         let path = self.folder.path().join("small");

@@ -2,8 +2,8 @@
 
 use crate::logs::{card, import, log, source};
 use crate::server::Server;
-use crate::sessions::{run, sample, start};
-use cardscope_store::{Archive, ArchiveError, NewSource};
+use crate::sessions::{results, run, sample, start};
+use cardscope_store::{Archive, ArchiveError, NewAttachment, NewSource};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -177,4 +177,60 @@ fn who_holds_the_archive_for_too_long_is_not_waited_for() {
     assert!(began.elapsed() < Duration::from_secs(60));
     holder.kill().unwrap();
     holder.wait().unwrap();
+}
+
+#[test]
+fn a_server_that_freezes_is_not_waited_for_for_ever() {
+    let server = Server::shared();
+    let address = server.database();
+    let database = address.split(['/', '?']).nth(3).unwrap();
+    let mut archive = Archive::open(&address).unwrap();
+    import(&mut archive, "first", &log(card("A", "B", "8GB"), &[1.0]));
+    archive.wait_for_answers(Duration::from_millis(400));
+    server.signal("-STOP", database);
+    let began = Instant::now();
+    let read = archive.sessions().unwrap_err();
+    assert!(matches!(read, ArchiveError::Unreachable { .. }), "{read}");
+    assert!(read.to_string().contains("no answer within 0.4 s"), "{read}");
+    assert!(began.elapsed() < Duration::from_secs(10), "nor is it asked to roll back");
+    server.signal("-CONT", database);
+    archive.wait_for_answers(Duration::from_secs(20));
+    assert_eq!(archive.sessions().unwrap().len(), 1, "the next call asks again");
+}
+
+#[test]
+fn who_ends_a_run_waits_for_who_puts_cards_together() {
+    let server = Server::shared();
+    let address = server.database();
+    let database = address.split(['/', '?']).nth(3).unwrap();
+    let mut archive = Archive::open(&address).unwrap();
+    let session = archive.begin_session(&start()).unwrap();
+    archive.begin_run(session, run(1)).unwrap();
+    // The lock of those who write whole sets of rows, as merging does.
+    let mut holder =
+        server.sleeper(database, "BEGIN; SELECT pg_advisory_xact_lock(1129538353); SELECT pg_sleep(3)");
+    let held = "SELECT COUNT(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database \
+        WHERE locktype = 'advisory' AND datname = current_database()";
+    while server.sql(database, held) == "0" {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let began = Instant::now();
+    archive.finish_run(session, &results(1)).unwrap();
+    assert!(began.elapsed() > Duration::from_secs(1), "{:?}", began.elapsed());
+    holder.wait().unwrap();
+}
+
+#[test]
+fn a_correction_of_which_a_part_fails_changes_nothing() {
+    let server = Server::shared();
+    let address = server.database();
+    let mut archive = Archive::open(&address).unwrap();
+    import(&mut archive, "a.log", &log(card("Acme", "Swift", "64GB"), &[20.0]));
+    let before = archive.cards().unwrap().remove(0);
+    server.sql(address.split(['/', '?']).nth(3).unwrap(), "DROP TABLE attached");
+    let receipt = NewAttachment { name: "receipt", media_type: "text/plain", note: None, bytes: b"12 EUR" };
+    let error =
+        archive.edit_card(&before.id, |facts| facts.note = Some("blue".into()), &[], &[receipt]).unwrap_err();
+    assert!(matches!(error, ArchiveError::Failed { .. }), "{error}");
+    assert_eq!(archive.cards().unwrap(), [before]);
 }

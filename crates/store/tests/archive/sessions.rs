@@ -36,7 +36,7 @@ pub(crate) fn start() -> SessionStart {
 }
 
 pub(crate) fn run(number: u32) -> RunStart {
-    RunStart { run: number, seed: u64::from(number) << 60, counted: number > 1 }
+    RunStart { run: number, seed: u64::from(number) << 60, counted: number > 1, size_bytes: Some(1 << 30) }
 }
 
 /// The sample of a loop; its number of I/Os is the loop's, so that it is known again.
@@ -64,7 +64,7 @@ pub(crate) fn sample(loop_index: u32) -> SampleRecord {
 }
 
 pub(crate) fn results(number: u32) -> Run {
-    let RunStart { run, seed, counted } = self::run(number);
+    let RunStart { run, seed, counted, .. } = self::run(number);
     Run {
         run,
         counted,

@@ -2,13 +2,15 @@
 
 use super::open;
 use crate::error::Failure;
+use crate::shelf::the_one;
 use cardscope_model::card::{CardFacts, Event};
-use cardscope_store::{Archive, NewAttachment, Owner, StoredAttachment, StoredCard};
+use cardscope_store::{Archive, NewAttachment, StoredAttachment, StoredCard};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Longest file that is attached.
-const MOST_BYTES: u64 = 64 << 20;
+/// Longest file that is attached: photographs have some MiB. Several of them go with each session of the card into a
+/// file, which may not be longer than [`crate::import::result_file::MOST_BYTES`].
+const MOST_BYTES: u64 = 16 << 20;
 
 /// A card in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,24 +97,28 @@ pub fn card(path: Option<&Path>, text: &str) -> Result<CardShown, Failure> {
 /// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
 pub fn edit(path: Option<&Path>, text: &str, edit: &Edit) -> Result<CardShown, Failure> {
     let mut archive = open(path)?;
-    let mut card = named(&mut archive, text)?;
-    for (word, value) in &edit.facts {
-        set(&mut card.facts, word, value)?;
-    }
-    if let Some(marks) = &edit.marks {
-        card.facts.marks.clone_from(marks);
-    }
+    let card = named(&mut archive, text)?;
+    edit.facts.iter().try_for_each(|(word, _)| fact(&mut CardFacts::default(), word).map(|_| ()))?;
     let files = edit.attach.iter().map(|file| attachment(file)).collect::<Result<Vec<_>, _>>()?;
-    archive.edit_card(&card.id, &card.facts).map_err(Failure::io)?;
-    for event in &edit.events {
-        archive.add_event(&card.id, None, event).map_err(Failure::io)?;
-    }
-    for (name, media_type, bytes) in &files {
-        let file = NewAttachment { name, media_type, note: None, bytes };
-        archive.attach(Owner::Card(&card.id), &file).map_err(Failure::io)?;
-    }
+    let attach: Vec<NewAttachment<'_>> = files
+        .iter()
+        .map(|(name, media_type, bytes)| NewAttachment { name, media_type, note: None, bytes })
+        .collect();
+    let change = |facts: &mut CardFacts| change(facts, edit);
+    archive.edit_card(&card.id, change, &edit.events, &attach).map_err(Failure::io)?;
     let card = named(&mut archive, &card.id)?;
     shown(&mut archive, card)
+}
+
+fn change(facts: &mut CardFacts, edit: &Edit) {
+    for (word, value) in &edit.facts {
+        if let Ok(place) = fact(facts, word) {
+            *place = Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+        }
+    }
+    if let Some(marks) = &edit.marks {
+        facts.marks.clone_from(marks);
+    }
 }
 
 /// Makes one card of two: everything of the first goes to the second.
@@ -132,18 +138,8 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown, F
 
 /// The one card that a text names.
 pub(super) fn named(archive: &mut Archive, text: &str) -> Result<StoredCard, Failure> {
-    let mut found = archive.find_cards(text).map_err(Failure::io)?;
-    if let Some(exact) = found.iter().position(|c| c.id == text || c.title.eq_ignore_ascii_case(text.trim()))
-    {
-        return Ok(found.swap_remove(exact));
-    }
-    match found.len() {
-        1 => Ok(found.swap_remove(0)),
-        0 => Err(Failure::refused(format!(
-            "the archive has no card {text:?}; `cardscope archive cards` lists them"
-        ))),
-        n => Err(Failure::refused(format!("{text:?} may be {n} cards; give more of its name, or its id"))),
-    }
+    let found = archive.find_cards(text).map_err(Failure::io)?;
+    the_one(found, text)
 }
 
 fn line(card: StoredCard) -> CardLine {
@@ -174,10 +170,9 @@ fn attached(file: StoredAttachment) -> AttachmentLine {
     AttachmentLine { name: file.name, media_type: file.media_type, hash: file.hash, note: file.note }
 }
 
-/// Sets one fact by its word; an empty value takes it away.
-fn set(facts: &mut CardFacts, word: &str, value: &str) -> Result<(), Failure> {
-    let value = Some(value.trim().to_owned()).filter(|v| !v.is_empty());
-    let place = match word {
+/// A fact by its word.
+fn fact<'a>(facts: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>, Failure> {
+    Ok(match word {
         "brand" => &mut facts.brand,
         "name" => &mut facts.name,
         "model" => &mut facts.model,
@@ -193,13 +188,11 @@ fn set(facts: &mut CardFacts, word: &str, value: &str) -> Result<(), Failure> {
                 "no fact {other:?}; they are brand, name, model, maker, capacity, form, firmware, made, generation, note"
             )));
         }
-    };
-    *place = value;
-    Ok(())
+    })
 }
 
 /// A file to attach: name, media type by its first bytes, content.
-fn attachment(file: &Path) -> Result<(String, String, Vec<u8>), Failure> {
+pub(crate) fn attachment(file: &Path) -> Result<(String, String, Vec<u8>), Failure> {
     let refused = |why: String| Failure::refused(format!("{}: {why}", file.display()));
     let about = std::fs::metadata(file).map_err(|e| refused(e.to_string()))?;
     if !about.is_file() || about.len() > MOST_BYTES {
@@ -230,11 +223,13 @@ mod tests {
     #[test]
     fn a_fact_is_set_by_its_word_and_taken_away_by_nothing() {
         let mut facts = CardFacts::default();
-        set(&mut facts, "brand", " Acme ").unwrap();
+        let said =
+            |word: &str, value: &str| Edit { facts: vec![(word.into(), value.into())], ..Edit::default() };
+        change(&mut facts, &said("brand", " Acme "));
         assert_eq!(facts.brand.as_deref(), Some("Acme"));
-        set(&mut facts, "brand", "").unwrap();
+        change(&mut facts, &said("brand", ""));
         assert!(facts.is_empty());
-        assert!(set(&mut facts, "colour", "red").unwrap_err().to_string().contains("no fact \"colour\""));
+        assert!(fact(&mut facts, "colour").unwrap_err().to_string().contains("no fact \"colour\""));
     }
 
     #[test]

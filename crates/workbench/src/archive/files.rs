@@ -3,15 +3,16 @@
 use super::cards::named;
 use super::open;
 use crate::error::Failure;
+use crate::import::result_file;
+use crate::output_file::{Mark, OutputFile};
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, Kept, SessionId};
 use serde::Serialize;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Longest result file that is read: a session of hours with every second of it has some ten MiB.
-const MOST_BYTES: u64 = 512 << 20;
+/// How a result file begins.
+const HEAD: &str = "{\n  \"format\": \"cardscope-session\"";
 
 /// One session that was written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,8 +41,8 @@ pub struct Taken {
 /// Writes sessions as files into a folder; `what` names sessions or cards, none means all.
 ///
 /// # Errors
-/// A refusal where a name means nothing, or a file is there already that says something else; a failure where one cannot be
-/// written. What was written before stays.
+/// A refusal where a name means nothing, a file is there already that says something else, none can be made there, or a
+/// session is too long to be read again; a failure where one cannot be written. What was written before stays.
 pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<Exported>, Failure> {
     let mut archive = open(path)?;
     let sessions = sessions(&mut archive, what)?;
@@ -75,15 +76,14 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
     let file = archive.export(session).map_err(Failure::refused)?;
     let text = file.to_json().map_err(Failure::io)?;
     let place = folder.join(format!("{session}.json"));
-    let failed = |e: std::io::Error| Failure::io(format!("{}: {e}", place.display()));
-    match OpenOptions::new().write(true).create_new(true).open(&place) {
-        Ok(mut new) => new.write_all(text.as_bytes()).and_then(|()| new.sync_all()).map_err(|e| {
-            // Half a file would be taken for a damaged one.
-            let _ = std::fs::remove_file(&place);
-            failed(e)
-        })?,
-        Err(e) if e.kind() == ErrorKind::AlreadyExists => same(&place, &text)?,
-        Err(e) => return Err(failed(e)),
+    // What was written and cannot be read again would be no copy.
+    result_file::fits(text.len() as u64).map_err(|why| {
+        Failure::refused(format!("{session} is not written, since nothing could read it again: {why}"))
+    })?;
+    match place.symlink_metadata() {
+        Ok(_) => same(&place, &text)?,
+        // Whole or not at all, also where the power goes away: half a file would be taken for a damaged one.
+        Err(_) => OutputFile::claim("--output", &place, None, Mark::Head(HEAD))?.write(&text)?,
     }
     Ok(Exported { session: session.to_string(), file: place.display().to_string() })
 }
@@ -141,10 +141,51 @@ fn one(archive: &mut Archive, file: &Path) -> Taken {
 fn read(file: &Path) -> Result<SessionFile, String> {
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(file).map_err(|e| e.to_string())?;
-    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("longer than {} MiB; that is no result file", MOST_BYTES >> 20));
+    opened.take(result_file::MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    result_file::read(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::Condition;
+    use cardscope_store::SessionStart;
+    use serde_json::Value;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn what_is_exported_is_there_whole_or_not_at_all_and_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("archive.sqlite");
+        let session = Archive::open(&place).unwrap().begin_session(&start()).unwrap();
+        let out = folder.path().join("out");
+        let file = out.join(format!("{session}.json"));
+        let names = || std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect::<BTreeSet<_>>();
+        for _ in 0..2 {
+            export(Some(&place), &[], &out).unwrap();
+            assert_eq!(names(), [file.clone()].into(), "nothing half done lies beside it");
+        }
+        assert!(std::fs::read_to_string(&file).unwrap().starts_with(HEAD));
+        std::fs::write(&file, "mine").unwrap();
+        let refused = export(Some(&place), &[], &out).unwrap_err();
+        assert!(refused.to_string().contains("something else"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     }
-    let text = std::str::from_utf8(&bytes).map_err(|_| "it is no text, so no result file".to_owned())?;
-    SessionFile::from_json(text).map_err(|e| e.to_string())
+
+    fn start() -> SessionStart {
+        SessionStart {
+            target: "sim:constant".into(),
+            piece: None,
+            recipe: "quick".into(),
+            recipe_version: "1".into(),
+            recipe_text: String::new(),
+            seed: 1,
+            condition: Condition::default(),
+            io_path: "simulated".into(),
+            bus_ceiling_mb_s: None,
+            identity: Value::Null,
+            host: Value::Null,
+            tool_version: "0".into(),
+        }
+    }
 }

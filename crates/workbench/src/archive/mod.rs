@@ -4,10 +4,12 @@
 mod cards;
 mod files;
 
+pub(crate) use cards::attachment;
 pub use cards::{AttachmentLine, CardLine, CardShown, Edit, card, cards, edit, merge};
 pub use files::{Exported, Taken, export, take};
 
 use crate::error::Failure;
+use cardscope_model::log::Log;
 use cardscope_model::result::BenchReport;
 use cardscope_store::{
     Archive, ArchiveError, EndedHow, RecordSummary, SessionId, SessionSummary, StoredRecord,
@@ -27,7 +29,7 @@ pub struct Line {
     pub target: String,
     /// The card, where it could be identified.
     pub card: Option<String>,
-    /// The verb that measured it: `bench`, `verify`, `endure`, `format`.
+    /// What it is of: `bench` or another verb that measured it, `import` for a log of another tool.
     pub kind: String,
     /// The recipe of a benchmark.
     pub recipe: Option<String>,
@@ -46,6 +48,8 @@ pub(crate) fn open(path: Option<&Path>) -> Result<Archive, Failure> {
 pub enum Shown {
     /// A benchmark session.
     Bench(Box<BenchReport>),
+    /// A log of another tool, as it was understood.
+    Log(Box<Log>),
     /// The document of another verb.
     Record {
         /// The verb.
@@ -73,7 +77,7 @@ fn session_line(summary: &SessionSummary) -> Line {
         started_at: summary.started_at.clone(),
         target: summary.target.clone(),
         card: summary.card.clone(),
-        kind: "bench".to_owned(),
+        kind: summary.kind.clone(),
         recipe: Some(summary.recipe.clone()),
         state: state(summary.ended, summary.running).to_owned(),
     }
@@ -110,7 +114,10 @@ pub fn show(path: Option<&Path>, session: &str) -> Result<Shown, Failure> {
         Ok(record) => Ok(Shown::Record { kind: record.summary.kind.clone(), document: so_far(record) }),
         Err(ArchiveError::NoSuchSession { .. }) => {
             let session = archive.session(id).map_err(Failure::refused)?;
-            Ok(Shown::Bench(Box::new(session.report_so_far())))
+            Ok(match session.log {
+                Some(log) => Shown::Log(Box::new(log)),
+                None => Shown::Bench(Box::new(session.report_so_far())),
+            })
         }
         Err(other) => Err(Failure::refused(other)),
     }

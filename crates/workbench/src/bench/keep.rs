@@ -36,7 +36,8 @@ impl Keeping {
 
     pub(super) fn begin_run(&mut self, run: u32, seed: u64) -> Result<(), Failure> {
         self.run = run;
-        self.archive.begin_run(self.session, RunStart { run, seed, counted: true }).map_err(Failure::io)
+        let start = RunStart { run, seed, counted: true, size_bytes: Some(self.recipe.area) };
+        self.archive.begin_run(self.session, start).map_err(Failure::io)
     }
 
     pub(super) fn end_run(&mut self, run: &Run) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! What the card is good for: its figures, and what each job makes of them.
 
 use super::visit::Visit;
-use cardscope_model::card_map::property::Status;
+use crate::rank::lasting::{AfterCache, after_cache};
 use cardscope_model::check::CheckReport;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::job::{self, Figures};
@@ -60,13 +60,9 @@ fn capacity(report: &CheckReport) -> u64 {
 }
 
 fn sustained(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
-    let long = report.sustain.as_ref().filter(|s| s.after_cache_mb_s.is_measured());
-    if let Some(long) = long {
-        return (long.after_cache_mb_s.value, false);
-    }
-    match report.map.as_ref().map(|map| &map.measured) {
-        Some(map) if map.after_cache_mb_s.is_measured() => (map.after_cache_mb_s.value, false),
-        Some(map) if map.slc_cache_bytes.status == Status::None => (write_mb_s, false),
-        _ => (write_mb_s, true),
+    match after_cache(report.sustain.as_ref(), report.map.as_ref().map(|map| &map.measured)) {
+        AfterCache::Measured(mb_s) => (Some(mb_s), false),
+        AfterCache::NoCache => (write_mb_s, false),
+        AfterCache::Unknown => (write_mb_s, true),
     }
 }

@@ -1,7 +1,7 @@
 //! What the user names: cards, and the settings under which they were measured.
 
 use crate::error::Failure;
-use crate::shelf::Shelf;
+use crate::shelf::{Shelf, the_one};
 use cardscope_model::comparison::Setting;
 use cardscope_model::condition::WORDS;
 use cardscope_model::units::{BinarySize, parse_size};
@@ -73,26 +73,7 @@ fn card(shelf: &mut Shelf, text: &str) -> Result<(StoredCard, Vec<Wanted>), Fail
     let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
     let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(Wanted::parse);
     let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
-    let mut found = shelf.find(name)?;
-    // A name that is one card's whole name means that card, though others hold it, too.
-    if let Some(exact) = found.iter().position(|c| c.title.eq_ignore_ascii_case(name.trim()) || c.id == name)
-    {
-        return Ok((found.swap_remove(exact), wanted));
-    }
-    match found.len() {
-        1 => Ok((found.swap_remove(0), wanted)),
-        0 => Err(Failure::refused(format!(
-            "no card {name:?}; `cardscope archive cards` lists those of the archive"
-        ))),
-        _ => Err(Failure::refused(format!("{name:?} may be {}; say which, or give its id", several(&found)))),
-    }
-}
-
-fn several(cards: &[StoredCard]) -> String {
-    let named: Vec<String> =
-        cards.iter().take(6).map(|c| format!("{:?} ({})", c.title, &c.id[..c.id.len().min(24)])).collect();
-    let more = if cards.len() > 6 { format!(" or {} others", cards.len() - 6) } else { String::new() };
-    named.join(", ") + &more
+    Ok((the_one(shelf.find(name)?, name)?, wanted))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use cardscope_model::comparison::{Entry, Setting};
 use cardscope_model::condition::WORDS;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::test_name::TestName;
-use cardscope_store::{MeasuredRun, StoredCard};
+use cardscope_store::{MeasuredRun, SessionId, StoredCard};
 use std::collections::BTreeSet;
 
 /// Words that decide how fast a card is measured: runs that differ in one of them are not mixed unless it is wished.
@@ -36,14 +36,27 @@ pub(crate) type TestKey = (TestName, Option<String>);
 pub(crate) struct Values {
     pub(crate) mb_s: Vec<f64>,
     pub(crate) printed: Vec<Option<ToolPrints>>,
+    /// When each run was measured, where that is known.
+    pub(crate) at: Vec<Option<String>>,
 }
 
 /// One column of a comparison.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     pub(crate) entry: Entry,
+    /// What the columns of one piece under one setting share, which differ in their months alone.
+    pub(crate) series: String,
     /// The tests in the order in which they were first measured.
     pub(crate) tests: Vec<(TestKey, Values)>,
+    /// The runs that are counted, in order: session, and number in it.
+    pub(crate) runs: Vec<(SessionId, u32)>,
+}
+
+impl Column {
+    /// Whether another column is of the same piece under the same setting, at another time.
+    pub(crate) fn ages_as(&self, other: &Column) -> bool {
+        (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
+    }
 }
 
 /// How the runs of a card are divided.
@@ -53,7 +66,7 @@ pub(crate) enum Division {
     BySetting,
     /// By one word.
     By(String),
-    /// By the month in which they were measured.
+    /// By the month in which they were measured, each piece and each setting for itself.
     ByAge,
     /// Not at all.
     Pooled,
@@ -62,13 +75,27 @@ pub(crate) enum Division {
 /// A card's columns, in the order of their first runs.
 pub(crate) fn columns(card: &StoredCard, runs: Vec<MeasuredRun>, division: &Division) -> Vec<Column> {
     let words: Vec<&str> = match division {
-        Division::BySetting => DIVIDING.into_iter().filter(|w| varies(&runs, w)).collect(),
+        Division::BySetting | Division::ByAge => DIVIDING.into_iter().filter(|w| varies(&runs, w)).collect(),
         Division::By(word) => vec![word.as_str()],
-        Division::ByAge | Division::Pooled => Vec::new(),
+        Division::Pooled => Vec::new(),
+    };
+    let pieces: Vec<Option<String>> = match division {
+        Division::ByAge => {
+            runs.iter().map(|run| run.specimen.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+        }
+        _ => Vec::new(),
     };
     let mut groups: Vec<(Vec<String>, Vec<MeasuredRun>)> = Vec::new();
     for run in runs {
-        let key = key(&run, &words, division);
+        let mut key = setting(&run, &words);
+        if let Some(piece) =
+            pieces.iter().position(|piece| *piece == run.specimen).filter(|_| pieces.len() > 1)
+        {
+            key.push(format!("piece {}", piece + 1));
+        }
+        if *division == Division::ByAge {
+            key.push(run.at.as_deref().map_or(UNKNOWN, month).to_owned());
+        }
         match groups.iter_mut().find(|(k, _)| *k == key) {
             Some((_, members)) => members.push(run),
             None => groups.push((key, vec![run])),
@@ -77,7 +104,8 @@ pub(crate) fn columns(card: &StoredCard, runs: Vec<MeasuredRun>, division: &Divi
     if *division == Division::ByAge {
         groups.sort_by(|a, b| a.0.cmp(&b.0));
     }
-    groups.into_iter().map(|(key, runs)| column(card, &key, &runs)).collect()
+    let shared = |key: &[String]| if *division == Division::ByAge { key.len() - 1 } else { key.len() };
+    groups.into_iter().map(|(key, runs)| column(card, &key, shared(&key), &runs)).collect()
 }
 
 fn varies(runs: &[MeasuredRun], word: &str) -> bool {
@@ -86,11 +114,8 @@ fn varies(runs: &[MeasuredRun], word: &str) -> bool {
     values.any(|value| Some(value) != first)
 }
 
-/// What tells a run's column from the card's others, as it stands in the column's name.
-fn key(run: &MeasuredRun, words: &[&str], division: &Division) -> Vec<String> {
-    if *division == Division::ByAge {
-        return vec![run.at.as_deref().map_or(UNKNOWN, month).to_owned()];
-    }
+/// What tells a run's column from the card's others by its setting, as it stands in the column's name.
+fn setting(run: &MeasuredRun, words: &[&str]) -> Vec<String> {
     words
         .iter()
         .map(|word| {
@@ -105,9 +130,17 @@ fn month(date: &str) -> &str {
     date.get(..7).unwrap_or(date)
 }
 
-fn column(card: &StoredCard, key: &[String], runs: &[MeasuredRun]) -> Column {
-    let mut column = Column { entry: entry(card, key, runs), tests: Vec::new() };
-    for figure in runs.iter().filter(|run| run.counted).flat_map(|run| &run.figures) {
+/// A column of a card; the first `shared` words of its key are those of its series.
+fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[MeasuredRun]) -> Column {
+    let series = named(card, &key[..shared]);
+    let counted = runs.iter().filter(|run| run.counted);
+    let mut column = Column {
+        entry: entry(card, named(card, key), runs),
+        series,
+        tests: Vec::new(),
+        runs: counted.clone().map(|run| (run.session, run.run)).collect(),
+    };
+    for (run, figure) in counted.flat_map(|run| run.figures.iter().map(move |figure| (run, figure))) {
         let key = (figure.test, figure.step.clone());
         let place = column.tests.iter().position(|(k, _)| *k == key).unwrap_or_else(|| {
             column.tests.push((key, Values::default()));
@@ -116,11 +149,16 @@ fn column(card: &StoredCard, key: &[String], runs: &[MeasuredRun]) -> Column {
         let values = &mut column.tests[place].1;
         values.mb_s.push(figure.mb_s);
         values.printed.push(figure.printed.clone());
+        values.at.push(run.at.clone());
     }
     column
 }
 
-fn entry(card: &StoredCard, key: &[String], runs: &[MeasuredRun]) -> Entry {
+fn named(card: &StoredCard, key: &[String]) -> String {
+    [card.title.clone()].into_iter().chain(key.iter().cloned()).collect::<Vec<_>>().join(" · ")
+}
+
+fn entry(card: &StoredCard, name: String, runs: &[MeasuredRun]) -> Entry {
     let mut settings: Vec<Setting> = Vec::new();
     for run in runs {
         if !settings.contains(&run.setting) {
@@ -129,7 +167,6 @@ fn entry(card: &StoredCard, key: &[String], runs: &[MeasuredRun]) -> Entry {
     }
     let distinct =
         |of: fn(&MeasuredRun) -> Option<String>| runs.iter().filter_map(of).collect::<BTreeSet<_>>();
-    let name = [card.title.clone()].into_iter().chain(key.iter().cloned()).collect::<Vec<_>>().join(" · ");
     let days = distinct(|run| run.at.as_ref().map(|at| at.get(..10).unwrap_or(at).to_owned()));
     Entry {
         name,

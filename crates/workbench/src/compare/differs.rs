@@ -8,7 +8,7 @@ use cardscope_model::comparison::{Differs, Entry};
 pub(super) fn differs(columns: &[Column]) -> Vec<Differs> {
     let mut found: Vec<Differs> = all_words()
         .map(|word| Differs {
-            what: if word == "size" { "test size".to_owned() } else { word.to_owned() },
+            what: shown(word).to_owned(),
             values: columns.iter().map(|c| mixed(&c.entry, word)).collect(),
         })
         .collect();
@@ -16,6 +16,18 @@ pub(super) fn differs(columns: &[Column]) -> Vec<Differs> {
     found.push(count("pieces", columns, |e| e.specimens));
     found.retain(|d| d.values.windows(2).any(|pair| pair[0] != pair[1]));
     found
+}
+
+/// A word as it is listed: the size of a test is not that of a card.
+pub(super) fn shown(word: &str) -> &str {
+    if word == "size" { "test size" } else { word }
+}
+
+/// Runs and pieces are left out where something is blamed, since the statistics count them, and so is the word by which the
+/// cards were divided, since it was asked for.
+pub(super) fn is_blamed(differs: &Differs, by: Option<&str>) -> bool {
+    !["runs", "pieces", "note"].contains(&differs.what.as_str())
+        && by.is_none_or(|by| differs.what != shown(by))
 }
 
 fn count(what: &str, columns: &[Column], of: fn(&Entry) -> u32) -> Differs {
@@ -41,13 +53,12 @@ fn mixed(entry: &Entry, word: &str) -> Option<String> {
     Some(words.join(" / "))
 }
 
-/// What differs between two columns besides the card, in words. Runs and pieces are left out: the statistics count them.
-pub(super) fn between(differs: &[Differs], first: usize, second: usize) -> Vec<String> {
+/// What differs between two columns besides the card, in words.
+pub(super) fn between(differs: &[Differs], first: usize, second: usize, by: Option<&str>) -> Vec<String> {
     let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     differs
         .iter()
-        .filter(|d| d.what != "runs" && d.what != "pieces" && d.what != "note")
-        .filter(|d| d.values[first] != d.values[second])
+        .filter(|d| is_blamed(d, by) && d.values[first] != d.values[second])
         .map(|d| format!("{}: {} against {}", d.what, said(&d.values[first]), said(&d.values[second])))
         .collect()
 }
@@ -74,6 +85,6 @@ mod tests {
                 ("runs", vec![Some("2".into()), Some("1".into())]),
             ]
         );
-        assert_eq!(between(&all, 0, 1)[0], "cooling: active against unknown");
+        assert_eq!(between(&all, 0, 1, None)[0], "cooling: active against unknown");
     }
 }

@@ -1,38 +1,46 @@
 //! What a comparison says in sentences: what is doubtful about it, and what would settle it.
 
 use super::columns::Column;
+use super::differs::is_blamed;
+use cardscope_analysis::comparing::LEAST_RUNS;
 use cardscope_model::comparison::{ComparedTest, Differs, Pair, Verdict};
 use cardscope_model::finding::{Finding, Weight};
 
-/// With fewer runs than this no test of five per cent can ever be met against ten others (1 of 11, 1 of 66).
-const FEW_RUNS: u32 = 3;
-
 /// Everything worth saying.
-pub(super) fn findings(columns: &[Column], tests: &[ComparedTest], differs: &[Differs]) -> Vec<Finding> {
-    let mut found: Vec<Finding> = columns.iter().filter_map(few_runs).collect();
+pub(super) fn findings(
+    columns: &[Column],
+    tests: &[ComparedTest],
+    differs: &[Differs],
+    by: Option<&str>,
+) -> Vec<Finding> {
+    let of = |(place, column)| few_runs(column, place, tests);
+    let mut found: Vec<Finding> = columns.iter().enumerate().filter_map(of).collect();
     found.extend(jumps(columns, tests));
-    found.extend(besides(differs));
+    found.extend(besides(differs, by));
     found.extend(unsettled(tests));
     found.extend(pieces(columns));
     found
 }
 
-fn few_runs(column: &Column) -> Option<Finding> {
-    let entry = &column.entry;
-    (entry.runs < FEW_RUNS).then(|| {
-        Finding::new(
-            "few-runs",
-            Weight::Note,
-            1.0,
-            format!(
-                "{}: {} cannot show how far it varies; no difference to others is called real",
-                entry.name,
-                runs(entry.runs)
-            ),
-        )
-        .because("runs", entry.runs)
-        .advise("measure it five times or more; ten show whether it jumps between two levels")
-    })
+/// Runs count test by test: a column of ten runs may have two of one test.
+fn few_runs(column: &Column, place: usize, tests: &[ComparedTest]) -> Option<Finding> {
+    let counts: Vec<u32> = tests.iter().filter_map(|test| Some(test.spreads[place].as_ref()?.n)).collect();
+    let few = counts.iter().filter(|n| (**n as usize) < LEAST_RUNS).count();
+    let least = counts.iter().copied().min().filter(|_| few > 0)?;
+    let (which, there) = match few == counts.len() {
+        true => (String::new(), ""),
+        false => (format!("in {few} of its {} tests ", counts.len()), " there"),
+    };
+    let verdict = format!(
+        "{}: {which}{} cannot show how far it varies; no difference to others is called real{there}",
+        column.entry.name,
+        runs(least)
+    );
+    Some(
+        Finding::new("few-runs", Weight::Note, 1.0, verdict)
+            .because("runs", least)
+            .advise("measure it five times or more; ten show whether it jumps between two levels"),
+    )
 }
 
 fn runs(n: u32) -> String {
@@ -65,9 +73,8 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
     columns.iter().enumerate().filter_map(of).collect()
 }
 
-fn besides(differs: &[Differs]) -> Option<Finding> {
-    let words: Vec<&str> =
-        differs.iter().map(|d| d.what.as_str()).filter(|w| !["runs", "pieces", "note"].contains(w)).collect();
+fn besides(differs: &[Differs], by: Option<&str>) -> Option<Finding> {
+    let words: Vec<&str> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| d.what.as_str()).collect();
     (!words.is_empty()).then(|| {
         Finding::new(
             "not-the-card-alone",
@@ -113,4 +120,25 @@ fn pieces(columns: &[Column]) -> Option<Finding> {
             "one piece of each card was measured: these pieces differ so, their models need not",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::{Division, columns};
+    use super::super::comparison;
+    use super::super::testing::{card, run};
+
+    #[test]
+    fn a_test_of_two_runs_is_named_though_the_column_has_ten() {
+        let mut runs: Vec<_> = (0..10).map(|i| run("cooling=active", 80.0 + f64::from(i))).collect();
+        let mut other = runs[0].figures[0].clone();
+        other.test = "RND4K Q1T1 read".parse().unwrap();
+        runs[..2].iter_mut().for_each(|run| run.figures.push(other.clone()));
+        let found = comparison(columns(&card("A"), runs, &Division::Pooled), None);
+        let few = found.findings.iter().find(|f| f.claim == "few-runs").unwrap();
+        assert_eq!(
+            few.verdict,
+            "A: in 1 of its 2 tests 2 runs cannot show how far it varies; no difference to others is called real there"
+        );
+    }
 }

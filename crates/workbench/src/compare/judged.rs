@@ -5,7 +5,7 @@ use super::differs::between;
 use cardscope_analysis::comparing::{self, Difference, difference};
 use cardscope_analysis::estimate::estimate;
 use cardscope_analysis::quantile::median;
-use cardscope_model::comparison::{ComparedTest, Differs, Pair, PrintedSpread, Spread};
+use cardscope_model::comparison::{ComparedTest, Differs, Pair, PrintedSpread, Spread, iops};
 use cardscope_model::result::ToolPrints;
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
@@ -55,13 +55,13 @@ fn test(
     for (first, second) in both(&values) {
         if let (Some(a), Some(b)) = (&values[first], &values[second]) {
             let found = difference(&a.mb_s, &b.mb_s);
-            let mut besides = between(differs, first, second);
-            besides.retain(|what| by.is_none_or(|word| !what.starts_with(&format!("{word}:"))));
-            pairs.push(pair(first, second, &found, besides));
+            pairs.push(pair(first, second, &found, between(differs, first, second, by)));
             differences.push(found);
         }
     }
-    ComparedTest { test, step, spreads: values.iter().map(|v| spread(v.as_ref()?)).collect(), pairs }
+    let block_bytes = test.pattern.block;
+    let spreads = values.iter().map(|values| spread(values.as_ref()?, block_bytes)).collect();
+    ComparedTest { test, step, block_bytes, spreads, pairs }
 }
 
 /// Numbers of all pairs of columns.
@@ -89,20 +89,17 @@ fn take(pair: &mut Pair, corrected: Difference) {
     (pair.p, pair.verdict, pair.more_runs) = (corrected.p, corrected.verdict, corrected.more_runs);
 }
 
-/// Runs of one test as a whole; `None` without any. Two runs have no interval: Student's would reach from below nothing to
-/// beyond any bus.
-fn spread(values: &Values) -> Option<Spread> {
+/// Runs of one test as a whole; `None` without any.
+fn spread(values: &Values, block_bytes: u64) -> Option<Spread> {
     let all = estimate(&values.mb_s)?;
     Some(Spread {
         n: all.n,
         mean: all.mean,
+        iops: iops(all.mean, block_bytes),
         median: all.median,
         best: all.best,
         worst: all.worst,
-        ci95: all
-            .ci95
-            .filter(|_| all.n as usize >= comparing::LEAST_RUNS)
-            .map(|[low, high]| [low.max(0.0), high]),
+        ci95: comparing::mean_interval(&values.mb_s),
         runs: values.mb_s.clone(),
         levels: comparing::two_levels(&values.mb_s),
         as_printed: printed(&values.printed),
@@ -148,6 +145,39 @@ mod tests {
         assert_eq!(pair.verdict, Verdict::FirstFaster);
         assert!((pair.factor - 0.5).abs() < 0.01 && (pair.percent + 50.0).abs() < 1.0, "{pair:?}");
         assert_eq!(pair.not_the_card_alone, ["cooling: active against passive"]);
+    }
+
+    #[test]
+    fn what_the_cards_were_divided_by_is_not_blamed_for_their_difference() {
+        let mut small = run("cooling=active", 400.0);
+        small.setting.size_bytes = Some(1 << 28);
+        let runs = vec![run("cooling=active", 800.0), small];
+        let of = |word: &str| {
+            let columns = columns(&card("A"), runs.clone(), &Division::By(word.into()));
+            comparison(columns, Some(word.to_owned()))
+        };
+        let by_size = of("size");
+        assert_eq!(by_size.entries.len(), 2);
+        assert!(by_size.tests[0].pairs[0].not_the_card_alone.is_empty(), "{by_size:?}");
+        assert!(by_size.findings.iter().all(|f| f.claim != "not-the-card-alone"), "{:?}", by_size.findings);
+        assert!(by_size.differs.iter().any(|d| d.what == "test size"), "it is listed all the same");
+    }
+
+    #[test]
+    fn the_bytes_of_a_mean_are_those_of_its_ios() {
+        let found = comparison(vec![column("A", "cooling=active", &[41.0, 43.0])], None);
+        let (test, spread) = (&found.tests[0], found.tests[0].spreads[0].as_ref().unwrap());
+        assert_eq!(test.block_bytes, 1 << 20);
+        assert!((spread.iops.unwrap() * test.block_bytes as f64 - spread.mean * 1e6).abs() < 1e-6);
+    }
+
+    #[test]
+    fn runs_that_follow_each_other_have_a_wider_interval_than_student_says() {
+        let drift: Vec<f64> = (0..10).map(|i| 80.0 + f64::from(i)).collect();
+        let found = comparison(vec![column("A", "cooling=active", &drift)], None);
+        let [low, high] = found.tests[0].spreads[0].as_ref().unwrap().ci95.unwrap();
+        let [student_low, student_high] = estimate(&drift).unwrap().ci95.unwrap();
+        assert!(high - low > 1.5 * (student_high - student_low), "{low} to {high}");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `compare`: cards beside each other, with what can be said of their differences and what differs besides them.
 //!
 //! `choose` finds the cards, `columns` divides their runs, `judged` has crate `analysis` judge the differences,
-//! `differs` lists what is not the same besides the card, `findings` says it in sentences.
+//! `differs` lists what is not the same besides the card, `findings` says it in sentences, `age` what became of a piece over the
+//! months.
 
+mod age;
 mod choose;
 mod columns;
 mod differs;
@@ -19,8 +21,11 @@ use crate::error::Failure;
 use crate::shelf::Shelf;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::test_name::TestName;
-use cardscope_store::StoredCard;
+use cardscope_store::{MeasuredRun, StoredCard};
 use std::path::PathBuf;
+
+/// The word by which the runs of one piece are divided by their months.
+const AGE: &str = "age";
 
 /// More columns than this say nothing to anybody.
 const MOST_COLUMNS: usize = 24;
@@ -44,6 +49,9 @@ pub struct Request {
     pub archive: Option<PathBuf>,
 }
 
+/// A card, and what its settings must have.
+pub(crate) type Chosen = (StoredCard, Vec<Wanted>);
+
 /// Compares.
 ///
 /// # Errors
@@ -51,54 +59,79 @@ pub struct Request {
 /// a failure where the archive cannot be read.
 pub fn compare(request: &Request) -> Result<Comparison, Failure> {
     let mut shelf = Shelf::open(request.archive.as_deref(), !request.without_collection)?;
-    let columns = chosen(request, &mut shelf)?;
+    let cards = chosen(request, &mut shelf)?;
+    let columns = columns_of(request, &cards, &mut shelf)?.ok_or_else(|| too_many(cards.len()))?;
     Ok(comparison(columns, request.by.clone()))
 }
 
-/// The columns that a request asks for.
-pub(crate) fn chosen(request: &Request, shelf: &mut Shelf) -> Result<Vec<Column>, Failure> {
+/// The columns that a request asks for; `None` where there are more than anybody reads, found out without reading them all.
+pub(crate) fn columns_of(
+    request: &Request,
+    cards: &[Chosen],
+    shelf: &mut Shelf,
+) -> Result<Option<Vec<Column>>, Failure> {
     let division = division(request)?;
     let mut found = Vec::new();
-    for (card, wanted) in cards(request, shelf)? {
-        let mut runs = shelf.measurements(std::slice::from_ref(&card.id))?;
-        runs.retain(|run| wanted.iter().chain(&request.settings).all(|w| w.is_met_by(&run.setting)));
-        for run in &mut runs {
-            run.figures.retain(|f| request.tests.is_empty() || request.tests.contains(&f.test));
-        }
-        runs.retain(|run| !run.figures.is_empty());
+    for (card, wanted) in cards {
+        let runs = runs_of(request, card, wanted, shelf)?;
         if runs.is_empty() && !request.cards.is_empty() {
             return Err(Failure::refused(format!(
                 "{}: nothing was measured under what is asked",
                 card.title
             )));
         }
-        found.extend(columns(&card, runs, &division));
+        found.extend(columns(card, runs, &division));
+        if found.len() > MOST_COLUMNS {
+            return Ok(None);
+        }
     }
-    match found.len() {
-        0 => Err(Failure::refused(
+    match found.is_empty() {
+        true => Err(Failure::refused(
             "nothing to compare: no runs are known; `cardscope import` reads those of other tools",
         )),
-        n if n > MOST_COLUMNS => Err(Failure::refused(format!(
-            "{n} columns would stand beside each other, more than {MOST_COLUMNS}: name fewer cards, choose settings with \
-             --condition, or mix them with --pool; `cardscope rank` orders any number of cards"
-        ))),
-        _ => Ok(found),
+        false => Ok(Some(found)),
     }
+}
+
+/// The runs of a card that have what is asked.
+fn runs_of(
+    request: &Request,
+    card: &StoredCard,
+    wanted: &[Wanted],
+    shelf: &mut Shelf,
+) -> Result<Vec<MeasuredRun>, Failure> {
+    let mut runs = shelf.measurements(std::slice::from_ref(&card.id))?;
+    runs.retain(|run| wanted.iter().chain(&request.settings).all(|w| w.is_met_by(&run.setting)));
+    for run in &mut runs {
+        run.figures.retain(|f| request.tests.is_empty() || request.tests.contains(&f.test));
+    }
+    runs.retain(|run| !run.figures.is_empty());
+    Ok(runs)
+}
+
+/// The refusal of more columns than anybody reads.
+pub(crate) fn too_many(cards: usize) -> Failure {
+    Failure::refused(format!(
+        "{cards} cards and their settings would stand in more than {MOST_COLUMNS} columns: name fewer cards, choose settings \
+         with --condition, or mix them with --pool; `cardscope rank` orders any number of cards, and `cardscope report` does \
+         with --for or --rank-by"
+    ))
 }
 
 fn division(request: &Request) -> Result<Division, Failure> {
     Ok(match request.by.as_deref() {
         _ if request.pool => Division::Pooled,
         None => Division::BySetting,
-        Some("age") => Division::ByAge,
+        Some(AGE) => Division::ByAge,
         Some(word) => {
-            is_word(word).map_err(|why| Failure::refused(format!("--by: {why}, age")))?;
+            is_word(word).map_err(|why| Failure::refused(format!("--by: {why}, {AGE}")))?;
             Division::By(word.to_owned())
         }
     })
 }
 
-fn cards(request: &Request, shelf: &mut Shelf) -> Result<Vec<(StoredCard, Vec<Wanted>)>, Failure> {
+/// The cards that a request names.
+pub(crate) fn chosen(request: &Request, shelf: &mut Shelf) -> Result<Vec<Chosen>, Failure> {
     if !request.cards.is_empty() {
         let mut found = Vec::new();
         for text in &request.cards {
@@ -118,7 +151,32 @@ fn cards(request: &Request, shelf: &mut Shelf) -> Result<Vec<(StoredCard, Vec<Wa
 pub(crate) fn comparison(columns: Vec<Column>, by: Option<String>) -> Comparison {
     let differs = differs::differs(&columns);
     let tests = judged::tests(&columns, &differs, by.as_deref());
-    let findings = findings::findings(&columns, &tests, &differs);
+    let mut findings = findings::findings(&columns, &tests, &differs, by.as_deref());
+    if by.as_deref() == Some(AGE) {
+        findings.extend(age::findings(&columns));
+    }
     let entries = columns.into_iter().map(|column| column.entry).collect();
     Comparison { entries, by, tests, differs, findings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::file_of_cards;
+    use super::*;
+
+    #[test]
+    fn more_cards_than_anybody_reads_are_refused_before_they_are_all_read() {
+        let file = file_of_cards(40);
+        let mut shelf = Shelf::open(Some(std::path::Path::new("/nowhere/archive")), false).unwrap();
+        let request = Request { cards: vec![file.path().to_str().unwrap().to_owned()], ..Request::default() };
+        let cards = chosen(&request, &mut shelf).unwrap();
+        assert_eq!(cards.len(), 40);
+        assert!(columns_of(&request, &cards[..MOST_COLUMNS], &mut shelf).unwrap().is_some());
+        assert!(columns_of(&request, &cards, &mut shelf).unwrap().is_none());
+        // What comes behind the 25th is not read: a card that has nothing would be refused.
+        let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
+        with_an_empty_one.push((testing::card("nobody measured it"), Vec::new()));
+        assert!(columns_of(&request, &with_an_empty_one, &mut shelf).unwrap().is_none());
+        assert!(too_many(40).to_string().contains("more than 24 columns"));
+    }
 }

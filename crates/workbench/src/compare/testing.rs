@@ -44,3 +44,16 @@ pub(crate) fn run(condition: &str, mb_s: f64) -> MeasuredRun {
         }],
     }
 }
+
+/// A table of figures of so many cards of three brands, three runs each of one test.
+pub(crate) fn file_of_cards(cards: u32) -> tempfile::NamedTempFile {
+    use std::io::Write;
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+    writeln!(file, "brand,name,test,mb_s").unwrap();
+    for card in 0..cards {
+        for run in 0..3 {
+            writeln!(file, "Brand{},Swift{card},SEQ1M Q8T1 read,{}", card % 3, 20 + card * 2 + run).unwrap();
+        }
+    }
+    file
+}

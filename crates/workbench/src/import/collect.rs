@@ -1,6 +1,6 @@
 //! Which files are meant: those that are named, everything below folders, and standard input.
 
-use super::MOST_BYTES;
+use super::{MOST_BYTES, result_file};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -60,15 +60,23 @@ pub(super) fn bytes(candidate: &Candidate) -> Result<Vec<u8>, String> {
     File::open(&candidate.path).map_err(|e| e.to_string()).and_then(limited)
 }
 
-fn limited(source: impl Read) -> Result<Vec<u8>, String> {
+fn limited(mut source: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    match source.take(MOST_BYTES + 1).read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() as u64 > MOST_BYTES => Err(format!(
+    let mut more = |bytes: &mut Vec<u8>, most: u64| {
+        source.by_ref().take(most).read_to_end(bytes).map_err(|error| error.to_string())
+    };
+    more(&mut bytes, MOST_BYTES + 1)?;
+    if bytes.len() as u64 > MOST_BYTES && result_file::is_one(&bytes) {
+        // These hold files of their own.
+        more(&mut bytes, result_file::MOST_BYTES - MOST_BYTES)?;
+        return result_file::fits(bytes.len() as u64).map(|()| bytes);
+    }
+    match bytes.len() as u64 {
+        0..=MOST_BYTES => Ok(bytes),
+        _ => Err(format!(
             "it is longer than {} MiB; no log is that long: cut out the part that is one",
             MOST_BYTES >> 20
         )),
-        Ok(_) => Ok(bytes),
-        Err(error) => Err(error.to_string()),
     }
 }
 

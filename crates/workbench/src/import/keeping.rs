@@ -1,12 +1,14 @@
 //! What becomes of files that were understood: gathered into batches, each kept in one step.
 
-use super::{Request, Understood, is_no_log};
+use super::{Request, Understood, is_no_log, named, typed};
 use crate::archive;
 use crate::error::Failure;
 use cardscope_import::ImportError;
 use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
-use cardscope_model::log::Log;
-use cardscope_store::{Archive, Kept as Stored, NewSource};
+use cardscope_model::log::{Log, TYPED_FROM};
+use cardscope_model::session_file::SessionFile;
+use cardscope_store::{Archive, ArchiveError, Kept as Stored, NewSource};
+use std::path::Path;
 
 /// Files of one batch, at most.
 const BATCH_FILES: usize = 256;
@@ -53,6 +55,37 @@ impl Keeper {
         }
     }
 
+    /// Takes a session that an archive wrote.
+    ///
+    /// # Errors
+    /// If the archive cannot be written.
+    pub(super) fn session(&mut self, file: String, session: &SessionFile) -> Result<(), Failure> {
+        // What came first is kept first.
+        self.flush()?;
+        let totals = &mut self.report.totals;
+        totals.runs += session.runs.len() as u64;
+        totals.figures +=
+            session.runs.iter().flat_map(|run| &run.figures).map(|f| f.len() as u64).sum::<u64>();
+        let (kept, sessions, error) = match &mut self.archive {
+            None => (Kept::DryRun, Vec::new(), None),
+            Some(archive) => match archive.add_file(session) {
+                Ok(Stored::New { sessions, .. }) => {
+                    (Kept::New, sessions.iter().map(ToString::to_string).collect(), None)
+                }
+                Ok(Stored::Known { .. }) => (Kept::Known, Vec::new(), None),
+                // The file is at fault, not the archive: the next one may be sound.
+                Err(error @ ArchiveError::File(_)) => (Kept::Failed, Vec::new(), Some(error.to_string())),
+                Err(error) => return Err(Failure::io(error)),
+            },
+        };
+        count(&mut self.report.totals, kept);
+        self.report.named_failed |= kept == Kept::Failed;
+        if self.detailed || error.is_some() {
+            self.report.files.push(FileLine { file, log: None, kept, sessions, error });
+        }
+        Ok(())
+    }
+
     /// Notes a file that is no log, or one in which nothing can be read.
     pub(super) fn not_understood(&mut self, file: String, error: &ImportError, named: bool) {
         let kept = if is_no_log(error) { Kept::NotUnderstood } else { Kept::Failed };
@@ -83,12 +116,24 @@ impl Keeper {
             Some(archive) => keep(archive, &batch)?.into_iter().map(Some).collect(),
         };
         for (file, stored) in batch.into_iter().zip(stored) {
-            self.lines(file, stored);
+            let doubts = self.pictures(&file, stored.as_ref())?;
+            self.lines(file, stored, doubts);
         }
         Ok(())
     }
 
-    fn lines(&mut self, file: Understood, stored: Option<Stored>) {
+    /// Attaches what new figures were typed from; what is wrong with it, in words.
+    fn pictures(&mut self, file: &Understood, stored: Option<&Stored>) -> Result<Vec<String>, Failure> {
+        let typed = file.logs.iter().any(|log| log.other.contains_key(TYPED_FROM));
+        match (&mut self.archive, stored, &file.folder) {
+            (Some(archive), Some(Stored::New { sessions, .. }), Some(folder)) if typed => {
+                typed::attach(archive, folder, sessions)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn lines(&mut self, mut file: Understood, stored: Option<Stored>, doubts: Vec<String>) {
         let (kept, sessions) = match stored {
             None => (Kept::DryRun, Vec::new()),
             Some(Stored::Known { .. }) => (Kept::Known, Vec::new()),
@@ -97,6 +142,9 @@ impl Keeper {
             }
         };
         count(&mut self.report.totals, kept);
+        if let Some(first) = file.logs.first_mut() {
+            first.doubts.extend(doubts);
+        }
         let doubtful = |log: &Log| !log.doubts.is_empty();
         for log in file.logs {
             if self.detailed || doubtful(&log) {
@@ -114,10 +162,13 @@ impl Keeper {
 }
 
 fn keep(archive: &mut Archive, batch: &[Understood]) -> Result<Vec<Stored>, Failure> {
+    let titles: Vec<Option<String>> = batch.iter().map(|file| named::title(Path::new(&file.file))).collect();
     let sources: Vec<NewSource<'_>> = batch
         .iter()
-        .map(|file| NewSource {
+        .zip(&titles)
+        .map(|(file, title)| NewSource {
             name: &file.file,
+            title: title.as_deref(),
             format: file.logs.first().map_or("", |log| log.format.as_str()),
             bytes: &file.bytes,
             logs: &file.logs,

@@ -1,10 +1,12 @@
-//! `import`: logs of other tools into the archive. Files are found (`collect`), unpacked (`unpack`), understood (crate
-//! `import`) and kept, a batch at a time: a file is in the archive whole or not at all, and one that is damaged stops no
-//! other.
+//! `import`: logs of other tools, and result files of other archives, into the archive. Files are found (`collect`),
+//! unpacked (`unpack`), understood (crate `import`) and kept, a batch at a time: a file is in the archive whole or not at
+//! all, and one that is damaged stops no other.
 
 mod collect;
 mod keeping;
 mod named;
+pub(crate) mod result_file;
+mod typed;
 mod unpack;
 
 use crate::bench::Interrupt;
@@ -17,6 +19,7 @@ use cardscope_model::imported::ImportReport;
 use cardscope_model::log::Log;
 use keeping::Keeper;
 use serde::Serialize;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 /// Longest file that is looked into. The longest log that was met (fio with a histogram for each job) has some MiB.
@@ -60,6 +63,8 @@ pub struct Request {
 /// A file that was understood, until it is kept.
 struct Understood {
     file: String,
+    /// Where it lies, and the photographs that its figures were typed from.
+    folder: Option<PathBuf>,
     bytes: Vec<u8>,
     logs: Vec<Log>,
 }
@@ -101,12 +106,17 @@ fn walk(
         if done % EVERY == 0 {
             listener.event(&Event::Note(format!("{done} of {} files", candidates.len())));
         }
-        one(request, keeper, candidate)?;
+        one(request, keeper, candidate, interrupt)?;
     }
     Ok(())
 }
 
-fn one(request: &Request, keeper: &mut Keeper, candidate: &collect::Candidate) -> Result<(), Failure> {
+fn one(
+    request: &Request,
+    keeper: &mut Keeper,
+    candidate: &collect::Candidate,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let outer = candidate.path.display().to_string();
     let bytes = match collect::bytes(candidate) {
         Ok(bytes) => bytes,
@@ -115,18 +125,41 @@ fn one(request: &Request, keeper: &mut Keeper, candidate: &collect::Candidate) -
             return Ok(());
         }
     };
-    for piece in unpack::pieces(bytes) {
+    unpack::pieces(bytes, |piece| {
+        if interrupt.raised() {
+            return Err(Failure::Interrupted);
+        }
         let file = if piece.name.is_empty() { outer.clone() } else { format!("{outer}/{}", piece.name) };
         match piece.bytes {
             Err(why) => keeper.failed(file, why, candidate.named),
-            Ok(bytes) => match cardscope_import::read(&bytes) {
-                Ok(logs) => {
-                    let logs = stated(request, Path::new(&file), logs);
-                    keeper.understood(Understood { file, bytes, logs })?;
-                }
-                Err(error) => keeper.not_understood(file, &error, candidate.named),
-            },
+            Ok(bytes) => log(request, keeper, candidate, file, bytes)?,
         }
+        Ok(())
+    })
+}
+
+/// One unpacked file: a log of another tool, or a session that an archive wrote.
+fn log(
+    request: &Request,
+    keeper: &mut Keeper,
+    candidate: &collect::Candidate,
+    file: String,
+    bytes: Vec<u8>,
+) -> Result<(), Failure> {
+    if result_file::is_one(&bytes) {
+        match result_file::read(&bytes) {
+            Ok(session) => keeper.session(file, &session)?,
+            Err(why) => keeper.failed(file, why, candidate.named),
+        }
+        return Ok(());
+    }
+    match cardscope_import::read(&bytes) {
+        Ok(logs) => {
+            let logs = stated(request, Path::new(&file), logs);
+            let folder = candidate.path.parent().map(Path::to_owned);
+            keeper.understood(Understood { file, folder, bytes, logs })?;
+        }
+        Err(error) => keeper.not_understood(file, &error, candidate.named),
     }
     Ok(())
 }
@@ -144,25 +177,46 @@ fn stated(request: &Request, file: &Path, mut logs: Vec<Log>) -> Vec<Log> {
     logs
 }
 
+/// The logs of one file, or of one that is packed in it.
+pub(crate) struct Found {
+    /// How a card in it is called that nothing names.
+    pub(crate) title: Option<String>,
+    /// Its name inside of what it was packed in; empty for a file that is no archive.
+    pub(crate) member: String,
+    /// What was understood.
+    pub(crate) logs: Vec<Log>,
+}
+
 /// The logs in one file, without an archive: what `compare` does with a file that is named in place of a card.
 ///
 /// # Errors
 /// A refusal where it cannot be read, or nothing in it is understood.
-pub(crate) fn logs_of(path: &Path) -> Result<Vec<Log>, Failure> {
+pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>, Failure> {
     let refused = |why: String| Failure::refused(format!("{}: {why}", path.display()));
     let candidate = collect::Candidate { path: path.to_owned(), named: true };
-    let mut logs = Vec::new();
-    for piece in unpack::pieces(collect::bytes(&candidate).map_err(refused)?) {
-        let bytes = piece.bytes.map_err(refused)?;
-        logs.extend(cardscope_import::read(&bytes).map_err(|e| refused(e.to_string()))?);
+    let (mut found, mut failed) = (Vec::new(), None);
+    let Ok(()) = unpack::pieces(collect::bytes(&candidate).map_err(refused)?, |piece| {
+        let read = piece.bytes.and_then(|bytes| cardscope_import::read(&bytes).map_err(|e| e.to_string()));
+        match read {
+            Ok(mut logs) => {
+                let file = if piece.name.is_empty() { path } else { Path::new(&piece.name) };
+                logs.iter_mut().for_each(|log| named::complete(log, file));
+                found.push(Found { title: named::title(file), member: piece.name.clone(), logs });
+            }
+            Err(why) => failed = failed.take().or(Some(why)),
+        }
+        Ok::<(), Infallible>(())
+    });
+    match found.is_empty() {
+        true => Err(refused(failed.unwrap_or_else(|| "there is no log in it".to_owned()))),
+        false => Ok(found),
     }
-    for log in &mut logs {
-        named::complete(log, path);
-    }
-    Ok(logs)
 }
 
 /// Whether a text was no log at all, rather than a damaged one.
 fn is_no_log(error: &ImportError) -> bool {
     matches!(error, ImportError::Unknown(_))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,58 +1,88 @@
 //! What a file's name says where its text says nothing: people call their logs after the card, and add the cooling.
+//!
+//! What a card is called after its file is a title and no name: `fio.json` may well be the log of two cards.
 
 use cardscope_model::condition::Origin;
 use cardscope_model::log::Log;
 use std::path::Path;
 
-/// Words in names, and what they say of the cooling.
-const COOLING: [(&str, &str); 6] = [
-    ("active-cooling", "active"),
-    ("passive-cooling", "passive"),
-    ("with-fan", "active"),
-    ("without-fan", "passive"),
-    ("no-fan", "passive"),
-    ("nofan", "passive"),
+/// Words in names, and what they say of the cooling. Of two that fit the first is meant: "no fan" is no "fan".
+const COOLING: [(&[&str], &str); 9] = [
+    (&["without", "active", "cooling"], "passive"),
+    (&["no", "active", "cooling"], "passive"),
+    (&["without", "fan"], "passive"),
+    (&["no", "fan"], "passive"),
+    (&["nofan"], "passive"),
+    (&["without", "cooling"], "passive"),
+    (&["passive", "cooling"], "passive"),
+    (&["active", "cooling"], "active"),
+    (&["with", "fan"], "active"),
 ];
 
-/// Adds what the name of a file says to a log that does not say it itself, and notes that it did.
+/// Words that turn what follows them into its opposite.
+const NOT: [&str; 3] = ["without", "no", "not"];
+
+/// Adds what the name of a file says of the cooling to a log that does not say it itself, and notes that it did.
 pub(crate) fn complete(log: &mut Log, file: &Path) {
-    let Some(stem) = file.file_stem().and_then(|stem| stem.to_str()) else { return };
-    if log.runs.is_empty() {
-        return;
-    }
-    let words: String = stem
-        .chars()
-        .map(|c| if c.is_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' })
-        .collect();
-    let cooling = COOLING.iter().find(|(name, _)| words.contains(name));
-    if let Some((_, how)) = cooling.filter(|_| log.condition.get("cooling").is_none()) {
-        log.condition.set("cooling", *how, Origin::Stated);
+    let Some((_, how)) = stem(file).and_then(cooling) else { return };
+    if !log.runs.is_empty() && log.condition.get("cooling").is_none() {
+        log.condition.set("cooling", how, Origin::Stated);
         log.doubts.push(format!("its text names no cooling; {how} is what the file's name says"));
     }
-    let unnamed = log.card.name.is_none() && log.card.model.is_none() && log.card.brand.is_none();
-    if unnamed {
-        let rest = cooling.map_or(stem.len(), |(name, _)| words.find(name).unwrap_or(stem.len()));
-        // The words have as many characters as the stem, though not always as many bytes.
-        let name: String = stem.chars().take(words[..rest.min(words.len())].chars().count()).collect();
-        let name = name.trim_matches(|c: char| !c.is_alphanumeric()).replace(['-', '_'], " ");
-        if !name.is_empty() {
-            // No doubt of its own: most logs name no card, and a list of a thousand such notes hides the others.
-            log.card.note = Some("called after its file".to_owned());
-            log.card.name = Some(name);
+}
+
+/// How a card is called of which only a file is known: what stands in its name before the cooling.
+pub(crate) fn title(file: &Path) -> Option<String> {
+    let stem = stem(file)?;
+    let end = cooling(stem).map_or(stem.len(), |(at, _)| at);
+    let title = stem[..end].trim_matches(|c: char| !c.is_alphanumeric()).replace(['-', '_'], " ");
+    Some(title).filter(|title| !title.is_empty())
+}
+
+fn stem(file: &Path) -> Option<&str> {
+    file.file_stem()?.to_str()
+}
+
+/// Where in a name the cooling stands, and how it is.
+fn cooling(stem: &str) -> Option<(usize, &'static str)> {
+    let words = words(stem);
+    COOLING.iter().find_map(|(wanted, how)| {
+        let at = (0..words.len()).find(|at| {
+            let negated = *at > 0 && NOT.contains(&words[at - 1].1.as_str());
+            let found = words[*at..].iter().map(|(_, word)| word.as_str()).take(wanted.len());
+            !negated && found.eq(wanted.iter().copied())
+        })?;
+        Some((words[at].0, *how))
+    })
+}
+
+/// The words of a name with the bytes at which they begin.
+fn words(stem: &str) -> Vec<(usize, String)> {
+    let mut words: Vec<(usize, String)> = Vec::new();
+    let mut inside = false;
+    for (at, c) in stem.char_indices() {
+        match (c.is_alphanumeric(), inside, words.last_mut()) {
+            (true, true, Some((_, word))) => word.push(c.to_ascii_lowercase()),
+            (true, ..) => words.push((at, c.to_ascii_lowercase().to_string())),
+            (false, ..) => {}
         }
+        inside = c.is_alphanumeric();
     }
+    words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use cardscope_model::log::LogRun;
+    use proptest::prelude::*;
 
     fn completed(file: &str) -> (Option<String>, Option<String>) {
         let mut log = Log::new("cdm_fio");
         log.runs.push(LogRun::default());
         complete(&mut log, Path::new(file));
-        (log.card.name, log.condition.get("cooling").map(str::to_owned))
+        assert!(log.card.is_empty(), "a file's name names no card");
+        (title(Path::new(file)), log.condition.get("cooling").map(str::to_owned))
     }
 
     #[test]
@@ -61,17 +91,40 @@ mod tests {
         assert_eq!(completed("x/acme-A1-active-cooling.log"), (some("acme A1"), some("active")));
         assert_eq!(completed("Acme Ultra 64GB.txt"), (some("Acme Ultra 64GB"), None));
         assert_eq!(completed("kärtchen_ohne-no fan.txt"), (some("kärtchen ohne"), some("passive")));
+        assert_eq!(completed("Ultra_1.5TB.v2-With.Fan.log"), (some("Ultra 1.5TB.v2"), some("active")));
         assert_eq!(completed("---.log"), (None, None));
+    }
+
+    #[test]
+    fn only_whole_words_say_something_and_no_is_no() {
+        for (file, cooling) in [
+            ("x-without-active-cooling.log", Some("passive")),
+            ("x-no-active-cooling.log", Some("passive")),
+            ("x-without-passive-cooling.log", None),
+            ("x-without-fan.log", Some("passive")),
+            ("x-not-with-fan.log", None),
+            ("uno-fancy.log", None),
+            ("x-inactive-cooling.log", None),
+            ("x-active-coolingpad.log", None),
+        ] {
+            assert_eq!(completed(file).1.as_deref(), cooling, "{file}");
+        }
     }
 
     #[test]
     fn what_the_text_says_is_left_alone() {
         let mut log = Log::new("cdm_fio");
         log.runs.push(LogRun::default());
-        log.card.brand = Some("Acme".into());
         log.condition.set("cooling", "passive", Origin::Read);
         complete(&mut log, Path::new("other-active-cooling.log"));
-        assert_eq!((log.card.name.as_deref(), log.condition.get("cooling")), (None, Some("passive")));
+        assert_eq!(log.condition.get("cooling"), Some("passive"));
         assert!(log.doubts.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_makes_it_panic(name in "\\PC{0,20}(no fan|-active_cooling|)\\PC{0,8}") {
+            let _ = completed(&name);
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Archives of logs: `.zip` and `.gz`, unpacked in memory and never onto a disk, so that no name in them leads anywhere.
 //!
-//! A few kilobytes can unpack to terabytes. So what comes out is counted while it comes, and stops at a limit.
+//! A few kilobytes can unpack to terabytes. So what comes out is counted while it comes, and stops at a limit; it is handed
+//! out one by one, so that no more than one of them is in memory.
 
 use super::MOST_BYTES;
 use std::io::{Cursor, Read};
 
-/// All that one archive may unpack to.
+/// All that one archive may unpack to, what is thrown away included.
 const MOST_UNPACKED: u64 = 16 * MOST_BYTES;
 
 /// Most files in one archive.
@@ -20,73 +21,84 @@ pub(super) struct Piece {
     pub(super) bytes: Result<Vec<u8>, String>,
 }
 
-/// What a file holds: itself, or what is packed in it. Archives within archives stay packed: they are no logs.
-pub(super) fn pieces(bytes: Vec<u8>) -> Vec<Piece> {
+/// Hands out what a file holds: itself, or what is packed in it, one by one, until all is out or taking one fails.
+/// Archives within archives stay packed: they are no logs.
+///
+/// # Errors
+/// That of whoever takes a piece.
+pub(super) fn pieces<E>(bytes: Vec<u8>, mut take: impl FnMut(Piece) -> Result<(), E>) -> Result<(), E> {
     match bytes.as_slice() {
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => unzip(&bytes),
-        [0x1f, 0x8b, ..] => vec![Piece { name: String::new(), bytes: gunzip(&bytes) }],
-        _ => vec![Piece { name: String::new(), bytes: Ok(bytes) }],
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => unzip(&bytes, MOST_UNPACKED, &mut take),
+        [0x1f, 0x8b, ..] => take(Piece { name: String::new(), bytes: gunzip(&bytes) }),
+        _ => take(Piece { name: String::new(), bytes: Ok(bytes) }),
     }
 }
 
 fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    limited(flate2::read::MultiGzDecoder::new(bytes), MOST_BYTES)
+    limited(flate2::read::MultiGzDecoder::new(bytes), MOST_BYTES).1
 }
 
-fn unzip(bytes: &[u8]) -> Vec<Piece> {
-    let broken = |why: String| vec![Piece { name: String::new(), bytes: Err(why) }];
+fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Piece) -> Result<(), E>) -> Result<(), E> {
+    let broken = |why: String| Piece { name: String::new(), bytes: Err(why) };
     let mut archive = match zip::ZipArchive::new(Cursor::new(bytes)) {
         Ok(archive) if archive.len() <= MOST_FILES => archive,
         Ok(archive) => {
-            return broken(format!("{} files are packed in it, more than {MOST_FILES}", archive.len()));
+            let why = format!("{} files are packed in it, more than {MOST_FILES}", archive.len());
+            return take(broken(why));
         }
-        Err(error) => return broken(format!("it is packed and cannot be unpacked ({error})")),
+        Err(error) => return take(broken(format!("it is packed and cannot be unpacked ({error})"))),
     };
-    let mut left = MOST_UNPACKED;
-    let mut pieces = Vec::new();
     for place in 0..archive.len() {
-        match member(&mut archive, place, left.min(MOST_BYTES)) {
-            Some(piece) => {
-                left -= piece.bytes.as_ref().map_or(0, |b| b.len() as u64);
-                pieces.push(piece);
-            }
-            None => continue,
+        if left == 0 {
+            let (of, rest) = (archive.len(), archive.len() - place);
+            let why =
+                format!("what is packed in it is too much; its last {rest} of {of} files were not looked at");
+            return take(broken(why));
+        }
+        let (used, piece) = member(&mut archive, place, left.min(MOST_BYTES));
+        left -= used.min(left);
+        if let Some(piece) = piece {
+            take(piece)?;
         }
     }
-    pieces
+    Ok(())
 }
 
-/// One file of an archive; `None` for a folder.
-fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, place: usize, most: u64) -> Option<Piece> {
+/// One file of an archive, and how many bytes were unpacked for it; `None` for a folder.
+fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, place: usize, most: u64) -> (u64, Option<Piece>) {
     match archive.by_index(place) {
-        Ok(file) if file.is_dir() => None,
+        Ok(file) if file.is_dir() => (0, None),
         Ok(file) => {
             let name = file.name().map_or_else(|_| format!("file {}", place + 1), |name| name.into_owned());
-            Some(Piece { name, bytes: limited(file, most) })
+            let (used, bytes) = limited(file, most);
+            (used, Some(Piece { name, bytes }))
         }
         Err(error) => {
             let bytes = Err(format!("it cannot be unpacked ({error})"));
-            Some(Piece { name: format!("file {}", place + 1), bytes })
+            (0, Some(Piece { name: format!("file {}", place + 1), bytes }))
         }
     }
 }
 
-/// Reads what comes out, but no more than is reasonable for a log.
-fn limited(packed: impl Read, most: u64) -> Result<Vec<u8>, String> {
+/// Reads what comes out, but no more than is reasonable for a log; with it how many bytes came.
+fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, String>) {
     let mut bytes = Vec::new();
     let read = packed.take(most + 1).read_to_end(&mut bytes);
-    match read {
-        Ok(_) if bytes.len() as u64 > most => {
+    let came = bytes.len() as u64;
+    let bytes = match read {
+        Ok(_) if came > most => {
             Err(format!("it unpacks to more than {} MiB; no log is that long", most >> 20))
         }
         Ok(_) => Ok(bytes),
         Err(error) => Err(format!("it cannot be unpacked ({error})")),
-    }
+    };
+    (came, bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
     use std::io::Write;
     use zip::write::SimpleFileOptions;
 
@@ -105,16 +117,25 @@ mod tests {
         writer.finish().unwrap().into_inner()
     }
 
+    fn all(bytes: Vec<u8>) -> Vec<Piece> {
+        let mut found = Vec::new();
+        let Ok(()) = pieces(bytes, |piece| {
+            found.push(piece);
+            Ok::<(), Infallible>(())
+        });
+        found
+    }
+
     #[test]
     fn logs_come_out_of_both_kinds_of_archive_with_their_names() {
         let packed = zipped(&[("a/one.log", b"first"), ("../../two.log", b"second")]);
-        let names: Vec<_> = pieces(packed).into_iter().map(|p| (p.name, p.bytes.unwrap())).collect();
+        let names: Vec<_> = all(packed).into_iter().map(|p| (p.name, p.bytes.unwrap())).collect();
         assert_eq!(
             names,
             [("a/one.log".into(), b"first".to_vec()), ("../../two.log".into(), b"second".to_vec())]
         );
-        assert_eq!(pieces(gz(b"log"))[0].bytes, Ok(b"log".to_vec()));
-        assert_eq!(pieces(b"plain".to_vec())[0].bytes, Ok(b"plain".to_vec()));
+        assert_eq!(all(gz(b"log"))[0].bytes, Ok(b"log".to_vec()));
+        assert_eq!(all(b"plain".to_vec())[0].bytes, Ok(b"plain".to_vec()));
     }
 
     #[test]
@@ -122,19 +143,65 @@ mod tests {
         let zeros = vec![0u8; (MOST_BYTES + 10) as usize];
         let bomb = gz(&zeros);
         assert!(bomb.len() < 1 << 20);
-        assert!(pieces(bomb)[0].bytes.as_ref().unwrap_err().contains("no log is that long"));
-        let found = pieces(zipped(&[("bomb", &zeros), ("good.log", b"fine")]));
+        assert!(all(bomb)[0].bytes.as_ref().unwrap_err().contains("no log is that long"));
+        let found = all(zipped(&[("bomb", &zeros), ("good.log", b"fine")]));
         assert!(found[0].bytes.is_err());
         assert_eq!(found[1].bytes, Ok(b"fine".to_vec()));
+    }
+
+    #[test]
+    fn many_bombs_in_one_archive_are_given_up_with_one_line() {
+        let zeros = vec![0u8; 3 << 10];
+        let names: Vec<String> = (0..200).map(|n| format!("{n}.log")).collect();
+        let members: Vec<(&str, &[u8])> =
+            names.iter().map(|name| (name.as_str(), zeros.as_slice())).collect();
+        let mut found = Vec::new();
+        let most = 10 << 10;
+        let Ok(()) = unzip(&zipped(&members), most, &mut |piece| {
+            found.push(piece);
+            Ok::<(), Infallible>(())
+        });
+        assert_eq!(found.len(), 5, "three whole, one that is cut off, and one line for the rest");
+        assert!(found[..3].iter().all(|piece| piece.bytes.is_ok()) && found[3].bytes.is_err());
+        assert!(found[4].bytes.as_ref().unwrap_err().contains("last 196 of 200"), "{:?}", found[4]);
+    }
+
+    #[test]
+    fn what_was_unpacked_and_thrown_away_counts() {
+        let mut packed = zipped(&[("a.log", &[0; 5000]), ("b.log", b"fine")]);
+        // Its sum is wrong now: it unpacks to the end and is thrown away.
+        packed[14] ^= 1;
+        let at = packed.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+        packed[at + 16] ^= 1;
+        let mut found = Vec::new();
+        let Ok(()) = unzip(&packed, 5000, &mut |piece| {
+            found.push(piece);
+            Ok::<(), Infallible>(())
+        });
+        assert!(
+            found[0].bytes.is_err() && found[1].bytes.as_ref().unwrap_err().contains("last 1 of 2"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn who_takes_no_more_ends_it() {
+        let packed = zipped(&[("a.log", b"a"), ("b.log", b"b")]);
+        let mut taken = 0;
+        let ended = pieces(packed, |_| {
+            taken += 1;
+            Err("enough")
+        });
+        assert_eq!((ended, taken), (Err("enough"), 1));
     }
 
     #[test]
     fn a_cut_archive_says_so() {
         let mut whole = gz(&[7; 5000]);
         whole.truncate(20);
-        assert!(pieces(whole)[0].bytes.is_err());
+        assert!(all(whole)[0].bytes.is_err());
         let mut whole = zipped(&[("a", b"aaaa")]);
         whole.truncate(30);
-        assert!(pieces(whole)[0].bytes.is_err());
+        assert!(all(whole)[0].bytes.is_err());
     }
 }

@@ -1,15 +1,21 @@
 //! `report`: everything that is known of some cards, gathered for publishing. Which file it becomes is the business of crate
 //! `report`.
 //!
-//! What names a piece (serial numbers, CIDs) is taken out here, before anything is laid out, unless it is asked for.
+//! What names a piece (serial numbers, CIDs) is taken out here (`hidden`), before anything is laid out, unless it is asked
+//! for. Of more cards than anybody compares only the orders are published.
 
+mod hidden;
+mod over_time;
 mod part;
 
-use crate::compare::{self, Request as Compared};
+use crate::compare::{self, Column, Request as Compared};
 use crate::error::Failure;
 use crate::rank::{self, By, GroupBy};
 use crate::shelf::Shelf;
-use cardscope_model::publication::Publication;
+use cardscope_model::comparison::Comparison;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::publication::{CardPart, Publication};
+use cardscope_store::StoredCard;
 use jiff::Zoned;
 
 /// What is asked.
@@ -19,11 +25,11 @@ pub struct Request {
     pub compared: Compared,
     /// Its title; `None` makes one of the cards' names.
     pub title: Option<String>,
-    /// Jobs by which the cards are ordered, too.
-    pub jobs: Vec<String>,
+    /// By what the cards are ordered, too: jobs, tests.
+    pub orders: Vec<By>,
     /// The host on which they are ordered.
     pub on: Option<String>,
-    /// Into which groups the order is divided.
+    /// Into which groups the orders are divided.
     pub group_by: Option<GroupBy>,
     /// Publish serial numbers and CIDs.
     pub serials: bool,
@@ -32,37 +38,77 @@ pub struct Request {
 /// Gathers it.
 ///
 /// # Errors
-/// As `compare` and `rank`.
+/// As `compare` and `rank`; more cards than anybody compares are refused only where no order is asked for.
 pub fn publish(request: &Request) -> Result<Publication, Failure> {
     let compared = &request.compared;
     let mut shelf = Shelf::open(compared.archive.as_deref(), !compared.without_collection)?;
-    let columns = compare::chosen(compared, &mut shelf)?;
-    let mut ids: Vec<String> = Vec::new();
-    for column in &columns {
-        if !ids.contains(&column.entry.card_id) {
-            ids.push(column.entry.card_id.clone());
+    let chosen = compare::chosen(compared, &mut shelf)?;
+    let columns = compare::columns_of(compared, &chosen, &mut shelf)?;
+    let mut cards: Vec<StoredCard> = Vec::new();
+    for (card, _) in chosen {
+        if cards.iter().all(|known| known.id != card.id) {
+            cards.push(card);
         }
     }
     let mut rankings = Vec::new();
-    for job in &request.jobs {
-        rankings.push(rank::rank_on(&ranked(request, job, &ids), &mut shelf)?);
+    for order in &request.orders {
+        rankings.push(rank::rank_among(&ranked(request, order), &cards, &mut shelf)?);
     }
-    let cards = ids.iter().map(|id| part::part(&mut shelf, id, request.serials)).collect::<Result<_, _>>()?;
-    let comparison = compare::comparison(columns, compared.by.clone());
+    let (comparison, parts) = match columns {
+        Some(columns) => {
+            let parts = parts(request, &columns, &mut shelf)?;
+            (compare::comparison(columns, compared.by.clone()), parts)
+        }
+        None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
+        None => (not_compared(cards.len()), Vec::new()),
+    };
     Ok(Publication {
-        title: request.title.clone().unwrap_or_else(|| title(&comparison.entries)),
+        title: request.title.clone().unwrap_or_else(|| title(&comparison, cards.len())),
         made_on: Zoned::now().strftime("%Y-%m-%d").to_string(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         comparison,
         rankings,
-        cards,
+        cards: parts,
     })
 }
 
-fn ranked(request: &Request, job: &str, ids: &[String]) -> rank::Request {
+/// A part for each card that has a column, in their order.
+fn parts(request: &Request, columns: &[Column], shelf: &mut Shelf) -> Result<Vec<CardPart>, Failure> {
+    let mut ids: Vec<&str> = Vec::new();
+    for column in columns {
+        if !ids.contains(&column.entry.card_id.as_str()) {
+            ids.push(&column.entry.card_id);
+        }
+    }
+    let of = |id: &str| columns.iter().filter(|column| column.entry.card_id == id).collect::<Vec<_>>();
+    ids.into_iter()
+        .map(|id| part::part(shelf, id, &of(id), &request.compared.tests, request.serials))
+        .collect()
+}
+
+/// What stands in place of a comparison that nobody could read.
+fn not_compared(cards: usize) -> Comparison {
+    Comparison {
+        entries: Vec::new(),
+        by: None,
+        tests: Vec::new(),
+        differs: Vec::new(),
+        findings: vec![
+            Finding::new(
+                "not-compared",
+                Weight::Note,
+                1.0,
+                format!("{cards} cards are too many to stand beside each other: they are only put in order"),
+            )
+            .advise("name a few of them for their figures, their differences and their courses"),
+        ],
+    }
+}
+
+fn ranked(request: &Request, by: &By) -> rank::Request {
     rank::Request {
-        by: By::Job(job.to_owned()),
-        cards: ids.to_vec(),
+        by: by.clone(),
+        cards: Vec::new(),
         settings: request.compared.settings.clone(),
         on: request.on.clone(),
         group_by: request.group_by,
@@ -72,17 +118,47 @@ fn ranked(request: &Request, job: &str, ids: &[String]) -> rank::Request {
 }
 
 /// `A and B`, or how many cards.
-fn title(entries: &[cardscope_model::comparison::Entry]) -> String {
+fn title(comparison: &Comparison, cards: usize) -> String {
     let mut names: Vec<String> = Vec::new();
-    for entry in entries {
+    for entry in &comparison.entries {
         let name = entry.card.title();
         if !names.contains(&name) {
             names.push(name);
         }
     }
     match names.as_slice() {
+        [] => format!("{cards} cards in order"),
         [one] => one.clone(),
         [first, second] => format!("{first} and {second}"),
         all => format!("{} cards compared", all.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::testing::file_of_cards;
+
+    #[test]
+    fn of_forty_cards_the_orders_are_published_and_without_an_order_they_are_refused() {
+        let file = file_of_cards(40);
+        let mut request = Request {
+            compared: Compared {
+                cards: vec![file.path().to_str().unwrap().to_owned()],
+                without_collection: true,
+                archive: Some("/nowhere/archive".into()),
+                ..Compared::default()
+            },
+            group_by: Some(GroupBy::Maker),
+            ..Request::default()
+        };
+        assert!(publish(&request).unwrap_err().to_string().contains("--rank-by"));
+        request.orders = vec![By::Test("SEQ1M Q8T1 read".parse().unwrap())];
+        let found = publish(&request).unwrap();
+        assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("40 cards in order", 0));
+        assert_eq!(found.rankings[0].places.len(), 40);
+        let groups = found.rankings[0].groups.as_ref().unwrap();
+        assert_eq!(groups.groups.iter().map(|g| g.cards).sum::<u32>(), 40);
+        assert_eq!(found.comparison.findings[0].claim, "not-compared");
     }
 }

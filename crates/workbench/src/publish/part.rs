@@ -1,30 +1,67 @@
 //! One card's part: what is known of it, its courses and latencies, and the last documents about its inside.
 
+use super::hidden::Hidden;
+use super::over_time::OverTime;
+use crate::compare::Column;
 use crate::error::Failure;
 use crate::shelf::Shelf;
 use cardscope_model::card::CardFacts;
-use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
-use cardscope_model::histogram::Histogram;
-use cardscope_model::publication::{CardPart, Course, Latencies};
-use cardscope_model::result::Second;
+use cardscope_model::publication::CardPart;
 use cardscope_model::test_name::TestName;
-use cardscope_store::{StoredCard, StoredRecord, StoredSession};
+use cardscope_store::{SessionId, StoredCard, StoredRecord, StoredSpecimen};
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 
 /// Sessions whose courses and latencies are published: the last ones. More fill a page that nobody reads.
 const LAST_SESSIONS: usize = 4;
 
-/// Points of one course; longer ones are thinned by putting neighbours together.
-const MOST_SECONDS: usize = 600;
-
-/// Gathers a card's part.
-pub(super) fn part(shelf: &mut Shelf, id: &str, serials: bool) -> Result<CardPart, Failure> {
+/// Gathers a card's part. `columns` are those of the comparison that are of this card: only what counts among their figures
+/// is shown over time.
+pub(super) fn part(
+    shelf: &mut Shelf,
+    id: &str,
+    columns: &[&Column],
+    tests: &[TestName],
+    serials: bool,
+) -> Result<CardPart, Failure> {
     let card = shelf.card(id)?;
-    let events = shelf.events(id)?;
-    let mut part = CardPart {
+    let mut part = bare(&card, shelf.events(id)?, serials);
+    if shelf.is_collected(id) {
+        return Ok(part);
+    }
+    let Some(archive) = shelf.archive() else { return Ok(part) };
+    let specimens = archive.specimens(id).map_err(Failure::io)?;
+    let hidden = if serials { Hidden::default() } else { Hidden::of(&card, &specimens) };
+    if serials {
+        name_pieces(&mut part, &specimens);
+    }
+    let notes = part.events.iter_mut().flat_map(|event| [&mut event.note, &mut event.source]);
+    notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
+    let mut over_time = OverTime::new(columns, tests);
+    for session in last_sessions(columns) {
+        let session = archive.session(session).map_err(Failure::io)?;
+        if let Some(piece) = session.start.piece.as_ref().filter(|_| !serials) {
+            part.pieces.push(hash(&piece.identity_hash));
+        }
+        let findings = session.report.iter().flat_map(|report| &report.findings);
+        findings.for_each(|finding| add_finding(&mut part, hidden.cleared(finding)));
+        over_time.add(session);
+    }
+    (part.courses, part.latencies) = over_time.into_parts();
+    for record in archive.card_records(id).map_err(Failure::io)? {
+        add_record(&mut part, record, &hidden);
+    }
+    part.pieces.sort_unstable();
+    part.pieces.dedup();
+    Ok(part)
+}
+
+fn bare(card: &StoredCard, events: Vec<cardscope_model::card::Event>, serials: bool) -> CardPart {
+    CardPart {
+        card_id: card.id.clone(),
         title: card.title.clone(),
-        card: facts(&card, serials),
+        card: if serials { card.facts.clone() } else { card.facts.without_serial() },
         pieces: Vec::new(),
         events,
         findings: Vec::new(),
@@ -33,86 +70,66 @@ pub(super) fn part(shelf: &mut Shelf, id: &str, serials: bool) -> Result<CardPar
         map: None,
         verify: None,
         sustain: None,
-    };
-    let Some(archive) = shelf.archive() else { return Ok(part) };
-    let sessions = archive.card_sessions(id).map_err(Failure::io)?;
-    for session in sessions.into_iter().rev().take(LAST_SESSIONS) {
-        let session = archive.session(session).map_err(Failure::io)?;
-        add_session(&mut part, session, serials);
-    }
-    for record in archive.card_records(id).map_err(Failure::io)? {
-        add_record(&mut part, &record);
-    }
-    part.pieces.sort_unstable();
-    part.pieces.dedup();
-    Ok(part)
-}
-
-fn facts(card: &StoredCard, serials: bool) -> CardFacts {
-    if serials { card.facts.clone() } else { card.facts.without_serial() }
-}
-
-fn add_session(part: &mut CardPart, session: StoredSession, serials: bool) {
-    let condition = words(&session.start.condition);
-    if let Some(piece) = &session.start.piece {
-        part.pieces.push(named(piece.serial.as_deref(), &piece.identity_hash, serials));
-    }
-    part.findings.extend(session.report.iter().flat_map(|report| report.findings.clone()));
-    let mut histograms: Vec<(TestName, u32, Histogram)> = Vec::new();
-    for run in session.runs.into_iter().filter(|run| run.start.counted) {
-        for record in run.samples.into_iter().filter(|record| record.sample.counted) {
-            let course = Course {
-                test: record.test,
-                run: run.start.run,
-                condition: condition.clone(),
-                seconds: thinned(record.sample.series),
-            };
-            // One second is no course.
-            if course.seconds.len() > 1 {
-                part.courses.push(course);
-            }
-            match histograms.iter_mut().find(|(test, ..)| *test == record.test) {
-                Some((_, runs, all)) => {
-                    all.merge(&record.sample.histogram);
-                    *runs = (*runs).max(run.start.run);
-                }
-                None => histograms.push((record.test, run.start.run, record.sample.histogram)),
-            }
-        }
-    }
-    part.latencies.extend(histograms.into_iter().map(|(test, runs, histogram)| Latencies {
-        test,
-        runs,
-        condition: condition.clone(),
-        histogram,
-    }));
-}
-
-/// The piece's serial number where it is asked for, else enough of its hash to tell it from others.
-fn named(serial: Option<&str>, hash: &str, serials: bool) -> String {
-    match serial {
-        Some(serial) if serials => serial.to_owned(),
-        _ => format!("#{}", &hash[..hash.len().min(8)]),
     }
 }
 
-fn add_record(part: &mut CardPart, record: &StoredRecord) {
-    let Some(document) = &record.document else { return };
+/// The last sessions of these columns, the newest first: their names sort by time.
+fn last_sessions(columns: &[&Column]) -> Vec<SessionId> {
+    let all: BTreeSet<SessionId> =
+        columns.iter().flat_map(|column| column.runs.iter().map(|(session, _)| *session)).collect();
+    all.into_iter().rev().take(LAST_SESSIONS).collect()
+}
+
+/// The archive keeps serial numbers and CIDs with the pieces, not with the card.
+fn name_pieces(part: &mut CardPart, specimens: &[StoredSpecimen]) {
+    if let [only] = specimens {
+        part.card.complete_from(&CardFacts {
+            serial: only.facts.serial.clone().or_else(|| only.serial.clone()),
+            cid: only.facts.cid.clone(),
+            ..CardFacts::default()
+        });
+    }
+    part.pieces = specimens.iter().map(named).collect();
+}
+
+/// A piece by its serial number and CID, else by enough of its hash to tell it from others.
+fn named(piece: &StoredSpecimen) -> String {
+    let serial = piece.serial.clone().or_else(|| piece.facts.serial.clone());
+    match (serial, &piece.facts.cid) {
+        (Some(serial), Some(cid)) => format!("{serial} (CID {cid})"),
+        (Some(serial), None) => serial,
+        (None, Some(cid)) => format!("CID {cid}"),
+        (None, None) => hash(&piece.id),
+    }
+}
+
+fn hash(whole: &str) -> String {
+    format!("#{}", whole.get(..8).unwrap_or(whole))
+}
+
+fn add_record(part: &mut CardPart, record: StoredRecord, hidden: &Hidden) {
+    let Some(mut document) = record.document else { return };
+    hidden.clear(&mut document);
     match record.summary.kind.as_str() {
-        "map" => last(&mut part.map, document),
-        "verify" => last(&mut part.verify, document),
-        "sustain" => last(&mut part.sustain, document),
+        "map" => last(&mut part.map, &document),
+        "verify" => last(&mut part.verify, &document),
+        "sustain" => last(&mut part.sustain, &document),
         "check" => {
             last(&mut part.map, &document["map"]);
             last(&mut part.verify, &document["verify"]);
         }
         _ => return,
     }
-    let findings: Vec<Finding> = serde_json::from_value(document["findings"].clone()).unwrap_or_default();
-    for finding in findings {
-        if !part.findings.contains(&finding) {
-            part.findings.push(finding);
-        }
+    let findings = document.get_mut("findings").map(serde_json::Value::take);
+    let findings: Vec<Finding> =
+        findings.and_then(|found| serde_json::from_value(found).ok()).unwrap_or_default();
+    findings.into_iter().for_each(|finding| add_finding(part, finding));
+}
+
+/// Two sessions may conclude the same.
+fn add_finding(part: &mut CardPart, finding: Finding) {
+    if !part.findings.contains(&finding) {
+        part.findings.push(finding);
     }
 }
 
@@ -123,56 +140,33 @@ fn last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value
     }
 }
 
-/// A condition in a line.
-fn words(condition: &Condition) -> String {
-    let said: Vec<String> = condition
-        .iter()
-        .filter(|(word, _)| !["note", "kernel", "tool"].contains(word))
-        .map(|(word, value)| format!("{word} {value}"))
-        .collect();
-    said.join(" · ")
-}
-
-/// A course short enough to draw: neighbours put together, the longest latency and the last temperature kept.
-fn thinned(seconds: Vec<Second>) -> Vec<Second> {
-    let together = seconds.len().div_ceil(MOST_SECONDS).max(1);
-    if together == 1 {
-        return seconds;
-    }
-    let merged = |chunk: &[Second]| Second {
-        at_s: chunk[0].at_s,
-        bytes: chunk.iter().map(|s| s.bytes).sum::<u64>() / chunk.len() as u64,
-        ios: chunk.iter().map(|s| s.ios).sum::<u64>() / chunk.len() as u64,
-        max_us: chunk.iter().map(|s| s.max_us).fold(0.0, f64::max),
-        temperature_c: chunk.iter().rev().find_map(|s| s.temperature_c),
-    };
-    seconds.chunks(together).map(merged).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_long_course_is_thinned_without_losing_speed_or_the_longest_stall() {
-        let seconds: Vec<Second> = (0..7200)
-            .map(|at_s| Second {
-                at_s,
-                bytes: 20_000_000,
-                ios: 20,
-                max_us: if at_s == 3601 { 9e5 } else { 100.0 },
-                temperature_c: Some(40.0),
-            })
-            .collect();
-        let thin = thinned(seconds);
-        assert_eq!(thin.len(), MOST_SECONDS);
-        assert!(thin.iter().all(|s| s.bytes == 20_000_000));
-        assert!(thin.iter().any(|s| s.max_us == 9e5));
+    fn piece(serial: Option<&str>, cid: Option<&str>) -> StoredSpecimen {
+        StoredSpecimen {
+            id: "0123456789abcdef".into(),
+            serial: serial.map(str::to_owned),
+            facts: CardFacts { cid: cid.map(str::to_owned), ..CardFacts::default() },
+            first_seen: "2026-11-22T07:30:00Z".into(),
+        }
     }
 
     #[test]
-    fn a_serial_number_is_a_hash_unless_it_is_asked_for() {
-        assert_eq!(named(Some("0x811e"), "0123456789abcdef", false), "#01234567");
-        assert_eq!(named(Some("0x811e"), "0123456789abcdef", true), "0x811e");
+    fn a_piece_is_named_by_what_is_known_of_it() {
+        assert_eq!(named(&piece(Some("0x811e"), Some("1d41"))), "0x811e (CID 1d41)");
+        assert_eq!(named(&piece(None, None)), "#01234567");
+    }
+
+    #[test]
+    fn a_card_of_one_piece_has_its_cid_where_serial_numbers_are_published() {
+        let card = crate::compare::testing::card("A");
+        let mut part = bare(&card, Vec::new(), true);
+        name_pieces(&mut part, &[piece(Some("0x811e"), Some("1d41"))]);
+        assert_eq!((part.card.serial.as_deref(), part.card.cid.as_deref()), (Some("0x811e"), Some("1d41")));
+        let mut two = bare(&card, Vec::new(), true);
+        name_pieces(&mut two, &[piece(Some("0x811e"), Some("1d41")), piece(Some("0x811f"), Some("1d42"))]);
+        assert_eq!((two.card.cid.as_deref(), two.pieces.len()), (None, 2));
     }
 }

@@ -3,6 +3,7 @@
 //! Each figure comes from one setting, the one with most runs: figures measured under several are not mixed. What that
 //! means for the card is said as doubts.
 
+use super::lasting::{AfterCache, Lasting};
 use crate::compare::value_of;
 use cardscope_model::comparison::Setting;
 use cardscope_model::job::{Figure, Figures};
@@ -17,13 +18,20 @@ const LARGE: u64 = 128 * KIB;
 /// Block of the random figures.
 const SMALL: u64 = 4 * KIB;
 
+/// Words of a setting that make a card look faster or slower than it is.
+pub(super) const RIG: [&str; 4] = ["cooling", "board", "reader", "size"];
+
+/// Fewer runs do not show how far a card varies.
+const FEW_RUNS: u32 = 3;
+
 /// A figure over its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Known {
     pub(super) figure: Figure,
     pub(super) mean: f64,
     pub(super) sd: Option<f64>,
-    pub(super) runs: u32,
+    /// Of the bench; `None` where a document of another verb says it.
+    pub(super) runs: Option<u32>,
 }
 
 /// Everything known of one card.
@@ -32,6 +40,8 @@ pub(super) struct OfCard {
     pub(super) known: Vec<Known>,
     /// Capacity in GB (10^9 bytes), which no run is needed for.
     pub(super) capacity_gb: Option<f64>,
+    /// What is at best so good: seen in short tests, asked of long ones.
+    pub(super) assumed: Vec<Figure>,
     pub(super) settings: Vec<Arc<Setting>>,
     pub(super) doubts: Vec<String>,
 }
@@ -53,7 +63,7 @@ impl OfCard {
 
     /// Runs behind the figure with fewest.
     pub(super) fn runs(&self) -> u32 {
-        self.known.iter().map(|k| k.runs).min().unwrap_or(0)
+        self.known.iter().filter_map(|k| k.runs).min().unwrap_or(0)
     }
 }
 
@@ -77,8 +87,8 @@ pub(super) fn is_of_use(test: TestName) -> bool {
     Figure::ALL.into_iter().any(|figure| feeds(figure, test))
 }
 
-/// The figures of one card, from all its rows.
-pub(super) fn of_card(rows: &[SummaryRow], capacity_bytes: Option<u64>) -> OfCard {
+/// The figures of one card, from all its rows and from what is known of long runs.
+pub(super) fn of_card(rows: &[SummaryRow], lasting: Lasting, capacity_bytes: Option<u64>) -> OfCard {
     let mut card = OfCard::default();
     for figure in Figure::ALL {
         if let Some((known, row)) = best(figure, rows) {
@@ -88,9 +98,38 @@ pub(super) fn of_card(rows: &[SummaryRow], capacity_bytes: Option<u64>) -> OfCar
             }
         }
     }
+    card.last(lasting);
     card.capacity_gb = capacity_bytes.map(|bytes| bytes as f64 / 1e9);
-    card.doubts = doubts(&card, rows);
+    card.doubts = doubts(&card.settings, card.runs(), rows);
     card
+}
+
+impl OfCard {
+    /// Puts what long runs showed in place of what short ones did; where there are none, the latter is the best case.
+    fn last(&mut self, lasting: Lasting) {
+        match lasting.after_cache {
+            AfterCache::Measured(mb_s) => self.know(Figure::SustainedWriteMbS, mb_s),
+            AfterCache::NoCache => {}
+            AfterCache::Unknown => self.assumed.push(Figure::SustainedWriteMbS),
+        }
+        match lasting.longest_write_s {
+            Some(longest) => {
+                let short = self.known.iter().find(|k| k.figure == Figure::LongestWriteS).map(|k| k.mean);
+                let longest = short.map_or(longest, |short| short.max(longest));
+                if longest > 0.0 {
+                    self.know(Figure::LongestWriteS, longest);
+                }
+            }
+            None => self.assumed.push(Figure::LongestWriteS),
+        }
+    }
+
+    fn know(&mut self, figure: Figure, mean: f64) {
+        self.known.retain(|known| known.figure != figure);
+        // The greatest of many has no spread; a speed behind the cache has that of a single run.
+        let sd = (figure == Figure::LongestWriteS).then_some(0.0);
+        self.known.push(Known { figure, mean, sd, runs: None });
+    }
 }
 
 /// The row that decides a figure: of the setting with most runs the fastest pattern.
@@ -107,7 +146,7 @@ fn best(figure: Figure, rows: &[SummaryRow]) -> Option<(Known, &SummaryRow)> {
     let mean = value(figure, row)?;
     let sd = row.sd.map(|sd| sd * mean / row.mean).filter(|sd| sd.is_finite());
     let sd = if figure == Figure::LongestWriteS { Some(0.0) } else { sd };
-    Some((Known { figure, mean, sd, runs: row.n }, row))
+    Some((Known { figure, mean, sd, runs: Some(row.n) }, row))
 }
 
 /// Importers name what the host's page cache answered so; it says nothing about a card.
@@ -125,28 +164,29 @@ fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
     (value > 0.0).then_some(value)
 }
 
-fn doubts(card: &OfCard, rows: &[SummaryRow]) -> Vec<String> {
+/// What is doubtful about figures from these settings and so many runs, where all rows of the card are those given.
+pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) -> Vec<String> {
     let mut said = Vec::new();
-    let tools: Vec<&str> = card.settings.iter().map(|s| s.recipe.as_str()).collect();
+    let tools: Vec<&str> = settings.iter().map(|s| s.recipe.as_str()).collect();
     if tools.windows(2).any(|pair| pair[0] != pair[1]) {
         said.push(format!("figures of several tools: {}", distinct(tools.into_iter()).join(", ")));
     }
-    for word in ["cooling", "board", "reader", "size"] {
-        let used = distinct(card.settings.iter().filter_map(|s| value_of(s, word)));
+    for word in RIG {
+        let used = distinct(settings.iter().filter_map(|s| value_of(s, word)));
         let all = distinct(rows.iter().filter_map(|row| value_of(&row.setting, word)));
         let left: Vec<String> = all.into_iter().filter(|value| !used.contains(value)).collect();
         if !left.is_empty() && !used.is_empty() {
             said.push(format!("{word} {}; also measured: {}", used.join(", "), left.join(", ")));
         }
     }
-    if card.runs() < 3 {
+    if runs < FEW_RUNS {
         said.push("fewer than three runs: how far it varies is not known".to_owned());
     }
     said
 }
 
 /// Each once, in their order.
-fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {
         if !found.contains(&one) {
@@ -192,7 +232,7 @@ pub(super) mod tests {
             row("a", "RND4K Q1T1 read", "", 10, 40.96),
             row("a", "RND4K Q32T1 read", "", 10, 400.0),
         ];
-        let figures = of_card(&rows, Some(64_000_000_000)).figures();
+        let figures = of_card(&rows, Lasting::default(), Some(64_000_000_000)).figures();
         assert_eq!(figures.read_mb_s, Some(800.0));
         assert!((figures.random_read_iops.unwrap() - 10_000.0).abs() < 1e-6);
         assert_eq!((figures.write_mb_s, figures.capacity_gb), (None, Some(64.0)));
@@ -204,8 +244,23 @@ pub(super) mod tests {
             row("a", "SEQ1G Q1T1 read", "cooling=active", 10, 750.0),
             row("a", "SEQ1G Q1T1 read", "cooling=passive", 3, 900.0),
         ];
-        let card = of_card(&rows, None);
+        let card = of_card(&rows, Lasting::default(), None);
         assert_eq!(card.figures().read_mb_s, Some(750.0));
         assert_eq!(card.doubts, ["cooling active; also measured: passive"]);
+    }
+
+    #[test]
+    fn a_speed_into_a_cache_is_the_best_case_until_somebody_wrote_long() {
+        let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0)];
+        let short = of_card(&rows, Lasting::default(), None);
+        assert_eq!(short.figures().sustained_write_mb_s, Some(80.0));
+        assert_eq!(short.assumed, [Figure::SustainedWriteMbS, Figure::LongestWriteS]);
+        let lasting = Lasting { after_cache: AfterCache::Measured(22.0), longest_write_s: Some(1.4) };
+        let long = of_card(&rows, lasting, None);
+        assert_eq!(long.figures().sustained_write_mb_s, Some(22.0));
+        assert_eq!((long.figures().write_mb_s, long.figures().longest_write_s), (Some(80.0), Some(1.4)));
+        assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is no run");
+        let steady = Lasting { after_cache: AfterCache::NoCache, longest_write_s: Some(0.0) };
+        assert_eq!(of_card(&rows, steady, None).figures().sustained_write_mb_s, Some(80.0));
     }
 }

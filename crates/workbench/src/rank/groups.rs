@@ -74,11 +74,13 @@ pub(super) fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], 
         })
         .collect();
     let found = comparing::groups(&values, SEED);
-    let verdict = verdict(by, found.explained, found.p, what);
+    let known = values.iter().filter(|(name, _)| name != UNKNOWN).count();
+    let verdict = verdict(by, found.explained, found.p, known, what);
     Groups { by: by.word().to_owned(), groups: found.groups, explained: found.explained, p: found.p, verdict }
 }
 
-fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, what: &str) -> String {
+/// What a share of the spread and its probability by chance mean, over so many cards of which the group is known.
+fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, what: &str) -> String {
     let word = match by {
         GroupBy::Mark => "the mark",
         GroupBy::AppMark => "the application mark",
@@ -89,13 +91,19 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, what: &str) -> S
     let (Some(explained), Some(p)) = (explained, p) else {
         return format!("too few cards to say whether {word} says anything about {what}");
     };
-    let share =
-        format!("{:.0} % of the spread between cards lies between the groups", 100.0 * explained.max(0.0));
+    let chance = if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.3}") };
+    let share = format!(
+        "{:.0} % of the spread between cards lies between the groups (by chance alone: {chance})",
+        100.0 * explained.max(0.0)
+    );
     match (p < comparing::REAL, explained) {
-        (false, _) => format!("{word} says nothing about {what} that chance would not say, too: {share}"),
-        (true, e) if e < 0.25 => format!("{word} hardly says anything about {what}: {share}"),
-        (true, e) if e < 0.6 => format!("{word} says something about {what}: {share}"),
-        (true, _) => format!("{word} says much about {what}: {share}"),
+        // Few cards hide much: that nothing shows is not that there is nothing.
+        (false, _) => {
+            format!("what {word} says about {what} cannot be told from chance with {cards} cards; {share}")
+        }
+        (true, e) if e < 0.25 => format!("{word} hardly says anything about {what}; {share}"),
+        (true, e) if e < 0.6 => format!("{word} says something about {what}; {share}"),
+        (true, _) => format!("{word} says much about {what}; {share}"),
     }
 }
 
@@ -121,9 +129,15 @@ mod tests {
     }
 
     #[test]
-    fn a_division_that_chance_explains_says_so() {
-        assert!(verdict(GroupBy::Mark, Some(0.05), Some(0.4), "4K writes").contains("says nothing"));
-        assert!(verdict(GroupBy::Mark, Some(0.1), Some(0.01), "4K writes").contains("hardly"));
-        assert!(verdict(GroupBy::Year, None, None, "4K writes").contains("too few"));
+    fn what_six_cards_do_not_show_is_not_said_to_be_nothing() {
+        let of = |by, explained, p| verdict(by, explained, p, 6, "4K writes");
+        assert_eq!(
+            of(GroupBy::Mark, Some(0.05), Some(0.4)),
+            "what the mark says about 4K writes cannot be told from chance with 6 cards; 5 % of the spread between cards lies \
+             between the groups (by chance alone: 0.400)"
+        );
+        assert!(of(GroupBy::Mark, Some(0.1), Some(0.01)).contains("hardly says anything"));
+        assert!(of(GroupBy::Mark, Some(0.7), Some(0.0001)).ends_with("(by chance alone: below 0.001)"));
+        assert!(of(GroupBy::Year, None, None).contains("too few"));
     }
 }

@@ -2,8 +2,11 @@
 //! place, as do cards whose difference nobody would notice.
 
 mod figures;
+mod findings;
 mod groups;
+pub(crate) mod lasting;
 mod order;
+mod valued;
 
 pub use groups::GroupBy;
 
@@ -12,10 +15,11 @@ use crate::error::Failure;
 use crate::shelf::Shelf;
 use cardscope_model::host::{self, Host};
 use cardscope_model::job::{self, Job};
-use cardscope_model::ranking::{RankedBy, Ranking};
+use cardscope_model::ranking::{Groups, Place, RankedBy, Ranking};
 use cardscope_model::test_name::TestName;
 use cardscope_store::{StoredCard, SummaryRow};
-use std::collections::HashMap;
+use lasting::Lasting;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// What the cards are ordered by.
@@ -63,38 +67,62 @@ enum Measure {
 /// # Errors
 /// A refusal where job, host or card is not known; a failure where the archive cannot be read.
 pub fn rank(request: &Request) -> Result<Ranking, Failure> {
-    rank_on(request, &mut Shelf::open(request.archive.as_deref(), !request.without_collection)?)
+    let mut shelf = Shelf::open(request.archive.as_deref(), !request.without_collection)?;
+    let cards = cards(request, &mut shelf)?;
+    rank_among(request, &cards, &mut shelf)
 }
 
-/// The same with cards that are looked up already.
-pub(crate) fn rank_on(request: &Request, shelf: &mut Shelf) -> Result<Ranking, Failure> {
+/// The same with cards that are looked up already, whatever the request names.
+pub(crate) fn rank_among(
+    request: &Request,
+    cards: &[StoredCard],
+    shelf: &mut Shelf,
+) -> Result<Ranking, Failure> {
     let asked = asked(request)?;
-    let cards = cards(request, shelf)?;
-    let rows = rows(request, &asked, shelf)?;
-    let mut bought = HashMap::new();
-    if request.group_by == Some(GroupBy::Year) {
-        for card in &cards {
-            bought.insert(card.id.clone(), groups::bought(&shelf.events(&card.id)?));
-        }
-    }
+    let measured = measured(request, &asked, cards, shelf)?;
     let by = match &asked.measure {
         Measure::Job(job) => RankedBy::Job(job.name.clone()),
         Measure::Test(test) => RankedBy::Test(*test),
     };
-    let (places, not_placed) = order::places(&asked, &cards, &rows);
-    let grouped = request.group_by.map(|group_by| {
-        let of = |id: &str| cards.iter().find(|card| card.id == id);
-        let values: Vec<_> = places
-            .iter()
-            .filter_map(|p| {
-                let card = of(&p.entry.card_id)?;
-                Some((card, bought.get(&card.id).cloned().flatten(), p.value))
-            })
-            .collect();
-        groups::groups(group_by, &values, &order::what(&asked))
-    });
-    let findings = order::findings(&asked, &places);
+    let (places, not_placed) = order::places(&asked, cards, &measured);
+    let grouped = match request.group_by {
+        Some(group_by) => Some(grouped(group_by, &asked, cards, &places, shelf)?),
+        None => None,
+    };
+    let findings = findings::findings(&asked, &places);
     Ok(Ranking { by, on: asked.host.map(|h| h.name), places, not_placed, groups: grouped, findings })
+}
+
+/// The placed cards in groups.
+fn grouped(
+    group_by: GroupBy,
+    asked: &Asked,
+    cards: &[StoredCard],
+    places: &[Place],
+    shelf: &mut Shelf,
+) -> Result<Groups, Failure> {
+    let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();
+    let mut values = Vec::new();
+    for place in places {
+        let Some(card) = by_id.get(place.entry.card_id.as_str()) else { continue };
+        // A card's events are a question of their own: asked only where nothing else tells the year.
+        let bought = match (group_by, &card.facts.made) {
+            (GroupBy::Year, None) => groups::bought(&shelf.events(&card.id)?),
+            _ => None,
+        };
+        values.push((*card, bought, place.value));
+    }
+    Ok(groups::groups(group_by, &values, &asked.what()))
+}
+
+impl Asked {
+    /// What is ordered, in words.
+    fn what(&self) -> String {
+        match &self.measure {
+            Measure::Job(job) => format!("the score for {:?}", job.name),
+            Measure::Test(test) => test.to_string(),
+        }
+    }
 }
 
 fn asked(request: &Request) -> Result<Asked, Failure> {
@@ -130,6 +158,7 @@ fn cards(request: &Request, shelf: &mut Shelf) -> Result<Vec<StoredCard>, Failur
         return Ok(shelf.cards()?.into_iter().filter(|card| card.runs > 0).collect());
     }
     let mut found: Vec<StoredCard> = Vec::new();
+    let mut ids: HashSet<String> = HashSet::new();
     for text in &request.cards {
         let named = shelf.find(text)?;
         if named.is_empty() {
@@ -137,33 +166,48 @@ fn cards(request: &Request, shelf: &mut Shelf) -> Result<Vec<StoredCard>, Failur
                 "no card {text:?}; `cardscope archive cards` lists those of the archive"
             )));
         }
-        for card in named {
-            if found.iter().all(|c| c.id != card.id) {
-                found.push(card);
-            }
-        }
+        found.extend(named.into_iter().filter(|card| ids.insert(card.id.clone())));
     }
     Ok(found)
 }
 
-/// The rows that matter, by card.
-fn rows(
+/// What was measured that matters, by card.
+struct Measured {
+    rows: HashMap<String, Vec<SummaryRow>>,
+    lasting: HashMap<String, Lasting>,
+}
+
+impl Measured {
+    fn rows(&self, card: &str) -> &[SummaryRow] {
+        self.rows.get(card).map_or(&[][..], Vec::as_slice)
+    }
+
+    fn lasting(&self, card: &str) -> Lasting {
+        self.lasting.get(card).copied().unwrap_or_default()
+    }
+}
+
+fn measured(
     request: &Request,
     asked: &Asked,
+    cards: &[StoredCard],
     shelf: &mut Shelf,
-) -> Result<HashMap<String, Vec<SummaryRow>>, Failure> {
-    let tests: Vec<TestName> = match &asked.measure {
-        Measure::Test(test) => vec![*test],
-        Measure::Job(_) => shelf.tests()?.into_iter().filter(|test| figures::is_of_use(*test)).collect(),
-    };
-    let mut by_card: HashMap<String, Vec<SummaryRow>> = HashMap::new();
-    if tests.is_empty() {
-        return Ok(by_card);
-    }
-    for row in shelf.summaries(&tests)? {
-        if request.settings.iter().all(|wanted| wanted.is_met_by(&row.setting)) {
-            by_card.entry(row.card_id.clone()).or_default().push(row);
+) -> Result<Measured, Failure> {
+    let (tests, lasting) = match &asked.measure {
+        Measure::Test(test) => (vec![*test], HashMap::new()),
+        Measure::Job(job) => {
+            let tests = shelf.tests()?.into_iter().filter(|test| figures::is_of_use(*test)).collect();
+            let wanted = lasting::asks_for(job);
+            let lasting =
+                if wanted { lasting::of_cards(shelf, cards, &request.settings)? } else { HashMap::new() };
+            (tests, lasting)
         }
+    };
+    let mut rows: HashMap<String, Vec<SummaryRow>> = HashMap::new();
+    // No test would mean all of them.
+    let read = if tests.is_empty() { Vec::new() } else { shelf.summaries(&tests)? };
+    for row in read.into_iter().filter(|row| request.settings.iter().all(|w| w.is_met_by(&row.setting))) {
+        rows.entry(row.card_id.clone()).or_default().push(row);
     }
-    Ok(by_card)
+    Ok(Measured { rows, lasting })
 }

@@ -1,40 +1,22 @@
-//! From figures to values, from values to places.
+//! From values to places.
 
-use super::figures::{self, OfCard};
-use super::{Asked, Measure};
+use super::valued::{Valued, value};
+use super::{Asked, Measure, Measured};
 use cardscope_analysis::comparing::{self, Ranked};
-use cardscope_model::comparison::{Entry, Spread};
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::job::{self, Figure, Job, JobScore};
+use cardscope_model::comparison::Entry;
+use cardscope_model::job::Job;
 use cardscope_model::ranking::Place;
-use cardscope_model::test_name::TestName;
-use cardscope_store::{StoredCard, SummaryRow};
-use std::collections::HashMap;
-
-/// A card with its value, before it has a place.
-struct Valued<'a> {
-    card: &'a StoredCard,
-    value: f64,
-    ci95: Option<[f64; 2]>,
-    runs: u32,
-    job: Option<JobScore>,
-    spread: Option<Spread>,
-    /// Of one run of the test.
-    deviation: Option<f64>,
-    of: OfCard,
-    capped: Vec<String>,
-}
+use cardscope_store::StoredCard;
 
 /// Places of all cards that have a value, best first, and the others with the reason.
 pub(super) fn places(
     asked: &Asked,
     cards: &[StoredCard],
-    rows: &HashMap<String, Vec<SummaryRow>>,
+    measured: &Measured,
 ) -> (Vec<Place>, Vec<(String, String)>) {
     let (mut valued, mut not_placed) = (Vec::new(), Vec::new());
     for card in cards {
-        let rows = rows.get(&card.id).map_or(&[][..], Vec::as_slice);
-        match value(asked, card, rows) {
+        match value(asked, card, measured.rows(&card.id), measured.lasting(&card.id)) {
             Ok(found) => valued.push(found),
             Err(why) => not_placed.push((card.title.clone(), why)),
         }
@@ -43,107 +25,13 @@ pub(super) fn places(
     let mut placed: Vec<(usize, u32)> =
         comparing::order(&ranked).iter().map(|p| (p.entry, p.place)).collect();
     if let Measure::Job(job) = &asked.measure {
-        nobody_notices(job, &valued, &mut placed);
+        nobody_notices(&mut placed, |leader, other| unnoticed(job, &valued[leader], &valued[other]));
     }
-    let shared = |place: u32| placed.iter().filter(|(_, p)| *p == place).count() as u32;
-    let places = placed.iter().map(|(entry, place)| to_place(&valued[*entry], *place, shared(*place)));
+    let places = placed.chunk_by(|a, b| a.1 == b.1).flat_map(|shared| {
+        let of = |(entry, place): &(usize, u32)| to_place(&valued[*entry], *place, shared.len() as u32);
+        shared.iter().map(of).collect::<Vec<Place>>()
+    });
     (places.collect(), not_placed)
-}
-
-fn value<'a>(asked: &Asked, card: &'a StoredCard, rows: &[SummaryRow]) -> Result<Valued<'a>, String> {
-    match &asked.measure {
-        Measure::Job(job) => by_job(asked, job, card, rows),
-        Measure::Test(test) => by_test(asked, *test, card, rows),
-    }
-}
-
-fn by_job<'a>(
-    asked: &Asked,
-    job: &Job,
-    card: &'a StoredCard,
-    rows: &[SummaryRow],
-) -> Result<Valued<'a>, String> {
-    let mut of = figures::of_card(rows, card.facts.capacity_bytes.or_else(|| labelled(card)));
-    if job.work.iter().any(|work| work.sustained_write_mb > 0.0) {
-        of.doubts.push("sustained write reckoned with the mean of the runs".to_owned());
-    }
-    let (figures, capped) = match &asked.host {
-        Some(host) => host.cap(&of.figures()),
-        None => (of.figures(), Vec::new()),
-    };
-    let score = job::score(job, &figures);
-    let value = score.score.ok_or_else(|| format!("not measured: {}", score.missing.join(", ")))?;
-    let ci95 = interval(asked, job, &of);
-    let runs = of.runs();
-    Ok(Valued { card, value, ci95, runs, job: Some(score), spread: None, deviation: None, of, capped })
-}
-
-/// How far the score may be off, as the figures are known from their runs alone.
-fn interval(asked: &Asked, job: &Job, of: &OfCard) -> Option<[f64; 2]> {
-    let known: Vec<comparing::Figure> =
-        of.known.iter().map(|k| comparing::Figure { mean: k.mean, deviation: k.sd, runs: k.runs }).collect();
-    comparing::propagate(&known, |values| {
-        let figures = of.figures_of(values);
-        let figures = asked.host.as_ref().map_or(figures, |host| host.cap(&figures).0);
-        job::score(job, &figures).score.unwrap_or(0.0)
-    })
-}
-
-/// The bytes of a label such as `64GB`, where nobody read the registers.
-fn labelled(card: &StoredCard) -> Option<u64> {
-    cardscope_model::units::parse_size(card.facts.capacity_label.as_deref()?).ok()
-}
-
-fn by_test<'a>(
-    asked: &Asked,
-    test: TestName,
-    card: &'a StoredCard,
-    rows: &[SummaryRow],
-) -> Result<Valued<'a>, String> {
-    let of_the_card = rows.iter().rev().filter(|row| !figures::is_of_a_cache(row.step.as_deref()));
-    let row = of_the_card.max_by_key(|row| row.n).ok_or_else(|| format!("{test} was not measured"))?;
-    let limit = asked.host.as_ref().and_then(|host| host.limit(figure_of(test)?));
-    let value = limit.map_or(row.mean, |limit| row.mean.min(limit));
-    let capped =
-        limit.filter(|limit| row.mean > *limit).map(|limit| format!("{:.0} → {limit:.0} MB/s", row.mean));
-    let of = OfCard { settings: vec![row.setting.clone()], ..OfCard::default() };
-    let error = row
-        .sd
-        .filter(|_| row.n as usize >= comparing::LEAST_RUNS)
-        .map(|sd| cardscope_analysis::student::t95(f64::from(row.n) - 1.0) * sd / f64::from(row.n).sqrt());
-    let ci95 = error.map(|half| [(value - half).max(0.0), value + half]);
-    let spread = Spread {
-        n: row.n,
-        mean: row.mean,
-        median: row.median,
-        best: row.best,
-        worst: row.worst,
-        ci95,
-        runs: Vec::new(),
-        levels: None,
-        as_printed: None,
-    };
-    Ok(Valued {
-        card,
-        value,
-        ci95,
-        runs: row.n,
-        job: None,
-        spread: Some(spread),
-        deviation: row.sd,
-        of,
-        capped: capped.into_iter().collect(),
-    })
-}
-
-/// The figure that a host would cap.
-fn figure_of(test: TestName) -> Option<Figure> {
-    use cardscope_model::test_name::{Op, Order};
-    match (test.pattern.order, test.op) {
-        (Order::Sequential, Op::Read) => Some(Figure::ReadMbS),
-        (Order::Sequential, Op::Write) => Some(Figure::WriteMbS),
-        _ => None,
-    }
 }
 
 fn ranked(valued: &Valued<'_>) -> Ranked {
@@ -153,17 +41,17 @@ fn ranked(valued: &Valued<'_>) -> Ranked {
     }
 }
 
-/// Cards whose seconds differ by less than a person notices from those of the first of the place above share that place.
-fn nobody_notices(job: &Job, valued: &[Valued<'_>], placed: &mut [(usize, u32)]) {
+/// Cards whose seconds differ by less than a person notices from those of the first of the place above share that place. The
+/// next place counts all that stand before it.
+fn nobody_notices(placed: &mut [(usize, u32)], unnoticed: impl Fn(usize, usize) -> bool) {
+    let before: Vec<u32> = placed.iter().map(|(_, place)| *place).collect();
     let mut leader = 0;
     for at in 1..placed.len() {
-        if placed[at].1 == placed[leader].1
-            || unnoticed(job, &valued[placed[leader].0], &valued[placed[at].0])
-        {
-            placed[at].1 = placed[leader].1;
-        } else {
+        let shares = before[at] == before[leader] || unnoticed(placed[leader].0, placed[at].0);
+        if !shares {
             leader = at;
         }
+        placed[at].1 = leader as u32 + 1;
     }
 }
 
@@ -206,57 +94,43 @@ fn to_place(valued: &Valued<'_>, place: u32, shared_by: u32) -> Place {
     }
 }
 
-/// What is ordered, in words.
-pub(super) fn what(asked: &Asked) -> String {
-    match &asked.measure {
-        Measure::Job(job) => format!("the score for {:?}", job.name),
-        Measure::Test(test) => test.to_string(),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What there is to say about the order as a whole.
-pub(super) fn findings(asked: &Asked, places: &[Place]) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let tied = places.iter().filter(|p| p.place == 1).count();
-    if tied > 1 {
-        found.push(Finding::new(
-            "tie",
-            Weight::Note,
-            1.0,
-            format!(
-                "{tied} cards share the first place: from what was measured, nothing tells them apart in {}",
-                what(asked)
-            ),
-        ));
+    /// Cards 0, 1, 2 … at these places, of which some pairs of a leader and another are not to be noticed.
+    fn places(before: &[u32], unnoticed: &[(usize, usize)]) -> Vec<u32> {
+        let mut placed: Vec<(usize, u32)> = before.iter().copied().enumerate().collect();
+        nobody_notices(&mut placed, |leader, other| unnoticed.contains(&(leader, other)));
+        placed.into_iter().map(|(_, place)| place).collect()
     }
-    let settings = places.iter().flat_map(|p| &p.entry.settings).map(|s| s.recipe.as_str());
-    let mut tools: Vec<&str> = settings.collect();
-    tools.sort_unstable();
-    tools.dedup();
-    if tools.len() > 1 {
-        found.push(
-            Finding::new(
-                "several-tools",
-                Weight::Hint,
-                1.0,
-                format!(
-                    "measured by different tools ({}): their figures are not all alike",
-                    tools.join(", ")
-                ),
-            )
-            .advise("--condition recipe=NAME keeps to one"),
-        );
+
+    #[test]
+    fn a_card_that_nobody_tells_from_the_first_shares_its_place_and_the_next_one_is_third() {
+        assert_eq!(places(&[1, 2, 2], &[(0, 1)]), [1, 1, 3]);
+        assert_eq!(places(&[1, 2, 2, 4], &[(0, 1)]), [1, 1, 3, 4]);
+        assert_eq!(places(&[1, 2, 3], &[(0, 1), (0, 2)]), [1, 1, 1]);
     }
-    let currencies: std::collections::BTreeSet<&str> =
-        places.iter().filter_map(|p| p.price.as_ref()).map(|p| p.currency.as_str()).collect();
-    if currencies.len() > 1 {
-        let named: Vec<&str> = currencies.into_iter().collect();
-        found.push(Finding::new(
-            "currencies",
-            Weight::Note,
-            1.0,
-            format!("prices are in {}, as paid; they are not converted", named.join(" and ")),
-        ));
+
+    #[test]
+    fn places_that_are_shared_already_stay_so_and_count_on_behind_them() {
+        assert_eq!(places(&[1, 1, 3], &[]), [1, 1, 3]);
+        assert_eq!(places(&[1, 2, 2, 2, 5], &[(0, 1)]), [1, 1, 3, 3, 5]);
+        assert_eq!(places(&[1], &[]), [1]);
+        assert!(places(&[], &[]).is_empty());
     }
-    found
+
+    #[test]
+    fn every_place_is_one_more_than_the_cards_before_it() {
+        for pattern in 0u32..64 {
+            let before = [1, 1, 3, 3, 5, 6];
+            let pairs: Vec<(usize, usize)> =
+                (0..6).map(|n| (n, n + 1)).filter(|(n, _)| pattern >> n & 1 == 1).collect();
+            let found = places(&before, &pairs);
+            for (at, place) in found.iter().enumerate() {
+                let first = found.iter().position(|p| p == place).unwrap();
+                assert_eq!(*place as usize, first + 1, "{found:?} at {at}");
+            }
+        }
+    }
 }

@@ -3,13 +3,16 @@
 //! The built-in collection never goes into anybody's archive; it stands beside it whenever cards are looked up.
 
 mod collected;
+mod named;
+
+pub(crate) use named::the_one;
 
 use crate::error::Failure;
 use crate::import;
 use cardscope_model::card::Event;
 use cardscope_model::test_name::TestName;
-use cardscope_store::{Archive, MeasuredRun, StoredCard, SummaryRow};
-use collected::Collected;
+use cardscope_store::{Archive, MeasuredRun, StoredCard, SummaryRow, is_server};
+use collected::{Collected, Gathered, Origin};
 use std::path::{Path, PathBuf};
 
 /// Where cards are looked up.
@@ -17,6 +20,8 @@ pub(crate) struct Shelf {
     /// `None` where nothing was ever kept.
     archive: Option<Archive>,
     collected: Vec<Collected>,
+    /// Files that were looked into, with the ids of their cards.
+    taken: Vec<(PathBuf, Vec<String>)>,
 }
 
 impl Shelf {
@@ -25,11 +30,11 @@ impl Shelf {
     pub(crate) fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self, Failure> {
         let place = archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p)));
         let archive = match place {
-            Ok(path) if is_there(&path) => Some(Archive::open(path).map_err(Failure::io)?),
+            Ok(path) if is_there(&path)? => Some(Archive::open(path).map_err(Failure::io)?),
             _ => None,
         };
         let collected = if with_collection { collected::all()? } else { Vec::new() };
-        Ok(Shelf { archive, collected })
+        Ok(Shelf { archive, collected, taken: Vec::new() })
     }
 
     /// The archive, where there is one.
@@ -61,7 +66,13 @@ impl Shelf {
 
     /// The card of an id.
     pub(crate) fn card(&mut self, id: &str) -> Result<StoredCard, Failure> {
-        let found = self.find(id)?.into_iter().find(|card| card.id == id);
+        let collected = self.collected.iter().find(|c| c.card.id == id).map(|c| c.card.clone());
+        let found = match (collected, &mut self.archive) {
+            (None, Some(archive)) => {
+                archive.find_cards(id).map_err(Failure::io)?.into_iter().find(|c| c.id == id)
+            }
+            (collected, _) => collected,
+        };
         found.ok_or_else(|| Failure::io(format!("the card {id} is no longer there")))
     }
 
@@ -76,13 +87,18 @@ impl Shelf {
         Ok(found)
     }
 
-    /// Takes the logs of a file as cards of their own, without keeping them; gives the cards.
+    /// Takes the logs of a file as cards of their own, without keeping them; gives the cards. A file that is named twice
+    /// is taken once.
     pub(crate) fn take_file(&mut self, path: &Path) -> Result<Vec<StoredCard>, Failure> {
-        let name = path.display().to_string();
-        let found = collected::of_logs(&name, &name, &import::logs_of(path)?);
-        let cards = found.iter().filter(|c| !c.runs.is_empty()).map(|c| c.card.clone()).collect();
-        self.collected.extend(found);
-        Ok(cards)
+        let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if !self.taken.iter().any(|(taken, _)| *taken == file) {
+            let found = cards_in(path)?;
+            self.taken.push((file.clone(), found.iter().map(|c| c.card.id.clone()).collect()));
+            self.collected.extend(found);
+        }
+        let ids = self.taken.iter().filter(|(taken, _)| *taken == file).flat_map(|(_, ids)| ids);
+        let measured = |id: &String| self.collected.iter().find(|c| c.card.id == *id && !c.runs.is_empty());
+        Ok(ids.filter_map(measured).map(|c| c.card.clone()).collect())
     }
 
     /// All runs of some cards, in the order measured.
@@ -136,6 +152,22 @@ impl Shelf {
 }
 
 /// A server is asked when it is opened; a file must be there already, since looking something up makes none.
-fn is_there(place: &Path) -> bool {
-    place.to_str().is_some_and(|text| text.contains("://")) || place.exists()
+fn is_there(place: &Path) -> Result<bool, Failure> {
+    Ok(is_server(place).map_err(Failure::io)? || place.exists())
 }
+
+/// The cards whose logs are in a file; of an archive, in each that is packed in it.
+fn cards_in(path: &Path) -> Result<Vec<Collected>, Failure> {
+    let file = path.display().to_string();
+    let mut gathered = Gathered::default();
+    for found in import::logs_of(path)? {
+        let part = if found.member.is_empty() { String::new() } else { format!("/{}", found.member) };
+        let source = format!("{file}{part}");
+        let origin = Origin { file: &file, part: &part, source: &source, title: found.title.as_deref() };
+        gathered.add(&origin, &found.logs);
+    }
+    Ok(gathered.cards)
+}
+
+#[cfg(test)]
+mod tests;

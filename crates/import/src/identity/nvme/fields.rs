@@ -39,21 +39,28 @@ impl Fields {
         fields
     }
 
-    /// Reads `-o json`; `None` where it is no JSON object.
+    /// Reads `-o json`, one answer or several one after the other; `None` where it is anything else.
     pub(super) fn of_json(text: &str) -> Option<Self> {
         let text = text.trim();
-        let object: Map<String, Value> =
-            text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()?;
+        if !text.starts_with('{') {
+            return None;
+        }
         let mut fields = Fields::default();
-        for (name, value) in &object {
-            if let (Some(states), "psds") = (value.as_array(), name.as_str()) {
-                let states = (0..=31).zip(states).map(|(number, state)| (number, state_of_json(state)));
-                fields.states = states.collect();
-            } else if let Some(text) = as_text(name, value) {
-                fields.values.insert(name.to_lowercase(), text);
-            }
+        for object in serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>() {
+            fields.take(&object.ok()?);
         }
         Some(fields)
+    }
+
+    fn take(&mut self, object: &Map<String, Value>) {
+        for (name, value) in object {
+            if let (Some(states), "psds") = (value.as_array(), name.as_str()) {
+                let states = (0..=31).zip(states).map(|(number, state)| (number, state_of_json(state)));
+                self.states = states.collect();
+            } else if let Some(text) = as_text(name, value) {
+                self.values.entry(name.to_lowercase()).or_insert(text);
+            }
+        }
     }
 
     /// A field as printed.

@@ -8,6 +8,26 @@ fn log(text: &str) -> Log {
 const CONTROLLER: &str = "NVME Identify Controller:\nvid       : 0x1dee\nssvid     : 0x1def\nsn        : 0042C0DE257 \nmn        : CARD171\nfr        : 1.0.2\nrab       : 3\nieee      : 0a1b2c\ncmic      : 0\n  [3:3] : 0\tANA not supported\n\nmdts      : 5\ncntlid    : 0x1\nver       : 0x10400\noaes      : 0\noacs      : 0x17\nnpss      : 1\n  [7:0] : 1 (0's based)\nanpsta    : 0\napsta     : 0x1\nwctemp    : 355\n [15:0] : 180 °F (355 K)\ncctemp    : 360\nhmpre     : 8192\nhmmin     : 512\ntnvmcap   : 512,110,190,592\nunvmcap   : 0\nhctma     : 0x1\nmntmt     : 300\nmxtmt     : 358\nnn        : 1\noncs      : 0x5f\nvwc       : 0x7\nsubnqn    : nqn.test\nps      0 : mp:2.10W operational enlat:0 exlat:0 rrt:0 rrl:0\n            rwt:0 rwl:0 idle_power:0.5000W active_power:2.00W\n            active_power_workload:80K 128KiB SW\nps      1 : mp:0.0300W non-operational enlat:5000 exlat:9000 rrt:1 rrl:1\n            rwt:1 rwl:1 idle_power:- active_power:-\n";
 
 #[test]
+fn counters_before_and_after_are_two_logs_of_one_card() {
+    let smart = |written: u32| {
+        format!(
+            "Smart Log for NVME device:nvme0 namespace-id:ffffffff\ncritical_warning : 0\ndata_units_read : 7\ndata_units_written : {written}\nhost_read_commands : 9\n"
+        )
+    };
+    let text = format!(
+        "NVME Identify Controller:\nvid : 0x1234\nsn : 0007\nmn : EXAMPLE SWIFT\nfr : 1.0\n{}{}",
+        smart(10),
+        smart(90)
+    );
+    let logs = read(&Text::of(&text)).unwrap();
+    assert_eq!(logs.len(), 2);
+    assert_eq!(logs[0].card, logs[1].card);
+    let written: Vec<_> =
+        logs.iter().map(|log| log.other["nvme"]["smart"]["data_units_written"].as_u64()).collect();
+    assert_eq!(written, [Some(10), Some(90)]);
+}
+
+#[test]
 fn a_controller_reads_as_if_the_card_had_answered() {
     let log = log(CONTROLLER);
     let id = &log.other["nvme"]["identify"];

@@ -132,7 +132,7 @@ pub(super) fn is_own_line(line: &str) -> bool {
 }
 
 /// ``Bad news: The device `/dev/sdb' is a counterfeit of type limbo``
-fn verdict(line: &str) -> Option<(&str, Verdict)> {
+pub(super) fn verdict(line: &str) -> Option<(&str, Verdict)> {
     let (_, rest) = line.split_once("news: The device `")?;
     let (device, said) = rest.split_once("' is ")?;
     let verdict = match said.trim_end_matches(['.', ' ']) {

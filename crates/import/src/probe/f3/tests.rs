@@ -13,6 +13,22 @@ fn figures(log: &Log) -> Vec<(String, Option<&str>, f64)> {
 const PROBE: &str = "F3 probe 8.0\nCopyright\n\nWARNING: Probing normally takes from a few seconds to 15 minutes, but\n         it can take longer. Please be patient.\n\nBad news: The device `/dev/sdq' is a counterfeit of type limbo\n\nYou can \"fix\" this device using the following command:\nf3fix --last-sec=16777215 /dev/sdq\n\nDevice geometry:\n\t         *Usable* size: 8.00 GB (16777216 blocks)\n\t        Announced size: 60.00 GB (125829120 blocks)\n\t                Module: 64.00 GB (2^36 Bytes)\n\tApproximate cache size: 1.00 MB (2048 blocks), need-reset=yes\n\t   Physical block size: 512.00 Byte (2^9 Bytes)\n\nProbe time: 2'03\"\n Operation: total time / count = avg time\n      Read: 1.5s / 3000 = 500us\n     Write: 2'01\" / 4000000 = 30us\n     Reset: 20ms / 2 = 10ms\n";
 
 #[test]
+fn two_devices_are_two_cards() {
+    let good = |device: &str| {
+        format!(
+            "F3 probe 8.0\nGood news: The device `{device}' is the real thing\n\nDevice geometry:\n\t         *Usable* size: 1.00 GB (2097152 blocks)\n\t        Announced size: 1.00 GB (2097152 blocks)\n"
+        )
+    };
+    let of = |text: &str| read(&Text::of(text)).unwrap();
+    let both = of(&format!("{}{}", good("/dev/sdb"), good("/dev/sdc")));
+    assert_eq!(
+        both.iter().map(|log| log.other["f3probe"]["device"].as_str()).collect::<Vec<_>>(),
+        [Some("/dev/sdb"), Some("/dev/sdc")]
+    );
+    assert_eq!(of(&format!("{}{}", good("/dev/sdb"), good("/dev/sdb"))).len(), 1);
+}
+
+#[test]
 fn a_fake_card_is_told_in_the_words_of_verify() {
     let log = log(PROBE);
     insta::assert_snapshot!(serde_json::to_string_pretty(&log.other["f3probe"]).unwrap(), @r#"

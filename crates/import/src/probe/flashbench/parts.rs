@@ -7,6 +7,9 @@ use crate::Text;
 use cardscope_model::test_name::Op;
 use cardscope_model::units::parse_size;
 
+/// Longest heading of a dd section, in bytes; the script's have sixty.
+const LONGEST_TITLE: usize = 200;
+
 /// What stands under a heading.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Heading {
@@ -99,7 +102,8 @@ fn open_au(title: &str) -> Option<Heading> {
 
 /// `Linear write speed (dd, 64kb block, seek 1024)`.
 fn dd(title: &str) -> Option<Heading> {
-    let (head, rest) = title.split_once("(dd, ")?;
+    // Every copy below it carries what it says.
+    let (head, rest) = title.split_once("(dd, ").filter(|_| title.len() <= LONGEST_TITLE)?;
     let op = match head.split_whitespace().nth(1)? {
         "read" => Op::Read,
         "write" => Op::Write,

@@ -119,7 +119,7 @@ impl Tables {
         row.test = match last {
             _ if self.test > 0 => self.test,
             // Alignments only fall within a table.
-            Some((test, align_bytes)) => test + u32::from(row.align_bytes >= align_bytes),
+            Some((test, align_bytes)) => test.saturating_add(u32::from(row.align_bytes >= align_bytes)),
             None => 1,
         };
         self.align.push(row);
@@ -144,7 +144,7 @@ impl Tables {
 
     /// The number of the table that a row with this one before it belongs to; blocks only shrink within a table.
     fn table(&self, last: Option<(u32, u64)>) -> u32 {
-        last.map_or(1, |(test, _)| test + u32::from(self.fresh))
+        last.map_or(1, |(test, _)| test.saturating_add(u32::from(self.fresh)))
     }
 
     fn take_command(&mut self, line: &str) {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::Text;
+use crate::effort::seconds_of;
 use rstest::rstest;
 
 fn log(text: &str) -> Log {
@@ -186,6 +187,32 @@ fn noise_of_a_file_system_check_costs_no_time() {
     let start = std::time::Instant::now();
     assert!(recognise(&text) && read(&text).is_ok());
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
+fn tables_are_counted_on_after_the_highest_number() {
+    let row = |bytes| format!("align {bytes}\tpre 1ms\ton 1ms\tpost 1ms\tdiff 1ns\n");
+    let log = log(&format!(
+        "======= Align test: 4294967295 =======\n{}$ flashbench -a /dev/sdx\n{}",
+        row(4096),
+        row(8192)
+    ));
+    assert_eq!(log.other["flashbench"]["align"][1]["test"], u32::MAX);
+}
+
+#[test]
+fn a_heading_too_long_for_one_is_not_carried_by_every_copy() {
+    let heading = format!("==== Linear read speed (dd, 4M block, {}) ====\n", "x".repeat(1000));
+    let copy = "10+0 records in\n10+0 records out\n41943040 bytes (42 MB) copied, 2 s, 21.0 MB/s\n";
+    assert!(log(&format!("{heading}{copy}")).runs.is_empty());
+}
+
+#[test]
+fn headings_without_end_cost_no_time() {
+    let headings: String =
+        (0..60_000).map(|n| format!("==== Linear read speed (hdparm) {n} ====\n")).collect();
+    let (seconds, log) = seconds_of(|| log(&headings));
+    assert!(log.doubts[0].contains("(hdparm) 59999") && seconds < 6.0, "{seconds} s");
 }
 
 proptest::proptest! {

@@ -32,6 +32,35 @@ fn a_card_gets_the_same_speed_in_every_language(#[case] line: &str, #[case] valu
 }
 
 #[test]
+fn two_commands_in_one_line_have_a_result_each() {
+    let result = |seconds: f64| {
+        format!(
+            "{RECORDS}5242880 bytes (5.2 MB, 5.0 MiB) copied, {seconds} s, {:.1} MB/s\n",
+            5.242_88 / seconds
+        )
+    };
+    let text = format!(
+        "$ dd if=/dev/zero of=t bs=8k count=640 conv=fdatasync && dd if=t of=/dev/null bs=8k\n{}{}",
+        result(0.5),
+        result(0.25)
+    );
+    let ops: Vec<_> = log(&text).runs.iter().map(|run| run.results[0].name().to_string()).collect();
+    assert_eq!(ops, ["SEQ8K Q1T1 write", "SEQ8K Q1T1 read"]);
+}
+
+#[test]
+fn what_comes_from_a_card_is_read_and_what_goes_there_is_written() {
+    for (operands, op) in [
+        ("if=/dev/mmcblk0 of=card.img", Some(Op::Read)),
+        ("if=card.img of=/dev/sdb", Some(Op::Write)),
+        ("if=/dev/sda of=/dev/sdb", None),
+        ("if=a of=b", None),
+    ] {
+        assert_eq!(Command::all(&format!("dd {operands} bs=1M"))[0].op, op, "{operands}");
+    }
+}
+
+#[test]
 fn the_command_tells_direction_block_and_cache() {
     let text = "$ dd if=/dev/sdb of=/dev/null bs=64k count=80 iflag=direct\n80+0 records in\n80+0 records out\n5242880 bytes (5.2 MB, 5.0 MiB) copied, 0.25 s, 21.0 MB/s\n$ sudo dd if=/dev/zero of=test bs=1M count=5 conv=fsync\n5+0 records in\n5+0 records out\n5242880 bytes (5.2 MB, 5.0 MiB) copied, 0.5 s, 10.5 MB/s\n";
     let log = log(text);

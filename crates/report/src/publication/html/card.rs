@@ -79,6 +79,7 @@ fn known(part: &CardPart) -> String {
         ("made", text(made)),
         ("generation", text(generation)),
         ("serial number", text(&part.card.serial)),
+        ("CID", text(&part.card.cid)),
         ("pieces", part.pieces.join(", ")),
         ("note", text(note)),
     ];

@@ -1,12 +1,14 @@
 //! A card test by test: its course over time as a line as small as a word, its temperatures, its latencies. The course
 //! that falls most has a picture of its own.
 
+use super::super::charts::by_test;
 use super::tables::figcaption;
 use crate::chart::Chart;
 use crate::chart::course::{Together, of_test, together};
+use crate::comparison::words::test_of;
 use crate::figure::{speed, time_us};
 use crate::markup::escaped;
-use cardscope_model::publication::{CardPart, Course};
+use cardscope_model::publication::{CardPart, Course, Latencies};
 use cardscope_model::test_name::TestName;
 use std::fmt::Write;
 
@@ -16,67 +18,83 @@ const POINTS: usize = 20;
 /// Its width and height in units of the picture.
 const SIZE: (f64, f64) = (120.0, 24.0);
 
-/// The tests of a card in their order, courses and latencies together.
-fn tests(part: &CardPart) -> Vec<TestName> {
-    let mut names: Vec<TestName> = Vec::new();
-    for name in part.courses.iter().map(|c| c.test).chain(part.latencies.iter().map(|l| l.test)) {
-        if !names.contains(&name) {
-            names.push(name);
+/// One test of one entry, with its step where a recipe has it twice.
+#[derive(PartialEq)]
+struct Key<'a> {
+    test: TestName,
+    step: Option<&'a str>,
+    entry: &'a str,
+}
+
+impl<'a> Key<'a> {
+    fn of_course(course: &'a Course) -> Self {
+        Key { test: course.test, step: course.step.as_deref(), entry: &course.entry }
+    }
+
+    fn of_latencies(latencies: &'a Latencies) -> Self {
+        Key { test: latencies.test, step: latencies.step.as_deref(), entry: &latencies.entry }
+    }
+}
+
+/// The tests of a card in their order, courses and latencies together, each with its condition.
+fn tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
+    let mut all: Vec<(Key<'_>, &str)> = Vec::new();
+    let courses = part.courses.iter().map(|c| (Key::of_course(c), c.condition.as_str()));
+    let latencies = part.latencies.iter().map(|l| (Key::of_latencies(l), l.condition.as_str()));
+    for (key, condition) in courses.chain(latencies) {
+        if all.iter().all(|(known, _)| *known != key) {
+            all.push((key, condition));
         }
     }
-    names
+    all
 }
 
-fn of(part: &CardPart, test: TestName) -> Vec<&Course> {
-    part.courses.iter().filter(|course| course.test == test).collect()
-}
-
-/// The course whose fastest second is furthest above its slowest.
+/// The courses whose fastest second is furthest above its slowest.
 pub(super) fn most_telling(part: &CardPart) -> Option<Chart> {
-    let fall = |test: &TestName| together(&of(part, *test), POINTS).fall();
-    let all = tests(part);
-    let test = all.iter().filter(|t| !of(part, **t).is_empty()).max_by(|a, b| fall(a).total_cmp(&fall(b)))?;
-    of_test(&of(part, *test))
+    let fall = |courses: &Vec<&Course>| together(courses, POINTS).fall();
+    let all = by_test(&part.courses);
+    of_test(all.iter().max_by(|a, b| fall(a).total_cmp(&fall(b)))?)
 }
 
-/// The table; empty where the card has neither courses nor latencies.
+/// The table; empty where the card has neither courses nor latencies. Tests under several conditions name theirs.
 pub(super) fn table(part: &CardPart) -> String {
     let tests = tests(part);
-    if tests.is_empty() {
-        return String::new();
-    }
+    let Some((_, first)) = tests.first() else { return String::new() };
     let mut out = String::from(
         "<h4>Test by test</h4>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th>test</th><th class=\"words\">speed over time</th>\
-         <th>slowest second, MB/s</th><th>fastest second, MB/s</th><th>°C at most</th><th>median I/O</th><th>99 %</th><th>99.9 %</th><th>longest</th>\
+         <th>runs</th><th>slowest second, MB/s</th><th>fastest second, MB/s</th><th>°C at most</th><th>median I/O</th><th>99 %</th><th>99.9 %</th><th>longest</th>\
          </tr></thead>\n<tbody>\n",
     );
-    for test in tests {
-        out += &row(part, test);
+    let alike = tests.iter().all(|(_, condition)| condition == first);
+    for (key, condition) in &tests {
+        out += &row(part, key, if alike { "" } else { condition });
     }
     out += "</tbody>\n</table></div>\n";
-    let condition =
-        part.courses.first().map(|c| &c.condition).or(part.latencies.first().map(|l| &l.condition));
-    let condition = condition.map(|c| format!(" · {c}")).unwrap_or_default();
+    let condition = if alike && !first.is_empty() { format!(" · {first}") } else { String::new() };
     out + &figcaption(&format!(
         "line: median of the runs, from 0 MB/s up; shaded: slowest to fastest run; latencies over all runs{condition}"
     ))
 }
 
-fn row(part: &CardPart, test: TestName) -> String {
-    let course = together(&of(part, test), POINTS);
+fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> String {
+    let courses: Vec<&Course> = part.courses.iter().filter(|c| Key::of_course(c) == *key).collect();
+    let latencies = part.latencies.iter().find(|l| Key::of_latencies(l) == *key);
+    let course = together(&courses, POINTS);
     let hottest = course.celsius.iter().map(|(_, celsius)| *celsius).reduce(f64::max);
     let mut cells = vec![
+        latencies.map_or(course.runs, |l| l.runs).to_string(),
         course.slowest().map(speed).unwrap_or_default(),
         course.fastest().map(speed).unwrap_or_default(),
         hottest.map(|celsius| format!("{celsius:.0}")).unwrap_or_default(),
     ];
-    let histogram = part.latencies.iter().find(|l| l.test == test).map(|l| &l.histogram);
+    let histogram = latencies.map(|l| &l.histogram);
     let quantile = |q: f64| histogram.filter(|h| h.count() > 0).map(|h| time_us(h.quantile(q) as f64 / 1e3));
     cells.extend([0.5, 0.99, 0.999, 1.0].map(|q| quantile(q).unwrap_or_default()));
     let cells: String = cells.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+    let under = if condition.is_empty() { String::new() } else { format!(" · {condition}") };
     format!(
         "<tr><th>{}</th><td class=\"words\">{}</td>{cells}</tr>\n",
-        escaped(&test.to_string()),
+        escaped(&format!("{}{under}", test_of(key.test, key.step))),
         small(&course)
     )
 }

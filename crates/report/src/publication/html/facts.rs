@@ -4,8 +4,10 @@ use super::{concluded, folded};
 use crate::comparison::words;
 use crate::markup::{escaped, prose};
 use crate::ranking::tables;
-use cardscope_model::comparison::{Comparison, Verdict};
 use cardscope_model::publication::Publication;
+
+/// Cards that share the first place and are named.
+const FIRST: usize = 4;
 
 /// What came out, in a few lines.
 pub(super) fn glance(publication: &Publication) -> String {
@@ -18,29 +20,26 @@ pub(super) fn glance(publication: &Publication) -> String {
             let words = match best.len() {
                 0 => return None,
                 1 => format!("first is {}", best[0]),
-                _ => format!("first are {}, not to be told apart", best.join(" and ")),
+                _ => format!(
+                    "first are {}, which cannot be told apart or differ by less than anybody notices",
+                    named(&best)
+                ),
             };
             Some(format!("{}: {words}.", tables::title(ranking)))
         })
         .collect();
-    lines.extend(sure(&publication.comparison));
+    lines.extend(words::counted(&publication.comparison));
     let lines: String = lines.iter().map(|line| format!("<li>{}</li>\n", prose(line))).collect();
     let lines = if lines.is_empty() { lines } else { format!("<ul>\n{lines}</ul>\n") };
     format!("{lines}{}", concluded("What was noticed", &publication.comparison.findings))
 }
 
-/// How many differences are sure.
-fn sure(comparison: &Comparison) -> Option<String> {
-    let pairs = || comparison.tests.iter().flat_map(|test| &test.pairs);
-    let all = pairs().count();
-    let told = pairs().filter(|p| matches!(p.verdict, Verdict::FirstFaster | Verdict::SecondFaster)).count();
-    let alike = pairs().filter(|p| p.verdict == Verdict::Alike).count();
-    (all > 0).then(|| {
-        format!(
-            "Of {all} pairs of cards in single tests {told} differ for sure, {alike} are alike, {} cannot be told apart.",
-            all - told - alike
-        )
-    })
+/// The first of many names.
+fn named(names: &[&str]) -> String {
+    let few = names.get(..FIRST).unwrap_or(names);
+    let more = names.len() - few.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    few.join(" and ") + &more
 }
 
 /// How to read the page; the words are those of `docs/comparing.md`.
@@ -51,7 +50,7 @@ const READING: [(&str, &str); 6] = [
     ),
     (
         "Interval",
-        "The mean of as many runs again would lie in it 95 times of 100. One run has none. A thin line with ends in the bars.",
+        "How well the mean is known: made this way, 95 of 100 intervals hold the true mean. Runs that follow each other count for less; one or two have none. A thin line with ends in the bars.",
     ),
     (
         "Ticks in a bar",
@@ -59,7 +58,7 @@ const READING: [(&str, &str); 6] = [
     ),
     (
         "Differ for sure",
-        "The difference is larger than chance alone makes it in 95 of 100 such comparisons, and it was corrected for the number of pairs that were looked at.",
+        "The difference is larger than chance alone makes it in 95 of 100 such pairs of cards, corrected for the number of tests in which the two were compared, and more than anybody overlooks. It is not corrected for the number of cards: of very many pairs a few differ by chance.",
     ),
     ("Alike", "Surely closer to each other than anybody would notice."),
     ("Cannot be told apart", "What was measured does not decide it. More runs may."),

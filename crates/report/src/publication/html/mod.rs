@@ -12,7 +12,7 @@ mod pairs;
 mod rankings;
 mod tables;
 
-use crate::comparison::words;
+use crate::comparison::{IOPS, words};
 use crate::figure::count;
 use crate::markup::{escaped, findings, prose};
 use crate::svg::palette;
@@ -22,7 +22,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// SHA-256 of the script in base64: the policy lets it run, and no other. A test holds it against the script.
-const SCRIPT_HASH: &str = "an3HPylerUa+EhWjShKPunLFaBy+cbSLKBGKLIlhBoc=";
+const SCRIPT_HASH: &str = "ofpgtwP2vBExQGV6PlVO3++ufkHiLREzcV/ic7HeFck=";
 
 /// A part of the page; empty ones are left out, and so is their line in the list of contents.
 struct Part {
@@ -40,6 +40,7 @@ pub fn html(publication: &Publication) -> String {
         Part { id: "compared", head: "What was compared", body: tables::compared(comparison) },
         Part { id: "speed", head: "Speed", body: bars::speed(comparison) },
         Part { id: "figures", head: "Figures", body: tables::figures(comparison) },
+        Part { id: "iops", head: IOPS, body: tables::iops(comparison) },
         Part { id: "differences", head: "Which differences are real", body: pairs::differences(comparison) },
         Part { id: "rankings", head: "In order", body: rankings::rankings(&publication.rankings) },
         Part { id: "cards", head: "Card by card", body: card::cards(publication) },
@@ -83,6 +84,10 @@ fn head(title: &str) -> String {
 /// How much there is, in a line.
 fn subtitle(publication: &Publication) -> String {
     let comparison = &publication.comparison;
+    if comparison.entries.is_empty() {
+        let placed = publication.rankings.iter().map(|ranking| ranking.places.len()).max().unwrap_or(0);
+        return format!("{} in order", count(placed as u32, "card"));
+    }
     let parts = [
         count(comparison.entries.len() as u32, "card"),
         count(comparison.tests.len() as u32, "test"),

@@ -162,24 +162,35 @@
     }));
     const [one, other] = [$('one'), $('other')];
     other.value = '1';
-    const signed = text => text === '' ? '' : `${Number(text) >= 0 ? '+' : ''}${text} %`;
+    const percent = text => {
+      if (text === '') return '';
+      const more = (Number(text) - 1) * 100;
+      return `${more >= 0 ? '+' : ''}${more.toFixed(1)} %`;
+    };
+    // From a factor of 2 on, either way, with the factor and three digits of it.
+    const against = text => {
+      const factor = Number(text);
+      const times = factor < 1 ? 1 / factor : factor;
+      if (text === '' || !(times >= 2)) return percent(text);
+      return `${percent(text)} (${factor < 1 ? '÷' : '×'}${times.toFixed(times >= 99.95 ? 0 : times >= 9.995 ? 1 : 2)})`;
+    };
     const fill = () => {
       const [a, b] = [one.value, other.value];
       const cells = ({ t, pairs }) => {
         const found = pairs.find(p => (p[0] === a && p[1] === b) || (p[0] === b && p[1] === a));
         if (!found) return [t, '', '', '', a === b ? 'the same card' : 'not both measured'];
-        let [first, , percent, low, high, chance, verdict, more, besides] = found;
+        let [first, , factor, low, high, chance, verdict, more, besides] = found;
         if (first !== a) {
           // The other way round: a factor of f is one of 1 / f.
-          const turned = text => text === '' ? '' : ((100 / (100 + Number(text)) - 1) * 100).toFixed(1);
-          [percent, low, high] = [turned(percent), turned(high), turned(low)];
+          const turned = text => text === '' ? '' : String(1 / Number(text));
+          [factor, low, high] = [turned(factor), turned(high), turned(low)];
           verdict = { 1: '2', 2: '1' }[verdict] || verdict;
         }
         const name = number => one.options[number].textContent;
         const said = { 1: `${name(a)} is faster`, 2: `${name(b)} is faster`, 3: 'alike', 4: 'cannot be told apart' }[verdict];
         const rest = (more ? `; about ${more} further runs of each may settle it` : '')
           + (besides ? `; not by the card alone: ${besides}` : '');
-        return [t, signed(percent), low === '' ? '' : `${signed(low)} … ${signed(high)}`, chance === '0.000' ? 'below 0.001' : chance, said + rest];
+        return [t, against(factor), low === '' ? '' : `${percent(low)} … ${percent(high)}`, chance === '0.000' ? 'below 0.001' : chance, said + rest];
       };
       two.querySelector('tbody').replaceChildren(...tests.map(test => {
         const row = document.createElement('tr');

@@ -76,7 +76,8 @@ fn json_text(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('<', "\\u003c")
 }
 
-/// A pair in few characters: entries, percent, its interval, chance, verdict, further runs, what else differs.
+/// A pair in few characters: entries, factor, its interval, chance, verdict, further runs, what else differs. Factors can be
+/// turned round by the script; percents that were rounded once cannot.
 fn numbers(pair: &Pair) -> String {
     let verdict = match pair.verdict {
         Verdict::FirstFaster => 1,
@@ -84,9 +85,7 @@ fn numbers(pair: &Pair) -> String {
         Verdict::Alike => 3,
         Verdict::CannotTell => 4,
     };
-    let tenth = |value: f64| if value.is_finite() { format!("{value:.1}") } else { String::new() };
-    let [low, high] =
-        pair.factor_ci95.map_or_else(Default::default, |ends| ends.map(|end| tenth((end - 1.0) * 100.0)));
+    let [low, high] = pair.factor_ci95.map_or_else(Default::default, |ends| ends.map(five_digits));
     let p = pair.p.filter(|p| p.is_finite()).map(|p| format!("{p:.3}")).unwrap_or_default();
     let more = pair.more_runs.map(|n| n.to_string()).unwrap_or_default();
     let besides = if verdict <= 2 { pair.not_the_card_alone.join(" and ") } else { String::new() };
@@ -95,6 +94,29 @@ fn numbers(pair: &Pair) -> String {
         "{},{},{},{low},{high},{p},{verdict},{more},{besides};",
         pair.first,
         pair.second,
-        tenth(pair.percent)
+        five_digits(pair.factor)
     )
+}
+
+/// Five digits that mean something; blank for what is no factor.
+fn five_digits(value: f64) -> String {
+    if !value.is_finite() || value <= 0.0 {
+        return String::new();
+    }
+    let after_the_point = (4.0 - value.log10().floor()).clamp(0.0, 12.0) as usize;
+    format!("{value:.after_the_point$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_keeps_five_digits_however_small_it_is() {
+        let written = [301.234_56, 1.012_345, 0.003_319_67, 123_456.0, 0.0].map(five_digits);
+        assert_eq!(written, ["301.23", "1.0123", "0.0033197", "123456", ""]);
+        // Turned round it is the other one's: 1 / 0.0033197 is 301.23.
+        let turned = 1.0 / written[2].parse::<f64>().unwrap();
+        assert!((turned - 1.0 / 0.003_319_67).abs() < 0.01, "{turned}");
+    }
 }

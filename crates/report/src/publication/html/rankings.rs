@@ -46,7 +46,7 @@ fn ranking(ranking: &Ranking) -> String {
             escaped(&groups.by),
             tables::unit(ranking),
             grid(&tables::groups(groups, ranking)),
-            prose(&tables::groups_say(groups))
+            prose(&groups.verdict)
         );
     }
     out += &concluded("What was noticed", &ranking.findings).replace("h3>", "h4>");

@@ -69,6 +69,13 @@ pub(super) fn figures(comparison: &Comparison) -> String {
     out
 }
 
+/// I/Os a second of the tests of 4 KiB.
+pub(super) fn iops(comparison: &Comparison) -> String {
+    let n = comparison.entries.len();
+    let table = tables::iops(comparison, 0..n, NAME);
+    if table.rows().is_empty() { String::new() } else { grid(&turned(table, n)) }
+}
+
 /// Rows for columns where the columns are too many to be read.
 fn turned(table: Table, entries: usize) -> Table {
     if entries <= COLUMNS {

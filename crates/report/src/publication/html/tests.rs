@@ -71,6 +71,30 @@ fn the_policy_lets_our_script_run_and_no_other() {
 }
 
 #[test]
+fn courses_and_latencies_of_two_settings_stand_in_rows_of_their_own() {
+    let mut publication = sample::of_two_settings(2, 2, 1);
+    let part = &mut publication.cards[0];
+    let warm = publication.comparison.entries[1].name.clone();
+    let mut others = part.latencies.clone();
+    others
+        .iter_mut()
+        .for_each(|l| (l.entry, l.condition, l.runs) = (warm.clone(), "cooling passive".into(), 7));
+    part.latencies.extend(others);
+    let page = html(&publication);
+    let rows: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("<tr><th>SEQ1M Q8T1 read · ")).collect();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows[1].contains("cooling passive") && rows[1].contains("<td>7</td>"), "{rows:?}");
+    sound(&page);
+}
+
+#[test]
+fn an_interval_is_said_to_hold_the_true_mean_and_not_the_next_one() {
+    let page = html(&sample::publication(3, 3, 1)).replace('\u{a0}', " ");
+    assert!(page.contains("95 of 100 intervals hold the true mean") && !page.contains("as many runs again"));
+}
+
+#[test]
 fn the_page_reaches_nowhere() {
     let page = html(&sample::publication(3, 3, 3));
     assert!(page.contains("default-src 'none'"));

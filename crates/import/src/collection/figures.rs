@@ -1,0 +1,331 @@
+//! Tables of figures, CSV: what somebody typed from a photograph or a page, and what `cardscope report -o x.csv` wrote.
+//!
+//! A row is one figure of one test. The headings are those of that report; a table that was typed needs three of them:
+//! `card`, `test` (`RND4K Q1T1 read`, or the operation in a column `op`), and the figure as `mb_s`, or as `value` with its
+//! `unit` (MB/s is 10^6 here, MiB/s 2^20, IOPS count blocks). `source` says what a figure was typed from. Words of the
+//! condition are columns of their own, with `condition_` in front or without.
+
+use super::name::card_named;
+use crate::dates::date;
+use crate::notes::add_note;
+use crate::numbers::{KIB_S, MIB_S, speed};
+use crate::table::{Row, Table};
+use crate::{ImportError, Text};
+use cardscope_model::card::CardFacts;
+use cardscope_model::condition::{Condition, Origin, WORDS};
+use cardscope_model::log::{Log, LogFigure, LogRun, TYPED_FROM, Tool};
+use cardscope_model::result::ToolPrints;
+use cardscope_model::test_name::TestName;
+use cardscope_model::units::{MB, parse_size};
+use std::collections::{HashMap, HashSet};
+
+/// Doubts of one table that are told; of the rest how many.
+const MOST_DOUBTS: usize = 8;
+
+/// Stands between the values of several settings in a report; which run had which is not in it.
+const SEVERAL: &str = " | ";
+
+/// True where the first line has the headings of such a table.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let head = text.head().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let table = Table::of(head);
+    let card = ["card", "brand", "name"].iter().any(|name| table.has(&[name]));
+    card && table.has(&["test"]) && (table.has(&["mb_s"]) || table.has(&["value", "unit"]))
+}
+
+/// Reads it: the rows of one card under one condition are a log. Without a column `run`, a test that comes again is the next
+/// run.
+///
+/// # Errors
+/// If no row holds a figure.
+pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+    let table = Table::of(text.body());
+    let mut parts: Vec<Part> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut doubts: Vec<String> = Vec::new();
+    for (number, row) in (1..).zip(table.rows()).filter(|(_, row)| is_run(row)) {
+        let head = head(&row);
+        // As text, since a card has no order and no hash of its own.
+        let place = *places.entry(format!("{head:?}")).or_insert(parts.len());
+        if place == parts.len() {
+            parts.push(Part::new(head));
+        }
+        if let Err(why) = figure(&row).and_then(|figure| parts[place].take(&row, figure)) {
+            doubts.push(format!("row {number}: {why}"));
+        }
+    }
+    let mut logs: Vec<Log> = parts.into_iter().map(Part::finish).filter(|log| !log.runs.is_empty()).collect();
+    let Some(first) = logs.first_mut() else {
+        let why =
+            doubts.into_iter().next().unwrap_or_else(|| "no row of it holds a figure of a run".to_owned());
+        return Err(ImportError::Empty { format: "figures", why });
+    };
+    let more = doubts.len().saturating_sub(MOST_DOUBTS);
+    doubts.truncate(MOST_DOUBTS);
+    first.doubts.extend(doubts);
+    first.doubts.extend((more > 0).then(|| format!("{more} more rows could not be read")));
+    Ok(logs)
+}
+
+/// A report has averages and intervals beside the runs they are reckoned from.
+fn is_run(row: &Row<'_>) -> bool {
+    row.get("figure").is_none_or(|what| what == "run")
+}
+
+/// The rows of one card under one condition.
+struct Part {
+    head: Log,
+    runs: Vec<LogRun>,
+    /// Where a run stands, by its number and size.
+    places: HashMap<(u32, Option<u64>), usize>,
+    seen: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
+    /// How often a test of one size came without a number.
+    times: HashMap<(TestName, Option<String>, Option<u64>), u32>,
+}
+
+impl Part {
+    fn new(head: Log) -> Self {
+        let (places, seen, times) = Default::default();
+        Part { head, runs: Vec::new(), places, seen, times }
+    }
+
+    fn take(&mut self, row: &Row<'_>, figure: LogFigure) -> Result<(), String> {
+        let (test, step, size_bytes) = (figure.name(), figure.step.clone(), size(row)?);
+        let run = match row.get("run") {
+            Some(text) => text.parse().map_err(|_| format!("{text:?} is no number of a run"))?,
+            None => {
+                let times = self.times.entry((test, step.clone(), size_bytes)).or_default();
+                *times += 1;
+                *times
+            }
+        };
+        if !self.seen.insert((test, step, size_bytes, run)) {
+            return Err(format!("run {run} has a {test} already"));
+        }
+        let place = *self.places.entry((run, size_bytes)).or_insert(self.runs.len());
+        if place == self.runs.len() {
+            let loops = row.get("loops").and_then(|loops| loops.parse().ok());
+            self.runs.push(LogRun { run, size_bytes, loops, ..LogRun::default() });
+        }
+        self.runs[place].results.push(figure);
+        Ok(())
+    }
+
+    /// Runs are counted on over all sizes, since a log's runs have one number each.
+    fn finish(self) -> Log {
+        let mut runs = self.runs;
+        runs.sort_by_key(|run| (run.size_bytes, run.run));
+        let runs = runs.into_iter().zip(1..).map(|(run, number)| LogRun { run: number, ..run }).collect();
+        Log { runs, ..self.head }
+    }
+}
+
+/// What a row says beside its figure.
+fn head(row: &Row<'_>) -> Log {
+    let mut log = Log::new("figures");
+    log.card = card(row);
+    log.part = row.owned("card");
+    log.tool = said(row, &["tool", "recipe"]).map(|name| Tool { name, version: row.owned("tool_version") });
+    log.date = row.get("date").and_then(date);
+    log.condition = condition(row, &mut log.doubts);
+    if let Some(source) = row.get("source") {
+        log.other.insert(TYPED_FROM.to_owned(), plain(source).into());
+        add_note(&mut log.condition, &format!("figures typed from {}", plain(source)), Origin::Stated);
+    }
+    log
+}
+
+fn card(row: &Row<'_>) -> CardFacts {
+    let text = |name| row.get(name).map(plain).map(str::to_owned);
+    let facts = CardFacts {
+        brand: text("brand"),
+        name: text("name"),
+        model: text("model"),
+        capacity_bytes: row.get("capacity_bytes").and_then(|bytes| bytes.parse().ok()),
+        capacity_label: text("capacity"),
+        generation: text("generation"),
+        marks: text("marks")
+            .map_or_else(Vec::new, |marks| marks.split_whitespace().map(str::to_owned).collect()),
+        ..CardFacts::default()
+    };
+    match row.get("card") {
+        Some(card) if facts.brand.is_none() && facts.name.is_none() && facts.model.is_none() => {
+            let mut named = facts;
+            named.complete_from(&card_named(plain(card)));
+            named
+        }
+        _ => facts,
+    }
+}
+
+/// The words of the condition that have a column. A report of several settings says which there were, not which was whose.
+fn condition(row: &Row<'_>, doubts: &mut Vec<String>) -> Condition {
+    let mut condition = Condition::default();
+    for (word, _) in WORDS {
+        let Some(value) = said(row, &[&format!("condition_{word}"), word]) else { continue };
+        if value.contains(SEVERAL) {
+            doubts.push(format!("{} were mixed: {value}", word.replace('_', " ")));
+        } else if *word != "tool" {
+            condition.set(word, value, Origin::Stated);
+        }
+    }
+    condition
+}
+
+fn figure(row: &Row<'_>) -> Result<LogFigure, String> {
+    let test = test(row)?;
+    let true_speed = row.get("mb_s").map(|text| known(text, "mb_s")).transpose()?;
+    let printed = said(row, &["printed_value", "value"]).map(|text| known(&text, "value")).transpose()?;
+    let unit = said(row, &["printed_unit", "unit"]).unwrap_or_else(|| "MB/s".to_owned());
+    let mb_s = match (true_speed, printed) {
+        (Some(mb_s), _) => mb_s,
+        (None, Some(value)) => value * worth(&unit, test)?,
+        (None, None) => return Err("no figure stands in it".to_owned()),
+    };
+    let iops = row.get("iops").map(|text| known(text, "iops")).transpose()?;
+    if !mb_s.is_finite() {
+        return Err("its speed is beyond all numbers".to_owned());
+    }
+    let as_printed = match printed {
+        Some(value) => ToolPrints { value, unit: unit.clone() },
+        None => ToolPrints { value: mb_s, unit: "MB/s".to_owned() },
+    };
+    Ok(LogFigure {
+        test: test.pattern,
+        op: test.op,
+        step: row.get("step").map(plain).map(str::to_owned),
+        mb_s,
+        iops: iops.or(printed.filter(|_| unit == "IOPS")),
+        latency_us: row.get("latency_us").and_then(speed),
+        max_latency_us: row.get("max_latency_us").and_then(speed),
+        as_printed,
+    })
+}
+
+fn known(text: &str, what: &str) -> Result<f64, String> {
+    speed(text).ok_or_else(|| format!("{text:?} under {what} is no figure"))
+}
+
+/// The test's whole name, or its pattern with the operation beside it.
+fn test(row: &Row<'_>) -> Result<TestName, String> {
+    let name = row.get("test").ok_or("it names no test")?;
+    let name = match row.get("op") {
+        Some(op) => format!("{name} {}", op.to_lowercase()),
+        None => name.to_owned(),
+    };
+    name.parse().map_err(|e: cardscope_model::test_name::TestNameError| e.to_string())
+}
+
+/// MB/s (10^6) in one of the unit that a figure stands in.
+fn worth(unit: &str, test: TestName) -> Result<f64, String> {
+    match unit {
+        "MB/s" => Ok(1.0),
+        "kB/s" | "KB/s" => Ok(1e-3),
+        "GB/s" => Ok(1e3),
+        "MiB/s" => Ok(MIB_S),
+        "KiB/s" => Ok(KIB_S),
+        "IOPS" => Ok(test.pattern.block as f64 / MB),
+        other => {
+            Err(format!("{other:?} is no unit of a speed; write MB/s, MiB/s, KiB/s, kB/s, GB/s or IOPS"))
+        }
+    }
+}
+
+fn size(row: &Row<'_>) -> Result<Option<u64>, String> {
+    let Some(text) = said(row, &["test_size_bytes", "size"]) else { return Ok(None) };
+    if text.contains(SEVERAL) {
+        return Ok(None);
+    }
+    parse_size(&text).map(Some).map_err(|e| e.to_string())
+}
+
+/// The first of several columns that says something.
+fn said(row: &Row<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| row.get(name)).map(|text| plain(text).to_owned())
+}
+
+/// Without the apostrophe by which a report marks as text what a spreadsheet would take for a formula.
+fn plain(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@'])).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logs(text: &str) -> Vec<Log> {
+        let text = Text::decode(text.as_bytes());
+        assert!(recognise(&text));
+        read(&text).unwrap()
+    }
+
+    #[test]
+    fn figures_typed_from_a_photograph_name_it() {
+        let found = logs(
+            "card,marks,size,tool,cooling,test,value,unit,source\n\
+             Example Swift 64GB,U3 V30,1GiB,cdm_fio,active,SEQ1M Q8T1 read,80,MiB/s,screen.jpg\n\
+             Example Swift 64GB,U3 V30,1GiB,cdm_fio,active,RND4K Q1T1 write,250,IOPS,screen.jpg\n\
+             Example Swift 64GB,U3 V30,1GiB,cdm_fio,active,SEQ1M Q8T1 read,81,MiB/s,screen.jpg\n",
+        );
+        assert_eq!(found.len(), 1);
+        let log = &found[0];
+        assert_eq!(
+            (log.card.title(), log.other[TYPED_FROM].as_str()),
+            ("Example Swift 64GB".into(), Some("screen.jpg"))
+        );
+        assert_eq!(log.condition.get("note"), Some("figures typed from screen.jpg"));
+        assert_eq!((log.runs.len(), log.runs[0].size_bytes), (2, Some(1 << 30)));
+        let speeds: Vec<f64> = log.runs.iter().flat_map(|run| &run.results).map(|f| f.mb_s).collect();
+        assert_eq!(speeds, [80.0 * 1.048_576, 250.0 * 4096.0 / 1e6, 81.0 * 1.048_576]);
+        assert_eq!(log.runs[0].results[1].as_printed, ToolPrints { value: 250.0, unit: "IOPS".into() });
+    }
+
+    #[test]
+    fn a_table_of_a_spreadsheet_with_semicolons_and_commas_is_the_same() {
+        let found = logs("card;test;op;mb_s\r\nA 8GB;SEQ1M Q8T1;Read;20,5\r\n");
+        assert_eq!(found[0].runs[0].results[0].mb_s, 20.5);
+    }
+
+    #[test]
+    fn of_a_report_only_the_runs_are_taken() {
+        let found = logs(
+            "card,brand,name,test,op,figure,run,mb_s,condition_state,condition_cooling\n\
+             A · cooling active,'=A,X,SEQ1M Q8T1,read,run,1,20,fresh | used,active\n\
+             A · cooling active,'=A,X,SEQ1M Q8T1,read,run,2,22,fresh | used,active\n\
+             A · cooling active,'=A,X,SEQ1M Q8T1,read,average,,21,fresh | used,active\n",
+        );
+        assert_eq!((found.len(), found[0].runs.len()), (1, 2));
+        assert_eq!(
+            (found[0].card.brand.as_deref(), found[0].condition.get("cooling")),
+            (Some("=A"), Some("active"))
+        );
+        assert_eq!(found[0].condition.get("state"), None);
+        assert_eq!(found[0].doubts, ["state were mixed: fresh | used"]);
+    }
+
+    #[test]
+    fn a_row_that_is_wrong_says_why_and_stops_no_other() {
+        let found = logs(
+            "card,test,value,unit,run\nA,SEQ1M Q8T1 read,1,MB/s,1\nA,SEQ1M Q8T1 read,2,MB/s,1\n\
+             A,sequential,1,MB/s,1\nA,SEQ1M Q8T1 read,fast,MB/s,2\nA,SEQ1M Q8T1 read,1,MB,3\nA,RND4K Q1T1 read,1e308,GB/s,3\n",
+        );
+        assert_eq!(found[0].runs.len(), 1);
+        assert_eq!(found[0].doubts.len(), 5, "{:?}", found[0].doubts);
+        assert!(found[0].doubts[0].contains("has a SEQ1M Q8T1 read already"), "{:?}", found[0].doubts);
+        let nothing = read(&Text::of("card,test,mb_s\nA,SEQ1M Q8T1 read,\n")).unwrap_err();
+        assert!(nothing.to_string().contains("no figure stands in it"), "{nothing}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_speed_comes_back(hundredths in 0u32..10_000_000) {
+            let value = f64::from(hundredths) / 100.0;
+            let found = logs(&format!("card,test,mb_s\nA 8GB,RND4K Q1T1 read,{value}\n"));
+            proptest::prop_assert_eq!(found[0].runs[0].results[0].mb_s, value);
+        }
+        #[test]
+        fn no_text_panics(rows in "([ -~]{0,60}\n){0,4}") {
+            let _ = read(&Text::of(&format!("card,test,mb_s,run,size\n{rows}")));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The corpus of small logs in `fuzz/corpus`, one folder a format: each file is known and read, and nothing that becomes
+//! of it by accident (cut, mixed up, in another encoding, under another importer) does any harm.
+//!
+//! The files are own ones in the layouts of the tools; fuzzing starts from them. One whose name begins with `damaged`
+//! need not yield anything. What must hold of all that comes out says `cardscope_import::holds`.
+
+use cardscope_import::{Format, Text, formats, holds};
+use std::path::{Path, PathBuf};
+
+mod mutations;
+mod reading;
+mod real;
+mod variants;
+
+/// A file of the corpus.
+struct Example {
+    format: &'static Format,
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl Example {
+    fn is_damaged(&self) -> bool {
+        self.name.starts_with("damaged")
+    }
+
+    /// Where it lies, for messages.
+    fn place(&self) -> String {
+        format!("{}/{}", target(self.format), self.name)
+    }
+}
+
+/// All files, in a fixed order.
+fn corpus() -> Vec<Example> {
+    let examples = formats().iter().flat_map(|format| {
+        let folder = fuzz().join("corpus").join(target(format));
+        names(&folder).into_iter().map(move |name| {
+            let bytes = std::fs::read(folder.join(&name)).expect("it was listed");
+            Example { format, name, bytes }
+        })
+    });
+    examples.collect()
+}
+
+/// The folder of the fuzz targets.
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+}
+
+/// The fuzz target of a format, and its folder in the corpus: its name without signs that no program's name can have.
+fn target(format: &Format) -> String {
+    format.name.replace('+', "")
+}
+
+/// Names in a folder, sorted; without those that begin with a point.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let names =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name in UTF-8"));
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+    names.sort();
+    names
+}
+
+/// Gives bytes to the importer of a format and to whichever takes them; panics where what comes out does not hold.
+fn holds_for(format: &Format, bytes: &[u8]) {
+    holds::check_text(format, &Text::decode(bytes));
+    holds::check_any(bytes);
+}

@@ -1,0 +1,127 @@
+//! What is read from the files as they are, whole and cut.
+
+use super::{Example, corpus, fuzz, holds_for, names, target};
+use cardscope_import::{Text, formats, holds, read};
+use cardscope_model::log::LogFigure;
+use std::time::{Duration, Instant};
+
+/// Bytes of a long log.
+const LONG: usize = 256 << 10;
+
+/// Time for such a log, a hundred times what an importer needs that passes over it a few times: a computer may be busy.
+/// What grows with the square of the length takes minutes.
+const LONG_ENOUGH: Duration = Duration::from_secs(10);
+
+/// Bytes at which a file is cut, spread over it.
+const CUTS: usize = 24;
+
+#[test]
+fn each_format_has_a_folder_and_a_fuzz_target_and_nothing_else_has() {
+    let mut wanted: Vec<String> = formats().iter().map(target).collect();
+    wanted.sort();
+    assert_eq!(names(&fuzz().join("corpus")), wanted, "folders of the corpus");
+    let manifest = std::fs::read_to_string(fuzz().join("Cargo.toml")).expect("the manifest of the targets");
+    let targets = names(&fuzz().join("fuzz_targets"));
+    assert_eq!(targets.len(), formats().len() + 1, "one a format, and one for all");
+    for format in formats() {
+        let name = target(format);
+        assert!(
+            manifest.contains(&format!("name = \"{name}\"\npath = \"fuzz_targets/{name}.rs\"")),
+            "{name}"
+        );
+        let text = std::fs::read_to_string(fuzz().join(format!("fuzz_targets/{name}.rs"))).expect("a target");
+        assert!(text.contains(&format!("holds::check(\"{}\", bytes)", format.name)), "{name}");
+    }
+}
+
+#[test]
+fn every_whole_file_is_known_for_what_it_is_and_says_something() {
+    for example in corpus().iter().filter(|example| !example.is_damaged()) {
+        let logs = read(&example.bytes).unwrap_or_else(|error| panic!("{}: {error}", example.place()));
+        let formats: Vec<&str> = logs.iter().map(|log| log.format.as_str()).collect();
+        assert!(formats.iter().all(|name| *name == example.format.name), "{}: {formats:?}", example.place());
+    }
+}
+
+#[test]
+fn a_format_has_a_whole_file_and_names_tell_what_is_in_them() {
+    for format in formats() {
+        let of_it = |example: &&Example| example.format.name == format.name;
+        let all = corpus();
+        assert!(all.iter().filter(of_it).any(|example| !example.is_damaged()), "{}", format.name);
+    }
+    for example in corpus() {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+        assert!(example.name.chars().all(plain) && example.name.len() < 60, "{}", example.place());
+        assert!(example.bytes.len() < 16 << 10, "{} is no small file", example.place());
+    }
+}
+
+#[test]
+fn every_importer_bears_every_file() {
+    for example in corpus() {
+        let text = Text::decode(&example.bytes);
+        formats().iter().for_each(|format| holds::check_text(format, &text));
+        holds::check_any(&example.bytes);
+    }
+}
+
+#[test]
+fn the_same_file_reads_the_same_again() {
+    for example in corpus() {
+        assert_eq!(read(&example.bytes), read(&example.bytes), "{}", example.place());
+    }
+}
+
+#[test]
+fn a_file_may_end_anywhere() {
+    for example in corpus() {
+        let length = example.bytes.len();
+        let lines =
+            example.bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+        let spread = (0..CUTS).map(|cut| (cut * length / CUTS + cut % 7).min(length));
+        for end in lines.chain(spread) {
+            holds_for(example.format, &example.bytes[..end]);
+        }
+    }
+}
+
+/// Bytes that the tool moved by its speed and by its IOPS, and how far they may lie apart: both are rounded, and the
+/// last I/O may be a part of one.
+fn moved(format: &str, figure: &LogFigure) -> Option<(f64, f64, f64)> {
+    let block = figure.test.block as f64;
+    let by_iops = figure.iops? * block;
+    // cdm_fio.sh cuts its speed to whole MiB/s.
+    let cut = if format == "cdm_fio" { 1_048_576.0 } else { 0.0 };
+    Some((figure.mb_s * 1e6, by_iops, block + cut + by_iops * 0.005))
+}
+
+#[test]
+fn speed_and_iops_of_a_figure_agree_in_true_units() {
+    let mut compared = 0;
+    for example in corpus().iter().filter(|example| !example.is_damaged()) {
+        let logs = read(&example.bytes).expect("it is read elsewhere");
+        for figure in logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results) {
+            let Some((by_speed, by_iops, most)) = moved(example.format.name, figure) else { continue };
+            assert!((by_speed - by_iops).abs() <= most, "{}: {figure:?}", example.place());
+            compared += 1;
+        }
+    }
+    assert!(compared > 50, "{compared} figures have both");
+}
+
+/// A file over and over until it is this long.
+fn repeated(example: &Example, bytes: usize) -> Vec<u8> {
+    example.bytes.iter().copied().cycle().take(bytes).collect()
+}
+
+#[test]
+fn a_long_log_takes_no_longer_than_its_length() {
+    for example in corpus() {
+        let bytes = repeated(&example, LONG);
+        let start = Instant::now();
+        let _ = read(&bytes);
+        let taken = start.elapsed();
+        assert!(taken < LONG_ENOUGH, "{}: {taken:?} for {LONG} bytes", example.place());
+    }
+}

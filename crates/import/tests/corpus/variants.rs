@@ -1,0 +1,121 @@
+//! The same log in another encoding, with other line ends, colours or decimals is the same log.
+
+use super::{Example, corpus};
+use cardscope_import::{Text, read};
+use cardscope_model::log::{Log, LogFigure};
+
+/// Formats whose numbers never have decimal commas, and why.
+const WITHOUT_COMMAS: [(&str, &str); 15] = [
+    ("plotly-page", "JSON: a comma divides values"),
+    ("fio-json", "JSON: a comma divides values"),
+    ("f3-facts", "JSON: a comma divides values"),
+    ("card-list", "JSON: a comma divides values"),
+    ("nvme", "a comma divides thousands"),
+    ("mfst", "a comma divides cells"),
+    ("bonnie++", "a comma divides cells"),
+    ("registers", "a comma divides cells"),
+    ("geerling", "a comma divides cells"),
+    ("geerling-2015", "a comma divides cells"),
+    ("identities", "a comma divides cells"),
+    ("figures", "a comma divides cells, unless semicolons do"),
+    ("lspci", "it prints no decimals, and the points in its addresses are no decimals"),
+    ("flashbench", "it prints in C's own locale, and its files hold commas for other ends"),
+    ("fio-text", "it prints in C's own locale, and a comma ends a value"),
+];
+
+/// Whole files of the corpus as text.
+fn clean() -> Vec<(Example, String)> {
+    let whole = corpus().into_iter().filter(|example| !example.is_damaged());
+    whole
+        .map(|example| (Text::decode(&example.bytes).body().to_owned(), example))
+        .map(|(t, e)| (e, t))
+        .collect()
+}
+
+fn logs(bytes: &[u8], example: &Example) -> Vec<Log> {
+    read(bytes).unwrap_or_else(|error| panic!("{}: {error}", example.place()))
+}
+
+/// Every variant of every file is the same log as the file's plain text.
+fn same(variant: fn(&str) -> Vec<u8>) {
+    for (example, text) in clean() {
+        assert_eq!(logs(&variant(&text), &example), logs(text.as_bytes(), &example), "{}", example.place());
+    }
+}
+
+pub(super) fn utf16(text: &str, little: bool) -> Vec<u8> {
+    let unit = |unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() };
+    ['\u{feff}'.to_string().as_str(), text].concat().encode_utf16().flat_map(unit).collect()
+}
+
+/// Colours as terminals get them, around every line and before its last word.
+pub(super) fn coloured(text: &str) -> String {
+    let line = |line: &str| match line.rsplit_once(' ') {
+        Some((start, end)) => format!("\x1b[1;32m{start} \x1b[0;33m{end}\x1b[0m\n"),
+        None => format!("\x1b[K{line}\x1b(B\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+/// Decimals with commas; what has several points is a version, an address or a date.
+pub(super) fn with_commas(text: &str) -> String {
+    let of_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(of_number) {
+        let length = rest[start..].find(|c| !of_number(c)).unwrap_or(rest.len() - start);
+        let number = &rest[start..start + length];
+        let decimal = number.matches('.').count() == 1 && !number.starts_with('.') && !number.ends_with('.');
+        out.push_str(&rest[..start]);
+        out.push_str(&if decimal { number.replace('.', ",") } else { number.to_owned() });
+        rest = &rest[start + length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[test]
+fn line_ends_of_windows_change_nothing() {
+    same(|text| text.replace('\n', "\r\n").into_bytes());
+}
+
+#[test]
+fn line_ends_of_old_macs_change_nothing() {
+    same(|text| text.replace('\n', "\r").into_bytes());
+}
+
+#[test]
+fn utf16_of_either_end_changes_nothing() {
+    same(|text| utf16(text, true));
+    same(|text| utf16(text, false));
+}
+
+#[test]
+fn a_mark_of_utf8_changes_nothing() {
+    same(|text| [b"\xef\xbb\xbf", text.as_bytes()].concat());
+}
+
+#[test]
+fn colours_of_a_terminal_change_nothing() {
+    same(|text| coloured(text).into_bytes());
+}
+
+/// The figures alone: of what stands beside them a version may have had a point.
+fn figures(logs: &[Log]) -> Vec<&LogFigure> {
+    logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results).collect()
+}
+
+#[test]
+fn decimal_commas_change_no_figure() {
+    let with = |(example, _): &(Example, String)| {
+        WITHOUT_COMMAS.iter().all(|(format, _)| *format != example.format.name) && example.name != "json"
+    };
+    let mut changed = 0;
+    for (example, text) in clean().iter().filter(|both| with(both)) {
+        let commas = with_commas(text);
+        changed += usize::from(commas != *text);
+        let (plain, commas) = (logs(text.as_bytes(), example), logs(commas.as_bytes(), example));
+        assert_eq!(figures(&commas), figures(&plain), "{}", example.place());
+    }
+    assert!(changed > 20, "{changed} files have decimals");
+}

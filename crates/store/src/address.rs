@@ -1,0 +1,148 @@
+//! Addresses of servers: told from paths of files, and shown without what may be a password.
+//!
+//! Addresses are those of libpq (<https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING>). A password with
+//! signs in it that an address would have to spell out (`/`, `?`, `#`, `@`) makes no address and stands in one all the same.
+
+use crate::ArchiveError;
+use std::path::{Path, PathBuf};
+
+/// The schemes of PostgreSQL's addresses.
+const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
+
+/// What of an address is shown behind its `?`: nothing in which a password may stand.
+const SHOWN_WORDS: [&str; 6] = ["host", "hostaddr", "port", "user", "dbname", "sslmode"];
+
+/// Where a server's database is.
+#[derive(Debug, Clone)]
+pub(crate) struct Address {
+    pub(crate) url: String,
+}
+
+/// Whether an archive's place is a server rather than a file.
+///
+/// # Errors
+/// If it is the address of something that is neither, so that no file gets such a name, which may hold a password.
+pub fn is_server(place: &Path) -> Result<bool, ArchiveError> {
+    Ok(Address::of(place)?.is_some())
+}
+
+impl Address {
+    /// The address; `None` for the path of a file.
+    pub(crate) fn of(place: &Path) -> Result<Option<Self>, ArchiveError> {
+        let text = place.to_string_lossy();
+        let Some(scheme) = scheme(&text) else { return Ok(None) };
+        let is_known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+        match place.to_str() {
+            Some(url) if is_known => Ok(Some(Address { url: url.to_owned() })),
+            _ => Err(ArchiveError::Open {
+                path: PathBuf::from(format!("{scheme}://…")),
+                reason: "an archive is a file, or a database at postgres://user@host/name".to_owned(),
+            }),
+        }
+    }
+
+    /// The address as it may be shown: without its password.
+    pub(crate) fn shown(&self) -> PathBuf {
+        let (scheme, rest) = self.url.split_once("://").unwrap_or((SCHEMES[0], ""));
+        PathBuf::from(format!("{scheme}://{}", without_password(rest).unwrap_or("…".to_owned())))
+    }
+}
+
+/// The scheme of an address (RFC 3986, section 3.1), if it is one.
+fn scheme(place: &str) -> Option<&str> {
+    let (scheme, _) = place.split_once("://")?;
+    let inside = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(inside)).then_some(scheme)
+}
+
+/// What follows the scheme without anything that may be a password; `None` where that cannot be told apart.
+///
+/// The password ends at the last `@`. An `@` behind `?word=` may belong to that word as well as to a password.
+fn without_password(rest: &str) -> Option<String> {
+    let (user, server) = match rest.rsplit_once('@') {
+        Some((user, _)) if user.split_once('?').is_some_and(|(_, words)| words.contains('=')) => return None,
+        Some((user, server)) => (Some(user.split(':').next().unwrap_or_default()), server),
+        None => (None, rest),
+    };
+    let (server, words) = server.split_once('?').unwrap_or((server, ""));
+    let (host, database) = server.split_at(server.find('/').unwrap_or(server.len()));
+    if !user.is_none_or(is_plain) || !is_host(host) {
+        return None;
+    }
+    let user = user.map(|user| format!("{user}@")).unwrap_or_default();
+    let is_shown = |word: &&str| word.split_once('=').is_some_and(|(name, _)| SHOWN_WORDS.contains(&name));
+    let words: Vec<&str> = words.split('&').filter(is_shown).collect();
+    let mark = if words.is_empty() { "" } else { "?" };
+    Some(format!("{user}{host}{database}{mark}{}", words.join("&")))
+}
+
+fn is_plain(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || "-._%+".contains(c))
+}
+
+/// A host with its port, if it has one; what stands in the place of a port and is none may be a password.
+fn is_host(text: &str) -> bool {
+    if let Some(numeric) = text.strip_prefix('[') {
+        return numeric.chars().all(|c| c.is_ascii_hexdigit() || ":.]%".contains(c));
+    }
+    let (host, port) = text.split_once(':').unwrap_or((text, ""));
+    is_plain(host) && port.chars().all(|c| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(url: &str) -> String {
+        Address::of(Path::new(url)).unwrap().unwrap().shown().to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        for (url, expected) in [
+            ("postgres://me:secret@db.example/cards", "postgres://me@db.example/cards"),
+            ("postgres://me@db.example:5/cards", "postgres://me@db.example:5/cards"),
+            ("POSTGRES://me:secret@[::1]:5432/cards", "POSTGRES://me@[::1]:5432/cards"),
+            ("postgresql:///cards?host=/run&password=secret", "postgresql:///cards?host=/run"),
+            ("postgresql:///cards?passfile=x&user=me", "postgresql:///cards?user=me"),
+            ("postgres://me:p@ss:w@db/cards?password=x", "postgres://me@db/cards"),
+            ("postgres://db", "postgres://db"),
+            ("postgres://me:se/cret@db:5/cards", "postgres://me@db:5/cards"),
+            ("postgres://me:se?cret@db/cards?sslmode=disable", "postgres://me@db/cards?sslmode=disable"),
+            ("postgres://me:se#cr@t@db/cards", "postgres://me@db/cards"),
+            // Nobody can tell where the password is.
+            ("postgres://me:se?x=cret@db/cards", "postgres://…"),
+            ("postgres://db:5432/cards?user=me@there&password=a@b", "postgres://…"),
+            ("postgres://me:secret/cards", "postgres://…"),
+            ("postgres:///cards@x", "postgres://…"),
+        ] {
+            assert_eq!(shown(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_no_address_and_another_address_is_no_path() {
+        for path in ["postgres", "/srv/postgres:/a.sqlite", "archive.sqlite", "./odd://name", "://x"] {
+            assert_eq!(is_server(Path::new(path)), Ok(false), "{path}");
+        }
+        for server in ["postgres://db/cards", "PostgreSQL://db/cards", "POSTGRES://db"] {
+            assert_eq!(is_server(Path::new(server)), Ok(true), "{server}");
+        }
+        for other in ["mysql://me:secret@db/cards", "sqlite:///secret.sqlite", "HTTP://secret"] {
+            let refused = is_server(Path::new(other)).unwrap_err().to_string();
+            assert!(refused.contains("postgres://") && !refused.contains("secret"), "{refused}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_password_is_shown_whatever_signs_are_in_it(
+            before in "[a-z0-9/?#@:%&=]{0,6}",
+            after in "[a-z0-9/?#@:%&=]{0,6}",
+        ) {
+            let url = format!("postgres://me:{before}SECRET{after}@db/cards");
+            prop_assert!(!shown(&url).contains("SECRET"), "{}", shown(&url));
+        }
+    }
+}

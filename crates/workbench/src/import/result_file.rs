@@ -1,0 +1,58 @@
+//! Sessions that an archive wrote (`archive export`), known among logs by what their first field says.
+
+use cardscope_model::session_file::{FORMAT, SessionFile};
+
+/// Longest one that is written and read: a session of hours with every second of it has some ten MiB, its pictures some
+/// more. Reading takes several times as much memory, since it is looked through for fields that nobody here knows.
+pub(crate) const MOST_BYTES: u64 = 128 << 20;
+
+/// Bytes within which the first field stands.
+const HEAD: usize = 256;
+
+/// Whether a file says that it is one.
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    head.trim_start().starts_with('{') && head.contains(&format!("\"{FORMAT}\""))
+}
+
+/// The session in it.
+pub(crate) fn read(bytes: &[u8]) -> Result<SessionFile, String> {
+    fits(bytes.len() as u64)?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is no text, so no result file".to_owned())?;
+    SessionFile::from_json(text).map_err(|e| e.to_string())
+}
+
+/// Whether a file of that many bytes is read.
+///
+/// # Errors
+/// The reason, in words.
+pub(crate) fn fits(bytes: u64) -> Result<(), String> {
+    match bytes <= MOST_BYTES {
+        true => Ok(()),
+        false => Err(format!(
+            "{} MiB are more than the {} MiB that a result file may have",
+            bytes.div_ceil(1 << 20),
+            MOST_BYTES >> 20
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_not_be_read_again_does_not_fit() {
+        assert_eq!(fits(MOST_BYTES), Ok(()));
+        assert_eq!(
+            fits(MOST_BYTES + 1).unwrap_err(),
+            "129 MiB are more than the 128 MiB that a result file may have"
+        );
+    }
+
+    #[test]
+    fn a_result_file_is_known_by_its_first_field() {
+        assert!(is_one(b"\n{ \"format\": \"cardscope-session\", \"version\": 1"));
+        assert!(!is_one(b"a log of \"cardscope-session\"") && !is_one(b"") && !is_one(&[0xff; 300]));
+    }
+}

@@ -1,0 +1,155 @@
+use super::*;
+use crate::archive as kept;
+use crate::event::Silent;
+use cardscope_store::Archive;
+use std::fs;
+
+const PNG: [u8; 8] = [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a];
+
+/// A table of figures of our own.
+const TYPED: &str = "card,size,tool,cooling,test,value,unit,source\n\
+    Example Swift 64GB,1GiB,CrystalDiskMark,passive,SEQ1M Q8T1 read,88.1,MB/s,screen.png\n\
+    Example Swift 64GB,1GiB,CrystalDiskMark,passive,RND4K Q1T1 write,612,IOPS,screen.png\n";
+
+/// A folder with an archive to come.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn archive(&self) -> PathBuf {
+        self.0.path().join("archive.sqlite")
+    }
+
+    fn import(&self, files: &[PathBuf]) -> ImportReport {
+        self.import_as(files, CardFacts::default())
+    }
+
+    fn import_as(&self, files: &[PathBuf], card: CardFacts) -> ImportReport {
+        let archive = Some(self.archive());
+        let request = Request { files: files.to_vec(), detailed: true, archive, card, ..Request::default() };
+        let (report, failure) = import(&request, &Interrupt::default(), &mut Silent).unwrap();
+        assert_eq!(failure, None);
+        report
+    }
+
+    fn titles(&self) -> Vec<String> {
+        Archive::open(self.archive()).unwrap().cards().unwrap().into_iter().map(|card| card.title).collect()
+    }
+}
+
+/// What dd says of a card that it does not know.
+fn dd(mb_s: u32, line_end: &str) -> String {
+    let seconds = 100.0 / f64::from(mb_s);
+    [
+        "100+0 records in",
+        "100+0 records out",
+        &format!("100000000 bytes (100 MB, 95 MiB) copied, {seconds} s, {mb_s} MB/s"),
+    ]
+    .map(|line| format!("{line}{line_end}"))
+    .concat()
+}
+
+fn kept_as(report: &ImportReport) -> [u64; 3] {
+    [report.totals.new, report.totals.known, report.totals.failed]
+}
+
+#[test]
+fn typed_figures_come_in_with_the_photograph_that_lies_beside_them() {
+    let place = Place::new();
+    place.write("screen.png", PNG);
+    let report = place.import(&[place.write("typed.csv", TYPED)]);
+    assert_eq!(kept_as(&report), [1, 0, 0], "{report:#?}");
+    let card = kept::card(Some(&place.archive()), "Example Swift").unwrap();
+    assert_eq!((card.line.runs, card.attachments.len()), (1, 1), "{card:#?}");
+    assert_eq!(
+        (card.attachments[0].name.as_str(), card.attachments[0].media_type.as_str()),
+        ("screen.png", "image/png")
+    );
+}
+
+#[test]
+fn a_result_file_comes_in_whole_and_a_damaged_one_stops_no_other() {
+    let from = Place::new();
+    from.import(&[from.write("typed.csv", TYPED)]);
+    let out = from.0.path().join("out");
+    let written = kept::export(Some(&from.archive()), &[], &out).unwrap();
+    let result = PathBuf::from(&written[0].file);
+
+    let place = Place::new();
+    let text = fs::read_to_string(&result).unwrap();
+    let cut = place.write("cut.json", &text[..text.len() / 2]);
+    let report = place.import(&[cut, result.clone(), place.write("dd.txt", dd(20, "\n"))]);
+    assert_eq!(kept_as(&report), [2, 0, 1], "{report:#?}");
+    assert_eq!(report.files[1].sessions, [written[0].session.clone()]);
+    assert_eq!(place.titles(), ["dd", "Example Swift 64GB"]);
+    assert_eq!(kept_as(&place.import(&[result])), [0, 1, 0]);
+    // And out again as the same bytes.
+    let again = kept::export(
+        Some(&place.archive()),
+        std::slice::from_ref(&written[0].session),
+        &place.0.path().join("out"),
+    );
+    assert_eq!(fs::read_to_string(&again.unwrap()[0].file).unwrap(), text);
+}
+
+#[test]
+fn files_of_one_name_are_not_one_card_and_one_log_under_two_names_is() {
+    let place = Place::new();
+    let report = place.import(&[
+        place.write("acme/dd.txt", dd(20, "\n")),
+        place.write("zeta/dd.txt", dd(25, "\n")),
+        place.write("other/copy.txt", dd(20, "\r\n")),
+    ]);
+    assert_eq!(kept_as(&report), [2, 1, 0], "{report:#?}");
+    assert_eq!(place.titles(), ["dd", "dd"], "called after their files");
+    let refused = kept::card(Some(&place.archive()), "dd").unwrap_err().to_string();
+    assert!(refused.contains("say which, or give its id"), "{refused}");
+}
+
+#[test]
+fn many_logs_of_one_card_that_the_user_names_are_one_card() {
+    let place = Place::new();
+    let files: Vec<PathBuf> = (1..=10).map(|n| place.write(&format!("{n}.txt"), dd(10 + n, "\n"))).collect();
+    let named = CardFacts { brand: Some("Acme".into()), name: Some("Swift".into()), ..CardFacts::default() };
+    assert_eq!(kept_as(&place.import_as(&files, named)), [10, 0, 0]);
+    assert_eq!(place.titles(), ["Acme Swift"]);
+}
+
+#[test]
+fn the_logs_of_an_archive_are_called_after_what_is_packed_in_it() {
+    let place = Place::new();
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in
+        [("acme/one-no-fan.txt", dd(20, "\n")), ("two.txt", dd(30, "\n")), ("readme", "hello".into())]
+    {
+        writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut writer, text.as_bytes()).unwrap();
+    }
+    let file = place.write("logs.zip", writer.finish().unwrap().into_inner());
+    let found = logs_of(&file).unwrap();
+    let told: Vec<_> = found.iter().map(|f| (f.title.as_deref(), f.member.as_str())).collect();
+    assert_eq!(told, [(Some("one"), "acme/one-no-fan.txt"), (Some("two"), "two.txt")]);
+    assert_eq!(found[0].logs[0].condition.get("cooling"), Some("passive"));
+    assert!(logs_of(&place.write("readme", "hello")).is_err(), "nothing of it is understood");
+}
+
+#[test]
+fn an_import_that_is_interrupted_stops_within_an_archive() {
+    let place = Place::new();
+    let interrupt = Interrupt::default();
+    interrupt.raise();
+    let candidate = collect::Candidate { path: place.write("dd.txt", dd(20, "\n")), named: true };
+    let request = Request { dry_run: true, ..Request::default() };
+    let mut keeper = Keeper::open(&request).unwrap();
+    assert_eq!(one(&request, &mut keeper, &candidate, &interrupt), Err(Failure::Interrupted));
+}

@@ -1,0 +1,105 @@
+//! What there is to say about an order as a whole.
+
+use super::Asked;
+use super::figures::{RIG, distinct};
+use crate::compare::value_of;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::ranking::Place;
+use std::collections::BTreeSet;
+
+/// Values of a word that are named; of the others how many.
+const NAMED: usize = 4;
+
+/// Everything worth saying.
+pub(super) fn findings(asked: &Asked, places: &[Place]) -> Vec<Finding> {
+    [tie(asked, places), tools(places), rig(places), currencies(places)].into_iter().flatten().collect()
+}
+
+fn tie(asked: &Asked, places: &[Place]) -> Option<Finding> {
+    let tied = places.iter().filter(|p| p.place == 1).count();
+    let verdict = format!(
+        "{tied} cards share the first place: in {} they cannot be told apart, or differ by less than anybody notices",
+        asked.what()
+    );
+    (tied > 1).then(|| Finding::new("tie", Weight::Note, 1.0, verdict))
+}
+
+fn tools(places: &[Place]) -> Option<Finding> {
+    let settings = places.iter().flat_map(|p| &p.entry.settings);
+    let tools: BTreeSet<&str> = settings.map(|s| s.recipe.as_str()).collect();
+    (tools.len() > 1).then(|| {
+        let named = tools.into_iter().collect::<Vec<_>>().join(", ");
+        let verdict = format!("measured by different tools ({named}): their figures are not all alike");
+        Finding::new("several-tools", Weight::Hint, 1.0, verdict)
+            .advise("--condition recipe=NAME keeps to one")
+    })
+}
+
+/// Cards that were not measured alike are not ordered by what they are alone.
+fn rig(places: &[Place]) -> Option<Finding> {
+    let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
+    let words: Vec<&str> = differing.iter().map(|(word, _)| word.as_str()).collect();
+    let verdict = format!(
+        "the cards were not measured alike ({} differ): an order of cards is one of their rigs, too",
+        words.join(", ")
+    );
+    (!words.is_empty()).then(|| Finding {
+        evidence: differing.clone(),
+        ..Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict)
+            .advise("--condition WORD=VALUE keeps to one")
+    })
+}
+
+/// The values of a word where there are several; nobody's knowing it is one, too.
+fn differing(word: &str, places: &[Place]) -> Option<(String, String)> {
+    let settings = places.iter().flat_map(|p| &p.entry.settings);
+    let values = distinct(settings.map(|s| value_of(s, word).unwrap_or_else(|| "unknown".to_owned())));
+    let more = values.len().saturating_sub(NAMED);
+    let named = values.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let named = if more > 0 { format!("{named} and {more} more") } else { named };
+    (values.len() > 1).then(|| (word.to_owned(), named))
+}
+
+fn currencies(places: &[Place]) -> Option<Finding> {
+    let prices = places.iter().filter_map(|p| p.price.as_ref());
+    let currencies: BTreeSet<&str> = prices.map(|price| price.currency.as_str()).collect();
+    (currencies.len() > 1).then(|| {
+        let named = currencies.into_iter().collect::<Vec<_>>().join(" and ");
+        let verdict = format!("prices are in {named}, as paid; they are not converted");
+        Finding::new("currencies", Weight::Note, 1.0, verdict)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::testing::{card, run};
+    use crate::compare::{Division, columns};
+
+    fn place(name: &str, condition: &str) -> Place {
+        let column = columns(&card(name), vec![run(condition, 1.0)], &Division::Pooled).swap_remove(0);
+        Place {
+            place: 1,
+            shared_by: 1,
+            entry: column.entry,
+            value: 1.0,
+            ci95: None,
+            job: None,
+            spread: None,
+            price: None,
+            per_price: None,
+            capped: Vec::new(),
+            doubts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn cards_that_were_cooled_differently_are_not_ordered_as_cards_alone() {
+        let found = rig(&[place("A", "cooling=active"), place("B", "cooling=passive")]).unwrap();
+        assert_eq!(found.claim, "not-the-card-alone");
+        assert_eq!(found.evidence, [("cooling".to_owned(), "active, passive".to_owned())]);
+        assert_eq!(rig(&[place("A", "cooling=active"), place("B", "cooling=active")]), None);
+        let unknown = rig(&[place("A", "cooling=active"), place("B", "room_c=20")]).unwrap();
+        assert_eq!(unknown.evidence[0].1, "active, unknown");
+    }
+}

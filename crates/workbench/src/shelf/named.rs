@@ -1,0 +1,94 @@
+//! Which of the cards that were found is meant: one answer for every verb that takes the name of a card.
+
+use crate::error::Failure;
+use cardscope_store::StoredCard;
+
+/// So many cards are listed where several may be meant.
+const LISTED: usize = 6;
+
+/// Digits of an id that are shown: no two cards of an archive share them.
+const SHOWN_DIGITS: usize = 24;
+
+/// The one card of those found that a text means. A whole name means its card, though others hold it, too; of several
+/// cards with that very name none is meant before the others.
+///
+/// # Errors
+/// A refusal where there is none, or several; it lists them with their ids.
+pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCard, Failure> {
+    let text = text.trim();
+    let is_exact = |card: &StoredCard| card.title.eq_ignore_ascii_case(text);
+    if let Some(at) = found.iter().position(|card| card.id == text) {
+        return Ok(found.swap_remove(at));
+    }
+    if found.iter().any(is_exact) {
+        found.retain(is_exact);
+    }
+    match found.len() {
+        1 => Ok(found.swap_remove(0)),
+        0 => Err(Failure::refused(format!(
+            "no card {text:?}; `cardscope archive cards` lists those of the archive"
+        ))),
+        _ => Err(Failure::refused(format!("{text:?} may be {}; say which, or give its id", listed(&found)))),
+    }
+}
+
+fn listed(cards: &[StoredCard]) -> String {
+    let shown = |card: &StoredCard| {
+        // The id of a card in a file holds the file's name, which may be of any letters.
+        format!("{:?} ({})", card.title, card.id.get(..SHOWN_DIGITS).unwrap_or(&card.id))
+    };
+    let named: Vec<String> = cards.iter().take(LISTED).map(shown).collect();
+    let more = match cards.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        others => format!(" or {others} others"),
+    };
+    named.join(", ") + &more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card::CardFacts;
+
+    fn card(id: &str, title: &str) -> StoredCard {
+        StoredCard {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            facts: CardFacts::default(),
+            specimens: 1,
+            sessions: 1,
+            runs: 1,
+            first: None,
+            last: None,
+            price: None,
+        }
+    }
+
+    #[test]
+    fn a_whole_name_means_its_card_though_another_holds_it() {
+        let found = || vec![card("a1", "Acme Swift Pro"), card("b2", "Acme Swift")];
+        assert_eq!(the_one(found(), " acme swift").unwrap().id, "b2");
+        assert_eq!(the_one(found(), "a1").unwrap().id, "a1");
+        assert!(the_one(found(), "acme").is_err());
+    }
+
+    #[test]
+    fn two_cards_of_one_name_are_told_apart_by_their_ids() {
+        let found = || vec![card("a1", "fio"), card("b2", "fio"), card("c3", "fio 2")];
+        let refused = the_one(found(), "fio").unwrap_err();
+        assert_eq!(refused.to_string(), r#""fio" may be "fio" (a1), "fio" (b2); say which, or give its id"#);
+        assert_eq!(refused.exit_status(), 2);
+        assert_eq!(the_one(found(), "b2").unwrap().id, "b2");
+    }
+
+    #[test]
+    fn an_id_of_any_letters_is_listed() {
+        let id = format!("{}:kärtchen", "ä".repeat(40));
+        for id in [id.clone(), format!("x{id}")] {
+            let refused = the_one(vec![card(&id, "a"), card("b", "a")], "a").unwrap_err().to_string();
+            assert!(refused.contains("\"a\" ("), "{refused}");
+        }
+        let many: Vec<_> = (0..9).map(|n| card(&n.to_string(), "many")).collect();
+        assert!(the_one(many, "many").unwrap_err().to_string().contains(" or 3 others"));
+    }
+}

@@ -1,0 +1,234 @@
+//! The files of `report`: written whole or not at all, never over what is another's, with names that no format trips over
+//! and without serial numbers unless they are asked for.
+#![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
+
+mod common;
+#[path = "common/logs.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod logs;
+#[path = "common/pages.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod pages;
+
+use common::binary::Home;
+use common::machine::{Mounted, names_in, tool};
+use common::{list, text};
+use logs::{CONSTANT, taken_in};
+use pages::{
+    ENDINGS, browsed, document, drawer, letters, markdown_tables, only_script, page, published, read_again,
+    records, report,
+};
+use serde_json::{Value, json};
+use std::fs;
+
+#[test]
+fn what_somebody_else_made_is_not_replaced_and_what_a_report_made_is() {
+    let home = drawer();
+    for ending in ENDINGS {
+        let file = home.path(&format!("cards.{ending}"));
+        for theirs in [
+            "my notes\n",
+            "my notes on Cardscope\n",
+            "{\"cards\": \"Cardscope\"}",
+            "card,price\nCardscope,1\n",
+        ] {
+            fs::write(&file, theirs).unwrap();
+            let outcome = report(&home, &file, &[]).expect(2).says(&["Cardscope did not make"]);
+            assert!(outcome.stderr.contains(file.to_str().unwrap()), "{outcome}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), theirs, "{ending}");
+        }
+        report(&home, &file, &["--overwrite", "--title", "First"]).expect(0);
+        let first = fs::read(&file).unwrap();
+        assert!(first.len() > 100, "{ending}");
+        if ["svg", "png"].contains(&ending) {
+            // Nothing in a picture says who drew it: either way it is not half of anything.
+            continue;
+        }
+        report(&home, &file, &["--test", "SEQ1G Q1T1 read", "--title", "Second"]).expect(0);
+        assert_ne!(fs::read(&file).unwrap(), first, "{ending} was made by us and is made anew");
+    }
+    assert!(!names_in(&home.path("")).iter().any(|name| name.ends_with(".part")));
+}
+
+#[test]
+fn where_no_file_can_be_none_is_begun() {
+    let home = drawer();
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
+    for ending in ENDINGS {
+        let name = format!("cards.{ending}");
+        let nowhere = home.path("nowhere").join(&name);
+        report(&home, &nowhere, &[]).expect(2).says(&["there is no folder"]);
+        assert!(!home.path("nowhere").exists(), "a folder is not made");
+    }
+    for ending in ["html", "json", "csv", "png", "svg", "md"] {
+        let file = disk.point.join(format!("cards.{ending}"));
+        let outcome = report(&home, &file, &[]).expect(3).says(&["could not be written", "No space left"]);
+        assert!(outcome.stderr.contains(file.to_str().unwrap()), "{outcome}");
+        assert_eq!(names_in(&disk.point), [""; 0], "no half of a file is left");
+    }
+    let full = disk.point.join("cards.html");
+    tool("mount", &["-o", "remount,ro", disk.path()]);
+    report(&home, &full, &[]).expect(2).says(&["Read-only file system", "name a file in a folder"]);
+    report(&home, &home.path("cards.doc"), &[]).expect(2).says(&["the ending names no format", "html"]);
+    report(&home, &home.path(""), &["--format", "html"]).expect(2).says(&["no plain file"]);
+    let mut command = home.command(common::binary::CARDSCOPE);
+    command.args(["report", "-o", "-", "--format", "html"]);
+    command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    common::binary::Running::of(command).finish().expect(3).says(&["stdout"]);
+}
+
+#[test]
+fn an_older_page_survives_a_full_disk() {
+    let home = drawer();
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=256k"], "tmpfs");
+    let file = disk.point.join("cards.html");
+    report(&home, &file, &[]).expect(0);
+    let before = fs::read(&file).unwrap();
+    let room = 256 * 1024 - before.len().next_multiple_of(4096);
+    fs::write(disk.point.join("other"), vec![1; room.min(before.len()).max(room - before.len() / 2)])
+        .unwrap();
+    report(&home, &file, &["--title", "Anew"]).expect(3).says(&["No space left"]);
+    assert!(fs::read(&file).unwrap() == before);
+    assert_eq!(names_in(&disk.point), ["cards.html", "other"]);
+}
+
+#[test]
+fn serial_numbers_are_in_no_format_unless_they_are_asked_for() {
+    let home = drawer();
+    home.run(&["verify", "sim:constant?announced_bytes=64MiB", "--json", "-q"]).expect(0);
+    home.run(&["map", CONSTANT, "--only", "read-curve", "--json", "-q"]).expect(0);
+    let info = home.run(&["info", CONSTANT, "--json"]).expect(0).json();
+    let cid = text(&info, "/cid/raw").to_lowercase();
+    for ending in ENDINGS.into_iter().filter(|ending| *ending != "png") {
+        let page = page(&home, ending, &["--for", "game-load"]).to_lowercase();
+        // As hex, as decimal number, within the CID.
+        for name in ["c0ffee", "12648430", cid.as_str()] {
+            assert!(!page.contains(name), "{name} in {ending}");
+        }
+    }
+    let hashes = |home: &Home| -> Vec<String> {
+        let document = document(home, &[]);
+        let cards = list(&document, "/cards").iter().filter_map(|card| card["pieces"].as_array());
+        cards.flatten().map(|piece| piece.as_str().unwrap().to_owned()).collect()
+    };
+    let first = hashes(&home);
+    assert!(first.len() == 1 && first[0].starts_with('#') && first[0].len() > 6, "{first:?}");
+    assert_eq!(hashes(&home), first, "the same piece in the next report");
+    assert!(page(&home, "html", &[]).contains(&first[0]));
+    for ending in ["html", "json"] {
+        assert!(page(&home, ending, &["--serials"]).to_lowercase().contains("c0ffee"), "{ending}");
+    }
+    // Another archive knows the piece by the same hash, and another piece has another one.
+    let other = Home::new();
+    for card in [CONSTANT, "sim:lexar-1tb-express"] {
+        other.run(&["bench", card, "--only", "SEQ1M Q8T1 read", "--seed", "9", "-q"]).expect(0);
+    }
+    let theirs = hashes(&other);
+    assert!(theirs.len() == 2 && theirs.contains(&first[0]) && theirs[0] != theirs[1], "{theirs:?}");
+}
+
+/// Names that trip over a format that does not mind them.
+const ODD: [&str; 6] = [
+    "</script><script>alert(1)</script>",
+    "a|b {{< plotly >}} +++",
+    "\"x\",\"y\" & 'z'",
+    "\u{1f4be} карта 卡",
+    "one\ntwo\r\u{1b}[31m",
+    "=1+1",
+];
+
+/// The same as anybody may see them: without what steers a terminal.
+fn visible(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn odd_cards() -> Home {
+    let home = Home::new();
+    for (number, name) in (0..).zip(ODD) {
+        taken_in(&home, &format!("{number}.log"), &[300 + 40 * number, 310 + 40 * number], &["--card", name]);
+    }
+    home
+}
+
+#[test]
+fn odd_names_break_no_format() {
+    let home = odd_cards();
+    let more = ["--title", ODD[0], "--for", "game-load"];
+    let document = document(&home, &more);
+    let names: Vec<&str> = list(&document, "/comparison/entries").iter().map(|e| text(e, "/name")).collect();
+    assert_eq!(names.len(), ODD.len());
+
+    let html = page(&home, "html", &more);
+    let found = browsed(&home, &html);
+    only_script(&found);
+    for name in [ODD[0], ODD[1], ODD[2], ODD[3]] {
+        assert!(text(&found, "/text").contains(name), "{name} stands on the page");
+    }
+    assert!(
+        !html.contains('\u{1b}') && !html.contains("<script>alert") && !html.contains("</script><script>a")
+    );
+
+    let markdown = page(&home, "md", &more);
+    for (heading, rows) in markdown_tables(&markdown) {
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{heading}: {rows:#?}");
+    }
+    assert!(!markdown.contains("<script") && !markdown.contains('\u{1b}') && !markdown.contains("{{<"));
+
+    let rows = records(&home, &published(&home, "csv", &more));
+    for name in ODD.into_iter().filter(|name| *name != "=1+1") {
+        let shown = |row: &Value| visible(text(row, "/card")) == visible(name);
+        assert!(rows.iter().any(shown), "{name:?} in {:#?}", rows[0]);
+    }
+    assert!(rows.iter().all(|row| !text(row, "/card").starts_with('=')), "no formula");
+
+    let letters = letters(&home, &published(&home, "svg", &more));
+    assert!(letters.contains(ODD[2]) && letters.contains(ODD[3]), "{letters}");
+    assert!(published(&home, "png", &more).ends_with(b"IEND\xaeB`\x82"));
+
+    let hugo = page(&home, "plotly.md", &more);
+    let blocks: Vec<&str> = hugo.split("{{< plotly >}}").skip(1).collect();
+    assert_eq!(blocks.len(), ODD.len() + 3);
+    for block in blocks {
+        let chart = block.split("{{< /plotly >}}").next().unwrap();
+        assert!(serde_json::from_str::<Value>(chart).is_ok(), "{chart}");
+    }
+    assert!(!hugo.contains("<script"));
+    assert_eq!(hugo.lines().filter(|line| *line == "+++").count(), 2, "one front matter");
+}
+
+#[test]
+fn odd_names_stay_on_their_lines_in_the_layouts_of_other_tools() {
+    let home = odd_cards();
+    // A text with the beginning of a chart in it is taken for a page for Hugo.
+    home.run(&["archive", "edit", "a|b", "--set", "name=a|b [x] (Q= 1, T= 1): 5 MB/s"]).expect(0);
+    for ending in ["cdm.txt", "kdm.txt"] {
+        let page = page(&home, ending, &[]);
+        assert!(!page.contains(|c: char| c.is_control() && c != '\n'), "{page:?}");
+        assert!(!page.lines().any(|line| line.starts_with("two")), "{page}");
+        let logs = read_again(&home, ending);
+        assert_eq!(logs.iter().map(Vec::len).collect::<Vec<_>>(), [12; ODD.len()]);
+    }
+}
+
+#[test]
+fn where_nothing_was_measured_there_is_a_message_and_no_page() {
+    let home = Home::new();
+    for (more, status, word) in [
+        (&["--own"][..], 2, "nothing to compare"),
+        (&["Elephant"], 2, "no card \"Elephant\""),
+        (&["ADATA", "--test", "SEQ7M Q1T1 read"], 2, "nothing was measured under what is asked"),
+        (&["ADATA", "--condition", "cooling=ice"], 2, "nothing was measured under what is asked"),
+    ] {
+        for ending in ENDINGS {
+            let file = home.path(&format!("empty.{ending}"));
+            let outcome = report(&home, &file, more).expect(status).says(&[word]);
+            assert!(outcome.stdout.is_empty() && !file.exists(), "{outcome}");
+        }
+    }
+    assert!(!home.archive().exists(), "looking makes no archive");
+    // With --json the reason stands where scripts look.
+    let file = home.path("empty.html");
+    let failed = report(&home, &file, &["--own", "--json"]).expect(2).json();
+    assert!(text(&failed, "/error").contains("nothing to compare"));
+    assert_eq!(failed.as_object().map(serde_json::Map::len), Some(1), "{}", json!(failed));
+}
