@@ -5,9 +5,9 @@
 mod common;
 
 use common::binary::Home;
+use common::data;
 use common::{list, number, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 
 fn test<'a>(document: &'a Value, name: &str) -> &'a Value {
     list(document, "/tests").iter().find(|t| text(t, "/test") == name).unwrap_or_else(|| panic!("{name}"))
@@ -203,12 +203,6 @@ fn a_slow_host_makes_fast_cards_alike() {
     assert!(list(&free, "/places").len() == list(&capped, "/places").len());
     assert!(list(&capped, "/places").iter().all(|p| !list(p, "/capped").is_empty()));
     home.run(&["rank", "--test", test, "--on", "usb9"]).expect(2).says(&["did you mean \"usb2\"?"]);
-}
-
-/// The logs of the reports, where they are at hand: by themselves beside the workspace.
-fn data() -> PathBuf {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from)
 }
 
 /// SanDisk's log has a third run, and its first one is of 256 MiB; of Lexar under active cooling there is none.

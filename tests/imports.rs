@@ -185,7 +185,7 @@ fn an_archive_of_a_newer_cardscope_is_refused_untouched() {
 
 #[test]
 fn all_real_logs_are_understood() {
-    let data = PathBuf::from(std::env::var("CARDSCOPE_DATA").unwrap_or("../shared/data".into()));
+    let data = common::data();
     if !data.is_dir() {
         return println!("no real logs at {}: nothing was looked at", data.display());
     }

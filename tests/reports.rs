@@ -202,7 +202,6 @@ fn a_text_in_the_layout_of_crystaldiskmark_is_read_again_with_the_best_runs() {
 
 /// Its MB is 1 024 000 bytes.
 #[test]
-#[ignore = "its heading names no version of KDiskMark, so `import` takes its MB for 10^6 bytes and reads 2.3 % too little"]
 fn a_text_in_the_layout_of_kdiskmark_is_read_again_with_the_averages() {
     same_figures("kdm.txt", "average", 0.000_513);
 }

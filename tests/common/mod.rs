@@ -8,10 +8,17 @@ pub(crate) mod maps;
 pub(crate) mod served;
 
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// No command of a test takes nearly as long, on a busy machine either: beyond it, it hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
+
+/// The real logs, where they are at hand: by themselves beside the workspace.
+pub(crate) fn data() -> PathBuf {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from)
+}
 
 /// Waits until `ready` holds.
 #[track_caller]

@@ -165,8 +165,8 @@ fn mark(format: &Format) -> Mark {
         "svg" => {
             Mark::Word("class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\"")
         }
-        // Pixels say nothing of who drew them; what a format to come says is not known here.
-        _ => Mark::Word("Made by Cardscope"),
+        // In the PNG's text; what a format to come says is not known here.
+        _ => Mark::Word(cardscope_report::png::MADE_BY),
     }
 }
 

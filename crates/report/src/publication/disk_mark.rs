@@ -62,7 +62,7 @@ pub fn crystaldiskmark(publication: &Publication) -> String {
 #[must_use]
 pub fn kdiskmark(publication: &Publication) -> String {
     let made = format!(
-        "Cardscope ({}), in the layout and units of KDiskMark 3",
+        "Cardscope ({}), in the layout and units of KDiskMark 3.3.0",
         one_line(&publication.tool_version)
     );
     let head = format!(

@@ -56,7 +56,7 @@ fn a_card_as_crystaldiskmark_writes_it() {
 #[test]
 fn a_card_as_kdiskmark_writes_it_in_its_units() {
     insta::assert_snapshot!(kdiskmark(&small()), @r"
-                           Cardscope (0.1.0), in the layout and units of KDiskMark 3
+                       Cardscope (0.1.0), in the layout and units of KDiskMark 3.3.0
                                                          The mean of all runs counts
     --------------------------------------------------------------------------------
     * MB/s = 1,024,000 bytes/s, as KDiskMark counts them
@@ -71,7 +71,7 @@ fn a_card_as_kdiskmark_writes_it_in_its_units() {
          OS: unknown
      Target: Alder Swift 64GB
 
-                           Cardscope (0.1.0), in the layout and units of KDiskMark 3
+                       Cardscope (0.1.0), in the layout and units of KDiskMark 3.3.0
                                                          The mean of all runs counts
     --------------------------------------------------------------------------------
     * MB/s = 1,024,000 bytes/s, as KDiskMark counts them

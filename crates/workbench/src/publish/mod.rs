@@ -63,7 +63,7 @@ pub fn publish(request: &Request) -> Result<Publication, Failure> {
         None => (not_compared(cards.len()), Vec::new()),
     };
     Ok(Publication {
-        title: request.title.clone().unwrap_or_else(|| title(&comparison, cards.len())),
+        title: request.title.clone().unwrap_or_else(|| title(&parts, cards.len())),
         made_on: Zoned::now().strftime("%Y-%m-%d").to_string(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         comparison,
@@ -118,18 +118,11 @@ fn ranked(request: &Request, by: &By) -> rank::Request {
 }
 
 /// `A and B`, or how many cards.
-fn title(comparison: &Comparison, cards: usize) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for entry in &comparison.entries {
-        let name = entry.card.title();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    match names.as_slice() {
+fn title(compared: &[CardPart], cards: usize) -> String {
+    match compared {
         [] => format!("{cards} cards in order"),
-        [one] => one.clone(),
-        [first, second] => format!("{first} and {second}"),
+        [one] => one.title.clone(),
+        [first, second] => format!("{} and {}", first.title, second.title),
         all => format!("{} cards compared", all.len()),
     }
 }

@@ -44,6 +44,9 @@ pub(super) fn part(
         if let Some(piece) = session.start.piece.as_ref().filter(|_| !serials) {
             part.pieces.push(hash(&piece.identity_hash));
         }
+        if serials && specimens.len() == 1 {
+            part.card.cid = part.card.cid.take().or_else(|| cid(&session.start.identity));
+        }
         let findings = session.report.iter().flat_map(|report| &report.findings);
         findings.for_each(|finding| add_finding(&mut part, hidden.cleared(finding)));
         over_time.add(session);
@@ -90,6 +93,11 @@ fn name_pieces(part: &mut CardPart, specimens: &[StoredSpecimen]) {
         });
     }
     part.pieces = specimens.iter().map(named).collect();
+}
+
+/// The CID among what a card said of itself when it was measured.
+fn cid(identity: &serde_json::Value) -> Option<String> {
+    identity.pointer("/cid/raw")?.as_str().map(str::to_owned)
 }
 
 /// A piece by its serial number and CID, else by enough of its hash to tell it from others.

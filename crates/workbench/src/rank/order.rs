@@ -65,6 +65,11 @@ fn unnoticed(job: &Job, first: &Valued<'_>, second: &Valued<'_>) -> bool {
         })
 }
 
+/// The day of a time of any length.
+fn day(time: &str) -> String {
+    time.get(..10).unwrap_or(time).to_owned()
+}
+
 fn to_place(valued: &Valued<'_>, place: u32, shared_by: u32) -> Place {
     let card = valued.card;
     let entry = Entry {
@@ -75,7 +80,8 @@ fn to_place(valued: &Valued<'_>, place: u32, shared_by: u32) -> Place {
         specimens: card.specimens,
         sessions: card.sessions,
         runs: valued.runs,
-        measured: Option::zip(card.first.clone(), card.last.clone()).map(|(first, last)| [first, last]),
+        measured: Option::zip(card.first.as_deref(), card.last.as_deref())
+            .map(|days| [day(days.0), day(days.1)]),
         sources: Vec::new(),
     };
     let paid = card.price.as_ref().filter(|price| price.amount > 0.0);
