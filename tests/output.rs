@@ -151,6 +151,7 @@ fn no_help_shows_the_password_of_an_archive_s_address() {
         // What goes on from the line before stands further to the right.
         .filter(|line| !line.starts_with(' '))
         .filter_map(|line| line.split_whitespace().next())
+        .filter(|verb| *verb != "help")
         .collect();
     assert!(verbs.len() > 15, "{help}");
     for verb in verbs {

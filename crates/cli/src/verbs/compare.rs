@@ -52,6 +52,14 @@ pub(crate) struct Choice {
     pub(crate) archive: Option<PathBuf>,
 }
 
+impl Choice {
+    /// What is compared of these cards.
+    pub(crate) fn compared(self, cards: Vec<String>, by: Option<String>, pool: bool) -> Request {
+        let Choice { condition, test, own, archive } = self;
+        Request { cards, settings: condition, tests: test, by, pool, without_collection: own, archive }
+    }
+}
+
 impl Compare {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let how = How { as_printed: self.as_printed, every_run: self.every_run };
@@ -61,15 +69,6 @@ impl Compare {
     }
 
     fn request(self) -> Request {
-        let Choice { condition, test, own, archive } = self.choice;
-        Request {
-            cards: self.cards,
-            settings: condition,
-            tests: test,
-            by: self.by,
-            pool: self.pool,
-            without_collection: own,
-            archive,
-        }
+        self.choice.compared(self.cards, self.by, self.pool)
     }
 }

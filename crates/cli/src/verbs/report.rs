@@ -8,7 +8,6 @@ use cardscope_model::publication::Publication;
 use cardscope_model::test_name::TestName;
 use cardscope_report::publication::{self, FORMATS, Format, Picture};
 use cardscope_workbench::Failure;
-use cardscope_workbench::compare::Request as Compared;
 use cardscope_workbench::output_file::{Mark, OutputFile};
 use cardscope_workbench::publish::{self, Request};
 use cardscope_workbench::rank::{By, GroupBy};
@@ -110,18 +109,9 @@ impl Report {
     }
 
     fn request(self) -> Request {
-        let Choice { condition, test, own, archive } = self.choice;
         let word = self.group_by;
         Request {
-            compared: Compared {
-                cards: self.cards,
-                settings: condition,
-                tests: test,
-                by: self.by,
-                pool: self.pool,
-                without_collection: own,
-                archive,
-            },
+            compared: self.choice.compared(self.cards, self.by, self.pool),
             title: self.title,
             orders: self.job.into_iter().map(By::Job).chain(self.rank_by.into_iter().map(By::Test)).collect(),
             on: self.on,
