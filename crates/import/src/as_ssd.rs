@@ -182,13 +182,15 @@ impl Reader {
     }
 }
 
-/// The section that a line opens, and what stands behind its name.
+/// The section that a line opens, and what stands behind its name: figures, if anything. Words are another tool's label
+/// (`Sequential Read 1MiB …`).
 fn section(line: &str) -> Option<(Section, &str)> {
     SECTIONS.iter().find_map(|(name, section)| {
         let start = line.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name))?;
         let rest = &line[start.len()..];
         let ends = rest.is_empty() || rest.starts_with([':', ' ', '\t', '|', '.']);
-        ends.then(|| (*section, rest.trim_start_matches([':', '.'])))
+        let behind = rest.trim_start_matches([':', ' ', '\t', '|', '.', '-']);
+        (ends && (behind.is_empty() || behind.starts_with(|c: char| c.is_ascii_digit()))).then(|| (*section, rest.trim_start_matches([':', '.'])))
     })
 }
 

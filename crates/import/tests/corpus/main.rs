@@ -7,6 +7,7 @@
 use cardscope_import::{Format, Text, formats, holds};
 use std::path::{Path, PathBuf};
 
+mod joined;
 mod mutations;
 mod reading;
 mod real;
