@@ -190,7 +190,8 @@ fn section(line: &str) -> Option<(Section, &str)> {
         let rest = &line[start.len()..];
         let ends = rest.is_empty() || rest.starts_with([':', ' ', '\t', '|', '.']);
         let behind = rest.trim_start_matches([':', ' ', '\t', '|', '.', '-']);
-        (ends && (behind.is_empty() || behind.starts_with(|c: char| c.is_ascii_digit()))).then(|| (*section, rest.trim_start_matches([':', '.'])))
+        (ends && (behind.is_empty() || behind.starts_with(|c: char| c.is_ascii_digit())))
+            .then(|| (*section, rest.trim_start_matches([':', '.'])))
     })
 }
 
