@@ -11,7 +11,7 @@ mod score;
 pub use builtin::{builtin, find};
 pub use figures::{Figure, Figures};
 pub use file::{Demand, Job, JobError, Work, parse};
-pub use score::{Fit, JobScore, score, score_assuming};
+pub use score::{Fit, JobScore, points_alone, score, score_assuming};
 
 #[cfg(test)]
 mod tests;

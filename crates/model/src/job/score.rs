@@ -59,24 +59,17 @@ pub fn score(job: &Job, figures: &Figures) -> JobScore {
 pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobScore {
     let mut missing: Vec<Figure> = Vec::new();
     let mut seconds = Vec::new();
-    let (mut sum, mut weights) = (0.0, 0.0);
     for work in &job.work {
         match takes(work, figures) {
-            Ok(time) => {
-                sum += work.weight * points(work, time);
-                weights += work.weight;
-                seconds.push((work.what.clone(), time));
-            }
-            Err(lacks) => missing.extend(lacks),
+            Some(time) => seconds.push((work.what.clone(), time)),
+            None => missing.extend(needed(work).map(|(f, _)| f).filter(|f| figures.get(*f).is_none())),
         }
     }
     let missed: Vec<String> = job.demand.iter().filter_map(|d| missed(d, figures)).collect();
     missing.extend(job.demand.iter().map(|d| d.figure).filter(|f| figures.get(*f).is_none()));
     missing.sort_unstable();
     missing.dedup();
-    let most = if missed.is_empty() { 100.0 } else { MOST_IF_MISSED };
-    let all: f64 = job.work.iter().map(|work| work.weight).sum();
-    let score = (weights > 0.0 && weights >= LEAST_WEIGHT * all).then(|| (sum / weights).min(most));
+    let score = points_alone(job, figures);
     let known = |figure: &Figure| figures.get(*figure).is_some() && !at_best.contains(figure);
     let sure = job.demand.iter().all(|demand| known(&demand.figure))
         && !job.work.iter().flat_map(Work::amounts).any(|(f, amount)| amount > 0.0 && at_best.contains(&f));
@@ -92,14 +85,31 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
     }
 }
 
-/// Seconds of a work, or the figures that are missing for it.
-fn takes(work: &Work, figures: &Figures) -> Result<f64, Vec<Figure>> {
-    let needed = || work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0);
-    let lacks: Vec<Figure> = needed().map(|(f, _)| f).filter(|f| figures.get(*f).is_none()).collect();
-    if !lacks.is_empty() {
-        return Err(lacks);
+/// The score without a word about it: the interval of a ranking's scores asks for it a dozen times a card.
+#[must_use]
+pub fn points_alone(job: &Job, figures: &Figures) -> Option<f64> {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for work in &job.work {
+        if let Some(time) = takes(work, figures) {
+            sum += work.weight * points(work, time);
+            weights += work.weight;
+        }
     }
-    Ok(needed().filter_map(|(figure, amount)| Some(amount / reachable(work, figure, figures)?)).sum())
+    let misses =
+        |demand: &Demand| figures.get(demand.figure).is_some_and(|value| limit(demand, value).is_some());
+    let most = if job.demand.iter().any(misses) { MOST_IF_MISSED } else { 100.0 };
+    let all: f64 = job.work.iter().map(|work| work.weight).sum();
+    (weights > 0.0 && weights >= LEAST_WEIGHT * all).then(|| (sum / weights).min(most))
+}
+
+/// What a work needs of a card.
+fn needed(work: &Work) -> impl Iterator<Item = (Figure, f64)> {
+    work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0)
+}
+
+/// Seconds of a work; `None` where a figure is missing for it.
+fn takes(work: &Work, figures: &Figures) -> Option<f64> {
+    needed(work).map(|(figure, amount)| Some(amount / reachable(work, figure, figures)?)).sum()
 }
 
 /// A figure as far as the other side lets it count.
@@ -120,12 +130,17 @@ fn points(work: &Work, time: f64) -> f64 {
 fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
     let value = figures.get(demand.figure)?;
     let (name, unit) = demand.figure.words();
-    let limit = match (demand.least, demand.most) {
-        (Some(least), _) if value < least => format!("at least {least} {unit}"),
-        (_, Some(most)) if value > most => format!("at most {most} {unit}"),
-        _ => return None,
-    };
-    Some(format!("{name}: {} {unit}, {limit} needed: {}", digits(value), demand.why))
+    let (word, limit) = limit(demand, value)?;
+    Some(format!("{name}: {} {unit}, {word} {limit} {unit} needed: {}", digits(value), demand.why))
+}
+
+/// The limit that a value misses.
+fn limit(demand: &Demand, value: f64) -> Option<(&'static str, f64)> {
+    match (demand.least, demand.most) {
+        (Some(least), _) if value < least => Some(("at least", least)),
+        (_, Some(most)) if value > most => Some(("at most", most)),
+        _ => None,
+    }
 }
 
 fn fit(score: Option<f64>, missed: &[String], sure: bool) -> Fit {

@@ -87,7 +87,7 @@ fn interval(asked: &Asked, job: &Job, of: &OfCard) -> Option<[f64; 2]> {
     comparing::propagate(&known, |values| {
         let figures = of.figures_of(values);
         let figures = asked.host.as_ref().map_or(figures, |host| host.cap(&figures).0);
-        job::score(job, &figures).score.unwrap_or(0.0)
+        job::points_alone(job, &figures).unwrap_or(0.0)
     })
 }
 
