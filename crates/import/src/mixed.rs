@@ -31,9 +31,10 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut logs: Vec<Log> = Vec::new();
     let mut rows: Vec<usize> = Vec::new();
     let mut refused = None;
-    for format in formats().iter().filter(|format| (format.recognise)(text)) {
+    for format in formats() {
         let row = row(format);
-        if !logs.is_empty() && row.is_none_or(|row| rows.contains(&row)) {
+        let is_read = !logs.is_empty() && row.is_none_or(|row| rows.contains(&row));
+        if is_read || !(format.recognise)(text) {
             continue;
         }
         match read_as(format, text) {

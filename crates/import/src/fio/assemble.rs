@@ -7,6 +7,7 @@ use cardscope_model::condition::Origin;
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::{Op, TestName};
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// The job with which `cdm_fio.sh` fills its file before it tests.
 const FILLING: &str = "Bufread";
@@ -23,14 +24,22 @@ pub(super) fn logs(format: &str, documents: Vec<Document>) -> Vec<Log> {
         }
         final_.push(document);
     }
-    let mut hosts: Vec<(Option<String>, Vec<Document>)> = Vec::new();
-    for document in final_ {
-        match hosts.iter_mut().find(|(host, _)| *host == document.host) {
-            Some((_, documents)) => documents.push(document),
-            None => hosts.push((document.host.clone(), vec![document])),
+    let hosts = by_host(final_.into_iter().map(|document| (document.host.clone(), document)));
+    hosts.into_iter().map(|(host, documents)| Log { part: host, ..log(format, documents) }).collect()
+}
+
+/// What belongs to each computer, in the order in which they report.
+pub(super) fn by_host<H: Clone + Eq + Hash, T>(all: impl Iterator<Item = (H, T)>) -> Vec<(H, Vec<T>)> {
+    let mut places: HashMap<H, usize> = HashMap::new();
+    let mut hosts: Vec<(H, Vec<T>)> = Vec::new();
+    for (host, one) in all {
+        let place = *places.entry(host.clone()).or_insert(hosts.len());
+        match hosts.get_mut(place) {
+            Some((_, ones)) => ones.push(one),
+            None => hosts.push((host, vec![one])),
         }
     }
-    hosts.into_iter().map(|(host, documents)| Log { part: host, ..log(format, documents) }).collect()
+    hosts
 }
 
 /// The starts of fio on one computer, as one log: those that repeat a test, or have another size, are further runs.

@@ -89,14 +89,8 @@ fn documents(body: &str) -> (Vec<Value>, Option<String>) {
 /// What one start of fio says of each computer that took part; without clients it is one.
 fn of_hosts(value: &Value) -> Vec<Document> {
     let entries = value.get("jobs").or_else(|| value.get("client_stats")).and_then(Value::as_array);
-    let mut hosts: Vec<(Option<&str>, Vec<&Value>)> = Vec::new();
-    for entry in entries.into_iter().flatten() {
-        let host = entry.get("hostname").and_then(Value::as_str);
-        match hosts.iter_mut().find(|(known, _)| *known == host) {
-            Some((_, entries)) => entries.push(entry),
-            None => hosts.push((host, vec![entry])),
-        }
-    }
+    let of_host = |entry| (Value::get(entry, "hostname").and_then(Value::as_str), entry);
+    let hosts = assemble::by_host(entries.into_iter().flatten().map(of_host));
     let read = hosts.into_iter().map(|(host, entries)| document(value, host, &entries));
     read.filter(|document| !document.jobs.is_empty()).collect()
 }

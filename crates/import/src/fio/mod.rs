@@ -12,7 +12,7 @@ pub(crate) mod text;
 
 use cardscope_model::result::ToolPrints;
 use options::Options;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One direction of a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,11 +114,9 @@ struct Document {
 impl Document {
     /// Whether another report tells of the same jobs at a later time, as `--status-interval` makes them.
     fn is_continued_by(&self, later: &Document) -> bool {
-        let same = |mine: &Job, theirs: &Job| {
-            mine.begun.is_some()
-                && (&mine.name, mine.group, &mine.begun) == (&theirs.name, theirs.group, &theirs.begun)
-        };
-        let goes_on = |job: &Job| later.jobs.iter().any(|theirs| same(job, theirs));
+        let known = |job: &Job| Some((job.name.clone(), job.group, job.begun.clone()?));
+        let theirs: HashSet<_> = later.jobs.iter().filter_map(known).collect();
+        let goes_on = |job: &Job| known(job).is_some_and(|job| theirs.contains(&job));
         self.host == later.host && !self.jobs.is_empty() && self.jobs.iter().all(goes_on)
     }
 }

@@ -48,20 +48,9 @@ fn listed(cards: &[StoredCard]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card::CardFacts;
 
     fn card(id: &str, title: &str) -> StoredCard {
-        StoredCard {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            facts: CardFacts::default(),
-            specimens: 1,
-            sessions: 1,
-            runs: 1,
-            first: None,
-            last: None,
-            price: None,
-        }
+        StoredCard { id: id.to_owned(), ..crate::compare::testing::card(title) }
     }
 
     #[test]
