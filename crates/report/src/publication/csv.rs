@@ -1,5 +1,6 @@
-//! A publication as comma-separated values (RFC 4180): one row a figure, a place or a figure of a group, with everything beside it that decides what it
-//! may be compared with. A text that a spreadsheet would take for a formula is marked as text.
+//! A publication as comma-separated values (RFC 4180): one row a figure, a place or a figure of a
+//! group, with everything beside it that decides what it may be compared with. A text that a
+//! spreadsheet would take for a formula is marked as text.
 
 use super::PublishError;
 use crate::comparison::tables::as_the_tool_prints;
@@ -196,9 +197,11 @@ fn of_group(group: &Group, head: &[String; 2], unit: &str) -> [Vec<String>; 4] {
 
 /// Columns of the card, before those of the test.
 const BEFORE_TEST: usize = 10;
+const _: () = assert!(matches!(HEAD[BEFORE_TEST].as_bytes(), b"test"));
 
 /// Which of the columns says what a row is.
 const FIGURE: usize = 14;
+const _: () = assert!(matches!(HEAD[FIGURE].as_bytes(), b"figure"));
 
 fn known(value: &Option<String>) -> String {
     text(value.as_deref().unwrap_or_default())
