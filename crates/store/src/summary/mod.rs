@@ -5,14 +5,14 @@
 
 mod spread;
 
-use crate::connection::{Connection, Outcome, Row, Rows, composed, statement};
+use crate::connection::{Connection, Outcome, Rows, composed, statement};
 use crate::firmness::Firmness;
 use crate::measurements::{MeasuredRun, at, settings};
 use crate::{Archive, ArchiveError, figures};
 use cardscope_model::comparison::Setting;
 use cardscope_model::test_name::TestName;
 use spread::{Spread, Spreads};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// One test of one card under one setting, over its counted runs, in MB/s (10^6).
@@ -67,31 +67,16 @@ const COUNT: &str = "UPDATE card SET \
     last_measured = (SELECT MAX(s.measured_at) FROM session s WHERE s.card_id = card.id) WHERE id IN ";
 
 impl Archive {
-    /// These tests of all cards; all tests where none is named.
+    /// The tests of all cards that are wanted.
     ///
     /// # Errors
     /// If they cannot be read, or summaries that are too old cannot be made anew.
-    pub fn summaries(&mut self, tests: &[TestName]) -> Result<Vec<SummaryRow>, ArchiveError> {
+    pub fn summaries(
+        &mut self,
+        wanted: impl Fn(TestName) -> bool + Sync,
+    ) -> Result<Vec<SummaryRow>, ArchiveError> {
         self.settle()?;
-        self.call(self.firmness(), async |c| read(c, tests).await)
-    }
-
-    /// Every test of which there is a summary, by name.
-    ///
-    /// # Errors
-    /// If they cannot be read, or summaries that are too old cannot be made anew.
-    pub fn tests(&mut self) -> Result<Vec<TestName>, ArchiveError> {
-        self.settle()?;
-        let mut tests: BTreeMap<String, TestName> = BTreeMap::new();
-        self.call(self.firmness(), async |c| {
-            let note = |row: &Row| {
-                let spreads = spreads(row);
-                tests.extend(spreads.into_iter().map(|spread| (spread.test.to_string(), spread.test)));
-                Ok(())
-            };
-            c.all(statement(ROWS), note).await
-        })?;
-        Ok(tests.into_values().collect())
+        self.call(self.firmness(), async |c| read(c, &wanted).await)
     }
 
     /// Makes anew what is older than the runs it was made of. Reading does so by itself; after a large import it is
@@ -110,9 +95,9 @@ impl Archive {
     }
 }
 
-/// What the archive would say of these tests (all where none is named) over runs that are in none.
+/// What the archive would say of the tests that are wanted, over runs that are in none.
 #[must_use]
-pub fn summaries_of(runs: &[MeasuredRun], tests: &[TestName]) -> Vec<SummaryRow> {
+pub fn summaries_of(runs: &[MeasuredRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
     let mut settings: Vec<Arc<Setting>> = Vec::new();
     let mut spreads = Spreads::default();
     for run in runs.iter().filter(|run| run.counted) {
@@ -126,8 +111,8 @@ pub fn summaries_of(runs: &[MeasuredRun], tests: &[TestName]) -> Vec<SummaryRow>
     let of_group = |(card, place, group): (String, String, Vec<Spread>)| {
         let setting =
             place.parse().ok().and_then(|place: usize| settings.get(place)).cloned().unwrap_or_default();
-        let wanted = group.into_iter().filter(|spread| tests.is_empty() || tests.contains(&spread.test));
-        wanted.map(|spread| spread.of(&card, &setting)).collect::<Vec<_>>()
+        let of_use = group.into_iter().filter(|spread| wanted(spread.test));
+        of_use.map(|spread| spread.of(&card, &setting)).collect::<Vec<_>>()
     };
     spreads.into_groups().flat_map(of_group).collect()
 }
@@ -166,16 +151,12 @@ struct Read {
     tests: Vec<Spread>,
 }
 
-/// The tests in a row. One that cannot be read says nothing, rather than keep thousands of others from being ranked.
-fn spreads(row: &Row) -> Vec<Spread> {
-    row.json(2).unwrap_or_default()
-}
-
-async fn read(c: &mut Connection, tests: &[TestName]) -> Outcome<Vec<SummaryRow>> {
+async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -> Outcome<Vec<SummaryRow>> {
     let rows = c.all(statement(ROWS), |row| {
-        let mut spreads = spreads(row);
-        spreads.retain(|spread| tests.is_empty() || tests.contains(&spread.test));
-        Ok(Read { card: row.get(0)?, setting: row.get(1)?, tests: spreads })
+        // One that cannot be read says nothing, rather than keep thousands of others from being ranked.
+        let mut tests: Vec<Spread> = row.json(2).unwrap_or_default();
+        tests.retain(|spread| wanted(spread.test));
+        Ok(Read { card: row.get(0)?, setting: row.get(1)?, tests })
     });
     let mut rows = rows.await?;
     rows.retain(|row| !row.tests.is_empty());

@@ -193,19 +193,17 @@ fn measured(
     cards: &[StoredCard],
     shelf: &mut Shelf,
 ) -> Result<Measured, Failure> {
-    let (tests, lasting) = match &asked.measure {
-        Measure::Test(test) => (vec![*test], HashMap::new()),
+    let (read, lasting) = match &asked.measure {
+        Measure::Test(asked) => (shelf.summaries(|test| test == *asked)?, HashMap::new()),
         Measure::Job(job) => {
-            let tests = shelf.tests()?.into_iter().filter(|test| figures::is_of_use(*test)).collect();
-            let wanted = lasting::asks_for(job);
-            let lasting =
-                if wanted { lasting::of_cards(shelf, cards, &request.settings)? } else { HashMap::new() };
-            (tests, lasting)
+            let lasting = match lasting::asks_for(job) {
+                true => lasting::of_cards(shelf, cards, &request.settings)?,
+                false => HashMap::new(),
+            };
+            (shelf.summaries(figures::is_of_use)?, lasting)
         }
     };
     let mut rows: HashMap<String, Vec<SummaryRow>> = HashMap::new();
-    // No test would mean all of them.
-    let read = if tests.is_empty() { Vec::new() } else { shelf.summaries(&tests)? };
     for row in read.into_iter().filter(|row| request.settings.iter().all(|w| w.is_met_by(&row.setting))) {
         rows.entry(row.card_id.clone()).or_default().push(row);
     }

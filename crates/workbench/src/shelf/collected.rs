@@ -136,8 +136,8 @@ impl Collected {
     }
 
     /// What the archive would reckon of it.
-    pub(super) fn summaries(&self, tests: &[TestName]) -> Vec<SummaryRow> {
-        summaries_of(&self.runs, tests)
+    pub(super) fn summaries(&self, wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
+        summaries_of(&self.runs, wanted)
     }
 }
 

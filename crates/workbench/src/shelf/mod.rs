@@ -112,28 +112,17 @@ impl Shelf {
         Ok(runs)
     }
 
-    /// Means over the runs of every card, for some tests (all where none is named).
-    pub(crate) fn summaries(&mut self, tests: &[TestName]) -> Result<Vec<SummaryRow>, Failure> {
+    /// Means over the runs of every card, for the tests that are wanted.
+    pub(crate) fn summaries(
+        &mut self,
+        wanted: impl Fn(TestName) -> bool + Sync,
+    ) -> Result<Vec<SummaryRow>, Failure> {
         let mut rows = match &mut self.archive {
-            Some(archive) => archive.summaries(tests).map_err(Failure::io)?,
+            Some(archive) => archive.summaries(&wanted).map_err(Failure::io)?,
             None => Vec::new(),
         };
-        rows.extend(self.collected.iter().flat_map(|c| c.summaries(tests)));
+        rows.extend(self.collected.iter().flat_map(|c| c.summaries(&wanted)));
         Ok(rows)
-    }
-
-    /// Every test of which there is a summary.
-    pub(crate) fn tests(&mut self) -> Result<Vec<TestName>, Failure> {
-        let mut tests = match &mut self.archive {
-            Some(archive) => archive.tests().map_err(Failure::io)?,
-            None => Vec::new(),
-        };
-        for figure in self.collected.iter().flat_map(|c| &c.runs).flat_map(|run| &run.figures) {
-            if !tests.contains(&figure.test) {
-                tests.push(figure.test);
-            }
-        }
-        Ok(tests)
     }
 
     /// What happened to a card.
