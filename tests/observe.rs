@@ -260,12 +260,12 @@ fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither
 
 #[test]
 fn a_device_that_vanishes_in_the_middle_ends_the_watch_and_what_was_seen_is_kept() {
-    let card = Loop::of_mib(8);
+    let mut card = Loop::of_mib(8);
     let home = Home::new();
     let mut watch = home.start(&["observe", &card.path, "--for", "60s", "--json"]);
     watch.wait_for("watching");
     std::thread::sleep(Duration::from_millis(2300));
-    tool("losetup", &["-d", &card.path]);
+    card.pull_out();
     let outcome = watch.finish().expect(3).says(&["went away"]);
     let report = outcome.json();
     assert!((1..=4).contains(&report["samples"].as_array().unwrap().len()), "{report:#}");

@@ -51,6 +51,7 @@ pub(crate) struct Loop {
     pub(crate) path: String,
     pub(crate) image: PathBuf,
     partitions: Vec<u32>,
+    pulled_out: bool,
     _dir: Option<TempDir>,
 }
 
@@ -75,8 +76,15 @@ impl Loop {
             path: tool("losetup", &arguments),
             image: image.to_owned(),
             partitions: Vec::new(),
+            pulled_out: false,
             _dir: None,
         }
+    }
+
+    /// Takes the card out of its slot. Its name is free from now on: the next one that gets it is another test's.
+    pub(crate) fn pull_out(&mut self) {
+        tool("losetup", &["-d", &self.path]);
+        self.pulled_out = true;
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -100,6 +108,9 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
+        if self.pulled_out {
+            return;
+        }
         for number in &self.partitions {
             undo("delpart", &[&self.path, &number.to_string()]);
         }
