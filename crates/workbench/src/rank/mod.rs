@@ -194,7 +194,7 @@ fn measured(
     shelf: &mut Shelf,
 ) -> Result<Measured, Failure> {
     let (read, lasting) = match &asked.measure {
-        Measure::Test(asked) => (shelf.summaries(|test| test == *asked)?, HashMap::new()),
+        Measure::Test(one) => (shelf.summaries(|test| test == *one)?, HashMap::new()),
         Measure::Job(job) => {
             let lasting = match lasting::asks_for(job) {
                 true => lasting::of_cards(shelf, cards, &request.settings)?,
