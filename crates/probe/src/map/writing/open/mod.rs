@@ -86,9 +86,10 @@ fn stays_dear(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<bool, Sto
 }
 
 /// A card that writes to one log whatever comes out of order: what is beyond the "limit" in order costs as much as
-/// anything out of order in one block, or the share of slow writes grows with the number of blocks.
+/// anything out of order in one block, or the share of slow writes grows with the number of blocks, or so many blocks
+/// cost little once the log holds less of others.
 fn is_log(linear: &Found, random: &Found) -> bool {
-    if random.graded || linear.graded {
+    if random.graded || linear.graded || costs_little_beyond(linear, random) {
         return true;
     }
     let same = |a: &[f64], b: &[f64]| shift(a, b).is_some_and(|s| (1.0 / SAME..SAME).contains(&s.ratio()));
@@ -96,6 +97,14 @@ fn is_log(linear: &Found, random: &Found) -> bool {
         && linear.is_soft()
         && random.limit.is_none()
         && same(&random.single, &linear.beyond)
+}
+
+/// Whether writes out of order to more blocks than the limit in order cost far less than a closing. A card that must
+/// close a block for the next one in order must do so out of order, too; a log that was full of the blocks of earlier
+/// rounds merges one at each write, until writes to fewer blocks have taken their place.
+fn costs_little_beyond(linear: &Found, random: &Found) -> bool {
+    let (Some(limit), Some(closing)) = (linear.limit, median(&linear.beyond)) else { return false };
+    random.rounds.iter().any(|r| r.n > limit && !r.is_over() && OUT_OF_ORDER * r.median_s < closing)
 }
 
 /// Bytes of a write where smaller ones are dear whatever is open: so many of [`BLOCK`], more to copy (flash-behaviour
