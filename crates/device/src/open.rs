@@ -196,12 +196,12 @@ fn sequence_of(fd: impl AsFd) -> Option<u64> {
 }
 
 fn open_patiently(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let (mut tries, began) = (0, Instant::now());
-    let nobody = || began.elapsed() < RELEASE_PATIENCE && openers(path).is_empty();
+    let (mut sightings, began) = (0, Instant::now());
     loop {
         match rustix::fs::open(path, flags, Mode::empty()) {
-            Err(Errno::BUSY) if tries < BUSY_RETRIES || nobody() => {
-                tries += 1;
+            Err(Errno::BUSY) if sightings < BUSY_RETRIES && began.elapsed() < RELEASE_PATIENCE => {
+                // Who is seen for a moment only keeps nothing: a child that is about to become another program.
+                sightings = if openers(path).is_empty() { 0 } else { sightings + 1 };
                 std::thread::sleep(BUSY_PAUSE);
             }
             Err(Errno::INTR) => {}
