@@ -12,7 +12,6 @@ use common::machine::{Loop, attempt};
 use common::served::Served;
 use serde_json::Value;
 use std::fmt::Write;
-use std::time::Duration;
 
 /// What, the card, and its real bytes; the first eleven are the geometries of f3's own unit test (its block sizes
 /// apart), the two after them those that f3 8 and 10 get wrong.
@@ -157,17 +156,13 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// A fake of 1 TiB with a large cache takes a million reads through two layers of the kernel: a slow machine does five
-/// thousand of them in a second.
-const ENDS_WITHIN: Duration = Duration::from_secs(600);
-
 fn verify(home: &Home, target: &str, case: &Case) -> Value {
     let mut arguments =
         vec!["verify", target, "--erase", "--yes-destroy", target, "--json", "--quiet", "--seed", "7"];
     if case.thorough() {
         arguments.push("--thorough");
     }
-    home.start(&arguments).finish_within(ENDS_WITHIN).json()
+    home.run(&arguments).json()
 }
 
 /// What f3probe says: the kind and the usable bytes.
