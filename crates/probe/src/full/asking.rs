@@ -89,9 +89,7 @@ impl Pass<'_, '_> {
     /// What was found bad is asked again in other ways.
     pub(super) fn ask_again(&mut self, places: &[Piece]) -> Result<(), Stop> {
         self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
-        if self.seen.wrap.is_none() {
-            self.ledger.aliases_are_losses();
-        }
+        self.ledger.others_are_losses(self.seen.wrap);
         if self.ledger.bad() == 0 {
             return self.ask_for_a_crawl();
         }

@@ -152,12 +152,23 @@ pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
         _ => 4,
     };
     let period = if from_the_start {
-        ledger.distances(LEAST_ALIAS.min(ledger.alias / several).max(512)).fold(0, gcd)
+        match ledger.distances(LEAST_ALIAS.min(ledger.alias / several).max(512)).fold(0, gcd) {
+            0 => in_a_row(ledger, read_to),
+            period => period,
+        }
     } else {
         // Lost places may show any marker; good ones only what shares their place.
         ledger.distances_before(tail, LEAST_MARKER).fold(0, gcd)
     };
     (period >= 512 && (from_the_start || may_repeat(ledger, period, written))).then_some(period)
+}
+
+/// The period of a card that keeps so little of each that no distance is seen in many bytes: lost blocks that show data
+/// of any other do so block by block, those that repeat in a row. Nothing that was overwritten is good then. 0 if none.
+fn in_a_row(ledger: &Ledger, read_to: u64) -> u64 {
+    let period = ledger.distances_in_a_row().fold(0, gcd);
+    let overwritten = read_to.saturating_sub(period);
+    if ledger.good_between(0, overwritten).is_empty() { period } else { 0 }
 }
 
 /// Whether addresses can repeat with such a period where the first address still holds its own: then nothing was

@@ -38,6 +38,30 @@ pub(crate) struct Run {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) bad: Bad,
+    /// How far forward the data belongs that stands there; 0 where it is no other address's, [`MIXED`] where the run
+    /// holds several.
+    pub(crate) ahead: u64,
+}
+
+impl Run {
+    /// Whether a run goes on with these sectors.
+    fn goes_on(&self, next: &Run) -> bool {
+        self.end == next.start && self.bad == next.bad
+    }
+}
+
+/// Several distances: no multiple of any period.
+const MIXED: u64 = 1;
+
+/// A distance between an address and the one whose data it holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Forward {
+    /// In how many bytes it was seen.
+    bytes: u64,
+    /// From which address on.
+    from: u64,
+    /// In how many bytes in a row, where that was most.
+    longest: u64,
 }
 
 /// A run of sectors of one reading: what they are, and an example.
@@ -48,7 +72,7 @@ pub(crate) struct Seen {
     pub(crate) found: SectorFound,
 }
 
-/// More runs than this are counted and not kept: 24 MB of them.
+/// More runs than this are counted and not kept: 32 MB of them.
 const MOST_RUNS: usize = 1 << 20;
 
 /// Distances between an address and the one whose data it holds are told apart up to this many.
@@ -71,9 +95,10 @@ pub(crate) struct Ledger {
     pub(crate) failed: u64,
     /// Sectors that were bad in one reading and good in a later one.
     pub(crate) passing: u64,
-    /// How far forward the stamp points that stands in an address, in how many bytes that was seen, and from which
-    /// address on.
-    distances: BTreeMap<u64, (u64, u64)>,
+    /// How far forward the stamp points that stands in an address.
+    distances: BTreeMap<u64, Forward>,
+    /// The run of one distance that was taken in last, as long as it is by now.
+    forward: Option<Run>,
     /// The highest address that a stamp in another one named.
     furthest: u64,
     examples: Vec<(u64, SectorFound)>,
@@ -110,10 +135,19 @@ impl Ledger {
         self.furthest
     }
 
-    /// Addresses do not wrap on this card: where one shows the data of another, its own are lost.
-    pub(crate) fn aliases_are_losses(&mut self) {
-        self.lost += std::mem::take(&mut self.alias);
-        self.runs.iter_mut().filter(|run| run.bad == Bad::Alias).for_each(|run| run.bad = Bad::Lost);
+    /// Where an address shows the data of one that does not share its place, its own are lost: of one that is no
+    /// multiple of the period away, and of any where addresses do not repeat.
+    pub(crate) fn others_are_losses(&mut self, period: Option<u64>) {
+        let shares = |run: &Run| period.is_some_and(|period| run.ahead % period == 0);
+        let mut lost = 0;
+        for run in self.runs.iter_mut().filter(|run| run.bad == Bad::Alias && !shares(run)) {
+            lost += run.end - run.start;
+            *run = Run { bad: Bad::Lost, ahead: 0, ..*run };
+        }
+        // Some may have been counted and not kept.
+        let lost = if period.is_some() { lost } else { self.alias };
+        self.alias -= lost;
+        self.lost += lost;
         self.merge();
     }
 
@@ -124,8 +158,42 @@ impl Ledger {
 
     /// Distances that were seen in at least so many bytes, and before an address.
     pub(crate) fn distances_before(&self, end: u64, least: u64) -> impl Iterator<Item = u64> {
-        let counts = move |(_, (bytes, from)): &(&u64, &(u64, u64))| *bytes >= least && *from < end;
-        self.distances.iter().filter(counts).map(|(distance, _)| *distance)
+        self.distances_that(move |seen| seen.bytes >= least && seen.from < end)
+    }
+
+    /// Distances that were seen in at least half as many bytes in a row as any.
+    pub(crate) fn distances_in_a_row(&self) -> impl Iterator<Item = u64> {
+        let longest = self.distances.values().map(|seen| seen.longest).max().unwrap_or(0);
+        self.distances_that(move |seen| seen.longest * 2 >= longest)
+    }
+
+    fn distances_that(&self, counts: impl Fn(&Forward) -> bool) -> impl Iterator<Item = u64> {
+        self.distances.iter().filter(move |(_, seen)| counts(seen)).map(|(distance, _)| *distance)
+    }
+
+    /// Takes in a run of one distance. Where there is no room, a new one that is longer than any of another distance
+    /// takes its place.
+    fn go_forward(&mut self, run: &Run) {
+        let (ahead, full) = (run.ahead, self.distances.len() >= MOST_DISTANCES);
+        let before = self.forward.filter(|last| last.end == run.start && last.ahead == ahead);
+        let whole = Run { start: before.map_or(run.start, |last| last.start), ..*run };
+        self.forward = Some(whole);
+        let in_a_row = whole.end - whole.start;
+        if full && !self.distances.contains_key(&ahead) {
+            let least = self
+                .distances
+                .iter()
+                .min_by_key(|(_, seen)| seen.longest)
+                .map(|(d, seen)| (*d, seen.longest));
+            match least {
+                Some((distance, longest)) if longest < in_a_row => self.distances.remove(&distance),
+                _ => return,
+            };
+        }
+        let seen = self.distances.entry(ahead).or_insert(Forward { from: run.start, ..Forward::default() });
+        seen.bytes += run.end - run.start;
+        seen.from = run.start.min(seen.from);
+        seen.longest = in_a_row.max(seen.longest);
     }
 
     /// Takes what a reading found; runs come in order of address.
@@ -144,13 +212,9 @@ impl Ledger {
         if let SectorFound::Elsewhere { address } = seen.found {
             self.furthest = self.furthest.max(address);
         }
-        if let SectorFound::Elsewhere { address } = seen.found
-            && let Some(distance) = address.checked_sub(seen.start)
-            && (self.distances.len() < MOST_DISTANCES || self.distances.contains_key(&distance))
-        {
-            let (bytes, from) = self.distances.entry(distance).or_insert((0, seen.start));
-            *bytes += len;
-            *from = seen.start.min(*from);
+        let run = Run { start: seen.start, end: seen.end, bad, ahead: ahead(seen) };
+        if run.ahead > 0 {
+            self.go_forward(&run);
         }
         let alike = self.examples.iter().filter(|(_, found)| Bad::of(*found) == Some(bad)).count();
         if alike < EXAMPLES {
@@ -158,10 +222,8 @@ impl Ledger {
         }
         let room = self.runs.len() < MOST_RUNS;
         match self.runs.last_mut() {
-            Some(last) if last.end == seen.start && last.bad == bad => last.end = seen.end,
-            _ if room => {
-                self.runs.push(Run { start: seen.start, end: seen.end, bad });
-            }
+            Some(last) if last.goes_on(&run) && (last.ahead == run.ahead || !room) => join(last, &run),
+            _ if room => self.runs.push(run),
             _ => {}
         }
     }
@@ -189,7 +251,7 @@ impl Ledger {
         let mut merged: Vec<Run> = Vec::with_capacity(self.runs.len());
         for run in self.runs.drain(..) {
             match merged.last_mut() {
-                Some(last) if last.end == run.start && last.bad == run.bad => last.end = run.end,
+                Some(last) if last.goes_on(&run) && last.ahead == run.ahead => join(last, &run),
                 _ => merged.push(run),
             }
         }
@@ -211,6 +273,22 @@ impl Ledger {
             ranges.push((at, to));
         }
         ranges
+    }
+}
+
+/// How far forward the data belongs that stands there; 0 if it is no later address's.
+fn ahead(seen: &Seen) -> u64 {
+    match seen.found {
+        SectorFound::Elsewhere { address } => address.saturating_sub(seen.start),
+        _ => 0,
+    }
+}
+
+/// A run and the one that goes on where it ends.
+fn join(run: &mut Run, next: &Run) {
+    run.end = next.end;
+    if run.ahead != next.ahead {
+        run.ahead = MIXED;
     }
 }
 
@@ -298,7 +376,7 @@ mod tests {
         ledger.add(&lost(4096, 8192));
         assert_eq!(ledger.good_between(0, 16384), [(0, 4096), (8192, 16384)]);
         ledger.unmask(&[lost(8192, 16384)]);
-        assert_eq!(ledger.runs(), [Run { start: 4096, end: 16384, bad: Bad::Lost }]);
+        assert_eq!(ledger.runs(), [Run { start: 4096, end: 16384, bad: Bad::Lost, ahead: 0 }]);
         assert_eq!(ledger.good(), (1 << 20) - 12288);
     }
 }

@@ -278,9 +278,7 @@ impl<'a, 't> Pass<'a, 't> {
     pub(super) fn look_only(&mut self, end: u64) -> Result<(), Stop> {
         self.read_all(end)?;
         self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
-        if self.seen.wrap.is_none() {
-            self.ledger.aliases_are_losses();
-        }
+        self.ledger.others_are_losses(self.seen.wrap);
         (self.disproofs, _) = confirm::third_time(self.card, &self.ledger, self.settings.salt, None)?;
         Ok(())
     }
