@@ -108,6 +108,12 @@ impl<'t> Card<'t> {
         self.block
     }
 
+    /// I/Os in flight at most.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
     /// The card's clock, in seconds.
     pub fn seconds(&mut self) -> f64 {
         seconds(self.now())

@@ -112,3 +112,19 @@ fn every_geometry_gets_the_right_verdict(
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Of a period between a third and a half of the card only its double lies in the half of the card that is searched for
+/// copies; of a longer one, one copy.
+#[rstest]
+fn a_period_is_known_whatever_share_of_the_card_it_is(
+    #[values(0.9, 0.66, 0.5, 0.4999, 0.42, 0.34, 0.3333, 0.27, 0.2, 0.07)] share: f64,
+    #[values("wraparound", "chain&fake_bytes=400MiB")] fake: &str,
+) {
+    let wrap = (share * (8u64 << 30) as f64) as u64 / 512 * 512;
+    let probed = erasing(
+        &format!("sim:constant?announced_bytes=8GiB&fake={fake}&wrap_bytes={wrap}"),
+        &options(false, 7),
+    );
+    assert_eq!(probed.mistake(), None);
+    assert_eq!(probed.outcome.wrap_bytes, Some(wrap));
+}

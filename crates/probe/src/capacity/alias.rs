@@ -3,10 +3,11 @@
 
 use super::ground::{Claim, Ground, State, UNIT};
 use super::tail::{Flood, down, zip};
-use crate::card::Piece;
+use crate::card::{Answer, Piece};
 use crate::sector::{SECTOR, SectorFound};
 use crate::trouble::Stop;
 use cardscope_engine::content::{Content, read_stamp_header};
+use std::ops::Range;
 
 /// A stamp that was found where it does not belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,21 +35,57 @@ pub(super) fn among(seen: &[(Claim, State)]) -> Vec<Hit> {
     seen.iter().filter_map(hit).collect()
 }
 
-/// Looks for the stamps of a run of `len` bytes at `run` everywhere else: one block in each stretch of that length, so
-/// that no copy of the run can lie between two looks.
+/// Reads in flight while stamps are looked for: cards with a command queue answer several times as many.
+const LOOKS_AT_ONCE: u32 = 32;
+
+/// Looks for the stamps of a run of `len` bytes at `run` in the rest of the card up to `end`: one block in each stretch
+/// of that length, so that no copy of the run can lie between two looks.
+///
+/// Only the half that is farther away is looked at: of any period up to half of the card a multiple lies there, and of
+/// any longer one the only copy does. Where a multiple is all that shows, the halves of it are looked at.
 pub(super) fn scan(ground: &mut Ground<'_, '_>, run: u64, len: u64, end: u64) -> Result<Vec<Hit>, Stop> {
     let stride = down(len - u64::from(UNIT)).max(u64::from(UNIT));
-    let looks = (0..end)
+    let half = end / 2 + len;
+    let (from, to) = if run == 0 { (down(end.saturating_sub(half)), end) } else { (0, half.min(end)) };
+    let looks = (from..to)
         .step_by(stride as usize)
         .filter(|at| *at + u64::from(UNIT) <= run || *at >= run + len)
         .map(|offset| Piece { offset, len: (end - offset).min(u64::from(UNIT)) as u32 });
+    let (block, depth) = (ground.card.block(), ground.card.depth());
+    ground.card.shape(UNIT, LOOKS_AT_ONCE)?;
+    let hits = stamps_of(ground, looks, run..run + len);
+    ground.card.shape(block, depth)?;
+    let mut hits = hits?;
+    while let (Some(first), Some(period)) = (hits.first().copied(), period(&hits)) {
+        let sector = u64::from(ground.card.sector());
+        let at = if run == 0 { first.address + period / 2 } else { first.address.saturating_sub(period / 2) };
+        let there = Piece { offset: at, len: ground.card.sector() };
+        if period % (2 * sector) != 0 || at % sector != 0 || there.end() > end {
+            break;
+        }
+        let halved = stamps_of(ground, [there], run..run + len)?;
+        let shows = |hit: &Hit| hit.address == first.address;
+        match halved.into_iter().find(shows) {
+            Some(hit) => hits.push(hit),
+            None => break,
+        }
+    }
+    Ok(hits)
+}
+
+/// Stamps of a range that stand elsewhere, among some places.
+fn stamps_of(
+    ground: &mut Ground<'_, '_>,
+    places: impl IntoIterator<Item = Piece>,
+    range: Range<u64>,
+) -> Result<Vec<Hit>, Stop> {
     let (salt, mut hits) = (ground.salt, Vec::new());
-    ground.card.read(looks, Content::Buffer, |piece, _, answer| {
-        if let crate::card::Answer::Differs { bytes, .. } = answer
+    ground.card.read(places, Content::Buffer, |piece, _, answer| {
+        if let Answer::Differs { bytes, .. } = answer
             && let Some(stamp) = read_stamp_header(&bytes[..SECTOR.min(bytes.len())])
             && stamp.salt == salt
             && stamp.address != piece.offset
-            && (run..run + len).contains(&stamp.address)
+            && range.contains(&stamp.address)
         {
             hits.push(Hit { at: piece.offset, address: stamp.address });
         }

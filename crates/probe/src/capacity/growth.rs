@@ -27,7 +27,7 @@ pub(super) const BATCH: usize = 4;
 const STRETCHES: u32 = 48;
 const STRETCH: u64 = 1 << 20;
 
-/// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 16 000 looks.
+/// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 8 000 looks.
 pub(super) const ALIAS_RUN: u64 = 64 << 20;
 
 /// What showed while the run grew.
