@@ -60,7 +60,7 @@ pub(super) fn scan(ground: &mut Ground<'_, '_>, run: u64, len: u64, end: u64) ->
         let sector = u64::from(ground.card.sector());
         let at = if run == 0 { first.address + period / 2 } else { first.address.saturating_sub(period / 2) };
         let there = Piece { offset: at, len: ground.card.sector() };
-        if period % (2 * sector) != 0 || at % sector != 0 || there.end() > end {
+        if !period.is_multiple_of(2 * sector) || !at.is_multiple_of(sector) || there.end() > end {
             break;
         }
         let halved = stamps_of(ground, [there], run..run + len)?;

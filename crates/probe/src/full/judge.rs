@@ -61,7 +61,7 @@ const LEAST_ALIAS: u64 = 64 << 10;
 const MOST_PERIODS: u64 = 32;
 
 /// Bytes of a marker.
-const LEAST_MARKER: u64 = super::samples::SAMPLE;
+const MARKER: u64 = super::samples::SAMPLE;
 
 /// Sentinels of which one need not stand where all that came first do.
 const SENTINELS_A_MISS: u64 = 20;
@@ -138,7 +138,7 @@ fn nothing_read(seen: &Seen) -> Judgement {
 /// first; and markers beyond what was written show among good sectors, where nothing is lost.
 pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
     let first = ledger.runs().iter().find(|run| run.bad == Bad::Alias)?;
-    let from_the_start = first.start == 0;
+    let from_the_start = first.start == 0 && !is_marker(ledger, first, written);
     let tail = dense_tail(ledger, read_to);
     let among_good = || {
         let ahead = |run: &&Run| run.bad == Bad::Alias && run.end < tail;
@@ -158,9 +158,15 @@ pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
         }
     } else {
         // Lost places may show any marker; good ones only what shares their place.
-        ledger.distances_before(tail, LEAST_MARKER).fold(0, gcd)
+        ledger.distances_before(tail, MARKER).fold(0, gcd)
     };
     (period >= 512 && (from_the_start || may_repeat(ledger, period, written))).then_some(period)
+}
+
+/// One that a marker has overwritten, among others that stand: a marker may land in the very first address.
+fn is_marker(ledger: &Ledger, run: &Run, written: u64) -> bool {
+    let alone = ledger.runs().iter().all(|next| next.start != run.end);
+    alone && run.end - run.start <= MARKER && run.start + run.ahead >= written
 }
 
 /// The period of a card that keeps so little of each that no distance is seen in many bytes: lost blocks that show data
@@ -186,6 +192,12 @@ fn dense_tail(ledger: &Ledger, read_to: u64) -> u64 {
         bad += run.end - run.start;
         // What markers have overwritten is no part of the end, however much is lost behind it.
         if run.bad != Bad::Alias && bad as f64 >= 0.4 * (read_to - run.start) as f64 {
+            tail = run.start;
+        }
+    }
+    // A lost block that shows a marker looks like one that a marker has overwritten; what adjoins the end belongs to it.
+    for run in ledger.runs().iter().rev().filter(|run| run.bad == Bad::Alias) {
+        if run.end == tail {
             tail = run.start;
         }
     }
