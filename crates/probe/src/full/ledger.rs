@@ -138,7 +138,7 @@ impl Ledger {
     /// Where an address shows the data of one that does not share its place, its own are lost: of one that is no
     /// multiple of the period away, and of any where addresses do not repeat.
     pub(crate) fn others_are_losses(&mut self, period: Option<u64>) {
-        let shares = |run: &Run| period.is_some_and(|period| run.ahead % period == 0);
+        let shares = |run: &Run| period.is_some_and(|period| run.ahead.is_multiple_of(period));
         let mut lost = 0;
         for run in self.runs.iter_mut().filter(|run| run.bad == Bad::Alias && !shares(run)) {
             lost += run.end - run.start;
