@@ -137,20 +137,71 @@ fn two_power(from: u32, to: u32) -> impl Strategy<Value = u64> {
     (from..=to, prop::bool::ANY).prop_map(|(k, three)| if three { 3u64 << (k - 1) } else { 1u64 << k })
 }
 
+/// Seeds of the noise.
+const SEEDS: u64 = 1000;
+
+/// A page, and the one seed of the noise that throws the level by which alone it differs from its double to half way
+/// between the two or beyond: these levels say the double, or nothing. With every other seed the page must be told.
+const THROWN_HALF_WAY: &[(u64, u64)] = &[(48 << 10, 18), (6 << 10, 123), (12 << 10, 246)];
+
+/// Extra time in µs across a page and across an erase block, and the error of each level.
+const HEIGHTS: (f64, f64, f64) = (60.0, 90.0, 8.0);
+
+fn noisy(page: u64, unit: u64, seed: u64) -> Vec<Level> {
+    card(step(page, HEIGHTS.0), step(unit, HEIGHTS.1), HEIGHTS.2, &mut Random::new(seed))
+}
+
+/// What is wrong with the units that a fit tells: they must be exact, and where the levels cannot tell the page, it must
+/// be open.
+fn mistake(found: &Fit, page: u64, unit: u64, seed: u64) -> Option<String> {
+    let told = |choice: &Choice| choice.step.map(|s| s.bytes);
+    let right = match THROWN_HALF_WAY.contains(&(page, seed)) {
+        true => found.page.open.contains(&page) && found.page.confidence < 0.95,
+        false => told(&found.page) == Some(page),
+    };
+    (!right || told(&found.unit) != Some(unit)).then(|| format!("{page} in {unit}, seed {seed}: {found:?}"))
+}
+
+/// The cards of all seeds with `CARDSCOPE_LONG=1`, otherwise of one seed in a hundred and of those that are named.
+#[test]
+fn the_units_of_every_card_are_told_but_for_those_that_chance_hides() {
+    let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
+    let named = |seed: &u64| THROWN_HALF_WAY.iter().any(|(_, thrown)| thrown == seed);
+    let units = || unit_candidates().into_iter().filter(|unit| *unit >= 1 << 20);
+    let pairs = || page_candidates().into_iter().flat_map(|page| units().map(move |unit| (page, unit)));
+    let mut wrong = Vec::new();
+    for seed in (0..SEEDS).filter(|seed| long || seed % 100 == 0 || named(seed)) {
+        for (page, unit) in pairs().filter(|(page, unit)| unit.is_multiple_of(*page)) {
+            let found = fit(&noisy(page, unit, seed), &Candidates::default()).unwrap();
+            wrong.extend(mistake(&found, page, unit, seed));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_named_as_hidden_by_chance_is() {
+    for (page, seed) in THROWN_HALF_WAY {
+        let thrown = noisy(*page, 48 << 20, *seed).into_iter().find(|level| level.bytes == *page).unwrap();
+        assert!(thrown.extra < HEIGHTS.0 / 2.0 + 0.5, "{thrown:?}");
+        let differ = |level: &&u64| divides(*page, **level) != divides(2 * page, **level);
+        assert_eq!(levels(16_012_804_096, 512).iter().filter(differ).collect::<Vec<_>>(), [page]);
+    }
+}
+
 proptest! {
     #[test]
     fn units_that_stand_out_are_found_whatever_they_are(
-        page in two_power(12, 18), unit in two_power(20, 26), seed in 0u64..1000, scale in 1e-6..1e3f64,
+        page in two_power(12, 18), unit in two_power(20, 26), seed in 0..SEEDS, scale in 1e-6..1e3f64,
     ) {
         prop_assume!(unit.is_multiple_of(page) && page <= 256 << 10 && unit <= 64 << 20);
-        let mut levels = card(step(page, 60.0), step(unit, 90.0), 8.0, &mut Random::new(seed));
+        let mut levels = noisy(page, unit, seed);
         // The unit of time is nobody's business.
         for level in &mut levels {
             (level.extra, level.error) = (level.extra * scale, level.error * scale);
         }
         let fit = fit(&levels, &Candidates::default()).unwrap();
-        prop_assert_eq!(fit.page.step.map(|s| s.bytes), Some(page));
-        prop_assert_eq!(fit.unit.step.map(|s| s.bytes), Some(unit));
+        prop_assert_eq!(mistake(&fit, page, unit, seed), None);
         prop_assert!(fit.page.step.unwrap().height > 0.0 && fit.scatter >= 1.0);
         let sum = fit.page.confidence;
         prop_assert!((0.0..=1.0).contains(&sum));
