@@ -135,38 +135,36 @@ fn nothing_read(seen: &Seen) -> Judgement {
 /// The period in which addresses repeat: every forward distance is a multiple of it.
 ///
 /// Lost blocks that show data of others are no repetition. Of a card that wraps the first addresses are overwritten
-/// first; and markers beyond what was written show among good sectors, where nothing is lost.
+/// first; and markers beyond what was written show among good sectors, where nothing is lost. Where the first addresses
+/// are overwritten and most of what comes behind them stands, the markers tell more.
 pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
     let first = ledger.runs().iter().find(|run| run.bad == Bad::Alias)?;
-    let from_the_start = first.start == 0 && !is_marker(ledger, first, written);
     let tail = dense_tail(ledger, read_to);
-    let among_good = || {
-        let ahead = |run: &&Run| run.bad == Bad::Alias && run.end < tail;
-        ledger.runs().iter().any(|run| ahead(&run)) && ledger.furthest() >= written
+    let ahead = |run: &&Run| run.bad == Bad::Alias && run.end < tail;
+    let marked = ledger.furthest() >= written && ledger.runs().iter().any(|run| ahead(&run));
+    let standing: u64 = ledger.good_between(0, tail).iter().map(|(from, to)| to - from).sum();
+    let period = if marked && (first.start != 0 || standing > tail / 2) {
+        // Lost places may show any marker; good ones only what shares their place.
+        let period = ledger.distances_before(tail, MARKER).fold(0, gcd);
+        if may_repeat(ledger, period, written) { period } else { 0 }
+    } else if first.start == 0 {
+        in_order(ledger, read_to)
+    } else {
+        0
     };
-    if !from_the_start && !among_good() {
-        return None;
-    }
+    (period >= 512).then_some(period)
+}
+
+/// The period of a card whose first addresses were overwritten when later ones were written.
+fn in_order(ledger: &Ledger, read_to: u64) -> u64 {
     let several = match ledger.distances(0).count() as u64 {
         n @ 2..=MOST_PERIODS => 2 * n,
         _ => 4,
     };
-    let period = if from_the_start {
-        match ledger.distances(LEAST_ALIAS.min(ledger.alias / several).max(512)).fold(0, gcd) {
-            0 => in_a_row(ledger, read_to),
-            period => period,
-        }
-    } else {
-        // Lost places may show any marker; good ones only what shares their place.
-        ledger.distances_before(tail, MARKER).fold(0, gcd)
-    };
-    (period >= 512 && (from_the_start || may_repeat(ledger, period, written))).then_some(period)
-}
-
-/// One that a marker has overwritten, among others that stand: a marker may land in the very first address.
-fn is_marker(ledger: &Ledger, run: &Run, written: u64) -> bool {
-    let alone = ledger.runs().iter().all(|next| next.start != run.end);
-    alone && run.end - run.start <= MARKER && run.start + run.ahead >= written
+    match ledger.distances(LEAST_ALIAS.min(ledger.alias / several).max(512)).fold(0, gcd) {
+        0 => in_a_row(ledger, read_to),
+        period => period,
+    }
 }
 
 /// The period of a card that keeps so little of each that no distance is seen in many bytes: lost blocks that show data

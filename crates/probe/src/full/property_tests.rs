@@ -170,6 +170,7 @@ const ONCE_WRONG: &[&str] = &[
     "10112000&fake=overcommitted&fake_bytes=9045504",
     "15930368&fake=wraparound&wrap_bytes=3109888",
     "1326592&fake=chain&wrap_bytes=248320&fake_bytes=36864&fake.lost=stale",
+    "21495808&fake=chain&wrap_bytes=17818112&fake_bytes=12887040&fake.lost=stale",
     "54574592&fake=chain&wrap_bytes=33555456&fake_bytes=9356800&fake.lost=stale",
     "22126080&fake=chain&wrap_bytes=7438336&fake_bytes=1123328&fake.lost=stale",
 ];
@@ -186,6 +187,7 @@ fn cards_that_were_judged_wrongly_once_are_judged_rightly() {
             (false, 0x56c1_f312_12ee_2345),
             (false, 0x8b1e_a092_a545_c833),
             (false, 0xabc5_0e35_6829_532c),
+            (false, 0xa98f_5cf7_4707_833d),
         ];
         ways.map(|(two_passes, salt)| Case {
             bytes: bytes.parse().unwrap(),
