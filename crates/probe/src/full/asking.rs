@@ -88,7 +88,7 @@ impl Pass<'_, '_> {
 
     /// What was found bad is asked again in other ways.
     pub(super) fn ask_again(&mut self, places: &[Piece]) -> Result<(), Stop> {
-        self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
+        self.seen.wrap = wrap(&self.ledger, &self.seen);
         self.ledger.others_are_losses(self.seen.wrap);
         if self.ledger.bad() == 0 {
             return self.ask_for_a_crawl();

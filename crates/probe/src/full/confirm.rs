@@ -20,6 +20,10 @@ const MOST_REWRITTEN: u64 = 4 << 30;
 /// believed too.
 const MOST_DOUBTED: u64 = 4 << 30;
 
+/// In front of the first lost byte so many are doubted as well: a cache may answer for the last ones there, too. Where it
+/// did, the next round doubts as many in front of those.
+const DOUBTED_IN_FRONT: u64 = 1 << 20;
+
 /// Rounds of writing and reading; each at least doubles what is known to be lost, where there is more.
 const MOST_ROUNDS: u32 = 24;
 
@@ -48,7 +52,8 @@ pub(crate) fn unmask(
     let mut hidden = 0;
     for round in 0..MOST_ROUNDS {
         let Some(first) = ledger.first_lost() else { break };
-        let doubted = from_the_end(ledger.good_between(first, end), MOST_DOUBTED);
+        let from = first.saturating_sub(DOUBTED_IN_FRONT);
+        let doubted = from_the_end(ledger.good_between(from, end), MOST_DOUBTED);
         let lost = to_rewrite(card, ledger, asked, &doubted);
         if doubted.is_empty() || lost.is_empty() {
             break;

@@ -135,15 +135,17 @@ fn nothing_read(seen: &Seen) -> Judgement {
 /// The period in which addresses repeat: every forward distance is a multiple of it.
 ///
 /// Lost blocks that show data of others are no repetition. Of a card that wraps the first addresses are overwritten
-/// first; and markers beyond what was written show among good sectors, where nothing is lost. Where the first addresses
-/// are overwritten and most of what comes behind them stands, the markers tell more.
-pub(crate) fn wrap(ledger: &Ledger, written: u64, read_to: u64) -> Option<u64> {
+/// first; and markers beyond what was written show among good sectors, where nothing is lost. Where so little of it was
+/// overwritten that it did not show before the markers were written, these tell more.
+pub(crate) fn wrap(ledger: &Ledger, seen: &Seen) -> Option<u64> {
+    let Seen { written, read_to, certain, .. } = *seen;
     let first = ledger.runs().iter().find(|run| run.bad == Bad::Alias)?;
     let tail = dense_tail(ledger, read_to);
     let ahead = |run: &&Run| run.bad == Bad::Alias && run.end < tail;
     let marked = ledger.furthest() >= written && ledger.runs().iter().any(|run| ahead(&run));
     let standing: u64 = ledger.good_between(0, tail).iter().map(|(from, to)| to - from).sum();
-    let period = if marked && (first.start != 0 || standing > tail / 2) {
+    let by_markers = certain != Some(Certain::Wraps) && standing > tail / 2;
+    let period = if marked && (first.start != 0 || by_markers) {
         // Lost places may show any marker; good ones only what shares their place.
         let period = ledger.distances_before(tail, MARKER).fold(0, gcd);
         if may_repeat(ledger, period, written) { period } else { 0 }
@@ -276,7 +278,7 @@ mod tests {
     }
 
     fn judge_all(ledger: &Ledger, seen: Seen) -> Judgement {
-        judge(ledger, &Seen { wrap: wrap(ledger, seen.written, seen.read_to), ..seen })
+        judge(ledger, &Seen { wrap: wrap(ledger, &seen), ..seen })
     }
 
     const ZERO: SectorFound = SectorFound::Constant { byte: 0 };

@@ -277,7 +277,7 @@ impl<'a, 't> Pass<'a, 't> {
     /// Reads `[0, end)` and asks nothing that would need a write.
     pub(super) fn look_only(&mut self, end: u64) -> Result<(), Stop> {
         self.read_all(end)?;
-        self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
+        self.seen.wrap = wrap(&self.ledger, &self.seen);
         self.ledger.others_are_losses(self.seen.wrap);
         (self.disproofs, _) = confirm::third_time(self.card, &self.ledger, self.settings.salt, None)?;
         Ok(())
@@ -307,7 +307,10 @@ impl<'a, 't> Pass<'a, 't> {
         let flushes_and_errors = self.card.trouble_count();
         self.seen.wavers = flushes_and_errors + self.ledger.passing;
         if self.seen.wrap.is_none() && self.seen.read_to > 0 {
-            self.seen.wrap = wrap(&self.ledger, self.seen.written, self.seen.read_to);
+            self.seen.wrap = wrap(&self.ledger, &self.seen);
+            if self.seen.wrap.is_some() {
+                self.ledger.others_are_losses(self.seen.wrap);
+            }
         }
         let mut judged = judge(&self.ledger, &self.seen);
         self.weaken(&mut judged, stop.as_ref());

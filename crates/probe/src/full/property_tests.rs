@@ -170,6 +170,9 @@ const ONCE_WRONG: &[&str] = &[
     "10112000&fake=overcommitted&fake_bytes=9045504",
     "15930368&fake=wraparound&wrap_bytes=3109888",
     "1326592&fake=chain&wrap_bytes=248320&fake_bytes=36864&fake.lost=stale",
+    "29389824&fake=limbo&fake_bytes=1936896&fake.lost=ones&cache_bytes=1277952&fake.cache_kind=lru&fake.cache_strict=false&fake.cache_survives=true",
+    "28382720&fake=limbo&fake_bytes=11746816&fake.lost=stale&cache_bytes=1638400&fake.cache_kind=lru&fake.cache_strict=true&fake.cache_survives=true",
+    "7764480&fake=chain&wrap_bytes=5211648&fake_bytes=4683264&fake.lost=stale",
     "21495808&fake=chain&wrap_bytes=17818112&fake_bytes=12887040&fake.lost=stale",
     "54574592&fake=chain&wrap_bytes=33555456&fake_bytes=9356800&fake.lost=stale",
     "22126080&fake=chain&wrap_bytes=7438336&fake_bytes=1123328&fake.lost=stale",
@@ -188,6 +191,9 @@ fn cards_that_were_judged_wrongly_once_are_judged_rightly() {
             (false, 0x8b1e_a092_a545_c833),
             (false, 0xabc5_0e35_6829_532c),
             (false, 0xa98f_5cf7_4707_833d),
+            (false, 0x53ff_12bb_6792_8636),
+            (false, 0xb10e_60dd_1843_e336),
+            (false, 0x4934_f09c_0763_1297),
         ];
         ways.map(|(two_passes, salt)| Case {
             bytes: bytes.parse().unwrap(),
