@@ -8,7 +8,7 @@ use super::limits::Limits;
 use super::reading::{Stamped, read_judged};
 use super::sentinels;
 use crate::card::{Card, Piece, pieces};
-use crate::sector::SectorFound;
+use crate::sector::{SECTOR, SectorFound};
 use crate::trouble::Stop;
 use cardscope_model::verify::Disproof;
 
@@ -219,22 +219,27 @@ fn half(period: u64, sector: u32) -> u64 {
     (period / 2 / sector * sector).max(sector)
 }
 
-/// What all forward distances near the start share; 0 where there are none.
+/// What the forward distances share that many samples in a row show; 0 where there are none. Lost blocks may show the
+/// data of any other, each of its own.
 fn period_at_the_start(card: &mut Card<'_>, written: u64, salt: u64) -> Result<u64, Stop> {
     let step = (written / 4096 / 512 * 512).max(4096);
-    let list = (0..written).step_by(step as usize).map(|offset| Piece { offset, len: 512 });
     let sector = card.sector();
-    let list = list.map(|p| Piece { offset: p.offset / u64::from(sector) * u64::from(sector), len: sector });
-    let mut period = 0;
-    let list: Vec<Piece> = list.collect();
-    read_judged(card, list, Stamped { salt, generation: 1 }, |_, _, seen| {
-        for s in seen {
-            if let SectorFound::Elsewhere { address } = s.found {
-                period = gcd(period, address.saturating_sub(s.start));
-            }
+    let place = |offset: u64| Piece { offset: offset / u64::from(sector) * u64::from(sector), len: sector };
+    let list: Vec<Piece> = (0..written).step_by(step as usize).map(place).collect();
+    let mut samples = Vec::new();
+    read_judged(card, list, Stamped { salt, generation: 1 }, |piece, _, seen| {
+        if let Some(Seen { start, found: SectorFound::Elsewhere { address }, .. }) = seen.first() {
+            samples.push((piece.offset / step, address.saturating_sub(*start)));
         }
     })?;
-    Ok(period)
+    samples.sort_unstable();
+    let mut side_by_side = Ledger::default();
+    for (nth, distance) in samples {
+        let start = nth * SECTOR as u64;
+        let found = SectorFound::Elsewhere { address: start + distance };
+        side_by_side.add(&Seen { start, end: start + SECTOR as u64, found });
+    }
+    Ok(side_by_side.distances_in_a_row(u64::MAX).fold(0, gcd))
 }
 
 /// Disproofs that are listed at most.

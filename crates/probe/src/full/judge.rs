@@ -54,11 +54,9 @@ pub(crate) struct Judgement {
 /// One failed try that succeeded the second time may be anybody's fault; two are the card's or the reader's.
 const FEWEST_WAVERS: u64 = 2;
 
-/// A distance counts that was seen in so many bytes: more than a block that shows data of any other.
-const LEAST_ALIAS: u64 = 64 << 10;
-
-/// Few distances share what repeats evenly; many are lost blocks that show data of any other.
-const MOST_PERIODS: u64 = 32;
+/// A distance counts that was seen in so many bytes in a row: more than chance makes of blocks that show data of any
+/// other. Where none was, half as many as any was seen in.
+const LEAST_IN_A_ROW: u64 = 64 << 10;
 
 /// Bytes of a marker.
 const MARKER: u64 = super::samples::SAMPLE;
@@ -157,24 +155,14 @@ pub(crate) fn wrap(ledger: &Ledger, seen: &Seen) -> Option<u64> {
     (period >= 512).then_some(period)
 }
 
-/// The period of a card whose first addresses were overwritten when later ones were written.
+/// The period of a card whose first addresses were overwritten when later ones were written: lost blocks that show data
+/// of any other do so block by block, those that repeat in a row. Of what was overwritten hardly anything is good then;
+/// 0 where it is.
 fn in_order(ledger: &Ledger, read_to: u64) -> u64 {
-    let several = match ledger.distances(0).count() as u64 {
-        n @ 2..=MOST_PERIODS => 2 * n,
-        _ => 4,
-    };
-    match ledger.distances(LEAST_ALIAS.min(ledger.alias / several).max(512)).fold(0, gcd) {
-        0 => in_a_row(ledger, read_to),
-        period => period,
-    }
-}
-
-/// The period of a card that keeps so little of each that no distance is seen in many bytes: lost blocks that show data
-/// of any other do so block by block, those that repeat in a row. Nothing that was overwritten is good then. 0 if none.
-fn in_a_row(ledger: &Ledger, read_to: u64) -> u64 {
-    let period = ledger.distances_in_a_row().fold(0, gcd);
+    let period = ledger.distances_in_a_row(LEAST_IN_A_ROW).fold(0, gcd);
     let overwritten = read_to.saturating_sub(period);
-    if ledger.good_between(0, overwritten).is_empty() { period } else { 0 }
+    let good: u64 = ledger.good_between(0, overwritten).iter().map(|(from, to)| to - from).sum();
+    if good <= overwritten / 2 { period } else { 0 }
 }
 
 /// Whether addresses can repeat with such a period where the first address still holds its own: then nothing was

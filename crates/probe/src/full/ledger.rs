@@ -3,6 +3,7 @@
 use crate::card::Piece;
 use crate::sector::{SECTOR, SectorFound, look};
 use cardscope_engine::content::{Content, Match, compare};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 const STEP: u64 = SECTOR as u64;
@@ -151,20 +152,15 @@ impl Ledger {
         self.merge();
     }
 
-    /// Distances that were seen in at least so many bytes.
-    pub(crate) fn distances(&self, least: u64) -> impl Iterator<Item = u64> {
-        self.distances_before(u64::MAX, least)
-    }
-
     /// Distances that were seen in at least so many bytes, and before an address.
     pub(crate) fn distances_before(&self, end: u64, least: u64) -> impl Iterator<Item = u64> {
         self.distances_that(move |seen| seen.bytes >= least && seen.from < end)
     }
 
-    /// Distances that were seen in at least half as many bytes in a row as any.
-    pub(crate) fn distances_in_a_row(&self) -> impl Iterator<Item = u64> {
+    /// Distances that were seen in at least so many bytes in a row, or in half as many as any.
+    pub(crate) fn distances_in_a_row(&self, least: u64) -> impl Iterator<Item = u64> {
         let longest = self.distances.values().map(|seen| seen.longest).max().unwrap_or(0);
-        self.distances_that(move |seen| seen.longest * 2 >= longest)
+        self.distances_that(move |seen| seen.longest >= least.min(longest.div_ceil(2)))
     }
 
     fn distances_that(&self, counts: impl Fn(&Forward) -> bool) -> impl Iterator<Item = u64> {
@@ -172,7 +168,7 @@ impl Ledger {
     }
 
     /// Takes in a run of one distance. Where there is no room, a new one that is longer than any of another distance
-    /// takes its place.
+    /// takes its place, of those that are as short the last one that was met.
     fn go_forward(&mut self, run: &Run) {
         let (ahead, full) = (run.ahead, self.distances.len() >= MOST_DISTANCES);
         let before = self.forward.filter(|last| last.end == run.start && last.ahead == ahead);
@@ -180,13 +176,9 @@ impl Ledger {
         self.forward = Some(whole);
         let in_a_row = whole.end - whole.start;
         if full && !self.distances.contains_key(&ahead) {
-            let least = self
-                .distances
-                .iter()
-                .min_by_key(|(_, seen)| seen.longest)
-                .map(|(d, seen)| (*d, seen.longest));
-            match least {
-                Some((distance, longest)) if longest < in_a_row => self.distances.remove(&distance),
+            let shortest = |(distance, seen): (&u64, &Forward)| (seen.longest, Reverse(seen.from), *distance);
+            match self.distances.iter().map(shortest).min() {
+                Some((longest, _, distance)) if longest < in_a_row => self.distances.remove(&distance),
                 _ => return,
             };
         }
@@ -354,7 +346,7 @@ mod tests {
         assert_eq!(runs, [Seen { start: 0, end: 8192, found: SectorFound::Elsewhere { address: 1 << 20 } }]);
         let mut ledger = Ledger { read: 8192, ..Ledger::default() };
         ledger.add(&runs[0]);
-        assert_eq!(ledger.distances(1).collect::<Vec<_>>(), [1 << 20]);
+        assert_eq!(ledger.distances_in_a_row(1).collect::<Vec<_>>(), [1 << 20]);
         assert_eq!((ledger.alias, ledger.good()), (8192, 0));
     }
 

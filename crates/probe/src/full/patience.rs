@@ -6,6 +6,9 @@
 /// Seconds of a pass that may go into tries that find nothing.
 const PATIENCE_S: f64 = 60.0;
 
+/// Of that, the share that may go into closer looks at what fails at both ends and in the middle.
+const CLOSER_SHARE: f64 = 0.125;
+
 /// Of a budget, so much of it at most.
 const PATIENCE_SHARE: f64 = 0.02;
 
@@ -13,26 +16,43 @@ const PATIENCE_SHARE: f64 = 0.02;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Patience {
     seconds: f64,
+    /// Of them, what is left for closer looks.
+    closer: f64,
+}
+
+/// How close a look is that needs patience.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// At parts that are as long as what fails as one in flash.
+    Usual,
+    /// At parts of these.
+    Closer,
 }
 
 impl Patience {
     /// For places of which no more is asked than whether they can be read.
-    pub(crate) const NONE: Patience = Patience { seconds: 0.0 };
+    pub(crate) const NONE: Patience = Patience { seconds: 0.0, closer: 0.0 };
 
     /// For a pass, with its budget in seconds where it has one.
     pub(crate) fn of_a_pass(budget_s: Option<f64>) -> Self {
-        Patience { seconds: budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE)) }
+        let seconds = budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE));
+        Patience { seconds, closer: seconds * CLOSER_SHARE }
     }
 
-    pub(crate) fn lasts(self) -> bool {
-        self.seconds > 0.0
-    }
-
-    /// A try took so many seconds; one that found something costs nothing.
-    pub(crate) fn spend(&mut self, seconds: f64, found_any: bool) {
-        if !found_any {
-            self.seconds -= seconds;
+    pub(crate) fn lasts(self, look: Look) -> bool {
+        match look {
+            Look::Usual => self.seconds > 0.0,
+            Look::Closer => self.closer > 0.0,
         }
+    }
+
+    /// A try took so many seconds; one that found something costs nothing. Closer looks are a part of a usual one.
+    pub(crate) fn spend(&mut self, look: Look, seconds: f64, found_any: bool) {
+        let left = match look {
+            Look::Usual => &mut self.seconds,
+            Look::Closer => &mut self.closer,
+        };
+        *left -= if found_any { 0.0 } else { seconds };
     }
 }
 
@@ -42,11 +62,13 @@ mod tests {
 
     #[test]
     fn only_what_finds_nothing_costs_patience() {
-        let mut patience = Patience::of_a_pass(None);
-        patience.spend(1000.0, true);
-        assert!(patience.lasts());
-        patience.spend(PATIENCE_S, false);
-        assert!(!patience.lasts());
-        assert!(!Patience::NONE.lasts());
+        for look in [Look::Usual, Look::Closer] {
+            let mut patience = Patience::of_a_pass(None);
+            patience.spend(look, 1000.0, true);
+            assert!(patience.lasts(look));
+            patience.spend(look, PATIENCE_S, false);
+            assert!(!patience.lasts(look));
+            assert!(!Patience::NONE.lasts(look));
+        }
     }
 }

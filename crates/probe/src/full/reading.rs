@@ -3,7 +3,7 @@
 
 use super::chart::Chart;
 use super::ledger::{Bad, Ledger, Seen, sectors};
-use super::patience::Patience;
+use super::patience::{Look, Patience};
 use crate::card::{Answer, Card, Piece, pieces};
 use crate::sector::SectorFound;
 use crate::trouble::Stop;
@@ -95,6 +95,9 @@ const PARTS: u32 = 8;
 /// single sectors.
 const FAILS_AS_ONE: u32 = 128 << 10;
 
+/// In the parts of that nobody looks for good ones.
+const FAILS_FOR_SURE: u32 = FAILS_AS_ONE / PARTS;
+
 /// Finds out which sectors of a piece cannot be read, with few tries: a failing read may take a card seconds. Where
 /// both ends and the middle fail, all of it counts as failed; of a long piece its parts do, as long as the patience
 /// lasts.
@@ -116,13 +119,14 @@ fn narrow(
         readable += u32::from(read_one(card, Piece { offset, len: sector }, stamped)?.is_some());
     }
     let doubtful = readable == 0;
-    if doubtful && piece.len <= FAILS_AS_ONE {
+    let look = if piece.len <= FAILS_AS_ONE { Look::Closer } else { Look::Usual };
+    if doubtful && (piece.len <= FAILS_FOR_SURE || !patience.lasts(look)) {
         fails(piece, out);
         return Ok(());
     }
     let part = (piece.len / PARTS / sector * sector).max(sector);
     for part in pieces(piece.offset, piece.end(), part) {
-        if doubtful && !patience.lasts() {
+        if doubtful && !patience.lasts(look) {
             fails(part, out);
             continue;
         }
@@ -133,7 +137,7 @@ fn narrow(
         }
         if doubtful {
             let found_any = out[before..].iter().any(|seen| seen.found != SectorFound::Error);
-            patience.spend(card.seconds() - began, found_any);
+            patience.spend(look, card.seconds() - began, found_any);
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 //! by others.
 
 use super::pass::Pass;
+use super::patience::Look;
 use crate::card::{Piece, pieces};
 use crate::trouble::Stop;
 
@@ -33,12 +34,12 @@ impl Pass<'_, '_> {
         let mut took_any = false;
         for part in pieces(piece.offset, piece.end(), PART) {
             let began = self.card.seconds();
-            if !self.patience.lasts() || !self.limits().seconds(self.card, 0.0) {
+            if !self.patience.lasts(Look::Usual) || !self.limits().seconds(self.card, 0.0) {
                 break;
             }
             let took = self.write_once(part)?;
             took_any |= took;
-            self.patience.spend(self.card.seconds() - began, took);
+            self.patience.spend(Look::Usual, self.card.seconds() - began, took);
         }
         Ok(took_any)
     }
