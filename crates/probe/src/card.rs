@@ -210,6 +210,7 @@ impl<'t> Card<'t> {
             Ok(())
         })?;
         for (piece, first) in failed {
+            self.go_on()?;
             self.tally.written += u64::from(piece.len);
             let again = self.alone(Direction::Write, content, piece)?;
             let trouble = self.second_try(first, again);
@@ -251,6 +252,7 @@ impl<'t> Card<'t> {
         };
         self.drive(Direction::Read, Content::Buffer, &mut |_| pieces.next(), &mut answer)?;
         for (piece, first) in failed {
+            self.go_on()?;
             self.tally.read += u64::from(piece.len);
             let mut bytes = Vec::new();
             let again = self.read_again(piece, &mut bytes)?;

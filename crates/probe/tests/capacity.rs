@@ -118,7 +118,13 @@ fn every_geometry_gets_the_right_verdict(
 #[rstest]
 fn a_period_is_known_whatever_share_of_the_card_it_is(
     #[values(0.9, 0.66, 0.5, 0.4999, 0.42, 0.34, 0.3333, 0.27, 0.2, 0.07)] share: f64,
-    #[values("wraparound", "chain&fake_bytes=400MiB")] fake: &str,
+    #[values(
+        "wraparound",
+        "chain&fake_bytes=400MiB",
+        "chain&fake_bytes=400MiB&lost=error",
+        "wraparound&faults.read_error_p=0.01"
+    )]
+    fake: &str,
 ) {
     let wrap = (share * (8u64 << 30) as f64) as u64 / 512 * 512;
     let probed = erasing(

@@ -202,7 +202,7 @@ proptest! {
         }
         let fit = fit(&levels, &Candidates::default()).unwrap();
         prop_assert_eq!(mistake(&fit, page, unit, seed), None);
-        prop_assert!(fit.page.step.unwrap().height > 0.0 && fit.scatter >= 1.0);
+        prop_assert!(fit.page.step.is_none_or(|s| s.height > 0.0) && fit.scatter >= 1.0);
         let sum = fit.page.confidence;
         prop_assert!((0.0..=1.0).contains(&sum));
     }

@@ -38,11 +38,17 @@ pub(super) fn among(seen: &[(Claim, State)]) -> Vec<Hit> {
 /// Reads in flight while stamps are looked for: cards with a command queue answer several times as many.
 const LOOKS_AT_ONCE: u32 = 32;
 
+/// So many looks, then a look at the limits that the user set.
+const LOOKS_IN_A_ROW: usize = 4096;
+
+/// What a distance may be a multiple of the period by, where only one copy or one in so many showed.
+const MULTIPLES: [u64; 4] = [2, 3, 5, 7];
+
 /// Looks for the stamps of a run of `len` bytes at `run` in the rest of the card up to `end`: one block in each stretch
 /// of that length, so that no copy of the run can lie between two looks.
 ///
 /// Only the half that is farther away is looked at: of any period up to half of the card a multiple lies there, and of
-/// any longer one the only copy does. Where a multiple is all that shows, the halves of it are looked at.
+/// any longer one the only copy does. Where a multiple is all that shows, its parts are looked at.
 pub(super) fn scan(ground: &mut Ground<'_, '_>, run: u64, len: u64, end: u64) -> Result<Vec<Hit>, Stop> {
     let stride = down(len - u64::from(UNIT)).max(u64::from(UNIT));
     let half = end / 2 + len;
@@ -53,24 +59,59 @@ pub(super) fn scan(ground: &mut Ground<'_, '_>, run: u64, len: u64, end: u64) ->
         .map(|offset| Piece { offset, len: (end - offset).min(u64::from(UNIT)) as u32 });
     let (block, depth) = (ground.card.block(), ground.card.depth());
     ground.card.shape(UNIT, LOOKS_AT_ONCE)?;
-    let hits = stamps_of(ground, looks, run..run + len);
-    ground.card.shape(block, depth)?;
+    let hits = look_at(ground, looks, run..run + len);
+    let back = ground.card.shape(block, depth);
+    // What ended the looks says more than that the card cannot be shaped after it.
     let mut hits = hits?;
-    while let (Some(first), Some(period)) = (hits.first().copied(), period(&hits)) {
-        let sector = u64::from(ground.card.sector());
-        let at = if run == 0 { first.address + period / 2 } else { first.address.saturating_sub(period / 2) };
-        let there = Piece { offset: at, len: ground.card.sector() };
-        if !period.is_multiple_of(2 * sector) || !at.is_multiple_of(sector) || there.end() > end {
-            break;
-        }
-        let halved = stamps_of(ground, [there], run..run + len)?;
-        let shows = |hit: &Hit| hit.address == first.address;
-        match halved.into_iter().find(shows) {
-            Some(hit) => hits.push(hit),
-            None => break,
-        }
+    back?;
+    let Some(first) = hits.first().copied() else { return Ok(hits) };
+    while let Some(hit) = nearer(ground, &hits, first, run..run + len, end)? {
+        hits.push(hit);
     }
     Ok(hits)
+}
+
+/// A copy that stands a part of the period away that some hits have in common.
+fn nearer(
+    ground: &mut Ground<'_, '_>,
+    hits: &[Hit],
+    first: Hit,
+    range: Range<u64>,
+    end: u64,
+) -> Result<Option<Hit>, Stop> {
+    let Some(period) = period(hits) else { return Ok(None) };
+    let sector = ground.card.sector();
+    for multiple in MULTIPLES.into_iter().filter(|n| period.is_multiple_of(n * SECTOR as u64)) {
+        let away = period / multiple;
+        let at = if range.start == 0 { first.address + away } else { first.address.saturating_sub(away) };
+        let there = Piece { offset: at, len: sector };
+        if at.is_multiple_of(u64::from(sector)) && there.end() <= end {
+            let shown = stamps_of(ground, [there], range.clone())?;
+            if let Some(hit) = shown.into_iter().find(|hit| hit.address == first.address) {
+                return Ok(Some(hit));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Many places, as long as the limits let it go on.
+fn look_at(
+    ground: &mut Ground<'_, '_>,
+    mut places: impl Iterator<Item = Piece>,
+    range: Range<u64>,
+) -> Result<Vec<Hit>, Stop> {
+    let mut hits = Vec::new();
+    loop {
+        let some: Vec<Piece> = places.by_ref().take(LOOKS_IN_A_ROW).collect();
+        if some.is_empty() {
+            return Ok(hits);
+        }
+        if !ground.may_write(0) {
+            return Err(Stop::Limit);
+        }
+        hits.extend(stamps_of(ground, some, range.clone())?);
+    }
 }
 
 /// Stamps of a range that stand elsewhere, among some places.

@@ -118,6 +118,7 @@ impl Pass<'_, '_> {
             && self.seen.sentinels_good * 2 <= self.seen.sentinels;
         let asked = Unmasking {
             end: self.seen.written,
+            period: self.seen.wrap,
             nothing_beyond: beyond,
             salt: self.settings.salt,
             limits: self.limits(),

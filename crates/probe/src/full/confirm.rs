@@ -5,7 +5,7 @@
 use super::judge::gcd;
 use super::ledger::{Bad, Ledger, Seen};
 use super::limits::Limits;
-use super::reading::{Stamped, read_judged};
+use super::reading::{Stamped, bad_in_both, read_judged};
 use super::sentinels;
 use crate::card::{Card, Piece, pieces};
 use crate::sector::{SECTOR, SectorFound};
@@ -20,17 +20,23 @@ const MOST_REWRITTEN: u64 = 4 << 30;
 /// believed too.
 const MOST_DOUBTED: u64 = 4 << 30;
 
-/// In front of the first lost byte so many are doubted as well: a cache may answer for the last ones there, too. Where it
-/// did, the next round doubts as many in front of those.
+/// In front of the first lost byte so many are doubted as well: a cache may answer for the last ones there, too. Twice
+/// as many in each round that follows one in which it did.
 const DOUBTED_IN_FRONT: u64 = 1 << 20;
 
-/// Rounds of writing and reading; each at least doubles what is known to be lost, where there is more.
+/// Where nothing but those is doubted, so much of what is lost is written anew: no cache that is known of holds more.
+const REWRITTEN_FOR_THE_FRONT: u64 = 512 << 20;
+
+/// Rounds of writing and reading; each at least doubles what is known to be lost behind the first byte, or is doubted in
+/// front of it, where there is more.
 const MOST_ROUNDS: u32 = 24;
 
 /// What unmasking a cache needs to know.
 pub(crate) struct Unmasking {
     /// Written from 0 on.
     pub(crate) end: u64,
+    /// The period in which addresses repeat.
+    pub(crate) period: Option<u64>,
     /// The range beyond is known to keep nothing.
     pub(crate) nothing_beyond: bool,
     pub(crate) salt: u64,
@@ -47,56 +53,97 @@ pub(crate) fn unmask(
     asked: &Unmasking,
     each: &mut dyn FnMut(&Seen),
 ) -> Result<(u64, bool), Stop> {
-    let (salt, end) = (asked.salt, asked.end);
-    let stamped = Stamped { salt, generation: 1 };
-    let mut hidden = 0;
+    let (end, sector) = (asked.end, card.sector());
+    let (mut hidden, mut in_front) = (0, DOUBTED_IN_FRONT);
     for round in 0..MOST_ROUNDS {
-        let Some(first) = ledger.first_lost() else { break };
-        let from = first.saturating_sub(DOUBTED_IN_FRONT);
-        let doubted = from_the_end(ledger.good_between(from, end), MOST_DOUBTED);
-        let lost = to_rewrite(card, ledger, asked, &doubted);
-        if doubted.is_empty() || lost.is_empty() {
-            break;
-        }
-        let bytes = |list: &[(u64, u64)]| list.iter().map(|(from, to)| to - from).sum::<u64>();
-        let room = asked.limits.room(card);
+        let Some(first) = ledger.first_lost() else { return Ok((hidden, true)) };
+        let behind = from_the_end(whole_within(ledger.good_between(first, end), sector), MOST_DOUBTED);
+        let front = whole_within(ledger.good_between(first.saturating_sub(in_front), first), sector);
+        let lost = to_rewrite(card, ledger, asked, &behind);
+        let room = asked.limits.room(card) / u64::from(sector) * u64::from(sector);
         let whole = bytes(&lost) <= room;
-        rewrite(card, &from_the_end(lost, room), Stamped { salt, generation: 2 + round })?;
-        card.reopen()?;
-        let mut found: Vec<Seen> = Vec::new();
-        let block = card.block();
-        let list = doubted.iter().flat_map(|(from, to)| pieces(*from, *to, block));
-        read_judged(card, list, stamped, |_, _, seen| {
-            found.extend(seen.iter().filter(|s| s.found != SectorFound::Expected));
-        })?;
-        found.retain(|s| matches!(Bad::of(s.found), Some(Bad::Lost | Bad::Alias | Bad::Failed)));
+        // A question about the front alone is not asked where there is no room for it.
+        if lost.is_empty() || behind.is_empty() && (front.is_empty() || !whole) {
+            return Ok((hidden, true));
+        }
+        rewrite(card, &from_the_end(lost, room), Stamped { salt: asked.salt, generation: 2 + round })?;
+        let found = lost_of(card, &[front, behind].concat(), asked.salt)?;
         hidden += found.iter().map(|s| s.end - s.start).sum::<u64>();
         found.iter().for_each(&mut *each);
         ledger.unmask(&found);
-        if !whole {
-            return Ok((hidden, false));
+        ledger.others_are_losses(asked.period);
+        if !whole || found.is_empty() {
+            return Ok((hidden, whole));
         }
-        if found.is_empty() {
-            break;
+        if found.iter().any(|seen| seen.start < first) {
+            in_front *= 2;
         }
     }
-    Ok((hidden, true))
+    Ok((hidden, false))
 }
 
-/// The lost ranges, and as much beyond the end as may push out what is doubted.
-fn to_rewrite(
-    card: &Card<'_>,
-    ledger: &Ledger,
-    asked: &Unmasking,
-    doubted: &[(u64, u64)],
-) -> Vec<(u64, u64)> {
+fn bytes(ranges: &[(u64, u64)]) -> u64 {
+    ranges.iter().map(|(from, to)| to - from).sum()
+}
+
+/// What of some ranges is lost, in two readings with the card opened anew before each.
+fn lost_of(card: &mut Card<'_>, ranges: &[(u64, u64)], salt: u64) -> Result<Vec<Seen>, Stop> {
+    let block = card.block();
+    let lost = |seen: &Seen| matches!(Bad::of(seen.found), Some(Bad::Lost | Bad::Alias | Bad::Failed));
+    let read = |card: &mut Card<'_>, list: &[Piece]| -> Result<(Vec<Piece>, Vec<Seen>), Stop> {
+        card.reopen()?;
+        let (mut places, mut found) = (Vec::new(), Vec::new());
+        read_judged(card, list.iter().copied(), Stamped { salt, generation: 1 }, |piece, _, seen| {
+            if seen.iter().any(lost) {
+                places.push(piece);
+                found.extend(seen.iter().filter(|seen| lost(seen)));
+            }
+        })?;
+        // What fails is heard of last.
+        places.sort_unstable_by_key(|piece| piece.offset);
+        found.sort_unstable_by_key(|seen: &Seen| seen.start);
+        Ok((places, found))
+    };
+    let list: Vec<Piece> = ranges.iter().flat_map(|(from, to)| pieces(*from, *to, block)).collect();
+    let (places, first) = read(card, &list)?;
+    if places.is_empty() {
+        return Ok(first);
+    }
+    let (_, second) = read(card, &places)?;
+    Ok(bad_in_both(&first, &second).0)
+}
+
+/// What of some ranges lies in sectors of the device that belong to them as a whole.
+fn whole_within(ranges: Vec<(u64, u64)>, sector: u32) -> Vec<(u64, u64)> {
+    let sector = u64::from(sector);
+    let within = |(from, to): (u64, u64)| (from.next_multiple_of(sector), to / sector * sector);
+    ranges.into_iter().map(within).filter(|(from, to)| from < to).collect()
+}
+
+/// Some ranges, each grown to whole sectors of the device.
+fn whole_around(ranges: Vec<(u64, u64)>, sector: u32) -> Vec<(u64, u64)> {
+    let sector = u64::from(sector);
+    let mut around: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
+    for (from, to) in ranges {
+        let (from, to) = (from / sector * sector, to.next_multiple_of(sector));
+        match around.last_mut() {
+            Some(last) if last.1 >= from => last.1 = to,
+            _ => around.push((from, to)),
+        }
+    }
+    around
+}
+
+/// The lost ranges, and as much beyond the end as may push out what is doubted behind the first lost byte.
+fn to_rewrite(card: &Card<'_>, ledger: &Ledger, asked: &Unmasking, behind: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let lost = ledger.runs().iter().filter(|run| matches!(run.bad, Bad::Lost | Bad::Failed));
     let mut list: Vec<(u64, u64)> = lost.map(|run| (run.start, run.end)).collect();
-    if asked.nothing_beyond && !list.is_empty() {
-        let bytes: u64 = doubted.iter().map(|(from, to)| to - from).sum();
-        list.push((asked.end, asked.end.saturating_add(bytes.saturating_mul(2)).min(card.bytes())));
+    if asked.nothing_beyond && !list.is_empty() && !behind.is_empty() {
+        let beyond = asked.end.saturating_add(bytes(behind).saturating_mul(2));
+        list.push((asked.end, beyond.min(card.bytes())));
     }
-    from_the_end(list, MOST_REWRITTEN)
+    let most = if behind.is_empty() { REWRITTEN_FOR_THE_FRONT } else { MOST_REWRITTEN };
+    from_the_end(whole_around(list, card.sector()), most)
 }
 
 /// The last `most` bytes of some ranges.
@@ -130,7 +177,7 @@ pub(crate) fn takes_writes(
     salt: u64,
     limits: &Limits,
 ) -> Result<Option<bool>, Stop> {
-    let places: Vec<Piece> = good
+    let places: Vec<Piece> = whole_within(good.to_vec(), card.sector())
         .iter()
         .take(4)
         .map(|(from, to)| Piece { offset: *from, len: (to - from).min(4096) as u32 })
@@ -193,20 +240,21 @@ pub(crate) fn overflow_tops(
     if period == 0 {
         return Ok(true);
     }
-    let (mut left, block, bytes) = (ALL_TOPS, card.block(), card.bytes());
+    let (mut left, block, card_bytes) = (ALL_TOPS, card.block(), card.bytes());
     let mut end = (written / period + 1) * period;
-    while end <= bytes && left > 0 {
+    while end <= card_bytes && left > 0 {
         let top = TOP.min(period);
-        let last = end + period > bytes || left <= top;
+        let last = end + period > card_bytes || left <= top;
         let len = if last && period <= TOP { half(period, card.sector()) } else { top };
-        let from = end.saturating_sub(len).max(written);
+        let top = whole_within(vec![(end.saturating_sub(len).max(written), end)], card.sector());
         let stamped = Stamped { salt, generation: sentinels::GENERATION };
-        if limits.room(card) < end - from {
+        if limits.room(card) < bytes(&top) {
             card.flush()?;
             return Ok(false);
         }
-        card.write(pieces(from, end, block), stamped.content(), |_, _, _| ())?;
-        left = left.saturating_sub(end - from);
+        let list = top.iter().flat_map(|(from, to)| pieces(*from, *to, block));
+        card.write(list, stamped.content(), |_, _, _| ())?;
+        left = left.saturating_sub(bytes(&top));
         end += period;
     }
     card.flush()?;
@@ -229,7 +277,7 @@ fn period_at_the_start(card: &mut Card<'_>, written: u64, salt: u64) -> Result<u
     let mut samples = Vec::new();
     read_judged(card, list, Stamped { salt, generation: 1 }, |piece, _, seen| {
         if let Some(Seen { start, found: SectorFound::Elsewhere { address }, .. }) = seen.first() {
-            samples.push((piece.offset / step, address.saturating_sub(*start)));
+            samples.push((piece.offset.div_ceil(step), address.saturating_sub(*start)));
         }
     })?;
     samples.sort_unstable();
@@ -253,7 +301,7 @@ pub(crate) fn third_time(
     salt: u64,
     limits: Option<Limits>,
 ) -> Result<(Vec<Disproof>, u64), Stop> {
-    let mut listed: Vec<(u64, SectorFound)> = ledger.examples().to_vec();
+    let mut listed: Vec<(u64, SectorFound)> = ledger.examples().collect();
     listed.sort_by_key(|(address, _)| *address);
     listed.truncate(MOST_LISTED);
     let sector = card.sector();
@@ -285,6 +333,15 @@ pub(crate) fn third_time(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_read_and_written_again_are_whole_sectors() {
+        let ranges = vec![(512, 9000), (12_288, 12_800), (13_312, 20_480)];
+        assert_eq!(whole_within(ranges.clone(), 4096), [(4096, 8192), (16_384, 20_480)]);
+        assert_eq!(whole_around(ranges, 4096), [(0, 20_480)]);
+        assert_eq!(whole_around(vec![(512, 1024), (8192, 8704)], 4096), [(0, 4096), (8192, 12_288)]);
+        assert_eq!(whole_within(vec![(512, 1024)], 512), [(512, 1024)]);
+    }
 
     #[test]
     fn the_end_of_the_good_ranges_is_doubted_first() {

@@ -55,7 +55,7 @@ pub(crate) struct Judgement {
 const FEWEST_WAVERS: u64 = 2;
 
 /// A distance counts that was seen in so many bytes in a row: more than chance makes of blocks that show data of any
-/// other. Where none was, half as many as any was seen in.
+/// other; or half as many as any was seen in, if that is less.
 const LEAST_IN_A_ROW: u64 = 64 << 10;
 
 /// Bytes of a marker.
@@ -141,8 +141,7 @@ pub(crate) fn wrap(ledger: &Ledger, seen: &Seen) -> Option<u64> {
     let tail = dense_tail(ledger, read_to);
     let ahead = |run: &&Run| run.bad == Bad::Alias && run.end < tail;
     let marked = ledger.furthest() >= written && ledger.runs().iter().any(|run| ahead(&run));
-    let standing: u64 = ledger.good_between(0, tail).iter().map(|(from, to)| to - from).sum();
-    let by_markers = certain != Some(Certain::Wraps) && standing > tail / 2;
+    let by_markers = matches!(certain, Some(Certain::EndsAt(_))) && ledger.good_bytes(0, tail) > tail / 2;
     let period = if marked && (first.start != 0 || by_markers) {
         // Lost places may show any marker; good ones only what shares their place.
         let period = ledger.distances_before(tail, MARKER).fold(0, gcd);
@@ -161,8 +160,7 @@ pub(crate) fn wrap(ledger: &Ledger, seen: &Seen) -> Option<u64> {
 fn in_order(ledger: &Ledger, read_to: u64) -> u64 {
     let period = ledger.distances_in_a_row(LEAST_IN_A_ROW).fold(0, gcd);
     let overwritten = read_to.saturating_sub(period);
-    let good: u64 = ledger.good_between(0, overwritten).iter().map(|(from, to)| to - from).sum();
-    if good <= overwritten / 2 { period } else { 0 }
+    if ledger.good_bytes(0, overwritten) <= overwritten / 2 { period } else { 0 }
 }
 
 /// Whether addresses can repeat with such a period where the first address still holds its own: then nothing was
@@ -227,7 +225,7 @@ fn pooled(ledger: &Ledger, seen: &Seen) -> bool {
     // One that does not stand may have lost a bit.
     let beyond = seen.sentinels > 0
         && seen.sentinels_good * SENTINELS_A_MISS >= seen.sentinels * (SENTINELS_A_MISS - 1);
-    let good: u64 = ledger.good_between(first, seen.read_to).iter().map(|(from, to)| to - from).sum();
+    let good = ledger.good_bytes(first, seen.read_to);
     let ended = seen.islands_are_sentinels || good as f64 <= MOST_ISLANDS * (seen.read_to - first) as f64;
     ended && (beyond || seen.islands >= 2 && seen.islands_are_sentinels)
 }

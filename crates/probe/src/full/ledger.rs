@@ -39,7 +39,7 @@ pub(crate) struct Run {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) bad: Bad,
-    /// How far forward the data belongs that stands there; 0 where it is no other address's, [`MIXED`] where the run
+    /// How far forward the data belongs that stands there; 0 where it is no later address's, [`MIXED`] where the run
     /// holds several.
     pub(crate) ahead: u64,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Run {
 impl Run {
     /// Whether a run goes on with these sectors.
     fn goes_on(&self, next: &Run) -> bool {
-        self.end == next.start && self.bad == next.bad
+        self.end == next.start && self.bad == next.bad && self.ahead == next.ahead
     }
 }
 
@@ -102,7 +102,8 @@ pub(crate) struct Ledger {
     forward: Option<Run>,
     /// The highest address that a stamp in another one named.
     furthest: u64,
-    examples: Vec<(u64, SectorFound)>,
+    /// With the sort that each counts for.
+    examples: Vec<(u64, SectorFound, Bad)>,
 }
 
 impl Ledger {
@@ -110,8 +111,9 @@ impl Ledger {
         &self.runs
     }
 
-    pub(crate) fn examples(&self) -> &[(u64, SectorFound)] {
-        &self.examples
+    /// A few places of each sort, and what stands there.
+    pub(crate) fn examples(&self) -> impl Iterator<Item = (u64, SectorFound)> {
+        self.examples.iter().map(|(address, found, _)| (*address, *found))
     }
 
     pub(crate) fn bad(&self) -> u64 {
@@ -157,7 +159,7 @@ impl Ledger {
         self.distances_that(move |seen| seen.bytes >= least && seen.from < end)
     }
 
-    /// Distances that were seen in at least so many bytes in a row, or in half as many as any.
+    /// Distances that were seen in at least so many bytes in a row, or in half as many as any if that is less.
     pub(crate) fn distances_in_a_row(&self, least: u64) -> impl Iterator<Item = u64> {
         let longest = self.distances.values().map(|seen| seen.longest).max().unwrap_or(0);
         self.distances_that(move |seen| seen.longest >= least.min(longest.div_ceil(2)))
@@ -182,9 +184,10 @@ impl Ledger {
                 _ => return,
             };
         }
-        let seen = self.distances.entry(ahead).or_insert(Forward { from: run.start, ..Forward::default() });
+        let new = Forward { bytes: run.start - whole.start, from: whole.start, longest: 0 };
+        let seen = self.distances.entry(ahead).or_insert(new);
         seen.bytes += run.end - run.start;
-        seen.from = run.start.min(seen.from);
+        seen.from = whole.start.min(seen.from);
         seen.longest = in_a_row.max(seen.longest);
     }
 
@@ -208,13 +211,13 @@ impl Ledger {
         if run.ahead > 0 {
             self.go_forward(&run);
         }
-        let alike = self.examples.iter().filter(|(_, found)| Bad::of(*found) == Some(bad)).count();
-        if alike < EXAMPLES {
-            self.examples.push((seen.start, seen.found));
+        if self.examples.iter().filter(|(_, _, sort)| *sort == bad).count() < EXAMPLES {
+            self.examples.push((seen.start, seen.found, bad));
         }
         let room = self.runs.len() < MOST_RUNS;
         match self.runs.last_mut() {
-            Some(last) if last.goes_on(&run) && (last.ahead == run.ahead || !room) => join(last, &run),
+            Some(last) if last.goes_on(&run) => join(last, &run),
+            Some(last) if !room && last.end == run.start => join(last, &run),
             _ if room => self.runs.push(run),
             _ => {}
         }
@@ -239,15 +242,22 @@ impl Ledger {
     }
 
     fn merge(&mut self) {
-        self.runs.sort_by_key(|run| run.start);
-        let mut merged: Vec<Run> = Vec::with_capacity(self.runs.len());
-        for run in self.runs.drain(..) {
-            match merged.last_mut() {
-                Some(last) if last.goes_on(&run) && last.ahead == run.ahead => join(last, &run),
-                _ => merged.push(run),
+        self.runs.sort_unstable_by_key(|run| run.start);
+        self.runs.dedup_by(|next, run| {
+            let goes_on = run.goes_on(next);
+            if goes_on {
+                join(run, next);
             }
-        }
-        self.runs = merged;
+            goes_on
+        });
+    }
+
+    /// How many bytes between `from` and `to` are good.
+    pub(crate) fn good_bytes(&self, from: u64, to: u64) -> u64 {
+        let first = self.runs.partition_point(|run| run.end <= from);
+        let runs = self.runs[first..].iter().take_while(|run| run.start < to);
+        let bad: u64 = runs.map(|run| run.end.min(to) - run.start.max(from)).sum();
+        to.saturating_sub(from).saturating_sub(bad)
     }
 
     /// The good ranges between `from` and `to`.
@@ -276,10 +286,12 @@ fn ahead(seen: &Seen) -> u64 {
     }
 }
 
-/// A run and the one that goes on where it ends.
+/// A run and the one that begins where it ends. Of two sorts, for want of room, all counts as lost.
 fn join(run: &mut Run, next: &Run) {
     run.end = next.end;
-    if run.ahead != next.ahead {
+    if run.bad != next.bad {
+        (run.bad, run.ahead) = (Bad::Lost, 0);
+    } else if run.ahead != next.ahead {
         run.ahead = MIXED;
     }
 }

@@ -22,6 +22,8 @@ pub(crate) mod reading;
 pub mod recheck;
 pub mod resume;
 mod samples;
+#[cfg(test)]
+mod sector_tests;
 mod sentinels;
 mod stubborn;
 mod suspicion;

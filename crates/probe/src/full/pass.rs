@@ -308,9 +308,7 @@ impl<'a, 't> Pass<'a, 't> {
         self.seen.wavers = flushes_and_errors + self.ledger.passing;
         if self.seen.wrap.is_none() && self.seen.read_to > 0 {
             self.seen.wrap = wrap(&self.ledger, &self.seen);
-            if self.seen.wrap.is_some() {
-                self.ledger.others_are_losses(self.seen.wrap);
-            }
+            self.ledger.others_are_losses(self.seen.wrap);
         }
         let mut judged = judge(&self.ledger, &self.seen);
         self.weaken(&mut judged, stop.as_ref());

@@ -16,14 +16,14 @@ const PATIENCE_SHARE: f64 = 0.02;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Patience {
     seconds: f64,
-    /// Of them, what is left for closer looks.
+    /// For closer looks.
     closer: f64,
 }
 
 /// How close a look is that needs patience.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// At parts that are as long as what fails as one in flash.
+    /// Down to parts that are as long as what fails as one in flash.
     Usual,
     /// At parts of these.
     Closer,
@@ -36,7 +36,8 @@ impl Patience {
     /// For a pass, with its budget in seconds where it has one.
     pub(crate) fn of_a_pass(budget_s: Option<f64>) -> Self {
         let seconds = budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE));
-        Patience { seconds, closer: seconds * CLOSER_SHARE }
+        let closer = seconds * CLOSER_SHARE;
+        Patience { seconds: seconds - closer, closer }
     }
 
     pub(crate) fn lasts(self, look: Look) -> bool {
@@ -46,7 +47,7 @@ impl Patience {
         }
     }
 
-    /// A try took so many seconds; one that found something costs nothing. Closer looks are a part of a usual one.
+    /// A try took so many seconds; one that found something costs nothing.
     pub(crate) fn spend(&mut self, look: Look, seconds: f64, found_any: bool) {
         let left = match look {
             Look::Usual => &mut self.seconds,

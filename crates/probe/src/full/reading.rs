@@ -91,16 +91,16 @@ fn read_one(card: &mut Card<'_>, piece: Piece, stamped: Stamped) -> Result<Optio
 /// Parts of a failing piece by which it is narrowed down.
 const PARTS: u32 = 8;
 
-/// Where both ends and the middle of so many bytes fail, all of them have: what fails in flash are pages and blocks, not
-/// single sectors.
+/// Where both ends and the middle of so many bytes fail, all of them most likely have: what fails in flash are pages and
+/// blocks, not single sectors.
 const FAILS_AS_ONE: u32 = 128 << 10;
 
-/// In the parts of that nobody looks for good ones.
+/// Where they fail in a part of that, all of it counts as failed.
 const FAILS_FOR_SURE: u32 = FAILS_AS_ONE / PARTS;
 
 /// Finds out which sectors of a piece cannot be read, with few tries: a failing read may take a card seconds. Where
-/// both ends and the middle fail, all of it counts as failed; of a long piece its parts do, as long as the patience
-/// lasts.
+/// both ends and the middle fail, its parts are looked at as long as the patience for that lasts; without it all of the
+/// piece counts as failed.
 fn narrow(
     card: &mut Card<'_>,
     piece: Piece,
