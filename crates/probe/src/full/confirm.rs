@@ -62,8 +62,7 @@ pub(crate) fn unmask(
         let lost = to_rewrite(card, ledger, asked, &behind);
         let room = asked.limits.room(card) / u64::from(sector) * u64::from(sector);
         let whole = bytes(&lost) <= room;
-        // A question about the front alone is not asked where there is no room for it.
-        if lost.is_empty() || behind.is_empty() && (front.is_empty() || !whole) {
+        if lost.is_empty() || behind.is_empty() && front.is_empty() {
             return Ok((hidden, true));
         }
         rewrite(card, &from_the_end(lost, room), Stamped { salt: asked.salt, generation: 2 + round })?;
@@ -237,7 +236,8 @@ pub(crate) fn overflow_tops(
     limits: &Limits,
 ) -> Result<bool, Stop> {
     let period = period_at_the_start(card, written, salt)?;
-    if period == 0 {
+    // One that is shorter than a sector has no end that could be written by itself.
+    if period < u64::from(card.sector()) {
         return Ok(true);
     }
     let (mut left, block, card_bytes) = (ALL_TOPS, card.block(), card.bytes());

@@ -45,6 +45,13 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// Whether these sectors begin where a run ends, and may share one with it for want of room. What an address shows of
+    /// another is no loss, and is not written again like one.
+    fn adjoins(&self, next: &Run) -> bool {
+        let alike = self.bad == next.bad || self.bad != Bad::Alias && next.bad != Bad::Alias;
+        self.end == next.start && alike
+    }
+
     /// Whether a run goes on with these sectors.
     fn goes_on(&self, next: &Run) -> bool {
         self.end == next.start && self.bad == next.bad && self.ahead == next.ahead
@@ -217,7 +224,7 @@ impl Ledger {
         let room = self.runs.len() < MOST_RUNS;
         match self.runs.last_mut() {
             Some(last) if last.goes_on(&run) => join(last, &run),
-            Some(last) if !room && last.end == run.start => join(last, &run),
+            Some(last) if !room && last.adjoins(&run) => join(last, &run),
             _ if room => self.runs.push(run),
             _ => {}
         }
