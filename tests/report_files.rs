@@ -232,3 +232,34 @@ fn where_nothing_was_measured_there_is_a_message_and_no_page() {
     assert!(text(&failed, "/error").contains("nothing to compare"));
     assert_eq!(failed.as_object().map(serde_json::Map::len), Some(1), "{}", json!(failed));
 }
+
+#[test]
+fn a_whole_drawer_is_put_in_order_without_being_asked() {
+    let home = Home::new();
+    let table = home.path("drawer.csv");
+    let mut rows = String::from("brand,name,test,mb_s\n");
+    for card in 0..40 {
+        rows += &format!("Brand{},Swift{card},SEQ1M Q8T1 read,{}\n", card % 3, 40 + card);
+        if card % 2 == 0 {
+            rows +=
+                &format!("Brand{},Swift{card},RND4K Q1T1 write,{}\n", card % 3, 1.5 + f64::from(card) / 10.0);
+        }
+    }
+    fs::write(&table, rows).unwrap();
+    home.run(&["import", table.to_str().unwrap()]).expect(0);
+    let page = home.path("out.html");
+    let said = report(&home, &page, &["--json"]).expect(0).json();
+    let orders: Vec<&str> = list(&said, "/rankings").iter().map(|r| text(r, "/by/test")).collect();
+    assert_eq!(orders, ["SEQ1M Q8T1 read", "RND4K Q1T1 write"]);
+    assert_eq!(list(&said, "/rankings/0/places").len(), 40);
+    let words = fs::read_to_string(&page).unwrap();
+    assert!(words.contains("Swift39") && words.contains("the tests that most of them have"));
+    let told = report(&home, &home.path("out.md"), &[]).expect(0);
+    assert!(told.stdout.contains("2 orders of 40 cards"), "{told}");
+    for ending in ["cdm.txt", "kdm.txt"] {
+        let file = home.path(&format!("out.{ending}"));
+        report(&home, &file, &[]).expect(2).says(&["40 cards in order", "name a few cards"]);
+        assert!(!file.exists());
+    }
+    home.run(&["compare"]).expect(2).says(&["more than 24 columns", "`cardscope report`"]);
+}

@@ -178,9 +178,36 @@ pub fn findings(findings: &[Finding]) -> String {
             let _ = write!(out, " ({})", evidence.join(", "));
         }
         if let Some(advice) = &f.advice {
-            let _ = write!(out, " {advice}");
+            out.push_str(joint(&f.verdict, advice));
+            out.push_str(advice);
         }
         out.push('\n');
         out
     })
+}
+
+/// What stands between a verdict, with its evidence, and the advice on the same line: either may be a sentence or less.
+pub(crate) fn joint(verdict: &str, advice: &str) -> &'static str {
+    match (verdict.ends_with(['.', '!', '?', ':']), advice.starts_with(char::is_uppercase)) {
+        (true, _) => " ",
+        (false, true) => ". ",
+        (false, false) => "; ",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_on_the_line_of_its_verdict_is_set_off_from_it() {
+        let line = |verdict: &str, advice: &str| {
+            let found = Finding::new("x", Weight::Note, 1.0, verdict).because("runs", 3);
+            findings(&[found.advise(advice)])
+        };
+        assert_eq!(line("It is hot.", "Cool it."), "Note: It is hot. (runs 3) Cool it.\n");
+        assert_eq!(line("it is hot", "Cool it."), "Note: it is hot (runs 3). Cool it.\n");
+        assert_eq!(line("it is hot", "cool it"), "Note: it is hot (runs 3); cool it\n");
+        assert_eq!(line("it is hot", "`sustain` finds it"), "Note: it is hot (runs 3); `sustain` finds it\n");
+    }
 }

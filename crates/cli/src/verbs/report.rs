@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// .plotly.md (a Hugo page with Plotly blocks), .cdm.txt and .kdm.txt (as CrystalDiskMark and KDiskMark print it); --format
 /// does so for any name. With --charts every chart becomes a picture of its own in the folder -o: averages, courses,
 /// latencies, speed by size, flash, addresses, orders. Serial numbers and CIDs are left out unless asked for. More cards than
-/// anybody compares can only be put in order: --for or --rank-by, with --group-by.
+/// anybody compares are only put in order: by the tests that most of them have, or as --for and --rank-by say.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("order").args(["job", "rank_by"]).multiple(true)))]
 pub(crate) struct Report {
@@ -161,16 +161,18 @@ fn mark(format: &Format) -> Mark {
 }
 
 fn said(publication: &Publication, format: &Format, place: &Path, bytes: usize) -> String {
-    let entries = publication.comparison.entries.len();
-    format!(
-        "{}: {}, {} in {}, {bytes} bytes",
-        place.display(),
-        format.what,
-        if entries == 1 { "one column".to_owned() } else { format!("{entries} columns") },
-        if publication.cards.len() == 1 {
-            "one card".to_owned()
-        } else {
-            format!("{} cards", publication.cards.len())
+    let counted = |n: usize, what: &str| match n {
+        1 => format!("one {what}"),
+        n => format!("{n} {what}s"),
+    };
+    let content = match (publication.comparison.entries.len(), &publication.rankings[..]) {
+        (0, [first, ..]) => {
+            let cards = first.places.len() + first.not_placed.len();
+            format!("{} of {}", counted(publication.rankings.len(), "order"), counted(cards, "card"))
         }
-    )
+        (columns, _) => {
+            format!("{} in {}", counted(columns, "column"), counted(publication.cards.len(), "card"))
+        }
+    };
+    format!("{}: {}, {content}, {bytes} bytes", place.display(), format.what)
 }

@@ -13,10 +13,23 @@ pub(super) fn card_named(text: &str) -> CardFacts {
         card.capacity_label = label.capacity.map(|capacity| capacity.printed);
         card.marks = label.marks.iter().map(ToString::to_string).collect();
     }
-    let mut words = text.split_whitespace().filter(|word| !is_printed(word));
+    let named = without_printed(text);
+    let mut words = named.split_whitespace();
     card.brand = words.next().map(str::to_owned);
     card.name = Some(words.collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty());
     card
+}
+
+/// The text without marks and sizes. What else stands in brackets with them keeps its brackets: `Example (old, C6)` is an
+/// `Example (old)`.
+fn without_printed(text: &str) -> String {
+    let of_word = |word: &str| match is_printed(word) {
+        true => word.chars().filter(|c| matches!(c, '(' | ')')).collect(),
+        false => word.to_owned(),
+    };
+    let words: Vec<String> = text.split_whitespace().map(of_word).filter(|word| !word.is_empty()).collect();
+    let tidied = [("( ", "("), (" )", ")"), (",)", ")"), ("()", "")];
+    tidied.iter().fold(words.join(" "), |text, (from, to)| text.replace(from, to))
 }
 
 /// True for a word that is a mark or a size.
@@ -39,6 +52,14 @@ mod tests {
             (Some("64GB"), "U3 V30 A2".to_owned())
         );
         assert_eq!(card_named("Example (C10) 16GB").name, None);
+        for (text, name) in [
+            ("Example Pi (1.4, C6) 8GB", "Pi (1.4)"),
+            ("Example Turbo (U1, old) 16GB", "Turbo (old)"),
+            ("Example Turbo (C10, U1) 16GB", "Turbo"),
+            ("Example (C10 U1 of a friend) (red) 16GB", "(of a friend) (red)"),
+        ] {
+            assert_eq!(card_named(text).name.as_deref(), Some(name), "{text}");
+        }
         assert_eq!(card_named(""), CardFacts::default());
     }
 }

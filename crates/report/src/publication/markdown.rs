@@ -1,5 +1,6 @@
 //! A publication as Markdown: tables that any forge, wiki or blog shows, and the same sentences as everywhere.
 
+use crate::bench::joint;
 use crate::comparison::words::Measure;
 use crate::comparison::{IOPS, tables, words};
 use crate::ranking;
@@ -185,8 +186,12 @@ fn findings(findings: &[Finding]) -> String {
             finding.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
         let evidence =
             if evidence.is_empty() { String::new() } else { format!(" ({})", evidence.join(", ")) };
-        let advice = finding.advice.as_ref().map(|advice| format!(" {advice}")).unwrap_or_default();
-        let _ = write!(out, "\n- {weight}{}", plain(&format!("{}{evidence}{advice}", finding.verdict)));
+        let mut said = format!("{}{evidence}", finding.verdict);
+        if let Some(advice) = &finding.advice {
+            said.push_str(joint(&finding.verdict, advice));
+            said.push_str(advice);
+        }
+        let _ = write!(out, "\n- {weight}{}", plain(&said));
     }
     if out.is_empty() { out } else { out + "\n" }
 }

@@ -37,6 +37,11 @@ pub enum PublishError {
     /// There is no picture without a figure.
     #[error("a picture of {0:?} cannot be drawn: no card in it has a speed or a place; write .html or .json")]
     NothingToDraw(String),
+    /// The layout is one of figures, and there are none.
+    #[error(
+        "{0:?} has no card with figures, and this layout has no place for anything else; name a few cards that were measured, or write .html, .md, .csv or .json"
+    )]
+    NoFigures(String),
     /// The picture cannot be drawn.
     #[error("a picture of {title:?} cannot be drawn: {reason}")]
     Picture {
@@ -68,10 +73,10 @@ pub const FORMATS: &[Format] =
         format("png", "png", "the same as pixels", picture),
         format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
         format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
-            Ok(crystaldiskmark(p).into_bytes())
+            with_figures(p, crystaldiskmark(p))
         }),
         format("kdiskmark", "kdm.txt", "KDiskMark's text layout, in its units", |p| {
-            Ok(kdiskmark(p).into_bytes())
+            with_figures(p, kdiskmark(p))
         }),
     ];
 
@@ -82,6 +87,14 @@ const fn format(
     write: fn(&Publication) -> Result<Vec<u8>, PublishError>,
 ) -> Format {
     Format { name, extension, what, write }
+}
+
+/// A layout that has reports of cards and nothing else, so no place for an order of many.
+fn with_figures(publication: &Publication, text: String) -> Result<Vec<u8>, PublishError> {
+    match text.is_empty() {
+        true => Err(PublishError::NoFigures(publication.title.clone())),
+        false => Ok(text.into_bytes()),
+    }
 }
 
 /// The format of a name.

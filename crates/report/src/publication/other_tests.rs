@@ -23,6 +23,24 @@ fn a_card_measured_under_two_settings_gives_neither_its_latencies_nor_its_facts_
 }
 
 #[test]
+fn an_order_alone_is_no_report_of_a_disk_mark() {
+    let mut publication = sample::publication(3, 2, 1);
+    publication.comparison.entries.clear();
+    publication.comparison.tests.clear();
+    publication.cards.clear();
+    for format in FORMATS {
+        let written = (format.write)(&publication);
+        let refused = matches!(&written, Err(PublishError::NoFigures(_)));
+        assert_eq!(
+            refused,
+            ["crystaldiskmark", "kdiskmark"].contains(&format.name),
+            "{}: {written:?}",
+            format.name
+        );
+    }
+}
+
+#[test]
 fn a_plotly_block_of_averages_has_the_whiskers_that_its_caption_names() {
     let page = plotly(&small());
     let averages = page.split("## Comparison of averages").nth(1).unwrap();
@@ -89,7 +107,7 @@ fn an_order_of_many_cards_is_published_without_a_comparison() {
     let mut publication = sample::publication(0, 0, 0);
     publication.rankings = vec![sample::ranking(200)];
     let page = html(&publication).replace('\u{a0}', " ");
-    assert!(page.contains("200 cards in order") && page.contains("140 more not drawn"));
+    assert!(page.contains("1 order of 200 cards") && page.contains("140 more not drawn"));
     let text = markdown(&publication);
     assert!(!text.contains("What was compared") && text.contains("| 200 |"), "{text}");
 }

@@ -113,8 +113,7 @@ fn runs_of(
 pub(crate) fn too_many(cards: usize) -> Failure {
     Failure::refused(format!(
         "{cards} cards and their settings would stand in more than {MOST_COLUMNS} columns: name fewer cards, choose settings \
-         with --condition, or mix them with --pool; `cardscope rank` orders any number of cards, and `cardscope report` does \
-         with --for or --rank-by"
+         with --condition, or mix them with --pool; `cardscope rank` and `cardscope report` order any number of cards"
     ))
 }
 

@@ -2,9 +2,10 @@
 //! `report`.
 //!
 //! What names a piece (serial numbers, CIDs) is taken out here (`hidden`), before anything is laid out, unless it is asked
-//! for. Of more cards than anybody compares only the orders are published.
+//! for. Of more cards than anybody compares only the orders are published; `orders` chooses them where nobody does.
 
 mod hidden;
+mod orders;
 mod over_time;
 mod part;
 
@@ -25,7 +26,7 @@ pub struct Request {
     pub compared: Compared,
     /// Its title; `None` makes one of the cards' names.
     pub title: Option<String>,
-    /// By what the cards are ordered, too: jobs, tests.
+    /// By what the cards are ordered, too: jobs, tests. Many cards are ordered without being asked.
     pub orders: Vec<By>,
     /// The host on which they are ordered.
     pub on: Option<String>,
@@ -38,7 +39,7 @@ pub struct Request {
 /// Gathers it.
 ///
 /// # Errors
-/// As `compare` and `rank`; more cards than anybody compares are refused only where no order is asked for.
+/// As `compare` and `rank`; more cards than anybody compares are refused only where they cannot be put in order either.
 pub fn publish(request: &Request) -> Result<Publication, Failure> {
     let compared = &request.compared;
     let mut shelf = Shelf::open(compared.archive.as_deref(), !compared.without_collection)?;
@@ -50,8 +51,12 @@ pub fn publish(request: &Request) -> Result<Publication, Failure> {
             cards.push(card);
         }
     }
+    let orders = match (&columns, request.orders.is_empty()) {
+        (None, true) => orders::usual(compared, &cards, &mut shelf)?,
+        _ => request.orders.clone(),
+    };
     let mut rankings = Vec::new();
-    for order in &request.orders {
+    for order in &orders {
         rankings.push(rank::rank_among(&ranked(request, order), &cards, &mut shelf)?);
     }
     let (comparison, parts) = match columns {
@@ -60,7 +65,7 @@ pub fn publish(request: &Request) -> Result<Publication, Failure> {
             (compare::comparison(columns, compared.by.clone()), parts)
         }
         None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
-        None => (not_compared(cards.len()), Vec::new()),
+        None => (not_compared(cards.len(), !request.orders.is_empty()), Vec::new()),
     };
     Ok(Publication {
         title: request.title.clone().unwrap_or_else(|| title(&parts, cards.len())),
@@ -86,22 +91,24 @@ fn parts(request: &Request, columns: &[Column], shelf: &mut Shelf) -> Result<Vec
         .collect()
 }
 
-/// What stands in place of a comparison that nobody could read.
-fn not_compared(cards: usize) -> Comparison {
+/// What stands in place of a comparison that nobody could read. `asked`: whether somebody chose the orders.
+fn not_compared(cards: usize, asked: bool) -> Comparison {
+    let (by, or) = match asked {
+        true => ("", ""),
+        false => (
+            ", by the tests that most of them have",
+            "; --for JOB and --rank-by TEST put them in any other order",
+        ),
+    };
+    let verdict =
+        format!("{cards} cards are too many to stand beside each other: they are only put in order{by}");
+    let advice = format!("Name a few of them for their figures, their differences and their courses{or}.");
     Comparison {
         entries: Vec::new(),
         by: None,
         tests: Vec::new(),
         differs: Vec::new(),
-        findings: vec![
-            Finding::new(
-                "not-compared",
-                Weight::Note,
-                1.0,
-                format!("{cards} cards are too many to stand beside each other: they are only put in order"),
-            )
-            .advise("name a few of them for their figures, their differences and their courses"),
-        ],
+        findings: vec![Finding::new("not-compared", Weight::Note, 1.0, verdict).advise(advice)],
     }
 }
 
@@ -131,27 +138,47 @@ fn title(compared: &[CardPart], cards: usize) -> String {
 mod tests {
     use super::*;
     use crate::compare::testing::file_of_cards;
+    use cardscope_model::ranking::RankedBy;
 
-    #[test]
-    fn of_forty_cards_the_orders_are_published_and_without_an_order_they_are_refused() {
+    /// Forty cards of which one test is known, from a file.
+    fn forty(orders: Vec<By>, tests: &[&str]) -> Result<Publication, Failure> {
         let file = file_of_cards(40);
-        let mut request = Request {
+        publish(&Request {
             compared: Compared {
                 cards: vec![file.path().to_str().unwrap().to_owned()],
+                tests: tests.iter().map(|test| test.parse().unwrap()).collect(),
                 without_collection: true,
                 archive: Some("/nowhere/archive".into()),
                 ..Compared::default()
             },
+            orders,
             group_by: Some(GroupBy::Maker),
             ..Request::default()
-        };
-        assert!(publish(&request).unwrap_err().to_string().contains("--rank-by"));
-        request.orders = vec![By::Test("SEQ1M Q8T1 read".parse().unwrap())];
-        let found = publish(&request).unwrap();
+        })
+    }
+
+    #[test]
+    fn of_forty_cards_the_orders_are_published() {
+        let found = forty(vec![By::Test("SEQ1M Q8T1 read".parse().unwrap())], &[]).unwrap();
         assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("40 cards in order", 0));
         assert_eq!(found.rankings[0].places.len(), 40);
         let groups = found.rankings[0].groups.as_ref().unwrap();
         assert_eq!(groups.groups.iter().map(|g| g.cards).sum::<u32>(), 40);
-        assert_eq!(found.comparison.findings[0].claim, "not-compared");
+        let [why] = &found.comparison.findings[..] else { panic!("{:?}", found.comparison.findings) };
+        assert_eq!(why.claim, "not-compared");
+        assert!(!why.verdict.contains("most of them have"), "somebody chose the order: {}", why.verdict);
+    }
+
+    #[test]
+    fn forty_cards_are_put_in_order_even_if_nobody_says_by_what() {
+        let usual = forty(Vec::new(), &[]).unwrap();
+        let by = |found: &Publication| found.rankings.iter().map(|r| r.by.clone()).collect::<Vec<_>>();
+        let reads = RankedBy::Test("SEQ1M Q8T1 read".parse().unwrap());
+        assert_eq!(by(&usual), std::slice::from_ref(&reads));
+        assert_eq!(usual.rankings[0].places.len(), 40);
+        let why = &usual.comparison.findings[0];
+        assert!(why.verdict.contains("the tests that most of them have"), "{}", why.verdict);
+        assert!(why.advice.as_ref().unwrap().contains("--rank-by"));
+        assert_eq!(by(&forty(Vec::new(), &["SEQ1M Q8T1 read"]).unwrap()), [reads]);
     }
 }

@@ -86,7 +86,10 @@ fn subtitle(publication: &Publication) -> String {
     let comparison = &publication.comparison;
     if comparison.entries.is_empty() {
         let placed = publication.rankings.iter().map(|ranking| ranking.places.len()).max().unwrap_or(0);
-        return format!("{} in order", count(placed as u32, "card"));
+        let orders = count(publication.rankings.len() as u32, "order");
+        // Not every card has a place in every order.
+        let longest = if publication.rankings.len() == 1 { " of" } else { ", the longest of" };
+        return format!("{orders}{longest} {}", count(placed as u32, "card"));
     }
     let parts = [
         count(comparison.entries.len() as u32, "card"),
