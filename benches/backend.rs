@@ -3,7 +3,7 @@
 
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::real::{BlockDevice, IoChoice, RealOptions, RealTarget};
-use cardscope_engine::target::{Direction, Io, Plan, Target, TargetError};
+use cardscope_engine::target::{Direction, Io, Plan, Target};
 use cardscope_model::recipe::Path as Way;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -54,13 +54,12 @@ fn is_device(path: &Path) -> bool {
 
 fn open(path: &Path, options: RealOptions) -> RealTarget {
     if !is_device(path) {
-        return RealTarget::file(path, options).expect("a file target");
+        let file = std::fs::File::options().read(true).write(true).open(path).expect("the file opens");
+        return RealTarget::file(file.into(), path, options).expect("a file target");
     }
     let name = path.display().to_string();
     let fd = std::fs::File::options().read(true).write(true).open(path).expect("the device opens").into();
-    let reopen = Box::new(|| Err(TargetError::Unsupported("never reopened here".into())));
-    RealTarget::device(BlockDevice { fd, bytes: SIZE, sector: 512, name, reopen }, options)
-        .expect("a device target")
+    RealTarget::device(BlockDevice { fd, bytes: SIZE, sector: 512, name }, options).expect("a device target")
 }
 
 fn pattern_speed() {

@@ -9,6 +9,7 @@ pub mod block;
 pub mod contents;
 pub mod filesystem;
 pub mod guard;
+pub mod held;
 pub mod host;
 mod hwmon;
 pub mod inspect;

@@ -4,8 +4,9 @@
 //! Cardscope, mkfs and mount among them, and refuses us what they hold.
 
 use crate::block::DeviceNumber;
+use crate::guard::FileId;
 use crate::system::{link_name, names, text};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, opcode};
@@ -24,6 +25,17 @@ const BLKRRPART: rustix::ioctl::Opcode = opcode::none(0x12, 95);
 
 /// `BLKGETDISKSEQ` (linux/fs.h, Linux 5.15).
 const BLKGETDISKSEQ: rustix::ioctl::Opcode = opcode::read::<u64>(0x12, 128);
+
+/// `LOOP_GET_STATUS64` (linux/loop.h); its number is older than the scheme that tells sizes.
+const LOOP_GET_STATUS64: rustix::ioctl::Opcode = 0x4c05;
+
+/// The beginning of `struct loop_info64` (linux/loop.h); 232 bytes in all.
+#[repr(C)]
+struct LoopInfo {
+    device: u64,
+    inode: u64,
+    rest: [u64; 27],
+}
 
 /// A look by `cardscope list` or a partition scan holds a device for a moment only: try again this often.
 const BUSY_RETRIES: u32 = 3;
@@ -119,29 +131,39 @@ pub fn open_device(path: &Path, access: Access) -> Result<OpenDevice, OpenError>
         Access::Read => OFlags::RDONLY,
         Access::ReadWrite => OFlags::RDWR,
     };
-    open_with(path, mode | OFlags::EXCL | OFlags::CLOEXEC)
+    open_with(path, path, mode | OFlags::EXCL | OFlags::CLOEXEC)
 }
 
-/// Opens a block device for reading beside others, so that a card in use, the one the system runs from too, can
-/// be read for a measurement; with `O_DIRECT` where the driver takes it.
+/// Opens the block device behind a descriptor that pins it (`O_PATH`), exclusively to write to it and beside others to
+/// read; `name` is for messages. With `O_DIRECT` where the driver takes it.
 ///
 /// # Errors
-/// If it is no block device, empty, gone, or not ours to open.
-pub fn open_shared(path: &Path) -> Result<OpenDevice, OpenError> {
-    open_with(path, OFlags::RDONLY | OFlags::CLOEXEC)
+/// As [`open_device`].
+pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: Access) -> Result<OpenDevice, OpenError> {
+    let mode = match access {
+        Access::Read => OFlags::RDONLY,
+        Access::ReadWrite => OFlags::RDWR | OFlags::EXCL,
+    };
+    open_with(&by_descriptor(pin), name, mode | OFlags::CLOEXEC)
 }
 
-fn open_with(path: &Path, flags: OFlags) -> Result<OpenDevice, OpenError> {
+/// A path of this process that leads to what a descriptor has open, and to nothing else.
+pub(crate) fn by_descriptor(fd: impl AsFd) -> PathBuf {
+    format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd()).into()
+}
+
+fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, OpenError> {
+    let explain = |errno| explain(name, errno);
     require_block_device(path)?;
     let (fd, direct) = match open_patiently(path, flags | OFlags::DIRECT) {
-        Err(Errno::INVAL) => (open_patiently(path, flags).map_err(|errno| explain(path, errno))?, false),
-        other => (other.map_err(|errno| explain(path, errno))?, true),
+        Err(Errno::INVAL) => (open_patiently(path, flags).map_err(explain)?, false),
+        other => (other.map_err(explain)?, true),
     };
     // Some drivers, loop among them, let a read-only device be opened for writing and fail each write.
     if flags.contains(OFlags::RDWR) && is_read_only(&fd) {
-        return Err(OpenError::ReadOnly { path: path.to_owned() });
+        return Err(OpenError::ReadOnly { path: name.to_owned() });
     }
-    finish(path, fd, direct)
+    finish(name, fd, direct)
 }
 
 fn is_read_only(fd: impl AsFd) -> bool {
@@ -177,20 +199,23 @@ pub fn size_of(fd: impl AsFd) -> Result<u64, Errno> {
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETSIZE64, u64>::new()) }
 }
 
-/// Has the kernel look at a device's partition table again, after it was written anew. Nothing depends on it: a device
-/// without partitions, one in use, or a file is left as it is.
-pub fn read_partitions_again(path: &Path) {
-    if require_block_device(path).is_err() {
-        return;
-    }
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    if let Ok(fd) = rustix::fs::open(path, flags, Mode::empty()) {
-        // SAFETY: BLKRRPART takes no argument and touches no memory of ours.
-        let _ = unsafe { rustix::ioctl::ioctl(&fd, rustix::ioctl::NoArg::<BLKRRPART>::new()) };
-    }
+/// Has the kernel look at the partition table of an open device again, after it was written anew. Nothing depends on it:
+/// a device without partitions, one in use, or a file is left as it is.
+pub fn read_partitions_again(fd: impl AsFd) {
+    // SAFETY: BLKRRPART takes no argument and touches no memory of ours.
+    let _ = unsafe { rustix::ioctl::ioctl(fd, rustix::ioctl::NoArg::<BLKRRPART>::new()) };
 }
 
-fn sequence_of(fd: impl AsFd) -> Option<u64> {
+/// The file that a loop device stands on, as the device itself knows it; `None` where it cannot be asked.
+pub(crate) fn loop_file(device: &Path) -> Option<FileId> {
+    let file = peek(device).ok()?;
+    // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, for which `LoopInfo` has the size and the alignment.
+    let info = unsafe { rustix::ioctl::ioctl(&file, Getter::<LOOP_GET_STATUS64, LoopInfo>::new()) }.ok()?;
+    Some(FileId { device: info.device, inode: info.inode })
+}
+
+/// Number of an open device's coming; it rises with each medium. `None` before Linux 5.15.
+pub(crate) fn sequence_of(fd: impl AsFd) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ writes exactly one u64 to the pointer it is given, which `Getter` owns.
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
 }

@@ -90,8 +90,10 @@ pub struct TargetInfo {
 /// What went wrong with a target.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TargetError {
-    /// One I/O failed; the card still answers.
-    #[error("{operation} of {len} bytes at {offset} failed: {reason}")]
+    /// An I/O error: one I/O failed, and the card is there and answers elsewhere.
+    #[error(
+        "I/O error: {operation} of {len} bytes at {offset} failed ({reason}); the card is still there and answers elsewhere. Try another reader and another cable, then `cardscope verify --full`, which lists the blocks that fail"
+    )]
     Io {
         /// `read`, `write`, `flush` …
         operation: &'static str,
@@ -104,7 +106,19 @@ pub enum TargetError {
         /// The errno, 0 if there is none.
         errno: i32,
     },
-    /// The card does not answer any more: pulled out, or its reader died.
+    /// An I/O error of all of it: the card is there, and nothing on it can be read any more.
+    #[error(
+        "I/O error: {operation} at {offset} failed ({reason}), and so does reading the card's first, middle and last sector; the card is still there and answers nothing. Take it out, put it back and start again; if it stays like this, try another reader. What was measured is kept"
+    )]
+    Silent {
+        /// What was under way.
+        operation: &'static str,
+        /// First byte.
+        offset: u64,
+        /// The errno's text.
+        reason: String,
+    },
+    /// The card is not there any more: pulled out, or its reader with it.
     #[error(
         "the card went away while {operation} at {offset} was under way ({reason}); put it back and start again, what was measured is kept"
     )]
@@ -115,6 +129,16 @@ pub enum TargetError {
         offset: u64,
         /// The errno's text.
         reason: String,
+    },
+    /// It is not what the test began with any more, so that nothing more is written to it.
+    #[error(
+        "{change}; the test of {name} was stopped and nothing more was written to it. What was measured is kept"
+    )]
+    Changed {
+        /// The target, as the user named it.
+        name: String,
+        /// What changed.
+        change: Change,
     },
     /// No room for the test area.
     #[error("{what} needs {needed} bytes and {available} are there; make room or give a smaller --size")]
@@ -140,6 +164,36 @@ pub enum TargetError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl TargetError {
+    /// True where the target as a whole is lost to the test: no further I/O can succeed, or none may be tried.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Gone { .. } | Self::Silent { .. } | Self::Changed { .. })
+    }
+}
+
+/// What became of the object under test, so that it is not the one any more that the test began with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Change {
+    /// It is not there any more; the reason as the kernel gives it.
+    #[error("it is not there any more ({0})")]
+    Gone(String),
+    /// Its size is another one.
+    #[error("the capacity changed from {was} to {is} bytes")]
+    Resized {
+        /// Bytes when it was opened.
+        was: u64,
+        /// Bytes now.
+        is: u64,
+    },
+    /// Its name, or its slot, has something else now. The sentence says what.
+    #[error("{0}")]
+    Another(String),
+    /// Somebody else uses it now. The sentence says who, and what to do.
+    #[error("{0}")]
+    InUse(String),
 }
 
 /// Where I/O goes.

@@ -12,7 +12,8 @@ fn asked(options: RealOptions) -> RealTarget {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("card.img");
     std::fs::write(&path, vec![0; 1 << 20]).unwrap();
-    RealTarget::file(&path, options).unwrap()
+    let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    RealTarget::file(file.into(), &path, options).unwrap()
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub use crate::piece::{Piece, pieces};
 use crate::trouble::{Stop, Trouble, trouble};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
+use cardscope_engine::target::{Completion, Direction, Io, Plan, Target};
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, seconds};
 
@@ -182,7 +182,7 @@ impl<'t> Card<'t> {
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
         match self.target.discard(cardscope_engine::target::Region { start, len }) {
             Ok(()) => Ok(true),
-            Err(error @ TargetError::Gone { .. }) => Err(Stop::Target(error)),
+            Err(error) if error.is_final() => Err(Stop::Target(error)),
             Err(_) => Ok(false),
         }
     }

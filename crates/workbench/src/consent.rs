@@ -4,6 +4,7 @@
 //! lifts no guard: a mounted or used device stays refused whatever is typed.
 
 use crate::error::Failure;
+use cardscope_device::contents::Contents;
 
 /// What a destroying verb says before it asks.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +20,8 @@ pub trait Consent {
     /// Asks; gives what was typed back, or `None` where nobody can be asked.
     fn ask(&mut self, question: &Question) -> Option<String>;
 
-    /// What stands to be lost, where a verb touches less than all of it.
-    fn narrowed(&self, at_stake: &str) -> String {
+    /// What stands to be lost, where a verb touches less than all of it; `contents` is what was found on the open target.
+    fn narrowed(&self, at_stake: &str, _contents: &Contents) -> String {
         at_stake.to_owned()
     }
 }
@@ -51,9 +52,8 @@ impl Consent for DataKept {
 /// # Errors
 /// If nobody answered, or the answer is not the target's name.
 pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<(), Failure> {
-    let question = Question { at_stake: consent.narrowed(&question.at_stake), ..question.clone() };
     let name = &question.target;
-    match consent.ask(&question) {
+    match consent.ask(question) {
         Some(answer) if answer == *name => Ok(()),
         Some(answer) => Err(Failure::Refused(format!(
             "{answer:?} is not {name:?}: nothing was written. Everything on {} would have been at stake",

@@ -33,8 +33,8 @@ pub(crate) struct Returned {
 }
 
 impl Returned {
-    /// Puts back what a probe overwrote that ended with `stop`, or without. A card that is gone, or another card than
-    /// before, is not written to; after any other error (no memory, one failed flush) it is tried, since the card still
+    /// Puts back what a probe overwrote that ended with `stop`, or without. A card that is gone or changed, or another
+    /// card than before, is not written to; after any other error (no memory, one failed flush) it is tried, since the card still
     /// answers.
     pub(crate) fn after(
         stop: Option<&Stop>,
@@ -49,7 +49,7 @@ impl Returned {
             failure: None,
             untouched: journal.kept().is_empty(),
         };
-        if matches!(stop, Some(Stop::Target(TargetError::Gone { .. }))) {
+        if matches!(stop, Some(Stop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
             return returned;
         }
         if !still_in(opened, journal) {

@@ -2,14 +2,12 @@
 //! it instead of the whole card.
 
 use crate::consent::{Consent, DataKept, Question};
-use cardscope_device::contents;
+use cardscope_device::contents::Contents;
 use cardscope_engine::target::Region;
 use cardscope_model::units::grouped;
-use std::path::Path;
 
 /// Whom to ask: nobody where the data is kept, the user where a part or all of it may go.
 pub(crate) struct Asking<'a> {
-    target: &'a str,
     region: Option<Region>,
     data_kept: bool,
     user: &'a mut dyn Consent,
@@ -17,13 +15,8 @@ pub(crate) struct Asking<'a> {
 
 impl<'a> Asking<'a> {
     /// With a region only that is at stake.
-    pub(crate) fn new(
-        target: &'a str,
-        region: Option<Region>,
-        data_kept: bool,
-        user: &'a mut dyn Consent,
-    ) -> Self {
-        Asking { target, region, data_kept, user }
+    pub(crate) fn new(region: Option<Region>, data_kept: bool, user: &'a mut dyn Consent) -> Self {
+        Asking { region, data_kept, user }
     }
 }
 
@@ -32,13 +25,10 @@ impl Consent for Asking<'_> {
         if self.data_kept { DataKept.ask(question) } else { self.user.ask(question) }
     }
 
-    fn narrowed(&self, at_stake: &str) -> String {
+    fn narrowed(&self, at_stake: &str, contents: &Contents) -> String {
         match self.region {
             None => at_stake.to_owned(),
-            Some(region) => {
-                let parts = overlapped(self.target, region);
-                format!("{} of {at_stake}; {parts}", phrase(region))
-            }
+            Some(region) => format!("{} of {at_stake}; {}", phrase(region), overlapped(contents, region)),
         }
     }
 }
@@ -76,17 +66,12 @@ fn phrase_of(region: Region) -> String {
 }
 
 /// The partitions that a region reaches into, in words.
-fn overlapped(target: &str, region: Region) -> String {
-    let path = Path::new(target);
-    let peeked = cardscope_device::open::peek(path)
-        .map_err(|e| e.to_string())
-        .or_else(|_| std::fs::File::open(path).map_err(|e| e.to_string()));
-    let Ok(file) = peeked else { return "what stands there could not be looked at".to_owned() };
-    let bytes = cardscope_device::open::size_of(&file)
-        .or_else(|_| file.metadata().map(|m| m.len()))
-        .unwrap_or_default();
+fn overlapped(contents: &Contents, region: Region) -> String {
+    if contents.unreadable {
+        return "what stands there could not be looked at".to_owned();
+    }
     let end = region.start.saturating_add(region.len);
-    let reached: Vec<String> = contents::describe(&file, bytes)
+    let reached: Vec<String> = contents
         .partitions
         .iter()
         .filter(|p| p.start < end && region.start < p.start.saturating_add(p.bytes))

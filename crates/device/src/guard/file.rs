@@ -4,32 +4,55 @@
 use super::Refusal;
 use crate::block::BlockDevice;
 use crate::mounts::swaps;
+use crate::open;
 use crate::system::System;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+/// By what a file is known, whatever its names: its device, as `stat` numbers it, and its inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    /// Number of the device that it lies on, in the form of `stat(2)`.
+    pub device: u64,
+    /// Number of its inode.
+    pub inode: u64,
+}
+
+impl FileId {
+    /// What a path leads to, links followed; `None` where it leads to nothing.
+    #[must_use]
+    pub fn at(path: &Path) -> Option<FileId> {
+        path.metadata().ok().map(|found| FileId { device: found.dev(), inode: found.ino() })
+    }
+}
 
 /// Looks whether a plain file may be written to.
 ///
 /// # Errors
 /// If a loop device stands on it, or it is swap.
 pub fn check_file(system: &System, file: &Path) -> Result<(), Refusal> {
-    let same = |other: &Path| same_file(file, other);
-    let file_name = || file.display().to_string();
-    if let Some(device) =
-        BlockDevice::all(system).iter().find(|d| d.backing_file().is_some_and(|b| same(Path::new(&b))))
-    {
-        return Err(Refusal::UnderLoop { file: file_name(), device: device.name.clone() });
+    FileId::at(file).map_or(Ok(()), |id| check_file_id(system, id, file))
+}
+
+/// The same of a file that is known by its inode; `name` is for the refusal.
+///
+/// # Errors
+/// As [`check_file`].
+pub fn check_file_id(system: &System, id: FileId, name: &Path) -> Result<(), Refusal> {
+    let file = || name.display().to_string();
+    if let Some(device) = BlockDevice::all(system).iter().find(|device| stands_on(system, device, id)) {
+        return Err(Refusal::UnderLoop { file: file(), device: device.name.clone() });
     }
-    match swaps(system).iter().find(|swap| same(swap)) {
-        Some(_) => Err(Refusal::SwapFile { file: file_name() }),
+    match swaps(system).iter().find(|swap| FileId::at(swap) == Some(id)) {
+        Some(_) => Err(Refusal::SwapFile { file: file() }),
         None => Ok(()),
     }
 }
 
-/// By inode, so that links and other names of one file are seen through.
-fn same_file(a: &Path, b: &Path) -> bool {
-    match (a.metadata(), b.metadata()) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
-    }
+/// The loop device itself knows the inode it stands on; its path in sysfs, which has to do where we may not ask the
+/// device, leads nowhere for a file that was removed or is seen in another mount namespace only.
+fn stands_on(system: &System, device: &BlockDevice, id: FileId) -> bool {
+    let Some(path) = device.backing_file() else { return false };
+    let asked = system.is_live().then(|| open::loop_file(&device.path(system))).flatten();
+    asked.or_else(|| FileId::at(Path::new(&path))) == Some(id)
 }

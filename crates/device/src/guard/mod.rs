@@ -10,7 +10,7 @@ mod layers;
 mod refusal;
 mod survey;
 
-pub use file::check_file;
+pub use file::{FileId, check_file, check_file_id};
 pub(crate) use layers::{beneath, mount_devices};
 pub use refusal::Refusal;
 pub use survey::Survey;
@@ -62,6 +62,36 @@ pub fn check(system: &System, device: &str) -> Result<Clearance, Refusal> {
     let found = find(system, device)?;
     Survey::read(system).check(system, &found)?;
     Ok(clearance(system, &found))
+}
+
+/// The same for a device by its number.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_number(system: &System, number: DeviceNumber, name: &str) -> Result<Clearance, Refusal> {
+    let device = numbered(system, number, name)?;
+    Survey::read(system).check(system, &device)?;
+    Ok(clearance(system, &device))
+}
+
+/// Looks again at a device that we hold exclusively. Meanwhile the kernel refuses it to mounts, swap and volumes; a loop
+/// device claims nothing. `all` looks at everything all the same.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_held(
+    system: &System,
+    number: DeviceNumber,
+    name: &str,
+    all: bool,
+) -> Result<(), Refusal> {
+    let device = numbered(system, number, name)?;
+    let survey = if all { Survey::read(system) } else { Survey::of_loops(system) };
+    survey.check_held(system, &device)
+}
+
+fn numbered(system: &System, number: DeviceNumber, name: &str) -> Result<BlockDevice, Refusal> {
+    BlockDevice::numbered(system, number).ok_or_else(|| Refusal::NotFound { device: name.to_owned() })
 }
 
 fn find(system: &System, device: &str) -> Result<BlockDevice, Refusal> {

@@ -46,13 +46,18 @@ impl Survey {
         let mut uses: Vec<Use> = mounts.iter().flat_map(|mount| mount_uses(system, &mounts, mount)).collect();
         uses.extend(swaps(system).iter().flat_map(|swap| swap_uses(system, &mounts, swap)));
         uses.extend(btrfs_members(system));
+        Survey { uses, ..Self::of_loops(system) }
+    }
+
+    /// Looks at loop devices only.
+    pub(super) fn of_loops(system: &System) -> Survey {
         let loops = BlockDevice::all(system)
             .into_iter()
             .filter_map(|disk| {
                 Some((disk.name.clone(), device_at(system, Path::new(&disk.backing_file()?))?))
             })
             .collect();
-        Survey { uses, loops }
+        Survey { uses: Vec::new(), loops }
     }
 
     /// Says whether a device may be written to.
@@ -60,13 +65,18 @@ impl Survey {
     /// # Errors
     /// The heaviest reason why not.
     pub fn check(&self, system: &System, device: &BlockDevice) -> Result<(), Refusal> {
+        self.check_held(system, device)?;
+        check_exclusive(system, device)
+    }
+
+    /// The same for a device that we hold exclusively ourselves.
+    pub(super) fn check_held(&self, system: &System, device: &BlockDevice) -> Result<(), Refusal> {
         self.check_system(device)?;
         let parts = parts_at_stake(device);
         self.check_uses(device, &parts)?;
         self.check_holders(system, device, &parts)?;
         check_medium(device)?;
-        check_read_only(device, &parts)?;
-        check_exclusive(system, device)
+        check_read_only(device, &parts)
     }
 
     /// True where the device or a part of it is mounted.

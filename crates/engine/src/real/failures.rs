@@ -1,7 +1,8 @@
-//! What an errno means: one bad place on a card that still answers, or a card that is gone.
+//! What the failure of an I/O means, asked of the open descriptor at that moment: one bad place on a card that still
+//! answers, a card that answers nothing, one whose capacity changed, or one that is gone.
 
 use super::handles::{Handles, still_answers};
-use super::ioctl;
+use super::holding::lost;
 use super::place::Shared;
 use super::slots::Carried;
 use super::test_file::room;
@@ -56,28 +57,24 @@ struct Scene {
 
 fn tell(shared: &Shared, handles: &Handles, sector: u32, scene: Scene, failure: Failure) -> TargetError {
     let Scene { operation, offset, len } = scene;
+    if let Err(change) = shared.lookout.present() {
+        return lost(&shared.name, change, operation, offset);
+    }
     let (reason, errno) = match failure {
         Failure::Errno(errno) => (errno.to_string(), errno.raw_os_error()),
         Failure::End => ("the medium ends there".to_owned(), 0),
     };
-    if is_gone(shared, handles, sector, failure) {
-        return TargetError::Gone { operation, offset, reason };
-    }
-    if let (Failure::Errno(Errno::NOSPC | Errno::DQUOT), false) = (failure, shared.is_device()) {
-        let what = format!("the {operation} at {offset} of the test file");
-        return TargetError::NoSpace { what, needed: len, available: room(handles.any()) };
-    }
-    TargetError::Io { operation, offset, len, reason, errno }
-}
-
-fn is_gone(shared: &Shared, handles: &Handles, sector: u32, failure: Failure) -> bool {
     match failure {
         Failure::Errno(Errno::NODEV | Errno::NXIO | Errno::NOTCONN | Errno::SHUTDOWN | Errno::NOMEDIUM) => {
-            true
+            TargetError::Gone { operation, offset, reason }
         }
-        // A device whose driver let go has size 0: writes find no space on it, reads find its end.
-        Failure::End | Failure::Errno(Errno::NOSPC) => ioctl::device_bytes(handles.any()) == Some(0),
-        Failure::Errno(Errno::IO) => !still_answers(handles, shared.limit(), sector),
-        Failure::Errno(_) => false,
+        Failure::Errno(Errno::NOSPC | Errno::DQUOT) if !shared.is_device() => {
+            let what = format!("the {operation} at {offset} of the test file");
+            TargetError::NoSpace { what, needed: len, available: room(handles.any()) }
+        }
+        Failure::Errno(Errno::IO) if !still_answers(handles, shared.limit(), sector) => {
+            TargetError::Silent { operation, offset, reason }
+        }
+        _ => TargetError::Io { operation, offset, len, reason, errno },
     }
 }

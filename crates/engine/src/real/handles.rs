@@ -1,7 +1,6 @@
 //! The open file descriptions of a target: one past the page cache, one through it, because a recipe may ask for
 //! either (`Path`), and `O_DIRECT` belongs to the description.
 
-use super::ioctl;
 use crate::buffer::{AlignedBuffer, PAGE};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags, fcntl_getfl, fcntl_setfl, fstat, open, statx};
 use rustix::io::{Errno, pread, retry_on_intr};
@@ -41,6 +40,14 @@ impl Handles {
     /// Two fresh descriptions of what `fd` has open. Needs `/proc`, as everything here that reads the system does.
     pub(super) fn beside(fd: BorrowedFd<'_>) -> io::Result<Self> {
         Self::new(open_again(fd, false)?)
+    }
+
+    /// The same of a device; one that was handed to us and that we may not open ourselves serves as it is.
+    pub(super) fn of_device(claim: BorrowedFd<'_>) -> io::Result<Self> {
+        match open_again(claim, false) {
+            Err(Errno::ACCESS | Errno::PERM) => Self::new(claim.try_clone_to_owned()?),
+            opened => Self::new(opened?),
+        }
     }
 
     pub(super) fn try_clone(&self) -> io::Result<Self> {
@@ -135,9 +142,6 @@ fn file_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
 /// place's and not the whole card's.
 pub(super) fn still_answers(handles: &Handles, bytes: u64, sector: u32) -> bool {
     let Ok(fd) = handles.get(handles.has_direct()) else { return false };
-    if ioctl::device_bytes(fd) == Some(0) {
-        return false;
-    }
     let Ok(memory) = AlignedBuffer::new(sector as usize) else { return true };
     // SAFETY: nobody else knows of this memory.
     let buffer = unsafe { memory.slice(0, sector as usize) };

@@ -1,18 +1,11 @@
-//! The three ioctls of block devices that a target needs (`linux/fs.h`): size, discard, drop the cache.
+//! The two ioctls of block devices that a target needs (`linux/fs.h`): discard, drop the cache.
 
 use rustix::io::Errno;
-use rustix::ioctl::{Getter, NoArg, Setter, ioctl, opcode};
+use rustix::ioctl::{NoArg, Setter, ioctl, opcode};
 use std::os::fd::BorrowedFd;
 
 const BLKFLSBUF: u32 = opcode::none(0x12, 97);
 const BLKDISCARD: u32 = opcode::none(0x12, 119);
-const BLKGETSIZE64: u32 = opcode::read::<usize>(0x12, 114);
-
-/// Bytes of a block device; `None` for anything else.
-pub(super) fn device_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
-    // SAFETY: BLKGETSIZE64 writes one u64 (its opcode is declared with size_t for historic reasons).
-    unsafe { ioctl(fd, Getter::<BLKGETSIZE64, u64>::new()) }.ok()
-}
 
 /// Tells the device that a range, in bytes, holds nothing of value.
 pub(super) fn discard(fd: BorrowedFd<'_>, start: u64, len: u64) -> Result<(), Errno> {

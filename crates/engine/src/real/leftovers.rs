@@ -1,8 +1,12 @@
-//! Test files that crashed runs left behind: found by name, known as left behind by their free lock, removed.
+//! Test files that crashed runs left behind: found by name, known as ours by their owner, as left behind by their free
+//! lock, and removed while the name leads to the very file that was looked at.
 
+use super::directory::Directory;
 use crate::target::TargetError;
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fstat, open};
+use rustix::fs::{FlockOperation, OFlags, flock, fstat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 /// How the names of test files begin.
@@ -12,11 +16,18 @@ pub(super) const PREFIX: &str = ".cardscope-test-";
 ///
 /// # Errors
 /// If one of them is in use: another Cardscope is testing there.
-pub(super) fn remove(directory: &Path) -> Result<(), TargetError> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Ok(()) };
-    for entry in entries.flatten() {
-        if is_ours(&entry.file_name().to_string_lossy()) && !remove_if_free(&entry.path()) {
-            return Err(in_use(directory));
+pub(super) fn remove(directory: &Directory) -> Result<(), TargetError> {
+    let Ok(names) = directory.names() else { return Ok(()) };
+    for name in names.iter().filter_map(|name| name.to_str()).filter(|name| is_our_name(name)) {
+        // What cannot be opened, is a link or is not a plain file is left alone.
+        let Ok(file) = directory.open_file(name, OFlags::RDWR) else { continue };
+        if !is_ours(directory, &file) {
+            continue;
+        }
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => return Err(in_use(directory.name())),
+            Ok(()) => drop(directory.remove(name, &file)),
+            Err(_) => {}
         }
     }
     Ok(())
@@ -31,40 +42,54 @@ pub(super) fn in_use(directory: &Path) -> TargetError {
 }
 
 /// Exactly the names that we give: prefix, eight hexadecimal digits, `-`, sixteen.
-fn is_ours(name: &str) -> bool {
+fn is_our_name(name: &str) -> bool {
     let hex = |text: &str, digits| text.len() == digits && text.bytes().all(|b| b.is_ascii_hexdigit());
     name.strip_prefix(PREFIX)
         .and_then(|rest| rest.split_once('-'))
         .is_some_and(|(process, time)| hex(process, 8) && hex(time, 16))
 }
 
-/// False where the file is locked by a live run. What cannot be opened or is no plain file is left alone.
-fn remove_if_free(path: &Path) -> bool {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let Ok(file) = open(path, flags, Mode::empty()) else { return true };
-    let plain =
-        fstat(&file).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile);
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => false,
-        Ok(()) if plain => {
-            let _ = std::fs::remove_file(path);
-            true
-        }
-        _ => true,
-    }
+/// Made by this user, or by the one whose directory it is (root tests where a user tested before). A test file has one
+/// name only: what has another one is somebody's own.
+fn is_ours(directory: &Directory, file: &OwnedFd) -> bool {
+    let (Ok(found), Ok(place)) = (fstat(file), fstat(directory)) else { return false };
+    let owner = found.st_uid == geteuid().as_raw() || found.st_uid == place.st_uid;
+    owner && found.st_nlink <= 1
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_ours;
+    use super::*;
+
+    const NAME: &str = ".cardscope-test-0000abcd-0123456789abcdef";
 
     #[test]
     fn only_our_own_names_are_ever_removed() {
-        assert!(is_ours(".cardscope-test-0000abcd-0123456789abcdef"));
+        assert!(is_our_name(NAME));
         for name in
             [".cardscope-test-", ".cardscope-test-notes.txt", "holiday.jpg", ".cardscope-test-0000abcd-0123"]
         {
-            assert!(!is_ours(name), "{name}");
+            assert!(!is_our_name(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_link_and_a_file_with_another_name_stay_and_a_leftover_goes() {
+        let place = tempfile::tempdir().unwrap();
+        let (photo, there) = (place.path().join("photo.jpg"), place.path().join(NAME));
+        let left = || {
+            remove(&Directory::open(place.path()).unwrap()).unwrap();
+            there.symlink_metadata().is_ok()
+        };
+        std::fs::write(&photo, "a picture").unwrap();
+        std::os::unix::fs::symlink(&photo, &there).unwrap();
+        assert!(left(), "a link");
+        std::fs::remove_file(&there).unwrap();
+        std::fs::hard_link(&photo, &there).unwrap();
+        assert!(left(), "it has another name");
+        std::fs::remove_file(&there).unwrap();
+        std::fs::write(&there, "left behind").unwrap();
+        assert!(!left());
+        assert_eq!(std::fs::read_to_string(&photo).unwrap(), "a picture");
     }
 }

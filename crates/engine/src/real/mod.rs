@@ -5,8 +5,10 @@
 
 mod backend;
 mod clock;
+mod directory;
 mod failures;
 mod handles;
+mod holding;
 mod ioctl;
 mod lane;
 mod leftovers;
@@ -21,18 +23,22 @@ mod test_file;
 mod upkeep;
 mod uring;
 
+pub use directory::Directory;
+pub use holding::Holding;
 pub use options::{
-    BlockDevice, FileSystemNote, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions, Reopen,
+    BlockDevice, FileSystemNote, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions,
     TemperatureSource,
 };
+pub use patience::lock;
 
 use crate::content::{Content, Match, compare};
-use crate::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
+use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::nvme::SmartLog;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
 use handles::Handles;
+use holding::lost;
 use lane::{Lane, Over};
 use place::{Place, Shared};
 use std::sync::Arc;
@@ -53,8 +59,6 @@ pub struct RealTarget {
     lane: Option<Lane>,
     info: TargetInfo,
     handles: Handles,
-    /// The first handle of a device alone can open it again.
-    reopen: Option<Reopen>,
     shared: Arc<Shared>,
 }
 
@@ -97,6 +101,13 @@ impl RealTarget {
         failures::of_call(&self.shared, &self.handles, self.info.sector, operation, range, errno)
     }
 
+    /// Whether something may be written now.
+    #[inline]
+    fn may_write(&self, operation: &'static str, offset: u64) -> Result<(), TargetError> {
+        let looked = self.shared.lookout.may_write();
+        looked.map_err(|change| lost(&self.shared.name, change, operation, offset))
+    }
+
     fn everything(&self) -> Region {
         Region { start: 0, len: self.shared.limit() }
     }
@@ -113,6 +124,7 @@ impl Target for RealTarget {
     }
 
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.shared.lookout.look();
         match &self.lane {
             Some(lane) if lane.slots.busy() > 0 => Err(TargetError::Setup {
                 what: format!("planning {}", self.info.name),
@@ -126,8 +138,13 @@ impl Target for RealTarget {
     #[inline]
     fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
         let limit = self.shared.limit();
-        if io.offset.checked_add(u64::from(io.len)).is_none_or(|end| end > limit) {
-            return Err(beyond(&self.info, io, limit));
+        let end = io.offset.checked_add(u64::from(io.len)).filter(|end| *end <= limit);
+        let Some(end) = end else { return Err(beyond(&self.info, io, limit)) };
+        if io.direction == Direction::Write {
+            if end == limit && !self.shared.is_device() {
+                self.shared.lookout.look();
+            }
+            self.may_write("write", io.offset)?;
         }
         self.planned()?.submit(io)
     }
@@ -142,9 +159,7 @@ impl Target for RealTarget {
                 (Some(failure), Some(io)) => Err(failures::of_io(shared, handles, info.sector, io, failure)),
                 _ => Ok(()),
             };
-            if let Err(error @ TargetError::Gone { .. }) = &result {
-                gone = Some(error.clone());
-            }
+            gone = gone.take().or(result.as_ref().err().filter(|error| error.is_final()).cloned());
             done.push(Completion { slot, at, result });
         })?;
         gone.map_or(Ok(()), Err)
@@ -157,6 +172,8 @@ impl Target for RealTarget {
 
     fn discard(&mut self, range: Region) -> Result<(), TargetError> {
         use rustix::io::Errno;
+        self.shared.lookout.look();
+        self.may_write("discard", range.start)?;
         match upkeep::discard(self.handles.any(), &self.shared.place, range) {
             Ok(()) => Ok(()),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => {
@@ -225,7 +242,7 @@ impl Target for RealTarget {
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
         let handles = self.handles.try_clone().map_err(|e| self.cannot("opening one more handle", &e))?;
         let (info, shared) = (self.info.clone(), Arc::clone(&self.shared));
-        Ok(Some(Box::new(Self { lane: None, info, handles, reopen: None, shared })))
+        Ok(Some(Box::new(Self { lane: None, info, handles, shared })))
     }
 
     fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
@@ -240,7 +257,13 @@ impl Target for RealTarget {
         let carried = slots
             .carried(slot)
             .ok_or_else(|| TargetError::Unsupported(format!("slot {slot} has read nothing")))?;
-        Ok(compare(expected, carried.offset, &slots.bytes(slot)?[..carried.len as usize]))
+        let found = compare(expected, carried.offset, &slots.bytes(slot)?[..carried.len as usize]);
+        if found != Match::Same {
+            // A file that was cut reads as zeros, a device that shrank as anything: that is not the card's doing.
+            let present = self.shared.lookout.present();
+            present.map_err(|change| lost(&self.shared.name, change, "read", carried.offset))?;
+        }
+        Ok(found)
     }
 
     fn caveats(&self) -> Vec<Caveat> {

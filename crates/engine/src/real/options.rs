@@ -1,7 +1,7 @@
 //! What a caller says about a real target that the target cannot find out itself.
 
+use super::holding::Holding;
 use crate::interrupt::Interrupt;
-use crate::target::TargetError;
 use cardscope_model::nvme::SmartLog;
 use rustix::io::Errno;
 use std::fmt;
@@ -20,9 +20,6 @@ pub type PingSource = Arc<dyn Fn() -> Result<Duration, Errno> + Send + Sync>;
 
 /// Where the card's SMART log can be had.
 pub type HealthSource = Arc<dyn Fn() -> Option<SmartLog> + Send + Sync>;
-
-/// Opens a device once more, the way it was opened at first.
-pub type Reopen = Box<dyn FnMut() -> Result<OwnedFd, TargetError> + Send>;
 
 /// Which way the I/O takes into the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,9 +68,11 @@ pub struct RealOptions {
     pub health: Option<HealthSource>,
     /// Raised when the user asks to stop.
     pub interrupt: Interrupt,
+    /// Knows the object that is open again, and whether it may still be written to; without it nobody is asked.
+    pub holding: Option<Arc<dyn Holding>>,
     /// True where a plain file stands for a whole card: a simulated one served as a file, or an image.
     pub whole_card: bool,
-    /// True where a plain file is opened for reading only: nothing is going to be written, and it may be protected.
+    /// True where nothing is going to be written: the device or file is open for reading only.
     pub read_only: bool,
 }
 
@@ -89,7 +88,7 @@ impl fmt::Debug for RealOptions {
 
 /// A block device that somebody else has opened, exclusively and for reading and writing.
 pub struct BlockDevice {
-    /// The open device, with or without `O_DIRECT`.
+    /// The open device; the claim on it holds until the target is dropped. It is opened anew beside that for the I/O.
     pub fd: OwnedFd,
     /// Bytes it announces.
     pub bytes: u64,
@@ -97,8 +96,6 @@ pub struct BlockDevice {
     pub sector: u32,
     /// As the user named it.
     pub name: String,
-    /// Opens it again after it was closed.
-    pub reopen: Reopen,
 }
 
 impl fmt::Debug for BlockDevice {

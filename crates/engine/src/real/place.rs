@@ -2,23 +2,20 @@
 
 use super::clock::Clock;
 use super::handles::Handles;
+use super::holding::Lookout;
 use super::options::{IoChoice, RealOptions};
-use super::patience::lock;
-use super::test_file::{TestFile, setup_error};
+use super::test_file::TestFile;
 use super::uring;
-use crate::target::TargetError;
 use cardscope_model::caveat::Caveat;
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Where the bytes are.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// A block device that was opened for us.
-    Device,
+    /// A block device, with the description that claims it for us alone where it is written to.
+    Device(OwnedFd),
     /// A file of the user's, with the description that holds its lock.
     File(OwnedFd),
     /// A file of our own in a directory.
@@ -29,6 +26,10 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) place: Place,
+    /// As the user named it.
+    pub(super) name: String,
+    /// Whether it is still the object that was agreed to.
+    pub(super) lookout: Lookout,
     pub(super) clock: Clock,
     pub(super) options: RealOptions,
     /// Bytes that I/O may reach: the device, the file, the test area so far.
@@ -38,9 +39,11 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(place: Place, limit: u64, options: RealOptions) -> Self {
+    pub(super) fn new(place: Place, name: String, limit: u64, options: RealOptions) -> Self {
         let shared = Self {
             place,
+            name,
+            lookout: Lookout::new(options.holding.clone(), !options.read_only),
             clock: Clock::start(),
             options,
             limit: AtomicU64::new(limit),
@@ -93,19 +96,19 @@ impl Shared {
     }
 
     pub(super) fn is_device(&self) -> bool {
-        matches!(self.place, Place::Device)
+        matches!(self.place, Place::Device(_))
     }
 
     pub(super) fn file_system(&self) -> String {
         self.options.file_system.as_ref().map_or_else(|| "this file system".into(), |note| note.name.clone())
     }
 
-    /// Fresh descriptions of a file; a device must be opened by who guards it.
-    pub(super) fn open_handles(&self) -> Option<std::io::Result<Handles>> {
+    /// Fresh descriptions of the very object that is held, whatever its name leads to by now.
+    pub(super) fn open_handles(&self) -> std::io::Result<Handles> {
         match &self.place {
-            Place::Device => None,
-            Place::File(lock) => Some(Handles::beside(lock.as_fd())),
-            Place::Directory(file) => Some(Handles::beside(file.fd())),
+            Place::Device(claim) => Handles::of_device(claim.as_fd()),
+            Place::File(lock) => Handles::beside(lock.as_fd()),
+            Place::Directory(file) => Handles::beside(file.fd()),
         }
     }
 
@@ -120,27 +123,4 @@ impl Shared {
     pub(super) fn caveats(&self) -> Vec<Caveat> {
         self.caveats.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-/// Opens and locks a plain file of the user's; gives its size with it.
-pub(super) fn lock_file(path: &Path, read_only: bool) -> Result<(OwnedFd, u64), TargetError> {
-    let setup = |errno| setup_error(path, errno);
-    let refuse = |reason: &str| TargetError::Setup {
-        what: format!("opening {} for a test", path.display()),
-        reason: reason.into(),
-    };
-    let access = if read_only { OFlags::RDONLY } else { OFlags::RDWR };
-    let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = open(path, flags, Mode::empty()).map_err(setup)?;
-    let found = fstat(&file).map_err(setup)?;
-    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-        return Err(refuse("it is no plain file; name a device, a directory or a plain file"));
-    }
-    if found.st_size < 512 {
-        return Err(refuse("it is shorter than one sector; give a file that has the size to be tested"));
-    }
-    if !lock(&file) {
-        return Err(refuse("another program has it locked; wait for it to end, or stop it"));
-    }
-    Ok((file, found.st_size as u64))
 }

@@ -3,14 +3,13 @@
 //! Locks are flock(2)'s: the kernel drops them with the process, however that ends, so a lock that is free marks a
 //! leftover.
 
+use super::directory::Directory;
 use super::leftovers;
 use super::patience::{self, patiently};
 use crate::interrupt::Interrupt;
 use crate::target::TargetError;
 use cardscope_model::units::MIB;
-use rustix::fs::{
-    FallocateFlags, FlockOperation, Mode, OFlags, fallocate, flock, fstatvfs, fsync, ftruncate, open,
-};
+use rustix::fs::{FallocateFlags, FlockOperation, Mode, fallocate, flock, fstatvfs, fsync, ftruncate};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -26,28 +25,31 @@ const GROWTH: u64 = 64 * MIB;
 #[derive(Debug)]
 pub(super) struct TestFile {
     file: OwnedFd,
-    path: PathBuf,
-    /// Held, where the file system can lock directories, so that of two starting at once one gets through.
-    _directory: OwnedFd,
+    name: String,
+    /// Locked, where the file system can lock directories, so that of two starting at once one gets through.
+    directory: Directory,
 }
 
 impl TestFile {
     /// Makes a test file in `directory` and removes those of crashed runs.
-    pub(super) fn create(directory: &Path) -> Result<Self, TargetError> {
-        let setup = |errno| setup_error(directory, errno);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let lock = open(directory, flags, Mode::empty()).map_err(setup)?;
-        if !patience::lock(&lock) {
-            return Err(leftovers::in_use(directory));
+    pub(super) fn create(directory: Directory) -> Result<Self, TargetError> {
+        if !patience::lock(&directory) {
+            return Err(leftovers::in_use(directory.name()));
         }
-        leftovers::remove(directory)?;
-        let path = directory.join(fresh_name());
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(setup)?;
-        let made = Self { file, path, _directory: lock };
+        leftovers::remove(&directory)?;
+        let name = fresh_name();
+        let file = directory
+            .create(&name, Mode::RUSR | Mode::WUSR)
+            .map_err(|errno| setup_error(directory.name(), errno))?;
+        let made = Self { file, name, directory };
         // A file system without locks lets two runs meet; it is still tested.
         let _ = flock(&made.file, FlockOperation::NonBlockingLockExclusive);
         Ok(made)
+    }
+
+    /// Where it lies, for messages.
+    fn path(&self) -> PathBuf {
+        self.directory.name().join(&self.name)
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -61,9 +63,9 @@ impl TestFile {
 
     /// Makes the file `wanted` bytes long, with all of its blocks where the file system can reserve them.
     pub(super) fn grow(&self, wanted: u64, interrupt: &Interrupt) -> Result<(), TargetError> {
-        let current = rustix::fs::fstat(&self.file).map_err(|e| setup_error(&self.path, e))?.st_size as u64;
+        let current = rustix::fs::fstat(&self.file).map_err(|e| setup_error(&self.path(), e))?.st_size as u64;
         let no_space = |needed, available| TargetError::NoSpace {
-            what: format!("the test file {}", self.path.display()),
+            what: format!("the test file {}", self.path().display()),
             needed,
             available,
         };
@@ -81,18 +83,18 @@ impl TestFile {
                 Ok(()) => at += step,
                 Err(Errno::INTR) => {}
                 Err(Errno::NOSPC | Errno::DQUOT) => return Err(no_space(wanted - at, self.room())),
-                Err(errno) => return Err(setup_error(&self.path, errno)),
+                Err(errno) => return Err(setup_error(&self.path(), errno)),
             }
         }
         // What growing wrote must not go on into the first measurement.
-        let file = self.file.try_clone().map_err(|e| io_setup(&self.path, &e))?;
-        patiently(interrupt, move || fsync(file))?.map_err(|e| setup_error(&self.path, e))
+        let file = self.file.try_clone().map_err(|e| io_setup(&self.path(), &e))?;
+        patiently(interrupt, move || fsync(file))?.map_err(|e| setup_error(&self.path(), e))
     }
 }
 
 impl Drop for TestFile {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        let _ = self.directory.remove(&self.name, &self.file);
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn flush(fd: BorrowedFd<'_>, interrupt: &Interrupt) -> Result<Result<
 /// Has the page cache forget the target; what is dirty must have been flushed.
 pub(super) fn drop_caches(fd: BorrowedFd<'_>, place: &Place) -> Result<(), TargetError> {
     match place {
-        Place::Device => ioctl::flush_buffers(fd).map_err(|errno| {
+        Place::Device(_) => ioctl::flush_buffers(fd).map_err(|errno| {
             TargetError::Unsupported(format!("the page cache of the device could not be emptied: {errno}"))
         }),
         Place::File(_) | Place::Directory(_) => {
@@ -43,7 +43,7 @@ fn forget_metadata() {
 /// Tells the card that a range holds nothing of value.
 pub(super) fn discard(fd: BorrowedFd<'_>, place: &Place, range: Region) -> Result<(), Errno> {
     match place {
-        Place::Device => ioctl::discard(fd, range.start, range.len),
+        Place::Device(_) => ioctl::discard(fd, range.start, range.len),
         Place::File(_) | Place::Directory(_) => {
             fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, range.start, range.len)
         }

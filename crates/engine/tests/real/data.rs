@@ -1,6 +1,6 @@
 //! Whatever way the bytes take, the same bytes arrive.
 
-use crate::rig::{MIB, all, by, check, file, plan, write};
+use crate::rig::{MIB, all, by, check, file, on_file, plan, write};
 use cardscope_engine::content::{Content, Match, fill};
 use cardscope_engine::real::{IoChoice, RealTarget};
 use cardscope_engine::target::{Direction, Io, Plan, Target};
@@ -11,7 +11,7 @@ use std::path::Path;
 const SECTOR: u64 = 512;
 
 fn open(path: &Path, io: IoChoice) -> RealTarget {
-    RealTarget::file(path, by(io)).unwrap()
+    on_file(path, by(io)).unwrap()
 }
 
 fn ios(direction: Direction, places: &[(u64, u32)], content: Content) -> Vec<Io> {

@@ -2,7 +2,7 @@
 
 use crate::rig::{MIB, Mounted, check, known, plan, root, run, write};
 use cardscope_engine::content::{Content, Match};
-use cardscope_engine::real::{RealOptions, RealTarget};
+use cardscope_engine::real::{Directory, RealOptions, RealTarget};
 use cardscope_engine::target::{Target, TargetError};
 use rstest::rstest;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 fn open(directory: &Path) -> Result<RealTarget, TargetError> {
-    RealTarget::directory(directory, RealOptions::default())
+    RealTarget::directory(Directory::open(directory)?, RealOptions::default())
 }
 
 #[test]

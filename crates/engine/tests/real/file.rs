@@ -1,8 +1,8 @@
 //! A plain file, tested in place, and what holds for every real target.
 
-use crate::rig::{MIB, all, by, check, file, plan, run, write};
+use crate::rig::{MIB, all, by, check, file, on_file, plan, write};
 use cardscope_engine::content::{Content, Match};
-use cardscope_engine::real::{FileSystemNote, IoChoice, RealOptions, RealTarget};
+use cardscope_engine::real::{FileSystemNote, IoChoice, RealOptions};
 use cardscope_engine::target::{Direction, Io, Plan, Region, Target, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Path as Way;
@@ -13,7 +13,7 @@ fn a_file_keeps_its_size_and_says_where_it_lies() {
     let (_directory, path) = file(MIB + 100);
     let note = FileSystemNote { name: "tmpfs".into(), effect: Some("in memory".into()) };
     let options = RealOptions { file_system: Some(note), ..RealOptions::default() };
-    let mut target = RealTarget::file(&path, options).unwrap();
+    let mut target = on_file(&path, options).unwrap();
     assert_eq!(target.info().bytes, MIB);
     assert_eq!(target.info().file_system.as_deref(), Some("tmpfs"));
     assert!(!target.info().whole_card);
@@ -27,42 +27,20 @@ fn a_file_keeps_its_size_and_says_where_it_lies() {
     assert_eq!(std::fs::metadata(&path).unwrap().len(), MIB + 100);
 }
 
-#[test]
-fn a_file_that_another_run_tests_is_refused() {
-    let (_directory, path) = file(MIB);
-    let first = RealTarget::file(&path, RealOptions::default()).unwrap();
-    let error = RealTarget::file(&path, RealOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("another program has it locked"), "{error}");
-    drop(first);
-    RealTarget::file(&path, RealOptions::default()).unwrap();
-}
-
-#[test]
-fn what_is_no_file_of_some_size_is_refused_with_a_reason() {
-    let (directory, path) = file(100);
-    let error =
-        |path: &std::path::Path| RealTarget::file(path, RealOptions::default()).unwrap_err().to_string();
-    assert!(error(&path).contains("shorter than one sector"));
-    assert!(error(&directory.path().join("missing")).contains("check the name"));
-    let fifo = directory.path().join("fifo");
-    run("mkfifo", &[fifo.to_str().unwrap()]);
-    assert!(error(&fifo).contains("no plain file"));
-}
-
 #[rstest]
 #[case(Plan { depth: 0, ..plan(1, 4096) })]
 #[case(plan(1, 0))]
 #[case(plan(1, 2 << 30))]
 fn a_plan_that_cannot_be_is_refused(#[case] wrong: Plan) {
     let (_directory, path) = file(MIB);
-    let mut target = RealTarget::file(&path, RealOptions::default()).unwrap();
+    let mut target = on_file(&path, RealOptions::default()).unwrap();
     assert!(matches!(target.plan(&wrong), Err(TargetError::Setup { .. })));
 }
 
 #[test]
 fn io_that_breaks_its_plan_is_refused_before_it_begins() {
     let (_directory, path) = file(MIB);
-    let mut target = RealTarget::file(&path, RealOptions::default()).unwrap();
+    let mut target = on_file(&path, RealOptions::default()).unwrap();
     let io = Io { slot: 0, direction: Direction::Read, offset: 0, len: 4096, content: Content::Noise };
     assert!(target.submit(&io).unwrap_err().to_string().contains("planned before"));
     assert!(target.complete(1, &mut Vec::new()).is_err());
@@ -90,7 +68,7 @@ fn asking_for_more_completions_than_are_in_flight_does_not_hang(
     #[values(1, 4)] depth: u32,
 ) {
     let (_directory, path) = file(MIB);
-    let mut target = RealTarget::file(&path, by(io)).unwrap();
+    let mut target = on_file(&path, by(io)).unwrap();
     target.plan(&plan(depth, 4096)).unwrap();
     let mut done = Vec::new();
     target.complete(3, &mut done).unwrap();
@@ -107,7 +85,7 @@ fn completions_carry_times_of_one_clock_that_all_lanes_share(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     let (_directory, path) = file(MIB);
-    let mut target = RealTarget::file(&path, by(io)).unwrap();
+    let mut target = on_file(&path, by(io)).unwrap();
     let mut lane = target.lane().unwrap().expect("real targets have lanes");
     let mut last = target.now();
     for handle in [&mut target as &mut dyn Target, &mut *lane] {
@@ -132,7 +110,7 @@ fn completions_carry_times_of_one_clock_that_all_lanes_share(
 #[test]
 fn a_lane_planned_on_one_thread_works_on_another() {
     let (_directory, path) = file(MIB);
-    let mut target = RealTarget::file(&path, RealOptions::default()).unwrap();
+    let mut target = on_file(&path, RealOptions::default()).unwrap();
     let content = Content::Stream { seed: 3 };
     let mut lane = target.lane().unwrap().unwrap();
     lane.plan(&plan(8, 4096)).unwrap();
@@ -152,7 +130,7 @@ fn a_file_is_reopened_flushed_discarded_and_forgotten(
 ) {
     let (_directory, path) = file(MIB);
     let content = Content::Stream { seed: 9 };
-    let mut target = RealTarget::file(&path, by(io)).unwrap();
+    let mut target = on_file(&path, by(io)).unwrap();
     target.plan(&Plan { path: way, ..plan(2, 65_536) }).unwrap();
     write(&mut target, 65_536, 65_536, content).unwrap();
     target.flush().unwrap();
@@ -169,6 +147,6 @@ fn the_temperature_is_asked_where_it_is_known() {
     let (_directory, path) = file(MIB);
     let options =
         RealOptions { temperature: Some(std::sync::Arc::new(|| Some(41.5))), ..RealOptions::default() };
-    assert_eq!(RealTarget::file(&path, options).unwrap().temperature(), Some(41.5));
-    assert_eq!(RealTarget::file(&path, RealOptions::default()).unwrap().temperature(), None);
+    assert_eq!(on_file(&path, options).unwrap().temperature(), Some(41.5));
+    assert_eq!(on_file(&path, RealOptions::default()).unwrap().temperature(), None);
 }

@@ -1,9 +1,9 @@
 //! Ctrl-C, and devices that hang: nothing waits for them for ever.
 
-use crate::rig::{LoopDevice, MIB, Mounted, file, plan, root, run, write};
+use crate::rig::{LoopDevice, MIB, Mounted, file, on_file, plan, root, run, write};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::real::{IoChoice, RealOptions, RealTarget};
+use cardscope_engine::real::{Directory, IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Direction, Io, Target, TargetError};
 use rstest::rstest;
 use std::path::Path;
@@ -73,7 +73,7 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
 fn after_ctrl_c_saved_blocks_can_still_be_put_back(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
     let interrupt = Interrupt::default();
-    let mut target = RealTarget::file(&path, with(io, &interrupt)).unwrap();
+    let mut target = on_file(&path, with(io, &interrupt)).unwrap();
     target.plan(&plan(2, 4096)).unwrap();
     interrupt.raise();
     write(&mut target, 0, 4096, Content::Constant(9)).unwrap();
@@ -86,7 +86,7 @@ fn after_ctrl_c_saved_blocks_can_still_be_put_back(#[values(IoChoice::Auto, IoCh
 fn rest_ends_with_ctrl_c() {
     let (_directory, path) = file(MIB);
     let interrupt = Interrupt::default();
-    let mut target = RealTarget::file(&path, with(IoChoice::Auto, &interrupt)).unwrap();
+    let mut target = on_file(&path, with(IoChoice::Auto, &interrupt)).unwrap();
     let started = Instant::now();
     target.idle(Duration::from_millis(30));
     assert!((30..90).contains(&started.elapsed().as_millis()));
@@ -99,7 +99,9 @@ fn rest_ends_with_ctrl_c() {
 fn an_interrupted_run_in_a_directory_leaves_nothing_behind() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let interrupt = Interrupt::default();
-    let mut target = RealTarget::directory(directory.path(), with(IoChoice::Auto, &interrupt)).unwrap();
+    let mut target =
+        RealTarget::directory(Directory::open(directory.path()).unwrap(), with(IoChoice::Auto, &interrupt))
+            .unwrap();
     target.area(MIB).unwrap();
     interrupt.raise();
     assert_eq!(target.area(2 * MIB), Err(TargetError::Interrupted));

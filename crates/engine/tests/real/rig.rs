@@ -45,6 +45,12 @@ pub(crate) fn file(bytes: u64) -> (TempDir, PathBuf) {
     (directory, path)
 }
 
+/// A plain file as a target.
+pub(crate) fn on_file(path: &Path, options: RealOptions) -> Result<RealTarget, TargetError> {
+    let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
+    RealTarget::file(file.into(), path, options)
+}
+
 /// A loop device over a file, detached on drop.
 pub(crate) struct LoopDevice {
     pub(crate) path: String,
@@ -58,16 +64,8 @@ impl LoopDevice {
     }
 
     pub(crate) fn open(&self, options: RealOptions) -> RealTarget {
-        let path = self.path.clone();
-        let reopen = move || open_exclusively(&path);
-        let fd = reopen().unwrap();
-        let device = BlockDevice {
-            fd,
-            bytes: self.bytes,
-            sector: 512,
-            name: self.path.clone(),
-            reopen: Box::new(reopen),
-        };
+        let fd = open_exclusively(&self.path).unwrap();
+        let device = BlockDevice { fd, bytes: self.bytes, sector: 512, name: self.path.clone() };
         RealTarget::device(device, options).unwrap()
     }
 }

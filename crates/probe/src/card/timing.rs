@@ -5,7 +5,7 @@ use super::Card;
 use crate::piece::Piece;
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
-use cardscope_engine::target::{Direction, TargetError};
+use cardscope_engine::target::Direction;
 use cardscope_model::nvme::SmartLog;
 use cardscope_model::units::{Nanos, seconds};
 
@@ -123,7 +123,7 @@ impl Card<'_> {
     pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
         match self.target.ping() {
             Ok(time) => Ok(time.map(seconds)),
-            Err(error @ TargetError::Gone { .. }) => Err(Stop::Target(error)),
+            Err(error) if error.is_final() => Err(Stop::Target(error)),
             Err(_) => Ok(None),
         }
     }

@@ -14,6 +14,7 @@ use super::{BadBytes, Findings, Settings};
 use crate::card::{Card, Piece, pieces};
 use crate::trouble::Stop;
 use crate::watch::Watch;
+use cardscope_engine::target::TargetError;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{Disproof, Verdict};
 use std::cell::Cell;
@@ -283,7 +284,8 @@ impl<'a, 't> Pass<'a, 't> {
         Ok(())
     }
 
-    /// What was not asked weakens the answer; and what another card answered says nothing of this one.
+    /// What was not asked weakens the answer; and what another card answered, or one that changed, says nothing of
+    /// this one.
     fn weaken(&self, judged: &mut Judgement, stop: Option<&Stop>) {
         if self.cut_short {
             judged.confidence = judged.confidence.min(CUT_SHORT);
@@ -291,7 +293,7 @@ impl<'a, 't> Pass<'a, 't> {
         if self.good_unknown {
             judged.good = None;
         }
-        if matches!(stop, Some(Stop::Swapped(_))) {
+        if matches!(stop, Some(Stop::Swapped(_) | Stop::Target(TargetError::Changed { .. }))) {
             *judged = Judgement {
                 verdict: Verdict::Inconclusive,
                 usable: None,

@@ -100,7 +100,7 @@ fn take_backup(
             recipe.name
         )));
     }
-    if Path::new(&opened.target.info().name).is_dir() {
+    if opened.is_directory() {
         return Err(Failure::refused(
             "in a directory only a file of the test's own is written to, so --backup has nothing to save",
         ));

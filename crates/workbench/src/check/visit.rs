@@ -14,7 +14,6 @@ use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
-use std::path::Path;
 
 /// A visit under way.
 pub(super) struct Visit<'a> {
@@ -62,7 +61,7 @@ impl<'a> Visit<'a> {
             session: None,
             error: None,
         };
-        let directory = Path::new(&request.target).is_dir();
+        let directory = opened.is_directory();
         Visit { request, opened, budget: Budget::new(request.budget, now), directory, report, waits: None }
     }
 

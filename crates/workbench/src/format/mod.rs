@@ -22,7 +22,8 @@ use crate::error::Failure;
 use crate::event::{Event, Listener};
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
-use cardscope_device::{guard, system::System};
+use cardscope_device::guard::{self, Clearance};
+use cardscope_device::system::System;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
@@ -82,6 +83,7 @@ pub fn format(
     request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
     look_before_asking(request)?;
     let mut opened = opening::open(&request.target, true, consent, interrupt)?;
+    whole(&request.target, opened.device().and_then(|device| device.clearance.as_ref()))?;
     opened.condition.overlay(&stated);
     let limited = limit::limit(request, &opened)?;
     let card_bytes = opened.target.info().bytes;
@@ -106,9 +108,10 @@ pub fn format(
         conclude(&mut report);
     }
     let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    let held = opened.held.clone();
     drop(opened);
-    if written {
-        cardscope_device::open::read_partitions_again(Path::new(&request.target));
+    if let Some(held) = held.filter(|_| written) {
+        cardscope_device::open::read_partitions_again(held);
     }
     Ok(Outcome { report, failure })
 }
@@ -138,11 +141,16 @@ fn look_before_asking(request: &Request) -> Result<(), Failure> {
     mkfs::tool(layout.file_system).map(drop)
 }
 
-/// The bytes of a device that may be formatted: a whole one.
+/// The bytes of a device that may be formatted.
 fn whole_device(name: &str) -> Result<u64, Failure> {
     let clearance = guard::check(&System::host(), name).map_err(Failure::refused)?;
-    match clearance.partition_of {
-        None => Ok(clearance.bytes),
+    whole(name, Some(&clearance)).map(|()| clearance.bytes)
+}
+
+/// A card is formatted as a whole.
+fn whole(name: &str, clearance: Option<&Clearance>) -> Result<(), Failure> {
+    match clearance.and_then(|seen| seen.partition_of.as_ref()) {
+        None => Ok(()),
         Some(disk) => Err(Failure::Refused(format!(
             "{name} is a partition, and a card is formatted as a whole: name /dev/{disk}"
         ))),

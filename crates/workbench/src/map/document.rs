@@ -3,13 +3,10 @@
 use super::Request;
 use crate::opening::Opened;
 use crate::troubles;
-use cardscope_device::block::BlockDevice;
-use cardscope_device::system::System;
 use cardscope_model::card_map::advice::{Facts, Place};
 use cardscope_model::card_map::{Advice, MapReport, Measured};
 use cardscope_model::caveat;
 use cardscope_probe::card::{Card, Tally};
-use std::path::Path;
 
 /// The document before anything is known.
 pub(super) fn empty(request: &Request, opened: &Opened, seed: u64) -> MapReport {
@@ -58,18 +55,17 @@ pub(super) fn facts(request: &Request, opened: &Opened) -> Facts {
     Facts {
         target: request.target.clone(),
         bytes: opened.target.info().bytes,
-        place: place(&request.target),
+        place: place(opened),
         claimed_unit: claimed.map(|unit| unit.bytes),
         ..Facts::default()
     }
 }
 
-fn place(target: &str) -> Place {
-    if Path::new(target).is_dir() {
-        return Place::Directory;
-    }
-    match BlockDevice::find(&System::host(), target) {
-        Some(device) if device.is_partition() => Place::Partition,
+fn place(opened: &Opened) -> Place {
+    let seen = opened.device().and_then(|device| device.clearance.as_ref());
+    match seen {
+        _ if opened.is_directory() => Place::Directory,
+        Some(seen) if seen.partition_of.is_some() => Place::Partition,
         _ => Place::Card,
     }
 }

@@ -102,7 +102,7 @@ impl Ground {
             )));
         }
         let all = Region { start: 0, len: bytes };
-        if Path::new(&request.target).is_dir() {
+        if opened.is_directory() {
             return own_file(request, opened, bytes).map(|region| (Ground::OwnFile(region), None));
         }
         if request.read_only {

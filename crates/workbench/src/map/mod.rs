@@ -86,7 +86,7 @@ pub fn map(
 ) -> Result<Outcome, Failure> {
     ground::check(request)?;
     let data_kept = !request.erase && request.region.is_none();
-    let mut asking = Asking::new(&request.target, request.region, data_kept, consent);
+    let mut asking = Asking::new(request.region, data_kept, consent);
     let mut opened = opening::open(&request.target, !request.read_only, &mut asking, interrupt)?;
     opened.condition.overlay(&stated(request)?);
     crate::format::name_state(request.archive.as_deref(), &mut opened);

@@ -1,63 +1,66 @@
 //! A directory, in which a test file is made and removed again, and a plain file tested in place.
 
 use super::Opened;
-use crate::consent::{Consent, Question, obtain};
 use crate::error::Failure;
+use cardscope_device::held::Held;
 use cardscope_device::thermometer::Thermometer;
-use cardscope_device::{filesystem, guard, host, inspect, system::System};
+use cardscope_device::{filesystem, host, inspect, system::System};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::null::NullTarget;
-use cardscope_engine::real::{FileSystemNote, IoChoice, RealOptions, RealTarget};
+use cardscope_engine::real::{Directory, FileSystemNote, Holding, IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::units::Capacity;
 use std::path::Path;
+use std::sync::Arc;
 
-pub(super) fn directory(path: &Path, interrupt: &Interrupt) -> Result<Opened, Failure> {
-    opened(path, interrupt, |options| RealTarget::directory(path, options))
+pub(super) fn directory(held: &Arc<Held>, interrupt: &Interrupt) -> Result<Opened, Failure> {
+    let directory = Directory::new(held.descriptor().map_err(Failure::io)?, held.name());
+    let for_test = directory.try_clone().map_err(Failure::io)?;
+    let mut opened = opened(held, interrupt, |options| RealTarget::directory(for_test, options))?;
+    opened.directory = Some(directory);
+    Ok(opened)
 }
 
 pub(super) fn file(
     name: &str,
-    bytes: u64,
+    held: &Arc<Held>,
     writes: bool,
-    consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened, Failure> {
-    if bytes == 0 {
-        return Err(Failure::Refused(format!(
-            "the file {name} is empty, there is nothing to test in it; name its directory, and a test file is made there"
-        )));
-    }
-    if writes {
-        guard::check_file(&System::host(), Path::new(name)).map_err(Failure::refused)?;
-        let at_stake = format!("the file {name}, {}, all of whose content may be lost", Capacity(bytes));
-        obtain(consent, &Question { target: name.to_owned(), at_stake })?;
-    }
-    let mut opened = opened(Path::new(name), interrupt, |options| {
-        RealTarget::file(Path::new(name), RealOptions { read_only: !writes, ..options })
+    let file = held.descriptor().map_err(Failure::io)?;
+    let mut opened = opened(held, interrupt, |options| {
+        RealTarget::file(file, Path::new(name), RealOptions { read_only: !writes, ..options })
     })?;
     opened.may_write = writes;
     Ok(opened)
 }
 
-/// A directory whose files are targets of their own: what is known of card and rig, and the options with which each
-/// file is opened. Nothing is made in it.
+/// What stands to be lost.
+pub(super) fn at_stake(name: &str, bytes: u64) -> String {
+    format!("the file {name}, {}, all of whose content may be lost", Capacity(bytes))
+}
+
+/// A directory whose files are targets of their own: what is known of card and rig, with the directory held open, and
+/// the options with which each file is opened. Nothing is made in it.
 pub(crate) fn mounted(path: &Path, interrupt: &Interrupt) -> Result<(Opened, RealOptions), Failure> {
     let mut for_files = RealOptions::default();
-    let opened = opened(path, interrupt, |options| {
+    let directory = Directory::open(path).map_err(Failure::refused)?;
+    let held = Arc::new(Held::directory(&directory).map_err(Failure::refused)?);
+    let mut opened = opened(&held, interrupt, |options| {
         for_files = options;
         Ok(NullTarget::new(0))
     })?;
+    opened.directory = Some(directory);
     Ok((opened, for_files))
 }
 
 fn opened<T: Target + 'static>(
-    path: &Path,
+    held: &Arc<Held>,
     interrupt: &Interrupt,
     open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
 ) -> Result<Opened, Failure> {
-    let below = filesystem::of_path(path).ok();
+    let below = filesystem::of_path(&held.path()).ok();
     let system = System::host();
     let disk = below.as_ref().and_then(|f| f.disk.clone());
     let thermometer = disk.as_deref().and_then(|disk| Thermometer::find(&system, disk));
@@ -67,11 +70,12 @@ fn opened<T: Target + 'static>(
         file_system: below.as_ref().map(|f| FileSystemNote { name: f.name.clone(), effect: None }),
         interrupt: interrupt.clone(),
         temperature: thermometer.as_ref().map(super::temperature),
+        holding: Some(Arc::clone(held) as Arc<dyn Holding>),
         ..RealOptions::default()
     };
     let mut caveats = below.as_ref().map(|f| f.caveats()).unwrap_or_default();
     if let Some(disk) = &disk {
-        caveats.extend(super::ask(&system, disk, &mut options)?);
+        caveats.extend(super::ask(&system, disk, disk, &mut options)?);
     }
     let identity = disk.as_deref().and_then(|disk| inspect::inspect(&system, disk).ok());
     let mut condition: Condition = host::condition(&system, disk.as_deref());
@@ -85,6 +89,8 @@ fn opened<T: Target + 'static>(
         condition,
         may_write: true,
         caveats,
+        held: Some(Arc::clone(held)),
+        directory: None,
         _thermometer: thermometer,
     })
 }

@@ -8,14 +8,16 @@ mod simulated;
 
 pub(crate) use files::mounted;
 
-use crate::consent::Consent;
+use crate::consent::{Consent, Question, obtain};
 use crate::error::Failure;
 use crate::journal;
 use cardscope_device::asking::{Asking, asking};
+use cardscope_device::held::{Device, Held, HoldError, Kind};
+use cardscope_device::open::Access;
 use cardscope_device::system::System;
 use cardscope_device::thermometer::Thermometer;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::real::{HealthSource, PingSource, RealOptions, TemperatureSource};
+use cardscope_engine::real::{Directory, HealthSource, PingSource, RealOptions, TemperatureSource};
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Condition;
@@ -37,8 +39,29 @@ pub struct Opened {
     pub may_write: bool,
     /// Doubts that concern every test on it.
     pub caveats: Vec<Caveat>,
+    /// The very object that is open: device, file or directory. `None` for a simulated card.
+    pub held: Option<Arc<Held>>,
+    /// The directory, where the target is one: everything in it is reached through its descriptor.
+    pub directory: Option<Directory>,
     /// Reads the temperature as long as it is kept.
     _thermometer: Option<Thermometer>,
+}
+
+impl Opened {
+    /// True where the target is a directory, in which only files of the test's own are written.
+    #[must_use]
+    pub fn is_directory(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
+    }
+
+    /// The block device that is open, where the target is one.
+    #[must_use]
+    pub fn device(&self) -> Option<&Device> {
+        match self.held.as_ref()?.kind() {
+            Kind::Device(device) => Some(device),
+            _ => None,
+        }
+    }
 }
 
 /// Opens a target. `writes` tells whether something is going to be written to it.
@@ -54,7 +77,7 @@ pub fn open(
 ) -> Result<Opened, Failure> {
     let opened = open_any(name, writes, consent, interrupt)?;
     // In a directory only files of the test's own are written.
-    if writes && !Path::new(name).is_dir() {
+    if writes && !opened.is_directory() {
         journal::none_waits(name, &opened)?;
     }
     Ok(opened)
@@ -81,14 +104,44 @@ fn open_any(
     if name.starts_with("sim:") {
         return simulated::open(name);
     }
-    let path = Path::new(name);
-    let metadata = std::fs::metadata(path).map_err(|e| no_target(name, &e))?;
-    if metadata.is_dir() {
-        files::directory(path, interrupt)
-    } else if metadata.is_file() {
-        files::file(name, metadata.len(), writes, consent, interrupt)
-    } else {
-        device::open(name, writes, consent, interrupt)
+    let access = if writes { Access::ReadWrite } else { Access::Read };
+    let held = Arc::new(Held::open(Path::new(name), access).map_err(|error| not_held(name, error))?);
+    match held.kind() {
+        Kind::Directory => files::directory(&held, interrupt),
+        Kind::File => {
+            agree(name, &held, writes, consent)?;
+            files::file(name, &held, writes, interrupt)
+        }
+        Kind::Device(device) => {
+            agree(name, &held, writes, consent)?;
+            device::open(name, &held, device, writes, interrupt)
+        }
+    }
+}
+
+/// Asks about the very object that is open, and looks afterwards whether it is still what was asked about.
+fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Result<(), Failure> {
+    if !writes {
+        return Ok(());
+    }
+    let contents = held.contents().map_err(Failure::io)?;
+    let at_stake = match held.kind() {
+        Kind::Device(device) => device::at_stake(name, held.bytes(), device, &contents),
+        _ => files::at_stake(name, held.bytes()),
+    };
+    let at_stake = consent.narrowed(&at_stake, &contents);
+    obtain(consent, &Question { target: name.to_owned(), at_stake })?;
+    held.agreed().map_err(|change| {
+        Failure::Refused(format!(
+            "{change}; nothing was written to {name}. Look what it is now, and start again"
+        ))
+    })
+}
+
+fn not_held(name: &str, error: HoldError) -> Failure {
+    match error {
+        HoldError::Name(errno) => no_target(name, &errno.into()),
+        other => Failure::refused(other),
     }
 }
 
@@ -102,11 +155,11 @@ fn temperature(thermometer: &Thermometer) -> TemperatureSource {
 ///
 /// # Errors
 /// If the card was found missing or changed: what was let pass a moment ago was another one.
-fn ask(system: &System, device: &str, options: &mut RealOptions) -> Result<Vec<Caveat>, Failure> {
+fn ask(system: &System, name: &str, device: &str, options: &mut RealOptions) -> Result<Vec<Caveat>, Failure> {
     let Asking { ping, health, missing, gone } = asking(system, device);
     if gone {
         return Err(Failure::Refused(format!(
-            "the card in {device} was taken out or changed while it was being opened; nothing was written. Start again"
+            "the card in {name} was taken out or changed while it was being opened; nothing was written. Start again"
         )));
     }
     options.ping = ping.map(|ping| -> PingSource { Arc::new(move || ping.ping()) });

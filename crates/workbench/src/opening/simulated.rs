@@ -16,6 +16,8 @@ pub(super) fn open(name: &str) -> Result<Opened, Failure> {
         ceiling_mb_s: bus,
         may_write: true,
         caveats: Vec::new(),
+        held: None,
+        directory: None,
         _thermometer: None,
     })
 }

@@ -86,7 +86,7 @@ impl Ground {
         let info = opened.target.info();
         let (bytes, unit, whole_card) = (info.bytes, info.sector, info.whole_card);
         let sector = u64::from(unit);
-        let own_file = is_directory(request);
+        let own_file = opened.is_directory();
         let region = match (own_file, request.region) {
             (true, _) => own(request, work, opened, bytes)?,
             (false, None) => Region { start: 0, len: bytes / sector * sector },

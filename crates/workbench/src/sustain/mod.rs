@@ -97,7 +97,7 @@ pub fn sustain(
         request.against.as_deref().map(|name| against::load(name, request.archive.as_deref())).transpose()?;
     let stated = stated(request)?;
     let thermometers = Thermometers::parse(request)?;
-    let mut asking = Asking::new(&request.target, request.region, false, consent);
+    let mut asking = Asking::new(request.region, false, consent);
     let mut opened = opening::open(&request.target, ground::writes(request, work), &mut asking, interrupt)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);

@@ -19,7 +19,7 @@ use crate::event::Listener;
 use crate::opening::{self, Opened};
 use crate::watching::Watching;
 use cardscope_device::block::BlockDevice;
-use cardscope_device::guard::{self, Clearance};
+use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
@@ -102,25 +102,20 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// Lets go of the card for the guards to look at it.
+    /// Lets go of the card, so that it can be mounted.
     fn new(request: &'a Request, opened: Opened, interrupt: &'a Interrupt) -> Result<Self, String> {
         let target = request.target.as_str();
         let bytes = opened.target.info().bytes / MIB * MIB;
         if bytes < LEAST {
             return Err("it takes 512 MiB at least".to_owned());
         }
-        if target.starts_with("sim:") || Path::new(target).is_file() {
+        // What the user gave up is the card that is held until now: it has to be the same one each time.
+        let Some(clearance) = opened.device().and_then(|device| device.clearance.clone()) else {
             return Err(format!(
                 "only a block device can be mounted, and {target} is none (an image becomes one with losetup)"
             ));
-        }
-        let held = BlockDevice::find(&System::host(), target);
-        drop(opened);
-        let clearance = guard::check(&System::host(), target).map_err(|refusal| refusal.to_string())?;
-        let trial = Trial { target, clearance, bytes: bytes.min(PART), interrupt };
-        // What the user gave up is the card that was held until now.
-        trial.is(held)?;
-        Ok(trial)
+        };
+        Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt })
     }
 
     fn one(&self, kind: &Kind, listener: &mut dyn Listener, made: &mut Made) -> Result<Tried, Failure> {
@@ -171,24 +166,25 @@ impl<'a> Trial<'a> {
 
     /// Opens the card again, exclusively and past the guards, and makes sure that it is still the one of before.
     fn hold(&self, interrupt: &Interrupt) -> Result<Opened, Failure> {
-        let opened = opening::open_to_restore(self.target, &mut DataKept, interrupt)?;
-        self.still_the_same().map_err(Failure::Io)?;
-        Ok(opened)
+        let path = self.clearance.path.to_string_lossy();
+        let opened = opening::open_to_restore(&path, &mut DataKept, interrupt)?;
+        match opened.held.as_ref().is_some_and(|held| held.is(&self.clearance)) {
+            true => Ok(opened),
+            false => Err(Failure::Io(self.other())),
+        }
     }
 
     /// By number, coming and size, which the kernel tells of a device that is held too.
     fn still_the_same(&self) -> Result<(), String> {
-        self.is(BlockDevice::find(&System::host(), self.target))
-    }
-
-    fn is(&self, now: Option<BlockDevice>) -> Result<(), String> {
         let was = &self.clearance;
-        let same = now.is_some_and(|now| {
+        let same = BlockDevice::find(&System::host(), &was.path.to_string_lossy()).is_some_and(|now| {
             (now.number(), now.sequence(), now.bytes()) == (was.number, was.sequence, Some(was.bytes))
         });
-        let other =
-            || format!("{} is another device now than before; nothing more was written to it", self.target);
-        same.then_some(()).ok_or_else(other)
+        same.then_some(()).ok_or_else(|| self.other())
+    }
+
+    fn other(&self) -> String {
+        format!("{} is another device now than before; nothing more was written to it", self.target)
     }
 
     /// Writes what mkfs made; the card was told before that nothing on it is of value.
@@ -246,7 +242,7 @@ impl<'a> Trial<'a> {
         let region = match opened.target.area(discard::SPAN) {
             Ok(region) => region,
             Err(TargetError::Interrupted) => return Err(Stop::Interrupted.into()),
-            Err(gone @ TargetError::Gone { .. }) => return Err(Stop::Target(gone).into()),
+            Err(lost) if lost.is_final() => return Err(Stop::Target(lost).into()),
             Err(error) => return Ok(left_out(kind.name, &error.to_string())),
         };
         let limits = Limits { seed: made.report.seed, region, max_write: None, budget: None };

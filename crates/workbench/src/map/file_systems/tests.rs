@@ -45,7 +45,7 @@ impl Slot {
     }
 
     fn trial<'a>(&'a self, interrupt: &'a Interrupt) -> Trial<'a> {
-        let clearance = guard::check(&System::host(), &self.device).unwrap();
+        let clearance = cardscope_device::guard::check(&System::host(), &self.device).unwrap();
         Trial { target: &self.device, clearance, bytes: BYTES, interrupt }
     }
 }

@@ -1,0 +1,229 @@
+//! What a test is going to use, opened and locked before anybody is asked: a block device, a plain file or a directory.
+//!
+//! The name is resolved once. From then on everything goes through the descriptor, and the object is known again by what
+//! it is: a device by its number, the sequence of its coming and its size, a file by device, inode and size, a directory
+//! by device and inode. After the question, and before each stage that writes, it is looked at again.
+//!
+//! A device is claimed (`O_EXCL`), so that the kernel refuses it to mounts and volumes. A file is locked (flock(2)), which
+//! other programs need not heed: what remains is a loop device or a program that begins to use the file between a look
+//! and the next, one second later at most.
+
+mod again;
+
+use crate::block::DeviceNumber;
+use crate::contents::{self, Contents};
+use crate::guard::{self, Clearance, FileId, Refusal};
+use crate::open::{Access, OpenError, by_descriptor, open_pinned};
+use crate::system::System;
+use cardscope_engine::real::{Directory, lock};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open};
+use rustix::io::Errno;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The least that a file must have: one sector.
+const LEAST_BYTES: u64 = 512;
+
+/// An open, locked object.
+#[derive(Debug)]
+pub struct Held {
+    name: PathBuf,
+    fd: OwnedFd,
+    kind: Kind,
+    id: FileId,
+    bytes: u64,
+    writes: bool,
+    /// The block device that it is or lies on, where there is one: when that is gone, so is this.
+    carrier: Option<DeviceNumber>,
+}
+
+/// What it is.
+#[derive(Debug)]
+pub enum Kind {
+    /// A block device.
+    Device(Device),
+    /// A plain file.
+    File,
+    /// A directory.
+    Directory,
+}
+
+/// What is known of a block device that is held.
+#[derive(Debug)]
+pub struct Device {
+    /// Major and minor number.
+    pub number: DeviceNumber,
+    /// Number of its coming; `None` before Linux 5.15.
+    pub sequence: Option<u64>,
+    /// Logical sector in bytes.
+    pub sector: u32,
+    /// What the guards saw; `None` where it is only read.
+    pub clearance: Option<Clearance>,
+}
+
+/// Why something cannot be held.
+#[derive(Debug, thiserror::Error)]
+pub enum HoldError {
+    /// The name leads to nothing that could be opened.
+    #[error("{}", std::io::Error::from(*.0))]
+    Name(Errno),
+    /// It must not be written to.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The device could not be opened.
+    #[error(transparent)]
+    Device(#[from] OpenError),
+    /// The file cannot be tested, and why.
+    #[error("{0}")]
+    File(String),
+}
+
+impl Held {
+    /// Opens what a name leads to, claimed or locked; to write to it, only past its guards.
+    ///
+    /// # Errors
+    /// If it is not there or neither device, file nor directory, not safe to write to, in use, or not ours to open.
+    pub fn open(name: &Path, access: Access) -> Result<Held, HoldError> {
+        match open(name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+            Err(Errno::NOTDIR) => {}
+            fd => return Self::of_directory(fd.map_err(HoldError::Name)?, name),
+        }
+        // Resolves the name and opens nothing yet: opening some devices has effects of its own.
+        let pin = open(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(HoldError::Name)?;
+        let found = fstat(&pin).map_err(HoldError::Name)?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::RegularFile => Self::of_file(&pin, &found, name, access),
+            FileType::BlockDevice => Self::of_device(&pin, &found, name, access),
+            _ => Err(Refusal::NotABlockDevice { device: name.display().to_string() }.into()),
+        }
+    }
+
+    /// Takes over a directory that is open already.
+    ///
+    /// # Errors
+    /// If no further descriptor is to be had.
+    pub fn directory(directory: &Directory) -> Result<Held, HoldError> {
+        let fd = directory.as_fd().try_clone_to_owned();
+        let fd = fd.map_err(|e| HoldError::Name(Errno::from_io_error(&e).unwrap_or(Errno::MFILE)))?;
+        Self::of_directory(fd, directory.name())
+    }
+
+    fn of_directory(fd: OwnedFd, name: &Path) -> Result<Held, HoldError> {
+        let found = fstat(&fd).map_err(HoldError::Name)?;
+        Ok(Self::new(name, fd, Kind::Directory, &found, (0, true)))
+    }
+
+    fn of_file(pin: &OwnedFd, found: &Stat, name: &Path, access: Access) -> Result<Held, HoldError> {
+        let refuse = |why: &str| HoldError::File(format!("{}: {why}", name.display()));
+        let writes = access == Access::ReadWrite;
+        if writes {
+            // Before it is opened: the kernel opens a swap file for nobody who would write to it.
+            guard::check_file_id(&System::host(), file_id(found), name)?;
+        }
+        let mode = if writes { OFlags::RDWR } else { OFlags::RDONLY };
+        let flags = mode | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = open(by_descriptor(pin), flags, Mode::empty()).map_err(|errno| refuse(&advice(errno)))?;
+        if !lock(&fd) {
+            return Err(refuse("another program has it locked; wait for it to end, or stop it"));
+        }
+        let found = fstat(&fd).map_err(HoldError::Name)?;
+        match found.st_size as u64 {
+            0 => Err(refuse(
+                "the file is empty, so there is nothing to test in it; name its directory, and a test file is made there",
+            )),
+            1..LEAST_BYTES => {
+                Err(refuse("it is shorter than one sector; give a file that has the size to be tested"))
+            }
+            bytes => Ok(Self::new(name, fd, Kind::File, &found, (bytes, writes))),
+        }
+    }
+
+    fn of_device(pin: &OwnedFd, found: &Stat, name: &Path, access: Access) -> Result<Held, HoldError> {
+        let number = DeviceNumber::from_raw(found.st_rdev);
+        let writes = access == Access::ReadWrite;
+        let check = || guard::check_number(&System::host(), number, &name.display().to_string());
+        let clearance = writes.then(check).transpose()?;
+        let opened = open_pinned(pin, name, access)?;
+        let same = |seen: &Clearance| {
+            opened.rdev == number && seen.sequence == opened.sequence && seen.bytes == opened.bytes
+        };
+        if !clearance.as_ref().is_none_or(same) {
+            let name = name.display();
+            return Err(HoldError::File(format!(
+                "{name}: another card came in while it was opened; nothing was written"
+            )));
+        }
+        let device = Device { number, sequence: opened.sequence, sector: opened.sector, clearance };
+        Ok(Self::new(name, opened.fd, Kind::Device(device), found, (opened.bytes, writes)))
+    }
+
+    fn new(name: &Path, fd: OwnedFd, kind: Kind, found: &Stat, (bytes, writes): (u64, bool)) -> Held {
+        let number = match &kind {
+            Kind::Device(device) => device.number,
+            _ => DeviceNumber::from_raw(found.st_dev),
+        };
+        let carrier = Some(number).filter(|number| again::is_listed(*number));
+        Held { name: name.to_owned(), fd, kind, id: file_id(found), bytes, writes, carrier }
+    }
+
+    /// As the user named it.
+    #[must_use]
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Bytes of a device or file, as it was opened; 0 for a directory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// A path that leads to this very object as long as it is held, for what takes no descriptor.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        by_descriptor(&self.fd)
+    }
+
+    /// What is on a device or in a file: partition table and file systems.
+    ///
+    /// # Errors
+    /// If no further descriptor is to be had.
+    pub fn contents(&self) -> std::io::Result<Contents> {
+        Ok(contents::describe(&File::from(self.fd.try_clone()?), self.bytes))
+    }
+
+    /// One more descriptor of it, with the same lock or claim.
+    ///
+    /// # Errors
+    /// If no further descriptor is to be had.
+    pub fn descriptor(&self) -> std::io::Result<OwnedFd> {
+        self.fd.try_clone()
+    }
+}
+
+impl AsFd for Held {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+fn file_id(found: &Stat) -> FileId {
+    FileId { device: found.st_dev, inode: found.st_ino }
+}
+
+fn advice(errno: Errno) -> String {
+    let what_to_do = match errno {
+        Errno::ACCESS | Errno::PERM => "choose one that you may write to, or ask its owner",
+        Errno::ROFS => "the file system is read-only: mount it for writing",
+        Errno::TXTBSY => "it is a program that runs now, or swap",
+        _ => "choose another file, or test the bare device",
+    };
+    format!("{errno}; {what_to_do}")
+}

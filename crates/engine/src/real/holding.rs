@@ -1,0 +1,184 @@
+//! Whether the object under test is still the one that was agreed to, and nobody else uses it by now.
+//!
+//! Who opened it knows it again ([`Holding`]). A real target asks when a lane is planned, hence before each writing stage,
+//! and once a second for as long as it is open, on a thread of its own, so that no I/O that is timed waits for an answer;
+//! before a write to a file's end it asks once more, since only such a write can hide that the file was cut. What was
+//! found changed stays so: nothing more is written through this target.
+
+use crate::target::{Change, TargetError};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Between two looks while a target is open.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A thread that looks and waits needs little.
+const STACK: usize = 128 << 10;
+
+/// The object that a target has open, as whoever opened it knows it again.
+pub trait Holding: Send + Sync {
+    /// Whether it is still there, the same, and as large as it was. Asked when an I/O failed or found something else than
+    /// was written.
+    ///
+    /// # Errors
+    /// What became of it.
+    fn present(&self) -> Result<(), Change>;
+
+    /// Whether it may still be written to: present, and used by nobody else.
+    ///
+    /// # Errors
+    /// What speaks against it.
+    fn may_write(&self) -> Result<(), Change>;
+}
+
+/// Looks in time; shared by all lanes of a target.
+pub(super) struct Lookout {
+    watched: Option<Arc<Watched>>,
+    /// Its end is that of the thread that looks.
+    _going_on: Option<Sender<()>>,
+}
+
+struct Watched {
+    holding: Arc<dyn Holding>,
+    stopped: AtomicBool,
+    /// What was found changed, once `stopped` is set.
+    change: Mutex<Option<Change>>,
+}
+
+impl fmt::Debug for Lookout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let change = self.watched.as_ref().map(|watched| &watched.change);
+        f.debug_struct("Lookout").field("change", &change).finish_non_exhaustive()
+    }
+}
+
+impl Lookout {
+    /// Looks from time to time where something is going to be written.
+    pub(super) fn new(holding: Option<Arc<dyn Holding>>, writes: bool) -> Self {
+        let watched = holding.map(|holding| {
+            Arc::new(Watched { holding, stopped: AtomicBool::new(false), change: Mutex::default() })
+        });
+        let going_on = watched.as_ref().filter(|_| writes).and_then(|watched| watch(Arc::clone(watched)));
+        Self { watched, _going_on: going_on }
+    }
+
+    /// Looks now: another stage begins.
+    pub(super) fn look(&self) {
+        if let Some(watched) = &self.watched {
+            watched.look();
+        }
+    }
+
+    /// Asked before each write: what was found by now.
+    #[inline]
+    pub(super) fn may_write(&self) -> Result<(), Change> {
+        match &self.watched {
+            Some(watched) if watched.stopped.load(Ordering::Relaxed) => watched.change(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an I/O that failed, or data that differ, may be laid at the card's door.
+    pub(super) fn present(&self) -> Result<(), Change> {
+        self.watched.as_ref().map_or(Ok(()), |watched| watched.holding.present())
+    }
+}
+
+impl Watched {
+    fn look(&self) {
+        // One looks, the others wait for what it finds.
+        let mut change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
+        if change.is_none() {
+            *change = self.holding.may_write().err();
+            self.stopped.store(change.is_some(), Ordering::Relaxed);
+        }
+    }
+
+    #[cold]
+    fn change(&self) -> Result<(), Change> {
+        self.change.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
+    }
+}
+
+/// A thread that looks until what it gives is dropped. Where none is to be had, each stage still begins with a look.
+fn watch(watched: Arc<Watched>) -> Option<Sender<()>> {
+    let (going_on, ended) = channel();
+    let thread = std::thread::Builder::new().name("cardscope-watch".into()).stack_size(STACK);
+    let looking = move || {
+        while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+            watched.look();
+        }
+    };
+    thread.spawn(looking).ok().map(|_| going_on)
+}
+
+/// As an error of the operation that met it.
+#[cold]
+pub(super) fn lost(name: &str, change: Change, operation: &'static str, offset: u64) -> TargetError {
+    match change {
+        Change::Gone(reason) => TargetError::Gone { operation, offset, reason },
+        change => TargetError::Changed { name: name.to_owned(), change },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+    use std::time::Instant;
+
+    /// Counts the looks; from the third one on it is in use.
+    #[derive(Default)]
+    struct Counting(AtomicU32);
+
+    impl Holding for Counting {
+        fn present(&self) -> Result<(), Change> {
+            Ok(())
+        }
+
+        fn may_write(&self) -> Result<(), Change> {
+            match self.0.fetch_add(1, Ordering::Relaxed) {
+                0 | 1 => Ok(()),
+                _ => Err(Change::InUse("mounted".into())),
+            }
+        }
+    }
+
+    fn lookout(writes: bool) -> (Arc<Counting>, Lookout) {
+        let counting = Arc::new(Counting::default());
+        let holding: Arc<dyn Holding> = counting.clone();
+        (counting, Lookout::new(Some(holding), writes))
+    }
+
+    #[test]
+    fn what_was_found_stays() {
+        let (counting, lookout) = lookout(false);
+        lookout.look();
+        lookout.look();
+        assert_eq!(lookout.may_write(), Ok(()));
+        lookout.look();
+        assert_eq!(lookout.may_write(), Err(Change::InUse("mounted".into())));
+        lookout.look();
+        lookout.may_write().unwrap_err();
+        assert_eq!(counting.0.load(Ordering::Relaxed), 3, "nobody is asked any more");
+    }
+
+    #[test]
+    fn it_looks_by_itself_and_ends_with_the_target() {
+        let (counting, lookout) = lookout(true);
+        let began = Instant::now();
+        while lookout.may_write().is_ok() {
+            assert!(began.elapsed() < Duration::from_secs(60), "nobody looked");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        drop(lookout);
+        let last = |counting: &Arc<Counting>| Arc::strong_count(counting) == 1;
+        while !last(&counting) {
+            assert!(began.elapsed() < Duration::from_secs(60), "the thread goes on");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
