@@ -1,5 +1,7 @@
 //! What a name leads to, and what is done with files in a folder that is held.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use cardscope_files::{Draft, FileError, Folder, Identity, Use};
 use std::ffi::OsStr;
 use std::fs::{self, File};

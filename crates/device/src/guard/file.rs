@@ -5,6 +5,7 @@ use super::Refusal;
 use crate::block::BlockDevice;
 use crate::mounts::swaps;
 use crate::system::System;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -13,7 +14,18 @@ use std::path::Path;
 /// # Errors
 /// If a loop device stands on it, or it is swap.
 pub fn check_file(system: &System, file: &Path) -> Result<(), Refusal> {
-    let same = |other: &Path| same_file(file, other);
+    match file.metadata() {
+        Ok(about) => check_open_file(system, file, &about),
+        Err(_) => Ok(()),
+    }
+}
+
+/// As [`check_file`], of a file that is held open: `about` is its own, `file` its name for messages.
+///
+/// # Errors
+/// If a loop device stands on it, or it is swap.
+pub fn check_open_file(system: &System, file: &Path, about: &Metadata) -> Result<(), Refusal> {
+    let same = |other: &Path| is_file(about, other);
     let file_name = || file.display().to_string();
     if let Some(device) =
         BlockDevice::all(system).iter().find(|d| d.backing_file().is_some_and(|b| same(Path::new(&b))))
@@ -27,9 +39,6 @@ pub fn check_file(system: &System, file: &Path) -> Result<(), Refusal> {
 }
 
 /// By inode, so that links and other names of one file are seen through.
-fn same_file(a: &Path, b: &Path) -> bool {
-    match (a.metadata(), b.metadata()) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
-    }
+fn is_file(about: &Metadata, other: &Path) -> bool {
+    other.metadata().is_ok_and(|other| (about.dev(), about.ino()) == (other.dev(), other.ino()))
 }
