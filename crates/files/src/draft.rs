@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 
 /// Names that are tried; two runs never draw the same one but by ill will.
 const TRIES: u32 = 16;
@@ -20,21 +21,29 @@ pub struct Draft<'f> {
     name: OsString,
     file: File,
     identity: Identity,
+    /// What it is going to replace.
+    old: Option<File>,
 }
 
 impl<'f> Draft<'f> {
-    /// Begins one in a folder. The umask takes from `mode` as usual.
+    /// Begins one in a folder. `old` is the file that it will replace, as it was judged; where it is `None`, nothing will
+    /// be replaced, and the rights are `mode` without what the umask takes away.
     ///
     /// # Errors
     /// If no file can be made there.
-    pub fn new(folder: &'f Folder, mode: u32) -> Result<Draft<'f>, FileError> {
+    pub fn new(folder: &'f Folder, old: Option<File>, mode: u32) -> Result<Draft<'f>, FileError> {
+        let mode = match &old {
+            // Nobody may read the new one, unfinished, who could not read the old one.
+            Some(old) => old.metadata()?.mode() & 0o666 | 0o600,
+            None => mode,
+        };
         let mut tries = TRIES;
         loop {
             let name = OsString::from(format!(".cardscope-{:016x}.part", RandomState::new().hash_one(tries)));
             match folder.create(&name, mode) {
                 Ok(file) => {
                     let identity = Identity::of(&file)?;
-                    return Ok(Draft { folder, name, file, identity });
+                    return Ok(Draft { folder, name, file, identity, old });
                 }
                 Err(FileError::Io(e)) if e.kind() == std::io::ErrorKind::AlreadyExists && tries > 0 => {
                     tries -= 1;
@@ -50,11 +59,20 @@ impl<'f> Draft<'f> {
         &self.file
     }
 
-    /// Syncs it and gives it its name, where nothing has that name.
+    /// Syncs it and gives it its name. Where it replaces a file, it takes over the owner and the rights of that file.
     ///
     /// # Errors
-    /// If anything has the name by now, or the system says no.
-    pub fn place_new(self, name: &OsStr) -> Result<(), FileError> {
+    /// If another file than the one to be replaced has the name by now, which stays then; or the system says no.
+    pub fn place(mut self, name: &OsStr) -> Result<(), FileError> {
+        match self.old.take() {
+            None => self.place_new(name)?,
+            Some(old) => self.replace(name, &old)?,
+        }
+        let _ = self.folder.sync();
+        Ok(())
+    }
+
+    fn place_new(&self, name: &OsStr) -> Result<(), FileError> {
         self.file.sync_all()?;
         match renameat_with(self.folder, &self.name, self.folder, single(name)?, RenameFlags::NOREPLACE) {
             Err(errno) if cannot(errno) => {
@@ -63,31 +81,19 @@ impl<'f> Draft<'f> {
                 self.rename_over(name, empty).inspect_err(|_| drop(self.folder.remove(name, empty)))
             }
             other => Ok(other?),
-        }?;
-        let _ = self.folder.sync();
-        Ok(())
+        }
     }
 
-    /// Syncs it and puts it in the place of `old`, an open file that has this name; it takes over the owner and the
-    /// rights of that file.
-    ///
-    /// # Errors
-    /// If another file has the name by now, which stays then; or the system says no.
-    pub fn replace(self, name: &OsStr, old: &File) -> Result<(), FileError> {
+    fn replace(&self, name: &OsStr, old: &File) -> Result<(), FileError> {
         let identity = Identity::of(old)?;
         take_over(&self.file, old)?;
         self.file.sync_all()?;
         match self.exchange(name) {
             Err(FileError::Io(e)) if Errno::from_io_error(&e).is_some_and(cannot) => {
-                self.rename_over(name, identity)?;
+                self.rename_over(name, identity)
             }
-            other => {
-                other?;
-                self.must_have_been(name, identity)?;
-            }
+            other => other.and_then(|()| self.must_have_been(name, identity)),
         }
-        let _ = self.folder.sync();
-        Ok(())
     }
 
     /// The two files swap names: what had the name is looked at when it cannot be exchanged for another any more.

@@ -16,19 +16,25 @@ pub enum FileError {
         owner: u32,
     },
     /// The name itself is a link.
-    #[error("that is a link, and a link is not followed here; name the file it leads to")]
+    #[error("that is a link, which is not followed here; name the file it leads to")]
     Link,
+    /// A file that only counts where root or the user made it.
+    #[error("it belongs to user {owner}, and only files of your own or of root count here")]
+    Foreign {
+        /// Its owner's number.
+        owner: u32,
+    },
     /// There is something, and it is not a plain file.
-    #[error("that is a {0}, not a plain file; name another one")]
+    #[error("that is a {0}, not a plain file")]
     NotPlain(&'static str),
     /// A path that ends in `/`, `.` or `..`, or nothing at all.
-    #[error("that is not the name of a file; name one")]
+    #[error("that is not the name of a file")]
     NotAName,
     /// Another file has the name than the one that was judged.
     #[error("another file has taken that name meanwhile; it was left as it is")]
     Changed,
     /// Others may exchange what lies in a folder or above it.
-    #[error("user {owner} may exchange files in {}; name a folder that only you and root may change, or run this as that user", folder.display())]
+    #[error("user {owner} may exchange files in {} at any time", folder.display())]
     Unsettled {
         /// The folder.
         folder: PathBuf,
@@ -36,7 +42,7 @@ pub enum FileError {
         owner: u32,
     },
     /// As [`Unsettled`](FileError::Unsettled), where a whole group or everybody may.
-    #[error("other users may exchange files in {}; name a folder that only you may write to, or take their right away (chmod go-w)", folder.display())]
+    #[error("other users may exchange files in {} at any time, which `chmod go-w` would end", folder.display())]
     Writable {
         /// The folder.
         folder: PathBuf,

@@ -38,15 +38,15 @@ impl Folder {
     /// # Errors
     /// If it is not there, or a link of another user leads to it.
     pub fn open(path: &Path) -> Result<Folder, FileError> {
-        Walk::to(path, false).map(Folder::from)
+        Walk::to(path, None).map(Folder::from)
     }
 
-    /// As [`open`](Folder::open); missing folders are made, for this user alone (0700).
+    /// As [`open`](Folder::open); missing folders are made with these rights, without what the umask takes away.
     ///
     /// # Errors
     /// As [`open`](Folder::open), and if one cannot be made.
-    pub fn make(path: &Path) -> Result<Folder, FileError> {
-        Walk::to(path, true).map(Folder::from)
+    pub fn make(path: &Path, mode: u32) -> Result<Folder, FileError> {
+        Walk::to(path, Some(mode)).map(Folder::from)
     }
 
     /// The folder of a file that is there or to come, and the file's name in it.
@@ -58,13 +58,13 @@ impl Folder {
         Ok((Folder::open(folder)?, name))
     }
 
-    /// As [`of_file`](Folder::of_file); missing folders are made.
+    /// As [`of_file`](Folder::of_file); missing folders are made, for this user alone (0700).
     ///
     /// # Errors
     /// As [`of_file`](Folder::of_file), and if a folder cannot be made.
     pub fn make_for_file(file: &Path) -> Result<(Folder, OsString), FileError> {
         let (folder, name) = split(file)?;
-        Ok((Folder::make(folder)?, name))
+        Ok((Folder::make(folder, 0o700)?, name))
     }
 
     /// Its path without links, as it was when it was opened: for messages, not for opening anything.
@@ -119,6 +119,18 @@ impl Folder {
         // It may have been exchanged after the look.
         plain(&fstat(&file)?)?;
         Ok(file)
+    }
+
+    /// As [`open_file`](Folder::open_file), to read; `None` where nothing has the name.
+    ///
+    /// # Errors
+    /// If it is a link, a folder, a device or a pipe.
+    pub fn find(&self, name: &OsStr) -> Result<Option<File>, FileError> {
+        match self.open_file(name, Use::Read) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.is_absent() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes a name while it is that of this very file; true if it was. Whoever may write to the folder can exchange
@@ -208,6 +220,12 @@ fn changed_by_nobody_else(about: &Stat, path: &Path) -> Result<(), FileError> {
         true => Err(FileError::Writable { folder: path.to_owned() }),
         false => Ok(()),
     }
+}
+
+/// True for a plain file.
+#[must_use]
+pub fn is_plain(about: &Stat) -> bool {
+    plain(about).is_ok()
 }
 
 fn plain(about: &Stat) -> Result<(), FileError> {

@@ -15,6 +15,15 @@ mod walk;
 
 pub use draft::Draft;
 pub use error::FileError;
-pub use folder::{Folder, Use};
+pub use folder::{Folder, Use, is_plain};
 pub use identity::Identity;
 pub use owner::is_trusted;
+
+/// Opens a plain file by its path, as [`Folder::of_file`] and [`Folder::open_file`] do.
+///
+/// # Errors
+/// As those two.
+pub fn open(file: &std::path::Path, usage: Use) -> Result<std::fs::File, FileError> {
+    let (folder, name) = Folder::of_file(file)?;
+    folder.open_file(&name, usage)
+}

@@ -24,13 +24,13 @@ pub(crate) struct Walk {
     /// Components to come, the next one last.
     left: Vec<OsString>,
     links: u32,
-    /// Whether missing folders are made, for this user alone.
-    makes: bool,
+    /// With which rights missing folders are made, if they are.
+    makes: Option<u32>,
 }
 
 impl Walk {
     /// Goes all the way to a folder.
-    pub(crate) fn to(path: &Path, makes: bool) -> Result<Walk, FileError> {
+    pub(crate) fn to(path: &Path, makes: Option<u32>) -> Result<Walk, FileError> {
         let here = openat(CWD, ".", STEP, Mode::empty())?;
         let current = if path.is_absolute() { PathBuf::from("/") } else { std::env::current_dir()? };
         let mut walk = Walk { here, path: current, left: Vec::new(), links: 0, makes };
@@ -58,18 +58,18 @@ impl Walk {
             self.path.pop();
             return Ok(());
         }
-        let next = match openat(&self.here, name, STEP, Mode::empty()) {
-            Err(Errno::NOENT) if self.makes => self.make(name)?,
-            Err(Errno::NOTDIR | Errno::LOOP) => return self.follow(name),
-            other => other?,
+        let next = match (openat(&self.here, name, STEP, Mode::empty()), self.makes) {
+            (Err(Errno::NOENT), Some(mode)) => self.make(name, mode)?,
+            (Err(Errno::NOTDIR | Errno::LOOP), _) => return self.follow(name),
+            (other, _) => other?,
         };
         self.here = next;
         self.path.push(name);
         Ok(())
     }
 
-    fn make(&self, name: &OsStr) -> Result<OwnedFd, Errno> {
-        match mkdirat(&self.here, name, Mode::RWXU) {
+    fn make(&self, name: &OsStr, mode: u32) -> Result<OwnedFd, Errno> {
+        match mkdirat(&self.here, name, Mode::from_raw_mode(mode)) {
             Ok(()) | Err(Errno::EXIST) => openat(&self.here, name, STEP, Mode::empty()),
             Err(errno) => Err(errno),
         }

@@ -89,15 +89,15 @@ fn what_is_no_name_of_a_file_is_refused() {
 #[test]
 fn missing_folders_are_made_for_this_user_alone() {
     let (_dir, top) = folder();
-    let folder = Folder::make(&top.join("x/y/z")).unwrap();
+    let folder = Folder::make(&top.join("x/y/z"), 0o700).unwrap();
     assert_eq!(folder.path(), top.join("x/y/z"));
     for made in ["x", "x/y", "x/y/z"] {
         assert_eq!(top.join(made).metadata().unwrap().mode() & 0o777, 0o700, "{made}");
     }
     symlink("nowhere", top.join("dangling")).unwrap();
-    assert!(Folder::make(&top.join("dangling/in")).is_ok(), "our own link says where");
+    assert!(Folder::make(&top.join("dangling/in"), 0o700).is_ok(), "our own link says where");
     lchown(top.join("dangling"), Some(NOBODY), None).expect("this test needs root");
-    assert!(matches!(Folder::make(&top.join("dangling/more")), Err(FileError::ForeignLink { .. })));
+    assert!(matches!(Folder::make(&top.join("dangling/more"), 0o700), Err(FileError::ForeignLink { .. })));
     assert!(!top.join("nowhere/more").exists());
 }
 
@@ -158,8 +158,8 @@ fn what_is_done_happens_in_the_folder_that_was_named_whatever_has_its_name_later
     fs::rename(top.join("named"), top.join("moved")).unwrap();
     symlink("other", top.join("named")).unwrap();
     held.create(&name, 0o600).unwrap();
-    let draft = Draft::new(&held, 0o600).unwrap();
-    draft.place_new(OsStr::new("second")).unwrap();
+    let draft = Draft::new(&held, None, 0o600).unwrap();
+    draft.place(OsStr::new("second")).unwrap();
     assert_eq!(held.names().unwrap(), ["page", "second"]);
     assert_eq!(fs::read_dir(top.join("other")).unwrap().count(), 0);
     assert!(top.join("moved/page").exists() && top.join("moved/second").exists());
@@ -169,12 +169,12 @@ fn what_is_done_happens_in_the_folder_that_was_named_whatever_has_its_name_later
 fn a_new_file_replaces_nothing_and_a_draft_that_is_given_up_leaves_nothing() {
     let (_dir, top) = folder();
     let held = Folder::open(&top).unwrap();
-    drop(Draft::new(&held, 0o600).unwrap());
+    drop(Draft::new(&held, None, 0o600).unwrap());
     fs::write(top.join("there"), "theirs").unwrap();
     symlink("nowhere", top.join("dangling")).unwrap();
     for name in ["there", "dangling"] {
-        let draft = Draft::new(&held, 0o600).unwrap();
-        assert!(draft.place_new(OsStr::new(name)).is_err(), "{name}");
+        let draft = Draft::new(&held, None, 0o600).unwrap();
+        assert!(draft.place(OsStr::new(name)).is_err(), "{name}");
     }
     assert_eq!(held.names().unwrap(), ["dangling", "there"]);
     assert_eq!(fs::read_to_string(top.join("there")).unwrap(), "theirs");
@@ -189,9 +189,9 @@ fn a_replaced_file_hands_on_its_owner_and_rights_and_never_set_user_id() {
     chown(&path, Some(NOBODY), Some(NOBODY)).expect("this test needs root");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o6641)).unwrap();
     let old = held.open_file(OsStr::new("page"), Use::Read).unwrap();
-    let draft = Draft::new(&held, 0o666).unwrap();
+    let draft = Draft::new(&held, Some(old), 0o666).unwrap();
     draft.file().write_all(b"new").unwrap();
-    draft.replace(OsStr::new("page"), &old).unwrap();
+    draft.place(OsStr::new("page")).unwrap();
     let about = path.metadata().unwrap();
     assert_eq!((about.uid(), about.gid(), about.mode() & 0o7777), (NOBODY, NOBODY, 0o641));
     assert_eq!(fs::read_to_string(&path).unwrap(), "new");
@@ -214,11 +214,11 @@ fn what_took_the_name_of_the_file_that_was_judged_stays_with_its_owner_and_right
         fs::write(&page, "old").unwrap();
         chown(&page, Some(NOBODY), None).expect("this test needs root");
         let old = held.open_file(OsStr::new("page"), Use::Read).unwrap();
-        let draft = Draft::new(&held, 0o600).unwrap();
+        let draft = Draft::new(&held, Some(old), 0o600).unwrap();
         fs::remove_file(&page).unwrap();
         exchange();
         let before = page.symlink_metadata().unwrap();
-        assert!(matches!(draft.replace(OsStr::new("page"), &old), Err(FileError::Changed)));
+        assert!(matches!(draft.place(OsStr::new("page")), Err(FileError::Changed)));
         let after = page.symlink_metadata().unwrap();
         assert_eq!((before.ino(), before.uid(), before.mode()), (after.ino(), after.uid(), after.mode()));
         assert_eq!(fs::read_to_string(&secret).unwrap(), "root's own");
@@ -256,13 +256,13 @@ fn a_file_system_that_cannot_exchange_names_replaces_and_makes_all_the_same() {
     let mounted = Command::new("mount").args(["-t", "ramfs", "none"]).arg(dir.path()).status();
     assert!(mounted.is_ok_and(|status| status.success()), "this test needs root");
     let held = Folder::open(dir.path()).unwrap();
-    Draft::new(&held, 0o600).unwrap().place_new(OsStr::new("page")).unwrap();
+    Draft::new(&held, None, 0o600).unwrap().place(OsStr::new("page")).unwrap();
     let old: File = held.open_file(OsStr::new("page"), Use::Read).unwrap();
-    let draft = Draft::new(&held, 0o600).unwrap();
+    let draft = Draft::new(&held, Some(old), 0o600).unwrap();
     draft.file().write_all(b"new").unwrap();
-    let replaced = draft.replace(OsStr::new("page"), &old);
+    let replaced = draft.place(OsStr::new("page"));
     let names = held.names().unwrap();
-    drop((held, old));
+    drop(held);
     let text = fs::read_to_string(dir.path().join("page"));
     Command::new("umount").arg("-l").arg(dir.path()).status().unwrap();
     replaced.unwrap();

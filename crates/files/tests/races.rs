@@ -86,7 +86,7 @@ fn a_folder_that_becomes_a_link_leads_nowhere_else() {
             }
             Ok((held, name)) => {
                 let file = held.create(&name, 0o600).unwrap();
-                Draft::new(&held, 0o600).unwrap().replace(&name, &file).unwrap();
+                Draft::new(&held, Some(file), 0o600).unwrap().place(&name).unwrap();
                 let now = held.look(&name).unwrap().unwrap();
                 assert!(held.remove(&name, Identity::from(&now)).unwrap());
                 made += 1;
@@ -112,9 +112,9 @@ fn a_file_that_becomes_a_link_or_another_name_of_ours_is_not_replaced_given_away
         while_exchanging(&page, &other, || {
             let Ok(old) = held.open_file(OsStr::new("page"), Use::Read) else { return };
             let theirs = old.metadata().unwrap().uid() == NOBODY;
-            let draft = Draft::new(&held, 0o600).unwrap();
+            let draft = Draft::new(&held, Some(old), 0o600).unwrap();
             draft.file().write_all(b"new").unwrap();
-            match draft.replace(OsStr::new("page"), &old) {
+            match draft.place(OsStr::new("page")) {
                 // A name of our own file in their folder was replaced there; the file itself was not.
                 Ok(()) => assert!(theirs || hard),
                 Err(error) => assert!(matches!(error, FileError::Changed | FileError::Io(_)), "{error}"),

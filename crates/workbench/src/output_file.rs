@@ -5,13 +5,12 @@
 
 use crate::error::Failure;
 use cardscope_device::{filesystem, guard, system::System};
-use cardscope_files::{Draft, FileError, Folder, Identity, Use};
+use cardscope_files::{Draft, FileError, Folder, Identity};
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Documents longer than this are not looked into, and so not replaced: a watch of a day at one sample a second is
@@ -73,7 +72,7 @@ impl OutputFile {
         claimed.there = claimed.judge().map_err(&said)?;
         if !on_target {
             // Only a try, and gone again.
-            let tried = Draft::new(&claimed.folder, 0o600).map(drop);
+            let tried = Draft::new(&claimed.folder, None, 0o600).map(drop);
             tried.map_err(|e| said(format!("{e}; name a file in a folder that you may write to")))?;
         }
         Ok(claimed)
@@ -103,26 +102,24 @@ impl OutputFile {
     }
 
     fn put(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
-        let Some(now) = now else {
-            let draft = Draft::new(&self.folder, 0o666)?;
-            draft.file().write_all(content)?;
-            return draft.place_new(&self.last);
-        };
-        let claimed = self.there.as_ref().map(Identity::of).transpose()?;
-        if claimed != Some(Identity::of(&now)?) {
-            return Err(FileError::Changed);
+        // What was there when it was claimed may be gone; nothing else may be there instead.
+        if let Some(now) = &now {
+            let claimed = self.there.as_ref().map(Identity::of).transpose()?;
+            if claimed != Some(Identity::of(now)?) {
+                return Err(FileError::Changed);
+            }
         }
-        // Nobody may read the new one, unfinished, who could not read the old one.
-        let draft = Draft::new(&self.folder, now.metadata()?.mode() & 0o666 | 0o600)?;
+        let draft = Draft::new(&self.folder, now, 0o666)?;
         draft.file().write_all(content)?;
-        draft.replace(&self.last, &now)
+        draft.place(&self.last)
     }
 
     /// The file that has the name, if it may be replaced; `None` where nothing has.
     fn judge(&self) -> Result<Option<File>, String> {
-        let mut file = match self.folder.open_file(&self.last, Use::Read) {
-            Ok(file) => file,
-            Err(e) if e.is_absent() => return Ok(None),
+        let mut file = match self.folder.find(&self.last) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            Err(e @ FileError::NotPlain(_)) => return Err(format!("{e}; name a new file")),
             Err(e) => return Err(e.to_string()),
         };
         let about = file.metadata().map_err(|e| e.to_string())?;

@@ -1,5 +1,5 @@
 use super::*;
-use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
 const PAGE: Mark = Mark::Head("<!-- ours -->\n");
 const OURS: &str = "<!-- ours -->\nold\n";
