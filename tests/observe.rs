@@ -236,12 +236,12 @@ fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither
     std::fs::write(&letter, "{\"dear\": \"aunt\"}").unwrap();
     std::os::unix::fs::symlink(&letter, &link).unwrap();
     refused(&letter, "did not make");
-    refused(&link, "did not make");
+    refused(&link, "that is a link");
     assert_eq!(std::fs::read_to_string(&letter).unwrap(), "{\"dear\": \"aunt\"}");
     let other = Loop::of_mib(8);
-    refused(Path::new(&other.path), "no plain file");
-    refused(Path::new(&card.path), "no plain file");
-    refused(Path::new("/dev/full"), "no plain file");
+    refused(Path::new(&other.path), "not a plain file");
+    refused(Path::new(&card.path), "not a plain file");
+    refused(Path::new("/dev/full"), "not a plain file");
     use std::os::unix::fs::FileTypeExt;
     assert!(std::fs::metadata(&other.path).unwrap().file_type().is_block_device(), "the node is still there");
     // The file that the watched device stands on.

@@ -70,7 +70,7 @@ fn where_no_file_can_be_none_is_begun() {
     tool("mount", &["-o", "remount,ro", disk.path()]);
     report(&home, &full, &[]).expect(2).says(&["Read-only file system", "name a file in a folder"]);
     report(&home, &home.path("cards.doc"), &[]).expect(2).says(&["the ending names no format", "html"]);
-    report(&home, &home.path(""), &["--format", "html"]).expect(2).says(&["no plain file"]);
+    report(&home, &home.path(""), &["--format", "html"]).expect(2).says(&["not the name of a file"]);
     let mut command = home.command(common::binary::CARDSCOPE);
     command.args(["report", "-o", "-", "--format", "html"]);
     command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());

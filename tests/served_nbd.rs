@@ -258,7 +258,7 @@ fn a_socket_in_use_is_refused_and_one_left_by_a_dead_server_replaced() {
     Nbd::start(&home, &[CARD], name, &["--no-timing"]).stop().expect(0);
     assert!(!socket.exists());
     std::fs::write(&socket, "a file of the user's").unwrap();
-    home.run(&["sim", "serve", CARD, "--nbd", name]).expect(2).says(&["no socket"]);
+    home.run(&["sim", "serve", CARD, "--nbd", name]).expect(2).says(&["not a socket"]);
     assert_eq!(std::fs::read_to_string(&socket).unwrap(), "a file of the user's");
 }
 

@@ -4,8 +4,8 @@
 //! Cardscope, mkfs and mount among them, and refuses us what they hold.
 
 use crate::block::DeviceNumber;
-use crate::guard::FileId;
 use crate::system::{link_name, names, text};
+use cardscope_files::Identity;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -207,11 +207,11 @@ pub fn read_partitions_again(fd: impl AsFd) {
 }
 
 /// The file that a loop device stands on, as the device itself knows it; `None` where it cannot be asked.
-pub(crate) fn loop_file(device: &Path) -> Option<FileId> {
+pub(crate) fn loop_file(device: &Path) -> Option<Identity> {
     let file = peek(device).ok()?;
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, for which `LoopInfo` has the size and the alignment.
     let info = unsafe { rustix::ioctl::ioctl(&file, Getter::<LOOP_GET_STATUS64, LoopInfo>::new()) }.ok()?;
-    Some(FileId { device: info.device, inode: info.inode })
+    Some(Identity::new(info.device, info.inode))
 }
 
 /// Number of an open device's coming; it rises with each medium. `None` before Linux 5.15.

@@ -5,10 +5,9 @@ use crate::archetype::{EndOfLife, FakeKind, State};
 use crate::card::Command;
 use crate::content::{Faults, Found, Medium, Trouble};
 use crate::rig::Rig;
-use crate::state_file::{self, Saved, StateError};
+use crate::state_file::{self, Destination, Saved, StateError};
 use crate::target_spec::TargetSpec;
 use cardscope_engine::content::Content;
-use std::path::Path;
 
 /// A card that somebody uses. Times are nanoseconds since it was put in.
 #[derive(Debug)]
@@ -28,7 +27,8 @@ pub(crate) struct Inserted {
     spec: TargetSpec,
     /// True once anything was asked of it: only then is there something to save when it is dropped.
     used: bool,
-    saved: bool,
+    /// Where its name says that it is saved (`save=FILE`), until it was.
+    destination: Option<Destination>,
 }
 
 impl Inserted {
@@ -38,9 +38,7 @@ impl Inserted {
     /// If that state cannot be loaded, or it could not be saved where it is to be.
     pub(crate) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
         let (a, seed, storage) = (&spec.archetype, spec.seed, &spec.storage);
-        if let Some(path) = &storage.save {
-            state_file::check_place(path)?;
-        }
+        let destination = storage.save.as_deref().map(Destination::new).transpose()?;
         let mut rig = Rig::new(a, seed);
         let mut faults = Faults::new(&a.faults, seed);
         let mut latest = 0.0;
@@ -67,7 +65,7 @@ impl Inserted {
             faults,
             spec: spec.clone(),
             used: false,
-            saved: false,
+            destination,
         };
         inserted.after_write();
         Ok(inserted)
@@ -241,7 +239,7 @@ impl Inserted {
     ///
     /// # Errors
     /// If the host cannot write the file.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), StateError> {
+    pub(crate) fn save(&self, to: &Destination) -> Result<(), StateError> {
         let whose = (&self.spec.archetype, self.spec.seed);
         let saved = Saved {
             content: self.medium.content(),
@@ -249,7 +247,7 @@ impl Inserted {
             counters: self.faults.counters,
             clock: self.latest,
         };
-        state_file::save(path, whose, &saved, &self.medium)
+        to.save(whose, &saved, &self.medium)
     }
 
     /// Saves to where the card's name says, once.
@@ -257,17 +255,14 @@ impl Inserted {
     /// # Errors
     /// As [`Inserted::save`].
     pub(crate) fn close(&mut self) -> Result<(), StateError> {
-        match &self.spec.storage.save {
-            Some(path) if !std::mem::replace(&mut self.saved, true) => self.save(path),
-            _ => Ok(()),
-        }
+        self.destination.take().map_or(Ok(()), |to| self.save(&to))
     }
 }
 
 impl Inserted {
     /// Leaves an older state as it is: this card broke.
     pub(crate) fn abandon(&mut self) {
-        self.saved = true;
+        self.destination = None;
     }
 }
 

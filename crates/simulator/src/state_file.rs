@@ -5,11 +5,13 @@
 use crate::archetype::{Archetype, Fake, Faults};
 use crate::card::state::CardState;
 use crate::content::{ContentRef, ContentState, Counters, Medium, PAGE_BYTES, Trouble};
+use cardscope_files::{Draft, FileError, Folder, Use};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 16] = b"cardscope state\n";
 
@@ -131,57 +133,67 @@ pub(crate) struct Loaded {
     pub(crate) clock: f64,
 }
 
-/// Saves a card.
-///
-/// # Errors
-/// If the host cannot write the file; an older one of that name is then still there.
-pub(crate) fn save(
-    path: &Path,
-    (archetype, seed): (&Archetype, u64),
-    saved: &Saved<ContentRef<'_>>,
-    medium: &Medium,
-) -> Result<(), StateError> {
-    let head = Head::new(archetype, seed);
-    write(path, &head, saved, medium)
-        .map_err(|e| StateError::Unwritable { path: path.display().to_string(), reason: e.to_string() })
+/// Where a card will be saved: a folder that is held from before the work begins, and a name in it.
+#[derive(Debug)]
+pub(crate) struct Destination {
+    /// As named.
+    path: PathBuf,
+    folder: Folder,
+    name: OsString,
 }
 
-/// Says early whether a state can be saved there, before hours of work depend on it.
-///
-/// # Errors
-/// If no file can be made in that folder.
-pub(crate) fn check_place(path: &Path) -> Result<(), StateError> {
-    let unwritable = |reason| StateError::Unwritable { path: path.display().to_string(), reason };
-    if let Ok(found) = std::fs::symlink_metadata(path) {
-        let refusal = if found.is_dir() {
-            Some("it is a folder")
-        } else if !found.is_file() {
-            Some("it is no ordinary file")
-        } else if found.len() > 0 && !is_state(path) {
-            Some("there is another file of that name, which would be lost")
-        } else {
-            None
+impl Destination {
+    /// Says early whether a state can be saved there, before hours of work depend on it.
+    ///
+    /// # Errors
+    /// If no file can be made in that folder, or what has the name is not a saved state.
+    pub(crate) fn new(path: &Path) -> Result<Destination, StateError> {
+        let claimed = || {
+            let (folder, name) = Folder::of_file(path)?;
+            let destination = Destination { path: path.to_owned(), folder, name };
+            destination.there()?;
+            Draft::new(&destination.folder, None, 0o600)?;
+            Ok(destination)
         };
-        if let Some(refusal) = refusal {
-            return Err(unwritable(refusal.to_owned()));
-        }
+        claimed().map_err(|e| unwritable(path, &e))
     }
-    tempfile::tempfile_in(folder(path)).map(drop).map_err(|e| unwritable(e.to_string()))
+
+    /// Saves a card.
+    ///
+    /// # Errors
+    /// If the host cannot write the file; an older one of that name is then still there.
+    pub(crate) fn save(
+        &self,
+        (archetype, seed): (&Archetype, u64),
+        saved: &Saved<ContentRef<'_>>,
+        medium: &Medium,
+    ) -> Result<(), StateError> {
+        let head = Head::new(archetype, seed);
+        let place = || {
+            let draft = Draft::new(&self.folder, self.there()?, 0o666)?;
+            write(draft.file(), &head, saved, medium)?;
+            draft.place(&self.name)
+        };
+        place().map_err(|e| unwritable(&self.path, &e))
+    }
+
+    /// The state that has the name, or an empty file; anything else would be lost.
+    fn there(&self) -> Result<Option<File>, FileError> {
+        let Some(mut file) = self.folder.find(&self.name)? else { return Ok(None) };
+        let mut magic = [0; MAGIC.len()];
+        if file.metadata()?.len() > 0 && (file.read_exact(&mut magic).is_err() || &magic != MAGIC) {
+            return Err(io::Error::other("there is another file of that name, which would be lost").into());
+        }
+        Ok(Some(file))
+    }
 }
 
-/// True for a file that begins as a saved state does.
-fn is_state(path: &Path) -> bool {
-    let mut magic = [0; MAGIC.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && &magic == MAGIC
+fn unwritable(path: &Path, error: &FileError) -> StateError {
+    StateError::Unwritable { path: path.display().to_string(), reason: error.to_string() }
 }
 
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn write(path: &Path, head: &Head, saved: &Saved<ContentRef<'_>>, medium: &Medium) -> io::Result<()> {
-    let temporary = tempfile::NamedTempFile::new_in(folder(path))?;
-    let mut out = Hashed { inner: BufWriter::new(temporary.as_file()), hash: blake3::Hasher::new() };
+fn write(file: &File, head: &Head, saved: &Saved<ContentRef<'_>>, medium: &Medium) -> io::Result<()> {
+    let mut out = Hashed { inner: BufWriter::new(file), hash: blake3::Hasher::new() };
     out.write_all(MAGIC)?;
     out.write_all(&VERSION.to_le_bytes())?;
     part(&mut out, head)?;
@@ -196,11 +208,7 @@ fn write(path: &Path, head: &Head, saved: &Saved<ContentRef<'_>>, medium: &Mediu
     }
     let sum = out.hash.finalize();
     out.inner.write_all(sum.as_bytes())?;
-    out.inner.flush()?;
-    drop(out);
-    temporary.as_file().sync_all()?;
-    temporary.persist(path).map_err(|e| e.error)?;
-    Ok(())
+    out.inner.flush()
 }
 
 /// A part behind its length, so that a reader knows what it needs before it believes it.
@@ -216,8 +224,8 @@ fn part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
 /// If the file cannot be read, is none of these, is damaged or of another card.
 pub(crate) fn load(path: &Path, archetype: &Archetype, seed: u64, budget: u64) -> Result<Loaded, StateError> {
     let name = path.display().to_string();
-    let file =
-        File::open(path).map_err(|e| StateError::Unreadable { path: name.clone(), reason: e.to_string() })?;
+    let file = cardscope_files::open(path, Use::Read)
+        .map_err(|e| StateError::Unreadable { path: name.clone(), reason: e.to_string() })?;
     let input = Hashed { inner: BufReader::new(file), hash: blake3::Hasher::new() };
     let mut reader = Reader { path: name, input };
     reader.opening()?;

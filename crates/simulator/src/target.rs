@@ -7,7 +7,7 @@ use crate::content::{Found, Trouble};
 use crate::inserted::Inserted;
 use crate::page_cache::PageCache;
 use crate::smart::{self, Facts};
-use crate::state_file::StateError;
+use crate::state_file::{Destination, StateError};
 use crate::target_spec::{self, SpecError, TargetSpec};
 use crate::trouble::{error, failed};
 use cardscope_engine::content::{Content, Match};
@@ -89,7 +89,7 @@ impl SimTarget {
     /// # Errors
     /// If the host cannot write the file; an older one of that name is then still there.
     pub fn save(&self, path: &std::path::Path) -> Result<(), StateError> {
-        self.card.save(path)
+        self.card.save(&Destination::new(path)?)
     }
 
     /// Pulls the card out and saves it to where its name says (`save=FILE`). Dropping it does the same, but has

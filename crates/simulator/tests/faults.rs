@@ -195,6 +195,40 @@ fn a_file_that_is_no_state_of_this_card_is_refused_with_its_reason() {
 }
 
 #[test]
+fn a_state_is_read_from_a_plain_file_alone_and_saved_over_no_link_and_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(at("letter"), "Dear aunt").unwrap();
+    std::os::unix::fs::symlink("nowhere", at("dangling")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    for (key, name, word) in [
+        ("state", "pipe", "that is a pipe"),
+        ("save", "pipe", "that is a pipe"),
+        ("state", "dangling", "that is a link"),
+        ("save", "dangling", "that is a link"),
+        ("save", "letter", "another file of that name"),
+        ("save", "none/x", "No such file"),
+    ] {
+        let refused = SimTarget::named(&format!("sim:constant?{key}={}", at(name))).unwrap_err().to_string();
+        assert!(refused.contains(word), "{refused}");
+    }
+    // What takes the name after it was claimed stays, and no link is followed then, either.
+    let file = folder.path().join("card");
+    for plant in [true, false] {
+        let mut used = card(&format!("sim:constant?save={}", file.display()));
+        one(&mut used, true, 0, MIB).unwrap();
+        match plant {
+            true => std::os::unix::fs::symlink("letter", &file).unwrap(),
+            false => std::fs::write(&file, "theirs").unwrap(),
+        }
+        assert!(used.close().is_err());
+        std::fs::remove_file(&file).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(at("letter")).unwrap(), "Dear aunt");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing half written is left");
+}
+
+#[test]
 fn a_card_starts_as_its_state_says() {
     let mut filled = card("sim:constant?state=filled");
     let bytes = filled.info().bytes;

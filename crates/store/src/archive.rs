@@ -3,6 +3,7 @@
 use crate::address::Address;
 use crate::connection::{Connection, Outcome};
 use crate::firmness::Firmness;
+use crate::place::Place;
 use crate::record::{
     EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredSession,
 };
@@ -22,6 +23,8 @@ pub struct Archive {
     firmness: Firmness,
     /// Before the runtime, so that it is gone when the runtime goes. `None` only while dropping.
     connection: Option<Connection>,
+    /// The file, where it is one: held until its connection is closed.
+    _place: Option<Place>,
     /// The server, where it is not a file.
     server: Option<Address>,
     /// How long the server may be silent.
@@ -52,15 +55,13 @@ impl Archive {
             .enable_all()
             .build()
             .map_err(|e| ArchiveError::Failed { path: path.clone(), reason: e.to_string() })?;
-        let connection = match &server {
-            Some(address) => runtime.block_on(postgres::open(address, postgres::ANSWER))?,
-            None => {
-                let found = place::look(&path)?;
-                runtime.block_on(sqlite::open(&path, found))?
-            }
+        let place = if server.is_none() { Some(place::look(&path)?) } else { None };
+        let connection = match (&server, &place) {
+            (Some(address), _) => Some(runtime.block_on(postgres::open(address, postgres::ANSWER))?),
+            (None, place) => place.as_ref().map(|p| runtime.block_on(sqlite::open(p))).transpose()?,
         };
         let (firmness, answer) = (Firmness::Later, postgres::ANSWER);
-        Ok(Archive { path, firmness, connection: Some(connection), server, answer, runtime })
+        Ok(Archive { path, firmness, connection, _place: place, server, answer, runtime })
     }
 
     /// Sets how long a server may go on without a row or an end to a statement, before the call fails as

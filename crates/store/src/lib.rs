@@ -18,6 +18,7 @@ mod figures;
 mod file;
 mod firmness;
 mod hash;
+mod held;
 mod import;
 mod measurements;
 mod migration;

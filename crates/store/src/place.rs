@@ -4,8 +4,12 @@
 //! <https://www.sqlite.org/fileformat2.html>, section 1.3.
 
 use crate::ArchiveError;
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read};
+use crate::held::Held;
+use cardscope_files::{FileError, Folder, Identity, is_plain, is_trusted};
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Stands in each archive's header, so that no other program's database is taken for one: "CSc1".
@@ -31,33 +35,129 @@ pub(crate) fn default_path() -> Result<PathBuf, ArchiveError> {
     Ok(data.ok_or(ArchiveError::NoHome)?.join("cardscope/archive.sqlite"))
 }
 
-/// Makes the folder, opens the file for writing once to hear the system's own reason if it refuses, and looks at
-/// what is there.
-pub(crate) fn look(path: &Path) -> Result<Found, ArchiveError> {
-    if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|e| ArchiveError::of_system(folder, &e))?;
-    }
-    let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    let mut file = open.map_err(|e| ArchiveError::of_system(path, &e))?;
-    let header = header(&mut file).map_err(|e| ArchiveError::of_system(path, &e))?;
-    let bytes = file.metadata().map_err(|e| ArchiveError::of_system(path, &e))?.len();
-    judge(path, bytes, header.as_ref())
+/// An archive's file and folder, held while it is open.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// As named.
+    path: PathBuf,
+    folder: Folder,
+    name: OsString,
+    file: Held,
+    found: Found,
 }
 
-fn header(file: &mut File) -> std::io::Result<Option<[u8; HEADER]>> {
+/// Makes folder and file where they are not there, for this user alone, and looks at what is there. Nobody but root and
+/// this user may own or exchange anything of it, since SQLite opens and removes its files by their names.
+pub(crate) fn look(path: &Path) -> Result<Place, ArchiveError> {
+    let failed = |e| of_files(path, e);
+    let (folder, name) = Folder::make_for_file(path).map_err(failed)?;
+    folder.settled().map_err(failed)?;
+    let file = open_or_create(&folder, &name).map_err(failed)?;
+    let system = |e| ArchiveError::of_system(path, &e);
+    let about = file.metadata().map_err(system)?;
+    if !is_trusted(about.uid()) {
+        return Err(foreign(path, format!("it belongs to user {}", about.uid())));
+    }
+    let mut place = Place { path: path.to_owned(), folder, name, file, found: Found::Nothing };
+    let log = place.log_bytes()?;
+    let header = header(&place.file).map_err(system)?;
+    place.found = judge(path, about.len(), log, header.as_ref())?;
+    // Those of earlier versions could be read by everybody. Whom it cannot be taken from may go on reading.
+    if about.mode() & 0o077 != 0 {
+        let _ = place.file.set_permissions(Permissions::from_mode(about.mode() & 0o700));
+    }
+    Ok(place)
+}
+
+impl Place {
+    /// As it was named.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was there.
+    pub(crate) fn found(&self) -> Found {
+        self.found
+    }
+
+    /// The path for SQLite: without links.
+    pub(crate) fn real(&self) -> PathBuf {
+        self.folder.path().join(&self.name)
+    }
+
+    /// That SQLite's path leads to the file that was looked at, and that what lies beside it is ours: before anything
+    /// is written to what SQLite has opened.
+    pub(crate) fn is_still_there(&self) -> Result<(), ArchiveError> {
+        let system = |e| ArchiveError::of_system(&self.path, &e);
+        let now = self.real().symlink_metadata().map_err(system)?;
+        if Identity::from(&now) != Identity::of(&*self.file).map_err(system)? {
+            return Err(foreign(&self.path, "another file has taken its name meanwhile".to_owned()));
+        }
+        self.log_bytes().map(drop)
+    }
+
+    /// Bytes of the write-ahead log. What SQLite puts beside the archive has to be plain files of ours under one name:
+    /// it would write to whatever is there.
+    fn log_bytes(&self) -> Result<u64, ArchiveError> {
+        let mut log = 0;
+        for suffix in ["-wal", "-shm", "-journal"] {
+            let mut name = self.name.clone();
+            name.push(suffix);
+            let Some(found) = self.folder.look(&name).map_err(|e| of_files(&self.path, e))? else { continue };
+            if !is_plain(&found) || !is_trusted(found.st_uid) || found.st_nlink > 1 {
+                let what = format!("{} beside it is not a file that SQLite made", name.display());
+                return Err(foreign(&self.path, what));
+            }
+            if suffix == "-wal" {
+                log = u64::try_from(found.st_size).unwrap_or_default();
+            }
+        }
+        Ok(log)
+    }
+
+    /// The file's bytes and its name in the folder, both on disk.
+    pub(crate) fn sync(&self) -> std::io::Result<()> {
+        self.file.sync_all()?;
+        Ok(self.folder.sync()?)
+    }
+}
+
+/// Of several that meet an empty place one makes the file, and the others open that one.
+fn open_or_create(folder: &Folder, name: &OsStr) -> Result<Held, FileError> {
+    match Held::open(folder, name) {
+        Err(e) if e.is_absent() => match Held::create(folder, name) {
+            Err(FileError::Io(e)) if e.kind() == ErrorKind::AlreadyExists => Held::open(folder, name),
+            made => made,
+        },
+        opened => opened,
+    }
+}
+
+fn foreign(path: &Path, reason: String) -> ArchiveError {
+    ArchiveError::Open { path: path.to_owned(), reason }
+}
+
+fn of_files(path: &Path, error: FileError) -> ArchiveError {
+    match error {
+        FileError::Io(error) => ArchiveError::of_system(path, &error),
+        other => foreign(path, other.to_string()),
+    }
+}
+
+fn header(file: &File) -> std::io::Result<Option<[u8; HEADER]>> {
     let mut header = [0; HEADER];
-    match file.read_exact(&mut header) {
+    match file.read_exact_at(&mut header, 0) {
         Ok(()) => Ok(Some(header)),
         Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(None),
         Err(e) => Err(e),
     }
 }
 
-fn judge(path: &Path, bytes: u64, header: Option<&[u8; HEADER]>) -> Result<Found, ArchiveError> {
+fn judge(path: &Path, bytes: u64, log: u64, header: Option<&[u8; HEADER]>) -> Result<Found, ArchiveError> {
     let not_ours = |what: String| Err(ArchiveError::NotAnArchive { path: path.to_owned(), what });
     let damaged = |reason: String| Err(ArchiveError::Damaged { path: path.to_owned(), reason });
     let Some(header) = header else {
-        return match (bytes, log_bytes(path)) {
+        return match (bytes, log) {
             (0, 0) => Ok(Found::Nothing),
             (0, log) => damaged(format!("the file is empty, and a log of {log} bytes lies beside it")),
             _ => not_ours(format!("a file of {bytes} bytes")),
@@ -71,7 +171,7 @@ fn judge(path: &Path, bytes: u64, header: Option<&[u8; HEADER]>) -> Result<Found
     }
     let expected = pages(header) * page_bytes(header);
     // With a log beside it a short file may be whole: SQLite puts the pages back from there.
-    if bytes < expected && log_bytes(path) == 0 {
+    if bytes < expected && log == 0 {
         return damaged(format!("{bytes} bytes of {expected} are there"));
     }
     Ok(Found::Archive)
@@ -91,10 +191,4 @@ fn page_bytes(header: &[u8; HEADER]) -> u64 {
 /// Pages the file says it has; believed only where the change counters agree, as the format demands.
 fn pages(header: &[u8; HEADER]) -> u64 {
     if number(header, 24) == number(header, 92) { number(header, 28) } else { 0 }
-}
-
-fn log_bytes(path: &Path) -> u64 {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).map_or(0, |m| m.len())
 }

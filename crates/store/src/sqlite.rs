@@ -2,12 +2,10 @@
 
 use crate::connection::{Connection, Outcome};
 use crate::firmness::Firmness;
-use crate::place::Found;
+use crate::place::{Found, Place};
 use crate::{ArchiveError, migration};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteLockingMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Executor};
-use std::fs::File;
-use std::path::Path;
 use std::time::Duration;
 
 /// How long one Cardscope waits for another's write to end. A write takes milliseconds; on a card that stalls,
@@ -24,34 +22,32 @@ const ROWS_AHEAD: usize = 1000;
 /// of thousands of logs does not fit into the usual 2 MB and would be written twice.
 const CACHE: &str = "-16000";
 
-/// Opens what lies at `path`, makes or upgrades it where needed. Where that fails it is closed again in order, so
-/// that no log of ours stays beside a file that is not for us.
-pub(crate) async fn open(path: &Path, found: Found) -> Result<Connection, ArchiveError> {
-    let shared = connect_ready(path, found, SqliteLockingMode::Normal).await;
+/// Opens what was found, makes or upgrades it where needed. Where that fails it is closed again in order, so that no
+/// log of ours stays beside a file that is not for us.
+pub(crate) async fn open(place: &Place) -> Result<Connection, ArchiveError> {
+    let shared = connect_ready(place, SqliteLockingMode::Normal).await;
     match shared {
         // Sharing takes an index of 32 KiB beside the log. Alone, SQLite keeps it in memory, and an archive on a full
         // disk can be read.
-        Err(ArchiveError::Full { .. }) if found == Found::Archive => {
-            connect_ready(path, found, SqliteLockingMode::Exclusive).await
+        Err(ArchiveError::Full { .. }) if place.found() == Found::Archive => {
+            connect_ready(place, SqliteLockingMode::Exclusive).await
         }
         other => other,
     }
 }
 
-async fn connect_ready(
-    path: &Path,
-    found: Found,
-    locking: SqliteLockingMode,
-) -> Result<Connection, ArchiveError> {
-    let failed = |e: sqlx::Error| ArchiveError::of_database(path, &e);
-    let mut file = connect(path, locking).await.map_err(failed)?;
-    let made = if found == Found::Nothing { make(&mut file, path).await } else { Ok(()) };
+async fn connect_ready(place: &Place, locking: SqliteLockingMode) -> Result<Connection, ArchiveError> {
+    let mut file = connect(place, locking).await.map_err(|e| ArchiveError::of_database(place.path(), &e))?;
+    let made = match place.is_still_there() {
+        Ok(()) => make(&mut file, place).await,
+        other => other,
+    };
     let mut connection = Connection::Sqlite(file);
     let ready = match made {
-        Ok(()) => migration::ready(&mut connection, path).await,
-        Err(e) => Err(failed(e)),
+        Ok(()) => migration::ready(&mut connection, place.path()).await,
+        other => other,
     };
-    match ready {
+    match ready.and_then(|()| place.is_still_there()) {
         Ok(()) => Ok(connection),
         Err(error) => {
             connection.close().await;
@@ -60,9 +56,9 @@ async fn connect_ready(
     }
 }
 
-async fn connect(path: &Path, locking: SqliteLockingMode) -> Outcome<SqliteConnection> {
+async fn connect(place: &Place, locking: SqliteLockingMode) -> Outcome<SqliteConnection> {
     SqliteConnectOptions::new()
-        .filename(path)
+        .filename(place.real())
         .locking_mode(locking)
         .busy_timeout(PATIENCE)
         .row_buffer_size(ROWS_AHEAD)
@@ -79,20 +75,20 @@ async fn connect(path: &Path, locking: SqliteLockingMode) -> Outcome<SqliteConne
 ///
 /// SQLite would sync some ten times over these two pages, which is seconds on a slow card; nothing is in them yet, so
 /// they are synced once, at the end.
-async fn make(connection: &mut SqliteConnection, path: &Path) -> Outcome<()> {
+async fn make(connection: &mut SqliteConnection, place: &Place) -> Result<(), ArchiveError> {
+    if place.found() == Found::Archive {
+        return Ok(());
+    }
+    mark(connection, place).await.map_err(|e| ArchiveError::of_database(place.path(), &e))
+}
+
+async fn mark(connection: &mut SqliteConnection, place: &Place) -> Outcome<()> {
     insist(connection, "PRAGMA synchronous = OFF").await?;
     // The application id of `place`, in decimal.
     insist(connection, "PRAGMA application_id = 1129538353").await?;
     insist(connection, "PRAGMA journal_mode = WAL").await?;
-    sync(path)?;
+    place.sync()?;
     insist(connection, "PRAGMA synchronous = NORMAL").await
-}
-
-/// The file's bytes and its name in the folder, both on disk.
-fn sync(path: &Path) -> std::io::Result<()> {
-    File::open(path)?.sync_all()?;
-    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
 }
 
 /// Tries again while another process is making the same file.

@@ -5,15 +5,13 @@
 
 use crate::error::Failure;
 use cardscope_device::{filesystem, guard, system::System};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
+use cardscope_files::{Draft, FileError, Folder, Identity};
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Documents longer than this are not looked into, and so not replaced: a watch of a day at one sample a second is
 /// some 60 MB.
@@ -35,25 +33,22 @@ pub enum Mark {
 /// How near a [`Mark::Word`] stands to an end of its file, in bytes.
 const NEAR: u64 = 8192;
 
-/// A name for a file to come.
+/// A name for a file to come, in a folder that is held from the claim on.
 #[derive(Debug)]
 pub struct OutputFile {
     /// The option that named it.
     option: &'static str,
     /// As named.
     name: PathBuf,
+    folder: Folder,
+    /// Its name in the folder.
+    last: OsString,
+    /// What had the name when it was claimed: a file of ours, or an empty one.
+    there: Option<File>,
     /// The device or file that the work is done on, where there is one.
     target: Option<String>,
     mark: Mark,
     on_target: bool,
-}
-
-/// Where a name leads.
-struct Place {
-    /// Without links.
-    file: PathBuf,
-    /// What is there already: a file of ours, or an empty one.
-    there: Option<Metadata>,
 }
 
 impl OutputFile {
@@ -61,24 +56,24 @@ impl OutputFile {
     /// it is tried out whether a file can be made, unless that would be an I/O on the target itself.
     ///
     /// # Errors
-    /// A refusal: the name leads to what is no plain file, to the target, to a file that is not ours to replace, or
-    /// to where nothing can be written.
+    /// A refusal: the name leads to what is not a plain file, through a link of another user, to the target, to a file
+    /// that is not ours to replace, or to where nothing can be written.
     pub fn claim(
         option: &'static str,
         name: &Path,
         target: Option<&str>,
         mark: Mark,
     ) -> Result<OutputFile, Failure> {
-        let on_target = target.is_some_and(|target| filesystem::lies_on(name, target));
-        let claimed =
-            OutputFile { option, name: name.to_owned(), target: target.map(str::to_owned), mark, on_target };
-        let place = claimed.judge().map_err(Failure::Refused)?;
+        let said = |why: String| Failure::Refused(format!("{option} {}: {why}", name.display()));
+        let (folder, last) = Folder::of_file(name).map_err(|e| said(no_folder(name, e)))?;
+        let on_target = target.is_some_and(|target| filesystem::lies_on(&folder.by_descriptor(), target));
+        let (name, target) = (name.to_owned(), target.map(str::to_owned));
+        let mut claimed = OutputFile { option, name, folder, last, there: None, target, mark, on_target };
+        claimed.there = claimed.judge().map_err(&said)?;
         if !on_target {
-            let (beside, _) = beside(&place.file).map_err(|e| {
-                Failure::Refused(claimed.told(&format!("{e}; name a file in a folder that you may write to")))
-            })?;
-            // Only a try: an empty file is nobody's loss if it stays.
-            let _ = std::fs::remove_file(beside);
+            // Only a try, and gone again.
+            let tried = Draft::new(&claimed.folder, None, 0o600).map(drop);
+            tried.map_err(|e| said(format!("{e}; name a file in a folder that you may write to")))?;
         }
         Ok(claimed)
     }
@@ -98,83 +93,74 @@ impl OutputFile {
     /// Writes it: whole, or not at all.
     ///
     /// # Errors
-    /// If it cannot be written, or if what the name leads to has become another's since it was claimed. What was there
-    /// before stays.
+    /// If it cannot be written, or if the name has become another file's since it was claimed. What was there before
+    /// stays.
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), Failure> {
-        let place = self.judge().map_err(Failure::Io)?;
-        self.put(&place, content.as_ref())
-            .map_err(|e| Failure::Io(self.told(&format!("it could not be written: {e}"))))
+        let failed = |why: String| Failure::Io(format!("{} {}: {why}", self.option, self.name.display()));
+        let now = self.judge().map_err(failed)?;
+        self.put(now, content.as_ref()).map_err(|e| failed(format!("it could not be written: {e}")))
     }
 
-    fn put(&self, place: &Place, content: &[u8]) -> std::io::Result<()> {
-        let (beside, mut file) = beside(&place.file)?;
-        let done = fill(&mut file, content, place.there.as_ref()).and_then(|()| move_to(&beside, place));
-        if done.is_err() {
-            // What is half written is of no use to anybody.
-            let _ = std::fs::remove_file(&beside);
+    fn put(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
+        // What was there when it was claimed may be gone; nothing else may be there instead.
+        if let Some(now) = &now {
+            let claimed = self.there.as_ref().map(Identity::of).transpose()?;
+            if claimed != Some(Identity::of(now)?) {
+                return Err(FileError::Changed);
+            }
         }
-        done
+        let draft = Draft::new(&self.folder, now, 0o666)?;
+        draft.file().write_all(content)?;
+        draft.place(&self.last)
     }
 
-    fn judge(&self) -> Result<Place, String> {
-        let refused = |why: &str| self.told(why);
-        let about = match self.name.metadata() {
-            Ok(about) => about,
-            Err(e) if e.kind() == ErrorKind::NotFound => return self.new_place(),
-            Err(e) => return Err(refused(&e.to_string())),
+    /// The file that has the name, if it may be replaced; `None` where nothing has.
+    fn judge(&self) -> Result<Option<File>, String> {
+        let mut file = match self.folder.find(&self.last) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            Err(e @ FileError::NotPlain(_)) => return Err(format!("{e}; name a new file")),
+            Err(e) => return Err(e.to_string()),
         };
-        if !about.is_file() {
-            return Err(refused("that is no plain file and so no place for it; name a new file"));
+        let about = file.metadata().map_err(|e| e.to_string())?;
+        if self
+            .target
+            .as_ref()
+            .is_some_and(|target| Identity::at(Path::new(target)) == Some(Identity::from(&about)))
+        {
+            return Err("that is the card itself by another name; name a new file".to_owned());
         }
-        let same = |target: &String| same_file(&about, Path::new(target));
-        if self.target.as_ref().is_some_and(same) {
-            return Err(refused("that is the card itself by another name; name a new file"));
+        guard::check_file_id(&System::host(), Identity::from(&about), &self.name)
+            .map_err(|e| e.to_string())?;
+        if about.len() > 0 && !self.is_ours(&mut file, about.len()) {
+            return Err("there is a file of that name already, which Cardscope did not make; name a new file, or move that one away".to_owned());
         }
-        guard::check_file(&System::host(), &self.name).map_err(|e| refused(&e.to_string()))?;
-        if about.len() > 0 && !self.is_ours(&about) {
-            return Err(refused(
-                "there is a file of that name already, which Cardscope did not make; name a new file, or move that one away",
-            ));
-        }
-        let file = self.name.canonicalize().map_err(|e| refused(&e.to_string()))?;
-        Ok(Place { file, there: Some(about) })
+        Ok(Some(file))
     }
 
-    fn new_place(&self) -> Result<Place, String> {
-        if self.name.symlink_metadata().is_ok() {
-            return Err(self.told("that is a link that leads nowhere; name a new file"));
-        }
-        let Some(last) = self.name.file_name() else { return Err(self.told("that is no name of a file")) };
-        let folder = match self.name.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let missing = |_| self.told(&format!("there is no folder {}", folder.display()));
-        let folder = folder.canonicalize().map_err(missing)?;
-        Ok(Place { file: folder.join(last), there: None })
-    }
-
-    fn is_ours(&self, about: &Metadata) -> bool {
-        let Ok(mut file) = File::open(&self.name) else { return false };
+    fn is_ours(&self, file: &mut File, bytes: u64) -> bool {
         match self.mark {
             Mark::Any => true,
-            Mark::Word(word) => holds_near_an_end(&mut file, about.len(), word).unwrap_or(false),
+            Mark::Word(word) => holds_near_an_end(file, bytes, word).unwrap_or(false),
             Mark::Head(head) => {
                 let mut begin = Vec::new();
                 let read = file.take(head.len() as u64).read_to_end(&mut begin);
                 read.is_ok() && begin == head.as_bytes()
             }
             Mark::Fields(fields) => {
-                let document: Option<HashMap<String, IgnoredAny>> = (about.len() <= MOST_BYTES)
+                let document: Option<HashMap<String, IgnoredAny>> = (bytes <= MOST_BYTES)
                     .then(|| serde_json::from_reader(std::io::BufReader::new(file)).ok())
                     .flatten();
                 document.is_some_and(|d| fields.iter().all(|field| d.contains_key(*field)))
             }
         }
     }
+}
 
-    fn told(&self, why: &str) -> String {
-        format!("{} {}: {why}", self.option, self.name.display())
+fn no_folder(name: &Path, error: FileError) -> String {
+    match name.parent() {
+        Some(folder) if error.is_absent() => format!("there is no folder {}", folder.display()),
+        _ => error.to_string(),
     }
 }
 
@@ -188,42 +174,6 @@ fn holds_near_an_end(file: &mut File, bytes: u64, word: &str) -> std::io::Result
         }
     }
     Ok(false)
-}
-
-/// By inode, so that links and other names of one file are seen through.
-fn same_file(about: &Metadata, other: &Path) -> bool {
-    other.metadata().is_ok_and(|other| (about.dev(), about.ino()) == (other.dev(), other.ino()))
-}
-
-/// A new file in the folder of `file`; what is there under that name by chance is left alone.
-fn beside(file: &Path) -> std::io::Result<(PathBuf, File)> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = format!(".cardscope-{}-{}.part", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    let beside = file.with_file_name(name);
-    let made = OpenOptions::new().write(true).create_new(true).open(&beside)?;
-    Ok((beside, made))
-}
-
-fn fill(file: &mut File, content: &[u8], before: Option<&Metadata>) -> std::io::Result<()> {
-    file.write_all(content)?;
-    if let Some(before) = before {
-        // With sudo the file stays its owner's. Who may not give it away has it then, which is no reason to fail.
-        let _ = std::os::unix::fs::fchown(&*file, Some(before.uid()), Some(before.gid()));
-        let _ = file.set_permissions(before.permissions());
-    }
-    file.sync_all()
-}
-
-/// Where nothing was, nothing is replaced, not even what came a moment ago.
-fn move_to(beside: &Path, place: &Place) -> std::io::Result<()> {
-    if place.there.is_none() {
-        match renameat_with(CWD, beside, CWD, &place.file, RenameFlags::NOREPLACE) {
-            // A file system that cannot promise it.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-            other => return Ok(other?),
-        }
-    }
-    std::fs::rename(beside, &place.file)
 }
 
 #[cfg(test)]

@@ -6,44 +6,27 @@ use crate::block::BlockDevice;
 use crate::mounts::swaps;
 use crate::open;
 use crate::system::System;
-use std::os::unix::fs::MetadataExt;
+use cardscope_files::Identity;
 use std::path::Path;
-
-/// By what a file is known, whatever its names: its device, as `stat` numbers it, and its inode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileId {
-    /// Number of the device that it lies on, in the form of `stat(2)`.
-    pub device: u64,
-    /// Number of its inode.
-    pub inode: u64,
-}
-
-impl FileId {
-    /// What a path leads to, links followed; `None` where it leads to nothing.
-    #[must_use]
-    pub fn at(path: &Path) -> Option<FileId> {
-        path.metadata().ok().map(|found| FileId { device: found.dev(), inode: found.ino() })
-    }
-}
 
 /// Looks whether a plain file may be written to.
 ///
 /// # Errors
 /// If a loop device stands on it, or it is swap.
 pub fn check_file(system: &System, file: &Path) -> Result<(), Refusal> {
-    FileId::at(file).map_or(Ok(()), |id| check_file_id(system, id, file))
+    Identity::at(file).map_or(Ok(()), |id| check_file_id(system, id, file))
 }
 
 /// The same of a file that is known by its inode; `name` is for the refusal.
 ///
 /// # Errors
 /// As [`check_file`].
-pub fn check_file_id(system: &System, id: FileId, name: &Path) -> Result<(), Refusal> {
+pub fn check_file_id(system: &System, id: Identity, name: &Path) -> Result<(), Refusal> {
     let file = || name.display().to_string();
     if let Some(device) = BlockDevice::all(system).iter().find(|device| stands_on(system, device, id)) {
         return Err(Refusal::UnderLoop { file: file(), device: device.name.clone() });
     }
-    match swaps(system).iter().find(|swap| FileId::at(swap) == Some(id)) {
+    match swaps(system).iter().find(|swap| Identity::at(swap) == Some(id)) {
         Some(_) => Err(Refusal::SwapFile { file: file() }),
         None => Ok(()),
     }
@@ -51,8 +34,8 @@ pub fn check_file_id(system: &System, id: FileId, name: &Path) -> Result<(), Ref
 
 /// The loop device itself knows the inode it stands on; its path in sysfs, which has to do where we may not ask the
 /// device, leads nowhere for a file that was removed or is seen in another mount namespace only.
-fn stands_on(system: &System, device: &BlockDevice, id: FileId) -> bool {
+fn stands_on(system: &System, device: &BlockDevice, id: Identity) -> bool {
     let Some(path) = device.backing_file() else { return false };
     let asked = system.is_live().then(|| open::loop_file(&device.path(system))).flatten();
-    asked.or_else(|| FileId::at(Path::new(&path))) == Some(id)
+    asked.or_else(|| Identity::at(Path::new(&path))) == Some(id)
 }

@@ -10,7 +10,7 @@ mod layers;
 mod refusal;
 mod survey;
 
-pub use file::{FileId, check_file, check_file_id};
+pub use file::{check_file, check_file_id};
 pub(crate) use layers::{beneath, mount_devices};
 pub use refusal::Refusal;
 pub use survey::Survey;

@@ -2,11 +2,12 @@
 
 use super::{Device, Held, Kind};
 use crate::block::DeviceNumber;
-use crate::guard::{self, Clearance, FileId};
+use crate::guard::{self, Clearance};
 use crate::open::{sequence_of, size_of};
 use crate::system::System;
 use cardscope_engine::real::Holding;
 use cardscope_engine::target::Change;
+use cardscope_files::Identity;
 use rustix::fs::{FileType, fstat, stat};
 use std::path::Path;
 
@@ -40,7 +41,7 @@ impl Held {
                 FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice
                     && DeviceNumber::from_raw(found.st_rdev) == device.number
             }
-            _ => self.id == FileId { device: found.st_dev, inode: found.st_ino },
+            _ => self.id == Identity::from(&found),
         };
         same.then_some(()).ok_or_else(other)
     }

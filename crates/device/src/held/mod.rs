@@ -12,10 +12,11 @@ mod again;
 
 use crate::block::DeviceNumber;
 use crate::contents::{self, Contents};
-use crate::guard::{self, Clearance, FileId, Refusal};
+use crate::guard::{self, Clearance, Refusal};
 use crate::open::{Access, OpenError, by_descriptor, open_pinned};
 use crate::system::System;
 use cardscope_engine::real::{Directory, lock};
+use cardscope_files::Identity;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open};
 use rustix::io::Errno;
@@ -31,7 +32,7 @@ pub struct Held {
     name: PathBuf,
     fd: OwnedFd,
     kind: Kind,
-    id: FileId,
+    id: Identity,
     bytes: u64,
     writes: bool,
     /// The block device that it is or lies on, where there is one: when that is gone, so is this.
@@ -119,7 +120,7 @@ impl Held {
         let writes = access == Access::ReadWrite;
         if writes {
             // Before it is opened: the kernel opens a swap file for nobody who would write to it.
-            guard::check_file_id(&System::host(), file_id(found), name)?;
+            guard::check_file_id(&System::host(), Identity::from(found), name)?;
         }
         let mode = if writes { OFlags::RDWR } else { OFlags::RDONLY };
         let flags = mode | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -164,7 +165,7 @@ impl Held {
             _ => DeviceNumber::from_raw(found.st_dev),
         };
         let carrier = Some(number).filter(|number| again::is_listed(*number));
-        Held { name: name.to_owned(), fd, kind, id: file_id(found), bytes, writes, carrier }
+        Held { name: name.to_owned(), fd, kind, id: Identity::from(found), bytes, writes, carrier }
     }
 
     /// As the user named it.
@@ -212,10 +213,6 @@ impl AsFd for Held {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
-}
-
-fn file_id(found: &Stat) -> FileId {
-    FileId { device: found.st_dev, inode: found.st_ino }
 }
 
 fn advice(errno: Errno) -> String {

@@ -1,6 +1,7 @@
 //! Room for pages of 4 KiB: memory up to a budget, then a file that has no name and goes with the process. Freed
 //! pages are used again first.
 
+use cardscope_files::Folder;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -144,8 +145,9 @@ fn offset(number: u32, within: usize) -> u64 {
 /// hosts.
 fn unnamed() -> io::Result<File> {
     let folder = folder();
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| tempfile::tempfile_in(&folder))
+    Folder::make(&folder, 0o700)
+        .map_err(io::Error::from)
+        .and_then(|held| tempfile::tempfile_in(held.by_descriptor()))
         .map_err(|e| io::Error::new(e.kind(), format!("no file can be made in {}: {e}", folder.display())))
 }
 

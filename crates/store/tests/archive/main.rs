@@ -10,6 +10,7 @@ mod importing;
 mod keeping;
 mod logs;
 mod meeting;
+mod names;
 mod neighbours;
 mod records;
 mod refusal;

@@ -83,7 +83,7 @@ fn an_empty_file_becomes_an_archive() {
 fn a_folder_in_the_place_of_the_file_is_said_so() {
     let folder = tempfile::tempdir().unwrap();
     let error = Archive::open(folder.path()).unwrap_err();
-    assert!(error.to_string().contains("Is a directory"), "{error}");
+    assert!(error.to_string().contains("that is a folder, not a plain file"), "{error}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::open;
 use crate::error::Failure;
 use crate::import::result_file;
 use crate::output_file::{Mark, OutputFile};
+use cardscope_files::{Folder, Use};
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, Kept, SessionId};
 use serde::Serialize;
@@ -46,7 +47,7 @@ pub struct Taken {
 pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<Exported>, Failure> {
     let mut archive = open(path)?;
     let sessions = sessions(&mut archive, what)?;
-    std::fs::create_dir_all(folder).map_err(|e| Failure::io(format!("{}: {e}", folder.display())))?;
+    Folder::make(folder, 0o777).map_err(|e| Failure::io(format!("{}: {e}", folder.display())))?;
     sessions.into_iter().map(|session| write(&mut archive, session, folder)).collect()
 }
 
@@ -90,8 +91,11 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
 
 /// A file of that name is fine where it says the same.
 fn same(place: &Path, text: &str) -> Result<(), Failure> {
-    match std::fs::read(place) {
-        Ok(there) if there == text.as_bytes() => Ok(()),
+    let mut there = Vec::new();
+    let read = cardscope_files::open(place, Use::Read)
+        .and_then(|file| Ok(file.take(text.len() as u64 + 1).read_to_end(&mut there)?));
+    match read {
+        Ok(_) if there == text.as_bytes() => Ok(()),
         _ => Err(Failure::refused(format!(
             "{} is there already and says something else; name another folder, or move it away",
             place.display()

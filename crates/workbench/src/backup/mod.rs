@@ -11,6 +11,7 @@ mod take;
 pub(crate) use sums::{About, beside};
 
 use crate::error::Failure;
+use cardscope_files::Use;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_probe::restore::PutBack;
 use std::fs::File;
@@ -40,7 +41,8 @@ impl Backup {
     pub(crate) fn open(path: &Path) -> Result<Backup, Failure> {
         let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
         let sums = sums::read(&beside(path)).map_err(&refused)?;
-        let image = File::open(path).map_err(|e| refused(format!("the image cannot be opened: {e}")))?;
+        let image = cardscope_files::open(path, Use::Read)
+            .map_err(|e| refused(format!("the image cannot be opened: {e}")))?;
         let bytes = image.metadata().map_err(|e| refused(e.to_string()))?.len();
         if bytes != sums.about.bytes {
             return Err(refused(format!(

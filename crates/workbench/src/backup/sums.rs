@@ -2,6 +2,7 @@
 //! fact a line, with a checksum of itself at the end.
 
 use super::CHUNK;
+use cardscope_files::Use;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
@@ -72,7 +73,7 @@ impl<W: Write> Write for Summed<W> {
 }
 
 /// Writes the checksums, on disk when it returns.
-pub(super) fn write(file: File, sums: &Sums) -> std::io::Result<()> {
+pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
     let mut out = Summed { into: BufWriter::new(file), crc: 0 };
     writeln!(out, "{TITLE}")?;
     writeln!(out, "{}", serde_json::to_string(&sums.about)?)?;
@@ -92,11 +93,12 @@ pub(super) fn write(file: File, sums: &Sums) -> std::io::Result<()> {
 
 /// Reads and checks them.
 pub(super) fn read(path: &Path) -> Result<Sums, String> {
+    let file = cardscope_files::open(path, Use::Read)
+        .map_err(|e| format!("its checksums {} cannot be read: {e}", path.display()))?;
     let cannot = |e: std::io::Error| format!("its checksums {} cannot be read: {e}", path.display());
     let damaged =
         || format!("its checksums {} are damaged; the image alone can be written with dd", path.display());
-    let mut lines =
-        Lines { file: BufReader::new(File::open(path).map_err(cannot)?), line: String::new(), crc: 0 };
+    let mut lines = Lines { file: BufReader::new(file), line: String::new(), crc: 0 };
     let title = lines.next().map_err(cannot)?.ok_or_else(damaged)?;
     if title != TITLE {
         return Err(match title.strip_prefix("cardscope backup ") {

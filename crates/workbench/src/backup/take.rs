@@ -9,12 +9,14 @@ use crate::opening::Opened;
 use cardscope_device::filesystem;
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_files::{Draft, FileError, Folder, Identity};
 use cardscope_model::units::{BinarySize, Capacity};
 use cardscope_probe::card::{Answer, Card, Piece, pieces};
 use cardscope_probe::keeper::KeepError;
 use cardscope_probe::trouble::{Stop, Trouble};
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// What failed is asked again in pieces of this size, so that little is lost around a bad place.
@@ -38,41 +40,59 @@ impl Backup {
         interrupt: &Interrupt,
         listener: &mut dyn Listener,
     ) -> Result<Backup, Failure> {
-        may_lie_at(file, opened, listener)?;
-        let image = create(file)?;
-        let taken = take_to(file, image, opened, interrupt, listener);
+        let (folder, name) = Folder::of_file(file).map_err(|e| cannot(file, e))?;
+        may_lie_at(file, &folder, opened, listener)?;
+        for path in [Path::new(&name), &beside(Path::new(&name))] {
+            if folder.look(path.as_os_str()).map_err(|e| cannot(file, e))?.is_some() {
+                let path = file.with_file_name(path);
+                return Err(Failure::Refused(format!(
+                    "{} is there already; name a new file for the backup",
+                    path.display()
+                )));
+            }
+        }
+        let image = New { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
+        let taken = take_to(file, &image, opened, interrupt, listener);
         if taken.is_err() {
-            // Half an image is worth nothing, and the card was not touched.
-            let _ = std::fs::remove_file(file);
-            let _ = std::fs::remove_file(beside(file));
+            image.remove();
         }
         taken
     }
 }
 
-fn may_lie_at(file: &Path, opened: &Opened, listener: &mut dyn Listener) -> Result<(), Failure> {
+/// An image in its folder, that goes again unless all of it is there: half of one is worth nothing, and the card was not
+/// touched.
+struct New {
+    folder: Folder,
+    name: OsString,
+    file: File,
+}
+
+impl New {
+    fn remove(&self) {
+        let _ = Identity::of(&self.file).map(|file| self.folder.remove(&self.name, file));
+    }
+}
+
+fn may_lie_at(
+    file: &Path,
+    folder: &Folder,
+    opened: &Opened,
+    listener: &mut dyn Listener,
+) -> Result<(), Failure> {
     let info = opened.target.info();
-    if filesystem::lies_on(file, &info.name) {
+    if filesystem::lies_on(&folder.by_descriptor(), &info.name) {
         return Err(Failure::Refused(format!(
             "the backup {} would lie on {} itself, which is going to be overwritten; name a file on another disk",
             file.display(),
             info.name
         )));
     }
-    for path in [file, &beside(file)] {
-        if path.symlink_metadata().is_ok() {
-            return Err(Failure::Refused(format!(
-                "{} is there already; name a new file for the backup",
-                path.display()
-            )));
-        }
-    }
-    let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let room = filesystem::room(folder).map_err(|e| cannot(file, &e))?.free;
+    let room = filesystem::room(&folder.by_descriptor()).map_err(|e| cannot(file, e))?.free;
     if room < info.bytes {
         let text = format!(
             "{} has room for {}, and the card has {}: the backup fits only if the rest of the card is empty, which is tried now",
-            folder.display(),
+            folder.path().display(),
             BinarySize(room),
             Capacity(info.bytes)
         );
@@ -81,17 +101,8 @@ fn may_lie_at(file: &Path, opened: &Opened, listener: &mut dyn Listener) -> Resu
     Ok(())
 }
 
-fn create(file: &Path) -> Result<File, Failure> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(file)
-        .map_err(|e| cannot(file, &e))
-}
-
-fn cannot(file: &Path, error: &std::io::Error) -> Failure {
+fn cannot(file: &Path, error: impl Into<FileError>) -> Failure {
+    let error = error.into();
     Failure::Refused(format!(
         "the backup {} cannot be written: {error}; nothing was done to the card. Name a file on a disk with room",
         file.display()
@@ -112,7 +123,7 @@ fn stopped(file: &Path, stop: Stop) -> Failure {
 
 fn take_to(
     file: &Path,
-    image: File,
+    image: &New,
     opened: &mut Opened,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
@@ -120,19 +131,22 @@ fn take_to(
     let about = about(opened);
     let mut card =
         Card::new(opened.target.as_mut(), interrupt, CHUNK, DEPTH).map_err(|s| stopped(file, s))?;
-    let mut taking = Taking::new(&image, about.bytes);
+    let mut taking = Taking::new(&image.file, about.bytes);
     taking.whole(&mut card, listener).map_err(|s| stopped(file, s))?;
     let unread = taking.again(&mut card).map_err(|s| stopped(file, s))?;
     let chunks = taking.chunks;
     drop(card);
     judge(&unread, file)?;
     let sums = Sums { about, chunks, unread };
-    let synced = image.set_len(sums.about.bytes).and_then(|()| image.sync_all());
-    synced.map_err(|e| cannot(file, &e))?;
-    let beside_it = create(&beside(file))?;
-    sums::write(beside_it, &sums).map_err(|e| cannot(&beside(file), &e))?;
-    crate::journal::place::sync_folder(file).map_err(|e| cannot(file, &e))?;
-    Ok(Backup { image, path: file.to_owned(), sums, overwritten: None })
+    let synced = image.file.set_len(sums.about.bytes).and_then(|()| image.file.sync_all());
+    synced.map_err(|e| cannot(file, e))?;
+    let beside_it = Draft::new(&image.folder, None, 0o600).map_err(|e| cannot(&beside(file), e))?;
+    sums::write(beside_it.file(), &sums).map_err(|e| cannot(&beside(file), e))?;
+    let held = image.file.try_clone().map_err(|e| cannot(file, e))?;
+    // Last, so that the image is a backup only when all of it is on disk.
+    beside_it.place(beside(Path::new(&image.name)).as_os_str()).map_err(|e| cannot(&beside(file), e))?;
+    image.folder.sync().map_err(|e| cannot(file, e))?;
+    Ok(Backup { image: held, path: file.to_owned(), sums, overwritten: None })
 }
 
 fn about(opened: &Opened) -> About {
@@ -266,4 +280,54 @@ fn joined(troubles: &[(Piece, Trouble)]) -> Vec<Unread> {
         }
     }
     ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consent::DataKept;
+    use crate::event::Silent;
+    use crate::opening;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+
+    #[test]
+    fn a_backup_is_the_owner_s_alone_and_is_made_in_the_folder_that_was_named_and_in_no_other_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (card, secret) = (dir.path().join("card.img"), dir.path().join("secret"));
+        std::fs::write(&card, vec![7; 2 << 20]).unwrap();
+        std::fs::write(&secret, "root's own").unwrap();
+        let interrupt = Interrupt::default();
+        let take = |name: &str| {
+            let mut opened =
+                opening::open_to_restore(card.to_str().unwrap(), &mut DataKept, &interrupt).unwrap();
+            Backup::take(&dir.path().join(name), &mut opened, &interrupt, &mut Silent).map(drop)
+        };
+        let names = || {
+            let entries = std::fs::read_dir(dir.path()).unwrap();
+            let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        symlink("nowhere", dir.path().join("dangling")).unwrap();
+        symlink(&secret, dir.path().join("image.sums")).unwrap();
+        symlink(".", dir.path().join("theirs")).unwrap();
+        lchown(dir.path().join("theirs"), Some(65_534), None).expect("this test needs root");
+        let before = names();
+        for (name, word) in [
+            ("dangling", "is there already"),
+            ("image", "image.sums is there already"),
+            ("theirs/new", "belongs to user 65534"),
+            ("none/new", "cannot be written"),
+        ] {
+            let refused = take(name).unwrap_err();
+            assert!(matches!(&refused, Failure::Refused(why) if why.contains(word)), "{refused}");
+        }
+        assert_eq!(names(), before);
+        assert_eq!(std::fs::read_to_string(&secret).unwrap(), "root's own");
+        take("backup").unwrap();
+        for name in ["backup", "backup.sums"] {
+            let about = dir.path().join(name).metadata().unwrap();
+            assert_eq!((about.permissions().mode() & 0o777, about.uid()), (0o600, 0), "{name}");
+        }
+    }
 }

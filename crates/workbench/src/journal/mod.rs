@@ -20,16 +20,22 @@ pub(crate) use waiting::none_waits;
 use crate::card_key::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
+use cardscope_files::{FileError, Folder, Identity};
 use cardscope_probe::keeper::{KeepError, Keeper, Kept};
 use format::{Entry, Head, Kind, MAGIC, MOST};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Originals on disk; made by a test, or opened to put them back.
 pub(crate) struct Journal {
     file: File,
+    folder: Folder,
+    /// Its name in the folder.
+    name: OsString,
+    /// Where it lies, for messages.
     path: PathBuf,
     about: About,
     nonce: u64,
@@ -64,34 +70,42 @@ impl Journal {
             began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             witnesses: witness::look(opened.target.as_mut()),
         };
-        Self::begin(&folder, about).map_err(|e| {
+        let shown = folder.path().to_owned();
+        Self::begin_in(folder, about).map_err(|e| {
             Failure::Refused(format!(
                 "the journal cannot be written to {}: {e}; nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk",
-                folder.display()
+                shown.display()
             ))
         })
     }
 
+    /// As a run begins one in a folder, whatever card it is about.
+    #[cfg(test)]
+    pub(crate) fn begin(folder: &Path, about: About) -> Result<Journal, FileError> {
+        Self::begin_in(Folder::open(folder)?, about)
+    }
+
     /// Makes the file, locked and on disk with its first records.
-    pub(crate) fn begin(folder: &Path, about: About) -> std::io::Result<Journal> {
+    fn begin_in(folder: Folder, about: About) -> Result<Journal, FileError> {
         let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
         let nonce = high.rotate_left(32) ^ low;
         let time = about.began.replace([':', '-'], "");
-        let path = folder.join(format!("{}{time}-{:08x}", place::PREFIX, nonce as u32));
-        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-        let mut journal = Self::over(file, path, about, nonce);
-        let started = journal.write_start();
-        if started.is_err() {
-            // Nothing of the card is in it.
-            let _ = std::fs::remove_file(&journal.path);
-        }
-        started.map(|()| journal)
+        let name = OsString::from(format!("{}{time}-{:08x}", place::PREFIX, nonce as u32));
+        let file = folder.create(&name, 0o600)?;
+        // Should it fail, it is removed by being dropped: nothing of the card is in it.
+        let mut journal = Self::over(file, folder, name, about, nonce);
+        // A file system that gives all files to somebody: nobody would believe this journal later.
+        read::must_be_ours(&journal.file)?;
+        journal.write_start()?;
+        Ok(journal)
     }
 
-    fn over(file: File, path: PathBuf, about: About, nonce: u64) -> Journal {
+    fn over(file: File, folder: Folder, name: OsString, about: About, nonce: u64) -> Journal {
         Journal {
+            path: folder.path().join(&name),
             file,
-            path,
+            folder,
+            name,
             about,
             nonce,
             kept: BTreeMap::new(),
@@ -115,7 +129,12 @@ impl Journal {
             self.append(Kind::About, 0, 0, place, &about)?;
         }
         self.file.sync_all()?;
-        place::sync_folder(&self.path)
+        Ok(self.folder.sync()?)
+    }
+
+    /// Removes the file, and none that has its name by now.
+    fn remove(&self) -> Result<(), FileError> {
+        self.folder.remove(&self.name, Identity::of(&self.file)?).map(drop)
     }
 
     /// Opens a journal that was left behind; nothing else may hold it.
@@ -168,16 +187,15 @@ impl Journal {
     /// If it cannot be removed; it says then that it is done with.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.unused = false;
-        let failed = |path: &Path, e: &std::io::Error| {
-            Failure::Io(format!(
-                "everything is back on the card, but the journal {} cannot be removed: {e}",
-                path.display()
-            ))
-        };
         // Should removing it fail, it must not be restored over what the card holds by then.
         let marked = self.append(Kind::Restored, 0, 0, 0, &[]).and_then(|()| self.file.sync_data());
-        std::fs::remove_file(&self.path).map_err(|e| failed(&self.path, &e))?;
-        let _ = place::sync_folder(&self.path);
+        self.remove().map_err(|e| {
+            let file = self.path.display();
+            Failure::Io(format!(
+                "everything is back on the card, but the journal {file} cannot be removed: {e}"
+            ))
+        })?;
+        let _ = self.folder.sync();
         drop(marked);
         Ok(())
     }
@@ -274,7 +292,7 @@ impl Drop for Journal {
     /// One that never let anything be overwritten is of no use to anybody.
     fn drop(&mut self) {
         if self.unused {
-            let _ = std::fs::remove_file(&self.path);
+            let _ = self.remove();
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::error::Failure;
 use cardscope_device::filesystem;
+use cardscope_files::{FileError, Folder, is_plain};
 use cardscope_model::units::BinarySize;
-use std::fs::{DirBuilder, File};
-use std::os::unix::fs::DirBuilderExt;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// How the names of journals begin.
@@ -25,23 +25,27 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
 }
 
 /// The folder, made where it was not there, fit to keep `room` bytes of a card.
-pub(super) fn ready(target: &str, room: u64) -> Result<PathBuf, Failure> {
+pub(super) fn ready(target: &str, room: u64) -> Result<Folder, Failure> {
     let folder = folder()?;
-    if filesystem::lies_on(&folder, target) {
-        return Err(Failure::Refused(format!(
+    let off_the_card = |path: &Path| match filesystem::lies_on(path, target) {
+        false => Ok(()),
+        true => Err(Failure::Refused(format!(
             "the journal would lie on the card itself ({} is on {target}), where the test overwrites it; set XDG_STATE_HOME to a folder on another disk",
             folder.display()
-        )));
-    }
-    let cannot = |e: std::io::Error| {
+        ))),
+    };
+    let cannot = |e: FileError| {
         Failure::Refused(format!(
             "the journal's folder {} cannot be used: {e}; set XDG_STATE_HOME to a folder on another disk",
             folder.display()
         ))
     };
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(cannot)?;
+    // Not even a folder is made on the card; and what is held is looked at again, by whatever way it was reached.
+    off_the_card(&folder)?;
+    let held = Folder::make(&folder, 0o700).map_err(cannot)?;
+    off_the_card(&held.by_descriptor())?;
     let needed = with_reserve(room);
-    let there = filesystem::room(&folder).map_err(cannot)?.free;
+    let there = filesystem::room(&held.by_descriptor()).map_err(|e| cannot(e.into()))?.free;
     if there < needed {
         return Err(Failure::Refused(format!(
             "the journal may need {} and {} has {} left; make room there, or set XDG_STATE_HOME to a folder on another disk",
@@ -50,7 +54,7 @@ pub(super) fn ready(target: &str, room: u64) -> Result<PathBuf, Failure> {
             BinarySize(there)
         )));
     }
-    Ok(folder)
+    Ok(held)
 }
 
 /// 5 % more than what is kept (3.11): heads, tables, and what others write meanwhile.
@@ -60,24 +64,16 @@ fn with_reserve(room: u64) -> u64 {
 
 /// The journals that lie there, oldest first.
 pub(crate) fn waiting() -> Result<Vec<PathBuf>, Failure> {
-    let folder = folder()?;
-    let entries = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => {
-            return Err(Failure::Refused(format!("{} cannot be looked at: {e}", folder.display())));
-        }
+    let cannot = |e: FileError| Failure::Refused(format!("the folder of the journals cannot be read: {e}"));
+    let folder = match Folder::open(&folder()?) {
+        Ok(folder) => folder,
+        Err(e) if e.is_absent() => return Ok(Vec::new()),
+        Err(e) => return Err(cannot(e)),
     };
-    let ours = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX)) && path.is_file()
+    let ours = |name: &OsStr| {
+        name.to_string_lossy().starts_with(PREFIX)
+            && folder.look(name).is_ok_and(|found| found.as_ref().is_some_and(is_plain))
     };
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(ours).collect();
-    found.sort();
-    Ok(found)
-}
-
-/// Has the name of a file in its folder on disk.
-pub(crate) fn sync_folder(file: &Path) -> std::io::Result<()> {
-    let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+    let names = folder.names().map_err(cannot)?;
+    Ok(names.iter().filter(|name| ours(name)).map(|name| folder.path().join(name)).collect())
 }

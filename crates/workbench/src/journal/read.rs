@@ -4,10 +4,11 @@
 use super::format::{About, ENTRY, Entry, HEAD, Head, Kind, MAGIC, MAGIC_STEM, MOST};
 use super::{Journal, place};
 use crate::error::Failure;
+use cardscope_files::{FileError, Folder, Use, is_trusted};
 use cardscope_probe::keeper::KeepError;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::FileExt;
+use std::fs::{File, TryLockError};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -46,11 +47,12 @@ const LOCK_TRIES: u32 = 30;
 
 pub(super) fn open(path: &Path) -> Result<Journal, Failure> {
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(path)
-        .map_err(|e| refused(format!("the journal cannot be opened: {e}")))?;
+    let cannot = |e: FileError| refused(format!("the journal cannot be opened: {e}"));
+    let (folder, name) = Folder::of_file(path).map_err(cannot)?;
+    let file = folder.open_file(&name, Use::Write).map_err(cannot)?;
+    must_be_ours(&file).map_err(|e| {
+        refused(format!("this journal is not used: {e}. Restore it as that user, or copy it if you trust it"))
+    })?;
     lock(&file).map_err(&refused)?;
     known_version(&file).map_err(&refused)?;
     let scan = scan(&file).map_err(|e| refused(format!("the journal cannot be read: {e}")))?;
@@ -59,7 +61,7 @@ pub(super) fn open(path: &Path) -> Result<Journal, Failure> {
             "the journal is damaged where it says of which card it is; nothing was written".into(),
         ));
     };
-    let mut journal = Journal::over(file, path.to_owned(), about, nonce);
+    let mut journal = Journal::over(file, folder, name, about, nonce);
     journal.unused = false;
     journal.batch = scan.batch + 1;
     journal.end = scan.end;
@@ -72,6 +74,14 @@ pub(super) fn open(path: &Path) -> Result<Journal, Failure> {
         }
     }
     Ok(journal)
+}
+
+/// What another user wrote may be put there to be written to a card.
+pub(super) fn must_be_ours(file: &File) -> Result<(), FileError> {
+    match file.metadata()?.uid() {
+        owner if is_trusted(owner) => Ok(()),
+        owner => Err(FileError::Foreign { owner }),
+    }
 }
 
 /// Takes the lock that a run holds on its journal. A process that just died may be held by the kernel for a moment.
@@ -92,14 +102,21 @@ fn lock(file: &File) -> Result<(), String> {
 
 /// True where a file begins as journals do.
 pub(crate) fn is_journal(path: &Path) -> bool {
-    let mut start = [0; MAGIC_STEM.len()];
-    let begins = |file: File| file.read_exact_at(&mut start, 0).is_ok() && start == MAGIC_STEM;
+    let begins = |file: File| {
+        let mut start = [0; MAGIC_STEM.len()];
+        file.read_exact_at(&mut start, 0).is_ok() && start == MAGIC_STEM
+    };
     let named = || {
         path.parent().is_some_and(|folder| place::folder().is_ok_and(|ours| folder == ours))
             && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(place::PREFIX))
     };
     // A damaged first line of a file that lies where journals lie is no reason to lose what is in it.
-    path.is_file() && (File::open(path).is_ok_and(begins) || named())
+    match cardscope_files::open(path, Use::Read) {
+        Ok(file) => begins(file) || named(),
+        // Opening it says why.
+        Err(FileError::Link | FileError::ForeignLink { .. }) => true,
+        Err(_) => path.is_file() && named(),
+    }
 }
 
 fn known_version(file: &File) -> Result<(), String> {

@@ -211,6 +211,48 @@ fn a_journal_is_the_owners_alone_and_is_known_by_its_first_line() {
 }
 
 #[test]
+fn a_journal_that_another_user_put_there_is_not_believed_and_a_link_to_one_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) =
+        test_run(folder.path(), &mut Card::new(SECTORS), &[vec![Kept { offset: 0, len: 512 }]], &[]);
+    let link = folder.path().join("journal-link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(is_journal(&link), "opening it says why not");
+    let refusal = |path: &Path| Journal::open(path).err().unwrap().to_string();
+    assert!(refusal(&link).contains("that is a link"), "{}", refusal(&link));
+    std::os::unix::fs::chown(&path, Some(65_534), None).expect("this test needs root");
+    assert!(refusal(&path).contains("it belongs to user 65534"), "{}", refusal(&path));
+}
+
+#[test]
+fn a_file_that_took_the_journal_s_name_is_not_removed_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = begin(folder.path());
+    journal.keep(0, &[1; 512]).unwrap();
+    journal.commit().unwrap();
+    let path = journal.path().to_owned();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "another's").unwrap();
+    journal.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's");
+}
+
+#[test]
+fn a_journal_stays_in_its_folder_whatever_has_the_folder_s_name() {
+    let top = tempfile::tempdir().unwrap();
+    let (folder, moved) = (top.path().join("state"), top.path().join("moved"));
+    std::fs::create_dir(&folder).unwrap();
+    let mut journal = begin(&folder);
+    std::fs::rename(&folder, &moved).unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    journal.keep(0, &[1; 512]).unwrap();
+    journal.commit().unwrap();
+    assert_eq!(std::fs::read_dir(&moved).unwrap().count(), 1);
+    journal.finish().unwrap();
+    assert_eq!(std::fs::read_dir(&moved).unwrap().count() + std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
 fn a_journal_whose_run_goes_on_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());

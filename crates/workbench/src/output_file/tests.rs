@@ -1,5 +1,5 @@
 use super::*;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
 const PAGE: Mark = Mark::Head("<!-- ours -->\n");
 const OURS: &str = "<!-- ours -->\nold\n";
@@ -40,9 +40,10 @@ fn the_card_s_own_image_is_refused_by_whatever_name() {
     let (link, hard) = (top.join("link.html"), top.join("hard.html"));
     symlink(&image, &link).unwrap();
     std::fs::hard_link(&image, &hard).unwrap();
-    for name in [image.clone(), top.join("./card.img"), top.join("../").join(&image), link, hard] {
+    for name in [image.clone(), top.join("./card.img"), top.join("../").join(&image), hard] {
         refused(&name, &image, "the card itself");
     }
+    refused(&link, &image, "that is a link");
     // An image that begins as a page of ours does is the card all the same.
     std::fs::write(&image, OURS).unwrap();
     refused(&top.join("./card.img"), &image, "the card itself");
@@ -59,14 +60,15 @@ fn what_is_no_plain_file_or_not_ours_is_refused_and_left_alone() {
     let before = names(&top);
     for (name, word) in [
         (foreign.clone(), "did not make"),
-        (into, "did not make"),
-        (nowhere, "leads nowhere"),
-        ("/dev/full".into(), "no plain file"),
-        (top.join("full"), "no plain file"),
-        (top.clone(), "no plain file"),
+        (into, "that is a link"),
+        (nowhere, "that is a link"),
+        ("/dev/full".into(), "a device, not a plain file"),
+        (top.join("full"), "that is a link"),
+        (top.clone(), "a folder, not a plain file"),
         (top.join("none/page.html"), "no folder"),
         (top.join("card.img/page.html"), ""),
-        ("/".into(), "no plain file"),
+        ("/".into(), "not the name of a file"),
+        (top.join("page.html/"), "not the name of a file"),
         ("/proc/page.html".into(), "--html"),
     ] {
         refused(&name, &image, word);
@@ -78,21 +80,18 @@ fn what_is_no_plain_file_or_not_ours_is_refused_and_left_alone() {
 #[test]
 fn a_new_file_an_empty_one_and_an_older_one_of_ours_are_written_whole() {
     let (_dir, top, image) = folder();
-    let (new, empty, old, link) =
-        (top.join("new.html"), top.join("empty.html"), top.join("old.html"), top.join("link.html"));
+    let (new, empty, old) = (top.join("new.html"), top.join("empty.html"), top.join("old.html"));
     std::fs::write(&empty, "").unwrap();
     std::fs::write(&old, OURS).unwrap();
     std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o640)).unwrap();
-    symlink(&old, &link).unwrap();
-    for name in [&new, &empty, &link] {
+    for name in [&new, &empty, &old] {
         let file = claim(name, &image).unwrap();
-        assert!(name == &link || std::fs::read(name).unwrap_or_default().is_empty(), "claimed, not written");
+        assert!(name == &old || std::fs::read(name).unwrap_or_default().is_empty(), "claimed, not written");
         file.write("<!-- ours -->\nnew\n").unwrap();
         assert_eq!(std::fs::read_to_string(name).unwrap(), "<!-- ours -->\nnew\n");
     }
-    assert!(link.is_symlink() && !old.is_symlink(), "the link stays, what it leads to is new");
     assert_eq!(old.metadata().unwrap().permissions().mode() & 0o777, 0o640);
-    assert_eq!(names(&top), ["card.img", "empty.html", "link.html", "new.html", "old.html"]);
+    assert_eq!(names(&top), ["card.img", "empty.html", "new.html", "old.html"]);
 }
 
 #[test]
@@ -100,17 +99,106 @@ fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
     let (_dir, top, image) = folder();
     let name = top.join("page.html");
     let file = claim(&name, &image).unwrap();
+    let fails = |word: &str| {
+        assert!(matches!(file.write(OURS), Err(Failure::Io(why)) if why.contains(word)), "{word}");
+    };
     std::fs::write(&name, "somebody was quicker").unwrap();
-    assert!(matches!(file.write(OURS), Err(Failure::Io(why)) if why.contains("did not make")));
+    fails("did not make");
     assert_eq!(std::fs::read_to_string(&name).unwrap(), "somebody was quicker");
-    // Between the last look and the move, too.
-    let place = Place { file: name.clone(), there: None };
-    assert!(file.put(&place, OURS.as_bytes()).is_err());
-    assert_eq!(std::fs::read_to_string(&name).unwrap(), "somebody was quicker");
+    // A page of another run is not the one that was claimed, either.
+    std::fs::write(&name, OURS).unwrap();
+    fails("another file has taken that name");
     std::fs::remove_file(&name).unwrap();
     std::fs::hard_link(&image, &name).unwrap();
-    assert!(matches!(file.write(OURS), Err(Failure::Io(why)) if why.contains("the card itself")));
+    fails("the card itself");
+    std::fs::remove_file(&name).unwrap();
+    symlink(&image, &name).unwrap();
+    fails("that is a link");
     assert_eq!(names(&top), ["card.img", "page.html"]);
+    std::fs::remove_file(&name).unwrap();
+    file.write(OURS).unwrap();
+}
+
+/// What a name is exchanged for between claim and writing, in turn.
+#[derive(Debug, Clone, Copy)]
+enum Exchange {
+    FolderForLink,
+    FileForLink,
+    FileForHardLink,
+    FileForAnother,
+}
+
+/// Whatever is exchanged, what somebody else would have root write to keeps its content, owner and rights; a page of
+/// theirs gets no file of root's, and root's page is not given away. 200 rounds of each with `CARDSCOPE_LONG=1`.
+#[test]
+fn whatever_a_name_becomes_between_claim_and_writing_nothing_of_ours_is_touched_or_given_away() {
+    use Exchange::{FileForAnother, FileForHardLink, FileForLink, FolderForLink};
+    let long = std::env::var_os("CARDSCOPE_LONG").is_some_and(|v| !v.is_empty());
+    for round in 0..if long { 200 } else { 5 } {
+        for exchange in [FolderForLink, FileForLink, FileForHardLink, FileForAnother] {
+            for there in [false, true] {
+                exchanged(exchange, there, round % 2 == 0);
+            }
+        }
+    }
+}
+
+fn exchanged(exchange: Exchange, there: bool, overwrite: bool) {
+    const NOBODY: u32 = 65_534;
+    let (_dir, top, _) = folder();
+    let (theirs, ours) = (top.join("theirs"), top.join("ours"));
+    let (page, secret) = (theirs.join("page.html"), ours.join("page.html"));
+    [&theirs, &ours].iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+    std::fs::write(&secret, OURS).unwrap();
+    if there {
+        std::fs::write(&page, OURS).unwrap();
+        chown(&page, Some(NOBODY), None).expect("this test needs root");
+    }
+    chown(&theirs, Some(NOBODY), None).expect("this test needs root");
+    let before = secret.metadata().unwrap();
+    let mark = if overwrite { Mark::Any } else { PAGE };
+    let file = OutputFile::claim("--html", &page, None, mark).unwrap();
+    let gone = || drop(std::fs::remove_file(&page));
+    match exchange {
+        Exchange::FolderForLink => {
+            std::fs::rename(&theirs, top.join("moved")).unwrap();
+            symlink(&ours, &theirs).unwrap();
+        }
+        Exchange::FileForLink => (gone(), symlink(&secret, &page).unwrap()).1,
+        Exchange::FileForHardLink => (gone(), std::fs::hard_link(&secret, &page).unwrap()).1,
+        Exchange::FileForAnother => (gone(), std::fs::write(&page, "theirs").unwrap()).1,
+    }
+    let written = file.write("<!-- ours -->\nnew\n");
+    assert_eq!(
+        written.is_ok(),
+        matches!(exchange, Exchange::FolderForLink),
+        "{exchange:?} {there} {overwrite}"
+    );
+    let after = secret.metadata().unwrap();
+    let of = |about: &std::fs::Metadata| (about.ino(), about.uid(), about.mode());
+    assert_eq!((of(&before), OURS), (of(&after), &*std::fs::read_to_string(&secret).unwrap()));
+    assert_eq!(names(&ours), ["page.html"]);
+    if written.is_ok() {
+        let made = top.join("moved/page.html").metadata().unwrap();
+        assert_eq!(
+            made.uid(),
+            if there { NOBODY } else { 0 },
+            "the owner of the page that was replaced, or root"
+        );
+    } else {
+        assert_eq!(names(&theirs), ["page.html"], "nothing half written is left");
+    }
+}
+
+#[test]
+fn a_link_of_another_user_on_the_way_is_refused_and_one_of_ours_is_followed() {
+    let (_dir, top, image) = folder();
+    std::fs::create_dir(top.join("pages")).unwrap();
+    symlink("pages", top.join("link")).unwrap();
+    claim(&top.join("link/page.html"), &image).unwrap().write(OURS).unwrap();
+    assert_eq!(names(&top.join("pages")), ["page.html"]);
+    lchown(top.join("link"), Some(65_534), None).expect("this test needs root");
+    refused(&top.join("link/page.html"), &image, "belongs to user 65534");
 }
 
 #[test]

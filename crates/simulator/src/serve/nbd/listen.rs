@@ -5,6 +5,7 @@ use super::super::ServeError;
 use super::super::slot::Slot;
 use super::address::{Address, refused};
 use super::handshake::Export;
+use super::local::Local;
 use super::session;
 use super::stream::Stream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,9 +13,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -34,8 +33,7 @@ const CLIENTS: usize = 64;
 
 enum Socket {
     Tcp(TcpListener, SocketAddr),
-    /// With the inode that is ours to remove.
-    Unix(UnixListener, PathBuf, u64),
+    Unix(Local),
 }
 
 /// A listening server; dropped, it is closed and its clients are cut off.
@@ -61,7 +59,7 @@ impl Listener {
     pub(in super::super) fn start(address: &Address, cards: &[Arc<Slot>]) -> Result<Listener, ServeError> {
         let socket = match address {
             Address::Tcp(text) => tcp(text)?,
-            Address::Unix(path) => unix(path)?,
+            Address::Unix(path) => Socket::Unix(Local::bind(path)?),
         };
         let export = |card: &Arc<Slot>| Export { name: card.name.clone(), bytes: card.live.bytes() };
         let exports = cards.iter().map(export).collect();
@@ -77,7 +75,7 @@ impl Listener {
     pub(in super::super) fn uri(&self, name: &str) -> String {
         match &self.shared.socket {
             Socket::Tcp(_, address) => format!("nbd://{address}/{name}"),
-            Socket::Unix(_, path, _) => format!("nbd+unix:///{name}?socket={}", escaped(path)),
+            Socket::Unix(local) => format!("nbd+unix:///{name}?socket={}", escaped(&local.path)),
         }
     }
 
@@ -98,7 +96,9 @@ impl Drop for Listener {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        self.shared.socket.remove();
+        if let Socket::Unix(local) = &self.shared.socket {
+            local.remove();
+        }
     }
 }
 
@@ -125,42 +125,11 @@ fn tcp(text: &str) -> Result<Socket, ServeError> {
     Ok(Socket::Tcp(listener, address))
 }
 
-fn unix(path: &Path) -> Result<Socket, ServeError> {
-    clear(path)?;
-    let broken = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => refused(path.display(), "its directory does not exist; make it first"),
-        _ => refused(path.display(), &error.to_string()),
-    };
-    let listener = UnixListener::bind(path).map_err(broken)?;
-    listener.set_nonblocking(true).map_err(broken)?;
-    let inode = std::fs::symlink_metadata(path).map_err(broken)?.ino();
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    Ok(Socket::Unix(listener, path, inode))
-}
-
-/// Removes a socket whose server is dead; refuses one that lives, and files that are no sockets.
-fn clear(path: &Path) -> Result<(), ServeError> {
-    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
-    if !found.file_type().is_socket() {
-        return Err(refused(
-            path.display(),
-            "there is a file of that name, and no socket; give another path",
-        ));
-    }
-    match UnixStream::connect(path) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            std::fs::remove_file(path).map_err(|e| refused(path.display(), &e.to_string()))
-        }
-        Ok(_) => Err(refused(path.display(), "another server answers there; give another path")),
-        Err(error) => Err(refused(path.display(), &error.to_string())),
-    }
-}
-
 impl Socket {
     fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Socket::Tcp(listener, _) => listener.as_fd(),
-            Socket::Unix(listener, ..) => listener.as_fd(),
+            Socket::Unix(local) => local.listener.as_fd(),
         }
     }
 
@@ -171,20 +140,11 @@ impl Socket {
                 stream.set_nonblocking(false)?;
                 Ok(Stream::Tcp(stream))
             }
-            Socket::Unix(listener, ..) => {
-                let (stream, _) = listener.accept()?;
+            Socket::Unix(local) => {
+                let (stream, _) = local.listener.accept()?;
                 stream.set_nonblocking(false)?;
                 Ok(Stream::Unix(stream))
             }
-        }
-    }
-
-    /// Removes the socket's file, unless somebody else has put another there.
-    fn remove(&self) {
-        if let Socket::Unix(_, path, inode) = self
-            && std::fs::symlink_metadata(path).is_ok_and(|found| found.ino() == *inode)
-        {
-            let _ = std::fs::remove_file(path);
         }
     }
 }

@@ -5,6 +5,7 @@
 mod address;
 mod handshake;
 mod listen;
+mod local;
 mod session;
 mod stream;
 mod transmit;

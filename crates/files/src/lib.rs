@@ -1,0 +1,29 @@
+//! Files by name, where somebody else may be changing the names: pages, journals, backups, state files, the archive.
+//!
+//! A name is resolved once, component by component, into a [`Folder`] that is held by its descriptor; everything after
+//! that happens in that folder, whatever its name leads to by then. Links on the way are followed only where root or
+//! the user owns them; a link as the last part is refused. Files are made exclusively, opened only if they are plain
+//! files, and replaced or removed only while they are the very file that was judged ([`Identity`]).
+#![forbid(unsafe_code)]
+
+mod draft;
+mod error;
+mod folder;
+mod identity;
+mod owner;
+mod walk;
+
+pub use draft::Draft;
+pub use error::FileError;
+pub use folder::{Folder, Use, is_plain};
+pub use identity::Identity;
+pub use owner::is_trusted;
+
+/// Opens a plain file by its path, as [`Folder::of_file`] and [`Folder::open_file`] do.
+///
+/// # Errors
+/// As those two.
+pub fn open(file: &std::path::Path, usage: Use) -> Result<std::fs::File, FileError> {
+    let (folder, name) = Folder::of_file(file)?;
+    folder.open_file(&name, usage)
+}

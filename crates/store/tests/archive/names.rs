@@ -1,0 +1,197 @@
+//! An archive's name may lead anywhere, and others may change where: nothing but the archive is opened, made or given
+//! away, also as root.
+
+use crate::sessions::{run, sample, start};
+use cardscope_store::Archive;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+const NOBODY: u32 = 65_534;
+
+fn folder() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    (dir, top)
+}
+
+fn rights(path: &Path) -> u32 {
+    path.metadata().unwrap().mode() & 0o777
+}
+
+fn fill(archive: &mut Archive) {
+    let session = archive.begin_session(&start()).unwrap();
+    archive.begin_run(session, run(1)).unwrap();
+    archive.add_sample(session, 1, &sample(0)).unwrap();
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    PathBuf::from(format!("{}{suffix}", path.display()))
+}
+
+#[track_caller]
+fn refused(path: &Path, word: &str) {
+    let error = Archive::open(path).unwrap_err().to_string();
+    assert!(error.contains(word) && error.contains("give another --archive FILE"), "{error}");
+}
+
+#[test]
+fn a_new_archive_and_all_beside_it_is_for_its_owner_alone() {
+    let (_dir, top) = folder();
+    let path = top.join("a/b/archive.sqlite");
+    let mut archive = Archive::open(&path).unwrap();
+    fill(&mut archive);
+    assert_eq!((rights(&top.join("a")), rights(&top.join("a/b"))), (0o700, 0o700));
+    for suffix in ["", "-wal", "-shm"] {
+        assert_eq!(rights(&beside(&path, suffix)), 0o600, "{suffix}");
+    }
+}
+
+#[test]
+fn an_archive_that_everybody_could_read_goes_on_and_is_its_owner_s_alone_from_then_on() {
+    let (_dir, top) = folder();
+    let path = top.join("archive.sqlite");
+    fill(&mut Archive::open(&path).unwrap());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let mut archive = Archive::open(&path).unwrap();
+    assert_eq!(archive.sessions().unwrap().len(), 1);
+    fill(&mut archive);
+    assert_eq!((rights(&path), rights(&beside(&path, "-wal"))), (0o600, 0o600));
+    // What is not an archive keeps its rights.
+    let other = top.join("other");
+    fs::write(&other, "a letter").unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).unwrap();
+    Archive::open(&other).unwrap_err();
+    assert_eq!(rights(&other), 0o644);
+}
+
+#[test]
+fn what_is_not_a_plain_file_of_ours_is_refused_at_once_and_nothing_is_made() {
+    let (_dir, top) = folder();
+    let own = top.join("own.sqlite");
+    fill(&mut Archive::open(&own).unwrap());
+    for (link, to) in [("dangling", "nowhere"), ("link", "own.sqlite")] {
+        symlink(to, top.join(link)).unwrap();
+        refused(&top.join(link), "that is a link");
+    }
+    assert!(Command::new("mkfifo").arg(top.join("pipe")).status().unwrap().success());
+    refused(&top.join("pipe"), "that is a pipe");
+    refused(Path::new("/dev/null"), "that is a device");
+    refused(&top, "that is a folder");
+    let theirs = top.join("theirs.sqlite");
+    fs::copy(&own, &theirs).unwrap();
+    chown(&theirs, Some(NOBODY), None).expect("this test needs root");
+    let before = fs::read(&theirs).unwrap();
+    refused(&theirs, "it belongs to user 65534");
+    assert_eq!((fs::read(&theirs).unwrap(), theirs.metadata().unwrap().uid()), (before, NOBODY));
+    let mut names: Vec<_> = fs::read_dir(&top).unwrap().map(|e| e.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["dangling", "link", "own.sqlite", "pipe", "theirs.sqlite"]);
+}
+
+#[test]
+fn a_folder_that_others_may_exchange_is_refused_since_sqlite_goes_by_names() {
+    let (_dir, top) = folder();
+    let path = top.join("a/b/archive.sqlite");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    chown(top.join("a"), Some(NOBODY), None).expect("this test needs root");
+    refused(&path, "user 65534 may exchange files in");
+    chown(top.join("a"), Some(0), None).unwrap();
+    fs::set_permissions(top.join("a"), fs::Permissions::from_mode(0o777)).unwrap();
+    refused(&path, "chmod go-w");
+    assert!(!path.exists());
+    // As in /tmp: everybody makes files there, and nobody touches those of others.
+    fs::set_permissions(top.join("a"), fs::Permissions::from_mode(0o1777)).unwrap();
+    Archive::open(&path).unwrap();
+    symlink("a/b", top.join("link")).unwrap();
+    Archive::open(top.join("link/archive.sqlite")).unwrap();
+    lchown(top.join("link"), Some(NOBODY), None).unwrap();
+    refused(&top.join("link/archive.sqlite"), "belongs to user 65534");
+}
+
+#[test]
+fn what_somebody_put_beside_an_archive_is_not_written_to() {
+    let (_dir, top) = folder();
+    let path = top.join("archive.sqlite");
+    let secret = top.join("secret");
+    fs::write(&secret, "root's own").unwrap();
+    for made in [false, true] {
+        if made {
+            fill(&mut Archive::open(&path).unwrap());
+        }
+        for suffix in ["-wal", "-shm", "-journal"] {
+            let planted = beside(&path, suffix);
+            let plants: [&dyn Fn(); 4] = [
+                &|| symlink(&secret, &planted).unwrap(),
+                &|| fs::hard_link(&secret, &planted).unwrap(),
+                &|| fs::write(&planted, "").and_then(|()| chown(&planted, Some(NOBODY), None)).unwrap(),
+                &|| assert!(Command::new("mkfifo").arg(&planted).status().unwrap().success()),
+            ];
+            for plant in plants {
+                plant();
+                refused(&path, &format!("archive.sqlite{suffix} beside it is not a file that SQLite made"));
+                fs::remove_file(&planted).unwrap();
+                assert_eq!(fs::read_to_string(&secret).unwrap(), "root's own");
+            }
+        }
+    }
+    Archive::open(&path).unwrap();
+}
+
+/// Closing any descriptor of a file takes away all of the process's locks on it, and with them what keeps others from
+/// removing the log under SQLite's hands.
+#[test]
+fn an_archive_that_is_opened_twice_in_one_process_keeps_its_locks_when_one_is_closed() {
+    let (_dir, top) = folder();
+    let path = top.join("archive.sqlite");
+    let mut first = Archive::open(&path).unwrap();
+    fill(&mut first);
+    let locked = || {
+        let inode = format!(":{} ", path.metadata().unwrap().ino());
+        fs::read_to_string("/proc/locks").unwrap().lines().filter(|line| line.contains(&inode)).count()
+    };
+    assert!(locked() > 0);
+    drop(Archive::open(&path).unwrap());
+    assert!(locked() > 0, "the other one is still open");
+    drop(first);
+    assert_eq!(locked(), 0);
+    fill(&mut Archive::open(&path).unwrap());
+}
+
+/// A folder of another user that becomes a link to ours and back as fast as it can. 200 rounds with `CARDSCOPE_LONG=1`.
+#[test]
+fn a_folder_that_is_exchanged_for_a_link_to_ours_leads_to_no_archive_of_ours() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (_dir, top) = folder();
+    let (theirs, ours) = (top.join("theirs"), top.join("ours"));
+    fs::create_dir_all(theirs.join("folder")).unwrap();
+    fill(&mut Archive::open(ours.join("archive.sqlite")).unwrap());
+    symlink(&ours, theirs.join("link")).unwrap();
+    for path in [&theirs, &theirs.join("folder"), &theirs.join("link")] {
+        lchown(path, Some(NOBODY), None).expect("this test needs root");
+    }
+    let look = || {
+        let about = ours.join("archive.sqlite").metadata().unwrap();
+        (fs::read_dir(&ours).unwrap().count(), about.ino(), about.mtime_nsec(), about.mode())
+    };
+    let (before, done) = (look(), AtomicBool::new(false));
+    let long = std::env::var_os("CARDSCOPE_LONG").is_some_and(|v| !v.is_empty());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                fs::rename(theirs.join("folder"), theirs.join("aside")).unwrap();
+                fs::rename(theirs.join("link"), theirs.join("folder")).unwrap();
+                fs::rename(theirs.join("folder"), theirs.join("link")).unwrap();
+                fs::rename(theirs.join("aside"), theirs.join("folder")).unwrap();
+            }
+        });
+        for _ in 0..if long { 200 } else { 20 } {
+            let error = Archive::open(theirs.join("folder/archive.sqlite")).unwrap_err().to_string();
+            assert!(error.contains("user 65534") || error.contains("File exists"), "{error}");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(look(), before);
+}
