@@ -5,7 +5,8 @@
 
 use crate::ArchiveError;
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Stands in each archive's header, so that no other program's database is taken for one: "CSc1".
@@ -38,15 +39,24 @@ pub(crate) fn look(path: &Path) -> Result<Found, ArchiveError> {
         std::fs::create_dir_all(folder).map_err(|e| ArchiveError::of_system(folder, &e))?;
     }
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    let mut file = open.map_err(|e| ArchiveError::of_system(path, &e))?;
-    let header = header(&mut file).map_err(|e| ArchiveError::of_system(path, &e))?;
-    let bytes = file.metadata().map_err(|e| ArchiveError::of_system(path, &e))?.len();
-    judge(path, bytes, header.as_ref())
+    let file = open.map_err(|e| ArchiveError::of_system(path, &e))?;
+    let bytes = || file.metadata().map(|m| m.len()).map_err(|e| ArchiveError::of_system(path, &e));
+    let mut before = bytes()?;
+    // Another process may be making it: header and size belong together only where it did not grow in between.
+    loop {
+        let header = header(&file).map_err(|e| ArchiveError::of_system(path, &e))?;
+        let judged = judge(path, before, header.as_ref());
+        let after = bytes()?;
+        if after == before || judged.is_ok() {
+            return judged;
+        }
+        before = after;
+    }
 }
 
-fn header(file: &mut File) -> std::io::Result<Option<[u8; HEADER]>> {
+fn header(file: &File) -> std::io::Result<Option<[u8; HEADER]>> {
     let mut header = [0; HEADER];
-    match file.read_exact(&mut header) {
+    match file.read_exact_at(&mut header, 0) {
         Ok(()) => Ok(Some(header)),
         Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(None),
         Err(e) => Err(e),
