@@ -5,6 +5,7 @@
 use crate::archetype::{Archetype, Fake, Faults};
 use crate::card::state::CardState;
 use crate::content::{ContentRef, ContentState, Counters, Medium, PAGE_BYTES, Trouble};
+use cardscope_engine::input;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -172,7 +173,7 @@ pub(crate) fn check_place(path: &Path) -> Result<(), StateError> {
 /// True for a file that begins as a saved state does.
 fn is_state(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && &magic == MAGIC
+    input::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok()) && &magic == MAGIC
 }
 
 fn folder(path: &Path) -> &Path {
@@ -216,8 +217,8 @@ fn part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
 /// If the file cannot be read, is none of these, is damaged or of another card.
 pub(crate) fn load(path: &Path, archetype: &Archetype, seed: u64, budget: u64) -> Result<Loaded, StateError> {
     let name = path.display().to_string();
-    let file =
-        File::open(path).map_err(|e| StateError::Unreadable { path: name.clone(), reason: e.to_string() })?;
+    let file = input::open(path)
+        .map_err(|e| StateError::Unreadable { path: name.clone(), reason: e.to_string() })?;
     let input = Hashed { inner: BufReader::new(file), hash: blake3::Hasher::new() };
     let mut reader = Reader { path: name, input };
     reader.opening()?;

@@ -6,6 +6,7 @@
 use super::leftovers;
 use super::patience::{self, patiently};
 use crate::interrupt::Interrupt;
+use crate::pending::{Owing, owing};
 use crate::target::TargetError;
 use cardscope_model::units::MIB;
 use rustix::fs::{
@@ -27,6 +28,8 @@ const GROWTH: u64 = 64 * MIB;
 pub(super) struct TestFile {
     file: OwnedFd,
     path: PathBuf,
+    /// It is removed, whatever ends the test.
+    _owing: Owing,
     /// Held, where the file system can lock directories, so that of two starting at once one gets through.
     _directory: OwnedFd,
 }
@@ -44,7 +47,12 @@ impl TestFile {
         let path = directory.join(fresh_name());
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(setup)?;
-        let made = Self { file, path, _directory: lock };
+        let shown = path.display();
+        let owing = owing(
+            format!("the test file {shown} is removed"),
+            format!("the test file {shown} stays until the next test there"),
+        );
+        let made = Self { file, path, _owing: owing, _directory: lock };
         // A file system without locks lets two runs meet; it is still tested.
         let _ = flock(&made.file, FlockOperation::NonBlockingLockExclusive);
         Ok(made)
@@ -86,7 +94,8 @@ impl TestFile {
         }
         // What growing wrote must not go on into the first measurement.
         let file = self.file.try_clone().map_err(|e| io_setup(&self.path, &e))?;
-        patiently(interrupt, move || fsync(file))?.map_err(|e| setup_error(&self.path, e))
+        patiently(interrupt, &format!("a flush of {}", self.path.display()), move || fsync(file))?
+            .map_err(|e| setup_error(&self.path, e))
     }
 }
 

@@ -5,10 +5,10 @@ use super::open;
 use crate::error::Failure;
 use crate::import::result_file;
 use crate::output_file::{Mark, OutputFile};
+use cardscope_engine::input;
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, Kept, SessionId};
 use serde::Serialize;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// How a result file begins.
@@ -90,7 +90,7 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
 
 /// A file of that name is fine where it says the same.
 fn same(place: &Path, text: &str) -> Result<(), Failure> {
-    match std::fs::read(place) {
+    match input::bytes(place, text.len() as u64) {
         Ok(there) if there == text.as_bytes() => Ok(()),
         _ => Err(Failure::refused(format!(
             "{} is there already and says something else; name another folder, or move it away",
@@ -139,9 +139,7 @@ fn one(archive: &mut Archive, file: &Path) -> Taken {
 }
 
 fn read(file: &Path) -> Result<SessionFile, String> {
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).map_err(|e| e.to_string())?;
-    opened.take(result_file::MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    let bytes = input::bytes(file, result_file::MOST_BYTES).map_err(|e| e.to_string())?;
     result_file::read(&bytes)
 }
 

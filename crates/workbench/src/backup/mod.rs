@@ -11,6 +11,8 @@ mod take;
 pub(crate) use sums::{About, beside};
 
 use crate::error::Failure;
+use cardscope_engine::input;
+use cardscope_engine::pending::Owing;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_probe::restore::PutBack;
 use std::fs::File;
@@ -30,6 +32,8 @@ pub(crate) struct Backup {
     sums: Sums,
     /// What a test may write to, start and end; `None` is everywhere.
     overwritten: Option<(u64, u64)>,
+    /// It is put back, whoever asks the program to end; not so where it was opened to be restored.
+    _owing: Option<Owing>,
 }
 
 impl Backup {
@@ -40,7 +44,7 @@ impl Backup {
     pub(crate) fn open(path: &Path) -> Result<Backup, Failure> {
         let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
         let sums = sums::read(&beside(path)).map_err(&refused)?;
-        let image = File::open(path).map_err(|e| refused(format!("the image cannot be opened: {e}")))?;
+        let image = input::open(path).map_err(|e| refused(format!("the image cannot be opened: {e}")))?;
         let bytes = image.metadata().map_err(|e| refused(e.to_string()))?.len();
         if bytes != sums.about.bytes {
             return Err(refused(format!(
@@ -48,7 +52,7 @@ impl Backup {
                 sums.about.bytes
             )));
         }
-        Ok(Backup { image, path: path.to_owned(), sums, overwritten: None })
+        Ok(Backup { image, path: path.to_owned(), sums, overwritten: None, _owing: None })
     }
 
     /// What it is an image of.

@@ -2,6 +2,7 @@
 //! fact a line, with a checksum of itself at the end.
 
 use super::CHUNK;
+use cardscope_engine::input;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
@@ -95,8 +96,11 @@ pub(super) fn read(path: &Path) -> Result<Sums, String> {
     let cannot = |e: std::io::Error| format!("its checksums {} cannot be read: {e}", path.display());
     let damaged =
         || format!("its checksums {} are damaged; the image alone can be written with dd", path.display());
-    let mut lines =
-        Lines { file: BufReader::new(File::open(path).map_err(cannot)?), line: String::new(), crc: 0 };
+    let mut lines = Lines {
+        file: BufReader::new(input::open(path).map_err(|e| cannot(std::io::Error::other(e)))?),
+        line: String::new(),
+        crc: 0,
+    };
     let title = lines.next().map_err(cannot)?.ok_or_else(damaged)?;
     if title != TITLE {
         return Err(match title.strip_prefix("cardscope backup ") {

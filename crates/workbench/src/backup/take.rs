@@ -9,6 +9,7 @@ use crate::opening::Opened;
 use cardscope_device::filesystem;
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending::owing;
 use cardscope_model::units::{BinarySize, Capacity};
 use cardscope_probe::card::{Answer, Card, Piece, pieces};
 use cardscope_probe::keeper::KeepError;
@@ -40,6 +41,7 @@ impl Backup {
     ) -> Result<Backup, Failure> {
         may_lie_at(file, opened, listener)?;
         let image = create(file)?;
+        let _owing = owing("the backup that was begun is removed", "");
         let taken = take_to(file, image, opened, interrupt, listener);
         if taken.is_err() {
             // Half an image is worth nothing, and the card was not touched.
@@ -132,7 +134,10 @@ fn take_to(
     let beside_it = create(&beside(file))?;
     sums::write(beside_it, &sums).map_err(|e| cannot(&beside(file), &e))?;
     crate::journal::place::sync_folder(file).map_err(|e| cannot(file, &e))?;
-    Ok(Backup { image, path: file.to_owned(), sums, overwritten: None })
+    let name = file.display();
+    let left = format!("the card's data is in {name}: `cardscope restore {name} TARGET` puts it back");
+    let owing = Some(owing("the image of the backup is put back", left));
+    Ok(Backup { image, path: file.to_owned(), sums, overwritten: None, _owing: owing })
 }
 
 fn about(opened: &Opened) -> About {

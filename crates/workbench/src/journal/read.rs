@@ -4,6 +4,7 @@
 use super::format::{About, ENTRY, Entry, HEAD, Head, Kind, MAGIC, MAGIC_STEM, MOST};
 use super::{Journal, place};
 use crate::error::Failure;
+use cardscope_engine::input;
 use cardscope_probe::keeper::KeepError;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -46,10 +47,7 @@ const LOCK_TRIES: u32 = 30;
 
 pub(super) fn open(path: &Path) -> Result<Journal, Failure> {
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(path)
+    let file = input::open_with(path, OpenOptions::new().read(true).write(true))
         .map_err(|e| refused(format!("the journal cannot be opened: {e}")))?;
     lock(&file).map_err(&refused)?;
     known_version(&file).map_err(&refused)?;
@@ -99,7 +97,7 @@ pub(crate) fn is_journal(path: &Path) -> bool {
             && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(place::PREFIX))
     };
     // A damaged first line of a file that lies where journals lie is no reason to lose what is in it.
-    path.is_file() && (File::open(path).is_ok_and(begins) || named())
+    path.is_file() && (input::open(path).is_ok_and(begins) || named())
 }
 
 fn known_version(file: &File) -> Result<(), String> {
