@@ -191,6 +191,11 @@ impl Running {
         }
     }
 
+    /// True once it has ended.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let id = Pid::from_raw(self.child.id().cast_signed()).unwrap();
         kill_process(id, signal).unwrap();

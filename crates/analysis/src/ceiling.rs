@@ -61,7 +61,7 @@ mod tests {
             bus_share: None,
             precision: None,
             loops: loops.iter().map(|l| one(*l)).collect(),
-            series: Vec::new(),
+            series: cardscope_model::series::Series::default(),
             caveats: Vec::new(),
         }
     }

@@ -50,7 +50,7 @@ fn result(name: TestName, mb_s: f64) -> TestResult {
         bus_share: None,
         precision: None,
         loops: Vec::new(),
-        series: Vec::new(),
+        series: cardscope_model::series::Series::default(),
         caveats: Vec::new(),
     }
 }

@@ -24,7 +24,7 @@ struct Cli {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let status = match cli.verb.run(&cli.output) {
+    let status = match signals::watch().and_then(|()| cli.verb.run(&cli.output)) {
         Ok(status) => status,
         Err(failure) => {
             output::failure(&failure, &cli.output);

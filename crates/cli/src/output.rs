@@ -1,6 +1,8 @@
 //! What goes to stdout and stderr: documents, texts, failures. A reader that closes the pipe is no error.
 
+use crate::signals;
 use cardscope_workbench::Failure;
+use cardscope_workbench::pending::owing;
 use clap::Args;
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Write};
@@ -25,6 +27,7 @@ pub(crate) fn document(
     value: &impl serde::Serialize,
     text: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
+    let _owing = signals::heeded().then(|| owing("the result is printed", ""));
     let body = match options.json {
         true => serde_json::to_string_pretty(value)
             .map_err(|e| Failure::io(format!("the document cannot be written as JSON: {e}")))?,

@@ -1,52 +1,139 @@
-//! Ctrl-C, SIGTERM and SIGHUP raise one flag that every wait looks at. What follows, such as putting a card's data back,
-//! is ended at once by a further Ctrl-C only, and only by one that was meant: half a second or more after the last.
+//! Ctrl-C, SIGTERM and SIGHUP. The first one is answered within two seconds: where nothing has to be finished, the program
+//! ends; where something has, such as putting a card's data back, it says what it waits for and what comes then. A second
+//! one, half a second or more after the first, ends the program at once.
 
 use cardscope_workbench::Failure;
+use cardscope_workbench::bench::Interrupt;
+use cardscope_workbench::pending::{Debt, Wait, debts, longest_wait};
+use rustix::fs::OFlags;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Keys bounce, and a shell and a terminal may both send one.
 const MEANT_AFTER: Duration = Duration::from_millis(500);
 
-const LAST_WORDS: &[u8] = b"\nended at once; what was overwritten on the card may wait in a journal: `cardscope restore` lists it, and `cardscope restore FILE TARGET` puts back an image of --backup\n";
+/// How long a verb is given to end by itself: two seconds less what it takes to say something on a busy machine.
+const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// Registers the flag.
+/// How often a verb that is to end is looked at.
+const SLICE: Duration = Duration::from_millis(50);
+
+static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
+
+/// True once a verb looks at the interrupt and ends by itself.
+static HEEDED: AtomicBool = AtomicBool::new(false);
+
+/// Registers the handlers, before any verb begins.
 ///
 /// # Errors
-/// If the kernel refuses the handlers.
-pub(crate) fn raise_on_signals(interrupt: &Arc<AtomicBool>) -> Result<(), Failure> {
+/// If the kernel refuses them, or there is no thread to be had.
+pub(crate) fn watch() -> Result<(), Failure> {
     let refused = |e: std::io::Error| Failure::io(format!("signal handlers cannot be set: {e}"));
+    let interrupt = INTERRUPT.get_or_init(Interrupt::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        flag::register(signal, Arc::clone(interrupt)).map_err(refused)?;
+        signal_hook::flag::register(signal, interrupt.flag()).map_err(refused)?;
     }
-    let signals = Signals::new([SIGINT]).map_err(refused)?;
-    // A thread and not the handler itself, so that it may do what handlers may not.
-    std::thread::Builder::new().name("ctrl-c".into()).spawn(move || watch(signals)).map_err(refused)?;
-    Ok(())
+    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(refused)?;
+    // Threads and not the handler itself, so that they may do what handlers may not.
+    let thread = |name: &str| std::thread::Builder::new().name(name.into());
+    thread("signals").spawn(move || take(signals)).map_err(refused)?;
+    Interrupt::keep_signals_from_this_thread().map_err(refused)
 }
 
-fn watch(mut signals: Signals) {
-    let mut last = None;
+/// What the signals raise, for a verb that looks at it and ends by itself.
+pub(crate) fn interrupt() -> Interrupt {
+    HEEDED.store(true, Ordering::Relaxed);
+    INTERRUPT.get_or_init(Interrupt::default).clone()
+}
+
+/// Whether the verb ends by itself when the interrupt is raised.
+pub(crate) fn heeded() -> bool {
+    HEEDED.load(Ordering::Relaxed)
+}
+
+fn take(mut signals: Signals) {
+    let mut first = None;
     for _ in signals.forever() {
         let now = Instant::now();
-        if meant(last.replace(now), now) {
-            // By a handle of its own: whoever holds the common one may be stuck.
-            if let Ok(mut stderr) = std::fs::OpenOptions::new().append(true).open("/dev/stderr") {
-                let _ = stderr.write_all(LAST_WORDS);
+        match first {
+            None => {
+                first = Some(now);
+                let waiter =
+                    std::thread::Builder::new().name("ending".into()).spawn(end_when_nothing_is_owed);
+                if waiter.is_err() {
+                    end("");
+                }
             }
-            signal_hook::low_level::exit(130);
+            Some(first) if meant(first, now) => end(&at_once(&debts())),
+            Some(_) => {}
         }
     }
 }
 
-/// Whether a Ctrl-C after another one ends the program.
-fn meant(last: Option<Instant>, now: Instant) -> bool {
-    last.is_some_and(|last| now.duration_since(last) >= MEANT_AFTER)
+/// Whether a signal after the first one ends the program.
+fn meant(first: Instant, now: Instant) -> bool {
+    now.duration_since(first) >= MEANT_AFTER
+}
+
+/// Ends the program when nothing has to be finished any more and the verb has had its time to end by itself. What keeps
+/// it is said once.
+fn end_when_nothing_is_owed() {
+    let mut free_since = Instant::now();
+    let (asked, mut said) = (Instant::now(), false);
+    loop {
+        let owed = debts();
+        if !owed.is_empty() {
+            free_since = Instant::now();
+        } else if free_since.elapsed() >= PATIENCE || !heeded() {
+            end("interrupted\n");
+        }
+        if !said && !owed.is_empty() && asked.elapsed() >= PATIENCE {
+            said = true;
+            say(&waits(longest_wait(), &owed));
+        }
+        std::thread::sleep(SLICE);
+    }
+}
+
+/// What is waited for, what comes then, and what a second signal does.
+fn waits(wait: Option<(Wait, Duration)>, owed: &[Debt]) -> String {
+    let then: Vec<&str> = owed.iter().map(|debt| debt.then.as_str()).collect();
+    let (then, left) = (then.join(", and "), left(owed));
+    let wait = wait.map_or_else(String::new, |(wait, since)| match since.as_secs_f64() {
+        short if short < 1.0 => format!("waiting for {wait}; then "),
+        long => format!("waiting for {wait}, which has hung for {long:.0} s; then "),
+    });
+    format!("interrupted: {wait}{then}. Press Ctrl-C again to stop at once{left}\n")
+}
+
+/// The last words of a program that is ended at once.
+fn at_once(owed: &[Debt]) -> String {
+    format!("stopped at once{}\n", left(owed))
+}
+
+fn left(owed: &[Debt]) -> String {
+    let left: Vec<&str> =
+        owed.iter().map(|debt| debt.left.as_str()).filter(|left| !left.is_empty()).collect();
+    if left.is_empty() { String::new() } else { format!(": {}", left.join("; ")) }
+}
+
+fn end(words: &str) -> ! {
+    say(words);
+    signal_hook::low_level::exit(130)
+}
+
+/// By a handle of its own that waits for nobody: whoever holds the common one may be stuck, and so may be who reads it.
+fn say(words: &str) {
+    let mut open = std::fs::OpenOptions::new();
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    if let Ok(mut stderr) = open.append(true).custom_flags(flags).open("/dev/stderr") {
+        let _ = stderr.write_all(format!("\n{words}").as_bytes());
+    }
 }
 
 #[cfg(test)]
@@ -54,11 +141,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_ctrl_c_counts_when_half_a_second_lies_between() {
+    fn a_second_signal_counts_when_half_a_second_lies_between() {
         let start = Instant::now();
-        let after = |ms| start + Duration::from_millis(ms);
-        assert!(!meant(None, start), "the first one only asks");
-        assert!(!meant(Some(start), after(499)));
-        assert!(meant(Some(start), after(500)));
+        assert!(!meant(start, start + Duration::from_millis(499)));
+        assert!(meant(start, start + Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn what_is_waited_for_what_comes_then_and_what_is_left_stand_in_one_sentence() {
+        let owed = [
+            Debt { then: "the 69.1 MB saved are put back".into(), left: "the journal j keeps them".into() },
+            Debt { then: "what was measured is stored in the archive".into(), left: String::new() },
+        ];
+        let wait = Some((Wait::Call("a flush of /dev/sdx".into()), Duration::from_secs(4)));
+        assert_eq!(
+            waits(wait, &owed),
+            "interrupted: waiting for a flush of /dev/sdx, which has hung for 4 s; then the 69.1 MB saved are put back, and \
+             what was measured is stored in the archive. Press Ctrl-C again to stop at once: the journal j keeps them\n"
+        );
+        assert_eq!(
+            waits(None, &owed[1..]),
+            "interrupted: what was measured is stored in the archive. Press Ctrl-C again to stop at once\n"
+        );
+        assert_eq!(at_once(&owed), "stopped at once: the journal j keeps them\n");
     }
 }

@@ -1,5 +1,7 @@
 //! The one flag that Ctrl-C raises. Every wait looks at it, so that no phase of a test outlives it.
 
+use std::io;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,6 +19,24 @@ impl Interrupt {
     /// Asks everybody to stop.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Keeps SIGINT, SIGTERM and SIGHUP from this thread and from those that it starts from now on. The kernel hands a
+    /// signal to the first thread that takes it, and one that waits for a card that hangs takes it and never acts on it.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn keep_signals_from_this_thread() -> io::Result<()> {
+        let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: `sigemptyset` makes the set, which lives until the last call is over; the old mask is not asked for.
+        let refused = unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                libc::sigaddset(set.as_mut_ptr(), signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut())
+        };
+        if refused == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(refused)) }
     }
 
     /// The flag itself, for a signal handler.

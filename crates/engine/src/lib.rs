@@ -5,9 +5,11 @@
 
 pub mod buffer;
 pub mod content;
+pub mod input;
 pub mod interrupt;
 pub mod null;
 pub mod overhead;
+pub mod pending;
 pub mod real;
 pub mod runner;
 pub mod schedule;

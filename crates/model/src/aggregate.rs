@@ -12,7 +12,8 @@ pub use summary::summarise;
 
 use crate::histogram::Histogram;
 use crate::recipe::{Aggregate, Test};
-use crate::result::{LatencyUs, LoopResult, Sample, Second, TemperatureC, TestResult, ToolPrints};
+use crate::result::{LatencyUs, LoopResult, Sample, TemperatureC, TestResult, ToolPrints};
+use crate::series::Series;
 use crate::units::{MB, mb_per_s, seconds};
 
 /// What one test measured in one run. `None` where no loop counts, because the run ended before the first did.
@@ -47,7 +48,7 @@ pub fn aggregate(test: &Test, samples: &[Sample]) -> Option<TestResult> {
         bus_share: None,
         precision: None,
         loops,
-        series: course(&counted),
+        series: course(samples),
         caveats: Vec::new(),
     };
     result.tool_prints = tool_prints(test, result.recipe_value, mean_latency_s(test.aggregate, &result));
@@ -112,13 +113,11 @@ fn temperature(samples: &[Sample]) -> TemperatureC {
     }
 }
 
-/// The loops' courses one after the other; each begins in the second after the last one of the loop before.
-fn course(counted: &[&Sample]) -> Vec<Second> {
-    let mut all: Vec<Second> = Vec::with_capacity(counted.iter().map(|s| s.series.len()).sum());
-    for sample in counted {
-        let offset = all.last().map_or(0, |last| last.at_s + 1);
-        all.extend(sample.series.iter().map(|s| Second { at_s: s.at_s + offset, ..*s }));
-    }
+/// The courses of the counted loops one after the other; each begins in the second after the last one of the loop before.
+#[must_use]
+pub fn course<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Series {
+    let mut all = Series::default();
+    samples.into_iter().filter(|s| s.counted).for_each(|s| all.append(&s.series));
     all
 }
 

@@ -11,12 +11,14 @@ const SUB_BITS: u32 = 7;
 const SUB: u64 = 1 << SUB_BITS;
 /// The last class holds everything from about 2.4 hours up.
 const LARGEST: u64 = 1 << 43;
-const CLASSES: usize = ((43 - SUB_BITS as usize + 1) << SUB_BITS) + 1;
+/// Groups of `SUB` classes, the last with one class alone.
+const GROUPS: usize = 43 - SUB_BITS as usize + 2;
 
 /// A distribution of latencies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
-    counts: Vec<u64>,
+    /// Only groups that hold something take memory: latencies of one test lie within a few powers of two.
+    groups: [Option<Box<[u64; SUB as usize]>>; GROUPS],
     count: u64,
     sum: u128,
     min: Nanos,
@@ -25,7 +27,7 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { counts: vec![0; CLASSES], count: 0, sum: 0, min: Nanos::MAX, max: 0 }
+        Histogram { groups: [const { None }; GROUPS], count: 0, sum: 0, min: Nanos::MAX, max: 0 }
     }
 }
 
@@ -51,28 +53,29 @@ impl Histogram {
     /// Counts one latency.
     #[inline]
     pub fn record(&mut self, value: Nanos) {
-        self.counts[class(value)] += 1;
+        *self.counter(class(value)) += 1;
         self.count += 1;
         self.sum += u128::from(value);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
     }
 
+    #[inline]
+    fn counter(&mut self, class: usize) -> &mut u64 {
+        let group = self.groups[class >> SUB_BITS].get_or_insert_with(|| Box::new([0; SUB as usize]));
+        &mut group[class & (SUB as usize - 1)]
+    }
+
     /// Adds all counts of another distribution.
     pub fn merge(&mut self, other: &Histogram) {
-        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
-            *mine = mine.saturating_add(*theirs);
+        for (class, theirs) in other.counts() {
+            let mine = self.counter(class);
+            *mine = mine.saturating_add(theirs);
         }
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-    }
-
-    /// Forgets everything, keeping the memory.
-    pub fn clear(&mut self) {
-        self.counts.fill(0);
-        (self.count, self.sum, self.min, self.max) = (0, 0, Nanos::MAX, 0);
     }
 
     /// How many latencies were counted.
@@ -104,7 +107,7 @@ impl Histogram {
     pub fn quantile(&self, q: f64) -> Nanos {
         let wanted = ((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
-        for (index, n) in self.counts.iter().enumerate() {
+        for (index, n) in self.counts() {
             seen = n.saturating_add(seen);
             if seen >= wanted {
                 let (low, width) = bounds(index);
@@ -116,7 +119,16 @@ impl Histogram {
 
     /// The classes that hold something: least value in nanoseconds, and count.
     pub fn classes(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
-        self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (bounds(i).0, *n))
+        self.counts().map(|(class, n)| (bounds(class).0, n))
+    }
+
+    /// The classes that hold something, by number, with their counts.
+    fn counts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let groups = self.groups.iter().enumerate().filter_map(|(at, group)| Some((at, group.as_deref()?)));
+        let each = groups.flat_map(|(at, group)| {
+            group.iter().enumerate().map(move |(sub, n)| ((at << SUB_BITS) + sub, *n))
+        });
+        each.filter(|(_, n)| *n > 0)
     }
 }
 
@@ -143,7 +155,7 @@ impl<'de> Deserialize<'de> for Histogram {
         let mut histogram = Histogram::default();
         for (low, n) in stored.classes {
             // A file may say anything; what cannot be counted is the most that can.
-            let held = &mut histogram.counts[class(low)];
+            let held = histogram.counter(class(low));
             *held = held.saturating_add(n);
             histogram.count = histogram.count.saturating_add(n);
         }
@@ -168,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_class_holds_its_own_least_value() {
-        for c in 0..CLASSES - 1 {
+        for c in 0..(GROUPS - 1) << SUB_BITS {
             let (low, width) = bounds(c);
             assert_eq!((class(low), class(low + width - 1)), (c, c));
         }

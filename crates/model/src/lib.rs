@@ -38,6 +38,7 @@ pub mod recipe;
 pub mod registers;
 pub mod restore;
 pub mod result;
+pub mod series;
 pub mod session_file;
 pub mod sustain;
 pub mod test_name;

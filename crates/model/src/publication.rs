@@ -8,7 +8,7 @@ use crate::comparison::Comparison;
 use crate::finding::Finding;
 use crate::histogram::Histogram;
 use crate::ranking::Ranking;
-use crate::result::Second;
+use crate::series::Bucket;
 use crate::sustain::SustainReport;
 use crate::test_name::TestName;
 use crate::verify::VerifyReport;
@@ -28,8 +28,8 @@ pub struct Course {
     pub entry: String,
     /// Under what it was measured, in words: `cooling active · reader slot`.
     pub condition: String,
-    /// Second by second; only whole seconds.
-    pub seconds: Vec<Second>,
+    /// The course over time; only whole seconds.
+    pub seconds: Vec<Bucket>,
 }
 
 /// How long single I/Os of one test took, over the runs of one entry.

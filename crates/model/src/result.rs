@@ -6,6 +6,7 @@ use crate::caveat::Caveat;
 use crate::condition::Condition;
 use crate::finding::Finding;
 use crate::histogram::Histogram;
+use crate::series::Series;
 use crate::test_name::{Op, Pattern, TestName};
 use crate::units::{NANOS_PER_S, Nanos, mb_per_s};
 use serde::{Deserialize, Serialize};
@@ -49,21 +50,6 @@ pub struct TemperatureC {
     pub max: Option<f64>,
 }
 
-/// One second of a test.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Second {
-    /// Whole seconds since the loop's start, of the target's clock.
-    pub at_s: u32,
-    /// Bytes completed in it.
-    pub bytes: u64,
-    /// I/Os completed in it.
-    pub ios: u64,
-    /// Longest latency in it, in microseconds.
-    pub max_us: f64,
-    /// Temperature at its end, in °C.
-    pub temperature_c: Option<f64>,
-}
-
 /// One loop of a test, as measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -75,8 +61,8 @@ pub struct Sample {
     pub nanos: Nanos,
     /// Latencies.
     pub histogram: Histogram,
-    /// The course, second by second.
-    pub series: Vec<Second>,
+    /// The course over time.
+    pub series: Series,
     /// Temperatures.
     pub temperature_c: TemperatureC,
     /// False for a loop that the recipe discards.
@@ -154,8 +140,8 @@ pub struct TestResult {
     pub precision: Option<Precision>,
     /// The loops.
     pub loops: Vec<LoopResult>,
-    /// Second by second over the counted loops.
-    pub series: Vec<Second>,
+    /// The course over all counted loops.
+    pub series: Series,
     /// Doubts.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub caveats: Vec<Caveat>,

@@ -44,7 +44,7 @@ fn printed_run(recipe: &Recipe, log: &str) -> Run {
             bus_share: None,
             precision: None,
             loops: Vec::new(),
-            series: Vec::new(),
+            series: cardscope_model::series::Series::default(),
             caveats: Vec::new(),
         })
     });

@@ -12,7 +12,8 @@ use cardscope_model::histogram::Histogram;
 use cardscope_model::job::{Fit, JobScore};
 use cardscope_model::publication::{CardPart, Course, Latencies, Publication};
 use cardscope_model::ranking::{Group, Groups, Place, RankedBy, Ranking};
-use cardscope_model::result::{Second, ToolPrints};
+use cardscope_model::result::ToolPrints;
+use cardscope_model::series::Bucket;
 use cardscope_model::sustain::{self, Reading, SustainReport};
 use cardscope_model::test_name::TestName;
 use cardscope_model::verify::{self, MapCell, MapSpeed, Method, SpeedMap, VerifyReport};
@@ -231,8 +232,10 @@ pub(crate) fn courses(card: usize, test: usize, runs: u32) -> Vec<Course> {
     let second = |run: u32, at_s: u32| {
         let speed =
             TESTS[test].1 * (0.9 + 0.2 * chance((card as u64 * 97 + u64::from(run)) * 977 + u64::from(at_s)));
-        Second {
+        Bucket {
             at_s,
+            seconds: 1,
+            sum_us: 0,
             bytes: (speed * 1e6) as u64,
             ios: (speed * 10.0) as u64,
             max_us: 4000.0,

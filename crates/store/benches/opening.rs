@@ -5,7 +5,8 @@
 
 use cardscope_model::condition::Condition;
 use cardscope_model::histogram::Histogram;
-use cardscope_model::result::{Sample, Second, TemperatureC};
+use cardscope_model::result::{Sample, TemperatureC};
+use cardscope_model::series::Bucket;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_store::{Archive, RunStart, SampleRecord, SessionStart};
 use std::error::Error;
@@ -102,7 +103,7 @@ fn sample(loop_index: u32) -> SampleRecord {
             ios: 1 << 18,
             nanos: 60_000_000_000,
             histogram,
-            series: (0..60).map(|at_s| Second { at_s, ..Second::default() }).collect(),
+            series: (0..60).map(|at_s| Bucket { at_s, ..Bucket::default() }).collect(),
             temperature_c: TemperatureC::default(),
             counted: true,
         },

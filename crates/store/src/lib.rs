@@ -24,6 +24,7 @@ mod measurements;
 mod migration;
 mod naming;
 mod of_card;
+mod once;
 mod place;
 mod postgres;
 mod process;

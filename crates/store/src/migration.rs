@@ -7,6 +7,7 @@ use crate::ArchiveError;
 use crate::connection::{Connection, Outcome, composed, statement};
 use crate::upgrade;
 use sqlx::migrate::{Migration, Migrator};
+use std::cmp::Ordering;
 use std::path::Path;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -23,17 +24,47 @@ pub(crate) fn newest() -> i64 {
     MIGRATIONS.iter().map(|m| m.version).max().unwrap_or(0)
 }
 
+/// What a database is to this program.
+enum State {
+    /// Of this version.
+    Ready,
+    /// Empty, or of an older version: how far it is.
+    Older(i64),
+    /// Of a newer version.
+    Newer(i64),
+    /// Of another program: what it is.
+    Foreign(String),
+}
+
 /// Upgrades what is older; refuses what is newer or of another program, untouched.
+///
+/// Whatever is not ready at first sight is looked at once more with the writers' lock held, in the transaction that
+/// upgrades: several statements see a database change that another process is filling meanwhile.
 pub(crate) async fn ready(c: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
-    let failed = |e: sqlx::Error| ArchiveError::of_database(path, &e);
-    if let Some(what) = foreign(c).await.map_err(failed)? {
-        return Err(ArchiveError::NotAnArchive { path: path.to_owned(), what });
+    let found = match state(c).await {
+        Ok(State::Ready) => Ok(State::Ready),
+        Ok(_) => c.alone(upgrade).await,
+        Err(error) => Err(error),
+    };
+    let path = path.to_owned();
+    match found {
+        Ok(State::Ready | State::Older(_)) => Ok(()),
+        Ok(State::Newer(found)) => Err(ArchiveError::Newer { path, found, known: newest() }),
+        Ok(State::Foreign(what)) => Err(ArchiveError::NotAnArchive { path, what }),
+        Err(error) => Err(ArchiveError::of_database(&path, &error)),
     }
-    let version = version(c).await.map_err(failed)?;
-    if version > newest() {
-        return Err(ArchiveError::Newer { path: path.to_owned(), found: version, known: newest() });
+}
+
+async fn state(c: &mut Connection) -> Outcome<State> {
+    if let Some(what) = foreign(c).await? {
+        return Ok(State::Foreign(what));
     }
-    if version < newest() { c.alone(upgrade).await.map_err(failed) } else { Ok(()) }
+    let version = version(c).await?;
+    Ok(match version.cmp(&newest()) {
+        Ordering::Less => State::Older(version),
+        Ordering::Equal => State::Ready,
+        Ordering::Greater => State::Newer(version),
+    })
 }
 
 /// The version found; 0 for a database without tables.
@@ -71,10 +102,10 @@ async fn foreign(c: &mut Connection) -> Outcome<Option<String>> {
     Ok((!ours).then(|| "a PostgreSQL database of another program".to_owned()))
 }
 
-/// Applies what is missing. Another process may have done so while this one waited.
-async fn upgrade(c: &mut Connection) -> Outcome<()> {
-    let version = version(c).await?;
-    if version < newest() {
+/// Applies what is missing; what was found before that.
+async fn upgrade(c: &mut Connection) -> Outcome<State> {
+    let found = state(c).await?;
+    if let State::Older(version) = found {
         c.execute(statement(APPLIED)).await?;
         for migration in MIGRATIONS.iter().filter(|m| m.version > version) {
             apply(c, migration).await?;
@@ -83,7 +114,7 @@ async fn upgrade(c: &mut Connection) -> Outcome<()> {
             c.execute(composed(format!("PRAGMA user_version = {}", newest()))).await?;
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 async fn apply(c: &mut Connection, migration: &Migration) -> Outcome<()> {

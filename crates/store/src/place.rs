@@ -59,9 +59,7 @@ pub(crate) fn look(path: &Path) -> Result<Place, ArchiveError> {
         return Err(foreign(path, format!("it belongs to user {}", about.uid())));
     }
     let mut place = Place { path: path.to_owned(), folder, name, file, found: Found::Nothing };
-    let log = place.log_bytes()?;
-    let header = header(&place.file).map_err(system)?;
-    place.found = judge(path, about.len(), log, header.as_ref())?;
+    place.found = place.judged(about.len())?;
     // Those of earlier versions could be read by everybody. Whom it cannot be taken from may go on reading.
     if about.mode() & 0o077 != 0 {
         let _ = place.file.set_permissions(Permissions::from_mode(about.mode() & 0o700));
@@ -83,6 +81,21 @@ impl Place {
     /// The path for SQLite: without links.
     pub(crate) fn real(&self) -> PathBuf {
         self.folder.path().join(&self.name)
+    }
+
+    /// Another process may be making it: header and size belong together only where it did not grow in between.
+    fn judged(&self, mut before: u64) -> Result<Found, ArchiveError> {
+        let system = |e| ArchiveError::of_system(&self.path, &e);
+        loop {
+            let log = self.log_bytes()?;
+            let header = header(&self.file).map_err(system)?;
+            let judged = judge(&self.path, before, log, header.as_ref());
+            let after = self.file.metadata().map_err(system)?.len();
+            if after == before || judged.is_ok() {
+                return judged;
+            }
+            before = after;
+        }
     }
 
     /// That SQLite's path leads to the file that was looked at, and that what lies beside it is ours: before anything

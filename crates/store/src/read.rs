@@ -6,10 +6,10 @@ use crate::record::{
     EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredRun,
     StoredSession,
 };
-use crate::{figures, process, sql};
+use crate::{figures, once, process, sql};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::log::{Log, LogRun};
-use cardscope_model::result::{Sample, TemperatureC};
+use cardscope_model::result::{BenchReport, Sample, TemperatureC};
 use cardscope_model::test_name::TestName;
 use std::collections::BTreeMap;
 
@@ -23,12 +23,16 @@ pub(crate) async fn session(c: &mut Connection, id: SessionId) -> Outcome<Stored
     let name = id.to_string();
     let summary = c.one(statement(sql::SUMMARY).bind(&name), summary).await?;
     let read = c.one(statement(sql::SESSION).bind(&name), |row| {
-        Ok((start(row)?, row.optional_json("report")?, row.optional_json("log")?))
+        Ok((start(row)?, row.optional_json::<BenchReport>("report")?, row.optional_json("log")?))
     });
-    let (start, report, log) = read.await?;
+    let (start, mut report, log) = read.await?;
     let mut runs = c.all(statement(sql::RUNS).bind(&name), run).await?;
     for run in &mut runs {
         run.samples = samples(c, id, run.start.run).await?;
+        run.results.iter_mut().for_each(|results| once::with_courses(results, &run.samples));
+    }
+    if let Some(report) = &mut report {
+        once::with_runs(report, runs.iter().filter_map(|run| run.results.as_ref()));
     }
     let log = log.map(|log: Log| Log { runs: runs.iter().map(log_run).collect(), ..log });
     Ok(StoredSession { summary, start, report, runs, log })

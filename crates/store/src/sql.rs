@@ -76,6 +76,12 @@ pub(crate) const FINISH_SESSION: &str = "UPDATE session SET ended_at = $2, ended
 pub(crate) const SETTLE_RUNS: &str =
     "UPDATE run SET setting_hash = $2 WHERE session_id = $1 AND figures IS NOT NULL";
 
+pub(crate) const TESTS: &str =
+    "SELECT DISTINCT test, op, step FROM sample WHERE session_id = $1 AND run_number = $2";
+
+pub(crate) const FINISHED_RUNS: &str =
+    "SELECT results FROM run WHERE session_id = $1 AND results IS NOT NULL ORDER BY number";
+
 pub(crate) const DELETE_FINDINGS: &str = "DELETE FROM finding WHERE session_id = $1";
 
 pub(crate) const INSERT_FINDINGS: &str =

@@ -1,7 +1,8 @@
 //! What is written of own measurements: sessions, runs, samples, records, and their ends.
 
-use crate::connection::{Connection, Outcome, Rows, Value, found, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, Value, found, statement};
 use crate::document::RecordStart;
+use crate::once::{self, Test};
 use crate::record::{EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart};
 use crate::rig::Shared;
 use crate::shelf::{Placed, Shelf, mark_stale};
@@ -10,6 +11,7 @@ use cardscope_model::comparison::Setting;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::result::{BenchReport, Run};
+use cardscope_model::test_name::TestName;
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -172,12 +174,13 @@ pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &Run) -
     mark_stale(c, &card.into_iter().collect()).await?;
     let setting = store_setting(c, &setting).await?;
     let loops = run.results.iter().map(|r| r.loops.len() as u64).max();
+    let stored = tests_of(c, session, run.run).await?;
     let end = statement(sql::FINISH_RUN)
         .bind(session.to_string())
         .bind(run.run)
         .bind(run.counted)
         .bind(stamp::now())
-        .bind(json(run)?)
+        .bind(json(&once::without_courses(run, &stored))?)
         .bind(setting)
         .bind(loops)
         .bind(figures::to_text(&figures::of_run(run))?);
@@ -198,11 +201,12 @@ pub(crate) async fn session_end(
     let mut shared = Shared::default();
     let rig = shared.rig(&report.condition)?;
     shared.write(c).await?;
+    let stored = finished_runs(c, id).await?;
     let end = statement(sql::FINISH_SESSION)
         .bind(id.to_string())
         .bind(stamp::now())
         .bind(how.word())
-        .bind(json(report)?)
+        .bind(json(&once::without_runs(report, &stored))?)
         .bind(json(&report.condition)?)
         .bind(json(&origins(&report.condition))?)
         .bind(rig);
@@ -210,6 +214,26 @@ pub(crate) async fn session_end(
     c.execute(statement(sql::SETTLE_RUNS).bind(id.to_string()).bind(setting)).await?;
     c.execute(statement(sql::DELETE_FINDINGS).bind(id.to_string())).await?;
     findings(c, &id.to_string(), &report.findings).await
+}
+
+/// The tests of which a run has loops.
+async fn tests_of(c: &mut Connection, session: SessionId, run: u32) -> Outcome<Vec<Test>> {
+    let asked = statement(sql::TESTS).bind(session.to_string()).bind(run);
+    let test =
+        |row: &Row| Ok((TestName { pattern: row.parsed("test")?, op: row.parsed("op")? }, row.get("step")?));
+    c.all(asked, test).await
+}
+
+/// The finished runs of a session as they are stored, and the tests of which they have loops.
+async fn finished_runs(c: &mut Connection, session: SessionId) -> Outcome<Vec<(Run, Vec<Test>)>> {
+    let asked = statement(sql::FINISHED_RUNS).bind(session.to_string());
+    let runs: Vec<Run> = c.all(asked, |row| row.json("results")).await?;
+    let mut all = Vec::new();
+    for run in runs {
+        let tests = tests_of(c, session, run.run).await?;
+        all.push((run, tests));
+    }
+    Ok(all)
 }
 
 /// What the runs of a session are measured under, and its card.

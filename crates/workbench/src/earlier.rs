@@ -3,8 +3,8 @@
 
 use crate::archive::{Shown, show};
 use crate::error::Failure;
+use cardscope_engine::input;
 use serde_json::Value;
-use std::io::Read;
 use std::path::Path;
 
 /// Longest document that is read: a day at one sample a second is some 60 MB.
@@ -35,17 +35,7 @@ pub(crate) fn none(name: &str, verb: &str, why: &str) -> Failure {
 }
 
 fn of_file(name: &str, most: u64) -> Result<Value, String> {
-    let cannot = |e: std::io::Error| format!("it cannot be read: {e}");
-    // Something that is no file, such as a pipe or a device, may never end or never begin.
-    if !std::fs::metadata(name).map_err(cannot)?.is_file() {
-        return Err("it is no file".to_owned());
-    }
-    let mut text = Vec::new();
-    let file = std::fs::File::open(name).map_err(cannot)?;
-    file.take(most.saturating_add(1)).read_to_end(&mut text).map_err(cannot)?;
-    if text.len() as u64 > most {
-        return Err(format!("it is longer than {most} bytes"));
-    }
+    let text = input::bytes(Path::new(name), most).map_err(|e| e.to_string())?;
     serde_json::from_slice(&text).map_err(|e| e.to_string())
 }
 
@@ -61,7 +51,7 @@ mod tests {
         let name = path.to_str().unwrap();
         assert_eq!(of_file(name, 6), Ok(serde_json::json!([1, 2])));
         assert!(of_file(name, 5).unwrap_err().contains("longer than 5"));
-        assert!(of_file("/dev/zero", 6).unwrap_err().contains("no file"));
+        assert!(of_file("/dev/zero", 6).unwrap_err().contains("not a plain file"));
         assert!(document(folder.path().to_str().unwrap(), None, "sustain").is_err());
     }
 }

@@ -6,6 +6,7 @@ use cardscope_device::list::{self, Scope};
 use cardscope_device::open::peek;
 use cardscope_device::system::System;
 use cardscope_device::{contents, inspect};
+use cardscope_engine::input;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::{self, Identity};
 use cardscope_simulator::target_spec;
@@ -49,8 +50,8 @@ fn real(target: &str, system: &System) -> Result<Identity, Failure> {
         && about.is_file()
         && system.is_live()
     {
-        let file = std::fs::File::open(path)
-            .map_err(|e| Failure::Refused(format!("{target} cannot be read: {e}")))?;
+        let file =
+            input::open(path).map_err(|e| Failure::Refused(format!("{target} cannot be read: {e}")))?;
         let mut identity = Identity { capacity_bytes: Some(about.len()), ..Identity::default() };
         identity.complete();
         identity.layout = contents::present_of(&file, about.len(), None);

@@ -39,5 +39,6 @@ mod troubles;
 pub mod verify;
 mod watching;
 
+pub use cardscope_engine::pending;
 pub use error::Failure;
 pub use event::{Event, Listener};

@@ -4,15 +4,20 @@
 use crate::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
+use cardscope_engine::pending::{self, Owing};
 use cardscope_store::{Archive, EndedHow, RecordStart, SessionId};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
+/// What is done before a program that keeps results ends by itself.
+pub(crate) const STORED: &str = "what was measured is stored in the archive";
+
 /// A result that is being kept.
 pub(crate) struct Recording {
     archive: Archive,
     id: SessionId,
+    _owing: Owing,
 }
 
 impl Recording {
@@ -49,7 +54,8 @@ impl Recording {
             archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p))).map_err(Failure::io)?;
         let mut archive = Archive::open(path).map_err(Failure::io)?;
         let id = archive.begin_record(start).map_err(Failure::io)?;
-        Ok(Recording { archive, id })
+        let owing = pending::owing(STORED, "");
+        Ok(Recording { archive, id, _owing: owing })
     }
 
     /// Its name, for the document's `session`.

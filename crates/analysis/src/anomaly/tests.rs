@@ -3,7 +3,8 @@
 use super::*;
 use cardscope_model::condition::Origin;
 use cardscope_model::finding::Weight;
-use cardscope_model::result::{LatencyUs, Second, TemperatureC};
+use cardscope_model::result::{LatencyUs, TemperatureC};
+use cardscope_model::series::Bucket;
 
 fn result(name: &str, mb_s: f64) -> TestResult {
     let name: TestName = name.parse().unwrap();
@@ -23,7 +24,7 @@ fn result(name: &str, mb_s: f64) -> TestResult {
         bus_share: None,
         precision: None,
         loops: Vec::new(),
-        series: Vec::new(),
+        series: cardscope_model::series::Series::default(),
         caveats: Vec::new(),
     }
 }
@@ -192,10 +193,10 @@ fn seed_003s_ssd_that_falls_threefold_on_usb_blames_the_hot_controller() {
 #[test]
 fn a_session_over_usb_is_read_second_by_second_and_one_over_pcie_is_not() {
     let mut falling = runs(&[("SEQ1M Q8T1 read", &[200.0])]);
-    let second = |at: u32| Second {
+    let second = |at: u32| Bucket {
         at_s: at,
         bytes: if at < 60 { 310_000_000 } else { 120_000_000 },
-        ..Second::default()
+        ..Bucket::default()
     };
     falling[0].results[0].series = (0..120).map(second).collect();
     falling[0].results[0].seconds = 120.0;

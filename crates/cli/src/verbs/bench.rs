@@ -62,8 +62,7 @@ impl Bench {
             backup: self.backup,
             archive: self.archive,
         };
-        let interrupt = bench::Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
         let outcome = bench::bench(&request, &mut consent, &interrupt, &mut progress);

@@ -6,7 +6,6 @@ use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::check::{self, Outcome, Request};
 use cardscope_workbench::output_file::{Mark, OutputFile};
 use clap::Args;
@@ -66,8 +65,7 @@ impl Check {
         let mark = Mark::Head(cardscope_report::check::HEAD);
         let claim = |file| OutputFile::claim("--html", file, Some(&request.target), mark);
         let page = self.html.as_deref().map(claim).transpose()?;
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
         // A question that Ctrl-C left without an answer is no refusal.

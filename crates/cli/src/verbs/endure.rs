@@ -6,7 +6,6 @@ use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::endure::{self, Outcome, Request};
 use clap::Args;
 use std::path::PathBuf;
@@ -83,8 +82,7 @@ impl Endure {
             backup: self.backup,
             archive: self.archive,
         };
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
         let outcome = endure::endure(&request, &mut consent, &interrupt, &mut progress);

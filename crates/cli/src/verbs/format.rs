@@ -7,7 +7,6 @@ use crate::signals;
 use crate::terminal::AtTerminal;
 use cardscope_model::format::Mode;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::format::{self, Outcome, Request};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -91,8 +90,7 @@ impl Format {
             seed: self.seed,
             archive: self.archive,
         };
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
         let outcome = format::format(&request, &mut consent, &interrupt, &mut progress);

@@ -6,7 +6,6 @@ use crate::signals;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::import::{self, Request};
 use clap::Args;
 use std::path::PathBuf;
@@ -58,8 +57,7 @@ impl Import {
         }
         let detailed = self.dry_run;
         let request = self.request(options.json)?;
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let (report, failure) = import::import(&request, &interrupt, &mut progress)?;
         drop(progress);

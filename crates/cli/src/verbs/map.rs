@@ -7,7 +7,6 @@ use crate::signals;
 use crate::terminal::AtTerminal;
 use cardscope_report::card_map;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::map::{self, Outcome, Part, Region, Request};
 use clap::Args;
 use std::path::PathBuf;
@@ -84,8 +83,7 @@ impl Map {
             seed: self.seed,
             archive: self.archive,
         };
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
         let outcome = map::map(&request, &mut consent, &interrupt, &mut progress);

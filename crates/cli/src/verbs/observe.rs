@@ -5,7 +5,6 @@ use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::observe::{self, Length, Outcome, Request};
 use clap::Args;
 use std::path::PathBuf;
@@ -74,8 +73,7 @@ impl Observe {
             archive: self.archive,
             sysfs: self.sysfs,
         };
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let Outcome { report, failure } = observe::observe(&request, &interrupt, &mut progress)?;
         drop(progress);

@@ -5,7 +5,6 @@ use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::restore::{self, Outcome, Request};
 use clap::Args;
 use std::path::PathBuf;
@@ -37,8 +36,7 @@ impl Restore {
             output::document(options, &document, || cardscope_report::restore::list(&journals))?;
             return Ok(0);
         };
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
         let request = Request { file, target: self.target };

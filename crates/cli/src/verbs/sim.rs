@@ -3,7 +3,6 @@
 use crate::output::{self, Options};
 use crate::signals;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::simulate::{self, Serving};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
@@ -96,8 +95,7 @@ impl Random {
 
 impl Serve {
     fn run(self, options: &Options) -> Result<(), Failure> {
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let serving = Serving {
             names: self.names,
             mount: self.mount,

@@ -7,7 +7,6 @@ use crate::signals;
 use crate::terminal::{AtTerminal, TypedTemperatures};
 use cardscope_model::sustain::{Pattern, Work};
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::sustain::{self, Outcome, Region, Request};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -122,8 +121,7 @@ impl Sustain {
     }
 
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy.clone(), interrupt: interrupt.clone() };
         let mut typist = TypedTemperatures;

@@ -7,7 +7,6 @@ use crate::signals;
 use crate::terminal::AtTerminal;
 use cardscope_model::verify::Method;
 use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::verify::{self, Outcome, Request};
 use clap::Args;
 use std::path::PathBuf;
@@ -101,8 +100,7 @@ impl Verify {
             seed: self.seed,
             archive: self.archive,
         };
-        let interrupt = Interrupt::default();
-        signals::raise_on_signals(&interrupt.flag())?;
+        let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
         let outcome = verify::verify(&request, &mut consent, &interrupt, &mut progress);

@@ -52,6 +52,12 @@ impl Backend {
         }
     }
 
+    /// True where a wait does not end before the I/O does, however long that takes.
+    #[inline]
+    pub(super) fn blocks(&self) -> bool {
+        matches!(self, Self::Inline(_))
+    }
+
     /// Hands over what is queued, waits until `want` have ended or `patience` is over, appends all that have ended.
     #[inline]
     pub(super) fn wait(

@@ -8,6 +8,7 @@ use super::place::Shared;
 use super::psync::{Inline, Pool};
 use super::slots::{Carried, Slots};
 use super::uring::Uring;
+use crate::pending::{Wait, Waiting, waiting};
 use crate::target::{Io, Plan, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Nanos;
@@ -24,6 +25,9 @@ pub(super) struct Lane {
     backend: Backend,
     pub(super) slots: Slots,
     ended: Vec<Ended>,
+    target: Arc<str>,
+    /// While nothing ends.
+    waiting: Option<Waiting>,
 }
 
 /// An I/O that is over.
@@ -35,7 +39,12 @@ pub(super) struct Over {
 }
 
 impl Lane {
-    pub(super) fn new(plan: &Plan, file: BorrowedFd<'_>, shared: &Shared) -> Result<Self, TargetError> {
+    pub(super) fn new(
+        plan: &Plan,
+        file: BorrowedFd<'_>,
+        shared: &Shared,
+        target: &str,
+    ) -> Result<Self, TargetError> {
         let slots = Slots::new(plan)?;
         if slots.shared() {
             let shared_bytes = slots.stride() as u64;
@@ -46,7 +55,7 @@ impl Lane {
             reason: format!("{e}; choose a smaller queue depth"),
         })?;
         let ended = Vec::with_capacity(plan.depth as usize);
-        Ok(Self { plan: *plan, backend, slots, ended })
+        Ok(Self { plan: *plan, backend, slots, ended, target: target.into(), waiting: None })
     }
 
     #[inline]
@@ -67,7 +76,14 @@ impl Lane {
     ) -> Result<(), TargetError> {
         let mut missing = at_least.min(self.slots.busy());
         loop {
+            if missing > 0 && self.backend.blocks() {
+                self.say_waiting();
+            }
             self.backend.wait(missing, SLICE, &mut self.ended)?;
+            match self.ended.is_empty() && missing > 0 {
+                true => self.say_waiting(),
+                false => self.waiting = None,
+            }
             for index in 0..self.ended.len() {
                 if let Some(what) = self.settle(self.ended[index]) {
                     missing = missing.saturating_sub(1);
@@ -79,6 +95,17 @@ impl Lane {
                 return Ok(());
             }
         }
+    }
+
+    /// Says which I/O is waited for, unless it is said already.
+    #[cold]
+    fn say_waiting(&mut self) {
+        let (None, Some(Carried { direction, offset, len, .. })) = (&self.waiting, self.slots.first_busy())
+        else {
+            return;
+        };
+        let target = Arc::clone(&self.target);
+        self.waiting = Some(waiting(Wait::Io { direction, offset, len, target }));
     }
 
     /// `None` where the I/O goes on.

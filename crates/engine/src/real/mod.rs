@@ -32,6 +32,7 @@ pub use options::{
 pub use patience::lock;
 
 use crate::content::{Content, Match, compare};
+use crate::pending::{Wait, waiting};
 use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::nvme::SmartLog;
@@ -87,7 +88,7 @@ impl RealTarget {
             self.shared.remember(Caveat::NoDirectIo { file_system: self.shared.file_system() });
         }
         let file = self.handles.get(direct).map_err(|e| self.cannot("switching direct I/O on or off", &e))?;
-        self.lane = Some(Lane::new(plan, file, &self.shared)?);
+        self.lane = Some(Lane::new(plan, file, &self.shared, &self.info.name)?);
         self.info.io_path = self.shared.io_path();
         Ok(())
     }
@@ -166,7 +167,7 @@ impl Target for RealTarget {
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {
-        upkeep::flush(self.handles.any(), &self.shared.options.interrupt)?
+        upkeep::flush(self.handles.any(), &self.info.name, &self.shared.options.interrupt)?
             .map_err(|errno| self.call_failed("flush", self.everything(), errno))
     }
 
@@ -174,6 +175,7 @@ impl Target for RealTarget {
         use rustix::io::Errno;
         self.shared.lookout.look();
         self.may_write("discard", range.start)?;
+        let _waiting = waiting(Wait::Call(format!("a discard of {}", self.info.name).into()));
         match upkeep::discard(self.handles.any(), &self.shared.place, range) {
             Ok(()) => Ok(()),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => {

@@ -1,6 +1,7 @@
 //! Waiting: for a system call that may take minutes on a slow card, without keeping Ctrl-C waiting; for a lock.
 
 use crate::interrupt::Interrupt;
+use crate::pending::{Wait, waiting};
 use crate::target::TargetError;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -32,16 +33,18 @@ pub fn lock(file: impl AsFd) -> bool {
     true
 }
 
-/// Carries out `call` on a thread of its own. When the interrupt is raised meanwhile, it is left to finish alone.
+/// Carries out `call`, which is `what` in words, on a thread of its own. When the interrupt is raised meanwhile, it is left to finish alone.
 ///
 /// # Errors
 /// [`TargetError::Interrupted`] in that case; [`TargetError::Setup`] if no thread can be had.
 pub(super) fn patiently<T: Send + 'static>(
     interrupt: &Interrupt,
+    what: &str,
     call: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, TargetError> {
     let already = interrupt.raised();
     let started = Instant::now();
+    let _waiting = waiting(Wait::Call(what.into()));
     let (report, reports) = channel();
     let carry_out = move || drop(report.send(call()));
     std::thread::Builder::new().name("cardscope-wait".into()).stack_size(64 << 10).spawn(carry_out).map_err(

@@ -102,6 +102,11 @@ impl Slots {
         self.busy
     }
 
+    /// The I/O of the first slot that has one under way.
+    pub(super) fn first_busy(&self) -> Option<Carried> {
+        self.slots.iter().find(|slot| slot.busy).and_then(|slot| slot.carried)
+    }
+
     /// Takes an I/O into its slot and prepares the slot's memory.
     #[inline]
     pub(super) fn take(&mut self, io: &Io) -> Result<Op, TargetError> {

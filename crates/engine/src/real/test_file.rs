@@ -7,6 +7,7 @@ use super::directory::Directory;
 use super::leftovers;
 use super::patience::{self, patiently};
 use crate::interrupt::Interrupt;
+use crate::pending::{Owing, owing};
 use crate::target::TargetError;
 use cardscope_model::units::MIB;
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, fallocate, flock, fstatvfs, fsync, ftruncate};
@@ -25,6 +26,8 @@ const GROWTH: u64 = 64 * MIB;
 #[derive(Debug)]
 pub(super) struct TestFile {
     file: OwnedFd,
+    /// It is removed, whatever ends the test.
+    _owing: Owing,
     name: String,
     /// Locked, where the file system can lock directories, so that of two starting at once one gets through.
     directory: Directory,
@@ -41,7 +44,13 @@ impl TestFile {
         let file = directory
             .create(&name, Mode::RUSR | Mode::WUSR)
             .map_err(|errno| setup_error(directory.name(), errno))?;
-        let made = Self { file, name, directory };
+        let shown = directory.name().join(&name);
+        let shown = shown.display();
+        let owing = owing(
+            format!("the test file {shown} is removed"),
+            format!("the test file {shown} stays until the next test there"),
+        );
+        let made = Self { file, _owing: owing, name, directory };
         // A file system without locks lets two runs meet; it is still tested.
         let _ = flock(&made.file, FlockOperation::NonBlockingLockExclusive);
         Ok(made)
@@ -88,7 +97,8 @@ impl TestFile {
         }
         // What growing wrote must not go on into the first measurement.
         let file = self.file.try_clone().map_err(|e| io_setup(&self.path(), &e))?;
-        patiently(interrupt, move || fsync(file))?.map_err(|e| setup_error(&self.path(), e))
+        patiently(interrupt, &format!("a flush of {}", self.path().display()), move || fsync(file))?
+            .map_err(|e| setup_error(&self.path(), e))
     }
 }
 

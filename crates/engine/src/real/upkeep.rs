@@ -10,12 +10,16 @@ use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
 
 /// What `fdatasync` said.
-pub(super) fn flush(fd: BorrowedFd<'_>, interrupt: &Interrupt) -> Result<Result<(), Errno>, TargetError> {
+pub(super) fn flush(
+    fd: BorrowedFd<'_>,
+    name: &str,
+    interrupt: &Interrupt,
+) -> Result<Result<(), Errno>, TargetError> {
     let own = fd.try_clone_to_owned().map_err(|e| TargetError::Setup {
         what: "opening the target once more for a flush".into(),
         reason: e.to_string(),
     })?;
-    patiently(interrupt, move || fdatasync(own))
+    patiently(interrupt, &format!("a flush of {name}"), move || fdatasync(own))
 }
 
 /// Has the page cache forget the target; what is dirty must have been flushed.

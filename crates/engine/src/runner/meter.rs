@@ -1,7 +1,8 @@
 //! What is counted while I/O runs: bytes, latencies, and the course second by second.
 
 use cardscope_model::histogram::Histogram;
-use cardscope_model::result::{Sample, Second, TemperatureC};
+use cardscope_model::result::{Sample, TemperatureC};
+use cardscope_model::series::{Bucket, Series};
 use cardscope_model::units::{NANOS_PER_S, Nanos};
 
 /// Counts of one lane since `start`.
@@ -12,10 +13,13 @@ pub(super) struct Meter {
     bytes: u64,
     ios: u64,
     histogram: Histogram,
-    series: Vec<Second>,
-    current: Second,
+    series: Series,
+    /// The second that goes on, without its latencies.
+    current: Bucket,
     second_ends: Nanos,
+    /// Longest latency of that second, and the sum of all.
     longest: Nanos,
+    waited: Nanos,
     temperature: TemperatureC,
 }
 
@@ -27,18 +31,18 @@ impl Meter {
             bytes: 0,
             ios: 0,
             histogram: Histogram::default(),
-            series: Vec::new(),
-            current: Second::default(),
+            series: Series::default(),
+            current: Bucket::default(),
             second_ends: start + NANOS_PER_S,
             longest: 0,
+            waited: 0,
             temperature: TemperatureC::default(),
         }
     }
 
     /// Starts over at `now`: what came before was warm-up.
     pub(super) fn restart(&mut self, now: Nanos) {
-        self.histogram.clear();
-        *self = Meter { histogram: std::mem::take(&mut self.histogram), ..Meter::new(now) };
+        *self = Meter::new(now);
     }
 
     /// Counts one I/O that ended at `at`.
@@ -50,6 +54,7 @@ impl Meter {
         self.current.bytes += bytes;
         self.current.ios += 1;
         self.longest = self.longest.max(latency);
+        self.waited = self.waited.saturating_add(latency);
         self.end = at;
     }
 
@@ -70,10 +75,10 @@ impl Meter {
 
     fn close_second(&mut self, temperature: Option<f64>) {
         let at_s = self.current.at_s;
-        let max_us = self.longest as f64 / 1e3;
-        self.series.push(Second { max_us, temperature_c: temperature, ..self.current });
-        self.current = Second { at_s: at_s + 1, ..Second::default() };
-        self.longest = 0;
+        let (max_us, sum_us) = (self.longest as f64 / 1e3, self.waited / 1000);
+        self.series.push(Bucket { max_us, sum_us, temperature_c: temperature, ..self.current });
+        self.current = Bucket { at_s: at_s + 1, ..Bucket::default() };
+        (self.longest, self.waited) = (0, 0);
     }
 
     pub(super) fn note_temperature(&mut self, now: Option<f64>) {
@@ -97,14 +102,7 @@ impl Meter {
         self.start = self.start.min(other.start);
         self.end = self.end.max(other.end);
         self.histogram.merge(&other.histogram);
-        self.series.resize_with(self.series.len().max(other.series.len()), Second::default);
-        for (index, (mine, theirs)) in self.series.iter_mut().zip(&other.series).enumerate() {
-            mine.at_s = index as u32;
-            mine.bytes += theirs.bytes;
-            mine.ios += theirs.ios;
-            mine.max_us = mine.max_us.max(theirs.max_us);
-            mine.temperature_c = mine.temperature_c.or(theirs.temperature_c);
-        }
+        self.series.merge(other.series);
         let t = other.temperature;
         for seen in [t.start, t.max, t.end] {
             self.note_temperature(seen);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::recipe::{Recipe, find, parse};
 use crate::result::Run;
+use crate::series::Bucket;
 use crate::units::{GIB, MIB, NANOS_PER_S};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -23,7 +24,7 @@ fn sample(test: &Test, bytes: u64, seconds: f64) -> Sample {
         ios,
         nanos: (seconds * NANOS_PER_S as f64).round() as u64,
         histogram,
-        series: Vec::new(),
+        series: Series::default(),
         temperature_c: TemperatureC::default(),
         counted: true,
     }
@@ -105,9 +106,9 @@ fn a_test_without_a_counted_loop_has_no_result() {
 #[test]
 fn the_course_of_several_loops_is_one_course() {
     let test = test_of(&recipe("cdm3"), "RND4K Q1T1 read");
-    let second = |at_s| Second { at_s, bytes: 4096, ios: 1, ..Second::default() };
+    let second = |at_s| Bucket { at_s, bytes: 4096, ios: 1, ..Bucket::default() };
     let mut one = sample(&test, 8192, 1.5);
-    one.series = vec![second(0), second(1)];
+    one.series = [second(0), second(1)].into_iter().collect();
     one.temperature_c = TemperatureC { start: Some(30.0), end: Some(41.0), max: Some(42.0) };
     let mut two = one.clone();
     two.temperature_c = TemperatureC { start: Some(40.0), end: Some(50.0), max: None };

@@ -5,7 +5,7 @@ use crate::comparison::words::{self, condition};
 use crate::figure::count;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::publication::Course;
-use cardscope_model::result::Second;
+use cardscope_model::series::Bucket;
 use cardscope_model::sustain::{EventKind, SustainReport};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,18 +51,17 @@ impl Together {
 /// Runs of one test of one entry laid over each other, with at most so many points. A run of several loops is one run.
 #[must_use]
 pub fn together(courses: &[&Course], points: usize) -> Together {
-    let mut seconds: BTreeMap<u32, Vec<&Second>> = BTreeMap::new();
+    let mut seconds: BTreeMap<u32, Vec<&Bucket>> = BTreeMap::new();
     for second in courses.iter().flat_map(|course| &course.seconds) {
         seconds.entry(second.at_s).or_default().push(second);
     }
-    let all: Vec<(&u32, &Vec<&Second>)> = seconds.iter().collect();
+    let all: Vec<(&u32, &Vec<&Bucket>)> = seconds.iter().collect();
     let runs: BTreeSet<u32> = courses.iter().map(|course| course.run).collect();
     let mut out = Together { runs: runs.len() as u32, ..Together::default() };
     for part in all.chunks(all.len().div_ceil(points.max(1)).max(1)) {
         let Some((at, _)) = part.last() else { continue };
         let at = f64::from(**at);
-        let mut speeds: Vec<f64> =
-            part.iter().flat_map(|(_, all)| all.iter().map(|s| s.bytes as f64 / 1e6)).collect();
+        let mut speeds: Vec<f64> = part.iter().flat_map(|(_, all)| all.iter().map(|s| s.mb_s())).collect();
         let mut celsius: Vec<f64> =
             part.iter().flat_map(|(_, all)| all.iter().filter_map(|s| s.temperature_c)).collect();
         celsius.retain(|c| c.is_finite());

@@ -13,6 +13,7 @@ mod truth;
 
 use crate::random;
 pub use capacity::CapacityVerdict;
+use cardscope_engine::input;
 pub use describe::{describe, summary};
 pub use identity::{Identity, NvmeIdentity, PowerState, SdRegisters, UsbIdentity};
 pub use schema::{
@@ -124,7 +125,7 @@ impl Archetype {
             return Ok(random::card(seed));
         }
         if name.ends_with(".toml") {
-            let text = std::fs::read_to_string(name)
+            let text = input::text(name.as_ref(), input::MOST_TEXT)
                 .map_err(|e| ArchetypeError::File { path: name.to_owned(), reason: e.to_string() })?;
             return Archetype::from_toml(name, &text);
         }

@@ -10,6 +10,7 @@ use super::{FILE, ServeError, fuse, mount};
 use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending::{Owing, owing};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub struct Server {
     cards: Vec<Arc<Slot>>,
     mounts: Vec<Mount>,
     nbd: Option<Listener>,
+    /// Last: what is served ends in order, whoever asks the process to end.
+    _owing: Owing,
 }
 
 /// A card's file system.
@@ -64,7 +67,9 @@ impl Server {
         let slot = |(spec, name)| Ok(Arc::new(Slot::new(spec, name, &job.options, &awake)?));
         let cards: Vec<_> =
             job.cards.iter().zip(names(&job.cards)).map(slot).collect::<Result<_, ServeError>>()?;
-        let mut server = Server { cards, mounts: Vec::new(), nbd: None };
+        let left = "a mount stays behind until the next `cardscope sim serve` there";
+        let owing = owing("the cards are unmounted and their states saved", left);
+        let mut server = Server { cards, mounts: Vec::new(), nbd: None, _owing: owing };
         if let Some(address) = &job.nbd {
             server.nbd = Some(Listener::start(address, &server.cards)?);
         }

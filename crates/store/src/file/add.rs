@@ -8,9 +8,10 @@ use crate::naming::Sighting;
 use crate::rig::Shared;
 use crate::shelf::{Placed, Shelf, mark_stale};
 use crate::write::{findings, json, sample};
-use crate::{Kept, Piece, figures, process, removal, sql};
+use crate::{Kept, Piece, figures, once, process, removal, sql};
 use cardscope_model::comparison::Setting;
-use cardscope_model::session_file::{AttachedTo, FileRecipe, SessionFile};
+use cardscope_model::result::Run;
+use cardscope_model::session_file::{AttachedTo, FileRecipe, FileRun, SessionFile};
 
 /// Takes in a session or a record, unless it is there.
 pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Kept> {
@@ -160,7 +161,11 @@ async fn session(
         (&file.measured_at).into(),
         (&file.ended_at).into(),
         (&file.ended).into(),
-        file.report.as_ref().map(json).transpose()?.into(),
+        file.report
+            .as_ref()
+            .map(|report| json(&once::without_runs(report, &stored(file))))
+            .transpose()?
+            .into(),
     ]);
     rows.write(c).await?;
     runs.write(c).await?;
@@ -190,7 +195,7 @@ fn runs(checked: &Checked<'_>, recipe: &FileRecipe, shared: &mut Shared) -> Outc
             run.counted.into(),
             (&run.started_at).into(),
             (&run.ended_at).into(),
-            run.results.as_ref().map(json).transpose()?.into(),
+            results(run).as_ref().map(json).transpose()?.into(),
             setting.into(),
             run.size_bytes.into(),
             run.loops.into(),
@@ -198,6 +203,24 @@ fn runs(checked: &Checked<'_>, recipe: &FileRecipe, shared: &mut Shared) -> Outc
         ]);
     }
     Ok(rows)
+}
+
+/// The results of a run as its row has them: without courses, where the file's loops give just those.
+fn results(run: &FileRun) -> Option<Run> {
+    let results = run.results.as_ref()?;
+    let bare = once::without_courses(results, &tests(run));
+    let mut again = bare.clone();
+    once::with_courses(&mut again, &run.samples);
+    Some(if again == *results { bare } else { results.clone() })
+}
+
+/// The tests of which a run has loops.
+fn tests(run: &FileRun) -> Vec<once::Test> {
+    run.samples.iter().map(|sample| (sample.test, sample.step.clone())).collect()
+}
+
+fn stored(file: &SessionFile) -> Vec<(Run, Vec<once::Test>)> {
+    file.runs.iter().filter_map(|run| Some((results(run)?, tests(run)))).collect()
 }
 
 async fn source(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {

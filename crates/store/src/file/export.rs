@@ -2,7 +2,7 @@
 
 use super::checked::encoded;
 use crate::connection::{Connection, Outcome, Row, statement};
-use crate::{SessionId, events, figures, read, rig};
+use crate::{SessionId, events, figures, once, read, rig};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::{
@@ -56,6 +56,9 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFi
         file.source = c.optional(statement(SOURCE).bind(hash), source).await?;
     }
     file.runs = runs(c, id).await?;
+    if let Some(report) = &mut file.report {
+        once::with_runs(report, file.runs.iter().filter_map(|run| run.results.as_ref()));
+    }
     file.findings = c.all(statement(FINDINGS).bind(&name), finding).await?;
     let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.specimen).bind(&name);
     file.attachments = c.all(hanging, attachment).await?;
@@ -192,6 +195,7 @@ async fn runs(c: &mut Connection, id: SessionId) -> Outcome<Vec<FileRun>> {
     let mut runs = c.all(statement(crate::sql::RUNS).bind(id.to_string()), run).await?;
     for run in &mut runs {
         run.samples = read::samples(c, id, run.run).await?;
+        run.results.iter_mut().for_each(|results| once::with_courses(results, &run.samples));
     }
     Ok(runs)
 }

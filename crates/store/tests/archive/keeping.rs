@@ -1,11 +1,15 @@
 //! What is stored comes back, to the last digit.
 
 use crate::engines::on_both;
-use crate::sessions::{self, report, results, run, sample, start};
+use crate::sessions::{self, report, results, results_of, run, sample, start};
+use crate::upgrading::{quoted, sql};
+use cardscope_model::aggregate;
 use cardscope_model::histogram::Histogram;
-use cardscope_model::result::Second;
+use cardscope_model::result::Run;
+use cardscope_model::series::Bucket;
 use cardscope_store::{Archive, ArchiveError, EndedHow, SampleRecord};
 use proptest::prelude::*;
+use std::path::Path;
 
 #[test]
 fn a_session_comes_back_whole_after_closing() {
@@ -37,6 +41,61 @@ fn a_session_comes_back_whole_after_closing() {
             (2, 6, Some(EndedHow::Complete), false)
         );
         assert_eq!(line.card.as_deref(), Some("SN32G"));
+    });
+}
+
+/// A run whose results have the course of its loops.
+fn run_with_a_course(number: u32, loops: &[SampleRecord]) -> Run {
+    let mut run = results_of(number, &[("RND4K Q32T1 read", 9.0), ("SEQ1M Q1T1 read", 80.0)]);
+    run.results[0].series = aggregate::course(loops.iter().map(|record| &record.sample));
+    // Of this one no loop is kept: its course stands here alone.
+    run.results[1].series = [Bucket { bytes: 7, ..Bucket::default() }].into_iter().collect();
+    run
+}
+
+#[test]
+fn courses_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let session = archive.begin_session(&start()).unwrap();
+        let loops: Vec<SampleRecord> = (0..3).map(sample).collect();
+        let runs: Vec<Run> = (1..=2).map(|number| run_with_a_course(number, &loops)).collect();
+        for whole in &runs {
+            archive.begin_run(session, run(whole.run)).unwrap();
+            loops.iter().for_each(|one| archive.add_sample(session, whole.run, one).unwrap());
+            archive.finish_run(session, whole).unwrap();
+        }
+        archive.finish_session(session, EndedHow::Complete, &report(session, runs.clone())).unwrap();
+        let file = archive.export(session).unwrap();
+        drop(archive);
+        let whole = |place: &Path| {
+            let stored = Archive::open(place).unwrap().session(session).unwrap();
+            assert_eq!(stored.runs.iter().filter_map(|r| r.results.clone()).collect::<Vec<_>>(), runs);
+            assert_eq!(stored.report.unwrap().runs, runs);
+            assert_eq!(Archive::open(place).unwrap().export(session).unwrap().to_json(), file.to_json());
+        };
+        let times = |place: &Path| {
+            let rows = "SELECT results FROM run UNION ALL SELECT report FROM session";
+            let text = sql(place, rows.to_owned()).concat();
+            (text.matches("at_s").count(), text.matches("RND4K Q32T1").count())
+        };
+        whole(place);
+        assert_eq!(times(place), (2, 2), "courses without loops, and each result in its run");
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere = folder.path().join("elsewhere.sqlite");
+        Archive::open(&elsewhere).unwrap().add_file(&file).unwrap();
+        whole(&elsewhere);
+        assert_eq!(times(&elsewhere), (2, 2));
+        // What an earlier version wrote: all of it in all places.
+        for (table, value, key) in [
+            ("run", quoted(&runs[0]), "number = 1"),
+            ("session", quoted(&report(session, runs.clone())), "TRUE"),
+        ] {
+            let column = if table == "run" { "results" } else { "report" };
+            sql(place, format!("UPDATE {table} SET {column} = {value} WHERE {key}"));
+        }
+        assert!(times(place).0 > 2, "or this tests nothing");
+        whole(place);
     });
 }
 
@@ -86,7 +145,7 @@ fn a_session_or_run_that_is_not_there_is_said_so() {
 prop_compose! {
     fn any_sample()(
         latencies in prop::collection::vec(0u64..1 << 42, 0..40),
-        seconds in prop::collection::vec((any::<u32>(), 0u64..1 << 50, 0.0..1e9f64, prop::option::of(-40.0..150.0f64)), 0..10),
+        seconds in prop::collection::vec((any::<u32>(), 1u32..1 << 20, 0u64..1 << 50, 0.0..1e9f64, prop::option::of(-40.0..150.0f64)), 0..10),
         (ios, nanos, counted, end) in (0u64..1 << 50, 0u64..1 << 60, any::<bool>(), prop::option::of(-40.0..150.0f64)),
         (key, step) in (".{0,20}", prop::option::of(".{0,20}")),
     ) -> SampleRecord {
@@ -99,7 +158,15 @@ prop_compose! {
         record.sample.histogram = histogram;
         record.sample.series = seconds
             .into_iter()
-            .map(|(at_s, bytes, max_us, temperature_c)| Second { at_s, bytes, ios, max_us, temperature_c })
+            .map(|(at_s, seconds, bytes, max_us, temperature_c)| Bucket {
+                at_s,
+                seconds,
+                bytes,
+                ios,
+                sum_us: ios,
+                max_us,
+                temperature_c,
+            })
             .collect();
         record
     }

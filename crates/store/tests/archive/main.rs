@@ -46,6 +46,7 @@ fn other_process() {
     let (Ok(role), Some(file)) = (std::env::var(ROLE), std::env::var_os(FILE)) else { return };
     match role.as_str() {
         "write for ever" => sessions::write(&mut Archive::open(file).unwrap(), u32::MAX),
+        "write 1" => sessions::write(&mut Archive::open(file).unwrap(), 1),
         "write 40" => sessions::write(&mut Archive::open(file).unwrap(), 40),
         "import 60" => neighbours::import_sixty(&mut Archive::open(file).unwrap()),
         "import for ever" => servers::import_for_ever(Path::new(&file)),

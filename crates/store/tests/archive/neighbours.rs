@@ -2,7 +2,7 @@
 
 use crate::engines::on_both;
 use crate::logs::{card, log, source};
-use crate::sessions::{run, sample, start};
+use crate::sessions::{self, run, sample, start};
 use cardscope_store::{Archive, Kept};
 
 #[test]
@@ -17,6 +17,36 @@ fn two_processes_that_make_and_fill_one_archive_at_once_lose_nothing() {
             let stored = archive.session(session.id).unwrap();
             (0..).zip(&stored.runs[0].samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
         }
+    });
+}
+
+#[test]
+fn sixteen_that_meet_an_empty_database_at_once_all_open_it() {
+    for _ in 0..3 {
+        on_both(|place| {
+            let start = std::sync::Barrier::new(16);
+            std::thread::scope(|scope| {
+                let opening = || {
+                    start.wait();
+                    Archive::open(place).map(|mut archive| archive.begin_session(&sessions::start()))
+                };
+                let all: Vec<_> = (0..16).map(|_| scope.spawn(opening)).collect();
+                for one in all {
+                    one.join().unwrap().expect("nobody meets half an archive").unwrap();
+                }
+            });
+            assert_eq!(Archive::open(place).unwrap().sessions().unwrap().len(), 16);
+        });
+    }
+}
+
+#[test]
+fn sixteen_processes_that_meet_an_empty_database_at_once_all_fill_it() {
+    on_both(|place| {
+        let children: Vec<_> = (0..16).map(|_| crate::child("write 1", place)).collect();
+        children.into_iter().for_each(|mut c| assert!(c.wait().unwrap().success()));
+        let sessions = Archive::open(place).unwrap().sessions().unwrap();
+        assert_eq!(sessions.iter().map(|s| s.samples).collect::<Vec<_>>(), [1; 16]);
     });
 }
 

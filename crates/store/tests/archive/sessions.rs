@@ -4,9 +4,8 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::histogram::Histogram;
-use cardscope_model::result::{
-    BenchReport, LatencyUs, Run, Sample, Second, TemperatureC, TestResult, ToolPrints,
-};
+use cardscope_model::result::{BenchReport, LatencyUs, Run, Sample, TemperatureC, TestResult, ToolPrints};
+use cardscope_model::series::{Bucket, Series};
 use cardscope_store::{Archive, Piece, RunStart, SampleRecord, SessionId, SessionStart};
 
 pub(crate) fn start() -> SessionStart {
@@ -44,7 +43,15 @@ pub(crate) fn sample(loop_index: u32) -> SampleRecord {
     let mut histogram = Histogram::default();
     (0..200).for_each(|i| histogram.record(100_000 + i * 7919 + u64::from(loop_index)));
     let ios = u64::from(loop_index) + 1;
-    let second = |at_s| Second { at_s, bytes: ios * 4096, ios, max_us: 1683.3, temperature_c: Some(41.7) };
+    let second = |at_s| Bucket {
+        at_s,
+        bytes: ios * 4096,
+        ios,
+        sum_us: 1683 * ios,
+        max_us: 1683.3,
+        temperature_c: Some(41.7),
+        ..Bucket::default()
+    };
     SampleRecord {
         test_key: "RND4K Q32T1 read".into(),
         test: "RND4K Q32T1 read".parse().unwrap(),
@@ -100,7 +107,7 @@ fn result(test: &str, mb_s: f64) -> TestResult {
         bus_share: None,
         precision: None,
         loops: Vec::new(),
-        series: Vec::new(),
+        series: Series::default(),
         caveats: Vec::new(),
     }
 }

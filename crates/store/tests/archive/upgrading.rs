@@ -14,7 +14,7 @@ const NAMELESS: &str = "01890a5d-ac96-774b-bcce-b302099a8058";
 const CARD: &str = "c0ffee";
 
 /// Runs SQL on a database without Cardscope; what the last statement yields, as text.
-fn sql(place: &Path, text: String) -> Vec<String> {
+pub(crate) fn sql(place: &Path, text: String) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         match place.to_str().unwrap() {
@@ -39,7 +39,7 @@ fn is_server(place: &Path) -> bool {
     place.starts_with("postgres:")
 }
 
-fn quoted(value: &impl serde::Serialize) -> String {
+pub(crate) fn quoted(value: &impl serde::Serialize) -> String {
     format!("'{}'", serde_json::to_string(value).unwrap().replace('\'', "''"))
 }
 

@@ -3,6 +3,7 @@
 use super::open;
 use crate::error::Failure;
 use crate::shelf::the_one;
+use cardscope_engine::input;
 use cardscope_model::card::{CardFacts, Event};
 use cardscope_store::{Archive, NewAttachment, StoredAttachment, StoredCard};
 use serde::Serialize;
@@ -194,11 +195,7 @@ fn fact<'a>(facts: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<Strin
 /// A file to attach: name, media type by its first bytes, content.
 pub(crate) fn attachment(file: &Path) -> Result<(String, String, Vec<u8>), Failure> {
     let refused = |why: String| Failure::refused(format!("{}: {why}", file.display()));
-    let about = std::fs::metadata(file).map_err(|e| refused(e.to_string()))?;
-    if !about.is_file() || about.len() > MOST_BYTES {
-        return Err(refused(format!("only plain files of up to {} MiB are attached", MOST_BYTES >> 20)));
-    }
-    let bytes = std::fs::read(file).map_err(|e| refused(e.to_string()))?;
+    let bytes = input::bytes(file, MOST_BYTES).map_err(|e| refused(format!("it is not attached: {e}")))?;
     let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok((name, media_type(&bytes).to_owned(), bytes))
 }

@@ -5,6 +5,7 @@ use super::open;
 use crate::error::Failure;
 use crate::import::result_file;
 use crate::output_file::{Mark, OutputFile};
+use cardscope_engine::input;
 use cardscope_files::{Folder, Use};
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, Kept, SessionId};
@@ -143,9 +144,7 @@ fn one(archive: &mut Archive, file: &Path) -> Taken {
 }
 
 fn read(file: &Path) -> Result<SessionFile, String> {
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).map_err(|e| e.to_string())?;
-    opened.take(result_file::MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    let bytes = input::bytes(file, result_file::MOST_BYTES).map_err(|e| e.to_string())?;
     result_file::read(&bytes)
 }
 

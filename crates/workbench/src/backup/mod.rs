@@ -11,6 +11,7 @@ mod take;
 pub(crate) use sums::{About, beside};
 
 use crate::error::Failure;
+use cardscope_engine::pending::Owing;
 use cardscope_files::Use;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_probe::restore::PutBack;
@@ -31,6 +32,8 @@ pub(crate) struct Backup {
     sums: Sums,
     /// What a test may write to, start and end; `None` is everywhere.
     overwritten: Option<(u64, u64)>,
+    /// It is put back, whoever asks the program to end; not so where it was opened to be restored.
+    _owing: Option<Owing>,
 }
 
 impl Backup {
@@ -50,7 +53,7 @@ impl Backup {
                 sums.about.bytes
             )));
         }
-        Ok(Backup { image, path: path.to_owned(), sums, overwritten: None })
+        Ok(Backup { image, path: path.to_owned(), sums, overwritten: None, _owing: None })
     }
 
     /// What it is an image of.

@@ -9,6 +9,7 @@ use crate::opening::Opened;
 use cardscope_device::filesystem;
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending::owing;
 use cardscope_files::{Draft, FileError, Folder, Identity};
 use cardscope_model::units::{BinarySize, Capacity};
 use cardscope_probe::card::{Answer, Card, Piece, pieces};
@@ -52,6 +53,7 @@ impl Backup {
             }
         }
         let image = New { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
+        let _owing = owing("the backup that was begun is removed", "");
         let taken = take_to(file, &image, opened, interrupt, listener);
         if taken.is_err() {
             image.remove();
@@ -146,7 +148,10 @@ fn take_to(
     // Last, so that the image is a backup only when all of it is on disk.
     beside_it.place(beside(Path::new(&image.name)).as_os_str()).map_err(|e| cannot(&beside(file), e))?;
     image.folder.sync().map_err(|e| cannot(file, e))?;
-    Ok(Backup { image: held, path: file.to_owned(), sums, overwritten: None })
+    let name = file.display();
+    let left = format!("the card's data is in {name}: `cardscope restore {name} TARGET` puts it back");
+    let owing = Some(owing("the image of the backup is put back", left));
+    Ok(Backup { image: held, path: file.to_owned(), sums, overwritten: None, _owing: owing })
 }
 
 fn about(opened: &Opened) -> About {

@@ -6,6 +6,7 @@ use crate::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
 use crate::recording;
+use cardscope_engine::pending::{self, Owing};
 use cardscope_engine::runner::{ObserverError, random};
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{BenchReport, Run, Sample};
@@ -17,6 +18,7 @@ pub(super) struct Keeping {
     session: SessionId,
     run: u32,
     recipe: Recipe,
+    _owing: Owing,
 }
 
 impl Keeping {
@@ -31,7 +33,8 @@ impl Keeping {
         let mut archive = Archive::open(path).map_err(Failure::io)?;
         let session = archive.begin_session(&start(request, opened, report)?).map_err(Failure::io)?;
         report.session = Some(session.to_string());
-        Ok(Keeping { archive, session, run: 0, recipe: recipe.clone() })
+        let owing = pending::owing(recording::STORED, "");
+        Ok(Keeping { archive, session, run: 0, recipe: recipe.clone(), _owing: owing })
     }
 
     pub(super) fn begin_run(&mut self, run: u32, seed: u64) -> Result<(), Failure> {

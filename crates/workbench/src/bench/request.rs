@@ -1,6 +1,7 @@
 //! What a benchmark session is asked to do, checked before anything is opened.
 
 use crate::error::Failure;
+use cardscope_engine::input;
 use cardscope_model::condition::Condition;
 use cardscope_model::recipe::{self, Recipe, RecipeError};
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ impl Request {
 fn recipe_text(name: &str) -> Result<String, Failure> {
     if name.ends_with(".toml") || name.contains('/') {
         let path = Path::new(name);
-        return std::fs::read_to_string(path).map_err(|e| {
+        return input::text(path, input::MOST_TEXT).map_err(|e| {
             Failure::Refused(format!("the recipe file {} cannot be read: {e}", path.display()))
         });
     }

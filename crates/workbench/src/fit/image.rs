@@ -2,6 +2,7 @@
 
 use crate::error::Failure;
 use cardscope_device::contents;
+use cardscope_engine::input;
 use rustix::fs::SeekFrom;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -30,7 +31,7 @@ pub(super) struct Image {
 /// Looks at an image.
 pub(super) fn look(path: &Path) -> Result<Image, Failure> {
     let failed = |e: std::io::Error| Failure::Refused(format!("{} cannot be read: {e}", path.display()));
-    let file = File::open(path).map_err(failed)?;
+    let file = input::open(path).map_err(|e| failed(std::io::Error::other(e)))?;
     let bytes = file.metadata().map_err(failed)?.len();
     refuse_packed(&file, path)?;
     let listed = contents::describe(&file, bytes);

@@ -1,8 +1,8 @@
 //! Which files are meant: those that are named, everything below folders, and standard input.
 
 use super::{MOST_BYTES, result_file};
-use std::fs::File;
-use std::io::Read;
+use cardscope_engine::input::{InputError, Stream};
+use cardscope_engine::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
 
 /// Folders within folders are followed so deep; links to folders are not.
@@ -48,35 +48,31 @@ fn below(folder: &Path, depth: usize, found: &mut Vec<Candidate>, failed: &mut V
     }
 }
 
-/// A file's bytes, if it is one that can be a log.
-pub(super) fn bytes(candidate: &Candidate) -> Result<Vec<u8>, String> {
-    if candidate.path == Path::new("-") {
-        return limited(std::io::stdin().lock());
-    }
-    let metadata = std::fs::metadata(&candidate.path).map_err(|e| e.to_string())?;
-    if !metadata.is_file() {
-        return Err("it is no plain file".to_owned());
-    }
-    File::open(&candidate.path).map_err(|e| e.to_string()).and_then(limited)
+/// A file's bytes, if it is one that can be a log; pipes are read, too, until the interrupt is raised.
+pub(super) fn bytes(candidate: &Candidate, interrupt: &Interrupt) -> Result<Vec<u8>, String> {
+    let stream = match candidate.path == Path::new("-") {
+        true => Stream::stdin(interrupt),
+        false => Stream::open(&candidate.path, interrupt),
+    };
+    stream.map_err(|e| e.to_string()).and_then(limited)
 }
 
-fn limited(mut source: impl Read) -> Result<Vec<u8>, String> {
+fn limited(mut stream: Stream) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let mut more = |bytes: &mut Vec<u8>, most: u64| {
-        source.by_ref().take(most).read_to_end(bytes).map_err(|error| error.to_string())
-    };
-    more(&mut bytes, MOST_BYTES + 1)?;
-    if bytes.len() as u64 > MOST_BYTES && result_file::is_one(&bytes) {
+    match stream.more(&mut bytes, MOST_BYTES) {
+        Ok(()) => Ok(bytes),
         // These hold files of their own.
-        more(&mut bytes, result_file::MOST_BYTES - MOST_BYTES)?;
-        return result_file::fits(bytes.len() as u64).map(|()| bytes);
-    }
-    match bytes.len() as u64 {
-        0..=MOST_BYTES => Ok(bytes),
-        _ => Err(format!(
+        Err(InputError::TooLong { .. }) if result_file::is_one(&bytes) => {
+            match stream.more(&mut bytes, result_file::MOST_BYTES) {
+                Err(InputError::TooLong { most }) => result_file::fits(most + 1).map(|()| bytes),
+                read => read.map(|()| bytes).map_err(|e| e.to_string()),
+            }
+        }
+        Err(InputError::TooLong { .. }) => Err(format!(
             "it is longer than {} MiB; no log is that long: cut out the part that is one",
             MOST_BYTES >> 20
         )),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -102,7 +98,8 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_and_one_that_is_none_say_so() {
         let candidate = |path: &str| Candidate { path: path.into(), named: true };
-        assert!(bytes(&candidate("/nowhere/x.log")).unwrap_err().contains("No such file"));
-        assert_eq!(bytes(&candidate("/dev/zero")).unwrap_err(), "it is no plain file");
+        let refusal = |path| bytes(&candidate(path), &Interrupt::default()).unwrap_err();
+        assert!(refusal("/nowhere/x.log").contains("No such file"));
+        assert_eq!(refusal("/dev/zero"), "it is a character device, not a plain file");
     }
 }

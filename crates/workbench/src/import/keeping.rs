@@ -3,6 +3,7 @@
 use super::{Request, Understood, is_no_log, named, typed};
 use crate::archive;
 use crate::error::Failure;
+use cardscope_engine::pending::{Owing, owing};
 use cardscope_import::ImportError;
 use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
 use cardscope_model::log::{Log, TYPED_FROM};
@@ -23,6 +24,7 @@ pub(super) struct Keeper {
     batch: Vec<Understood>,
     batch_bytes: usize,
     report: ImportReport,
+    _owing: Option<Owing>,
 }
 
 impl Keeper {
@@ -35,7 +37,8 @@ impl Keeper {
         let place = archive.as_ref().map(|a| a.path().display().to_string());
         let report = ImportReport { archive: place, ..ImportReport::default() };
         let detailed = request.detailed || request.dry_run;
-        Ok(Keeper { archive, detailed, batch: Vec::new(), batch_bytes: 0, report })
+        let owing = archive.is_some().then(|| owing("what was read so far is stored in the archive", ""));
+        Ok(Keeper { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
     }
 
     /// Takes a file that was understood; it is kept with its batch.

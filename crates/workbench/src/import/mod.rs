@@ -118,8 +118,9 @@ fn one(
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let outer = candidate.path.display().to_string();
-    let bytes = match collect::bytes(candidate) {
+    let bytes = match collect::bytes(candidate, interrupt) {
         Ok(bytes) => bytes,
+        Err(_) if interrupt.raised() => return Err(Failure::Interrupted),
         Err(why) => {
             keeper.failed(outer, why, candidate.named);
             return Ok(());
@@ -195,7 +196,8 @@ pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>, Failure> {
     let refused = |why: String| Failure::refused(format!("{}: {why}", path.display()));
     let candidate = collect::Candidate { path: path.to_owned(), named: true };
     let (mut found, mut failed) = (Vec::new(), None);
-    let Ok(()) = unpack::pieces(collect::bytes(&candidate).map_err(refused)?, |piece| {
+    let bytes = collect::bytes(&candidate, &Interrupt::default()).map_err(refused)?;
+    let Ok(()) = unpack::pieces(bytes, |piece| {
         let read = piece.bytes.and_then(|bytes| cardscope_import::read(&bytes).map_err(|e| e.to_string()));
         match read {
             Ok(mut logs) => {

@@ -20,6 +20,7 @@ pub(crate) use waiting::none_waits;
 use crate::card_key::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
+use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
 use cardscope_probe::keeper::{KeepError, Keeper, Kept};
 use format::{Entry, Head, Kind, MAGIC, MOST};
@@ -51,6 +52,8 @@ pub(crate) struct Journal {
     restored: bool,
     /// True until something of the card may have been overwritten.
     unused: bool,
+    /// What it keeps is put back, whoever asks the program to end; not so where it was opened to be restored.
+    owing: Option<Owing>,
 }
 
 impl Journal {
@@ -97,6 +100,7 @@ impl Journal {
         // A file system that gives all files to somebody: nobody would believe this journal later.
         read::must_be_ours(&journal.file)?;
         journal.write_start()?;
+        journal.owing = Some(owing("the journal, in which nothing is yet, is removed", ""));
         Ok(journal)
     }
 
@@ -116,6 +120,7 @@ impl Journal {
             damage: Damage::default(),
             restored: false,
             unused: true,
+            owing: None,
         }
     }
 
@@ -242,6 +247,17 @@ impl Journal {
         self.file.sync_data()
     }
 
+    fn say_owed(&self) {
+        let bytes: u64 = self.kept.keys().map(|(_, len)| u64::from(*len)).sum();
+        let path = self.path.display();
+        let left = format!(
+            "what was overwritten on the card is in a journal, and `cardscope restore {path}` puts it back"
+        );
+        if let Some(owing) = &self.owing {
+            owing.say(format!("the {:.1} MB saved are put back", bytes as f64 / 1e6), left);
+        }
+    }
+
     fn full(&self, error: &std::io::Error) -> KeepError {
         KeepError(format!(
             "what is on the card could not be saved to the journal {}: {error}; nothing was overwritten that is not saved. Make room there, or set XDG_STATE_HOME to a folder on another disk",
@@ -270,6 +286,7 @@ impl Keeper for Journal {
         }
         self.unused = false;
         self.batch += 1;
+        self.say_owed();
         Ok(())
     }
 

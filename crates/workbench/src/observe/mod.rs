@@ -13,6 +13,7 @@ use crate::identify;
 use cardscope_analysis::observe::{Side, compare, summarise, verdict};
 use cardscope_device::watching::{Look, Watcher};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending;
 use cardscope_model::observe::{ObserveReport, PartitionTraffic};
 use keep::Keeper;
 use std::path::PathBuf;
@@ -85,6 +86,7 @@ pub fn observe(
     let first = watcher.look().map_err(Failure::refused)?;
     let mut report = begun(request, &watcher, &first);
     let mut keeper = Keeper::begin(request, &system, &mut report)?;
+    let _owing = pending::owing("what was seen is summed up", "");
     let mut failure = match request.length {
         Length::Nothing => None,
         _ => {

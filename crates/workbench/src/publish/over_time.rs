@@ -4,7 +4,8 @@
 use crate::compare::Column;
 use cardscope_model::comparison::Setting;
 use cardscope_model::publication::{Course, Latencies};
-use cardscope_model::result::{Sample, Second};
+use cardscope_model::result::Sample;
+use cardscope_model::series::Bucket;
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::NANOS_PER_S;
 use cardscope_store::{SampleRecord, SessionId, StoredSession};
@@ -64,7 +65,7 @@ impl<'a> OverTime<'a> {
     fn add_sample(&mut self, column: usize, run: u32, record: &SampleRecord) {
         let SampleRecord { test, step, sample, .. } = record;
         let (entry, condition) = &self.columns[column];
-        let seconds = thinned(whole_seconds(sample));
+        let seconds = thinned(&whole_seconds(sample));
         // One second is no course.
         if seconds.len() > 1 {
             self.courses.push(Course {
@@ -116,25 +117,16 @@ fn words(settings: &[Setting]) -> String {
 
 /// The seconds that were measured to their end: the last one of a test is cut off where the test ends, and what little was
 /// done in it would pass for a slow second.
-fn whole_seconds(sample: &Sample) -> Vec<Second> {
+fn whole_seconds(sample: &Sample) -> Vec<Bucket> {
     let whole = sample.nanos / NANOS_PER_S;
-    sample.series.iter().copied().filter(|second| u64::from(second.at_s) < whole).collect()
+    sample.series.iter().copied().filter(|bucket| bucket.end_s() <= whole).collect()
 }
 
 /// A course short enough to draw: neighbours put together, the longest latency and the last temperature kept.
-fn thinned(seconds: Vec<Second>) -> Vec<Second> {
+fn thinned(seconds: &[Bucket]) -> Vec<Bucket> {
     let together = seconds.len().div_ceil(MOST_SECONDS).max(1);
-    if together == 1 {
-        return seconds;
-    }
-    let merged = |chunk: &[Second]| Second {
-        at_s: chunk[0].at_s,
-        bytes: chunk.iter().map(|s| s.bytes).sum::<u64>() / chunk.len() as u64,
-        ios: chunk.iter().map(|s| s.ios).sum::<u64>() / chunk.len() as u64,
-        max_us: chunk.iter().map(|s| s.max_us).fold(0.0, f64::max),
-        temperature_c: chunk.iter().rev().find_map(|s| s.temperature_c),
-    };
-    seconds.chunks(together).map(merged).collect()
+    let merged = |chunk: &[Bucket]| chunk.iter().copied().reduce(Bucket::with_next);
+    seconds.chunks(together).filter_map(merged).collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub use groups::GroupBy;
 use crate::compare::Wanted;
 use crate::error::Failure;
 use crate::shelf::Shelf;
+use cardscope_engine::input;
 use cardscope_model::host::{self, Host};
 use cardscope_model::job::{self, Job};
 use cardscope_model::ranking::{Groups, Place, RankedBy, Ranking};
@@ -148,7 +149,7 @@ fn own(name: &str) -> Result<Option<String>, Failure> {
     if Path::new(name).extension().is_none_or(|e| e != "toml") {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(name);
+    let text = input::text(Path::new(name), input::MOST_TEXT);
     text.map(Some).map_err(|e| Failure::refused(format!("{name} cannot be read: {e}")))
 }
 

@@ -22,6 +22,7 @@ use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending::owing;
 use cardscope_engine::target::TargetError;
 use cardscope_model::card_map::Tried;
 use cardscope_model::finding::{Finding, Weight};
@@ -131,6 +132,8 @@ impl<'a> Trial<'a> {
             None,
         );
         let mut opened = self.hold(self.interrupt)?;
+        let left = format!("a file system made for a trial stays on {}", self.target);
+        let _owing = owing("the file system made for a trial is taken off the card", left);
         let put = self.put(&picture, &mut opened, made);
         drop(opened);
         // From here on something of a file system stands on the card: it is blanked on every way out.

@@ -9,8 +9,8 @@ use cardscope_store::MeasuredRun;
 
 const READ: &str = "SEQ1M Q8T1 read";
 
-fn second(at_s: u32, bytes: u64) -> Second {
-    Second { at_s, bytes, ios: 20, max_us: 100.0, temperature_c: Some(40.0) }
+fn second(at_s: u32, bytes: u64) -> Bucket {
+    Bucket { at_s, bytes, ios: 20, max_us: 100.0, temperature_c: Some(40.0), ..Bucket::default() }
 }
 
 /// Two whole seconds and a half.
@@ -22,7 +22,7 @@ fn sample(latency: u64) -> Sample {
         ios: 50,
         nanos: 2_500_000_000,
         histogram,
-        series: vec![second(0, 20_000_000), second(1, 20_000_000), second(2, 10_000_000)],
+        series: [second(0, 20_000_000), second(1, 20_000_000), second(2, 10_000_000)].into_iter().collect(),
         temperature_c: TemperatureC::default(),
         counted: true,
     }
@@ -94,9 +94,9 @@ fn runs_are_counted_by_column_whatever_their_sessions_call_them() {
 #[test]
 fn a_long_course_is_thinned_without_losing_speed_or_the_longest_stall() {
     let stall =
-        |at_s: u32| Second { max_us: if at_s == 3601 { 9e5 } else { 100.0 }, ..second(at_s, 20_000_000) };
-    let thin = thinned((0..7200).map(stall).collect());
+        |at_s: u32| Bucket { max_us: if at_s == 3601 { 9e5 } else { 100.0 }, ..second(at_s, 20_000_000) };
+    let thin = thinned(&(0..7200).map(stall).collect::<Vec<_>>());
     assert_eq!(thin.len(), MOST_SECONDS);
-    assert!(thin.iter().all(|s| s.bytes == 20_000_000));
+    assert!(thin.iter().all(|s| s.mb_s() == 20.0 && s.seconds == 12));
     assert!(thin.iter().any(|s| s.max_us == 9e5));
 }

@@ -1,0 +1,262 @@
+//! Files that the user names for reading: recipes, jobs, logs, journals, images … All of them are opened here, so that a
+//! name that leads to a pipe nobody writes to, a device without end or a kernel log keeps nobody waiting.
+
+use crate::interrupt::Interrupt;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, OFlags, fstat};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Longest text that people write by hand (recipe, job, host, simulated card), in bytes; the longest built-in one has 6 kB.
+pub const MOST_TEXT: u64 = 1 << 20;
+
+/// How often a wait for a pipe looks at the interrupt.
+const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Why a file was not read, as the end of a sentence that names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The system refuses, or the disk failed.
+    #[error("{0}")]
+    System(#[from] io::Error),
+    /// Something that may never begin or never end.
+    #[error("it is {0}, not a plain file")]
+    NotPlain(&'static str),
+    /// A file of `/proc` and its like that waits for more.
+    #[error("it is a stream without an end, not a plain file")]
+    Endless,
+    /// Longer than a file of its kind can be.
+    #[error("it is longer than {}, the most that is read", size(*.most))]
+    TooLong {
+        /// Bytes that are read at most.
+        most: u64,
+    },
+    /// Text was expected.
+    #[error("it is not text (UTF-8)")]
+    NotText,
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn size(bytes: u64) -> String {
+    if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
+}
+
+/// Opens a plain file for reading.
+///
+/// # Errors
+/// If the system refuses, or it is not a plain file.
+pub fn open(path: &Path) -> Result<File, InputError> {
+    open_with(path, OpenOptions::new().read(true))
+}
+
+/// Opens a plain file as `options` say; they make no new one.
+///
+/// # Errors
+/// If the system refuses, or it is not a plain file.
+pub fn open_with(path: &Path, options: &mut OpenOptions) -> Result<File, InputError> {
+    let (file, kind) = opened(path, options)?;
+    match name(kind) {
+        None => Ok(file),
+        Some(other) => Err(InputError::NotPlain(other)),
+    }
+}
+
+/// The bytes of a plain file of at most `most` bytes.
+///
+/// # Errors
+/// If it cannot be opened or read, is not a plain file, or is longer.
+pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, InputError> {
+    let file = open(path)?;
+    Stream { file, plain: true, interrupt: Interrupt::default() }.bytes(most)
+}
+
+/// The text of a plain file of at most `most` bytes.
+///
+/// # Errors
+/// As [`bytes`], and if it is not text.
+pub fn text(path: &Path, most: u64) -> Result<String, InputError> {
+    String::from_utf8(bytes(path, most)?).map_err(|_| InputError::NotText)
+}
+
+/// Something to be read from its beginning to its end: a plain file, a pipe, or standard input. Waiting for more ends
+/// when the user asks to stop.
+#[derive(Debug)]
+pub struct Stream {
+    file: File,
+    plain: bool,
+    interrupt: Interrupt,
+}
+
+impl Stream {
+    /// Opens a plain file or a pipe.
+    ///
+    /// # Errors
+    /// If the system refuses, or it is neither.
+    pub fn open(path: &Path, interrupt: &Interrupt) -> Result<Stream, InputError> {
+        let (file, kind) = opened(path, OpenOptions::new().read(true))?;
+        match name(kind) {
+            Some(other) if kind != FileType::Fifo => Err(InputError::NotPlain(other)),
+            other => Ok(Stream { file, plain: other.is_none(), interrupt: interrupt.clone() }),
+        }
+    }
+
+    /// Standard input, whatever it is.
+    ///
+    /// # Errors
+    /// If it is closed.
+    pub fn stdin(interrupt: &Interrupt) -> Result<Stream, InputError> {
+        let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        Ok(Stream { file, plain: false, interrupt: interrupt.clone() })
+    }
+
+    /// All of it, at most `most` bytes.
+    ///
+    /// # Errors
+    /// If it cannot be read or is longer, or the user asks to stop.
+    pub fn bytes(&mut self, most: u64) -> Result<Vec<u8>, InputError> {
+        let mut bytes = Vec::new();
+        self.more(&mut bytes, most)?;
+        Ok(bytes)
+    }
+
+    /// The rest of it, so that with what is there already it is at most `most` bytes.
+    ///
+    /// # Errors
+    /// If it cannot be read or is longer (`most` bytes and one have been read then), or the user asks to stop.
+    pub fn more(&mut self, bytes: &mut Vec<u8>, most: u64) -> Result<(), InputError> {
+        let room = most.saturating_add(1).saturating_sub(bytes.len() as u64);
+        self.take(room).read_to_end(bytes).map_err(of_read)?;
+        if bytes.len() as u64 > most { Err(InputError::TooLong { most }) } else { Ok(()) }
+    }
+
+    /// Waits until there is something to read.
+    fn wait(&self) -> Result<(), InputError> {
+        loop {
+            if self.interrupt.raised() {
+                return Err(InputError::Interrupted);
+            }
+            let mut asked = [PollFd::new(&self.file, PollFlags::IN)];
+            match poll(&mut asked, Some(&SLICE)) {
+                Ok(0) if self.plain => return Err(InputError::Endless),
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(errno) => return Err(InputError::System(errno.into())),
+            }
+        }
+    }
+}
+
+impl Read for &mut Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            self.wait().map_err(io::Error::other)?;
+            match self.file.read(into) {
+                Err(e) if e.kind() == ErrorKind::WouldBlock && self.plain => {
+                    return Err(io::Error::other(InputError::Endless));
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+        }
+    }
+}
+
+/// An error of [`Stream`] that went through [`io::Error`].
+fn of_read(error: io::Error) -> InputError {
+    match error.downcast::<InputError>() {
+        Ok(own) => own,
+        Err(system) => InputError::System(system),
+    }
+}
+
+/// Opens without waiting for anybody, and without taking a terminal.
+fn opened(path: &Path, options: &mut OpenOptions) -> Result<(File, FileType), InputError> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
+    let kind = FileType::from_raw_mode(fstat(&file).map_err(io::Error::from)?.st_mode);
+    Ok((file, kind))
+}
+
+/// What it is where it is not a plain file.
+fn name(kind: FileType) -> Option<&'static str> {
+    Some(match kind {
+        FileType::RegularFile => return None,
+        FileType::Directory => "a folder",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        FileType::BlockDevice => "a block device",
+        FileType::CharacterDevice => "a character device",
+        _ => "something else",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    use std::io::Write;
+    use std::time::Duration;
+
+    #[test]
+    fn only_plain_files_are_opened_and_nothing_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pipe, plain) = (folder.path().join("pipe"), folder.path().join("plain"));
+        mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
+        std::fs::write(&plain, "text").unwrap();
+        let refusal = |path: &Path| bytes(path, 9).unwrap_err().to_string();
+        assert_eq!(refusal(&pipe), "it is a pipe, not a plain file");
+        assert_eq!(refusal(folder.path()), "it is a folder, not a plain file");
+        assert_eq!(refusal(Path::new("/dev/zero")), "it is a character device, not a plain file");
+        assert!(refusal(Path::new("/nowhere")).contains("No such file"));
+        assert_eq!(text(&plain, 4).unwrap(), "text");
+        assert_eq!(
+            bytes(&plain, 3).unwrap_err().to_string(),
+            "it is longer than 3 bytes, the most that is read"
+        );
+        std::fs::write(&plain, [0xff]).unwrap();
+        assert!(matches!(text(&plain, 4), Err(InputError::NotText)));
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_writes_to_ends_with_the_interrupt_and_one_that_is_written_to_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
+        let interrupt = Interrupt::default();
+        let mut stream = Stream::open(&pipe, &interrupt).unwrap();
+        let later = interrupt.clone();
+        let stopper = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(150));
+            later.raise();
+        });
+        assert!(matches!(stream.bytes(9), Err(InputError::Interrupted)));
+        stopper.join().unwrap();
+        let mut stream = Stream::open(&pipe, &Interrupt::default()).unwrap();
+        let mut writer = OpenOptions::new().write(true).open(&pipe).unwrap();
+        let slow = std::thread::spawn(move || {
+            for part in ["one ", "two"] {
+                writer.write_all(part.as_bytes()).unwrap();
+                std::thread::sleep(Duration::from_millis(150));
+            }
+        });
+        assert_eq!(stream.bytes(9).unwrap(), b"one two");
+        slow.join().unwrap();
+    }
+
+    #[test]
+    fn more_is_read_where_a_longer_file_may_be_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = folder.path().join("plain");
+        std::fs::write(&plain, "0123456789").unwrap();
+        let mut stream = Stream::open(&plain, &Interrupt::default()).unwrap();
+        let mut begun = Vec::new();
+        assert!(matches!(stream.more(&mut begun, 4), Err(InputError::TooLong { most: 4 })));
+        stream.more(&mut begun, 10).unwrap();
+        assert_eq!(begun, b"0123456789");
+    }
+}

@@ -1,0 +1,174 @@
+//! What this process waits for, and what it still has to finish: for whoever asks it to end and wants to know why it does
+//! not. One list for the whole process, as signals are for the whole process.
+//!
+//! Entries are made where somebody waits or owes something, and go when they are dropped. A process that owes nothing may
+//! be ended at any moment.
+
+use crate::target::Direction;
+use cardscope_model::units::BinarySize;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Something that is waited for.
+#[derive(Debug, Clone)]
+pub enum Wait {
+    /// An I/O on a target, the first of those in flight.
+    Io {
+        /// Reads or writes.
+        direction: Direction,
+        /// First byte of it.
+        offset: u64,
+        /// Bytes of it.
+        len: u32,
+        /// The target's name.
+        target: Arc<str>,
+    },
+    /// A call in words: `a flush of /dev/sdx`.
+    Call(Arc<str>),
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wait::Io { direction, offset, len, target } => {
+                let what = if *direction == Direction::Read { "read" } else { "write" };
+                write!(f, "a {what} of {} at {} of {target}", BinarySize(u64::from(*len)), place(*offset))
+            }
+            Wait::Call(what) => f.write_str(what),
+        }
+    }
+}
+
+/// An address as people find it again: three digits.
+fn place(offset: u64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let at = offset as f64;
+    let Some((unit, name)) = units.into_iter().find(|(unit, _)| at >= *unit) else {
+        return format!("byte {offset}");
+    };
+    let value = at / unit;
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.decimals$} {name}")
+}
+
+/// What is done before the process ends by itself, and what is left where it is ended at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Debt {
+    /// A sentence of its own: `69.1 MB saved are put back`.
+    pub then: String,
+    /// Where it can be found afterwards: `the journal … keeps what is left`.
+    pub left: String,
+}
+
+#[derive(Debug)]
+struct State {
+    next: u64,
+    waits: Vec<(u64, Instant, Wait)>,
+    debts: Vec<(u64, Debt)>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { next: 0, waits: Vec::new(), debts: Vec::new() });
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+}
+
+/// Goes when the wait is over.
+#[derive(Debug)]
+#[must_use = "dropped at once it says nothing"]
+pub struct Waiting(u64);
+
+/// Says what is waited for from now on.
+pub fn waiting(what: Wait) -> Waiting {
+    let mut state = state();
+    let number = state.number();
+    state.waits.push((number, Instant::now(), what));
+    Waiting(number)
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        state().waits.retain(|(number, ..)| *number != self.0);
+    }
+}
+
+/// Goes when it is finished.
+#[derive(Debug)]
+#[must_use = "dropped at once it says nothing"]
+pub struct Owing(u64);
+
+/// Says what has to be finished, whoever asks the process to end.
+pub fn owing(then: impl Into<String>, left: impl Into<String>) -> Owing {
+    let mut state = state();
+    let number = state.number();
+    state.debts.push((number, Debt { then: then.into(), left: left.into() }));
+    Owing(number)
+}
+
+impl Owing {
+    /// Says it anew: more is owed by now.
+    pub fn say(&self, then: impl Into<String>, left: impl Into<String>) {
+        if let Some((_, debt)) = state().debts.iter_mut().find(|(number, _)| *number == self.0) {
+            *debt = Debt { then: then.into(), left: left.into() };
+        }
+    }
+}
+
+impl Drop for Owing {
+    fn drop(&mut self) {
+        state().debts.retain(|(number, _)| *number != self.0);
+    }
+}
+
+/// What is waited for the longest, and for how long.
+#[must_use]
+pub fn longest_wait() -> Option<(Wait, Duration)> {
+    let state = state();
+    let first = state.waits.iter().min_by_key(|(_, since, _)| *since)?;
+    Some((first.2.clone(), first.1.elapsed()))
+}
+
+/// What is owed, the oldest first.
+#[must_use]
+pub fn debts() -> Vec<Debt> {
+    state().debts.iter().map(|(_, debt)| debt.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // One test, since the list is one for all.
+    #[test]
+    fn what_is_waited_for_and_owed_stands_in_the_list_until_it_is_dropped() {
+        let older = waiting(Wait::Call("a flush of card".into()));
+        let target: Arc<str> = "/dev/sdx".into();
+        let io =
+            waiting(Wait::Io { direction: Direction::Write, offset: 12_300_000_000, len: 1 << 20, target });
+        let told = || longest_wait().map(|(wait, _)| wait.to_string());
+        assert_eq!(told().as_deref(), Some("a flush of card"));
+        drop(older);
+        assert_eq!(told().as_deref(), Some("a write of 1 MiB at 12.3 GB of /dev/sdx"));
+        drop(io);
+        let journal = owing("the journal is removed", "");
+        let archive = owing("what was measured is stored", "");
+        journal.say("69 MB are put back", "the journal keeps it");
+        let then = |debts: Vec<Debt>| debts.into_iter().map(|d| d.then).collect::<Vec<_>>();
+        assert_eq!(then(debts()), ["69 MB are put back", "what was measured is stored"]);
+        drop(archive);
+        assert_eq!(
+            debts(),
+            [Debt { then: "69 MB are put back".into(), left: "the journal keeps it".into() }]
+        );
+        drop(journal);
+        assert!(debts().is_empty());
+    }
+}

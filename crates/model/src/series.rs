@@ -1,0 +1,265 @@
+//! The course of a measurement in a bounded number of buckets: where they run out, neighbours are put together, so that
+//! a series grows with neither I/Os nor, beyond [`MOST_BUCKETS`], time. Counts, sums and maxima are kept: the worst
+//! moment stands in a series however long it is.
+
+use crate::units::mb_per_s;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+
+/// Buckets of a series at most: whole seconds for more than an hour.
+pub const MOST_BUCKETS: usize = 4096;
+
+/// What was done in some whole seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bucket {
+    /// Whole seconds from the loop's start to the bucket's, of the target's clock.
+    pub at_s: u32,
+    /// Seconds that it covers.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub seconds: u32,
+    /// Bytes completed in it.
+    pub bytes: u64,
+    /// I/Os completed in it.
+    pub ios: u64,
+    /// Sum of their latencies, in microseconds; 0 in what was stored before there was one.
+    #[serde(default)]
+    pub sum_us: u64,
+    /// Longest latency in it, in microseconds.
+    pub max_us: f64,
+    /// Temperature at its end, in °C.
+    pub temperature_c: Option<f64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
+fn is_one(seconds: &u32) -> bool {
+    *seconds == 1
+}
+
+impl Default for Bucket {
+    /// A second in which nothing ended.
+    fn default() -> Self {
+        Bucket { at_s: 0, seconds: 1, bytes: 0, ios: 0, sum_us: 0, max_us: 0.0, temperature_c: None }
+    }
+}
+
+impl Bucket {
+    /// Speed in MB/s (10^6).
+    #[must_use]
+    pub fn mb_s(&self) -> f64 {
+        mb_per_s(self.bytes, f64::from(self.seconds.max(1)))
+    }
+
+    /// Second after its last one, counted from the loop's start.
+    #[must_use]
+    pub fn end_s(&self) -> u64 {
+        u64::from(self.at_s) + u64::from(self.seconds)
+    }
+
+    /// One bucket in place of itself and the one after it.
+    #[must_use]
+    pub fn with_next(self, next: Bucket) -> Bucket {
+        let temperature_c = next.temperature_c.or(self.temperature_c);
+        let seconds = self.seconds.saturating_add(next.seconds);
+        Bucket { seconds, temperature_c, ..self.counting(next) }
+    }
+
+    /// The same seconds, with what another thread did in them.
+    fn counting(self, other: Bucket) -> Bucket {
+        Bucket {
+            bytes: self.bytes.saturating_add(other.bytes),
+            ios: self.ios.saturating_add(other.ios),
+            sum_us: self.sum_us.saturating_add(other.sum_us),
+            max_us: self.max_us.max(other.max_us),
+            temperature_c: self.temperature_c.or(other.temperature_c),
+            ..self
+        }
+    }
+}
+
+/// Buckets in the order of time; [`MOST_BUCKETS`] at most.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct Series {
+    buckets: Vec<Bucket>,
+    /// Seconds that a bucket is filled up to.
+    #[serde(skip)]
+    width: u32,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Series { buckets: Vec::new(), width: 1 }
+    }
+}
+
+/// Series are equal where their buckets are: how they were filled says nothing about what was measured.
+impl PartialEq for Series {
+    fn eq(&self, other: &Self) -> bool {
+        self.buckets == other.buckets
+    }
+}
+
+impl std::ops::Deref for Series {
+    type Target = [Bucket];
+
+    fn deref(&self) -> &[Bucket] {
+        &self.buckets
+    }
+}
+
+impl Series {
+    /// Adds what came next.
+    pub fn push(&mut self, next: Bucket) {
+        match self.buckets.last_mut() {
+            Some(last) if last.seconds.saturating_add(next.seconds) <= self.width => {
+                *last = last.with_next(next);
+            }
+            _ => {
+                if self.buckets.len() == MOST_BUCKETS {
+                    self.coarsen();
+                }
+                self.buckets.push(next);
+            }
+        }
+    }
+
+    /// Adds a whole course that began when this one ended.
+    pub fn append(&mut self, later: &Series) {
+        let offset = self.buckets.last().map_or(0, |last| last.at_s.saturating_add(last.seconds));
+        for bucket in &later.buckets {
+            self.push(Bucket { at_s: bucket.at_s.saturating_add(offset), ..*bucket });
+        }
+    }
+
+    /// Adds what another thread did in the same time: both courses began together and have no gaps.
+    pub fn merge(&mut self, mut other: Series) {
+        while self.width < other.width {
+            self.coarsen();
+        }
+        while other.width < self.width {
+            other.coarsen();
+        }
+        let (here, there) = (self.buckets.len(), other.buckets.len());
+        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
+            *mine = Bucket { seconds: mine.seconds.max(theirs.seconds), ..mine.counting(*theirs) };
+        }
+        self.buckets.extend(other.buckets.drain(here.min(there)..));
+    }
+
+    /// Puts neighbours together, two and two.
+    fn coarsen(&mut self) {
+        let pair = |pair: &[Bucket]| pair.iter().copied().reduce(Bucket::with_next);
+        self.buckets = self.buckets.chunks(2).filter_map(pair).collect();
+        self.width = self.width.saturating_mul(2);
+    }
+}
+
+impl FromIterator<Bucket> for Series {
+    fn from_iter<I: IntoIterator<Item = Bucket>>(buckets: I) -> Self {
+        let mut series = Series::default();
+        buckets.into_iter().for_each(|bucket| series.push(bucket));
+        series
+    }
+}
+
+/// What is read is bounded, too: archives of earlier versions have series without end.
+impl<'de> Deserialize<'de> for Series {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Buckets;
+        impl<'de> Visitor<'de> for Buckets {
+            type Value = Series;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of buckets")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Series, A::Error> {
+                let mut series = Series::default();
+                while let Some(bucket) = list.next_element()? {
+                    series.push(bucket);
+                }
+                Ok(series)
+            }
+        }
+        deserializer.deserialize_seq(Buckets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn second(at_s: u32, bytes: u64) -> Bucket {
+        Bucket { at_s, bytes, ios: 2, sum_us: 900, max_us: 500.0, ..Bucket::default() }
+    }
+
+    fn totals(series: &Series) -> (u64, u64, u64, u64) {
+        let sum = |of: fn(&Bucket) -> u64| series.iter().map(of).sum::<u64>();
+        (sum(|b| b.bytes), sum(|b| b.ios), sum(|b| b.sum_us), sum(|b| u64::from(b.seconds)))
+    }
+
+    #[test]
+    fn a_million_seconds_fit_and_the_worst_of_them_still_stands_where_it_was() {
+        let worst = 654_321;
+        let course = (0..1_000_000).map(|at_s| match at_s {
+            _ if at_s == worst => Bucket { max_us: 9e6, temperature_c: Some(71.5), ..second(at_s, 1) },
+            _ => second(at_s, 4096),
+        });
+        let series: Series = course.collect();
+        assert!((MOST_BUCKETS / 2..=MOST_BUCKETS).contains(&series.len()), "{}", series.len());
+        assert_eq!(totals(&series), (4096 * 999_999 + 1, 2_000_000, 900_000_000, 1_000_000));
+        let found: Vec<&Bucket> = series.iter().filter(|b| b.max_us == 9e6).collect();
+        assert_eq!(found.len(), 1);
+        assert!((found[0].at_s..found[0].at_s + found[0].seconds).contains(&worst), "{:?}", found[0]);
+        assert_eq!(found[0].temperature_c, Some(71.5));
+    }
+
+    #[test]
+    fn what_was_stored_before_buckets_had_a_width_is_read() {
+        let text = r#"[{"at_s":0,"bytes":4096,"ios":1,"max_us":7.5,"temperature_c":null}]"#;
+        let old: Series = serde_json::from_str(text).unwrap();
+        assert_eq!(old[..], [Bucket { bytes: 4096, ios: 1, max_us: 7.5, ..Bucket::default() }]);
+    }
+
+    #[test]
+    fn a_thread_that_ended_early_is_added_to_one_that_went_on_for_long() {
+        let mut short: Series = (0..10).map(|at_s| second(at_s, 1)).collect();
+        let long: Series = (0..9000).map(|at_s| second(at_s, 1)).collect();
+        assert_eq!(long[0].seconds, 4);
+        short.merge(long.clone());
+        assert_eq!(short.len(), long.len());
+        assert_eq!(totals(&short), (9010, 18_020, 9010 * 900, 9000));
+        assert_eq!((short[0].bytes, short[3].bytes), (8, 4));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn loops_in_a_row_keep_all_that_they_counted(lengths in prop::collection::vec(0u32..3000, 1..6)) {
+            let mut all = Series::default();
+            for length in &lengths {
+                all.append(&(0..*length).map(|at_s| second(at_s, u64::from(at_s))).collect());
+            }
+            prop_assert!(all.len() <= MOST_BUCKETS);
+            let seconds: u64 = lengths.iter().map(|l| u64::from(*l)).sum();
+            let bytes: u64 = lengths.iter().map(|l| (0..u64::from(*l)).sum::<u64>()).sum();
+            prop_assert_eq!(totals(&all), (bytes, 2 * seconds, 900 * seconds, seconds));
+            prop_assert!(all.windows(2).all(|two| two[0].end_s() == u64::from(two[1].at_s)));
+            let text = serde_json::to_string(&all).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Series>(&text).unwrap(), all);
+        }
+
+        #[test]
+        fn no_list_grows_without_end(places in prop::collection::vec((any::<u32>(), any::<u32>()), 0..20)) {
+            let wild = |(at_s, seconds)| Bucket { at_s, seconds, ..Bucket::default() };
+            let series: Series = places.iter().copied().map(wild).cycle().take(20_000 * places.len().min(1)).collect();
+            prop_assert!(series.len() <= MOST_BUCKETS);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A session says some things in several places: the course of a test with its loops, in the results of the run and in
+//! the report. In the archive each stands once, with what it was made of, and is put together again on reading. Rows of
+//! earlier versions say all of it in all places, and stay as they are.
+
+use crate::record::SampleRecord;
+use cardscope_model::aggregate;
+use cardscope_model::result::{BenchReport, Run, TestResult};
+use cardscope_model::series::Series;
+use cardscope_model::test_name::TestName;
+
+/// A test of a run: its name, and its step where a recipe has the same test twice.
+pub(crate) type Test = (TestName, Option<String>);
+
+/// A run without the courses of the tests whose loops are stored.
+pub(crate) fn without_courses(run: &Run, stored: &[Test]) -> Run {
+    let result = |r: &TestResult| {
+        let has_loops = stored.iter().any(|(name, step)| is_of(r, *name, step.as_deref()));
+        let series = if has_loops { Series::default() } else { r.series.clone() };
+        TestResult { series, ..r.clone() }
+    };
+    Run { results: run.results.iter().map(result).collect(), ..run.clone() }
+}
+
+/// A report without the runs that are stored in rows of their own: there they are as [`without_courses`] makes them.
+pub(crate) fn without_runs(report: &BenchReport, stored: &[(Run, Vec<Test>)]) -> BenchReport {
+    let in_a_row =
+        |run: &&Run| stored.iter().any(|(row, tests)| row == *run || *row == without_courses(run, tests));
+    let runs = report.runs.iter().filter(|run| !in_a_row(run)).cloned().collect();
+    BenchReport { runs, ..report.clone() }
+}
+
+/// Puts the courses back into a run that was stored without them.
+pub(crate) fn with_courses(run: &mut Run, samples: &[SampleRecord]) {
+    for result in run.results.iter_mut().filter(|r| r.series.is_empty()) {
+        let own = samples.iter().filter(|s| is_of(result, s.test, s.step.as_deref())).map(|s| &s.sample);
+        result.series = aggregate::course(own);
+    }
+}
+
+/// Puts the runs back into a report that was stored without them.
+pub(crate) fn with_runs<'a>(report: &mut BenchReport, rows: impl Iterator<Item = &'a Run>) {
+    for row in rows {
+        if !report.runs.iter().any(|run| run.run == row.run) {
+            report.runs.push(row.clone());
+        }
+    }
+    report.runs.sort_by_key(|run| run.run);
+}
+
+fn is_of(result: &TestResult, name: TestName, step: Option<&str>) -> bool {
+    result.name() == name && result.step.as_deref() == step
+}
