@@ -66,6 +66,24 @@ fn answers_nothing(outcome: &Outcome) {
 }
 
 #[test]
+fn a_read_that_fails_on_a_card_that_is_there_is_an_io_error_with_its_place() {
+    let home = Home::new();
+    let card = "constant?announced_bytes=64MiB&faults.read_error_p=0.05";
+    let served = Served::start(&home, card, &["--no-timing"]);
+    let recipe =
+        home.recipe("prepare = false", "[defaults]\npasses = 1\n[[test]]\ntest = \"RND4K Q4T1 read\"\n");
+    let outcome =
+        home.run(&["bench", served.card().to_str().unwrap(), "--recipe", &recipe, "--json"]).expect(3);
+    let document = outcome.json();
+    let error = text(&document, "/error");
+    for word in ["I/O error: read of 4096 bytes at", "os error 5", "answers elsewhere", "Try another reader"]
+    {
+        assert!(error.contains(word), "{word}: {outcome}");
+    }
+    assert!(!error.contains("went away"), "{outcome}");
+}
+
+#[test]
 fn a_card_that_goes_away_before_anything_was_measured_still_gives_a_document() {
     let home = Home::new();
     let mut served = Served::start(&home, SLOW, &[]);

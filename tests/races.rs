@@ -78,7 +78,8 @@ fn a_link_swapped_while_the_question_waits_leads_to_no_write() {
     for _ in 0..rounds() {
         let place = Place::new();
         let swap = format!("ln -sfn {} {}", place.second.display(), place.link.display());
-        refused(asked(&home, &place.link, &swap), &["leads to something else now"]);
+        let shown = format!("{} ({})", place.link.display(), place.first.display());
+        refused(asked(&home, &place.link, &swap), &[&shown, "leads to something else now"]);
         assert!(place.untouched(), "neither the one that was shown nor the other");
     }
 }

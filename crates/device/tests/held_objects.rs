@@ -137,6 +137,41 @@ fn a_file_that_becomes_a_loop_device_is_not_written_to_any_more() {
 }
 
 #[test]
+fn a_file_that_a_virtual_machine_has_locked_is_refused_and_left_alone() {
+    let (_dir, path) = file(1);
+    let held = held(&path);
+    // F_OFD_SETLK (37) of one byte, as qemu does, and F_SETLK by lockf, as databases do.
+    let by_description = "fcntl.fcntl(f, 37, struct.pack('hhqqixxxx', 0, 0, 100, 1, 0))";
+    for lock in [by_description, "fcntl.lockf(f, fcntl.LOCK_EX)"] {
+        let script = format!(
+            "import fcntl, struct, sys, time\nf = open(sys.argv[1], 'r+b')\n{lock}\nprint('held', flush=True)\ntime.sleep(60)"
+        );
+        let mut command = std::process::Command::new("python3");
+        let child =
+            command.args(["-c", &script, path.to_str().unwrap()]).stdout(std::process::Stdio::piped());
+        let mut program = support::Program(child.spawn().unwrap());
+        let mut said = [0; 4];
+        std::io::Read::read_exact(program.0.stdout.as_mut().unwrap(), &mut said).unwrap();
+        let used = held.agreed().unwrap_err().to_string();
+        assert!(used.contains("has it locked"), "{used}");
+        assert!(refusal(&path).contains("is in use"), "before it is opened, too");
+        drop(program);
+        assert_eq!(held.agreed(), Ok(()));
+    }
+}
+
+#[test]
+fn the_question_can_say_what_a_name_leads_to() {
+    let (dir, path) = file(1);
+    assert_eq!(held(&path).also_known_as(), None);
+    let link = dir.path().join("link");
+    symlink(&path, &link).unwrap();
+    assert_eq!(held(&link).also_known_as(), Some(path.display().to_string()));
+    std::fs::hard_link(&path, dir.path().join("name")).unwrap();
+    assert!(held(&path).also_known_as().unwrap().contains("2 names"));
+}
+
+#[test]
 fn a_write_to_the_end_never_hides_that_a_file_was_cut() {
     let (_dir, path) = file(1);
     let held = held(&path);

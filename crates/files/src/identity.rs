@@ -21,6 +21,18 @@ impl Identity {
         Identity { device, inode }
     }
 
+    /// The device that it lies on, as `stat(2)` numbers it.
+    #[must_use]
+    pub fn device(self) -> u64 {
+        self.device
+    }
+
+    /// The number of its inode there.
+    #[must_use]
+    pub fn inode(self) -> u64 {
+        self.inode
+    }
+
     /// That of what a path leads to, links followed; `None` where it leads to nothing.
     #[must_use]
     pub fn at(path: &Path) -> Option<Identity> {

@@ -5,7 +5,7 @@ use super::Refusal;
 use crate::block::BlockDevice;
 use crate::mounts::swaps;
 use crate::open;
-use crate::system::System;
+use crate::system::{System, text};
 use cardscope_files::Identity;
 use std::path::Path;
 
@@ -26,10 +26,31 @@ pub fn check_file_id(system: &System, id: Identity, name: &Path) -> Result<(), R
     if let Some(device) = BlockDevice::all(system).iter().find(|device| stands_on(system, device, id)) {
         return Err(Refusal::UnderLoop { file: file(), device: device.name.clone() });
     }
-    match swaps(system).iter().find(|swap| Identity::at(swap) == Some(id)) {
-        Some(_) => Err(Refusal::SwapFile { file: file() }),
+    if swaps(system).iter().any(|swap| Identity::at(swap) == Some(id)) {
+        return Err(Refusal::SwapFile { file: file() });
+    }
+    match locked_by(system, id) {
+        Some(by) => Err(Refusal::LockedFile { file: file(), by }),
         None => Ok(()),
     }
+}
+
+/// Who has a part of the file locked with fcntl(2), as virtual machines lock their images and databases their files; from
+/// `proc_locks(5)`. Locks of flock(2), our own among them, are met by taking one.
+fn locked_by(system: &System, id: Identity) -> Option<String> {
+    let (major, minor) = (rustix::fs::major(id.device()), rustix::fs::minor(id.device()));
+    let file = format!("{major:02x}:{minor:02x}:{}", id.inode());
+    let locks = text(system.proc().join("locks"))?;
+    let holder = locks.lines().find_map(|line| {
+        let mut words = line.split_whitespace().skip(1).filter(|word| *word != "->");
+        let kind = words.next().filter(|kind| ["POSIX", "OFDLCK"].contains(kind))?;
+        let (process, locked) = (words.nth(2)?, words.next()?);
+        (locked == file).then_some((kind, process))
+    })?;
+    Some(match holder {
+        ("POSIX", process) => format!("process {process}"),
+        _ => "another program".to_owned(),
+    })
 }
 
 /// The loop device itself knows the inode it stands on; its path in sysfs, which has to do where we may not ask the

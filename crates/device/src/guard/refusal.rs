@@ -111,6 +111,14 @@ pub enum Refusal {
         /// As named.
         file: String,
     },
+    /// A plain file that a virtual machine, a database or the like has locked.
+    #[error("{file} is in use: {by} has it locked; end that program and start again")]
+    LockedFile {
+        /// As named.
+        file: String,
+        /// Who, ready to stand in a sentence.
+        by: String,
+    },
     /// Another program has it.
     #[error(
         "/dev/{device} is opened exclusively by another program{by}, perhaps another Cardscope; end it and start again"

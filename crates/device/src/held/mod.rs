@@ -192,6 +192,21 @@ impl Held {
         by_descriptor(&self.fd)
     }
 
+    /// Where it really lies, where the name that was given is only a link to it or one of several names.
+    #[must_use]
+    pub fn also_known_as(&self) -> Option<String> {
+        let real = std::fs::read_link(self.path()).ok()?;
+        let given = std::path::absolute(&self.name).ok()?;
+        let links = fstat(&self.fd).map_or(1, |found| found.st_nlink);
+        let several = matches!(self.kind, Kind::File) && links > 1;
+        match (real != given, several) {
+            (true, true) => Some(format!("{}, which has {links} names", real.display())),
+            (true, false) => Some(real.display().to_string()),
+            (false, true) => Some(format!("a file with {links} names")),
+            (false, false) => None,
+        }
+    }
+
     /// What is on a device or in a file: partition table and file systems.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
 //! before a write to a file's end it asks once more, since only such a write can hide that the file was cut. What was
 //! found changed stays so: nothing more is written through this target.
 
+use super::patience::patiently;
+use crate::interrupt::Interrupt;
 use crate::target::{Change, TargetError};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,11 +67,13 @@ impl Lookout {
         Self { watched, _going_on: going_on }
     }
 
-    /// Looks now: another stage begins.
-    pub(super) fn look(&self) {
-        if let Some(watched) = &self.watched {
-            watched.look();
-        }
+    /// Looks now: another stage begins. A file system that hangs keeps nobody from ending the test.
+    ///
+    /// # Errors
+    /// [`TargetError::Interrupted`].
+    pub(super) fn look(&self, interrupt: &Interrupt) -> Result<(), TargetError> {
+        let Some(watched) = self.watched.clone() else { return Ok(()) };
+        patiently(interrupt, move || watched.look())
     }
 
     /// Asked before each write: what was found by now.
@@ -156,12 +160,13 @@ mod tests {
     #[test]
     fn what_was_found_stays() {
         let (counting, lookout) = lookout(false);
-        lookout.look();
-        lookout.look();
+        let look = || lookout.look(&Interrupt::default()).unwrap();
+        look();
+        look();
         assert_eq!(lookout.may_write(), Ok(()));
-        lookout.look();
+        look();
         assert_eq!(lookout.may_write(), Err(Change::InUse("mounted".into())));
-        lookout.look();
+        look();
         lookout.may_write().unwrap_err();
         assert_eq!(counting.0.load(Ordering::Relaxed), 3, "nobody is asked any more");
     }

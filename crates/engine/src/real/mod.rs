@@ -102,6 +102,11 @@ impl RealTarget {
         failures::of_call(&self.shared, &self.handles, self.info.sector, operation, range, errno)
     }
 
+    /// Looks whether it is still what was agreed to.
+    fn look(&self) -> Result<(), TargetError> {
+        self.shared.lookout.look(&self.shared.options.interrupt)
+    }
+
     /// Whether something may be written now.
     #[inline]
     fn may_write(&self, operation: &'static str, offset: u64) -> Result<(), TargetError> {
@@ -125,7 +130,7 @@ impl Target for RealTarget {
     }
 
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.shared.lookout.look();
+        self.look()?;
         match &self.lane {
             Some(lane) if lane.slots.busy() > 0 => Err(TargetError::Setup {
                 what: format!("planning {}", self.info.name),
@@ -143,7 +148,7 @@ impl Target for RealTarget {
         let Some(end) = end else { return Err(beyond(&self.info, io, limit)) };
         if io.direction == Direction::Write {
             if end == limit && !self.shared.is_device() {
-                self.shared.lookout.look();
+                self.look()?;
             }
             self.may_write("write", io.offset)?;
         }
@@ -173,7 +178,7 @@ impl Target for RealTarget {
 
     fn discard(&mut self, range: Region) -> Result<(), TargetError> {
         use rustix::io::Errno;
-        self.shared.lookout.look();
+        self.look()?;
         self.may_write("discard", range.start)?;
         let _waiting = waiting(Wait::Call(format!("a discard of {}", self.info.name).into()));
         match upkeep::discard(self.handles.any(), &self.shared.place, range) {

@@ -125,9 +125,10 @@ fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Re
         return Ok(());
     }
     let contents = held.contents().map_err(Failure::io)?;
+    let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
     let at_stake = match held.kind() {
-        Kind::Device(device) => device::at_stake(name, held.bytes(), device, &contents),
-        _ => files::at_stake(name, held.bytes()),
+        Kind::Device(device) => device::at_stake(&known, held.bytes(), device, &contents),
+        _ => files::at_stake(&known, held.bytes()),
     };
     let at_stake = consent.narrowed(&at_stake, &contents);
     obtain(consent, &Question { target: name.to_owned(), at_stake })?;
