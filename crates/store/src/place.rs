@@ -59,10 +59,13 @@ pub(crate) fn look(path: &Path) -> Result<Place, ArchiveError> {
         return Err(foreign(path, format!("it belongs to user {}", about.uid())));
     }
     let mut place = Place { path: path.to_owned(), folder, name, file, found: Found::Nothing };
-    let log = place.log_bytes()?;
+    // Another process may be making it right now: what was empty before its head was missing is nothing yet, and a head
+    // is held against what was there after it.
+    let empty = place.bytes()?;
     let header = header(&place.file).map_err(system)?;
-    place.found = judge(path, about.len(), log, header.as_ref())?;
-    // Those of earlier versions could be read by everybody. Whom it cannot be taken from may go on reading.
+    let bytes = if header.is_some() { place.bytes()? } else { empty };
+    place.found = judge(path, bytes, header.as_ref())?;
+    // Those of earlier versions could be read by everybody.
     if about.mode() & 0o077 != 0 {
         let _ = place.file.set_permissions(Permissions::from_mode(about.mode() & 0o700));
     }
@@ -94,6 +97,13 @@ impl Place {
             return Err(foreign(&self.path, "another file has taken its name meanwhile".to_owned()));
         }
         self.log_bytes().map(drop)
+    }
+
+    /// Bytes of the archive and of its write-ahead log.
+    fn bytes(&self) -> Result<(u64, u64), ArchiveError> {
+        let log = self.log_bytes()?;
+        let about = self.file.metadata().map_err(|e| ArchiveError::of_system(&self.path, &e))?;
+        Ok((about.len(), log))
     }
 
     /// Bytes of the write-ahead log. What SQLite puts beside the archive has to be plain files of ours under one name:
@@ -153,7 +163,11 @@ fn header(file: &File) -> std::io::Result<Option<[u8; HEADER]>> {
     }
 }
 
-fn judge(path: &Path, bytes: u64, log: u64, header: Option<&[u8; HEADER]>) -> Result<Found, ArchiveError> {
+fn judge(
+    path: &Path,
+    (bytes, log): (u64, u64),
+    header: Option<&[u8; HEADER]>,
+) -> Result<Found, ArchiveError> {
     let not_ours = |what: String| Err(ArchiveError::NotAnArchive { path: path.to_owned(), what });
     let damaged = |reason: String| Err(ArchiveError::Damaged { path: path.to_owned(), reason });
     let Some(header) = header else {
