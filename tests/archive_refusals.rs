@@ -105,6 +105,32 @@ fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
 }
 
 #[test]
+fn a_link_a_pipe_a_device_and_another_user_s_file_are_refused_at_once_and_left_as_they_are() {
+    let home = Home::new();
+    let place = small(&home);
+    let theirs = home.path("theirs.sqlite");
+    fs::copy(&place, &theirs).unwrap();
+    std::os::unix::fs::chown(&theirs, Some(65_534), None).expect("this test needs root");
+    std::os::unix::fs::symlink("made", home.path("dangling")).unwrap();
+    std::os::unix::fs::symlink(&place, home.path("link")).unwrap();
+    tool("mkfifo", &[home.path("pipe").to_str().unwrap()]);
+    let before = names_in(&home.path(""));
+    for (name, word) in [
+        ("dangling", "that is a link"),
+        ("link", "that is a link"),
+        ("pipe", "that is a pipe"),
+        ("theirs.sqlite", "it belongs to user 65534"),
+        ("/dev/null", "that is a device"),
+    ] {
+        let name = home.path(name);
+        for verb in [&["archive", "list"][..], &["bench", CONSTANT, "--only", "SEQ1M Q8T1 read", "-q"]] {
+            home.run(&[verb, &["--archive", name.to_str().unwrap()]].concat()).expect(3).says(&[word]);
+        }
+    }
+    assert_eq!(names_in(&home.path("")), before, "nothing is made");
+}
+
+#[test]
 fn ten_at_once_lose_nothing_and_keep_what_is_the_same_once() {
     let home = Home::new();
     let different: Vec<String> =

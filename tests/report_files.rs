@@ -77,6 +77,43 @@ fn where_no_file_can_be_none_is_begun() {
     common::binary::Running::of(command).finish().expect(3).says(&["stdout"]);
 }
 
+/// Root writes into the folder of another user, who plants links and files of root's there.
+#[test]
+fn in_another_user_s_folder_a_page_is_replaced_for_its_owner_and_nothing_else_is_touched() {
+    use std::os::unix::fs::{MetadataExt, chown, lchown, symlink};
+    const NOBODY: u32 = 65_534;
+    let home = drawer();
+    let (theirs, ours) = (home.path("theirs"), home.path("ours"));
+    for folder in [&theirs, &ours] {
+        fs::create_dir(folder).unwrap();
+    }
+    let secret = ours.join("cards.html");
+    report(&home, &secret, &[]).expect(0);
+    let before = (fs::read(&secret).unwrap(), secret.metadata().unwrap().ino());
+    let page = theirs.join("cards.html");
+    fs::copy(&secret, &page).unwrap();
+    symlink(&secret, theirs.join("link.html")).unwrap();
+    symlink(&ours, theirs.join("way")).unwrap();
+    for path in [&theirs, &page, &theirs.join("link.html"), &theirs.join("way")] {
+        lchown(path, Some(NOBODY), Some(NOBODY)).expect("this test needs root");
+    }
+    report(&home, &theirs.join("link.html"), &["--overwrite"]).expect(2).says(&["that is a link"]);
+    report(&home, &theirs.join("way/new.html"), &[]).expect(2).says(&["belongs to user 65534"]);
+    report(&home, &page, &["--title", "Anew"]).expect(0);
+    let about = page.metadata().unwrap();
+    assert_eq!((about.uid(), about.gid()), (NOBODY, NOBODY), "it is the user's own page as before");
+    assert!(fs::read_to_string(&page).unwrap().contains("Anew"));
+    // Another name of root's page: root's page stays, and so does its owner.
+    fs::remove_file(&page).unwrap();
+    fs::hard_link(&secret, &page).unwrap();
+    report(&home, &page, &["--title", "Anew"]).expect(0);
+    chown(&page, Some(NOBODY), None).unwrap();
+    assert_eq!((fs::read(&secret).unwrap(), secret.metadata().unwrap().ino()), before);
+    assert_eq!(secret.metadata().unwrap().uid(), 0);
+    assert_eq!(names_in(&ours), ["cards.html"]);
+    assert_eq!(names_in(&theirs), ["cards.html", "link.html", "way"]);
+}
+
 #[test]
 fn an_older_page_survives_a_full_disk() {
     let home = drawer();

@@ -59,8 +59,13 @@ pub(crate) fn look(path: &Path) -> Result<Place, ArchiveError> {
         return Err(foreign(path, format!("it belongs to user {}", about.uid())));
     }
     let mut place = Place { path: path.to_owned(), folder, name, file, found: Found::Nothing };
-    place.found = place.judged(about.len())?;
-    // Those of earlier versions could be read by everybody. Whom it cannot be taken from may go on reading.
+    // Another process may be making it right now: what was empty before its head was missing is nothing yet, and a head
+    // is held against what was there after it.
+    let empty = place.bytes()?;
+    let header = header(&place.file).map_err(system)?;
+    let bytes = if header.is_some() { place.bytes()? } else { empty };
+    place.found = judge(path, bytes, header.as_ref())?;
+    // Those of earlier versions could be read by everybody.
     if about.mode() & 0o077 != 0 {
         let _ = place.file.set_permissions(Permissions::from_mode(about.mode() & 0o700));
     }
@@ -83,21 +88,6 @@ impl Place {
         self.folder.path().join(&self.name)
     }
 
-    /// Another process may be making it: header and size belong together only where it did not grow in between.
-    fn judged(&self, mut before: u64) -> Result<Found, ArchiveError> {
-        let system = |e| ArchiveError::of_system(&self.path, &e);
-        loop {
-            let log = self.log_bytes()?;
-            let header = header(&self.file).map_err(system)?;
-            let judged = judge(&self.path, before, log, header.as_ref());
-            let after = self.file.metadata().map_err(system)?.len();
-            if after == before || judged.is_ok() {
-                return judged;
-            }
-            before = after;
-        }
-    }
-
     /// That SQLite's path leads to the file that was looked at, and that what lies beside it is ours: before anything
     /// is written to what SQLite has opened.
     pub(crate) fn is_still_there(&self) -> Result<(), ArchiveError> {
@@ -107,6 +97,13 @@ impl Place {
             return Err(foreign(&self.path, "another file has taken its name meanwhile".to_owned()));
         }
         self.log_bytes().map(drop)
+    }
+
+    /// Bytes of the archive and of its write-ahead log.
+    fn bytes(&self) -> Result<(u64, u64), ArchiveError> {
+        let log = self.log_bytes()?;
+        let about = self.file.metadata().map_err(|e| ArchiveError::of_system(&self.path, &e))?;
+        Ok((about.len(), log))
     }
 
     /// Bytes of the write-ahead log. What SQLite puts beside the archive has to be plain files of ours under one name:
@@ -166,7 +163,11 @@ fn header(file: &File) -> std::io::Result<Option<[u8; HEADER]>> {
     }
 }
 
-fn judge(path: &Path, bytes: u64, log: u64, header: Option<&[u8; HEADER]>) -> Result<Found, ArchiveError> {
+fn judge(
+    path: &Path,
+    (bytes, log): (u64, u64),
+    header: Option<&[u8; HEADER]>,
+) -> Result<Found, ArchiveError> {
     let not_ours = |what: String| Err(ArchiveError::NotAnArchive { path: path.to_owned(), what });
     let damaged = |reason: String| Err(ArchiveError::Damaged { path: path.to_owned(), reason });
     let Some(header) = header else {
