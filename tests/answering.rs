@@ -122,8 +122,8 @@ fn answers_while_the_card_hangs(served: &Served, mut running: Running, begun: im
     if !running.is_over() && !running.noted().contains("cardscope: interrupted") {
         std::thread::sleep(Duration::from_millis(600).saturating_sub(asked.elapsed()));
         let asked = Instant::now();
-        running.signal(Signal::INT);
-        until("the end", || running.is_over() || running.noted().contains("stopped at once"));
+        running.signal(Signal::TERM);
+        until("the end", || running.is_over() || running.noted().contains("ended at once"));
         assert!(asked.elapsed() < limit, "{:?}\n{}", asked.elapsed(), running.noted());
     }
     // The kernel does not let go of a process before its I/O ends.
@@ -174,7 +174,7 @@ fn while_an_io_hangs_it_says_what_for_and_a_second_signal_leaves_a_whole_journal
             " of ",
             "saved are put back",
             "Press Ctrl-C again",
-            "stopped at once",
+            "ended at once",
             "cardscope restore",
         ] {
             assert!(said.contains(words), "{words:?} was expected\n{said}");

@@ -1,6 +1,6 @@
 //! Ctrl-C, SIGTERM and SIGHUP. The first one is answered within two seconds: where nothing has to be finished, the program
 //! ends; where something has, such as putting a card's data back, it says what it waits for and what comes then. A second
-//! one, half a second or more after the first, ends the program at once.
+//! Ctrl-C, or the same signal again, half a second or more later, ends the program at once.
 
 use cardscope_workbench::Failure;
 use cardscope_workbench::bench::Interrupt;
@@ -57,27 +57,28 @@ pub(crate) fn heeded() -> bool {
 }
 
 fn take(mut signals: Signals) {
-    let mut first = None;
-    for _ in signals.forever() {
+    let mut seen: Vec<(i32, Instant)> = Vec::new();
+    for signal in signals.forever() {
         let now = Instant::now();
-        match first {
-            None => {
-                first = Some(now);
-                let waiter =
-                    std::thread::Builder::new().name("ending".into()).spawn(end_when_nothing_is_owed);
-                if waiter.is_err() {
-                    end("");
-                }
+        if seen.is_empty() {
+            let thread = std::thread::Builder::new().name("ending".into());
+            if thread.spawn(end_when_nothing_is_owed).is_err() {
+                end("");
             }
-            Some(first) if meant(first, now) => end(&at_once(&debts())),
-            Some(_) => {}
+        } else if meant(&seen, signal, now) {
+            end(&at_once(&debts()));
         }
+        seen.push((signal, now));
     }
 }
 
-/// Whether a signal after the first one ends the program.
-fn meant(first: Instant, now: Instant) -> bool {
-    now.duration_since(first) >= MEANT_AFTER
+/// Whether a signal after others ends the program at once: Ctrl-C, or the same one again. A terminal that is closed and a
+/// computer that is shut down send others of their own, which must not keep a card's data from being put back.
+fn meant(seen: &[(i32, Instant)], signal: i32, now: Instant) -> bool {
+    let asked = |(before, at): &(i32, Instant)| {
+        (signal == SIGINT || signal == *before) && now.duration_since(*at) >= MEANT_AFTER
+    };
+    seen.iter().any(asked)
 }
 
 /// Ends the program when nothing has to be finished any more and the verb has had its time to end by itself. What keeps
@@ -113,7 +114,7 @@ fn waits(wait: Option<(Wait, Duration)>, owed: &[Debt]) -> String {
 
 /// The last words of a program that is ended at once.
 fn at_once(owed: &[Debt]) -> String {
-    format!("stopped at once{}\n", left(owed))
+    format!("ended at once{}\n", left(owed))
 }
 
 fn left(owed: &[Debt]) -> String {
@@ -141,10 +142,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_signal_counts_when_half_a_second_lies_between() {
+    fn a_second_signal_counts_when_it_is_meant() {
         let start = Instant::now();
-        assert!(!meant(start, start + Duration::from_millis(499)));
-        assert!(meant(start, start + Duration::from_millis(500)));
+        let after = |ms| start + Duration::from_millis(ms);
+        let first = |signal| vec![(signal, start)];
+        assert!(!meant(&first(SIGINT), SIGINT, after(499)), "keys bounce");
+        assert!(meant(&first(SIGINT), SIGINT, after(500)));
+        assert!(meant(&first(SIGTERM), SIGTERM, after(500)) && meant(&first(SIGTERM), SIGINT, after(500)));
+        assert!(!meant(&first(SIGINT), SIGTERM, after(9000)) && !meant(&first(SIGINT), SIGHUP, after(9000)));
     }
 
     #[test]
@@ -163,6 +168,6 @@ mod tests {
             waits(None, &owed[1..]),
             "interrupted: what was measured is stored in the archive. Press Ctrl-C again to stop at once\n"
         );
-        assert_eq!(at_once(&owed), "stopped at once: the journal j keeps them\n");
+        assert_eq!(at_once(&owed), "ended at once: the journal j keeps them\n");
     }
 }

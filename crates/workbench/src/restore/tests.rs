@@ -16,7 +16,7 @@ use cardscope_probe::restore::put_back;
 use cardscope_probe::watch::Nobody;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const CARD: &str = "CARDSCOPE_TEST_CARD";
 const BYTES: u64 = 8 << 20;
@@ -128,9 +128,14 @@ fn restored(file: &Path, target: Option<&Path>) -> Result<Outcome, crate::Failur
 #[test]
 fn wherever_a_run_is_killed_its_card_is_restored_to_the_last_byte() {
     let table = Table::new();
+    // However busy the machine is: moments of a run as long as it takes here.
+    let began = Instant::now();
+    table.start().wait().unwrap();
+    let whole = began.elapsed();
     let (mut torn, mut seen) = (0, 0);
     for moment in 0..30 {
-        let Some(journal) = table.killed_after(Duration::from_millis(2 + mix(moment) % 60)) else {
+        let share = (mix(moment) % 1000) as f64 / 1e3;
+        let Some(journal) = table.killed_after(whole.mul_f64(share)) else {
             assert!(table.is_as_before(), "without a journal nothing may have been overwritten");
             continue;
         };
