@@ -83,6 +83,7 @@ pub fn format(
     look_before_asking(request)?;
     let mut opened = opening::open(&request.target, true, consent, interrupt)?;
     opened.condition.overlay(&stated);
+    opened.caveats.iter().for_each(|caveat| listener.event(&Event::Note(caveat.to_string())));
     let limited = limit::limit(request, &opened)?;
     let card_bytes = opened.target.info().bytes;
     let layout = layout_of(request, limited.as_ref().map_or(card_bytes, |l| l.real_bytes))?;
