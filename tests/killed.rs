@@ -1,5 +1,5 @@
 //! kill -9 at any moment of a quick verify, of its putting back and of the restoring: afterwards `restore` makes the
-//! card what it was, to the last byte. Ten moments; two hundred with CARDSCOPE_LONG=1.
+//! card what it was, to the last byte, in whatever reader it is then. Ten moments; two hundred with CARDSCOPE_LONG=1.
 #![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
 
 mod common;
@@ -51,6 +51,15 @@ impl Table {
         self.card.content() == self.before
     }
 
+    /// Kills a run so long after it has begun to write the card's data back; false where it came to its end before.
+    fn killed_while_putting_back(&self, arguments: &[&str], after: Duration) -> bool {
+        let mut running = self.home.start(arguments);
+        running.wait_for("putting the card's data back");
+        std::thread::sleep(after);
+        running.signal(Signal::KILL);
+        running.finish().status.code().is_none()
+    }
+
     fn killed(&self, arguments: &[&str], after: Duration) {
         let running = self.home.start(arguments);
         std::thread::sleep(after);
@@ -95,4 +104,36 @@ fn after_kill_9_at_any_moment_of_a_verify_restore_makes_the_card_what_it_was() {
         moments()
     );
     assert!(u64::from(torn) * 10 >= moments(), "{torn} only, or this tests nothing");
+}
+
+#[test]
+fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_is_what_it_was() {
+    let table = Table::new();
+    let other_reader = Loop::over(&table.card.image, &[]);
+    let whole = table.whole_run();
+    let (mut torn, mut again) = (0, 0);
+    for moment in 0..moments() {
+        let soon = |n: u64| whole.mul_f64(share(moment + n) * share(moment + n) / 4.0);
+        table.killed_while_putting_back(&["verify", &table.card.path], soon(0));
+        let Some(journal) = table.journal() else {
+            assert!(table.is_as_before(), "moment {moment}: no journal, and not all is back");
+            continue;
+        };
+        torn += u32::from(!table.is_as_before());
+        let file = journal.to_str().unwrap();
+        // Each time in the reader in which it was not before.
+        for (n, reader) in [(1, &other_reader), (2, &table.card)] {
+            if journal.exists() && !table.is_as_before() {
+                again +=
+                    u32::from(table.killed_while_putting_back(&["restore", file, &reader.path], soon(n)));
+            }
+        }
+        if journal.exists() {
+            table.home.run(&["restore", file, &other_reader.path]).expect(0);
+        }
+        assert!(table.is_as_before(), "moment {moment}");
+        assert!(!journal.exists(), "moment {moment}");
+    }
+    println!("{torn} of {} runs were killed with a part of the data back, {again} restorings too", moments());
+    assert!(torn > 0, "or this tests nothing");
 }

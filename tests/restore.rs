@@ -139,6 +139,70 @@ fn while_a_journal_waits_for_a_card_nothing_else_is_done_to_it() {
 }
 
 #[test]
+fn a_card_is_known_again_in_another_reader_and_restored_there() {
+    let torn = Torn::new();
+    let now = torn.card.content();
+    // The same image behind another loop device: the same card in another reader.
+    let reader = Loop::over(&torn.card.image, &[]);
+    let (home, recipe) = (&torn.home, overwrite(&torn.home));
+    for arguments in [
+        &["verify", &reader.path][..],
+        &["verify", &reader.path, "--full", "--yes-destroy", &reader.path],
+        &["bench", &reader.path, "--recipe", &recipe, "--yes-destroy", &reader.path],
+    ] {
+        home.run(arguments).expect(2).says(&["cardscope restore", torn.journal.to_str().unwrap()]);
+        assert!(torn.card.content() == now, "{arguments:?}");
+    }
+    let document = torn.restore(&[&reader.path]).expect(0).json();
+    assert_eq!(text(&document, "/recognised_by"), "content");
+    assert!(torn.before == torn.card.content() && !torn.journal.exists());
+    home.run(&["verify", &reader.path]).expect(0);
+}
+
+#[test]
+fn another_card_in_the_same_reader_is_tested_and_the_journal_named() {
+    let torn = Torn::new();
+    let now = torn.card.content();
+    let other: Vec<u8> = torn.before.iter().map(|byte| byte ^ 0x5a).collect();
+    let journal = torn.journal.to_str().unwrap();
+    for content in [other, vec![0; torn.before.len()]] {
+        put_in(&torn.card, &content);
+        let document = torn.home.run(&["verify", &torn.card.path, "--json"]).expect(0).json();
+        let named = list(&document, "/caveats").iter().filter(|c| c.to_string().contains(journal)).count();
+        assert_eq!(named, 1, "{document:#}");
+        assert!(torn.card.content() == content && torn.journal.exists());
+        torn.restore(&[]).expect(2).says(&["does not look like the card"]);
+        assert!(torn.card.content() == content && torn.journal.exists());
+    }
+    put_in(&torn.card, &now);
+    torn.home.run(&["verify", &torn.card.path]).expect(2).says(&["cardscope restore", journal]);
+    torn.restore(&[]).expect(0);
+    assert!(torn.before == torn.card.content() && !torn.journal.exists());
+}
+
+/// Puts another card into the reader: its name stays, what is behind it does not.
+fn put_in(reader: &Loop, content: &[u8]) {
+    use std::os::unix::fs::FileExt;
+    let image = std::fs::OpenOptions::new().write(true).open(&reader.image).unwrap();
+    image.write_all_at(content, 0).unwrap();
+    image.sync_all().unwrap();
+    tool("blockdev", &["--flushbufs", &reader.path]);
+}
+
+#[test]
+fn a_partition_of_a_card_waits_with_its_card() {
+    let mut torn = Torn::new();
+    let now = torn.card.content();
+    let part = torn.card.add_partition(1, 2048, 40960);
+    torn.home
+        .run(&["verify", &part])
+        .expect(2)
+        .says(&["may belong to this card", torn.journal.to_str().unwrap()]);
+    assert!(torn.card.content() == now);
+    torn.restore(&[]).expect(0);
+}
+
+#[test]
 fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
     let torn = Torn::new();
     let dir = tempfile::tempdir().unwrap();

@@ -144,7 +144,8 @@ impl BlockDevice {
     }
 
     /// First byte of a partition on its disk.
-    pub(crate) fn start(&self) -> Option<u64> {
+    #[must_use]
+    pub fn start(&self) -> Option<u64> {
         number(self.dir.join("start"))?.checked_mul(SYSFS_UNIT)
     }
 

@@ -142,10 +142,10 @@ impl Identity {
     }
 
     /// How this piece can be known again: by its CID, or by model and serial of NVMe. `None` where a reader hides
-    /// both.
+    /// both, or they are blank: then all cards of the kind say the same.
     #[must_use]
     pub fn piece(&self) -> Option<PieceName> {
-        if let Some(cid) = &self.cid {
+        if let Some(cid) = self.cid.as_ref().filter(|cid| !blank(&cid.raw.to_string())) {
             let (maker, model) = (cid.maker.clone(), cid.pnm.clone());
             return Some(PieceName {
                 maker,
@@ -156,6 +156,9 @@ impl Identity {
         }
         let identify = self.nvme.as_ref()?.identify.as_ref()?;
         let (model, serial) = (identify.mn.trim().to_owned(), identify.sn.trim().to_owned());
+        if blank(&serial) {
+            return None;
+        }
         let unique = format!("{} {model} {serial}", identify.vid_hex);
         Some(PieceName { maker: None, model, serial: Some(serial), unique })
     }
@@ -193,9 +196,25 @@ impl Identity {
     }
 }
 
+/// Whether a register or serial number holds nothing but zeros or ones.
+fn blank(text: &str) -> bool {
+    ['0', 'f'].iter().any(|digit| text.chars().all(|c| c.eq_ignore_ascii_case(digit)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_blank_register_names_no_card() {
+        let named = |cid: &str| {
+            let cid = Cid::from_hex(cid).ok();
+            Identity { cid, ..Identity::default() }.piece().map(|piece| piece.unique)
+        };
+        assert_eq!(named(CID).as_deref(), Some(CID));
+        assert_eq!((named(&"0".repeat(32)), named(&"f".repeat(32))), (None, None));
+        assert!(blank("") && blank("0000") && !blank("0001"));
+    }
 
     const CID: &str = "035344535530344780811ea6ab00b37f";
     const CSD: &str = "400e00325b5900001d8a7f800a4040b9";

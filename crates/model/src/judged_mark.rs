@@ -18,6 +18,8 @@ pub enum Outcome {
     Met,
     /// It does not, and nothing but the card explains it.
     Missed,
+    /// What was measured is less, but by no more than the measurement or its method may have cost.
+    Borderline,
     /// This host, this bus or these limits give no answer.
     NotTestable,
 }
@@ -94,6 +96,10 @@ pub struct Part {
     pub demanded: f64,
     /// So much was measured.
     pub measured: Option<f64>,
+    /// Where that is less than demanded: what the specification's own test may find at best, as far as the uncertainty of
+    /// this one and what differs in its method allow.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at_best: Option<f64>,
     /// The same without the card's queue, where `measured` was with it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub without_queue: Option<f64>,

@@ -19,6 +19,15 @@ pub struct Kept {
     pub len: u64,
 }
 
+/// How far putting back has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PuttingBack {
+    /// It begins: until now the places that were overwritten held what the probe wrote.
+    Begun,
+    /// Everything was written, if not compared.
+    Written,
+}
+
 /// Keeps originals.
 pub trait Keeper {
     /// Takes the original content of a range into the current batch.
@@ -41,4 +50,7 @@ pub trait Keeper {
     /// # Errors
     /// If it cannot be read, or its checksum is wrong.
     fn original(&mut self, kept: Kept, into: &mut Vec<u8>) -> Result<(), KeepError>;
+
+    /// Hears how far putting back has come. What cannot be noted down keeps nobody from putting back.
+    fn putting_back(&mut self, _step: PuttingBack) {}
 }

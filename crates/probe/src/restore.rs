@@ -8,7 +8,7 @@
 //! tells, everything is written once more, newest batch first: that is right whatever a fake does.
 
 use crate::card::{Answer, Card, pieces};
-use crate::keeper::{Keeper, Kept};
+use crate::keeper::{Keeper, Kept, PuttingBack};
 use crate::ranges::Ranges;
 use crate::trouble::Stop;
 use crate::watch::Watch;
@@ -50,7 +50,9 @@ pub fn put_back(
     let kept = keeper.kept();
     let order = in_order(card, keeper, &kept, watch)?;
     let mut result = PutBack::default();
+    keeper.putting_back(PuttingBack::Begun);
     write_all(card, keeper, &order, &mut result, watch)?;
+    keeper.putting_back(PuttingBack::Written);
     look(card, keeper, &kept, &mut result, watch)?;
     if !result.lost.is_empty() {
         result = PutBack::default();

@@ -118,7 +118,12 @@ fn seed_001s_pro_keeps_a1_rates_over_64_mib_and_not_over_1_gib() {
     // 2.32 and 0.58 MB/s in the seed: 566 and 142 a second.
     assert!(writes_over(&found, 64).iops >= 500.0, "{:?}", found.random);
     assert!(writes_over(&found, 1024).iops < 250.0, "{:?}", found.random);
-    assert_eq!(outcome(&found, "A1"), Outcome::Missed);
+    assert_eq!(
+        outcome(&found, "A1"),
+        Outcome::Missed,
+        "{:?}",
+        found.judged.iter().find(|j| j.mark.to_string() == "A1")
+    );
     assert_eq!(outcome(&found, "U3"), Outcome::Met);
 }
 
@@ -479,11 +484,93 @@ fn the_classes_of_random_cards_follow_their_own_speed() {
             let expected = if speed >= demand { Outcome::Met } else { Outcome::Missed };
             let is = outcome(&found, mark);
             // A UHS mark needs a UHS card, and a slow way hides what is missed: neither is an accusation.
-            if far && is != expected && is != Outcome::NotTestable {
+            let doubted = is == Outcome::Borderline && expected == Outcome::Missed;
+            if far && is != expected && is != Outcome::NotTestable && !doubted {
                 wrong.push(format!("{name} {mark}: {is:?} at {speed:.1} MB/s"));
             }
         }
     }
     assert!(judged_cards >= 20, "{judged_cards}");
     assert!(wrong.len() * 100 <= judged_cards * 3, "{wrong:#?}");
+}
+
+/// A card on a bus that hides nothing, claimed to have a mark.
+fn claiming(name: &str, mark: &str) -> MarksMeasured {
+    use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy};
+    judged_with(name, None, |o| {
+        o.limits.budget = Some(Duration::from_secs(40));
+        o.bus = BusFacts { mode: Some("SDR104".into()), ..BusFacts::default() };
+        o.claimed = vec![Claim { mark: mark.parse().unwrap(), by: ClaimedBy::Label }];
+    })
+}
+
+/// What may be said of a card that does so much of what its mark demands.
+fn allowed(share: f64, is: Outcome) -> bool {
+    match is {
+        Outcome::Missed => share < 1.0,
+        Outcome::Borderline => share > 0.5,
+        Outcome::Met => share > 0.9,
+        Outcome::NotTestable => false,
+    }
+}
+
+/// Whether the mark is judged as it may be, and what follows from it is no heavier.
+fn is_judged_fairly(found: &MarksMeasured, mark: &str, share: f64) -> bool {
+    let is = outcome(found, mark);
+    let accused = found.findings.iter().any(|f| f.weight == Weight::Bad);
+    let advice =
+        found.findings.iter().filter_map(|f| f.advice.as_deref()).any(|a| a.contains("give it back"));
+    allowed(share, is) && accused == (is == Outcome::Missed) && advice == accused
+}
+
+const SHARES: [f64; 6] = [0.5, 0.85, 0.95, 1.0, 1.02, 1.1];
+
+#[test]
+fn no_card_that_is_as_fast_in_order_as_its_mark_demands_is_accused_and_one_half_as_fast_is() {
+    let (mut cards, mut unfair) = (0, Vec::new());
+    for seed in 0..90 {
+        let card = cardscope_simulator::random::card(seed);
+        if own_speed(&card).is_none() {
+            continue;
+        }
+        let (mark, demand) = [("C10", 10.0), ("U3", 30.0), ("V30", 30.0)][seed as usize / 6 % 3];
+        let share = SHARES[cards % SHARES.len()];
+        let fixed = match card.write.unwrap() {
+            Write::Log(log) => log.fixed_s,
+            Write::Page(page) => page.base_s,
+            Write::Hybrid(_) => continue,
+        };
+        let io = 524_288.0 / 1e6;
+        let mb_s = io / (io / (demand * share) - fixed);
+        if mb_s <= 0.0 {
+            continue;
+        }
+        cards += 1;
+        let name = format!("sim:random-{seed}?write.mb_s={mb_s}&bus_mb_s=200");
+        let found = claiming(&name, mark);
+        if !is_judged_fairly(&found, mark, share) {
+            unfair.push(format!(
+                "{name} {mark} at {share}: {:?}, {:?}",
+                outcome(&found, mark),
+                found.writing
+            ));
+        }
+    }
+    assert!(cards >= 20, "{cards}");
+    assert!(unfair.is_empty(), "{unfair:#?}");
+}
+
+#[test]
+fn no_card_whose_random_rates_are_those_of_its_mark_is_accused_and_one_half_as_fast_is() {
+    for share in SHARES {
+        // Each read takes the command and 4 KiB at 50 MB/s.
+        let command_s = 1.0 / (1500.0 * share) - 4096.0 / 50e6;
+        let found = claiming(&format!("sim:constant?command_s={command_s}"), "A1");
+        assert!(is_judged_fairly(&found, "A1", share), "reads at {share}: {:?}", found.judged);
+        // The log takes what is written in seconds without tidying up.
+        let random_s = 1.0 / (500.0 * share) - 4096.0 / 36.7e6;
+        let card = format!("sim:a2-label-only?write.random_s={random_s}&write.log_bytes=1GiB&bus_mb_s=200");
+        let found = claiming(&card, "A1");
+        assert!(is_judged_fairly(&found, "A1", share), "writes at {share}: {:?}", found.judged);
+    }
 }

@@ -16,6 +16,7 @@ pub fn line(judged: &JudgedMark) -> String {
     let word = match judged.outcome {
         Outcome::Met => format!("met{border}:"),
         Outcome::Missed => format!("missed{border}:"),
+        Outcome::Borderline => "borderline:".to_owned(),
         Outcome::NotTestable => "not testable here because".to_owned(),
     };
     let figures = [judged.because.clone()].into_iter().chain(others(judged)).collect::<Vec<_>>();
@@ -38,6 +39,7 @@ mod tests {
             what: what.to_owned(),
             demanded,
             measured: Some(measured),
+            at_best: None,
             without_queue: None,
             unit: unit.to_owned(),
             outcome: Outcome::Met,

@@ -5,7 +5,7 @@
 mod tests;
 
 use crate::error::Failure;
-use crate::journal::{Journal, Witness};
+use crate::journal::{Extent, Journal, Survey, survey};
 use crate::opening::Opened;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
@@ -16,6 +16,9 @@ use cardscope_probe::keeper::Keeper;
 use cardscope_probe::restore::{PutBack, put_back};
 use cardscope_probe::trouble::Stop;
 use cardscope_probe::watch::Watch;
+
+/// Places that are read before a card's data is put back, beside those that the test left alone.
+const PLACES: usize = 64;
 
 /// What became of the card's data after a probe.
 #[derive(Debug)]
@@ -52,10 +55,8 @@ impl Returned {
         if matches!(stop, Some(Stop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
             return returned;
         }
-        if !still_in(opened, journal) {
-            returned.failure = Some(Failure::Io(
-                "another card is in the slot than before; nothing more was written to it".to_owned(),
-            ));
+        if let Err(failure) = still_in(opened, journal) {
+            returned.failure = Some(failure);
             return returned;
         }
         if let Err(stop) = returned.put_back(opened, journal, watch) {
@@ -116,16 +117,22 @@ pub(crate) fn not_put_back(lost: u64, unreadable: u64, first: Option<u64>) -> Fi
         .advise("copy what the card still holds, then restore the journal once more; `cardscope verify` tells whether the card keeps what is written to it")
 }
 
-/// Whether the card is still the one that the journal is about: of the blocks that were looked at before the test and
-/// that it did not touch and that can be read, one at least must be as it was.
-fn still_in(opened: &mut Opened, journal: &Journal) -> bool {
-    let kept = journal.kept();
-    let touched = |w: &Witness| {
-        kept.iter().any(|k| k.offset < w.offset + u64::from(w.len) && w.offset < k.offset + k.len)
+/// Refuses to write to another card than the one that the journal is about. It was held open all the time, so a card that
+/// answers is the same one, unless nothing on it is as the test left it.
+fn still_in(opened: &mut Opened, journal: &mut Journal) -> Result<(), Failure> {
+    if journal.kept().is_empty() {
+        return Ok(());
+    }
+    // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
+    let mut card = Card::new(opened.target.as_mut(), &Interrupt::default(), 4096, 1)?;
+    let (Survey { same, ours, foreign, read, .. }, _) =
+        survey(&mut card, journal, Extent::Sample(PLACES), 0)?;
+    let why = match (read, same + ours, foreign) {
+        (0, ..) => "the card cannot be read, so it is not known whether it is still the same one",
+        (_, 0, 1..) => "another card is in the slot than before",
+        _ => return Ok(()),
     };
-    let telling = journal.about().witnesses.iter().filter(|w| !w.constant && !touched(w));
-    let answers: Vec<bool> = telling.filter_map(|w| w.is_there(opened.target.as_mut())).collect();
-    answers.is_empty() || answers.contains(&true)
+    Err(Failure::Io(format!("{why}; nothing more was written to it")))
 }
 
 /// A journal whose content is all on the card again goes; any other stays, and is named.

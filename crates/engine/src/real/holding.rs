@@ -73,7 +73,7 @@ impl Lookout {
     /// [`TargetError::Interrupted`].
     pub(super) fn look(&self, interrupt: &Interrupt) -> Result<(), TargetError> {
         let Some(watched) = self.watched.clone() else { return Ok(()) };
-        patiently(interrupt, move || watched.look())
+        patiently(interrupt, "the look whether something else uses the target by now", move || watched.look())
     }
 
     /// Asked before each write: what was found by now.

@@ -122,10 +122,30 @@ fn marks_that_cannot_stand_together_are_told(#[case] text: &str, #[case] wrong: 
 
 /// The finding about the printed capacity of a card that announces so much.
 fn capacity(text: &str, announced: u64, usable: Option<u64>) -> (Weight, String) {
-    let seen = Seen { announced_bytes: Some(announced), usable_bytes: usable, ..Seen::default() };
+    let seen = Seen {
+        announced_bytes: Some(announced),
+        usable_bytes: usable,
+        usable_confidence: 0.999,
+        ..Seen::default()
+    };
     let findings = judge(&read(text), &seen);
     let worst = found(&findings, "label-capacity").into_iter().max_by_key(|f| f.weight).unwrap();
     (worst.weight, worst.verdict.clone())
+}
+
+#[test]
+fn nobody_is_told_to_give_a_card_back_while_its_real_size_is_a_guess() {
+    let of = |usable_confidence| {
+        let (announced_bytes, usable_bytes) = (Some(64_000_000_000), Some(8_000_000_000));
+        let seen = Seen { announced_bytes, usable_bytes, usable_confidence, ..Seen::default() };
+        let findings = judge(&read("64 GB"), &seen);
+        let of_usable = |f: &&Finding| f.verdict.contains("really holds");
+        findings.iter().find(of_usable).map(|f| (f.weight, f.advice.clone().unwrap())).unwrap()
+    };
+    let (weight, advice) = of(0.999);
+    assert!(weight == Weight::Bad && advice.contains("Give it back"), "{advice}");
+    let (weight, advice) = of(0.8);
+    assert!(weight == Weight::Hint && advice.contains("--full"), "{advice}");
 }
 
 #[test]
@@ -225,7 +245,7 @@ proptest::proptest! {
     #[test]
     fn no_text_panics(text: String, announced: Option<u64>, usable: Option<u64>, speeds: Vec<f64>) {
         let measured = Measured { read_mb_s: speeds.clone(), write_mb_s: speeds, ceiling_mb_s: None };
-        let seen = Seen { announced_bytes: announced, usable_bytes: usable, identity: None, measured };
+        let seen = Seen { announced_bytes: announced, usable_bytes: usable, measured, ..Seen::default() };
         if let Ok(label) = parse(&text) {
             let _ = judge(&label, &seen);
         }

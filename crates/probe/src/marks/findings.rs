@@ -20,22 +20,22 @@ fn claimed(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
 fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
     let mark = judged.mark;
     let by = claimers(&judged.claimed_by);
-    let finding = match (judged.outcome, judged.borderline) {
-        (Outcome::Met, _) => return None,
-        (Outcome::NotTestable, _) => Finding::new(
+    let finding = match judged.outcome {
+        Outcome::Met => return None,
+        Outcome::NotTestable => Finding::new(
             "mark-not-testable",
             Weight::Note,
             0.9,
             format!("{mark}, claimed by {by}, is not testable here because {}", judged.because),
         ),
-        (Outcome::Missed, true) => Finding::new(
+        Outcome::Borderline => Finding::new(
             "mark-borderline",
             Weight::Hint,
-            judged.confidence.min(0.7),
-            format!("{mark}, claimed by {by}, is just missed: {}", judged.because),
+            judged.confidence,
+            format!("{mark}, claimed by {by}, is borderline: {}", judged.because),
         )
-        .advise("So close to the demand another host or another run may say otherwise: test it once more."),
-        (Outcome::Missed, false) => Finding::new(
+        .advise(nearer(found)),
+        Outcome::Missed => Finding::new(
             "mark-missed",
             Weight::Bad,
             judged.confidence,
@@ -51,6 +51,15 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
     Some(measured.fold(finding, |finding, (part, value)| {
         finding.because(&part.what, format!("{value:.1} {}, {:.1} demanded", part.unit, part.demanded))
     }))
+}
+
+/// What comes nearer to the specification's own test.
+fn nearer(found: &MarksMeasured) -> &'static str {
+    if found.bus.reader {
+        "Format the card and test it again with `check --erase`, in another reader or in a slot for SD cards."
+    } else {
+        "Format the card and test it again with `check --erase`, which comes nearer to the specification's test."
+    }
 }
 
 fn claimers(by: &[ClaimedBy]) -> &'static str {

@@ -10,7 +10,7 @@ const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
 /// Judges every mark that is claimed or whose letter this host can test at all.
 pub(super) fn all(into: &mut MarksMeasured, options: &Options, family: Family) {
     into.implied_bus = bus::implied(into);
-    let facts = Facts { found: into, family, thorough: options.thorough };
+    let facts = Facts { found: into, family, thorough: options.thorough, in_file: !options.card_addresses };
     let mut judged = Vec::new();
     for mark in Mark::all() {
         if mark.letter() != 'E' || into.bus.pcie || options.claims('E') {
@@ -27,11 +27,12 @@ fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
     let deciding = |outcome: Outcome| parts.iter().find(|part| part.outcome == outcome);
     let lacking = bus::lacks(facts.found, mark);
     let weakest = weakest(&parts);
-    let (outcome, because) = match (deciding(Outcome::Missed), lacking, deciding(Outcome::NotTestable)) {
-        (_, Some(why), _) => (Outcome::NotTestable, why),
-        (Some(part), None, _) => (Outcome::Missed, words(part)),
-        (None, None, Some(part)) => (Outcome::NotTestable, words(part)),
-        (None, None, None) => (Outcome::Met, weakest.map_or_else(String::new, words)),
+    // What is below its demand tells more than what could not be tested.
+    let short = [Outcome::Missed, Outcome::Borderline, Outcome::NotTestable].into_iter().find_map(deciding);
+    let (outcome, because) = match (lacking, short) {
+        (Some(why), _) => (Outcome::NotTestable, why),
+        (None, Some(part)) => (part.outcome, words(part)),
+        (None, None) => (Outcome::Met, weakest.map_or_else(String::new, words)),
     };
     JudgedMark {
         mark,
@@ -39,7 +40,8 @@ fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
         outcome,
         because,
         margin: weakest.and_then(|part| part.margin),
-        borderline: outcome != Outcome::NotTestable && weakest.is_some_and(|part| part.borderline),
+        borderline: outcome == Outcome::Borderline
+            || outcome != Outcome::NotTestable && weakest.is_some_and(|part| part.borderline),
         confidence: confidence(outcome, &parts),
         parts,
     }
@@ -57,6 +59,7 @@ fn weakest(parts: &[Part]) -> Option<&Part> {
 fn words(part: &Part) -> String {
     match (part.figure(), part.outcome, &part.because) {
         (Some(figure), Outcome::NotTestable, Some(why)) => format!("{why} ({figure})"),
+        (Some(figure), Outcome::Borderline, Some(why)) => format!("{figure}; {why}"),
         (Some(figure), ..) => figure,
         (None, _, why) => format!("{}: {}", part.what, why.as_deref().unwrap_or("not measured")),
     }
@@ -67,6 +70,7 @@ fn confidence(outcome: Outcome, parts: &[Part]) -> f64 {
     match outcome {
         Outcome::Met => of(Outcome::Met).fold(1.0, f64::min),
         Outcome::Missed => of(Outcome::Missed).fold(0.0, f64::max),
+        Outcome::Borderline => of(Outcome::Borderline).fold(0.0, f64::max),
         Outcome::NotTestable => 0.0,
     }
 }
@@ -92,6 +96,7 @@ fn highest(letter: char, judged: &[JudgedMark]) -> Option<Highest> {
     let next = of.get(met.map_or(0, |i| i + 1));
     let remark = next.map_or_else(String::new, |next| match next.outcome {
         Outcome::NotTestable => format!("{} is not testable here: {}", next.mark, next.because),
+        Outcome::Borderline => format!("{} is borderline: {}", next.mark, next.because),
         _ => format!("{} is missed: {}", next.mark, next.because),
     });
     (!of.is_empty()).then(|| Highest { letter, mark: met.map(|i| of[i].mark), remark })

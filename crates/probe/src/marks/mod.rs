@@ -8,6 +8,7 @@ mod bus;
 mod course;
 mod findings;
 mod judge;
+mod margin;
 mod partly;
 mod parts;
 mod queued;

@@ -4,6 +4,7 @@
 
 use super::Options;
 use super::course::Course;
+use super::margin::random_at_best;
 use super::parts::decides;
 use super::sequential::worst_unit;
 use crate::card::{Piece, pieces};
@@ -325,7 +326,8 @@ fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, write: bool) -> b
     let with_stall = mean * seconds / (seconds + stall);
     match sprt::rate(rates, demand).verdict() {
         Verdict::Null => with_stall >= demand,
-        Verdict::Alternative => mean < demand,
+        // Below the demand is not enough: nobody is to be accused of what a longer test would have averaged.
+        Verdict::Alternative => random_at_best(rates, mean) < demand,
         Verdict::Open => false,
     }
 }

@@ -13,6 +13,9 @@ use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_store::Archive;
 use std::path::Path;
 
+/// A size that is less sure than this is not laid out: behind it data would be lost.
+const SURE: f64 = 0.95;
+
 /// What is to be laid out, where that is less than the card announces.
 pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited>, Failure> {
     if !request.limit_to_real {
@@ -36,22 +39,29 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
     Ok(Some(Limited { announced_bytes, real_bytes, source }))
 }
 
+fn unknown(why: &str) -> Failure {
+    Failure::Refused(format!(
+        "how much this card really has is not known: {why}; run `cardscope verify` on it first, or say --real BYTES"
+    ))
+}
+
 /// The trusted prefix that the last verify of this card found.
 fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String), Failure> {
-    let unknown = |why: &str| {
-        Failure::Refused(format!(
-            "how much this card really has is not known: {why}; run `cardscope verify` on it first, or say --real BYTES"
-        ))
-    };
     let key = card_key(opened)
         .ok_or_else(|| unknown("it says nothing of itself by which the archive could know it"))?;
-    let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no verify of it"))?;
+    trusted(&last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no verify of it"))?)
+}
+
+fn trusted(report: &VerifyReport) -> Result<(u64, String), Failure> {
     let session = report.session.clone().unwrap_or_default();
     match (report.verdict, report.usable_bytes) {
         (Verdict::Genuine, _) => Err(Failure::Refused(
             "the last verify found all of its capacity real: format it without --limit-to-real".to_owned(),
         )),
-        (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted, Some(bytes)) => {
+        (verdict, Some(_)) if verdict.lacks_capacity() && report.confidence < SURE => {
+            Err(unknown(&format!("the last verify is {:.0} % sure of its answer", report.confidence * 100.0)))
+        }
+        (verdict, Some(bytes)) if verdict.lacks_capacity() => {
             Ok((bytes, format!("verify {session}: {}", report.verdict)))
         }
         (verdict, _) => Err(Failure::Refused(format!(
@@ -91,4 +101,27 @@ pub(super) fn told(limited: &Limited, layout: &Layout) -> Finding {
         .because("real_bytes", limited.real_bytes)
         .because("source", &limited.source)
         .advise("mark the card, use it for nothing that matters, and check it with `cardscope verify DIR --files`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verify(verdict: &str, confidence: f64) -> VerifyReport {
+        serde_json::from_value(serde_json::json!({
+            "target": "/dev/sdz", "method": "quick", "verdict": verdict, "confidence": confidence,
+            "announced_bytes": 64_000_000_000_u64, "usable_bytes": 8_000_000_000_u64, "good_bytes": null,
+            "proven_bytes": 0, "bytes_written": 0, "bytes_restored": 0, "bytes_read": 0, "seconds": 1.0,
+            "data_kept": true, "condition": {}, "io_path": "io_uring", "seed": 1
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_size_is_laid_out_only_where_the_verify_was_sure_of_it() {
+        assert_eq!(trusted(&verify("limbo", 0.95)).unwrap().0, 8_000_000_000);
+        let refusal = trusted(&verify("wraparound", 0.8)).unwrap_err().to_string();
+        assert!(refusal.contains("80 % sure") && refusal.contains("--real"), "{refusal}");
+        assert!(trusted(&verify("damaged", 0.99)).is_err());
+    }
 }

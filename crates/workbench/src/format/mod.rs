@@ -85,6 +85,7 @@ pub fn format(
     let mut opened = opening::open(&request.target, true, consent, interrupt)?;
     whole(&request.target, opened.device().and_then(|device| device.clearance.as_ref()))?;
     opened.condition.overlay(&stated);
+    opened.caveats.iter().for_each(|caveat| listener.event(&Event::Note(caveat.to_string())));
     let limited = limit::limit(request, &opened)?;
     let card_bytes = opened.target.info().bytes;
     let layout = layout_of(request, limited.as_ref().map_or(card_bytes, |l| l.real_bytes))?;

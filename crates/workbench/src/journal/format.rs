@@ -32,16 +32,19 @@ pub(super) enum Kind {
     Salt,
     /// The end of a batch: what was kept in it is on disk. The payload is a table of its ranges.
     Commit,
+    /// How far putting back had come: its place is 0 where it begins, 1 where everything was written.
+    PutBack,
     /// Everything was put back and compared.
     Restored,
 }
 
-const TAGS: [(Kind, &[u8; 4]); 6] = [
+const TAGS: [(Kind, &[u8; 4]); 7] = [
     (Kind::About, b"HEAD"),
     (Kind::Bytes, b"KEEP"),
     (Kind::Fill, b"FILL"),
     (Kind::Salt, b"SALT"),
     (Kind::Commit, b"COMM"),
+    (Kind::PutBack, b"BACK"),
     (Kind::Restored, b"DONE"),
 ];
 
@@ -151,8 +154,15 @@ pub(crate) struct Witness {
     pub(crate) constant: bool,
 }
 
+impl Witness {
+    /// The byte behind its last one.
+    pub(super) fn end(&self) -> u64 {
+        self.offset + u64::from(self.len)
+    }
+}
+
 /// What a journal says of itself and of its card.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct About {
     /// The Cardscope that wrote it.
     pub(crate) tool_version: String,
@@ -164,6 +174,13 @@ pub(crate) struct About {
     pub(crate) card: Option<String>,
     /// Bytes that the card announced.
     pub(crate) announced_bytes: u64,
+    /// First byte of the target on its disk, where it is a partition, else 0; `None` in journals of versions that did not
+    /// say.
+    #[serde(default)]
+    pub(crate) start_bytes: Option<u64>,
+    /// True where the journal says when putting back begins; those of earlier versions do not.
+    #[serde(default)]
+    pub(crate) notes_putting_back: bool,
     /// When it began, UTC.
     pub(crate) began: String,
     /// Bytes of the card from before the test.

@@ -7,22 +7,25 @@
 mod format;
 pub(crate) mod place;
 mod read;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod waiting;
+mod whose;
 mod witness;
 
 pub(crate) use format::{About, Witness};
 pub(crate) use place::folder;
-pub(crate) use read::{Damage, is_journal};
+pub(crate) use read::{Damage, Unusable, is_journal};
+pub(crate) use survey::{Extent, Newer, Survey, survey};
 pub(crate) use waiting::none_waits;
+pub(crate) use whose::{Medium, Whose, by_content};
 
-use crate::card_key::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
-use cardscope_probe::keeper::{KeepError, Keeper, Kept};
+use cardscope_probe::keeper::{KeepError, Keeper, Kept, PuttingBack};
 use format::{Entry, Head, Kind, MAGIC, MOST};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -49,6 +52,8 @@ pub(crate) struct Journal {
     end: u64,
     salts: Vec<u64>,
     damage: Damage,
+    /// How far putting back had come, where it had begun.
+    put_back: Option<PuttingBack>,
     restored: bool,
     /// True until something of the card may have been overwritten.
     unused: bool,
@@ -64,12 +69,15 @@ impl Journal {
     /// more.
     pub(crate) fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Journal, Failure> {
         let folder = place::ready(target, room)?;
+        let medium = Medium::of(target, opened);
         let about = About {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             target: target.to_owned(),
-            card_key: card_key(opened),
-            card: crate::card_key::piece(opened).map(|piece| piece.model),
-            announced_bytes: opened.target.info().bytes,
+            card: medium.key.as_ref().and_then(|_| crate::card_key::piece(opened)).map(|piece| piece.model),
+            card_key: medium.key,
+            announced_bytes: medium.bytes,
+            start_bytes: Some(medium.start),
+            notes_putting_back: true,
             began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             witnesses: witness::look(opened.target.as_mut()),
         };
@@ -118,6 +126,7 @@ impl Journal {
             end: 0,
             salts: Vec::new(),
             damage: Damage::default(),
+            put_back: None,
             restored: false,
             unused: true,
             owing: None,
@@ -146,7 +155,7 @@ impl Journal {
     ///
     /// # Errors
     /// A refusal: there is none, it is held by a run that goes on, or it is no journal of a version known here.
-    pub(crate) fn open(path: &Path) -> Result<Journal, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Journal, Unusable> {
         read::open(path)
     }
 
@@ -173,6 +182,24 @@ impl Journal {
     /// The salts of the stamps that the run wrote, where it said them.
     pub(crate) fn salts(&self) -> &[u64] {
         &self.salts
+    }
+
+    /// Whether putting back had begun: until then the places that were overwritten hold stamps. `None` in journals of
+    /// versions that did not say.
+    pub(crate) fn put_back_begun(&self) -> Option<bool> {
+        self.about.notes_putting_back.then_some(self.put_back.is_some())
+    }
+
+    /// Whether all of it was written back already, if not compared.
+    pub(crate) fn written_back(&self) -> bool {
+        self.put_back == Some(PuttingBack::Written)
+    }
+
+    /// Whether the run had overwritten this range for sure: later batches were saved after it was.
+    pub(crate) fn overwrote(&self, kept: Kept) -> bool {
+        let range = u32::try_from(kept.len).ok().and_then(|len| self.kept.get(&(kept.offset, len)));
+        // `batch` is the next one: of the newest two, one may not be committed, and one not written.
+        range.is_some_and(|(batch, _)| batch + 2 < self.batch)
     }
 
     /// Notes the salt of the stamps that the run is going to write: by them the card is known again. On disk with the
@@ -302,6 +329,15 @@ impl Keeper for Journal {
         let len = u32::try_from(kept.len).map_err(|_| unknown())?;
         let (_, entry) = self.kept.get(&(kept.offset, len)).ok_or_else(unknown)?;
         read::payload(&self.file, entry, into)
+    }
+
+    /// The beginning is on disk before anything is put back. The end is not waited for: it only spares a question.
+    fn putting_back(&mut self, step: PuttingBack) {
+        let noted = self.append(Kind::PutBack, 0, 0, u32::from(step == PuttingBack::Written), &[]);
+        if step == PuttingBack::Begun && noted.is_ok() {
+            let _ = self.file.sync_data();
+        }
+        self.put_back = Some(step);
     }
 }
 

@@ -5,7 +5,7 @@ use super::format::{About, ENTRY, Entry, HEAD, Head, Kind, MAGIC, MAGIC_STEM, MO
 use super::{Journal, place};
 use crate::error::Failure;
 use cardscope_files::{FileError, Folder, Use, is_trusted};
-use cardscope_probe::keeper::KeepError;
+use cardscope_probe::keeper::{KeepError, PuttingBack};
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -23,12 +23,44 @@ pub(crate) struct Damage {
     pub(crate) tail: Option<(u64, u64)>,
 }
 
+/// Why a journal cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unusable {
+    /// The run that writes it goes on.
+    #[error("{0}")]
+    Running(String),
+    /// Nothing was saved in it, so nothing was overwritten.
+    #[error("{0}")]
+    Empty(String),
+    /// It cannot be read, or not be understood: whose it is is not known.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+impl Unusable {
+    fn in_file(self, path: &Path) -> Self {
+        let named = |why| format!("{}: {why}", path.display());
+        match self {
+            Unusable::Running(why) => Unusable::Running(named(why)),
+            Unusable::Empty(why) => Unusable::Empty(named(why)),
+            Unusable::Unknown(why) => Unusable::Unknown(named(why)),
+        }
+    }
+}
+
+impl From<Unusable> for Failure {
+    fn from(why: Unusable) -> Self {
+        Failure::refused(why)
+    }
+}
+
 /// What a pass over the file found.
 #[derive(Debug, Default)]
 struct Scan {
     about: Option<About>,
     nonce: Option<u64>,
     salts: Vec<u64>,
+    put_back: Option<PuttingBack>,
     restored: bool,
     batches: Vec<(u32, Vec<Entry>)>,
     /// Of the batch whose commit was not met yet, by their place in it.
@@ -45,21 +77,21 @@ const WINDOW: usize = 1 << 16;
 /// Tries to take a journal, 10 ms apart.
 const LOCK_TRIES: u32 = 30;
 
-pub(super) fn open(path: &Path) -> Result<Journal, Failure> {
-    let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
+pub(super) fn open(path: &Path) -> Result<Journal, Unusable> {
+    let refused = |why: String| Unusable::Unknown(why).in_file(path);
     let cannot = |e: FileError| refused(format!("the journal cannot be opened: {e}"));
     let (folder, name) = Folder::of_file(path).map_err(cannot)?;
     let file = folder.open_file(&name, Use::Write).map_err(cannot)?;
     must_be_ours(&file).map_err(|e| {
         refused(format!("this journal is not used: {e}. Restore it as that user, or copy it if you trust it"))
     })?;
-    lock(&file).map_err(&refused)?;
+    lock(&file).map_err(|why| why.in_file(path))?;
     known_version(&file).map_err(&refused)?;
     let scan = scan(&file).map_err(|e| refused(format!("the journal cannot be read: {e}")))?;
     let (Some(about), Some(nonce)) = (scan.about, scan.nonce) else {
-        return Err(refused(
-            "the journal is damaged where it says of which card it is; nothing was written".into(),
-        ));
+        let why = "the journal is damaged where it says of which card it is; nothing was written".to_owned();
+        let empty = scan.batches.is_empty();
+        return Err(if empty { Unusable::Empty(why) } else { Unusable::Unknown(why) }.in_file(path));
     };
     let mut journal = Journal::over(file, folder, name, about, nonce);
     journal.unused = false;
@@ -67,6 +99,7 @@ pub(super) fn open(path: &Path) -> Result<Journal, Failure> {
     journal.end = scan.end;
     journal.salts = scan.salts;
     journal.damage = scan.damage;
+    journal.put_back = scan.put_back;
     journal.restored = scan.restored;
     for (batch, entries) in scan.batches {
         for entry in entries {
@@ -85,16 +118,20 @@ pub(super) fn must_be_ours(file: &File) -> Result<(), FileError> {
 }
 
 /// Takes the lock that a run holds on its journal. A process that just died may be held by the kernel for a moment.
-fn lock(file: &File) -> Result<(), String> {
+fn lock(file: &File) -> Result<(), Unusable> {
     let mut tries = LOCK_TRIES;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::WouldBlock) if tries > 0 => tries -= 1,
             Err(TryLockError::WouldBlock) => {
-                return Err("the run that writes this journal still goes on; wait for it, or end it".into());
+                return Err(Unusable::Running(
+                    "the run that writes this journal still goes on; wait for it, or end it".into(),
+                ));
             }
-            Err(TryLockError::Error(e)) => return Err(format!("the journal cannot be locked: {e}")),
+            Err(TryLockError::Error(e)) => {
+                return Err(Unusable::Unknown(format!("the journal cannot be locked: {e}")));
+            }
         }
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -176,7 +213,7 @@ impl Scan {
         }
         self.nonce.get_or_insert(head.nonce);
         match head.kind {
-            Kind::About | Kind::Salt | Kind::Restored if !whole => {}
+            Kind::About | Kind::Salt | Kind::PutBack | Kind::Restored if !whole => {}
             Kind::About => {
                 let about = sound_payload(file, at, head)?.and_then(|p| serde_json::from_slice(&p).ok());
                 self.about = self.about.take().or(about);
@@ -185,6 +222,8 @@ impl Scan {
                 let salt = sound_payload(file, at, head)?.and_then(|p| p.try_into().ok());
                 self.salts.extend(salt.map(u64::from_le_bytes));
             }
+            Kind::PutBack if head.place == 0 => self.put_back = Some(PuttingBack::Begun),
+            Kind::PutBack => self.put_back = Some(PuttingBack::Written),
             Kind::Restored => self.restored = true,
             Kind::Bytes | Kind::Fill if head.len as usize > MOST => {}
             Kind::Bytes | Kind::Fill => self.range(file, at, head, whole)?,

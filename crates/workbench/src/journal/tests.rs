@@ -58,11 +58,10 @@ fn begin(folder: &Path) -> Journal {
     let about = About {
         tool_version: "0".into(),
         target: "/dev/sdz".into(),
-        card_key: None,
         card: Some("SN32G".into()),
         announced_bytes: SECTORS * SECTOR,
         began: "2026-01-02T03:04:05Z".into(),
-        witnesses: Vec::new(),
+        ..About::default()
     };
     Journal::begin(folder, about).unwrap()
 }

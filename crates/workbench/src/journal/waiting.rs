@@ -1,61 +1,86 @@
 //! A journal that waits has what an earlier test overwrote on a card. Before it is back nothing may be written to that
-//! card: a further test would take the stamps of the first one for the card's own data.
+//! card: a further test would take the stamps of the first one for the card's own data, and one that destroys would
+//! destroy the places that are to be restored.
 
-use super::{About, Journal, place};
-use crate::card_key::card_key;
+#[cfg(test)]
+mod tests;
+
+use super::read::Unusable;
+use super::whose::{Medium, Whose, whose};
+use super::{Journal, place};
 use crate::error::Failure;
 use crate::opening::Opened;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::caveat::Caveat;
 use cardscope_probe::keeper::Keeper;
+use std::path::{Path, PathBuf};
 
-/// Refuses a card for which a journal waits. One whose test goes on holds its lock, and is no matter of this run.
+/// Refuses a card for which a journal waits, or may wait; journals of other cards are named in the caveats. Nothing is
+/// written. A journal whose test goes on holds its lock, and is no matter of this run.
 ///
 /// # Errors
-/// A refusal that names the journal.
-pub(crate) fn none_waits(target: &str, opened: &Opened) -> Result<(), Failure> {
-    let Ok(files) = place::waiting() else { return Ok(()) };
-    let (key, bytes) = (card_key(opened), opened.target.info().bytes);
+/// A refusal that names the journal; the card is gone; the user stops it.
+pub(crate) fn none_waits(target: &str, opened: &mut Opened, interrupt: &Interrupt) -> Result<(), Failure> {
+    // Without a folder there are no journals.
+    if place::folder().is_err() {
+        return Ok(());
+    }
+    against(&place::waiting()?, target, opened, interrupt)
+}
+
+fn against(
+    files: &[PathBuf],
+    target: &str,
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let medium = Medium::of(target, opened);
     for file in files {
-        let Ok(journal) = Journal::open(&file) else { continue };
+        let mut journal = match Journal::open(file) {
+            Ok(journal) => journal,
+            Err(Unusable::Running(_) | Unusable::Empty(_)) => continue,
+            Err(Unusable::Unknown(_)) if !file.exists() => continue,
+            Err(Unusable::Unknown(why)) => return Err(unknown(target, file, &why)),
+        };
         let holds = !journal.kept().is_empty() || journal.damage().lost_ranges > 0;
-        if holds && !journal.restored() && is_about(journal.about(), target, key.as_deref(), bytes) {
-            let file = file.display();
-            return Err(Failure::Refused(format!(
-                "a test of this card that began at {} was cut off, and what it overwrote waits in a journal; nothing was written. Put it back first: `cardscope restore {file} {target}`. If it is not needed any more, remove that file",
-                journal.about().began
-            )));
+        if !holds || journal.restored() {
+            continue;
+        }
+        match whose(&mut journal, &medium, opened, interrupt)? {
+            Whose::Its(_) => return Err(its(target, file, &journal.about().began)),
+            Whose::Unsure(why) => return Err(unsure(target, file, &why)),
+            Whose::Another(why) => opened.caveats.push(another(file, &why)),
         }
     }
     Ok(())
 }
 
-/// By what the card says of itself; where one of both says nothing, by name and size.
-fn is_about(about: &About, target: &str, key: Option<&str>, bytes: u64) -> bool {
-    match (about.card_key.as_deref(), key) {
-        (Some(was), Some(is)) => was == is,
-        _ => about.target == target && about.announced_bytes == bytes,
-    }
+fn its(target: &str, file: &Path, began: &str) -> Failure {
+    let file = file.display();
+    Failure::Refused(format!(
+        "a test of this card that began at {began} was cut off, and what it overwrote waits in a journal; nothing was written. Put it back first: `cardscope restore {file} {target}`. If it is not needed any more, remove that file"
+    ))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn unsure(target: &str, file: &Path, why: &str) -> Failure {
+    let file = file.display();
+    Failure::Refused(format!(
+        "the journal {file} may belong to this card: {why}. Nothing was written. If it does, restore it first: `cardscope restore {file} {target}`; if not, move that file to another folder, or remove that file if nobody needs it"
+    ))
+}
 
-    #[test]
-    fn a_journal_is_about_a_card_by_its_identity_and_without_one_by_name_and_size() {
-        let about = |key: Option<&str>| About {
-            tool_version: "0".into(),
-            target: "/dev/sdz".into(),
-            card_key: key.map(str::to_owned),
-            card: None,
-            announced_bytes: 4096,
-            began: String::new(),
-            witnesses: Vec::new(),
-        };
-        assert!(is_about(&about(Some("a")), "/dev/sdy", Some("a"), 4096), "in another slot");
-        assert!(!is_about(&about(Some("a")), "/dev/sdz", Some("b"), 4096), "another card in the slot");
-        assert!(is_about(&about(None), "/dev/sdz", None, 4096));
-        assert!(is_about(&about(Some("a")), "/dev/sdz", None, 4096), "in a reader that does not tell");
-        assert!(!is_about(&about(None), "/dev/sdz", None, 8192));
-        assert!(!is_about(&about(None), "/dev/sdy", None, 4096));
+fn unknown(target: &str, file: &Path, why: &str) -> Failure {
+    Failure::Refused(format!(
+        "{why}. It may belong to this card, so nothing was written to {target}: move the file {} to another folder if it does not",
+        file.display()
+    ))
+}
+
+fn another(file: &Path, why: &str) -> Caveat {
+    let file = file.display();
+    Caveat::Other {
+        text: format!(
+            "the journal {file} waits for another card ({why}): `cardscope restore {file}` restores that card"
+        ),
     }
 }

@@ -20,13 +20,6 @@ pub(super) fn look(target: &mut dyn Target) -> Vec<Witness> {
     places(bytes).filter_map(|offset| one(target, offset)).collect()
 }
 
-impl Witness {
-    /// Whether what was seen there still stands there; `None` where it cannot be read.
-    pub(crate) fn is_there(&self, target: &mut dyn Target) -> Option<bool> {
-        read(target, self.offset, self.len).map(|bytes| crc32c::crc32c(&bytes) == self.crc32c)
-    }
-}
-
 fn places(bytes: u64) -> impl Iterator<Item = u64> {
     let size = u64::from(BYTES);
     let blocks = bytes / size;
@@ -46,7 +39,7 @@ fn one(target: &mut dyn Target, offset: u64) -> Option<Witness> {
 }
 
 /// Reads one range by itself; `None` where it fails.
-pub(crate) fn read(target: &mut dyn Target, offset: u64, len: u32) -> Option<Vec<u8>> {
+fn read(target: &mut dyn Target, offset: u64, len: u32) -> Option<Vec<u8>> {
     let plan =
         Plan { depth: 1, block: u64::from(len), path: Path::Direct, sync_each: false, own_buffers: true };
     target.plan(&plan).ok()?;

@@ -4,6 +4,7 @@ use super::Returned;
 use crate::consent::DataKept;
 use crate::journal::{About, Journal};
 use crate::opening::{self, Opened};
+use cardscope_engine::content::{Content, fill};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
@@ -30,17 +31,17 @@ impl Overwritten {
         let about = About {
             tool_version: "0".into(),
             target: card.into(),
-            card_key: None,
-            card: None,
             announced_bytes: opened.target.info().bytes,
             began: "2026-01-02T03:04:05Z".into(),
-            witnesses: Vec::new(),
+            ..About::default()
         };
         let mut journal = Journal::begin(dir.path(), about).unwrap();
-        write(&mut opened, 7);
+        write(&mut opened, &[7; LEN]);
         journal.keep(AT, &[7; LEN]).unwrap();
         journal.commit().unwrap();
-        write(&mut opened, 9);
+        let mut stamps = [0; LEN];
+        fill(Content::Stamp { salt: 9, generation: 0 }, AT, &mut stamps);
+        write(&mut opened, &stamps);
         Overwritten { opened, journal, _dir: dir }
     }
 
@@ -50,9 +51,9 @@ impl Overwritten {
     }
 }
 
-fn write(opened: &mut Opened, byte: u8) {
+fn write(opened: &mut Opened, bytes: &[u8; LEN]) {
     let mut card = Card::new(opened.target.as_mut(), &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    assert_eq!(card.write_bytes(AT, &[byte; LEN]).unwrap(), []);
+    assert_eq!(card.write_bytes(AT, bytes).unwrap(), []);
 }
 
 fn failed_flush() -> TargetError {
@@ -88,4 +89,21 @@ fn a_card_that_goes_away_while_it_is_put_back_is_told_of() {
     let mut card = Overwritten::new(&limit);
     let returned = card.after(failed_flush());
     assert!(returned.failure.is_some() && !returned.all_is_there(), "{returned:?}");
+}
+
+/// A reader holds its descriptor while the card in it is another one: what was saved of the first must not go there.
+#[test]
+fn another_card_and_one_that_cannot_be_read_are_not_written_to() {
+    let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
+    write(&mut card.opened, &[5; LEN]);
+    let returned = card.after(failed_flush());
+    let why = returned.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+    assert!(why.contains("another card") && returned.tally.restored == 0, "{returned:?}");
+
+    let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
+    let unreadable = "sim:constant?announced_bytes=64MiB&faults.read_error_p=1";
+    card.opened = opening::open(unreadable, true, &mut DataKept, &Interrupt::default()).unwrap();
+    let returned = card.after(failed_flush());
+    let why = returned.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+    assert!(why.contains("cannot be read") && returned.tally.restored == 0, "{returned:?}");
 }

@@ -75,10 +75,10 @@ pub fn open(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened, Failure> {
-    let opened = open_any(name, writes, consent, interrupt)?;
+    let mut opened = open_any(name, writes, consent, interrupt)?;
     // In a directory only files of the test's own are written.
     if writes && !opened.is_directory() {
-        journal::none_waits(name, &opened)?;
+        journal::none_waits(name, &mut opened, interrupt)?;
     }
     Ok(opened)
 }

@@ -1,17 +1,17 @@
 //! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
 //! content, and the journal goes only when the card was read again and everything is there.
 
-use super::recognise::{self, Newer, Survey};
 use super::sparing::Sparing;
 use super::{Outcome, Request, empty, ended, fill_in, must_be_card};
 use crate::consent::{Consent, DataKept, Question, obtain};
 use crate::error::Failure;
 use crate::event::Listener;
-use crate::journal::Journal;
-use crate::opening;
+use crate::journal::{Extent, Journal, Medium, Newer, Survey, Whose, by_content, survey};
+use crate::opening::{self, Opened};
 use crate::watching::Watching;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource};
+use cardscope_model::units::Capacity;
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::{Keeper, Kept};
 use cardscope_probe::restore::put_back;
@@ -45,14 +45,17 @@ pub(super) fn restore(
     }
     must_be_card(&target)?;
     let mut opened = opening::open_to_restore(&target, &mut DataKept, interrupt)?;
-    let named = recognise::size_and_identity(&journal, &opened, &target)?;
+    let named = size_and_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, &request.file);
     let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
-    let (survey, newer) = match recognise::survey(&mut card, &mut journal) {
+    let (survey, newer) = match survey(&mut card, &mut journal, Extent::All, 0) {
         Ok(found) => found,
         Err(stop) => return Ok(ended(report, Some(failing(stop)))),
     };
-    report.recognised_by = Some(recognised(&survey, named, &target, consent)?);
+    report.recognised_by = Some(match named {
+        true => RecognisedBy::Identity,
+        false => recognised(&survey, &journal, &target, consent)?,
+    });
     report.differed_bytes = Some(survey.differing);
     let spared = spared(&newer, &mut report, consent);
     if survey.unread > 0 {
@@ -71,19 +74,51 @@ pub(super) fn restore(
         report.notes.push(format!("{others} holds what was saved from it already; nothing was written"));
     }
     drop(card);
-    Ok(settle(journal, report))
+    Ok(settle(journal, report, &survey))
 }
 
-/// A card that does not look like it can be written to all the same, if the user says that it is the one.
+/// Refuses a card that cannot be it, before it is read; gives whether both name the same one.
+fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result<bool, Failure> {
+    let (about, medium) = (journal.about(), Medium::of(target, opened));
+    let another = |why: String| {
+        Failure::Refused(format!(
+            "{target} is not the card of this journal: {why}; nothing was written. Put that card in, and name it: cardscope restore {} TARGET",
+            journal.path().display()
+        ))
+    };
+    if medium.bytes != about.announced_bytes {
+        return Err(another(format!(
+            "it has {}, that one had {}",
+            Capacity(medium.bytes),
+            Capacity(about.announced_bytes)
+        )));
+    }
+    match medium.named(about) {
+        Some(false) => {
+            let named = about.card.as_deref().map(|card| format!(" ({card})")).unwrap_or_default();
+            Err(another(format!("it says of itself that it is another one than that{named}")))
+        }
+        Some(true) if !medium.same_part(about) => {
+            Err(another("it is another partition of that card".to_owned()))
+        }
+        named => Ok(named.is_some()),
+    }
+}
+
+/// A card that does not look like it can be written to all the same, if the user says that it is the one. Where every
+/// place holds its original nothing is going to be written, whichever card it is.
 fn recognised(
     survey: &Survey,
-    named: bool,
+    journal: &Journal,
     target: &str,
     consent: &mut dyn Consent,
 ) -> Result<RecognisedBy, Failure> {
-    let why = match survey.recognise(named) {
-        Ok(by) => return Ok(by),
-        Err(why) => why,
+    let in_place = survey.differing == 0 && survey.unread == 0;
+    let why = match by_content(survey, journal.put_back_begun()) {
+        Whose::Its(by) => return Ok(by),
+        _ if in_place && survey.same > 0 => return Ok(RecognisedBy::Content),
+        _ if in_place => return Ok(RecognisedBy::SizeOnly),
+        Whose::Another(why) | Whose::Unsure(why) => why,
     };
     let at_stake = format!("{target}, which does not look like the card of this journal ({why})");
     obtain(consent, &Question { target: target.to_owned(), at_stake })
@@ -140,7 +175,7 @@ fn damaged(journal: &Journal) -> bool {
 }
 
 /// The journal goes when nothing is left that it could be needed for, and stays with a reason otherwise.
-fn settle(journal: Journal, mut report: RestoreReport) -> Outcome {
+fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outcome {
     let lost = journal.damage().lost_ranges;
     if lost > 0 {
         report.notes.push(format!(
@@ -158,8 +193,8 @@ fn settle(journal: Journal, mut report: RestoreReport) -> Outcome {
         Some("what was written since the test was left as it is")
     } else if report.is_bad() || lost > 0 {
         Some("not everything could be restored")
-    } else if report.recognised_by == Some(RecognisedBy::SizeOnly) && report.bytes_restored == 0 {
-        Some("nothing tells whether this is its card")
+    } else if !is_certain(&journal, &report, survey) {
+        Some("a copy of its card would look the same, or an empty one")
     } else {
         None
     };
@@ -172,6 +207,13 @@ fn settle(journal: Journal, mut report: RestoreReport) -> Outcome {
         }
         None => close(journal, report),
     }
+}
+
+/// Whether what was put back, or found in place, was so on the card of this journal. A card with the same content may be
+/// another one: only its name, a stamp of the test, or that all was written back before rules that out.
+fn is_certain(journal: &Journal, report: &RestoreReport, survey: &Survey) -> bool {
+    let named = matches!(report.recognised_by, Some(RecognisedBy::Identity | RecognisedBy::Consent));
+    named || survey.ours > 0 || journal.written_back()
 }
 
 fn close(journal: Journal, mut report: RestoreReport) -> Outcome {

@@ -5,7 +5,6 @@
 
 mod image;
 mod journal;
-mod recognise;
 mod sparing;
 #[cfg(test)]
 mod tests;
@@ -14,7 +13,7 @@ use crate::backup::beside;
 use crate::consent::Consent;
 use crate::error::Failure;
 use crate::event::Listener;
-use crate::journal::{Journal, is_journal, place};
+use crate::journal::{Journal, Unusable, is_journal, place};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::restore::{RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
 use cardscope_probe::keeper::{Keeper, Kept};
@@ -94,7 +93,10 @@ fn wait_of(path: &Path) -> WaitingJournal {
             }
         }
         Err(error) => WaitingJournal {
-            state: error.to_string(),
+            state: match error {
+                Unusable::Running(_) => "running".to_owned(),
+                other => other.to_string(),
+            },
             file,
             target: String::new(),
             card: None,

@@ -1,7 +1,7 @@
 //! A journal without the places that hold something of later than the test: those are not put back.
 
 use crate::journal::Journal;
-use cardscope_probe::keeper::{KeepError, Keeper, Kept};
+use cardscope_probe::keeper::{KeepError, Keeper, Kept, PuttingBack};
 use std::collections::HashMap;
 
 /// What is left of a journal.
@@ -63,6 +63,13 @@ impl Keeper for Sparing<'_> {
         into.drain(..(kept.offset - whole.offset) as usize);
         into.truncate(kept.len as usize);
         Ok(())
+    }
+
+    fn putting_back(&mut self, step: PuttingBack) {
+        // What is spared is not written back.
+        if step == PuttingBack::Begun || self.parts == self.journal.kept() {
+            self.journal.putting_back(step);
+        }
     }
 }
 

@@ -78,7 +78,9 @@ pub(super) fn judge_label(report: &mut VerifyReport, printed: Option<&Label>, op
     let map = report.map.as_ref();
     let seen = Seen {
         announced_bytes: Some(report.announced_bytes),
-        usable_bytes: report.usable_bytes,
+        // What a reader may hide, or lies scattered, is not held against the print.
+        usable_bytes: report.usable_bytes.filter(|_| report.verdict.lacks_capacity()),
+        usable_confidence: report.confidence,
         identity: opened.identity.as_ref(),
         measured: Measured {
             read_mb_s: mean(map.and_then(|m| m.read)),

@@ -15,6 +15,8 @@ const USUAL_FROM: f64 = 0.93;
 const USUAL_TO: f64 = 1.08;
 /// Less than this is no rounding, whatever one counts by: 10^12 is 0.909 of 2^40.
 const FAR_BELOW: f64 = 0.90;
+/// Nobody is accused below this confidence.
+const SURE: f64 = 0.95;
 
 /// The largest printed size of each family (Physical Layer Specification 3.3); a little above, since 32 GB may be GiB.
 const FAMILIES: [(Family, u64, &str); 4] = [
@@ -30,7 +32,12 @@ pub(super) fn judge(label: &Label, seen: &Seen<'_>, findings: &mut Vec<Finding>)
     findings.extend(seen.announced_bytes.map(|bytes| announced(printed, bytes)));
     let short = |bytes: &u64| (*bytes as f64) < FAR_BELOW * printed.bytes as f64;
     let less = |bytes: &u64| seen.announced_bytes.is_none_or(|announced| *bytes < announced);
-    findings.extend(seen.usable_bytes.filter(short).filter(less).map(|bytes| usable(printed, bytes)));
+    findings.extend(
+        seen.usable_bytes
+            .filter(short)
+            .filter(less)
+            .map(|bytes| usable(printed, bytes, seen.usable_confidence)),
+    );
 }
 
 fn family(label: &Label) -> Option<Finding> {
@@ -89,10 +96,17 @@ fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
         .because("usual share of the print", format!("{USUAL_FROM} to {USUAL_TO}"))
 }
 
-fn usable(printed: &PrintedCapacity, bytes: u64) -> Finding {
+fn usable(printed: &PrintedCapacity, bytes: u64, confidence: f64) -> Finding {
     let text = format!("the card really holds {}, {}", Capacity(bytes), lacking(printed, bytes));
-    Finding::new("label-capacity", Weight::Bad, 0.99, text)
+    let (weight, advice) = match confidence >= SURE {
+        true => (Weight::Bad, "Give it back; `cardscope format --limit-to-real` makes what is left usable."),
+        false => (
+            Weight::Hint,
+            "This is not certain yet: `cardscope verify --full` reads and writes all of the card.",
+        ),
+    };
+    Finding::new("label-capacity", weight, confidence, text)
         .because("printed_bytes", printed.bytes)
         .because("usable_bytes", bytes)
-        .advise("Give it back; `cardscope format --limit-to-real` makes what is left usable.")
+        .advise(advice)
 }

@@ -26,6 +26,8 @@ pub struct Seen<'a> {
     pub announced_bytes: Option<u64>,
     /// Bytes that can be trusted, where that was tested and came to an answer.
     pub usable_bytes: Option<u64>,
+    /// How sure that answer is, 0 to 1.
+    pub usable_confidence: f64,
     /// What it says of itself.
     pub identity: Option<&'a Identity>,
     /// How fast it was.

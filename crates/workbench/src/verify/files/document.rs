@@ -206,6 +206,7 @@ pub(super) fn judge_label(report: &mut VerifyReport, label: Option<&Label>, open
     let seen = Seen {
         announced_bytes: opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
         usable_bytes: None,
+        usable_confidence: 0.0,
         identity: opened.identity.as_ref(),
         measured: Measured {
             read_mb_s: pace(files.and_then(|f| f.read)),
