@@ -3,11 +3,14 @@
 
 mod common;
 
-use common::binary::{Home, Outcome};
+use common::binary::{CARDSCOPE, Home, Outcome, Running};
 use common::machine::Mounted;
 use common::{list, text};
 use serde_json::Value;
 use std::path::PathBuf;
+
+/// What the program needs of addresses by itself: its code, the stacks of its threads, the database's cache.
+const PROGRAM_MIB: u64 = 160;
 
 /// A log of cdm_fio, with numbers of our own: `fast` is the first figure.
 fn log(fast: u32, size: &str) -> String {
@@ -142,6 +145,36 @@ fn odd_names_and_standard_input_are_read_too() {
     let done = command.output().unwrap();
     let document: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(kept(&document), ["new"], "{document:#}");
+}
+
+/// Reads a file in a process that may have so much memory, the program's own addresses included.
+fn within(home: &Home, file: &str, mib: u64) -> Outcome {
+    let mut command = home.command("sh");
+    let limited = format!("ulimit -v {} && exec \"$0\" \"$@\"", mib << 10);
+    command.args(["-c", &limited, CARDSCOPE, "import", "--dry-run", "--json", file]);
+    Running::of(command).finish()
+}
+
+#[test]
+fn a_long_json_takes_at_most_four_times_its_length_whatever_is_in_it() {
+    let home = Home::new();
+    let length = 60 << 20;
+    let of = |start: &str, one: &str, end: &str| [start, &one.repeat(length / one.len()), end].concat();
+    let bins: String = (0..40_000).map(|n| format!("\"{}\":{},", n * 64, n % 9)).collect();
+    let job = "{\"jobname\":\"j\",\"read\":{\"io_bytes\":9,\"bw\":2000,\"iops\":500,\"clat_ns\":{\"mean\":7000,\"bins\":{";
+    let histograms = of(&format!("{{\"fio version\":\"fio-3.36\",\"jobs\":[{job}"), &bins, "\"1\":0}}}}]}");
+    for (name, content, status) in [
+        ("histograms.json", histograms, 0),
+        ("jobs.json", of("{\"fio version\":\"3\",\"jobs\":[", "[],", "0]}"), 1),
+        ("lists.json", of("[", "[],", "0]"), 1),
+        ("cards.json", of("{\"source\":1,\"cards\":[", "{\"source\":1},", "{}]}"), 1),
+        ("deep.json", of("\"fio version\"", "{\"jobs\":[", ""), 1),
+    ] {
+        let file = write(&home, name, content);
+        let document = within(&home, &file, 4 * 60 + PROGRAM_MIB).expect(status).json();
+        assert_eq!(list(&document, "/files").len(), 1, "{name}: it is read or refused, and says so");
+        std::fs::remove_file(file).unwrap();
+    }
 }
 
 #[test]

@@ -14,7 +14,14 @@ use verbs::Verb;
 
 /// Tests memory cards: identity, speed by every published method, honestly.
 #[derive(Debug, Parser)]
-#[command(name = "cardscope", version, about, propagate_version = true, subcommand_required = true)]
+#[command(
+    name = "cardscope",
+    bin_name = "cardscope",
+    version,
+    about,
+    propagate_version = true,
+    subcommand_required = true
+)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -23,7 +30,15 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            output::usage(error);
+            return ExitCode::from(2);
+        }
+        // Help and the version, which are our own text.
+        Err(help) => help.exit(),
+    };
     let status = match signals::watch().and_then(|()| cli.verb.run(&cli.output)) {
         Ok(status) => status,
         Err(failure) => {

@@ -1,10 +1,17 @@
 //! What goes to stdout and stderr: documents, texts, failures. A reader that closes the pipe is no error.
+//!
+//! Everything that the program says leaves through here, and nothing in it that steers a terminal: text from outside is
+//! shown as `model::outside` has it, whichever verb brings it.
 
 use crate::signals;
+use cardscope_model::outside;
 use cardscope_workbench::Failure;
-use cardscope_workbench::pending::owing;
+use cardscope_workbench::pending::{Owing, owing};
 use clap::Args;
-use serde_json::{Value, json};
+use clap::error::{ContextValue, Error as UsageError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 
 /// Options of every verb.
@@ -18,29 +25,68 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
 }
 
-/// Prints a document: as JSON where asked for, else as its text.
+/// Prints a document: as JSON where asked for, else as its text, in which nothing that stands in the document begins a
+/// line of its own.
 ///
 /// # Errors
 /// If stdout cannot be written (a full disk behind a redirection).
-pub(crate) fn document(
+pub(crate) fn document<T: Serialize + DeserializeOwned>(
     options: &Options,
-    value: &impl serde::Serialize,
-    text: impl FnOnce() -> String,
+    document: &T,
+    text: impl FnOnce(&T) -> String,
 ) -> Result<(), Failure> {
-    let _owing = signals::heeded().then(|| owing("the result is printed", ""));
-    let body = match options.json {
-        true => serde_json::to_string_pretty(value)
-            .map_err(|e| Failure::io(format!("the document cannot be written as JSON: {e}")))?,
-        false => text(),
-    };
-    print(&body)
+    match options.json {
+        true => json(document),
+        false => as_text(document, text),
+    }
+}
+
+/// Prints a list: as JSON under its name where asked for, else as its text.
+///
+/// # Errors
+/// If stdout cannot be written.
+pub(crate) fn list<T: Serialize + DeserializeOwned>(
+    options: &Options,
+    name: &str,
+    list: &T,
+    text: impl FnOnce(&T) -> String,
+) -> Result<(), Failure> {
+    match options.json {
+        true => json(&BTreeMap::from([(name, list)])),
+        false => as_text(list, text),
+    }
+}
+
+/// Prints a document as JSON.
+///
+/// # Errors
+/// If stdout cannot be written.
+pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
+    let _owing = printing();
+    let body = serde_json::to_string_pretty(document)
+        .map_err(|e| Failure::io(format!("the document cannot be written as JSON: {e}")))?;
+    print(&outside::json(&body))
+}
+
+fn as_text<T: Serialize + DeserializeOwned>(
+    document: &T,
+    text: impl FnOnce(&T) -> String,
+) -> Result<(), Failure> {
+    let _owing = printing();
+    let within = outside::within_lines(document);
+    print(&outside::page(&text(within.as_ref().unwrap_or(document))))
+}
+
+/// A verb that heeds a signal still prints what it has.
+fn printing() -> Option<Owing> {
+    signals::heeded().then(|| owing("the result is printed", ""))
 }
 
 fn print(body: &str) -> Result<(), Failure> {
     bytes(format!("{}\n", body.trim_end()).as_bytes())
 }
 
-/// Writes bytes to stdout as they are.
+/// Writes bytes to stdout as they are: a file that is made for stdout.
 ///
 /// # Errors
 /// If stdout cannot be written.
@@ -59,17 +105,43 @@ pub(crate) fn bytes(body: &[u8]) -> Result<(), Failure> {
 pub(crate) fn failure(failure: &Failure, options: &Options) {
     say(failure);
     if options.json {
-        let document: Value = json!({ "error": failure.to_string() });
-        let _ = print(&document.to_string());
+        let document = serde_json::json!({ "error": failure.to_string() }).to_string();
+        let _ = print(&outside::json(&document));
     }
 }
 
 /// Says on stderr why something ended early.
 pub(crate) fn say(failure: &Failure) {
-    let _ = writeln!(std::io::stderr(), "cardscope: {failure}");
+    note(&format!("cardscope: {failure}"));
 }
 
-/// Says something on stderr that is no failure.
+/// Says something on stderr, in one line.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", outside::line(line));
+}
+
+/// Asks on stderr; the answer stands behind it.
+pub(crate) fn ask(question: &str) {
+    let mut err = std::io::stderr();
+    let _ = write!(err, "{}", outside::line(question));
+    let _ = err.flush();
+}
+
+/// Says what is wrong with the arguments: as the parser lays it out, but for what was typed.
+pub(crate) fn usage(mut error: UsageError) {
+    let typed: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in typed {
+        let shown = match value {
+            ContextValue::String(text) => ContextValue::String(outside::line(&text).into_owned()),
+            ContextValue::Strings(all) => {
+                ContextValue::Strings(all.iter().map(|text| outside::line(text).into_owned()).collect())
+            }
+            ContextValue::StyledStrs(all) => ContextValue::StyledStrs(
+                all.iter().map(|text| outside::line(&text.to_string()).into_owned().into()).collect(),
+            ),
+            _ => continue,
+        };
+        error.insert(kind, shown);
+    }
+    let _ = write!(std::io::stderr(), "{}", outside::page(&error.render().to_string()));
 }

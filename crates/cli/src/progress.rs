@@ -1,8 +1,10 @@
 //! Progress on stderr: a bar with speed, elapsed and remaining time on a terminal, one line a phase otherwise.
 
+use crate::output;
+use cardscope_model::outside;
 use cardscope_workbench::{Event, Listener};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// Steps of the bar; the share that is done is told in thousandths.
@@ -58,11 +60,11 @@ impl Progress {
         match &self.mode {
             Mode::Quiet => {}
             Mode::Lines => {
-                let _ = writeln!(std::io::stderr(), "{what}");
+                output::note(what);
             }
             Mode::Bar(bar, _) => {
                 bar.set_position(0);
-                bar.set_prefix(what.to_owned());
+                bar.set_prefix(outside::line(what).into_owned());
                 bar.set_message("");
             }
         }
@@ -72,9 +74,9 @@ impl Progress {
         match &self.mode {
             Mode::Quiet => {}
             Mode::Lines => {
-                let _ = writeln!(std::io::stderr(), "{line}");
+                output::note(line);
             }
-            Mode::Bar(bar, _) => bar.println(line),
+            Mode::Bar(bar, _) => bar.println(outside::line(line)),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Asking at the terminal before data is lost.
 
+use crate::output;
 use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::consent::{Beforehand, Consent, Question};
 use cardscope_workbench::sustain::{Typed, Typist};
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -20,10 +21,8 @@ impl Consent for AtTerminal {
         if self.given.is_some() || !std::io::stdin().is_terminal() {
             return Beforehand(self.given.clone()).ask(question);
         }
-        let Question { target, at_stake } = question;
-        let mut err = std::io::stderr();
-        let _ = write!(err, "This overwrites data on {at_stake}.\nType {target} to go on: ");
-        let _ = err.flush();
+        output::note(&format!("This overwrites data on {}.", question.at_stake));
+        output::ask(&format!("Type {} to go on: ", question.target));
         let answer = typed(&self.interrupt)?;
         Some(answer.trim_end_matches(['\n', '\r']).to_owned())
     }
@@ -52,19 +51,15 @@ pub(crate) struct TypedTemperatures;
 
 impl Typist for TypedTemperatures {
     fn begin(&mut self, places: &[String], into: Typed) {
-        let mut err = std::io::stderr();
         let (first, several) = (places.first().cloned().unwrap_or_default(), places.len() > 1);
         let how = if several { "PLACE VALUE" } else { "a value" };
-        let _ = writeln!(err, "type {how} in °C and Enter as often as you like: {}", places.join(", "));
+        output::note(&format!("type {how} in °C and Enter as often as you like: {}", places.join(", ")));
         // It ends with the program: a read of the terminal cannot be given up.
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines().map_while(Result::ok) {
                 let said = temperature(&line, &first);
                 if !said.is_some_and(|(place, celsius)| into.take(place, celsius)) {
-                    let _ = writeln!(
-                        std::io::stderr(),
-                        "{line:?} is no temperature of a place that is asked for"
-                    );
+                    output::note(&format!("{line:?} is no temperature of a place that is asked for"));
                 }
             }
         });

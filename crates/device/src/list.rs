@@ -10,11 +10,11 @@ use crate::nvme;
 use crate::open;
 use crate::system::{System, flag, text};
 use crate::usb;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A whole device.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Kernel name: `mmcblk0`, `sda`.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct Entry {
 }
 
 /// A partition of a listed device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partition {
     /// Kernel name: `sda1`.
     pub name: String,
@@ -60,7 +60,7 @@ pub struct Partition {
 }
 
 /// How a device is attached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bus {
     /// A slot of an SD host controller.

@@ -17,6 +17,7 @@ mod fio;
 mod formats;
 pub mod holds;
 mod identity;
+mod json;
 mod mixed;
 mod mojibake;
 mod notes;

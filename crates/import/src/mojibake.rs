@@ -4,28 +4,23 @@
 
 use encoding_rs::{Encoding, MACINTOSH, UTF_8, WINDOWS_1252};
 
+/// Bytes of letters next to each other that are looked at; longer ones are no signs among words.
+const LONGEST: usize = 4096;
+
 /// The text with such letters put right; `None` where it has none.
 pub(crate) fn repaired(text: &str) -> Option<String> {
-    if text.is_ascii() {
-        return None;
-    }
-    let mut out = String::with_capacity(text.len());
-    let (mut rest, mut found) = (text, false);
-    while let Some(start) = rest.find(|c: char| !c.is_ascii()) {
-        let length = rest[start..].find(|c: char| c.is_ascii()).unwrap_or(rest.len() - start);
-        let garbled = &rest[start..start + length];
-        out.push_str(&rest[..start]);
-        match original(garbled) {
-            Some(original) => {
-                found = true;
-                out.push_str(&original);
-            }
-            None => out.push_str(garbled),
+    let mut out = String::new();
+    let (mut at, mut taken) = (0, 0);
+    while let Some(start) = text[at..].find(|c: char| !c.is_ascii()).map(|start| at + start) {
+        let length = text[start..].find(|c: char| c.is_ascii()).unwrap_or(text.len() - start);
+        at = start + length;
+        if let Some(original) = (length <= LONGEST).then(|| original(&text[start..at])).flatten() {
+            out += &text[taken..start];
+            out += &original;
+            taken = at;
         }
-        rest = &rest[start + length..];
     }
-    out.push_str(rest);
-    found.then_some(out)
+    (taken > 0).then(|| out + &text[taken..])
 }
 
 /// What stood there, where it can have been UTF-8.

@@ -5,34 +5,38 @@
 
 use crate::mojibake::repaired;
 use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use std::borrow::Cow;
 
 /// Characters of a text that are looked at when only its kind matters.
 const HEAD: usize = 64 * 1024;
 
-/// A log as text.
+/// Bytes of the longest line that is looked at as one.
+const LONGEST_LINE: usize = 64 * 1024;
+
+/// A log as text; the bytes themselves where they are such a text already.
 #[derive(Debug, Clone)]
-pub struct Text {
-    body: String,
+pub struct Text<'a> {
+    body: Cow<'a, str>,
     doubts: Vec<String>,
 }
 
-impl Text {
+impl<'a> Text<'a> {
     /// Decodes bytes; never fails, since every byte means something in Windows-1252.
     #[must_use]
-    pub fn decode(bytes: &[u8]) -> Self {
+    pub fn decode(bytes: &'a [u8]) -> Self {
         let mut doubts = Vec::new();
-        let decoded = decoded(bytes, &mut doubts);
-        let repaired = repaired(&decoded);
-        if repaired.is_some() {
+        let mut body = decoded(bytes, &mut doubts);
+        if let Some(repaired) = repaired(&body) {
             doubts.push("signs that a wrong encoding had garbled (¬∞C for °C) were put right".to_owned());
+            body = Cow::Owned(repaired);
         }
-        Text { body: plain(&repaired.unwrap_or(decoded)), doubts }
+        Text { body: plain(body), doubts }
     }
 
     /// A text that is already one, for a part of a file that another format reads.
     #[must_use]
-    pub fn of(body: &str) -> Self {
-        Text { body: body.to_owned(), doubts: Vec::new() }
+    pub fn of(body: &'a str) -> Self {
+        Text { body: Cow::Borrowed(body), doubts: Vec::new() }
     }
 
     /// All of it: lines end with `\n`, escape sequences are gone.
@@ -51,9 +55,10 @@ impl Text {
         &self.body[..end]
     }
 
-    /// Its lines.
+    /// Its lines, but for those that are longer than any that people read: a format of lines takes them apart into words
+    /// and numbers, which of 64 MiB without a line's end would take a multiple of them.
     pub fn lines(&self) -> impl DoubleEndedIterator<Item = &str> {
-        self.body.lines()
+        self.body.lines().filter(|line| line.len() <= LONGEST_LINE)
     }
 
     /// What had to be guessed while decoding.
@@ -65,7 +70,7 @@ impl Text {
     /// What an unknown text looks like, for a message.
     #[must_use]
     pub fn looks_like(&self) -> String {
-        let first = self.lines().map(str::trim).find(|line| !line.is_empty());
+        let first = self.body.lines().map(str::trim).find(|line| !line.is_empty());
         match first {
             None => "it is empty".to_owned(),
             Some(_) if self.body.contains('\0') => "it is no text".to_owned(),
@@ -74,28 +79,40 @@ impl Text {
     }
 }
 
-fn decoded(bytes: &[u8], doubts: &mut Vec<String>) -> String {
+fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
-        return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
+        return encoding.decode_without_bom_handling(&bytes[mark..]).0;
     }
     if let Some(encoding) = unmarked_utf16(bytes) {
-        return encoding.decode_without_bom_handling(bytes).0.into_owned();
+        return encoding.decode_without_bom_handling(bytes).0;
     }
-    let text = UTF_8.decode_without_bom_handling(bytes).0;
-    let broken = text.matches(char::REPLACEMENT_CHARACTER).count();
-    let sound = text.chars().filter(|c| !c.is_ascii()).count() - broken;
+    let (broken, sound) = letters(bytes);
     if broken == 0 {
-        return text.into_owned();
+        return UTF_8.decode_without_bom_handling(bytes).0;
     }
     // Windows-1252 hardly ever spells UTF-8: where letters do, it is UTF-8 with a few broken bytes.
     if sound >= broken || ends_in_a_letter(bytes) {
         doubts.push(format!("{broken} of its characters are broken"));
-        return text.trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned();
+        let mut text = UTF_8.decode_without_bom_handling(bytes).0.into_owned();
+        text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
+        return text.into();
     }
     doubts.push(
         "its characters are no UTF-8; they were read as Windows-1252, so accents may be wrong".to_owned(),
     );
-    WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
+    WINDOWS_1252.decode_without_bom_handling(bytes).0
+}
+
+/// Characters beyond ASCII in bytes that are read as UTF-8: those that are broken, and those that are not.
+fn letters(bytes: &[u8]) -> (usize, usize) {
+    let (mut broken, mut sound) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        let letters = chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        let lost = chunk.valid().matches(char::REPLACEMENT_CHARACTER).count();
+        broken += lost + usize::from(!chunk.invalid().is_empty());
+        sound += letters - lost;
+    }
+    (broken, sound)
 }
 
 /// True where all is UTF-8 but for the last letter, of which a cut left a part.
@@ -117,7 +134,10 @@ fn unmarked_utf16(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
 }
 
 /// Without escape sequences; carriage returns end lines, a backspace takes the character before it.
-fn plain(text: &str) -> String {
+fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains(['\u{1b}', '\r', '\u{8}', '\u{feff}']) {
+        return text;
+    }
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
@@ -136,7 +156,7 @@ fn plain(text: &str) -> String {
             other => out.push(other),
         }
     }
-    out
+    out.into()
 }
 
 /// CSI ends with a byte from `@` to `~`, OSC with BEL or ESC `\` (ECMA-48 5.4, 8.3.89); others are one character, with
@@ -191,7 +211,8 @@ mod tests {
     #[test]
     fn a_letter_that_was_cut_in_two_does_not_change_the_others() {
         let whole = "20 °C".as_bytes();
-        let text = Text::decode(&[whole, b" \xc2"].concat());
+        let cut = [whole, b" \xc2"].concat();
+        let text = Text::decode(&cut);
         assert_eq!((text.body(), text.doubts().len()), ("20 °C ", 1));
         assert_eq!(Text::decode(b"20 \xc2\xb0C\xff").body(), "20 °C");
     }

@@ -6,6 +6,7 @@ use crate::condition::{Condition, Origin};
 use crate::log::{Log, LogFigure, LogRun, Tool};
 use crate::result::ToolPrints;
 use crate::test_name::TestName;
+use crate::toml_error::located;
 use crate::units::{MIB, parse_size};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -79,10 +80,11 @@ struct Session {
 
 fn parse(text: &str) -> Result<Collected, CollectionError> {
     let odd = |what: String| CollectionError(what);
-    let file: File = toml::from_str(text).map_err(|e| odd(e.to_string()))?;
+    let file: File = toml::from_str(text).map_err(|e| odd(located(text, &e)))?;
     let mut logs = Vec::new();
     for card in file.card {
-        let facts: CardFacts = card.facts.try_into().map_err(|e: toml::de::Error| odd(e.to_string()))?;
+        let facts: CardFacts =
+            card.facts.try_into().map_err(|e: toml::de::Error| odd(e.message().to_owned()))?;
         let mut bare = Log::new("collection");
         (bare.card, bare.events) = (facts.clone(), card.event);
         bare.other.insert("method".to_owned(), file.method.clone().into());

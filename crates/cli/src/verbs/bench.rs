@@ -70,7 +70,7 @@ impl Bench {
         let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
         let Outcome { report, failure } = outcome.map_err(ended)?;
         drop(progress);
-        output::document(options, &report, || cardscope_report::bench::text(&report))?;
+        output::document(options, &report, cardscope_report::bench::text)?;
         Ok(match failure {
             Some(failure) => {
                 output::say(&failure);

@@ -73,7 +73,7 @@ impl Check {
         let Outcome { report, failure } =
             check::check(&request, &mut consent, &interrupt, &mut progress).map_err(ended)?;
         drop(progress);
-        output::document(options, &report, || cardscope_report::check::text(&report))?;
+        output::document(options, &report, cardscope_report::check::text)?;
         let page = page.map(|file| file.write(cardscope_report::check::html(&report)));
         if let Some(Err(failure)) = &page {
             output::say(failure);

@@ -37,7 +37,7 @@ impl Decode {
             kind: None,
         };
         let identity = identify::decode(&hex)?;
-        output::document(options, &identity, || cardscope_report::identity::text(&identity))?;
+        output::document(options, &identity, cardscope_report::identity::text)?;
         Ok(0)
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Doctor {
 impl Doctor {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let report = doctor::doctor(self.target.as_deref(), self.sysfs.as_deref())?;
-        output::document(options, &report, || cardscope_report::doctor::text(&report))?;
+        output::document(options, &report, cardscope_report::doctor::text)?;
         Ok(u8::from(report.verdict == State::Fail))
     }
 }

@@ -90,7 +90,7 @@ impl Endure {
         let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
         let Outcome { report, failure } = outcome.map_err(ended)?;
         drop(progress);
-        output::document(options, &report, || cardscope_report::endure::text(&report))?;
+        output::document(options, &report, cardscope_report::endure::text)?;
         Ok(match failure {
             Some(failure) => {
                 output::say(&failure);

@@ -38,7 +38,7 @@ impl Fit {
             archive: self.archive,
         };
         let report = fit::fit(&request)?;
-        output::document(options, &report, || cardscope_report::fit::text(&report))?;
+        output::document(options, &report, cardscope_report::fit::text)?;
         Ok(u8::from(report.fits == Some(false)))
     }
 }

@@ -98,7 +98,7 @@ impl Format {
         let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
         let Outcome { report, failure } = outcome.map_err(ended)?;
         drop(progress);
-        output::document(options, &report, || cardscope_report::format::text(&report))?;
+        output::document(options, &report, cardscope_report::format::text)?;
         Ok(match failure {
             Some(failure) => {
                 output::say(&failure);

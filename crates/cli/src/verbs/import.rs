@@ -51,8 +51,9 @@ impl Import {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         if self.formats {
             let formats = import::formats();
-            let text = || formats.iter().map(|f| format!("{:<20} {}\n", f.name, f.title)).collect();
-            output::document(options, &serde_json::json!({ "formats": formats }), text)?;
+            output::list(options, "formats", &serde_json::json!(formats), |_| {
+                formats.iter().map(|f| format!("{:<20} {}\n", f.name, f.title)).collect()
+            })?;
             return Ok(0);
         }
         let detailed = self.dry_run;
@@ -61,7 +62,7 @@ impl Import {
         let mut progress = Progress::new(options.quiet);
         let (report, failure) = import::import(&request, &interrupt, &mut progress)?;
         drop(progress);
-        output::document(options, &report, || cardscope_report::import::text(&report, detailed))?;
+        output::document(options, &report, |report| cardscope_report::import::text(report, detailed))?;
         Ok(match failure {
             Some(failure) => {
                 output::say(&failure);

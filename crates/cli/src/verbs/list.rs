@@ -6,7 +6,6 @@ use cardscope_report::table::Table;
 use cardscope_workbench::Failure;
 use cardscope_workbench::identify::{self, Entry};
 use clap::Args;
-use serde_json::json;
 use std::path::PathBuf;
 
 /// Show cards and readers, and whether they are safe to test
@@ -23,7 +22,7 @@ pub(crate) struct List {
 impl List {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let devices = identify::list(self.sysfs.as_deref(), self.all)?;
-        output::document(options, &json!({ "devices": devices }), || text(&devices, self.all))?;
+        output::list(options, "devices", &devices, |devices| text(devices, self.all))?;
         Ok(0)
     }
 }

@@ -91,7 +91,7 @@ impl Map {
         let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
         let Outcome { report, failure } = outcome.map_err(ended)?;
         drop(progress);
-        output::document(options, &report, || card_map::text(&report))?;
+        output::document(options, &report, card_map::text)?;
         Ok(match failure {
             Some(failure) => {
                 output::say(&failure);

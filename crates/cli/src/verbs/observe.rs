@@ -77,7 +77,7 @@ impl Observe {
         let mut progress = Progress::new(options.quiet);
         let Outcome { report, failure } = observe::observe(&request, &interrupt, &mut progress)?;
         drop(progress);
-        output::document(options, &report, || cardscope_report::observe::text(&report))?;
+        output::document(options, &report, cardscope_report::observe::text)?;
         Ok(failure.map_or(0, |failure| {
             output::say(&failure);
             failure.exit_status()

@@ -4,6 +4,7 @@ mod charts;
 
 use super::compare::Choice;
 use crate::output::{self, Options};
+use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::test_name::TestName;
 use cardscope_report::publication::{self, FORMATS, Format, Picture};
@@ -82,7 +83,7 @@ impl Report {
         charts::is_folder(&folder)?;
         let publication = publish::publish(&self.request())?;
         let written = charts::write(&publication, picture, &folder, overwrite)?;
-        output::document(options, &publication, || written.join("\n") + "\n")?;
+        output::document(options, &publication, |_| written.join("\n") + "\n")?;
         Ok(0)
     }
 
@@ -102,7 +103,7 @@ impl Report {
             None => output::bytes(&bytes)?,
         }
         if !to_stdout {
-            let line = || said(&publication, format, &place, bytes.len());
+            let line = |publication: &Publication| said(publication, format, &place, bytes.len());
             output::document(options, &publication, line)?;
         }
         Ok(0)
@@ -174,5 +175,6 @@ fn said(publication: &Publication, format: &Format, place: &Path, bytes: usize) 
             format!("{} in {}", counted(columns, "column"), counted(publication.cards.len(), "card"))
         }
     };
-    format!("{}: {}, {content}, {bytes} bytes", place.display(), format.what)
+    let place = place.display().to_string();
+    format!("{}: {}, {content}, {bytes} bytes", outside::line(&place), format.what)
 }

@@ -32,8 +32,9 @@ impl Restore {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let Some(file) = self.file else {
             let journals = restore::waiting()?;
-            let document = serde_json::json!({ "journals": journals });
-            output::document(options, &document, || cardscope_report::restore::list(&journals))?;
+            output::list(options, "journals", &journals, |journals| {
+                cardscope_report::restore::list(journals)
+            })?;
             return Ok(0);
         };
         let interrupt = signals::interrupt();
@@ -45,7 +46,7 @@ impl Restore {
         let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
         let Outcome { report, failure } = outcome.map_err(ended)?;
         drop(progress);
-        output::document(options, &report, || cardscope_report::restore::text(&report))?;
+        output::document(options, &report, cardscope_report::restore::text)?;
         Ok(match failure {
             Some(failure) => {
                 output::say(&failure);

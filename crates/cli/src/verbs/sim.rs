@@ -6,6 +6,7 @@ use cardscope_workbench::Failure;
 use cardscope_workbench::simulate::{self, Serving};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Simulated cards: list them, explain one, serve one as a file
@@ -63,13 +64,11 @@ impl Sim {
         match self {
             Sim::List => {
                 let cards = simulate::list()?;
-                output::document(options, &serde_json::json!({ "cards": cards }), || {
-                    simulate::list_text(&cards)
-                })?;
+                output::list(options, "cards", &cards, |_| simulate::list_text(&cards))?;
             }
             Sim::Show { name } => {
                 let card = simulate::show(&name)?;
-                output::document(options, &card.document, || card.text.clone())?;
+                output::document(options, &card.document, |_| card.text.clone())?;
             }
             Sim::Random(random) => random.run(options)?,
             Sim::Serve(serve) => serve.run(options)?,
@@ -82,14 +81,12 @@ impl Random {
     fn run(self, options: &Options) -> Result<(), Failure> {
         let seeds = self.seed..self.seed.saturating_add(self.count);
         let cards = seeds.map(simulate::random).collect::<Result<Vec<_>, _>>()?;
-        let documents: Vec<_> = cards.iter().map(|card| &card.document).collect();
+        let documents: Vec<Value> = cards.iter().map(|card| card.document.clone()).collect();
         let text = |card: &simulate::Shown| match card.document["toml"].as_str() {
             Some(file) if self.toml => file.to_owned(),
             _ => card.text.clone(),
         };
-        output::document(options, &serde_json::json!({ "cards": documents }), || {
-            cards.iter().map(text).collect::<Vec<_>>().join("\n")
-        })
+        output::list(options, "cards", &documents, |_| cards.iter().map(text).collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -109,7 +106,7 @@ impl Serve {
             }
         })?;
         match options.json {
-            true => output::document(options, &served, String::new),
+            true => output::json(&served),
             false => Ok(()),
         }
     }

@@ -131,7 +131,7 @@ impl Sustain {
         let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
         let Outcome { report, failure } = outcome.map_err(ended)?;
         drop(progress);
-        output::document(options, &report, || cardscope_report::sustain::text(&report))?;
+        output::document(options, &report, cardscope_report::sustain::text)?;
         Ok(match failure {
             Some(failure) => {
                 output::say(&failure);

@@ -109,9 +109,9 @@ impl Verify {
         let Outcome { report, failure } = outcome.map_err(ended)?;
         drop(progress);
         let h2testw = self.h2testw;
-        output::document(options, &report, || match h2testw {
-            true => cardscope_report::h2testw::text(&report),
-            false => cardscope_report::verify::text(&report),
+        output::document(options, &report, |report| match h2testw {
+            true => cardscope_report::h2testw::text(report),
+            false => cardscope_report::verify::text(report),
         })?;
         Ok(match failure {
             Some(failure) => {

@@ -9,7 +9,7 @@ use crate::amount::random;
 use crate::notes::add_note;
 use crate::numbers::{KIB_S, MIB_S, figure};
 use crate::runs::Runs;
-use crate::{ImportError, Text};
+use crate::{ImportError, Text, json};
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Origin;
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
@@ -19,6 +19,9 @@ use serde_json::{Map, Value};
 
 /// MB/s in one of KDiskMark's.
 const KDISKMARK_MB_S: f64 = 1.024;
+
+/// Cards in one list.
+const MOST_CARDS: usize = 20_000;
 
 /// Longest text about a card, in characters: a long remark.
 const LONGEST_TEXT: usize = 2000;
@@ -60,10 +63,10 @@ pub(crate) fn recognise(text: &Text) -> bool {
 /// If the JSON is none, or has no cards.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let Some(cards) = cards(text) else {
-        let why = "its JSON ends in the middle, or has no list of cards".to_owned();
+        let why = "its JSON ends in the middle, or has no list of cards (of at most 20 000)".to_owned();
         return Err(ImportError::Empty { format: "card-list", why });
     };
-    Ok(cards.iter().filter_map(Value::as_object).flat_map(logs).collect())
+    Ok(cards.into_iter().flat_map(|card| card.as_object().map(logs).unwrap_or_default()).collect())
 }
 
 fn cards(text: &Text) -> Option<Vec<Value>> {
@@ -71,12 +74,14 @@ fn cards(text: &Text) -> Option<Vec<Value>> {
     if !body.starts_with('{') || !body.contains("\"cards\"") {
         return None;
     }
-    let list: Map<String, Value> = serde_json::from_str(body).ok()?;
-    let cards = list.get("cards")?.as_array()?;
+    let cards = match json::whole(body).ok()?.get_mut("cards")?.take() {
+        Value::Array(cards) if cards.len() <= MOST_CARDS => cards,
+        _ => return None,
+    };
     let is_card = |card: &Value| {
         card.get("source").is_some() && (card.get("name").is_some() || card.get("tool").is_some())
     };
-    cards.iter().all(is_card).then(|| cards.clone())
+    cards.iter().all(is_card).then_some(cards)
 }
 
 fn logs(card: &Map<String, Value>) -> Vec<Log> {

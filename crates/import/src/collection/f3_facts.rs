@@ -6,12 +6,15 @@
 use super::values::number;
 use crate::amount::{Amount, sequential, step};
 use crate::numbers::MIB_S;
-use crate::{ImportError, Text};
+use crate::{ImportError, Text, json};
 use cardscope_model::log::{Log, LogRun, Tool};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;
 use cardscope_model::verify::Verdict;
 use serde_json::{Map, Value, json};
+
+/// Results in one list.
+const MOST_RESULTS: usize = 20_000;
 
 /// Bytes of f3's sectors.
 const SECTOR: u64 = 512;
@@ -30,7 +33,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
         let why = "its JSON has no list of results".to_owned();
         return Err(ImportError::Empty { format: "f3-facts", why });
     };
-    Ok(results.iter().filter_map(Value::as_object).map(log).collect())
+    Ok(results.into_iter().filter_map(|result| result.as_object().map(log)).collect())
 }
 
 fn results(text: &Text) -> Option<Vec<Value>> {
@@ -38,12 +41,14 @@ fn results(text: &Text) -> Option<Vec<Value>> {
     if !body.starts_with('{') || !body.contains("\"results\"") || !body.contains("\"tool\"") {
         return None;
     }
-    let list: Map<String, Value> = serde_json::from_str(body).ok()?;
-    let results = list.get("results")?.as_array().filter(|results| !results.is_empty())?;
+    let results = match json::whole(body).ok()?.get_mut("results")?.take() {
+        Value::Array(results) if (1..=MOST_RESULTS).contains(&results.len()) => results,
+        _ => return None,
+    };
     let tool = |result: &Value| result.get("tool").and_then(Value::as_str).map(str::to_lowercase);
     let known =
         |result| tool(result).is_some_and(|tool| tool.starts_with("f3") || tool.starts_with("h2testw"));
-    results.iter().all(known).then(|| results.clone())
+    results.iter().all(known).then_some(results)
 }
 
 fn log(result: &Map<String, Value>) -> Log {

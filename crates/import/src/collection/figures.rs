@@ -246,7 +246,9 @@ fn said(row: &Row<'_>, names: &[&str]) -> Option<String> {
 
 /// Without the apostrophe by which a report marks as text what a spreadsheet would take for a formula.
 fn plain(text: &str) -> &str {
-    text.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@'])).unwrap_or(text)
+    text.strip_prefix('\'')
+        .filter(|rest| rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']))
+        .unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use super::options::Options;
 use super::{Document, Job, Side, assemble};
 use crate::dates::date;
+use crate::json::{self, Choice};
 use crate::{ImportError, Text};
 use cardscope_model::log::Log;
 use cardscope_model::result::ToolPrints;
@@ -17,6 +18,44 @@ const FORMAT: &str = "fio-json";
 /// The entry with which a fio server adds up its clients.
 const TOTAL: &str = "All clients";
 
+/// Jobs of one file that are read, and computers: far more than anybody runs.
+const MOST_JOBS: usize = 50_000;
+const MOST_HOSTS: usize = 1000;
+
+/// What holds options; all of them are read.
+const OPTIONS: [&str; 2] = ["global options", "job options"];
+
+/// The other fields that are read, wherever they stand.
+const FIELDS: [&str; 27] = [
+    "fio version",
+    "time",
+    "jobs",
+    "client_stats",
+    "hostname",
+    "global options",
+    "job options",
+    "disk_util",
+    "name",
+    "jobname",
+    "groupid",
+    "error",
+    "latency_depth",
+    "job_start",
+    "read",
+    "write",
+    "mixed",
+    "trim",
+    "bw",
+    "bw_bytes",
+    "iops",
+    "clat_ns",
+    "clat",
+    "lat_ns",
+    "lat",
+    "mean",
+    "max",
+];
+
 /// True where fio's own keys stand in it.
 pub(crate) fn recognise(text: &Text) -> bool {
     let body = text.body();
@@ -25,8 +64,7 @@ pub(crate) fn recognise(text: &Text) -> bool {
 
 /// Reads all documents in the text as one log.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let (values, trouble) = documents(&without_nan(text.body()));
-    let documents: Vec<Document> = values.iter().flat_map(of_hosts).collect();
+    let (documents, trouble) = documents(&without_nan(text.body()));
     if documents.is_empty() {
         let why = trouble.unwrap_or_else(|| "none of its JSON has jobs".to_owned());
         return Err(ImportError::Empty { format: FORMAT, why });
@@ -44,54 +82,72 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
 
 /// Old versions print averages of nothing as `nan`, which JSON does not know.
 fn without_nan(body: &str) -> Cow<'_, str> {
-    let mut body = Cow::Borrowed(body);
-    for number in ["-nan", "nan", "-inf", "inf"] {
-        let (spaced, close) = (format!(": {number}"), format!(":{number}"));
-        for written in [spaced, close] {
-            if body.contains(&written) {
-                body = Cow::Owned(body.replace(&written, ": null"));
-            }
+    let (mut out, mut taken) = (String::new(), 0);
+    for (at, _) in body.match_indices(':') {
+        let value = body[at + 1..].strip_prefix(' ').unwrap_or(&body[at + 1..]);
+        if let Some(number) =
+            ["-nan", "nan", "-inf", "inf"].into_iter().find(|number| value.starts_with(number))
+        {
+            out += &body[taken..at];
+            out += ": null";
+            taken = body.len() - value.len() + number.len();
         }
     }
-    body
+    if taken == 0 { body.into() } else { (out + &body[taken..]).into() }
 }
 
-/// Every JSON object in the text, whatever stands between them; and what is wrong with the last.
-fn documents(body: &str) -> (Vec<Value>, Option<String>) {
-    let (mut values, mut trouble, mut at) = (Vec::new(), None, 0);
+/// What each JSON object in the text says of jobs, whatever stands between them; and what is wrong with the last.
+fn documents(body: &str) -> (Vec<Document>, Option<String>) {
+    let (mut documents, mut trouble, mut at, mut jobs) = (Vec::new(), None, 0, 0);
     let with_jobs = body.contains("\"jobs\"");
     while let Some(open) = body[at..].find('{') {
         at += open;
-        let mut stream = serde_json::Deserializer::from_str(&body[at..]).into_iter::<Value>();
-        match stream.next() {
-            Some(Ok(value)) => {
-                values.push(value);
-                at += stream.byte_offset();
+        match json::first(&body[at..], 2 * body.len(), READ) {
+            Ok((value, length)) => {
+                let read = of_hosts(&value);
+                jobs += read.iter().map(|document| document.jobs.len()).sum::<usize>();
+                documents.extend(read);
+                if jobs >= MOST_JOBS {
+                    trouble =
+                        Some(format!("it has {MOST_JOBS} jobs or more; those behind them were not read"));
+                    break;
+                }
+                at += length;
             }
-            Some(Err(error)) if error.is_eof() => {
+            Err(error) if error.is_eof() => {
                 trouble = Some(
                     "its JSON ends in the middle: the log was cut off, run fio again or fetch all of it"
                         .to_owned(),
                 );
                 break;
             }
-            Some(Err(error)) => {
+            Err(error) => {
                 let broken = || with_jobs.then(|| format!("its JSON is broken: {error}"));
                 trouble = trouble.or_else(broken);
                 at += 1;
             }
-            None => break,
         }
     }
-    (values, trouble)
+    (documents, trouble)
 }
+
+/// The fields that are asked for below, each job by itself; the bins of `json+`, the percentiles and all else is read past.
+const READ: Choice = Choice {
+    keeps: |within, field| OPTIONS.contains(&within) || FIELDS.contains(&field),
+    packs: |list| list == "jobs" || list == "client_stats",
+};
 
 /// What one start of fio says of each computer that took part; without clients it is one.
 fn of_hosts(value: &Value) -> Vec<Document> {
     let entries = value.get("jobs").or_else(|| value.get("client_stats")).and_then(Value::as_array);
-    let of_host = |entry| (Value::get(entry, "hostname").and_then(Value::as_str), entry);
-    let hosts = assemble::by_host(entries.into_iter().flatten().map(of_host));
-    let read = hosts.into_iter().map(|(host, entries)| document(value, host, &entries));
+    let read = entries.into_iter().flatten().take(MOST_JOBS).filter_map(|entry| {
+        let entry: Value = serde_json::from_str(entry.as_str()?).ok()?;
+        let host = entry.get("hostname").and_then(Value::as_str).map(str::to_owned);
+        let job = job(&entry, global_options(value, host.as_deref()));
+        Some((host, job))
+    });
+    let hosts = assemble::by_host(read).into_iter().take(MOST_HOSTS);
+    let read = hosts.map(|(host, jobs)| document(value, host, jobs.into_iter().flatten().collect()));
     read.filter(|document| !document.jobs.is_empty()).collect()
 }
 
@@ -106,28 +162,26 @@ fn global_options<'v>(value: &'v Value, host: Option<&str>) -> Option<&'v Map<St
     }
 }
 
-fn document(value: &Value, host: Option<&str>, entries: &[&Value]) -> Document {
-    let empty = Map::new();
-    let global = global_options(value, host).unwrap_or(&empty);
+fn document(value: &Value, host: Option<String>, jobs: Vec<Job>) -> Document {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let disks = value.get("disk_util").and_then(Value::as_array).into_iter().flatten();
     Document {
         version: text("fio version").map(|version| version.trim_start_matches("fio-").to_owned()),
         date: text("time").and_then(date),
-        jobs: entries.iter().filter_map(|entry| job(entry, global)).collect(),
+        jobs,
         disks: disks.filter_map(|disk| disk.get("name")?.as_str().map(str::to_owned)).collect(),
-        host: host.map(str::to_owned),
+        host,
     }
 }
 
-fn job(entry: &Value, global: &Map<String, Value>) -> Option<Job> {
+fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<Job> {
     let name = entry.get("jobname")?.as_str()?.to_owned();
     if name == TOTAL {
         return None;
     }
     let own = entry.get("job options").and_then(Value::as_object);
     let mut options = Options::default();
-    for (key, value) in global.iter().chain(own.into_iter().flatten()) {
+    for (key, value) in global.into_iter().chain(own).flatten() {
         options.set(key, value.as_str().unwrap_or_default());
     }
     options.known |= own.is_some();

@@ -71,7 +71,7 @@ impl<'a> Device<'a> {
 }
 
 /// Devices begin in the first column: `02:00.0 Non-Volatile memory controller: …`, perhaps with a domain before.
-fn devices(text: &Text) -> Vec<Device<'_>> {
+fn devices<'a>(text: &'a Text<'_>) -> Vec<Device<'a>> {
     let mut devices: Vec<Device<'_>> = Vec::new();
     for line in text.lines() {
         match line.split_once(' ').filter(|(address, _)| is_address(address)) {

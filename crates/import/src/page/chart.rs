@@ -1,5 +1,6 @@
 //! One Plotly chart as pages hold it: names of tests on one axis, a series of numbers a run or a card.
 
+use crate::json;
 use serde_json::Value;
 
 /// Longest name of a test and longest unit, in bytes: each series of a chart carries them.
@@ -36,8 +37,8 @@ impl Series {
 ///
 /// # Errors
 /// If it is none, or has no series.
-pub(super) fn read(json: &str) -> Result<Chart, String> {
-    let chart: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+pub(super) fn read(text: &str) -> Result<Chart, String> {
+    let chart = json::whole(text).map_err(|error| error.to_string())?;
     let data = chart.get("data").and_then(Value::as_array).ok_or("it has no data")?;
     let common = chart.get("common_data").unwrap_or(&Value::Null);
     let series: Vec<Series> = data.iter().filter_map(|trace| one_series(trace, common)).collect();

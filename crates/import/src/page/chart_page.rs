@@ -27,6 +27,9 @@ const LONGEST_TEXT: usize = 300;
 /// Series that show no runs, on one page: pages compare dozens of cards in a dozen charts.
 const MOST_PUBLISHED: usize = 1000;
 
+/// Charts that cannot be read are told one by one up to so many.
+const MOST_DOUBTS: usize = 50;
+
 /// The script whose figures such pages print; its MB/s are MiB/s.
 const SCRIPT: &str = "cdm_fio";
 
@@ -38,17 +41,33 @@ pub(crate) fn recognise(text: &Text) -> bool {
 /// Reads the page, a log a card and condition.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut page = Page::new(text.body());
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
+    let mut rest = text.body();
+    while !rest.is_empty() {
+        let (line, below) = first_line(rest);
+        rest = below;
         if line.trim_start().starts_with(OPEN) {
-            let block: Vec<&str> =
-                lines.by_ref().take_while(|line| !line.trim_start().starts_with(CLOSE)).collect();
-            page.block(&block.join("\n"));
+            let block = block(rest);
+            page.block(block);
+            rest = first_line(&rest[block.len()..]).1;
         } else {
             page.line(line);
         }
     }
     page.finish()
+}
+
+/// The first line of a text, and what stands below it.
+fn first_line(text: &str) -> (&str, &str) {
+    text.split_once('\n').unwrap_or((text, ""))
+}
+
+/// The lines of a text up to the end of a chart.
+fn block(text: &str) -> &str {
+    let mut end = 0;
+    for line in text.split_inclusive('\n').take_while(|line| !line.trim_start().starts_with(CLOSE)) {
+        end += line.len();
+    }
+    &text[..end]
 }
 
 /// The page up to the line that is being read.
@@ -157,9 +176,10 @@ impl Page {
     fn block(&mut self, json: &str) {
         match chart::read(json) {
             Ok(chart) => self.chart(chart),
-            Err(why) => {
+            Err(why) if self.doubts.len() < MOST_DOUBTS => {
                 self.doubts.push(format!("the chart under {:?} could not be read: {why}", self.heading))
             }
+            Err(_) => {}
         }
         self.condition = Condition::default();
     }

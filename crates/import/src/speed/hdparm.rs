@@ -87,7 +87,7 @@ fn timing(line: &str) -> Option<Timing<'_>> {
     })
 }
 
-fn devices(text: &Text) -> Vec<&str> {
+fn devices<'a>(text: &'a Text<'_>) -> Vec<&'a str> {
     let mut devices: Vec<&str> = text.lines().filter_map(device).collect();
     devices.dedup();
     devices

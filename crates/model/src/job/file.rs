@@ -1,6 +1,7 @@
 //! A job as it stands in its file, checked when it is read.
 
 use super::Figure;
+use crate::toml_error::located;
 use serde::{Deserialize, Serialize};
 
 /// A piece of work: amounts of I/O, and how long a person likes to wait for it.
@@ -115,7 +116,7 @@ pub enum JobError {
 /// # Errors
 /// If the text is no job, or one of its numbers means nothing; the message names it.
 pub fn parse(text: &str) -> Result<Job, JobError> {
-    let job: Job = toml::from_str(text).map_err(|e| JobError::Syntax(e.to_string()))?;
+    let job: Job = toml::from_str(text).map_err(|e| JobError::Syntax(located(text, &e)))?;
     match odd(&job) {
         None => Ok(job),
         Some(why) => Err(JobError::Odd { job: job.name, why }),

@@ -7,6 +7,7 @@ use super::{
     Test, Until,
 };
 use crate::test_name::TestName;
+use crate::toml_error::located;
 use crate::units::parse_size;
 use serde::Deserialize;
 
@@ -140,7 +141,7 @@ struct Settings {
 /// If the text is no TOML, has an unknown key, or asks for something that cannot be run; the message names the
 /// place and what to write instead.
 pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
-    let file: File = toml::from_str(text).map_err(|e| RecipeError::Syntax(explain(&e)))?;
+    let file: File = toml::from_str(text).map_err(|e| RecipeError::Syntax(explain(text, &e)))?;
     let size = area.unwrap_or(file.area.size.0);
     let prepare = file.area.prepare.then(|| Prepare {
         block: file.area.prepare_block.map_or(1 << 20, |s| s.0),
@@ -173,14 +174,14 @@ pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
 }
 
 /// The reader's message with its line, and the key that was probably meant.
-fn explain(error: &toml::de::Error) -> String {
+fn explain(text: &str, error: &toml::de::Error) -> String {
     let mut quoted = error.message().split('`').skip(1).step_by(2);
     let meant = match quoted.next() {
         Some(unknown) if error.message().starts_with("unknown") => nearest(unknown, quoted),
         _ => None,
     };
-    let hint = meant.map_or(String::new(), |key| format!("did you mean `{key}`?"));
-    format!("{error}{hint}")
+    let hint = meant.map_or(String::new(), |key| format!("; did you mean `{key}`?"));
+    format!("{}{hint}", located(text, error))
 }
 
 fn nameless(number: usize) -> RecipeError {

@@ -91,13 +91,6 @@ fn twenty_cards_fit_a_terminal_and_none_is_missing() {
 }
 
 #[test]
-fn a_name_that_would_steer_the_terminal_is_tamed() {
-    let mut comparison = sample::comparison(2, 2, 1);
-    comparison.entries[0].name = "\u{1b}[2Jgone".into();
-    assert!(!text(&comparison, How::default()).contains('\u{1b}'));
-}
-
-#[test]
 fn nothing_to_compare_and_a_card_alone_say_so() {
     assert_eq!(text(&sample::comparison(0, 0, 0), How::default()), "There is nothing to compare.\n");
     let alone = text(&sample::comparison(1, 1, 2), How::default());

@@ -7,6 +7,7 @@ use crate::comparison::tables::as_the_tool_prints;
 use crate::comparison::words::Measure;
 use cardscope_model::comparison::{ComparedTest, Entry, Spread, iops};
 use cardscope_model::condition::WORDS;
+use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::ranking::{Group, Place, RankedBy, Ranking};
 use cardscope_model::result::ToolPrints;
@@ -212,10 +213,15 @@ fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }
 
-/// A text that no spreadsheet reckons with: one that begins like a formula gets an apostrophe in front.
+/// What a spreadsheet takes for the beginning of a formula; those of East Asian width, too.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
+/// A text in its own cell that no spreadsheet reckons with: one that begins like a formula, and is not a number, gets an
+/// apostrophe in front.
 fn text(text: &str) -> String {
-    match text.chars().next() {
-        Some('=' | '+' | '-' | '@' | '\t' | '\r') => format!("'{text}"),
-        _ => text.to_owned(),
+    let text = outside::line(text);
+    match text.starts_with(FORMULA) && !text.parse::<f64>().is_ok_and(f64::is_finite) {
+        true => format!("'{text}"),
+        false => text.into_owned(),
     }
 }

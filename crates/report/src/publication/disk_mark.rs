@@ -7,6 +7,7 @@
 
 use crate::comparison::words::Measure;
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry};
+use cardscope_model::outside;
 use cardscope_model::publication::{CardPart, Latencies, Publication};
 use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{BinarySize, KIB, MB, MIB};
@@ -41,7 +42,7 @@ pub fn crystaldiskmark(publication: &Publication) -> String {
     let head = format!(
         "{rule}\nCardscope {}, in the layout of CrystalDiskMark 8\n{:>CDM_WIDTH$}\n{rule}\n\
          * MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n* KB = 1000 bytes, KiB = 1024 bytes\n",
-        one_line(&publication.tool_version),
+        outside::line(&publication.tool_version),
         "MB/s are true: 10^6 bytes a second; the fastest run counts",
     );
     reports(publication, Measure::Best, |entry, lines| {
@@ -50,7 +51,7 @@ pub fn crystaldiskmark(publication: &Publication) -> String {
             recipe(entry),
             size(entry),
             runs(lines),
-            one_line(&entry.name),
+            outside::line(&entry.name),
             date(publication, entry).replace('-', "/"),
             kernel(entry),
         );
@@ -63,7 +64,7 @@ pub fn crystaldiskmark(publication: &Publication) -> String {
 pub fn kdiskmark(publication: &Publication) -> String {
     let made = format!(
         "Cardscope ({}), in the layout and units of KDiskMark 3.3.0",
-        one_line(&publication.tool_version)
+        outside::line(&publication.tool_version)
     );
     let head = format!(
         "{made:>KDM_WIDTH$}\n{:>KDM_WIDTH$}\n{}\n\
@@ -79,7 +80,7 @@ pub fn kdiskmark(publication: &Publication) -> String {
             runs(lines),
             date(publication, entry),
             kernel(entry),
-            one_line(&entry.name),
+            outside::line(&entry.name),
         );
         format!("{head}{}\n{foot}", sections(lines, kdiskmark_line))
     })
@@ -179,7 +180,7 @@ fn kdiskmark_line(line: &Line<'_>) -> String {
 fn recipe(entry: &Entry) -> String {
     let mut recipes: Vec<&str> = entry.settings.iter().map(|setting| setting.recipe.as_str()).collect();
     recipes.dedup();
-    one_line(&recipes.join(", "))
+    outside::line(&recipes.join(", ")).into_owned()
 }
 
 fn size(entry: &Entry) -> String {
@@ -198,14 +199,10 @@ fn runs(lines: &[Line<'_>]) -> u32 {
 }
 
 fn date(publication: &Publication, entry: &Entry) -> String {
-    one_line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last))
+    outside::line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last)).into_owned()
 }
 
 fn kernel(entry: &Entry) -> String {
-    one_line(entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"))
-}
-
-/// What a stranger wrote, on one line and without what steers a terminal.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    outside::line(entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"))
+        .into_owned()
 }

@@ -7,6 +7,7 @@ use crate::ranking;
 use crate::table::Table;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::outside;
 use cardscope_model::publication::{CardPart, Publication};
 use cardscope_model::ranking::Ranking;
 use cardscope_model::units::Capacity;
@@ -35,13 +36,12 @@ pub fn markdown(publication: &Publication) -> String {
 /// Text that Markdown, the HTML in it and Hugo's shortcodes leave alone.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in outside::line(text).chars() {
         match c {
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' | '{' | '}' => out.extend(['\\', c]),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }

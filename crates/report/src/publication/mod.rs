@@ -16,6 +16,7 @@ pub use plotly::plotly;
 
 use crate::png::{PngError, png};
 use crate::svg::{self, Place};
+use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 
 /// Something that a publication can be written as.
@@ -116,7 +117,8 @@ pub fn by_file(file: &str) -> Option<&'static Format> {
 /// # Errors
 /// Where something in it cannot be JSON, which nothing in it is.
 pub fn json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
-    serde_json::to_vec_pretty(publication)
+    serde_json::to_string_pretty(publication)
+        .map(|text| outside::json(&text).into_owned().into_bytes())
         .map_err(|error| PublishError::Unwritable { format: "JSON", reason: error.to_string() })
 }
 

@@ -5,6 +5,7 @@
 use super::markdown::{compared, differences, foot, known, plain, ranked};
 use crate::chart::{Bars, Chart, Group, Kind, bars};
 use crate::comparison::words::{self, Measure};
+use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -53,14 +54,14 @@ pub fn plotly(publication: &Publication) -> String {
     out + &foot(publication)
 }
 
-/// A text in TOML: as in JSON, but that has no letter for deleting.
+/// A text in TOML: as in JSON, once nothing in it needs an escape that only one of both has.
 fn toml_text(text: &str) -> String {
-    harmless(&Value::from(text).to_string()).replace('\u{7f}', "\\u007f")
+    harmless(&Value::from(outside::line(text)).to_string())
 }
 
 /// Written JSON in whose texts neither a shortcode nor a tag begins.
 fn harmless(json: &str) -> String {
-    json.replace('<', "\\u003c").replace("{{", "{\\u007b")
+    outside::json(json).replace('<', "\\u003c").replace("{{", "{\\u007b")
 }
 
 fn block(chart: &Chart, with_values: bool) -> String {

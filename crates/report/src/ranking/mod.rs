@@ -3,7 +3,7 @@
 pub mod tables;
 
 use crate::bench;
-use crate::comparison::{section, tame};
+use crate::comparison::section;
 use cardscope_model::ranking::Ranking;
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub fn text(ranking: &Ranking) -> String {
         section(&mut out, &format!("By {}, {}", groups.by, tables::unit(ranking)), &body);
     }
     section(&mut out, "What was noticed", &bench::findings(&ranking.findings));
-    tame(&out)
+    out
 }
 
 fn remarks(ranking: &Ranking) -> String {

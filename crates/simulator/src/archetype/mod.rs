@@ -14,6 +14,7 @@ mod truth;
 use crate::random;
 pub use capacity::CapacityVerdict;
 use cardscope_engine::input;
+use cardscope_model::toml_error::located;
 pub use describe::{describe, summary};
 pub use identity::{Identity, NvmeIdentity, PowerState, SdRegisters, UsbIdentity};
 pub use schema::{
@@ -141,7 +142,7 @@ impl Archetype {
     /// If the text is no archetype, or a value in it cannot be.
     pub fn from_toml(name: &str, text: &str) -> Result<Archetype, ArchetypeError> {
         let card: Archetype = toml::from_str(text)
-            .map_err(|e| ArchetypeError::Shape { name: name.to_owned(), reason: e.to_string() })?;
+            .map_err(|e| ArchetypeError::Shape { name: name.to_owned(), reason: located(text, &e) })?;
         card.check()?;
         Ok(card)
     }

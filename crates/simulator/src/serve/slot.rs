@@ -8,6 +8,7 @@ use super::options::Options;
 use super::report::Report;
 use crate::archetype::ArchetypeError;
 use crate::target_spec::TargetSpec;
+use cardscope_model::outside;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
@@ -98,7 +99,7 @@ fn truth(spec: &TargetSpec) -> Result<String, ArchetypeError> {
         all.extend(truth);
         all.insert("identity".to_owned(), json!(crate::identity(card)?));
     }
-    Ok(format!("{document:#}\n"))
+    Ok(outside::json(&format!("{document:#}\n")).into_owned())
 }
 
 #[cfg(test)]

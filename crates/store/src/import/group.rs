@@ -81,17 +81,14 @@ pub(super) fn left_out(log: &Log) -> usize {
 pub(super) fn content_hash(log: &Log, bytes: &[u8]) -> String {
     let has_figures = log.runs.iter().any(|run| !run.results.is_empty());
     let figures = if has_figures { text(&log.runs) } else { text(&log.other) };
-    let squeezed = if Names::of(&log.card).is_none() { squeezed(bytes) } else { String::new() };
+    let counts: &[u8] = if Names::of(&log.card).is_none() { bytes } else { &[] };
     let [date, part] = [&log.date, &log.part].map(|part| part.as_deref().unwrap_or_default());
-    hash::of(&[&log.format, part, date, &text(&log.card), &text(&log.condition), &figures, &squeezed])
+    // Visible ASCII only: what line ends, byte order marks and UTF-16 do to a text is gone.
+    let visible = counts.iter().copied().filter(u8::is_ascii_graphic);
+    hash::of_with(&[&log.format, part, date, &text(&log.card), &text(&log.condition), &figures], visible)
 }
 
 /// A part of a log as text. What cannot be JSON has no text; the other parts tell it from others.
 fn text(part: &impl Serialize) -> String {
     serde_json::to_string(part).unwrap_or_default()
-}
-
-/// Visible ASCII only: what line ends, byte order marks and UTF-16 do to a text is gone.
-fn squeezed(bytes: &[u8]) -> String {
-    bytes.iter().filter(|byte| byte.is_ascii_graphic()).map(|byte| char::from(*byte)).collect()
 }

@@ -6,7 +6,7 @@ use crate::shelf::the_one;
 use cardscope_engine::input;
 use cardscope_model::card::{CardFacts, Event};
 use cardscope_store::{Archive, NewAttachment, StoredAttachment, StoredCard};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Longest file that is attached: photographs have some MiB. Several of them go with each session of the card into a
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: u64 = 16 << 20;
 
 /// A card in a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardLine {
     /// Its name in the archive.
     pub id: String,
@@ -33,7 +33,7 @@ pub struct CardLine {
 }
 
 /// A card with all that is known of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardShown {
     /// Its line in the list.
     #[serde(flatten)]
@@ -49,7 +49,7 @@ pub struct CardShown {
 }
 
 /// Something attached.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AttachmentLine {
     /// Its name.
     pub name: String,

@@ -9,7 +9,7 @@ use cardscope_engine::input;
 use cardscope_files::{Folder, Use};
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, Kept, SessionId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const HEAD: &str = "{\n  \"format\": \"cardscope-session\"";
 
 /// One session that was written.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exported {
     /// The session's name.
     pub session: String,
@@ -26,7 +26,7 @@ pub struct Exported {
 }
 
 /// One file that was taken in.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Taken {
     /// The file.
     pub file: String,

@@ -14,12 +14,12 @@ use cardscope_model::result::BenchReport;
 use cardscope_store::{
     Archive, ArchiveError, EndedHow, RecordSummary, SessionId, SessionSummary, StoredRecord,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// One session or record of the list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// Its name.
     pub session: String,

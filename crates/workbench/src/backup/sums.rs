@@ -3,6 +3,7 @@
 
 use super::CHUNK;
 use cardscope_files::Use;
+use cardscope_model::outside;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
@@ -76,7 +77,7 @@ impl<W: Write> Write for Summed<W> {
 pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
     let mut out = Summed { into: BufWriter::new(file), crc: 0 };
     writeln!(out, "{TITLE}")?;
-    writeln!(out, "{}", serde_json::to_string(&sums.about)?)?;
+    writeln!(out, "{}", outside::json(&serde_json::to_string(&sums.about)?))?;
     for run in sums.chunks.chunk_by(|a, b| a.is_none() && b.is_none()) {
         match run[0] {
             None => writeln!(out, "zero {}", run.len())?,
@@ -84,7 +85,7 @@ pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
         }
     }
     for Unread { offset, len, reason } in &sums.unread {
-        writeln!(out, "unread {offset} {len} {}", reason.replace('\n', " "))?;
+        writeln!(out, "unread {offset} {len} {}", outside::line(reason))?;
     }
     let crc = out.crc;
     writeln!(out, "end {crc:08x}")?;

@@ -9,6 +9,7 @@ use crate::recording::Recording;
 use cardscope_device::system::System;
 use cardscope_device::{filesystem, host, inspect};
 use cardscope_model::observe::ObserveReport;
+use cardscope_model::outside;
 use cardscope_store::{Archive, RecordStart};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -128,5 +129,5 @@ fn later(what: &str, path: &Path, card: &str) -> String {
 }
 
 fn save(file: &OutputFile, report: &ObserveReport) -> Result<(), Failure> {
-    file.write(&serde_json::to_string_pretty(report).map_err(Failure::io)?)
+    file.write(outside::json(&serde_json::to_string_pretty(report).map_err(Failure::io)?).as_bytes())
 }

@@ -6,11 +6,11 @@ pub use serving::{Served, Serving, measures, serve};
 
 use crate::error::Failure;
 use cardscope_simulator::{TargetSpec, archetypes, describe, random, summary, target_spec};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A line of the list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Card {
     /// Its name behind `sim:`.
     pub name: String,

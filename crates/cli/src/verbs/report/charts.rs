@@ -1,5 +1,6 @@
 //! Every chart of a report as a picture of its own, in one folder.
 
+use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_report::publication::{self, Picture};
 use cardscope_workbench::Failure;
@@ -35,7 +36,8 @@ pub(super) fn write(
     let mut written = Vec::new();
     for (file, bytes) in claimed {
         file.write(&bytes)?;
-        written.push(format!("{}: {} bytes", file.name().display(), bytes.len()));
+        let name = file.name().display().to_string();
+        written.push(format!("{}: {} bytes", outside::line(&name), bytes.len()));
     }
     Ok(written)
 }

@@ -3,6 +3,7 @@
 //! Names are made alike: small letters, `_` for blanks; the JSON's names and older versions' are kept as they are and
 //! known in [`super::structure`].
 
+use crate::json;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 
@@ -46,8 +47,11 @@ impl Fields {
             return None;
         }
         let mut fields = Fields::default();
-        for object in serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>() {
-            fields.take(&object.ok()?);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (object, length) = json::first(rest, rest.len(), json::ALL).ok()?;
+            fields.take(object.as_object()?);
+            rest = rest[length..].trim_start();
         }
         Some(fields)
     }

@@ -131,7 +131,7 @@ fn title(line: &str) -> Option<&str> {
 }
 
 /// Cuts a file into its parts.
-pub(super) fn split(text: &Text) -> Vec<Part<'_>> {
+pub(super) fn split<'a>(text: &'a Text<'_>) -> Vec<Part<'a>> {
     let part = |heading, title, parent, run| Part { heading, title, parent, run, lines: Vec::new() };
     let mut parts = vec![part(Heading::Start, None, None, 1)];
     let mut section: Option<&str> = None;

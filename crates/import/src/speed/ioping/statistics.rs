@@ -5,6 +5,8 @@ use crate::amount::{binary_bytes, binary_mb_s};
 use crate::numbers::speed;
 use cardscope_model::test_name::Op;
 use serde::Deserialize;
+use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
+use std::fmt;
 
 /// One block.
 #[derive(Debug, Clone, Default)]
@@ -130,6 +132,9 @@ fn bytes(text: &str) -> Option<f64> {
     Some(speed(value)? * binary_bytes(unit)?)
 }
 
+/// Statistics in one file that are read.
+const MOST_BLOCKS: usize = 50_000;
+
 /// One element of the JSON's list.
 #[derive(Debug, Deserialize)]
 struct Element {
@@ -168,20 +173,37 @@ pub(super) fn is_json(body: &str) -> bool {
 
 /// Reads all blocks of the JSON.
 pub(super) fn of_json(body: &str) -> Result<Vec<Statistics>, String> {
-    let elements: Vec<Element> =
-        serde_json::from_str(body.trim()).map_err(|error| format!("its JSON cannot be read: {error}"))?;
-    let mut op = None;
-    let mut date = None;
-    let mut all = Vec::new();
-    for element in elements {
-        date = date.or_else(|| crate::dates::date(element.localtime.as_deref()?));
-        op = element.io.and_then(|io| operation(&io)).or(op);
-        if let Some(stat) = element.stat {
-            let file_system = element.target.and_then(|target| target.fstype).filter(|name| !name.is_empty());
-            all.push(Statistics { op, date: date.clone(), file_system, ..exact(&stat) });
-        }
+    let mut reader = serde_json::Deserializer::from_str(body.trim());
+    let read = reader.deserialize_seq(Blocks).and_then(|all| reader.end().map(|()| all));
+    read.map_err(|error| format!("its JSON cannot be read: {error}"))
+}
+
+/// Takes the list's elements one by one: only of those with statistics something is kept.
+struct Blocks;
+
+impl<'de> Visitor<'de> for Blocks {
+    type Value = Vec<Statistics>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of statistics")
     }
-    Ok(all)
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Statistics>, A::Error> {
+        let (mut op, mut date, mut all) = (None, None, Vec::new());
+        while let Some(element) = list.next_element::<Element>()? {
+            date = date.or_else(|| crate::dates::date(element.localtime.as_deref()?));
+            op = element.io.and_then(|io| operation(&io)).or(op);
+            if let Some(stat) = element.stat {
+                let file_system =
+                    element.target.and_then(|target| target.fstype).filter(|name| !name.is_empty());
+                all.push(Statistics { op, date: date.clone(), file_system, ..exact(&stat) });
+            }
+            if all.len() > MOST_BLOCKS {
+                return Err(A::Error::custom(format_args!("it has more than {MOST_BLOCKS} statistics")));
+            }
+        }
+        Ok(all)
+    }
 }
 
 fn operation(io: &Io) -> Option<Op> {

@@ -4,10 +4,11 @@
 use super::super::ServeError;
 use super::super::slot::Slot;
 use super::address::{Address, refused};
+use super::guests::{Guest, Guests};
 use super::handshake::Export;
 use super::local::Local;
 use super::session;
-use super::stream::Stream;
+use super::stream::{Limited, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often a wait for clients looks whether it should stop.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -25,11 +26,11 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// How long it waits after a client could not be accepted.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// How long a client may be silent while it negotiates.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a client may take to negotiate, and to wait for a seat.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Clients at a time; more are turned away.
-const CLIENTS: usize = 64;
+/// Bytes that a negotiation may have, both ways together: the longest option that is skipped, and some.
+const MOST_SAID: usize = 2 << 20;
 
 enum Socket {
     Tcp(TcpListener, SocketAddr),
@@ -46,13 +47,8 @@ struct Shared {
     socket: Socket,
     cards: Vec<Arc<Slot>>,
     exports: Vec<Export>,
+    guests: Arc<Guests>,
     stop: AtomicBool,
-}
-
-/// A client being served.
-struct Client {
-    stream: Stream,
-    thread: JoinHandle<()>,
 }
 
 impl Listener {
@@ -64,7 +60,8 @@ impl Listener {
         let export = |card: &Arc<Slot>| Export { name: card.name.clone(), bytes: card.live.bytes() };
         let exports = cards.iter().map(export).collect();
         let stop = AtomicBool::new(false);
-        let shared = Arc::new(Shared { socket, cards: cards.to_vec(), exports, stop });
+        let guests = Arc::new(Guests::new());
+        let shared = Arc::new(Shared { socket, cards: cards.to_vec(), exports, guests, stop });
         let mut listener = Listener { shared: Arc::clone(&shared), thread: None };
         let started = std::thread::Builder::new().name("card-nbd".to_owned()).spawn(move || shared.run());
         listener.thread = Some(started.map_err(|e| refused(address, &e.to_string()))?);
@@ -151,47 +148,46 @@ impl Socket {
 
 impl Shared {
     fn run(self: &Arc<Self>) {
-        let mut clients: Vec<Client> = Vec::new();
+        let mut clients: Vec<JoinHandle<()>> = Vec::new();
         while !self.stop.load(Ordering::Relaxed) {
             let _ = poll(&mut [PollFd::from_borrowed_fd(self.socket.fd(), PollFlags::IN)], Some(&LOOK));
-            clients.retain(|client| !client.thread.is_finished());
+            clients.retain(|client| !client.is_finished());
             match self.socket.accept() {
-                Ok(stream) if clients.len() < CLIENTS => clients.extend(self.welcome(stream)),
-                // A client that is gone before it is accepted is none of our trouble.
-                Ok(_) => {}
+                Ok(stream) => clients.extend(self.welcome(stream)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // Too many open files, say: the client still waits, and asking again at once would only keep a core busy.
                 Err(_) => std::thread::sleep(BREATH),
             }
         }
-        for client in &clients {
-            client.stream.close();
-        }
+        self.guests.close();
         for client in clients {
-            let _ = client.thread.join();
+            let _ = client.join();
         }
     }
 
     /// Gives a client a thread; one that cannot be had is a client turned away.
-    fn welcome(self: &Arc<Self>, stream: Stream) -> Option<Client> {
+    fn welcome(self: &Arc<Self>, stream: Stream) -> Option<JoinHandle<()>> {
         let (handle, shared) = (stream.again().ok()?, Arc::clone(self));
+        let guest = self.guests.enter(move || handle.close());
+        let theirs = Arc::clone(&guest);
         let serve = move || {
             // What went wrong on a connection concerns its client, who sees it end.
-            let _ = shared.serve(&stream);
-            stream.close();
+            let _ = shared.serve(stream, &theirs);
+            shared.guests.leave(&theirs);
         };
-        let thread = std::thread::Builder::new().name("card-client".to_owned()).spawn(serve).ok()?;
-        Some(Client { stream: handle, thread })
+        let thread = std::thread::Builder::new().name("card-client".to_owned()).spawn(serve);
+        thread.inspect_err(|_| self.guests.leave(&guest)).ok()
     }
 
-    fn serve(&self, stream: &Stream) -> session::Ended {
-        let (mut reader, mut writer) = (stream.again()?, stream.again()?);
+    fn serve(&self, mut stream: Stream, guest: &Arc<Guest>) -> session::Ended {
         stream.hurry()?;
-        stream.patience(Some(PATIENCE))?;
-        let Some((export, aligned)) = session::negotiate(&mut reader, &mut writer, &self.exports)? else {
+        let until = Instant::now() + PATIENCE;
+        let chosen = session::negotiate(&mut Limited::new(&mut stream, until, MOST_SAID), &self.exports)?;
+        let Some((export, aligned)) = chosen else { return Ok(()) };
+        if !self.guests.seat(guest, until) {
             return Ok(());
-        };
-        stream.patience(None)?;
-        session::transmit(reader, writer, &self.cards[export], aligned)
+        }
+        let client = session::Client { guests: &self.guests, guest };
+        session::transmit(stream.again()?, stream, &self.cards[export], aligned, client)
     }
 }

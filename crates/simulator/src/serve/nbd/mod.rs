@@ -3,6 +3,7 @@
 //! socket; a client that sends rubbish is answered with an error or cut off, and the others notice nothing.
 
 mod address;
+mod guests;
 mod handshake;
 mod listen;
 mod local;

@@ -3,21 +3,25 @@
 use super::super::awake::Awake;
 use super::super::options::Options;
 use super::super::slot::Slot;
+use super::guests::Guests;
 use super::handshake::{Export, Handshake, Next};
-use super::session::{negotiate, transmit};
+use super::session::{Client, negotiate, transmit};
 use super::transmit::{LARGEST, Limits, Task, Verdict, judge};
 use super::wire::{OPTION_MAGIC, REQUEST_BYTES, REQUEST_MAGIC, Request};
 use proptest::prelude::*;
-use std::io::{Cursor, Write};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::io::{Cursor, Read, Write};
+use std::sync::{Arc, Mutex};
 
 const BYTES: u64 = 1 << 20;
 
-static CARD: LazyLock<Arc<Slot>> = LazyLock::new(|| {
-    let spec = crate::target_spec::parse("sim:constant?announced_bytes=1MiB").unwrap();
-    let options = Options::at_once();
-    Arc::new(Slot::new(&spec, "constant".to_owned(), &options, &Arc::new(Awake::new(&options))).unwrap())
-});
+thread_local! {
+    /// Each test has its own, so that none meets what another wrote.
+    static CARD: Arc<Slot> = {
+        let spec = crate::target_spec::parse("sim:constant?announced_bytes=1MiB").unwrap();
+        let options = Options::at_once();
+        Arc::new(Slot::new(&spec, "constant".to_owned(), &options, &Arc::new(Awake::new(&options))).unwrap())
+    };
+}
 
 fn exports() -> Vec<Export> {
     vec![Export { name: "constant".to_owned(), bytes: BYTES }]
@@ -38,13 +42,38 @@ impl Write for Seen {
     }
 }
 
+/// Both ways of a connection.
+struct Wire<'a> {
+    sent: Cursor<&'a [u8]>,
+    seen: Seen,
+}
+
+impl Read for Wire<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.sent.read(buffer)
+    }
+}
+
+impl Write for Wire<'_> {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.seen.write(data)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A client that sends these bytes and hangs up; gives what it saw.
 fn converse(bytes: &[u8]) -> Vec<u8> {
-    let (mut reader, mut seen) = (Cursor::new(bytes), Seen::default());
-    if let Ok(Some((_, aligned))) = negotiate(&mut reader, &mut seen, &exports()) {
-        let _ = transmit(reader, seen.clone(), &CARD, aligned);
+    let mut wire = Wire { sent: Cursor::new(bytes), seen: Seen::default() };
+    if let Ok(Some((_, aligned))) = negotiate(&mut wire, &exports()) {
+        let guests = Arc::new(Guests::new());
+        let guest = guests.enter(|| ());
+        let client = Client { guests: &guests, guest: &guest };
+        let _ = CARD.with(|card| transmit(wire.sent, wire.seen.clone(), card, aligned, client));
     }
-    let seen = seen.0.lock().unwrap();
+    let seen = wire.seen.0.lock().unwrap();
     seen.clone()
 }
 
@@ -151,6 +180,6 @@ proptest! {
         let start = good();
         converse(&[&start[..4 + go().len()], &sent.collect::<Vec<u8>>(), &rubbish].concat());
         prop_assert!(converse(&start).ends_with(&[0xab; 512]));
-        prop_assert_eq!(CARD.meter.in_flight().0, 0);
+        prop_assert_eq!(CARD.with(|card| card.meter.in_flight().0), 0);
     }
 }

@@ -5,18 +5,13 @@ use super::super::delay::{self, Delay, How};
 use super::super::live::{Answered, Live, Trouble};
 use super::super::options::Measure;
 use super::super::slot::{Request as InFlight, Slot};
+use super::guests::{Guest, Guests, Taken, Way};
 use super::handshake::{Export, Handshake, Next};
 use super::transmit::{Limits, Task, Verdict, judge};
 use super::wire::{Errno, REQUEST_BYTES, Request, reply_head};
 use std::io::{self, IoSlice, Read, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-
-/// Bytes of data in flight for one client.
-const ROOM: u64 = 64 << 20;
-
-/// What a request takes of it at least: 1024 in flight.
-const LEAST: u64 = 64 << 10;
 
 /// Bytes skipped at a time.
 const CHUNK: u64 = 64 << 10;
@@ -26,18 +21,17 @@ pub(super) type Ended = io::Result<()>;
 
 /// Negotiates; gives the card that the client chose, and what it keeps to. `None` where it chose none.
 pub(super) fn negotiate(
-    reader: &mut impl Read,
-    writer: &mut impl Write,
+    stream: &mut (impl Read + Write),
     exports: &[Export],
 ) -> io::Result<Option<(usize, bool)>> {
     let mut handshake = Handshake::new(exports);
-    writer.write_all(&Handshake::greeting())?;
+    stream.write_all(&Handshake::greeting())?;
     let (mut bytes, mut out) = (Vec::new(), Vec::new());
     loop {
         bytes.resize(handshake.wants(), 0);
-        reader.read_exact(&mut bytes)?;
+        stream.read_exact(&mut bytes)?;
         let next = handshake.take(&bytes, &mut out);
-        writer.write_all(&out)?;
+        stream.write_all(&out)?;
         out.clear();
         match next {
             Next::Negotiate => {}
@@ -47,12 +41,20 @@ pub(super) fn negotiate(
     }
 }
 
+/// A client among all that are connected.
+#[derive(Clone, Copy)]
+pub(super) struct Client<'a> {
+    pub(super) guests: &'a Arc<Guests>,
+    pub(super) guest: &'a Arc<Guest>,
+}
+
 /// Requests to one card, until the client leaves or sends what cannot be followed.
 pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
     reader: R,
     writer: W,
     card: &Arc<Slot>,
     aligned: bool,
+    client: Client<'_>,
 ) -> Ended {
     let options = &card.options;
     let how = How { first: options.takes(Measure::Priority), inline: false };
@@ -63,7 +65,7 @@ pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
         card,
         limits: Limits { bytes: card.live.bytes(), aligned },
         writer: Arc::new(Mutex::new(writer)),
-        room: Arc::new(Room::default()),
+        client,
         delay: if options.timing { Some(Delay::start(how)?) } else { None },
     };
     session.run(reader)
@@ -73,7 +75,7 @@ struct Session<'a, W> {
     card: &'a Arc<Slot>,
     limits: Limits,
     writer: Arc<Mutex<W>>,
-    room: Arc<Room>,
+    client: Client<'a>,
     delay: Option<Delay>,
 }
 
@@ -82,33 +84,50 @@ impl<W: Write + Send + 'static> Session<'_, W> {
         let mut head = [0; REQUEST_BYTES];
         loop {
             reader.read_exact(&mut head)?;
+            self.client.guest.touch();
             let Some(request) = Request::parse(&head) else { return Ok(()) };
             match judge(&request, self.limits) {
                 Verdict::Close => return Ok(()),
                 Verdict::Refuse { error, skip } => {
                     skipped(&mut reader, skip)?;
-                    self.answer(Ready { cookie: request.cookie, result: Err(error), taken: 0 }, None);
+                    let Some(taken) = self.take(0) else { return Ok(()) };
+                    self.answer(Ready { cookie: request.cookie, result: Err(error), taken }, None);
                 }
                 Verdict::Do { task, offset, len, sync } => {
-                    let data = if task == Task::Write { received(&mut reader, len)? } else { Vec::new() };
-                    if !self.carry_out(request.cookie, task, (offset, len), sync, &data) {
-                        return Ok(());
-                    }
+                    let held = if matches!(task, Task::Read | Task::Write) { len } else { 0 };
+                    let Some(taken) = self.take(held) else { return Ok(()) };
+                    let data =
+                        if task == Task::Write { self.received(&mut reader, len)? } else { Vec::new() };
+                    self.carry_out((request.cookie, taken), task, (offset, len), sync, data);
                 }
             }
         }
     }
 
-    /// False once the client takes no answers any more: what else it sent is not carried out.
-    fn carry_out(&self, cookie: u64, task: Task, (offset, len): (u64, u64), sync: bool, data: &[u8]) -> bool {
-        let room = self.room.take(if task == Task::Read { len } else { 0 });
-        let Some(taken) = room else { return false };
+    /// Waits for memory; `None` once the client takes no answers any more: what else it sent is not carried out.
+    fn take(&self, bytes: u64) -> Option<Taken> {
+        self.client.guests.take(self.client.guest, bytes)
+    }
+
+    /// The data of a write, for which memory was taken.
+    fn received(&self, reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
+        self.client.guest.moving(Way::In, len, || received(reader, len))
+    }
+
+    fn carry_out(
+        &self,
+        (cookie, mut taken): (u64, Taken),
+        task: Task,
+        (offset, len): (u64, u64),
+        sync: bool,
+        data: Vec<u8>,
+    ) {
         let request = self.card.request();
         let (live, came): (&Live, _) = (&self.card.live, request.came);
         let none = |(at, result): Answered<()>| (at, result.map(|()| Vec::new()));
         let (mut at, mut result) = match task {
             Task::Read => live.read(came, offset, len),
-            Task::Write => none(live.write(came, offset, data)),
+            Task::Write => none(live.write(came, offset, &data)),
             Task::Flush => none(live.flush(came)),
             Task::Trim => none(live.discard(came, offset, len)),
             Task::Cache => none(live.fetch(came, offset, len)),
@@ -117,19 +136,23 @@ impl<W: Write + Send + 'static> Session<'_, W> {
         if sync && result.is_ok() {
             (at, result) = none(live.flush(came));
         }
+        drop(data);
+        if task != Task::Read {
+            taken.shrink();
+        }
         let ready = Ready { cookie, result: result.map_err(errno), taken };
         self.answer(ready, Some((request, at)));
-        true
     }
 
     /// Sends an answer at its time; a refusal, which the card knows nothing of, at once but in its turn.
     fn answer(&self, ready: Ready, request: Option<(InFlight, Instant)>) {
-        let (writer, room) = (Arc::clone(&self.writer), Arc::clone(&self.room));
+        let (writer, guest) = (Arc::clone(&self.writer), Arc::clone(self.client.guest));
         let send = move || {
-            if ready.send(&writer).is_err() {
-                room.close();
+            match guest.moving(Way::Out, ready.bytes(), || ready.send(&writer)) {
+                Ok(()) => guest.touch(),
+                Err(_) => guest.cut(),
             }
-            room.give(ready.taken);
+            drop(ready.taken);
         };
         match (&self.delay, request) {
             (Some(delay), Some((request, due))) => delay.answer(
@@ -152,11 +175,15 @@ impl<W: Write + Send + 'static> Session<'_, W> {
 struct Ready {
     cookie: u64,
     result: Result<Vec<u8>, Errno>,
-    /// Room that it takes until it is sent.
-    taken: u64,
+    /// Memory that it holds until it is sent.
+    taken: Taken,
 }
 
 impl Ready {
+    fn bytes(&self) -> u64 {
+        self.result.as_ref().map_or(0, |data| data.len() as u64)
+    }
+
     /// Sends it.
     fn send<W: Write>(&self, writer: &Mutex<W>) -> io::Result<()> {
         let head = reply_head(self.cookie, self.result.as_ref().err().copied());
@@ -180,9 +207,9 @@ fn errno(trouble: Trouble) -> Errno {
     }
 }
 
-/// The data of a write. Memory grows as it comes, not as it is claimed.
+/// The data of a write. What of it has not come yet is memory that was never touched.
 fn received(reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
-    let mut data = Vec::new();
+    let mut data = Vec::with_capacity(len as usize);
     reader.by_ref().take(len).read_to_end(&mut data)?;
     match data.len() as u64 == len {
         true => Ok(data),
@@ -198,45 +225,4 @@ fn skipped(reader: &mut impl Read, mut left: u64) -> io::Result<()> {
         left -= part;
     }
     Ok(())
-}
-
-/// Bytes in flight for one client.
-#[derive(Default)]
-struct Room {
-    used: Mutex<Used>,
-    freed: Condvar,
-}
-
-#[derive(Default)]
-struct Used {
-    bytes: u64,
-    /// The client takes no answers any more.
-    closed: bool,
-}
-
-impl Room {
-    /// Waits for room; gives what was taken, or `None` once it is closed.
-    fn take(&self, len: u64) -> Option<u64> {
-        let wanted = len.max(LEAST);
-        let mut used = self.used();
-        while !used.closed && used.bytes > 0 && used.bytes + wanted > ROOM {
-            used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
-        }
-        used.bytes += wanted;
-        (!used.closed).then_some(wanted)
-    }
-
-    fn give(&self, taken: u64) {
-        self.used().bytes -= taken;
-        self.freed.notify_one();
-    }
-
-    fn close(&self) {
-        self.used().closed = true;
-        self.freed.notify_one();
-    }
-
-    fn used(&self) -> MutexGuard<'_, Used> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }

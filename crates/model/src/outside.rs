@@ -1,0 +1,148 @@
+//! Text from outside (names, labels, paths, what a log or a card says), made fit to be shown.
+//!
+//! A terminal obeys control characters, and marks of direction make a line read as something else than it is. Whatever
+//! is printed or written for people passes through here: such a character is shown by its number, `\u{202e}`. JSON keeps
+//! every character, written as its own escape.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Whether a character steers a terminal or a reader's eye, or cannot be seen at all: control characters (Unicode's
+/// category Cc), ends of lines and paragraphs, `Bidi_Control`, format characters (Cf) and fillers that leave no mark,
+/// noncharacters.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+        || u32::from(c) & 0xfffe == 0xfffe
+        || matches!(c, '\u{fdd0}'..='\u{fdef}')
+}
+
+/// A text that stands within a line: it begins no other line and no other column.
+#[must_use]
+pub fn line(text: &str) -> Cow<'_, str> {
+    shown(text, is_hidden, by_number)
+}
+
+/// A whole page that was laid out: the ends of its lines and its columns stay.
+#[must_use]
+pub fn page(text: &str) -> Cow<'_, str> {
+    shown(text, |c| !matches!(c, '\n' | '\t') && is_hidden(c), by_number)
+}
+
+/// Written JSON: the same document, with such characters of its texts as JSON's own escapes.
+#[must_use]
+pub fn json(text: &str) -> Cow<'_, str> {
+    // Whoever wrote the JSON has escaped those below a blank; what is left of them is its layout.
+    shown(text, |c| c >= ' ' && is_hidden(c), as_json)
+}
+
+/// A document whose texts stay within their lines, however they are laid out; `None` where all of them do already, and
+/// where the document cannot be read back.
+#[must_use]
+pub fn within_lines<T: Serialize + DeserializeOwned>(document: &T) -> Option<T> {
+    let written = serde_json::to_string(document).ok()?;
+    if !written.contains('\\') && !written.contains(is_hidden) {
+        return None;
+    }
+    let mut value = serde_json::from_str(&written).ok()?;
+    if !put_in_lines(&mut value) {
+        return None;
+    }
+    serde_json::from_value(value).ok()
+}
+
+/// True where something had to be changed.
+fn put_in_lines(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match line(text) {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(shown) => {
+                *text = shown;
+                true
+            }
+        },
+        Value::Array(all) => all.iter_mut().fold(false, |changed, one| put_in_lines(one) | changed),
+        Value::Object(fields) => {
+            let hidden = fields.keys().any(|key| key.contains(is_hidden));
+            if hidden {
+                let all = std::mem::take(fields).into_iter();
+                fields.extend(all.map(|(key, value)| (line(&key).into_owned(), value)));
+            }
+            fields.values_mut().fold(hidden, |changed, one| put_in_lines(one) | changed)
+        }
+        _ => false,
+    }
+}
+
+fn shown(text: &str, hidden: impl Fn(char) -> bool, form: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    if !text.contains(&hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if hidden(c) { form(c, &mut out) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
+fn by_number(c: char, out: &mut String) {
+    out.extend(c.escape_unicode());
+}
+
+fn as_json(c: char, out: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        *out += &format!("\\u{unit:04x}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card::CardFacts;
+    use std::collections::BTreeMap;
+
+    /// What a terminal obeys, what turns a line around, and what cannot be seen.
+    const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}b\u{2066}\u{200f}\u{61c}\u{2028}\u{7f}\u{200b}\u{e0041}\u{feff}\u{ffff}";
+
+    #[test]
+    fn what_steers_a_terminal_or_a_readers_eye_is_shown_by_its_number() {
+        assert_eq!(line("a\u{1b}[2Jb\u{202e}c\nd\te"), "a\\u{1b}[2Jb\\u{202e}c\\u{a}d\\u{9}e");
+        assert!(!line(HOSTILE).contains(is_hidden) && !page(HOSTILE).contains(is_hidden));
+        assert_eq!(page("one\r\ntwo"), "one\\u{d}\ntwo");
+    }
+
+    #[test]
+    fn letters_signs_and_pictures_of_any_language_stay() {
+        for text in ["µs °C → ×, “quoted” – 20\u{a0}MB/s", "Карта 数据 بطاقة כרטיס 💾", "a\\u{1b}"]
+        {
+            assert!(matches!(line(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn json_is_the_same_document_without_such_a_character() {
+        let document = serde_json::json!({ HOSTILE: [HOSTILE, "plain\n"] });
+        let pretty = serde_json::to_string_pretty(&document).unwrap();
+        let written = json(&pretty);
+        assert!(!written.contains(|c| c != '\n' && is_hidden(c)), "{written}");
+        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), document);
+    }
+
+    #[test]
+    fn a_documents_texts_and_keys_stay_within_their_lines() {
+        let facts = |name: &str| CardFacts { name: Some(name.into()), ..CardFacts::default() };
+        assert_eq!(within_lines(&facts("a \"plain\" name")), None);
+        assert_eq!(within_lines(&facts("SD\nGENUINE")), Some(facts("SD\\u{a}GENUINE")));
+        let keyed = BTreeMap::from([("k\u{85}ey".to_owned(), vec![facts("x\ty")])]);
+        let clean = BTreeMap::from([("k\\u{85}ey".to_owned(), vec![facts("x\\u{9}y")])]);
+        assert_eq!(within_lines(&keyed), Some(clean));
+    }
+}

@@ -1,0 +1,337 @@
+//! Who is connected, and how much memory each may hold. A client that says nothing, takes no answers or never finishes
+//! what it sends is served as long as nobody else needs its place; then it is the one that has to go.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Clients that negotiate at a time; one more, and the first of them is cut off.
+const NEGOTIATING: usize = 64;
+
+/// Clients with a card at a time.
+const SEATS: usize = 64;
+
+/// A client that moved nothing for so long gives up its seat to one that waits for it.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Bytes of data under way for all clients: writes that still come, answers that were not taken yet.
+const TOTAL: u64 = 128 << 20;
+
+/// What a client may have under way even where all others have used that up: so none can keep it from working.
+const OWN: u64 = 2 << 20;
+
+/// What a client may have under way, but for a single longer request.
+const EACH: u64 = 32 << 20;
+
+/// What a request takes at least: 8192 under way.
+const LEAST: u64 = 4 << 10;
+
+/// Once others wait for the memory that it holds, a piece of data must have come or gone within this time, and the time
+/// that it takes at the rate below.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Bytes a second.
+const SLOWEST: u64 = 8 << 20;
+
+/// How often who waits looks again.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Which way data goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    In,
+    Out,
+}
+
+/// A client that is connected.
+pub(super) struct Guest {
+    cut: Box<dyn Fn() + Send + Sync>,
+    since: Instant,
+    gone: AtomicBool,
+    /// Milliseconds at which it last sent a request or took an answer.
+    moved: AtomicU64,
+    /// Milliseconds by which the data that comes and that goes should have; 0 where there is none.
+    due: [AtomicU64; 2],
+    /// Bytes that it holds; changed under the lock of all guests.
+    held: AtomicU64,
+}
+
+impl Guest {
+    fn new(since: Instant, cut: impl Fn() + Send + Sync + 'static) -> Arc<Guest> {
+        let guest = Guest {
+            cut: Box::new(cut),
+            since,
+            gone: AtomicBool::new(false),
+            moved: AtomicU64::new(0),
+            due: Default::default(),
+            held: AtomicU64::new(0),
+        };
+        guest.touch();
+        Arc::new(guest)
+    }
+
+    /// It sent a request, or took an answer.
+    pub(super) fn touch(&self) {
+        self.moved.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// Its connection ends, and what else it asks for is not carried out.
+    pub(super) fn cut(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+        (self.cut)();
+    }
+
+    /// Does what moves so many bytes of its data.
+    pub(super) fn moving<T>(&self, way: Way, len: u64, act: impl FnOnce() -> T) -> T {
+        let time = PATIENCE + Duration::from_millis(len * 1000 / SLOWEST);
+        let due = &self.due[way as usize];
+        due.store(self.now() + time.as_millis() as u64, Ordering::Relaxed);
+        let done = act();
+        due.store(0, Ordering::Relaxed);
+        done
+    }
+
+    fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// It holds memory, and data of it neither came nor went in time.
+    fn stalls(&self) -> bool {
+        let late = |due: &AtomicU64| (1..self.now()).contains(&due.load(Ordering::Relaxed));
+        self.held() > 0 && self.due.iter().any(late)
+    }
+
+    fn idle(&self) -> Duration {
+        Duration::from_millis(self.now() - self.moved.load(Ordering::Relaxed).min(self.now()))
+    }
+
+    /// Milliseconds; never 0.
+    fn now(&self) -> u64 {
+        self.since.elapsed().as_millis() as u64 + 1
+    }
+}
+
+/// All clients of a listener.
+pub(super) struct Guests {
+    since: Instant,
+    inside: Mutex<Inside>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct Inside {
+    negotiating: VecDeque<Arc<Guest>>,
+    seated: Vec<Arc<Guest>>,
+    /// Bytes that all of them hold.
+    held: u64,
+}
+
+impl Guests {
+    pub(super) fn new() -> Self {
+        Guests { since: Instant::now(), inside: Mutex::default(), freed: Condvar::new() }
+    }
+
+    /// A client comes, and may negotiate. `cut` ends its connection.
+    pub(super) fn enter(&self, cut: impl Fn() + Send + Sync + 'static) -> Arc<Guest> {
+        let guest = Guest::new(self.since, cut);
+        let mut inside = self.inside();
+        inside.negotiating.push_back(Arc::clone(&guest));
+        if inside.negotiating.len() > NEGOTIATING {
+            inside.negotiating.pop_front().iter().for_each(|first| first.cut());
+        }
+        guest
+    }
+
+    /// A client that negotiated gets a card, where need be in place of the one that has been idle longest; false where
+    /// none was until then, or it was cut off.
+    pub(super) fn seat(&self, guest: &Arc<Guest>, until: Instant) -> bool {
+        loop {
+            if self.inside().seat(guest) {
+                guest.touch();
+                return true;
+            }
+            if guest.is_gone() || Instant::now() > until {
+                return false;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// It is gone.
+    pub(super) fn leave(&self, guest: &Arc<Guest>) {
+        guest.cut();
+        let mut inside = self.inside();
+        inside.negotiating.retain(|other| !Arc::ptr_eq(other, guest));
+        inside.seated.retain(|other| !Arc::ptr_eq(other, guest));
+    }
+
+    /// All of them are cut off.
+    pub(super) fn close(&self) {
+        let inside = self.inside();
+        inside.negotiating.iter().chain(&inside.seated).for_each(|guest| guest.cut());
+    }
+
+    /// Waits for memory for a request's data; `None` once the client is gone.
+    pub(super) fn take(self: &Arc<Self>, guest: &Arc<Guest>, len: u64) -> Option<Taken> {
+        let wanted = len.max(LEAST);
+        let mut inside = self.inside();
+        while !guest.is_gone() && !inside.has_room(guest.held(), wanted) {
+            inside.seated.iter().filter(|other| other.stalls()).for_each(|other| other.cut());
+            let woken = self.freed.wait_timeout(inside, LOOK);
+            inside = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        inside.held += wanted;
+        guest.held.fetch_add(wanted, Ordering::Relaxed);
+        drop(inside);
+        let taken = Taken { guests: Arc::clone(self), guest: Arc::clone(guest), bytes: wanted };
+        (!guest.is_gone()).then_some(taken)
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    fn seat(&mut self, guest: &Arc<Guest>) -> bool {
+        if guest.is_gone() {
+            return false;
+        }
+        if self.seated.len() >= SEATS {
+            let longest = (0..self.seated.len()).max_by_key(|place| self.seated[*place].idle());
+            let Some(place) = longest.filter(|place| self.seated[*place].idle() >= IDLE) else {
+                return false;
+            };
+            self.seated.swap_remove(place).cut();
+        }
+        self.negotiating.retain(|other| !Arc::ptr_eq(other, guest));
+        self.seated.push(Arc::clone(guest));
+        true
+    }
+
+    /// Whether one that holds so much already may hold more.
+    fn has_room(&self, held: u64, wanted: u64) -> bool {
+        let its_share = held == 0 || held + wanted <= EACH;
+        its_share && (held + wanted <= OWN || self.held + wanted <= TOTAL)
+    }
+}
+
+/// Memory that a request holds until it is dropped.
+pub(super) struct Taken {
+    guests: Arc<Guests>,
+    guest: Arc<Guest>,
+    bytes: u64,
+}
+
+impl Taken {
+    /// The data is gone, and only the answer is left.
+    pub(super) fn shrink(&mut self) {
+        let less = self.bytes - LEAST;
+        self.give(less);
+    }
+
+    fn give(&mut self, bytes: u64) {
+        self.bytes -= bytes;
+        let mut inside = self.guests.inside();
+        inside.held -= bytes;
+        self.guest.held.fetch_sub(bytes, Ordering::Relaxed);
+        drop(inside);
+        self.guests.freed.notify_all();
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.give(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guests() -> Arc<Guests> {
+        Arc::new(Guests::new())
+    }
+
+    fn seated(guests: &Guests) -> Arc<Guest> {
+        let guest = guests.enter(|| ());
+        assert!(guests.seat(&guest, Instant::now()));
+        guest
+    }
+
+    #[test]
+    fn one_more_that_negotiates_costs_the_first_its_place() {
+        let guests = guests();
+        let all: Vec<_> = (0..NEGOTIATING + 3).map(|_| guests.enter(|| ())).collect();
+        let gone: Vec<bool> = all.iter().map(|guest| guest.is_gone()).collect();
+        assert!(gone[..3].iter().all(|gone| *gone) && !gone[3..].contains(&true), "{gone:?}");
+        assert!(!guests.seat(&all[0], Instant::now()) && guests.seat(&all[3], Instant::now()));
+    }
+
+    #[test]
+    fn the_longest_idle_gives_its_seat_and_nobody_who_works() {
+        let guests = guests();
+        let all: Vec<_> = (0..SEATS).map(|_| seated(&guests)).collect();
+        let late = guests.enter(|| ());
+        assert!(!guests.seat(&late, Instant::now()), "all have just come");
+        let before = |guest: &Guest, ms| guest.moved.store(guest.now().saturating_sub(ms), Ordering::Relaxed);
+        // As if the listener had been there for a while.
+        std::thread::sleep(IDLE + Duration::from_millis(500));
+        all.iter().for_each(|guest| guest.touch());
+        before(&all[5], 1200);
+        before(&all[6], 1100);
+        assert!(guests.seat(&late, Instant::now()) && all[5].is_gone());
+        assert_eq!(all.iter().filter(|guest| guest.is_gone()).count(), 1);
+    }
+
+    #[test]
+    fn what_one_does_not_take_is_bounded_and_keeps_no_other_from_working() {
+        let guests = guests();
+        let hoard = |guest: &Arc<Guest>| -> Vec<Taken> {
+            let fits = || guests.inside().has_room(guest.held(), EACH / 4);
+            std::iter::from_fn(|| fits().then(|| guests.take(guest, EACH / 4).unwrap())).collect()
+        };
+        let greedy: Vec<_> = (0..SEATS - 1).map(|_| seated(&guests)).collect();
+        let hoards: Vec<_> = greedy.iter().map(hoard).collect();
+        let held: u64 = greedy.iter().map(|guest| guest.held()).sum();
+        assert!(held <= TOTAL && greedy.iter().all(|guest| guest.held() <= EACH), "{held}");
+        let modest = seated(&guests);
+        assert!(guests.take(&modest, OWN).is_some(), "its own is left");
+        drop(hoards);
+        assert_eq!((guests.inside().held, greedy[0].held()), (0, 0));
+    }
+
+    #[test]
+    fn who_holds_what_others_wait_for_and_moves_nothing_is_cut_off() {
+        let guests = guests();
+        let stalled: Vec<_> = (0..4).map(|_| seated(&guests)).collect();
+        let mut held: Vec<_> = stalled.iter().map(|guest| guests.take(guest, EACH)).collect();
+        stalled[0].due[Way::Out as usize].store(1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(5));
+        let waits = seated(&guests);
+        std::thread::scope(|scope| {
+            let taken = scope.spawn(|| guests.take(&waits, EACH).is_some());
+            while !stalled[0].is_gone() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            held[0] = None;
+            assert!(taken.join().unwrap());
+        });
+        assert!(!stalled[1].is_gone());
+    }
+
+    #[test]
+    fn who_is_gone_waits_for_nothing() {
+        let guests = guests();
+        let guest = seated(&guests);
+        let first = guests.take(&guest, EACH);
+        guests.leave(&guest);
+        assert!(guests.take(&guest, EACH).is_none() && first.is_some());
+    }
+}
