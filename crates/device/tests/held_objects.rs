@@ -54,10 +54,12 @@ fn target(held: &Arc<Held>) -> RealTarget {
     target
 }
 
-/// Another stage begins.
+/// Another stage begins, which is another one by its plan.
 fn plan(target: &mut RealTarget) {
-    let plan = Plan { depth: 1, block: 4096, path: Way::Direct, sync_each: false, own_buffers: true };
-    target.plan(&plan).unwrap();
+    for depth in [2, 1] {
+        let plan = Plan { depth, block: 4096, path: Way::Direct, sync_each: false, own_buffers: true };
+        target.plan(&plan).unwrap();
+    }
 }
 
 fn one(target: &mut RealTarget, direction: Direction, offset: u64) -> Result<(), TargetError> {

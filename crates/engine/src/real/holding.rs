@@ -1,18 +1,22 @@
 //! Whether the object under test is still the one that was agreed to, and nobody else uses it by now.
 //!
-//! Who opened it knows it again ([`Holding`]). A real target asks when a lane is planned, hence before each writing stage,
-//! and once a second for as long as it is open, on a thread of its own, so that no I/O that is timed waits for an answer;
-//! before a write to a file's end it asks once more, since only such a write can hide that the file was cut. What was
-//! found changed stays so: nothing more is written through this target.
+//! Who opened it knows it again ([`Holding`]). A real target asks when a lane is planned, hence before each writing stage
+//! (an answer of the last tenth of a second serves where the plan stays as it is), and once a second for as long as it is
+//! open, on a thread of its own, so that no I/O that is timed waits for an answer; before a write to a file's end it asks
+//! once more, since only such a write can hide that the file was cut. What was found changed stays so: nothing more is
+//! written through this target.
 
 use super::patience::patiently;
 use crate::interrupt::Interrupt;
 use crate::target::{Change, TargetError};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// An answer so young serves for what goes on as it was planned: whoever reads single blocks plans each of them.
+pub(super) const FRESH: Duration = Duration::from_millis(100);
 
 /// Between two looks while a target is open.
 const EVERY: Duration = Duration::from_secs(1);
@@ -45,6 +49,9 @@ pub(super) struct Lookout {
 
 struct Watched {
     holding: Arc<dyn Holding>,
+    born: Instant,
+    /// When the last look ended, in milliseconds since; 0 before the first.
+    looked: AtomicU64,
     stopped: AtomicBool,
     /// What was found changed, once `stopped` is set.
     change: Mutex<Option<Change>>,
@@ -61,19 +68,26 @@ impl Lookout {
     /// Looks from time to time where something is going to be written.
     pub(super) fn new(holding: Option<Arc<dyn Holding>>, writes: bool) -> Self {
         let watched = holding.map(|holding| {
-            Arc::new(Watched { holding, stopped: AtomicBool::new(false), change: Mutex::default() })
+            let (born, looked, stopped) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
+            Arc::new(Watched { holding, born, looked, stopped, change: Mutex::default() })
         });
         let going_on = watched.as_ref().filter(|_| writes).and_then(|watched| watch(Arc::clone(watched)));
         Self { watched, _going_on: going_on }
     }
 
-    /// Looks now: another stage begins. A file system that hangs keeps nobody from ending the test.
+    /// Looks, unless somebody did within `fresh`. A file system that hangs keeps nobody from ending the test.
     ///
     /// # Errors
     /// [`TargetError::Interrupted`].
-    pub(super) fn look(&self, interrupt: &Interrupt) -> Result<(), TargetError> {
-        let Some(watched) = self.watched.clone() else { return Ok(()) };
-        patiently(interrupt, "the look whether something else uses the target by now", move || watched.look())
+    pub(super) fn look(&self, interrupt: &Interrupt, fresh: Duration) -> Result<(), TargetError> {
+        match &self.watched {
+            Some(watched) if !watched.looked_within(fresh) => {
+                let watched = Arc::clone(watched);
+                let what = "the look whether something else uses the target by now";
+                patiently(interrupt, what, move || watched.look())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Asked before each write: what was found by now.
@@ -99,6 +113,16 @@ impl Watched {
             *change = self.holding.may_write().err();
             self.stopped.store(change.is_some(), Ordering::Relaxed);
         }
+        self.looked.store(self.age() + 1, Ordering::Relaxed);
+    }
+
+    fn looked_within(&self, fresh: Duration) -> bool {
+        let looked = self.looked.load(Ordering::Relaxed);
+        looked > 0 && u128::from(self.age() + 1 - looked) < fresh.as_millis()
+    }
+
+    fn age(&self) -> u64 {
+        self.born.elapsed().as_millis() as u64
     }
 
     #[cold]
@@ -132,7 +156,6 @@ pub(super) fn lost(name: &str, change: Change, operation: &'static str, offset: 
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU32;
-    use std::time::Instant;
 
     /// Counts the looks; from the third one on it is in use.
     #[derive(Default)]
@@ -160,9 +183,10 @@ mod tests {
     #[test]
     fn what_was_found_stays() {
         let (counting, lookout) = lookout(false);
-        let look = || lookout.look(&Interrupt::default()).unwrap();
+        let look = || lookout.look(&Interrupt::default(), Duration::ZERO).unwrap();
         look();
         look();
+        lookout.look(&Interrupt::default(), Duration::from_secs(3600)).unwrap();
         assert_eq!(lookout.may_write(), Ok(()));
         look();
         assert_eq!(lookout.may_write(), Err(Change::InUse("mounted".into())));

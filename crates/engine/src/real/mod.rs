@@ -102,9 +102,9 @@ impl RealTarget {
         failures::of_call(&self.shared, &self.handles, self.info.sector, operation, range, errno)
     }
 
-    /// Looks whether it is still what was agreed to.
-    fn look(&self) -> Result<(), TargetError> {
-        self.shared.lookout.look(&self.shared.options.interrupt)
+    /// Looks whether it is still what was agreed to, unless that was looked at within `fresh`.
+    fn look(&self, fresh: Duration) -> Result<(), TargetError> {
+        self.shared.lookout.look(&self.shared.options.interrupt, fresh)
     }
 
     /// Whether something may be written now.
@@ -130,13 +130,14 @@ impl Target for RealTarget {
     }
 
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.look()?;
+        let same = self.lane.as_ref().is_some_and(|lane| lane.plan == *plan);
+        self.look(if same { holding::FRESH } else { Duration::ZERO })?;
         match &self.lane {
             Some(lane) if lane.slots.busy() > 0 => Err(TargetError::Setup {
                 what: format!("planning {}", self.info.name),
                 reason: format!("{} I/Os are still in flight; complete them first", lane.slots.busy()),
             }),
-            Some(lane) if lane.plan == *plan => Ok(()),
+            Some(_) if same => Ok(()),
             _ => self.make_lane(plan),
         }
     }
@@ -148,7 +149,7 @@ impl Target for RealTarget {
         let Some(end) = end else { return Err(beyond(&self.info, io, limit)) };
         if io.direction == Direction::Write {
             if end == limit && !self.shared.is_device() {
-                self.look()?;
+                self.look(Duration::ZERO)?;
             }
             self.may_write("write", io.offset)?;
         }
@@ -178,7 +179,7 @@ impl Target for RealTarget {
 
     fn discard(&mut self, range: Region) -> Result<(), TargetError> {
         use rustix::io::Errno;
-        self.look()?;
+        self.look(holding::FRESH)?;
         self.may_write("discard", range.start)?;
         let _waiting = waiting(Wait::Call(format!("a discard of {}", self.info.name).into()));
         match upkeep::discard(self.handles.any(), &self.shared.place, range) {

@@ -54,6 +54,25 @@ fn what_a_crashed_run_left_is_removed_and_nothing_else() {
 }
 
 #[test]
+fn whatever_its_owner_does_in_a_directory_meanwhile_only_the_test_file_is_written_and_removed() {
+    let directory = tempdir_in("/dev/shm").unwrap();
+    let mut target = open(directory.path()).unwrap();
+    target.plan(&plan(1, 4096)).unwrap();
+    target.area(MIB).unwrap();
+    let test = directory.path().join(names(directory.path()).remove(0));
+    let (photo, moved) = (directory.path().join("photo.jpg"), directory.path().join("moved"));
+    std::fs::write(&photo, "a picture").unwrap();
+    std::fs::rename(&test, &moved).unwrap();
+    std::os::unix::fs::symlink(&photo, &test).unwrap();
+    target.area(2 * MIB).unwrap();
+    target.reopen().unwrap();
+    write(&mut target, MIB, 4096, Content::Noise).unwrap();
+    drop(target);
+    assert_eq!(std::fs::read_to_string(&photo).unwrap(), "a picture");
+    assert!(test.is_symlink() && moved.exists(), "the name leads to another's file now");
+}
+
+#[test]
 fn two_at_once_in_one_directory_are_refused() {
     let directory = tempdir_in("/dev/shm").unwrap();
     let first = open(directory.path()).unwrap();
