@@ -49,6 +49,15 @@ impl Place {
     }
 }
 
+/// Ends what goes on beside a test, also where the test fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Exchanges two names all the time while `work` is done.
 fn while_exchanging(one: &Path, other: &Path, mut work: impl FnMut()) {
     let (done, begun) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -62,10 +71,10 @@ fn while_exchanging(one: &Path, other: &Path, mut work: impl FnMut()) {
         while !begun.load(Ordering::Relaxed) && !exchanging.is_finished() {
             std::thread::yield_now();
         }
+        let _stop = Stop(&done);
         for _ in 0..rounds() {
             work();
         }
-        done.store(true, Ordering::Relaxed);
     });
 }
 
