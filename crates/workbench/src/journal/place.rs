@@ -5,6 +5,7 @@ use crate::error::Failure;
 use cardscope_device::filesystem;
 use cardscope_model::units::BinarySize;
 use std::fs::{DirBuilder, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,9 @@ pub(crate) fn waiting() -> Result<Vec<PathBuf>, Failure> {
     let folder = folder()?;
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
         Err(e) => {
             return Err(Failure::Refused(format!("{} cannot be looked at: {e}", folder.display())));
         }
