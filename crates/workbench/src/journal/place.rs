@@ -6,6 +6,7 @@ use cardscope_device::filesystem;
 use cardscope_files::{FileError, Folder, is_plain};
 use cardscope_model::units::BinarySize;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// How the names of journals begin.
@@ -68,6 +69,7 @@ pub(crate) fn waiting() -> Result<Vec<PathBuf>, Failure> {
     let folder = match Folder::open(&folder()?) {
         Ok(folder) => folder,
         Err(e) if e.is_absent() => return Ok(Vec::new()),
+        Err(FileError::Io(e)) if e.kind() == ErrorKind::NotADirectory => return Ok(Vec::new()),
         Err(e) => return Err(cannot(e)),
     };
     let ours = |name: &OsStr| {

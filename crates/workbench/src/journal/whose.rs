@@ -98,9 +98,11 @@ pub(super) fn whose(
 ) -> Result<Whose, Failure> {
     let about = journal.about();
     match medium.named(about) {
-        Some(true) if medium.meets(about) => return Ok(Whose::Its(RecognisedBy::Identity)),
-        Some(true) => return Ok(Whose::Another("it is of another partition of this card".to_owned())),
         Some(false) => return Ok(Whose::Another("the card names itself differently".to_owned())),
+        _ if !medium.meets(about) => {
+            return Ok(Whose::Another("it is of another part of a card".to_owned()));
+        }
+        Some(true) => return Ok(Whose::Its(RecognisedBy::Identity)),
         None => {}
     }
     let (shift, same_part, was) = (medium.shift(about), medium.same_part(about), about.announced_bytes);
@@ -114,7 +116,7 @@ pub(super) fn whose(
     Ok(match content {
         // A reader may announce less than a card has, and a partition is a part of its disk.
         Whose::Its(_) => Whose::Unsure(format!("it holds what the test wrote, but the journal is of {size}")),
-        Whose::Unsure(_) if survey.same + survey.ours == 0 => {
+        Whose::Unsure(_) if survey.read > 0 && survey.same + survey.ours == 0 => {
             Whose::Another(format!("the journal is of a card of {size}"))
         }
         other => other,

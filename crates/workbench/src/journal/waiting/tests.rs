@@ -143,9 +143,11 @@ fn a_card_that_was_put_back_in_part_or_used_since_is_refused() {
 #[test]
 fn a_card_of_which_nothing_can_be_read_is_not_written_to() {
     let killed = Killed::new(data(1), 6);
-    let card = format!("sim:constant?announced_bytes={BYTES}&faults.read_error_p=1");
-    let refusal = killed.opening_target(&card).unwrap_err().to_string();
-    assert!(refusal.contains("could be read") && refusal.contains("othing was written"), "{refusal}");
+    for bytes in [BYTES, 2 * BYTES] {
+        let card = format!("sim:constant?announced_bytes={bytes}&faults.read_error_p=1");
+        let refusal = killed.opening_target(&card).unwrap_err().to_string();
+        assert!(refusal.contains("could be read") && refusal.contains("othing was written"), "{refusal}");
+    }
 }
 
 #[test]
