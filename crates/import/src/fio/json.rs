@@ -22,6 +22,9 @@ const TOTAL: &str = "All clients";
 const MOST_JOBS: usize = 50_000;
 const MOST_HOSTS: usize = 1000;
 
+/// Braces with which no JSON begins, after which no more is looked for: each may nest a hundred others.
+const MOST_OTHERS: usize = 10_000;
+
 /// What holds options; all of them are read.
 const OPTIONS: [&str; 2] = ["global options", "job options"];
 
@@ -98,7 +101,8 @@ fn without_nan(body: &str) -> Cow<'_, str> {
 
 /// What each JSON object in the text says of jobs, whatever stands between them; and what is wrong with the last.
 fn documents(body: &str) -> (Vec<Document>, Option<String>) {
-    let (mut documents, mut trouble, mut at, mut jobs) = (Vec::new(), None, 0, 0);
+    let (mut documents, mut trouble) = (Vec::new(), None);
+    let (mut at, mut jobs, mut others) = (0, 0, 0);
     let with_jobs = body.contains("\"jobs\"");
     while let Some(open) = body[at..].find('{') {
         at += open;
@@ -125,6 +129,10 @@ fn documents(body: &str) -> (Vec<Document>, Option<String>) {
                 let broken = || with_jobs.then(|| format!("its JSON is broken: {error}"));
                 trouble = trouble.or_else(broken);
                 at += 1;
+                others += 1;
+                if others > MOST_OTHERS {
+                    break;
+                }
             }
         }
     }
