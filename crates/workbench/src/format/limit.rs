@@ -47,12 +47,27 @@ fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String), Fa
         .ok_or_else(|| unknown("it says nothing of itself by which the archive could know it"))?;
     let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no verify of it"))?;
     let session = report.session.clone().unwrap_or_default();
+    usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.verdict)))
+}
+
+/// Below this a verify is not sure enough of the usable bytes to lay out a partition by them.
+const LEAST_SURE: f64 = 0.9;
+
+/// The trusted prefix that a verify found, where it is sure of one.
+fn usable(report: &VerifyReport) -> Result<u64, Failure> {
     match (report.verdict, report.usable_bytes) {
         (Verdict::Genuine, _) => Err(Failure::Refused(
             "the last verify found all of its capacity real: format it without --limit-to-real".to_owned(),
         )),
         (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted, Some(bytes)) => {
-            Ok((bytes, format!("verify {session}: {}", report.verdict)))
+            if report.confidence >= LEAST_SURE {
+                return Ok(bytes);
+            }
+            Err(Failure::Refused(format!(
+                "the last verify is only {:.0} % sure that {} of this card are there; run `cardscope verify --full` on it, or say --real BYTES",
+                report.confidence * 100.0,
+                Capacity(bytes)
+            )))
         }
         (verdict, _) => Err(Failure::Refused(format!(
             "the last verify says {verdict}: no size makes such a card trustworthy, do not use it; --real BYTES would lay it out all the same"
@@ -91,4 +106,29 @@ pub(super) fn told(limited: &Limited, layout: &Layout) -> Finding {
         .because("real_bytes", limited.real_bytes)
         .because("source", &limited.source)
         .advise("mark the card, use it for nothing that matters, and check it with `cardscope verify DIR --files`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::Condition;
+    use serde_json::json;
+
+    fn found(verdict: &str, confidence: f64) -> Result<u64, String> {
+        let report = json!({
+            "target": "/dev/sdx", "method": "quick", "verdict": verdict, "announced_bytes": 133_000_000_512u64,
+            "usable_bytes": 23_000_000_512u64, "good_bytes": null, "proven_bytes": 0, "bytes_written": 0,
+            "bytes_restored": 0, "bytes_read": 0, "seconds": 1.0, "data_kept": true, "confidence": confidence,
+            "condition": Condition::default(), "io_path": "io_uring", "seed": 1
+        });
+        usable(&serde_json::from_value(report).unwrap()).map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn a_partition_is_laid_out_only_by_a_size_that_verify_is_sure_of() {
+        assert_eq!(found("chain", 0.999), Ok(23_000_000_512));
+        let refusal = found("wraparound", 0.8).unwrap_err();
+        assert!(refusal.contains("80 % sure") && refusal.contains("--full"), "{refusal}");
+        assert!(found("damaged", 0.999).unwrap_err().contains("do not use it"));
+    }
 }
