@@ -170,6 +170,10 @@ fn a_chain_whose_end_falls_on_the_end_of_a_period_is_a_chain() {
 #[case("64GiB", 32 << 30)]
 #[case("8GB", 16 << 20)]
 #[case("512GB", 4 << 30)]
+#[case("8156679680", 4 << 20)]
+#[case("1733355008", 8 << 20)]
+#[case("2196314624", 16 << 20)]
+#[case("494350178816", 64 << 20)]
 fn an_address_line_that_is_not_wired_shows_wherever_the_run_lies(#[case] bytes: &str, #[case] line: u64) {
     let name = format!("sim:constant?announced_bytes={bytes}&fake=address-line&wrap_bytes={line}");
     let probed = erasing(&name, &options(false, 7));

@@ -104,7 +104,10 @@ pub(super) fn scan(ground: &mut Ground<'_, '_>, run: u64, len: u64, end: u64) ->
 pub(super) fn turned(ground: &mut Ground<'_, '_>, claims: &[Claim]) -> Result<Vec<Hit>, Stop> {
     let all = ground.card.bytes();
     let lines = (UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
-    let twin = |claim: &Claim, line: u64| Piece { offset: claim.piece.offset ^ line, ..claim.piece };
+    let twin = |claim: &Claim, line: u64| Piece {
+        offset: claim.piece.offset ^ line,
+        len: claim.piece.len.min(UNIT),
+    };
     let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
     let looks: Vec<Piece> = looks.filter(|piece| piece.end() <= all).collect();
     let hits = many_at_once(ground, |ground| stamps_of(ground, looks, 0..all))?;

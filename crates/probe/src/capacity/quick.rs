@@ -139,8 +139,7 @@ impl<'g, 't> Quick<'g, 't> {
         let new = observe(&mut self.ground, &new, &self.flood)?;
         let full =
             !old.is_empty() && !any_lost(&old) && !new.is_empty() && new.iter().all(|(_, s)| !s.kept());
-        let run = self.low_run(self.ground.card.bytes());
-        if let (_, Some(fold)) = self.leads_back(run, &[])? {
+        if let Some(fold) = self.find_fold(&seen)? {
             return self.folded(fold, seen);
         }
         if full {
@@ -300,16 +299,21 @@ impl<'g, 't> Quick<'g, 't> {
         Ok((seen, alias::fold(&mut self.ground, &hits)?))
     }
 
+    /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
+    /// of markers stand at their addresses with one bit turned.
+    fn find_fold(&mut self, seen: &[(Claim, State)]) -> Result<Option<Fold>, Stop> {
+        let run = self.low_run(self.ground.card.bytes());
+        if let (_, Some(fold)) = self.leads_back(run, &[])? {
+            return Ok(Some(fold));
+        }
+        let mut hits = alias::among(seen);
+        hits.extend(self.turned_lines(seen)?);
+        alias::fold(&mut self.ground, &hits)
+    }
+
     /// Kept places above lost ones: a chain, a cache larger than it seemed, or damage.
     fn scattered(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        let run = self.low_run(self.ground.card.bytes());
-        let (_, mut fold) = self.leads_back(run, &[])?;
-        if fold.is_none() {
-            let mut hits = alias::among(&seen);
-            hits.extend(self.turned_lines(&seen)?);
-            fold = alias::fold(&mut self.ground, &hits)?;
-        }
-        if let Some(fold) = fold {
+        if let Some(fold) = self.find_fold(&seen)? {
             return self.folded(fold, seen);
         }
         if let Some(settled) = self.settle(&seen)? {
