@@ -94,6 +94,10 @@ fn what_was_on_the_card_is_there_again_afterwards(
         "wraparound&wrap_bytes=300000256",
         "wraparound&wrap_bytes=256MiB",
         "chain&fake_bytes=150MiB&wrap_bytes=256MiB",
+        "chain&fake_bytes=150MiB&wrap_bytes=400MiB&cache_bytes=4MiB",
+        "chain&fake_bytes=150MiB&wrap_bytes=256MiB&lost=last",
+        "address-line&wrap_bytes=256MiB",
+        "address-line&wrap_bytes=64MiB",
         "damaged&damaged_share=0.16&lost=stale"
     )]
     fake: &str,

@@ -134,3 +134,49 @@ fn a_period_is_known_whatever_share_of_the_card_it_is(
     assert_eq!(probed.mistake(), None);
     assert_eq!(probed.outcome.wrap_bytes, Some(wrap));
 }
+
+/// Cards that were judged wrongly once: chains behind small caches taken for wraparounds as large as the period, some of
+/// them because the run fell into the part that is there, some because a cache held every marker; and an address line.
+#[rstest]
+fn a_chain_behind_a_cache_is_not_taken_for_a_wraparound(
+    #[values(
+        "announced_bytes=8GB&fake_bytes=5900000256&wrap_bytes=6700000256",
+        "announced_bytes=32GB&fake_bytes=5900000256&wrap_bytes=6700000256",
+        "announced_bytes=256GB&fake_bytes=23000002560&wrap_bytes=133000000512",
+        "announced_bytes=141959517696&fake_bytes=67945247744&wrap_bytes=64GiB"
+    )]
+    card: &str,
+    #[values("4MiB&cache_strict=true", "32MiB&cache_kind=lru", "32MiB&cache_strict=false")] cache: &str,
+    #[values("zeros", "noise", "garbage", "last")] lost: &str,
+) {
+    let name = format!("sim:constant?fake=chain&{card}&cache_bytes={cache}&fake.lost={lost}");
+    let probed = erasing(&name, &options(false, 7));
+    let over = probed.outcome.usable_bytes.is_some_and(|bytes| bytes > probed.usable + (1 << 20));
+    assert!(!over, "{}", probed.summary());
+    assert_eq!(probed.mistake(), None);
+}
+
+#[test]
+fn a_chain_whose_end_falls_on_the_end_of_a_period_is_a_chain() {
+    let card = "announced_bytes=8GiB&fake=chain&fake_bytes=400MiB&cache_bytes=4MiB&wrap_bytes=4294108160";
+    for seed in 1..=7 {
+        assert_eq!(erasing(&format!("sim:constant?{card}"), &options(false, seed)).mistake(), None);
+    }
+}
+
+#[rstest]
+#[case("69GB", 2 << 30)]
+#[case("69GB", 32 << 30)]
+#[case("64GiB", 32 << 30)]
+#[case("8GB", 16 << 20)]
+#[case("512GB", 4 << 30)]
+#[case("8156679680", 4 << 20)]
+#[case("1733355008", 8 << 20)]
+#[case("2196314624", 16 << 20)]
+#[case("494350178816", 64 << 20)]
+fn an_address_line_that_is_not_wired_shows_wherever_the_run_lies(#[case] bytes: &str, #[case] line: u64) {
+    let name = format!("sim:constant?announced_bytes={bytes}&fake=address-line&wrap_bytes={line}");
+    let probed = erasing(&name, &options(false, 7));
+    assert_eq!(probed.mistake(), None);
+    assert_eq!(probed.outcome.wrap_bytes, Some(line));
+}

@@ -174,7 +174,7 @@ fn demand_a_fake(card: &Archetype, overrides: &str) -> Result<(), SpecError> {
         Some((key, value)) if card.fake.kind == FakeKind::None => Err(wrong(
             key,
             value,
-            "the card is no fake; add fake=limbo, wraparound, chain, damaged or overcommitted",
+            "the card is not a fake; add fake=limbo, wraparound, chain, address-line, damaged or overcommitted",
         )),
         _ => Ok(()),
     }

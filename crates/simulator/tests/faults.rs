@@ -244,6 +244,7 @@ fn a_card_starts_as_its_state_says() {
 fn impossible_fakes_and_faults_are_refused_by_their_key() {
     for (overrides, part) in [
         ("fake=chain&fake_bytes=2G&wrap_bytes=1G", "fake.real_bytes"),
+        ("fake=address-line&wrap_bytes=3G", "power of two"),
         ("fake=damaged", "damaged_share"),
         ("fake=damaged&damaged_share=1.5", "damaged_share"),
         ("fake=damaged&damaged_share=0.1&damaged_unit_bytes=512&announced_bytes=1TB", "damaged_unit_bytes"),
@@ -273,6 +274,7 @@ fn the_truth_names_each_kind_in_the_words_of_verify() {
         ("fake=limbo&fake_bytes=0", "dead", 0),
         ("fake=wraparound&wrap_bytes=3GB", "wraparound", 3_000_000_000),
         ("fake=chain&fake_bytes=1G&wrap_bytes=4G", "chain", 1 << 30),
+        ("fake=address-line&wrap_bytes=2GiB", "wraparound", 2 << 30),
         ("fake=overcommitted&fake_bytes=1G", "overcommitted", 1 << 30),
         ("fake=read-only", "read-only", 0),
         ("read_flip_p=0.0001", "unstable", 8_000_634_880),
@@ -282,6 +284,8 @@ fn the_truth_names_each_kind_in_the_words_of_verify() {
         assert_eq!(serde_json::to_value(truth.verdict).unwrap(), verdict, "{overrides}");
         assert_eq!(truth.usable_bytes, usable, "{overrides}");
     }
+    let line = card("sim:constant?announced_bytes=7GiB&fake=address-line&wrap_bytes=2GiB").truth().good_bytes;
+    assert_eq!(line, 4 << 30, "0 to 2 and 4 to 6 GiB have places of their own");
     let damaged = *card("sim:constant?fake=damaged&damaged_share=0.16").truth();
     let share = damaged.good_bytes as f64 / 8_000_634_880.0;
     assert!((0.81..0.87).contains(&share) && damaged.usable_bytes < 200 * MIB, "{damaged:?}");

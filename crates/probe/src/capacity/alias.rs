@@ -2,11 +2,12 @@
 //! whatever the period: no power of two is assumed.
 
 use super::ground::{Claim, Ground, State, UNIT};
-use super::tail::{Flood, down, zip};
+use super::tail::{down, zip};
 use crate::card::{Answer, Piece};
 use crate::sector::{SECTOR, SectorFound};
 use crate::trouble::Stop;
 use cardscope_engine::content::{Content, read_stamp_header};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A stamp that was found where it does not belong.
@@ -21,6 +22,15 @@ pub(super) struct Hit {
 impl Hit {
     fn distance(self) -> u64 {
         self.at.abs_diff(self.address)
+    }
+
+    /// What stands so much further on, if the same goes for it.
+    fn above(self, away: u64) -> Option<Hit> {
+        Some(Hit { at: self.at.checked_add(away)?, address: self.address.checked_add(away)? })
+    }
+
+    fn below(self, away: u64) -> Option<Hit> {
+        Some(Hit { at: self.at.checked_sub(away)?, address: self.address.checked_sub(away)? })
     }
 }
 
@@ -41,8 +51,32 @@ const LOOKS_AT_ONCE: u32 = 32;
 /// So many looks, then a look at the limits that the user set.
 const LOOKS_IN_A_ROW: usize = 4096;
 
+/// So many hits are looked at more closely.
+const MOST_HITS: usize = 32;
+
+/// So many distances are tried one by one, where not all have one cause.
+const MOST_TRIALS: usize = 12;
+
 /// What a distance may be a multiple of the period by, where only one copy or one in so many showed.
 const MULTIPLES: [u64; 4] = [2, 3, 5, 7];
+
+/// In what way addresses lead to one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// They begin again after so many bytes.
+    Period(u64),
+    /// The address line worth so many bytes is not wired.
+    Line(u64),
+}
+
+impl Fold {
+    /// Bytes up to the first address that leads to a place before it.
+    pub(super) fn bytes(self) -> u64 {
+        match self {
+            Fold::Period(bytes) | Fold::Line(bytes) => bytes,
+        }
+    }
+}
 
 /// Looks for the stamps of a run of `len` bytes at `run` in the rest of the card up to `end`: one block in each stretch
 /// of that length, so that no copy of the run can lie between two looks.
@@ -53,46 +87,74 @@ pub(super) fn scan(ground: &mut Ground<'_, '_>, run: u64, len: u64, end: u64) ->
     let stride = down(len - u64::from(UNIT)).max(u64::from(UNIT));
     let half = end / 2 + len;
     let (from, to) = if run == 0 { (down(end.saturating_sub(half)), end) } else { (0, half.min(end)) };
+    // Of a period that is nearly the whole card the copy is short, and ends where the card does.
+    let last = (run == 0).then(|| down(end.saturating_sub(u64::from(UNIT))));
     let looks = (from..to)
         .step_by(stride as usize)
+        .chain(last)
         .filter(|at| *at + u64::from(UNIT) <= run || *at >= run + len)
         .map(|offset| Piece { offset, len: (end - offset).min(u64::from(UNIT)) as u32 });
-    let (block, depth) = (ground.card.block(), ground.card.depth());
-    ground.card.shape(UNIT, LOOKS_AT_ONCE)?;
-    let hits = look_at(ground, looks, run..run + len);
-    let back = ground.card.shape(block, depth);
-    // What ended the looks says more than that the card cannot be shaped after it.
-    let mut hits = hits?;
-    back?;
-    let Some(first) = hits.first().copied() else { return Ok(hits) };
-    while let Some(hit) = nearer(ground, &hits, first, run..run + len, end)? {
-        hits.push(hit);
-    }
-    Ok(hits)
+    let range = run..run + len;
+    let hits = many_at_once(ground, |ground| look_at(ground, looks, range.clone()))?;
+    beside_each_other(ground, &hits, &range, end)
 }
 
-/// A copy that stands a part of the period away that some hits have in common.
-fn nearer(
+/// Looks for the stamps of some blocks at their addresses with each single bit turned: of an address line that is not
+/// wired no copy need lie in the far half.
+pub(super) fn turned(ground: &mut Ground<'_, '_>, claims: &[Claim]) -> Result<Vec<Hit>, Stop> {
+    let all = ground.card.bytes();
+    let lines = (UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
+    let twin = |claim: &Claim, line: u64| Piece {
+        offset: claim.piece.offset ^ line,
+        len: claim.piece.len.min(UNIT),
+    };
+    let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
+    let looks: Vec<Piece> = looks.filter(|piece| piece.end() <= all).collect();
+    let hits = many_at_once(ground, |ground| stamps_of(ground, looks, 0..all))?;
+    Ok(hits.into_iter().filter(|hit| (hit.at ^ hit.address).is_power_of_two()).collect())
+}
+
+/// Reads with many in flight.
+fn many_at_once(
+    ground: &mut Ground<'_, '_>,
+    look: impl FnOnce(&mut Ground<'_, '_>) -> Result<Vec<Hit>, Stop>,
+) -> Result<Vec<Hit>, Stop> {
+    let (block, depth) = (ground.card.block(), ground.card.depth());
+    ground.card.shape(UNIT, LOOKS_AT_ONCE)?;
+    let hits = look(ground);
+    let back = ground.card.shape(block, depth);
+    // What ended the looks says more than that the card cannot be shaped after it.
+    let hits = hits?;
+    back.map(|()| hits)
+}
+
+/// The hits that the longest stretches agree with: half a run away the run goes on, too. A card that shows the data of
+/// just any block where one is lost makes hits as well, and a cache that shows what its slot holds makes some in a row.
+fn beside_each_other(
     ground: &mut Ground<'_, '_>,
     hits: &[Hit],
-    first: Hit,
-    range: Range<u64>,
+    range: &Range<u64>,
     end: u64,
-) -> Result<Option<Hit>, Stop> {
-    let Some(period) = period(hits) else { return Ok(None) };
-    let sector = ground.card.sector();
-    for multiple in MULTIPLES.into_iter().filter(|n| period.is_multiple_of(n * SECTOR as u64)) {
-        let away = period / multiple;
-        let at = if range.start == 0 { first.address + away } else { first.address.saturating_sub(away) };
-        let there = Piece { offset: at, len: sector };
-        if at.is_multiple_of(u64::from(sector)) && there.end() <= end {
-            let shown = stamps_of(ground, [there], range.clone())?;
-            if let Some(hit) = shown.into_iter().find(|hit| hit.address == first.address) {
-                return Ok(Some(hit));
+) -> Result<Vec<Hit>, Stop> {
+    let some = hits.iter().step_by(hits.len().div_ceil(MOST_HITS).max(1));
+    let len = range.end - range.start;
+    for away in [down(len / 2), down(len / 16), u64::from(UNIT)] {
+        let mut sound = Vec::new();
+        for hit in some.clone() {
+            for there in [hit.above(away), hit.below(away)].into_iter().flatten() {
+                let inside = there.at + u64::from(UNIT) <= end && range.contains(&there.address);
+                let place = Piece { offset: there.at, len: UNIT };
+                if inside && stamps_of(ground, [place], range.clone())?.contains(&there) {
+                    sound.push(*hit);
+                    break;
+                }
             }
         }
+        if !sound.is_empty() {
+            return Ok(sound);
+        }
     }
-    Ok(None)
+    Ok(Vec::new())
 }
 
 /// Many places, as long as the limits let it go on.
@@ -135,28 +197,62 @@ fn stamps_of(
     Ok(hits)
 }
 
-/// The period that explains all distances: their greatest common divisor.
-pub(super) fn period(hits: &[Hit]) -> Option<u64> {
-    hits.iter().map(|hit| hit.distance()).filter(|d| *d > 0).reduce(gcd)
+/// The fold that hits come from, as far as writing shows it; a cache that gives the content of a place for any address
+/// makes hits too.
+pub(super) fn fold(ground: &mut Ground<'_, '_>, hits: &[Hit]) -> Result<Option<Fold>, Stop> {
+    let distances: BTreeSet<u64> = hits.iter().map(|hit| hit.distance()).collect();
+    let Some(mut bytes) = distances.iter().copied().reduce(gcd) else { return Ok(None) };
+    if !leads_to_start(ground, bytes)? {
+        let mut real = Vec::new();
+        for distance in distances.iter().step_by(distances.len().div_ceil(MOST_TRIALS)) {
+            if leads_to_start(ground, *distance)? {
+                real.push(*distance);
+            }
+        }
+        match real.into_iter().reduce(gcd) {
+            Some(shared) => bytes = shared,
+            None => return Ok(None),
+        }
+    }
+    while let Some(part) = part_of(ground, bytes)? {
+        bytes = part;
+    }
+    let farthest = ground.card.bytes().saturating_sub(2 * u64::from(UNIT)) / bytes * bytes;
+    if farthest == bytes || leads_to_start(ground, farthest)? {
+        return Ok(Some(Fold::Period(bytes)));
+    }
+    Ok(bytes.is_power_of_two().then_some(Fold::Line(bytes)))
+}
+
+/// A part of a distance that leads to the start as well: where one copy in so many showed, it is a multiple.
+fn part_of(ground: &mut Ground<'_, '_>, bytes: u64) -> Result<Option<u64>, Stop> {
+    let (all, sector) = (ground.card.bytes(), u64::from(ground.card.sector()));
+    for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
+        // What was written last to the start is a foreign stamp at any address that leads there.
+        let shows = !stamps_of(ground, [Piece { offset: part, len: UNIT }], 0..all)?.is_empty();
+        if shows && leads_to_start(ground, part)? {
+            return Ok(Some(part));
+        }
+    }
+    Ok(None)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Tries a period at the very beginning of the card: does a stamp written whole periods further on show there? A
-/// cache that gives the content of another address never does so for places that really exist.
-pub(super) fn folds(ground: &mut Ground<'_, '_>, period: u64, flood: &Flood) -> Result<bool, Stop> {
-    let all = ground.card.bytes();
-    if period == 0 || period >= all {
+/// Whether a stamp written to an address shows at 0. The place there really exists, so no cache answers for it, and a card
+/// that shows what was written last shows the block behind it.
+fn leads_to_start(ground: &mut Ground<'_, '_>, far: u64) -> Result<bool, Stop> {
+    let unit = u64::from(UNIT);
+    if far < 2 * unit || far + 2 * unit > ground.card.bytes() {
         return Ok(false);
     }
     let low = ground.unit(0);
-    let far = (all - u64::from(UNIT)) / period * period;
     // The place may be one and the same: both originals are saved before either is overwritten.
-    ground.save(&[low])?;
-    let written = ground.stamp(&[Piece { offset: far, len: low.len }])?;
-    flood.pour(ground)?;
+    ground.save(&[low, ground.unit(unit)])?;
+    let written = ground.stamp(&[Piece { offset: far, len: UNIT }])?;
+    ground.stamp(&[Piece { offset: far + unit, len: UNIT }])?;
     let generation = written.first().map_or(0, |claim| claim.generation);
     let claim = Claim { piece: low, generation, written: true };
     let states = ground.check(&[claim])?;
@@ -169,12 +265,8 @@ mod tests {
 
     #[test]
     fn the_period_is_what_all_distances_share() {
-        let hit = |at, address| Hit { at, address };
-        assert_eq!(
-            period(&[hit(0, 625_000_448 * 512 * 3), hit(625_000_448 * 512, 0)]),
-            Some(625_000_448 * 512)
-        );
-        assert_eq!(period(&[hit(5, 5)]), None);
-        assert_eq!(period(&[]), None);
+        let distances = [625_000_448 * 512 * 3u64, 625_000_448 * 512, 625_000_448 * 512 * 2];
+        assert_eq!(distances.into_iter().reduce(gcd), Some(625_000_448 * 512));
+        assert_eq!(gcd(7, 0), 7);
     }
 }

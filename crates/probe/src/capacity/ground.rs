@@ -164,6 +164,23 @@ impl<'g, 't> Ground<'g, 't> {
         Ok(states)
     }
 
+    /// Looks at claims by the second address of their places, `away` further on.
+    pub(super) fn check_at(&mut self, claims: &[Claim], away: u64) -> Result<Vec<State>, Stop> {
+        let missing = |claim: &Claim| State::Lost { found: SectorFound::Other, at: claim.piece.offset };
+        let mut states: Vec<State> = claims.iter().map(missing).collect();
+        let places: BTreeMap<u64, usize> =
+            claims.iter().enumerate().map(|(index, claim)| (claim.piece.offset + away, index)).collect();
+        let twins = claims.iter().map(|c| Piece { offset: c.piece.offset + away, ..c.piece });
+        let (salt, twins): (u64, Vec<Piece>) = (self.salt, twins.collect());
+        self.card.read(twins, Content::Buffer, |piece, _, answer| {
+            if let (Some(index), Answer::Differs { bytes, .. }) = (places.get(&piece.offset), answer) {
+                states[*index] = shown(claims[*index], bytes, salt);
+            }
+            Ok(())
+        })?;
+        Ok(states)
+    }
+
     fn look_at(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
         let mut states: Vec<State> =
             claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.piece.offset }).collect();
@@ -210,6 +227,16 @@ fn state(piece: Piece, answer: Answer<'_>, salt: u64, generation: u32) -> State 
             let sector = &bytes[from..(from + SECTOR).min(bytes.len())];
             State::Lost { found: look(sector, at, salt, generation), at }
         }
+    }
+}
+
+/// What becomes of a claim whose place was read by another address.
+fn shown(claim: Claim, bytes: &[u8], salt: u64) -> State {
+    let sectors = bytes.chunks(SECTOR).zip((claim.piece.offset..).step_by(SECTOR));
+    let found = |(sector, at): (&[u8], u64)| (look(sector, at, salt, claim.generation), at);
+    match sectors.map(found).find(|(found, _)| *found != SectorFound::Expected) {
+        Some((found, at)) => State::Lost { found, at },
+        None => State::Kept,
     }
 }
 

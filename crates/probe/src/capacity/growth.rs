@@ -1,7 +1,7 @@
 //! What the quick probe does to every card: a run at the end that grows, markers all over it, a search for copies of the
 //! run; and what it looks at again where nothing was lost.
 
-use super::alias;
+use super::alias::{self, Fold, Hit};
 use super::boundary::{self, observe};
 use super::ground::{Claim, State, UNIT};
 use super::places::spread;
@@ -27,8 +27,14 @@ pub(super) const BATCH: usize = 4;
 const STRETCHES: u32 = 48;
 const STRETCH: u64 = 1 << 20;
 
-/// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 8 000 looks.
-pub(super) const ALIAS_RUN: u64 = 64 << 20;
+/// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 8 000 looks, and no longer
+/// than that of a small card needs to be.
+pub(super) fn alias_run(card_bytes: u64) -> u64 {
+    (card_bytes / 2048).clamp(16 << 20, 64 << 20)
+}
+
+/// Markers whose stamps are looked for at their addresses with one bit turned.
+const TURNED: usize = 8;
 
 /// What showed while the run grew.
 pub(super) enum Shown {
@@ -40,13 +46,13 @@ pub(super) enum Shown {
     NewLost(Vec<(Claim, State)>),
     /// Markers are lost at once, while the end of the card is kept.
     MarkersLost(Vec<(Claim, State)>),
-    /// Stamps of the run stand at foreign addresses, in this period.
-    Aliases(u64),
+    /// Stamps of the run stand at foreign addresses.
+    Aliases(Fold),
 }
 
 /// More than half are lost. Markers that share a place of a cache with some of the run's blocks push out a few of them,
 /// which says nothing about its size; what few losses mean is seen when all is looked at.
-fn mostly_lost(seen: &[(Claim, State)]) -> bool {
+pub(super) fn mostly_lost(seen: &[(Claim, State)]) -> bool {
     let lost = seen.iter().filter(|(_, s)| !s.kept()).count();
     2 * lost > seen.len()
 }
@@ -79,7 +85,8 @@ impl Quick<'_, '_> {
             let seconds = self.ground.card.seconds() - begun;
             self.ground.watch.progress(size, seconds);
             let look = self.tail.look(&mut self.ground)?;
-            if mostly_lost(&look.old) {
+            // Where some of the old and most of the new are lost, a small cache holds what was looked at of the old.
+            if mostly_lost(&look.old) || mostly_lost(&look.new) && any_lost(&look.old) {
                 return Ok(Shown::OldLost { after: size, seen: look.old });
             }
             if mostly_lost(&look.new) {
@@ -92,10 +99,10 @@ impl Quick<'_, '_> {
                     return Ok(Shown::MarkersLost(seen));
                 }
             }
-            if size >= ALIAS_RUN && !searched {
+            if size >= alias_run(all) && !searched {
                 searched = true;
-                if let Some(period) = self.search_aliases()? {
-                    return Ok(Shown::Aliases(period));
+                if let Some(fold) = self.search_aliases()? {
+                    return Ok(Shown::Aliases(fold));
                 }
             }
         }
@@ -105,22 +112,22 @@ impl Quick<'_, '_> {
         Ok(self.search_aliases()?.map_or(Shown::Nothing, Shown::Aliases))
     }
 
-    /// The period in which the run's stamps stand elsewhere, if the card's addresses really fold.
-    pub(super) fn search_aliases(&mut self) -> Result<Option<u64>, Stop> {
+    /// How the run's stamps come to stand elsewhere, if the card's addresses really fold.
+    pub(super) fn search_aliases(&mut self) -> Result<Option<Fold>, Stop> {
         let all = self.ground.card.bytes();
-        let start = self.tail.start(all);
+        let start = self.tail.start();
         if all - start < 2 * u64::from(UNIT) {
             return Ok(None);
         }
         let hits = alias::scan(&mut self.ground, start, all - start, start)?;
-        self.folding(&hits)
+        alias::fold(&mut self.ground, &hits)
     }
 
     /// Writes markers as long as they are cheap.
     pub(super) fn set_markers(&mut self) -> Result<(), Stop> {
         let limit = if self.ground.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
         let begun = self.ground.card.seconds();
-        let tail = self.tail.start(self.ground.card.bytes());
+        let tail = self.tail.start();
         let markers = self.places.iter().map(|p| self.ground.unit(*p));
         let pieces: Vec<Piece> = markers.filter(|piece| piece.end() <= tail).collect();
         for batch in pieces.chunks(BATCH) {
@@ -163,10 +170,17 @@ impl Quick<'_, '_> {
 
     /// The markers that the run has not overwritten, and what became of them.
     pub(super) fn check_markers(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
-        let start = self.tail.start(self.ground.card.bytes());
+        let start = self.tail.start();
         self.markers.retain(|claim| claim.piece.end() <= start);
         let states = self.ground.check(&self.markers)?;
         Ok(zip(&self.markers, states))
+    }
+
+    /// Stamps of some markers at their addresses with one bit turned.
+    pub(super) fn turned_lines(&mut self, seen: &[(Claim, State)]) -> Result<Vec<Hit>, Stop> {
+        let kept: Vec<Claim> = seen.iter().filter(|(_, s)| s.kept()).map(|(c, _)| *c).collect();
+        let some: Vec<Claim> = kept.iter().step_by(kept.len().div_ceil(TURNED).max(1)).copied().collect();
+        alias::turned(&mut self.ground, &some)
     }
 
     /// Half of the run again, in stretches; where the original is put back all of it will be read anyway.
@@ -182,7 +196,7 @@ impl Quick<'_, '_> {
     /// Stretches all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
     /// from markers, not from these.
     pub(super) fn stretches(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
-        let end = self.tail.start(self.ground.card.bytes());
+        let end = self.tail.start();
         let room = end / u64::from(STRETCHES) >= 2 * STRETCH;
         if self.marker_s > boundary::DEAR || !room || !self.ground.may_write(u64::from(STRETCHES) * STRETCH) {
             return Ok(Vec::new());

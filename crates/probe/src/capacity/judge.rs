@@ -1,8 +1,9 @@
 //! From what was seen to a verdict with its confidence, its bound and its proof.
 
-use super::Outcome;
+use super::alias::Fold;
 use super::ground::{Claim, State};
 use super::quick::Quick;
+use super::{Outcome, QUICK_RUN};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, Capacity};
 use cardscope_model::verify::{Disproof, Trouble, Verdict};
@@ -24,7 +25,8 @@ const LEAST_RUN: u64 = 64 << 20;
 /// How sure "nothing was lost" is after a run that a limit ended: the share of the caches in public reports (none, 1, 3,
 /// 31, 128 and 256 MB; most fakes have none or a small one) that it would have overflown, as we weigh them.
 fn caches_overflown(run: u64) -> f64 {
-    const WEIGHED: [(u64, f64); 4] = [(300 << 20, 0.95), (150 << 20, 0.9), (64 << 20, 0.8), (0, 0.5)];
+    const WEIGHED: [(u64, f64); 5] =
+        [(QUICK_RUN - (2 << 20), 0.999), (300 << 20, 0.95), (150 << 20, 0.9), (64 << 20, 0.8), (0, 0.5)];
     WEIGHED.iter().find(|(least, _)| run >= *least).map_or(0.5, |(_, sure)| *sure)
 }
 
@@ -44,6 +46,7 @@ impl Quick<'_, '_> {
             confidence: certainty(seen.iter().filter(|(_, s)| !s.kept()).count()),
             share: None,
             wrap_bytes: None,
+            line: false,
             cache_bytes: None,
             overflown_bytes: 0,
             disproofs: disproofs(seen),
@@ -105,23 +108,40 @@ impl Quick<'_, '_> {
         }
     }
 
-    /// `inside` markers within one period are all kept.
-    pub(super) fn wraparound(&self, period: u64, seen: &[(Claim, State)], inside: usize) -> Outcome {
-        let all = self.ground.card.bytes();
-        let memory = period.is_power_of_two() && period <= MEMORY_LIKE && all / period >= 16;
+    /// `inside` markers in front of the first repetition are all kept: every one of them shows at two addresses where that
+    /// is `proven`, and no cache up to `run` bytes hides there that some of it is lost.
+    pub(super) fn wraparound(
+        &self,
+        fold: Fold,
+        seen: &[(Claim, State)],
+        inside: usize,
+        (proven, run): (bool, u64),
+    ) -> Outcome {
+        let (all, bytes) = (self.ground.card.bytes(), fold.bytes());
+        let memory = fold == Fold::Period(bytes)
+            && bytes.is_power_of_two()
+            && bytes <= MEMORY_LIKE
+            && all / bytes >= 16;
         let (verdict, usable) = if memory {
             (Verdict::Dead, 0)
-        } else if READER_LIMITS.contains(&period) {
-            (Verdict::ReaderSuspect, period)
+        } else if READER_LIMITS.contains(&bytes) {
+            (Verdict::ReaderSuspect, bytes)
         } else {
-            (Verdict::Wraparound, period)
+            (Verdict::Wraparound, bytes)
         };
+        let good = match fold {
+            Fold::Line(_) if !memory => all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes),
+            _ => usable,
+        };
+        let sure = if proven || 2 * run >= bytes { 0.99 } else { caches_overflown(run) };
         Outcome {
             verdict,
             usable_bytes: Some(usable),
-            good_bytes: Some(usable),
-            wrap_bytes: Some(period),
-            confidence: certainty(inside),
+            good_bytes: Some(good),
+            wrap_bytes: Some(bytes),
+            line: matches!(fold, Fold::Line(_)),
+            overflown_bytes: run,
+            confidence: certainty(inside).min(sure),
             ..self.outcome(Verdict::Wraparound, seen)
         }
     }
@@ -177,6 +197,22 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
     let mut findings = vec![capacity(outcome, announced)];
     if outcome.verdict == Verdict::Genuine {
         findings.push(bound(outcome, announced));
+    }
+    if outcome.verdict == Verdict::Wraparound && outcome.confidence < 0.95 {
+        findings.push(
+            Finding::new(
+                "cache-not-excluded",
+                Weight::Note,
+                1.0,
+                format!(
+                    "not all of the usable part could be seen at two addresses: a cache of more than {} could hide that some \
+                     of it is not there",
+                    BinarySize(outcome.overflown_bytes >> 20 << 20)
+                ),
+            )
+            .because("bytes of the run", outcome.overflown_bytes)
+            .advise("`verify --full` is the only proof"),
+        );
     }
     if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
         findings.push(
@@ -240,6 +276,9 @@ fn sentence(outcome: &Outcome, announced: u64) -> String {
     match outcome.verdict {
         Verdict::Genuine => "nothing speaks against the announced capacity".to_owned(),
         Verdict::Limbo => format!("only {usable} are there, what is written beyond is lost{cache}"),
+        Verdict::Wraparound if outcome.line => {
+            format!("the address line worth {wrap} is dead: a block and its twin {wrap} further on share one place")
+        }
         Verdict::Wraparound => format!("addresses repeat every {wrap}: what is written beyond overwrites what lies before"),
         Verdict::Chain => format!("addresses repeat every {wrap}, and of that only {usable} are there{cache}"),
         Verdict::Damaged => "places here and there lose what is written to them".to_owned(),

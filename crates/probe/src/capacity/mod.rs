@@ -8,6 +8,7 @@
 
 mod alias;
 mod boundary;
+mod fold;
 mod ground;
 mod growth;
 mod judge;
@@ -81,8 +82,10 @@ pub struct Outcome {
     pub confidence: f64,
     /// What the markers exclude.
     pub share: Option<Share>,
-    /// Period of the addresses.
+    /// Period of the addresses, or what the line is worth that is not wired.
     pub wrap_bytes: Option<u64>,
+    /// True where one address line is not wired.
+    pub line: bool,
     /// At most so much was hidden by a cache.
     pub cache_bytes: Option<u64>,
     /// Caches up to this size would have been seen.

@@ -1,10 +1,10 @@
 //! The steps of the quick probe, in order: a run at the end that grows, markers all over the card, a search for aliases;
 //! then what the losses look like.
 
-use super::alias::{self, Hit};
-use super::boundary::{self, Boundary, Search, observe};
+use super::alias::{self, Fold};
+use super::boundary::{self, Boundary, Search, Way, observe};
 use super::ground::{Claim, Ground, State, UNIT};
-use super::growth::{ALIAS_RUN, BATCH, MARKERS, Shown};
+use super::growth::{BATCH, MARKERS, Shown, alias_run};
 use super::pattern::{self, step};
 use super::places::spread;
 use super::tail::{self, Flood, Tail, any_lost, zip};
@@ -15,6 +15,7 @@ use crate::trouble::Stop;
 use crate::watch::Watch;
 use cardscope_engine::content::Content;
 use cardscope_model::verify::{Share, Verdict};
+use std::collections::BTreeSet;
 
 /// What was on the card at some places before anything was written.
 pub(super) struct Before {
@@ -36,6 +37,8 @@ pub(super) struct Quick<'g, 't> {
     pub(super) written_besides: u64,
     /// What must be written before a loss shows.
     pub(super) flood: Flood,
+    /// True where it is known that the end of the card is lost.
+    end_is_lost: bool,
     pub(super) cut_short: bool,
 }
 
@@ -52,7 +55,7 @@ impl<'g, 't> Quick<'g, 't> {
         let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
         let places = spread(from, to, MARKERS, &mut ground.random);
         let before = Vec::new();
-        let (tail, markers) = (Tail::default(), Vec::new());
+        let (tail, markers) = (Tail::before(all), Vec::new());
         Ok(Quick {
             ground,
             options: *options,
@@ -63,6 +66,7 @@ impl<'g, 't> Quick<'g, 't> {
             marker_s: 0.0,
             written_besides: 0,
             flood: Flood::default(),
+            end_is_lost: false,
             cut_short: false,
         })
     }
@@ -75,13 +79,14 @@ impl<'g, 't> Quick<'g, 't> {
         }
         match shown {
             Shown::Nothing => self.nothing_lost(),
-            Shown::Aliases(period) => {
+            Shown::Aliases(fold) => {
                 let seen = self.check_markers()?;
-                self.folded(period, seen)
+                self.folded(fold, seen)
             }
             Shown::NewLost(seen) => self.newest_lost(&seen),
             Shown::MarkersLost(seen) => self.scattered(seen),
             Shown::OldLost { after, seen } => {
+                self.end_is_lost = true;
                 // A loss on the first single block needs no flood.
                 if after > u64::from(UNIT) {
                     // The markers helped to fill the cache: the flood must do it alone.
@@ -93,18 +98,13 @@ impl<'g, 't> Quick<'g, 't> {
         }
     }
 
-    /// The period that hits share, where a trial shows that the card's addresses fold with it; a cache that gives the
-    /// content of a place for any address makes hits too.
-    pub(super) fn folding(&mut self, hits: &[Hit]) -> Result<Option<u64>, Stop> {
-        let Some(period) = alias::period(hits) else { return Ok(None) };
-        Ok(alias::folds(&mut self.ground, period, &self.flood)?.then_some(period))
-    }
-
     fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
         self.ground.watch.phase("looking at all of it again", None, None);
         let mut seen = self.check_markers()?;
-        if let Some(period) = self.folding(&alias::among(&seen))? {
-            return self.folded(period, seen);
+        let mut hits = alias::among(&seen);
+        hits.extend(self.turned_lines(&seen)?);
+        if let Some(fold) = alias::fold(&mut self.ground, &hits)? {
+            return self.folded(fold, seen);
         }
         seen.extend(self.read_back()?);
         seen.extend(self.stretches()?);
@@ -112,6 +112,9 @@ impl<'g, 't> Quick<'g, 't> {
         if lost.is_empty() {
             self.waver_again()?;
             return Ok(self.genuine(&seen));
+        }
+        if let Some(fold) = alias::fold(&mut self.ground, &alias::among(&seen))? {
+            return self.folded(fold, seen);
         }
         if self.cut_short {
             return Ok(self.cut());
@@ -126,7 +129,7 @@ impl<'g, 't> Quick<'g, 't> {
         // Old places written anew against places that were never written: a pool that is full takes only the first.
         let old: Vec<Piece> =
             seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.piece).collect();
-        let tail = self.tail.start(self.ground.card.bytes());
+        let tail = self.tail.start();
         let new: Vec<Piece> = spread(0, tail, 2 * BATCH as u32, &mut self.ground.random)
             .into_iter()
             .map(|place| self.ground.unit(place))
@@ -136,6 +139,9 @@ impl<'g, 't> Quick<'g, 't> {
         let new = observe(&mut self.ground, &new, &self.flood)?;
         let full =
             !old.is_empty() && !any_lost(&old) && !new.is_empty() && new.iter().all(|(_, s)| !s.kept());
+        if let Some(fold) = self.find_fold(&seen)? {
+            return self.folded(fold, seen);
+        }
         if full {
             seen.extend(new);
             return Ok(self.overcommitted(&seen));
@@ -153,26 +159,60 @@ impl<'g, 't> Quick<'g, 't> {
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(alias::among(&old));
-        if let Some(period) = self.folding(&hits)? {
-            return self.folded(period, seen);
+        if let Some(fold) = alias::fold(&mut self.ground, &hits)? {
+            return self.folded(fold, seen);
         }
-        if step(&seen).misfits > 0 {
-            let again: Vec<Piece> = seen.iter().map(|(c, _)| c.piece).collect();
-            seen = observe(&mut self.ground, &again, &self.flood)?;
-        }
-        let marks = step(&seen);
-        seen.extend(old);
-        if marks.misfits > 0 {
+        if !doubted(&seen).is_empty() {
             return self.scattered(seen);
         }
+        seen.extend(old);
+        self.bounded(seen)
+    }
+
+    /// The end of the card is lost, and no place above a lost one is kept: from where on?
+    fn bounded(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         let all = self.ground.card.bytes();
-        let high = marks.lost.unwrap_or(self.tail.start(all).max(tail::down(all - u64::from(UNIT))));
+        // What lies in the run was overwritten since.
+        let start = self.tail.start();
+        let markers: Vec<_> = seen.iter().filter(|(c, _)| c.piece.end() <= start).copied().collect();
+        let marks = step(&markers);
+        let high = marks.lost.unwrap_or(start.max(tail::down(all - u64::from(UNIT))));
         let search = self.search_in(marks.kept.unwrap_or(0), high);
         self.search(search, seen)
     }
 
+    /// Pushes out more, as long as that shows that places seen as kept above lost ones were a cache's doing: what all
+    /// places are then, where it comes to a clean step. A cache in which each block has a place of its own loses some long
+    /// before it is full, so that the first loss does not tell its size.
+    fn settle(&mut self, seen: &[(Claim, State)]) -> Result<Option<Vec<(Claim, State)>>, Stop> {
+        let most = self.options.run_bytes(self.ground.card.bytes());
+        let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
+        let mut seen = seen.to_vec();
+        while patience > 0 && self.end_is_lost && self.tail.bytes() < most {
+            let size = if self.flood.bytes() == 0 { 2 << 20 } else { (4 * self.flood.bytes()).max(64 << 20) };
+            let size = size.max(self.tail.bytes()).min(most);
+            if !self.ground.may_write(2 * size) {
+                break;
+            }
+            self.tail.grow(&mut self.ground, size)?;
+            self.flood = self.tail.flood();
+            let start = self.tail.start();
+            let pieces: BTreeSet<Piece> =
+                seen.iter().map(|(c, _)| c.piece).filter(|p| p.end() <= start && p.len <= UNIT).collect();
+            let before = doubted(&seen);
+            seen = observe(&mut self.ground, &Vec::from_iter(pieces), &self.flood)?;
+            if doubted(&seen).is_empty() {
+                return Ok(Some(seen));
+            }
+            let gone = |piece: &Piece| seen.iter().any(|(c, s)| c.piece == *piece && !s.kept());
+            patience = if before.iter().any(gone) { 2 } else { patience - 1 };
+        }
+        Ok(None)
+    }
+
     fn search_in(&self, low: u64, high: u64) -> Search {
-        Search { low, high, flood: self.flood.clone(), marker_s: self.marker_s }
+        let end = self.ground.card.bytes();
+        Search { low, high, end, way: Way::Pushed(self.flood.clone()), marker_s: self.marker_s }
     }
 
     fn search(&mut self, search: Search, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
@@ -215,12 +255,14 @@ impl<'g, 't> Quick<'g, 't> {
         let markers = places.iter().map(|p| self.ground.unit(*p));
         let pieces: Vec<Piece> =
             markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
-        let (fresh, period) = self.leads_back(run, &pieces)?;
+        let (fresh, fold) = self.leads_back(run, &pieces)?;
         let below_lost = fresh.iter().any(|(c, s)| c.piece.offset < end && !s.kept());
         let above_kept = fresh.iter().any(|(c, s)| c.piece.offset >= end && s.kept());
         seen.extend(fresh);
-        if let Some(period) = period {
-            return Ok(self.chain(end, period, &seen));
+        match fold {
+            Some(fold) if below_lost || fold.bytes() <= end => return self.folded(fold, seen),
+            Some(fold) => return Ok(self.chain(end, fold.bytes(), &seen)),
+            None => {}
         }
         if below_lost || above_kept {
             return self.scattered(seen);
@@ -231,17 +273,17 @@ impl<'g, 't> Quick<'g, 't> {
     /// Bytes of a run at the start of the card that is searched for elsewhere, on a card that is kept up to `end`.
     fn low_run(&self, end: u64) -> u64 {
         let all = self.ground.card.bytes();
-        tail::down(end.min((all / 2048).clamp(16 << 20, ALIAS_RUN)))
+        tail::down(end.min(alias_run(all)))
     }
 
-    /// Writes markers, and a run of `run` bytes at the start of the card: what becomes of the markers, and the period
-    /// in which later addresses lead back to the run, if they do.
+    /// Writes markers, and a run of `run` bytes at the start of the card: what becomes of the markers, and how later
+    /// addresses lead back to the run, if they do.
     #[allow(clippy::type_complexity, reason = "two answers to one flood")]
     fn leads_back(
         &mut self,
         run: u64,
         markers: &[Piece],
-    ) -> Result<(Vec<(Claim, State)>, Option<u64>), Stop> {
+    ) -> Result<(Vec<(Claim, State)>, Option<Fold>), Stop> {
         let claims = self.ground.stamp(markers)?;
         if run > 0 {
             tail::write_run(&mut self.ground, 0, run)?;
@@ -254,59 +296,35 @@ impl<'g, 't> Quick<'g, 't> {
         }
         let all = self.ground.card.bytes();
         let hits = alias::scan(&mut self.ground, 0, run, all)?;
-        Ok((seen, self.folding(&hits)?))
+        Ok((seen, alias::fold(&mut self.ground, &hits)?))
     }
 
-    /// Kept places above lost ones: a chain, or damage.
-    fn scattered(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
+    /// of markers stand at their addresses with one bit turned.
+    fn find_fold(&mut self, seen: &[(Claim, State)]) -> Result<Option<Fold>, Stop> {
         let run = self.low_run(self.ground.card.bytes());
-        if let (_, Some(period)) = self.leads_back(run, &[])? {
-            return self.folded(period, seen);
+        if let (_, Some(fold)) = self.leads_back(run, &[])? {
+            return Ok(Some(fold));
+        }
+        let mut hits = alias::among(seen);
+        hits.extend(self.turned_lines(seen)?);
+        alias::fold(&mut self.ground, &hits)
+    }
+
+    /// Kept places above lost ones: a chain, a cache larger than it seemed, or damage.
+    fn scattered(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+        if let Some(fold) = self.find_fold(&seen)? {
+            return self.folded(fold, seen);
+        }
+        if let Some(settled) = self.settle(&seen)? {
+            return self.bounded(settled);
         }
         let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
         self.damaged(seen, &lost)
     }
 
-    /// Addresses repeat with this period. What lies inside one of them?
-    pub(super) fn folded(&mut self, period: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        let most = if self.marker_s > boundary::DEAR { 6 } else { 64 };
-        let pieces: Vec<Piece> = spread(0, period, most, &mut self.ground.random)
-            .into_iter()
-            .map(|p| self.ground.unit(p))
-            .filter(|p| p.end() <= period)
-            .collect();
-        let inside = observe(&mut self.ground, &pieces, &self.flood)?;
-        let marks = step(&inside);
-        seen.extend(inside.iter().filter(|(_, s)| !s.kept()).copied());
-        if marks.misfits > 0 {
-            let lost: Vec<Claim> = inside.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
-            return self.damaged(seen, &lost);
-        }
-        let Some(high) = marks.lost else { return Ok(self.wraparound(period, &seen, inside.len())) };
-        let search = self.search_in(marks.kept.unwrap_or(0), high);
-        match boundary::find(&mut self.ground, search)? {
-            Boundary::At(0, last) => {
-                seen.extend(last);
-                self.keeps_nothing(&seen)
-            }
-            Boundary::At(end, last) => {
-                seen.extend(last);
-                Ok(self.chain(end, period, &seen))
-            }
-            Boundary::NoStep(round) => {
-                let lost: Vec<Claim> = round.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
-                seen.extend(round);
-                self.damaged(seen, &lost)
-            }
-            Boundary::Limit(low, _) => {
-                self.cut_short = true;
-                Ok(self.limbo(None, low, &seen))
-            }
-        }
-    }
-
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
-    fn damaged(&mut self, mut seen: Vec<(Claim, State)>, lost: &[Claim]) -> Result<Outcome, Stop> {
+    pub(super) fn damaged(&mut self, mut seen: Vec<(Claim, State)>, lost: &[Claim]) -> Result<Outcome, Stop> {
         // A stretch of which one sector is bad is not lost whole: looked at block by block.
         let long: Vec<Claim> = lost.iter().filter(|c| c.piece.len > UNIT).take(2 * BATCH).copied().collect();
         let blocks: Vec<Claim> = long.iter().flat_map(|c| c.blocks()).collect();
@@ -317,14 +335,20 @@ impl<'g, 't> Quick<'g, 't> {
         let lost: Vec<Claim> = lost.iter().filter(|c| !long.contains(c)).copied().chain(bad).collect();
         seen.extend(blocks);
         let pieces: Vec<Piece> = lost.iter().take(64).map(|c| c.piece).collect();
-        let again = observe(&mut self.ground, &pieces, &self.flood)?;
-        let still = again.iter().any(|(_, s)| !s.kept());
+        let mut again = observe(&mut self.ground, &pieces, &self.flood)?;
+        if !any_lost(&again) {
+            // A cache may hold these few: what pushed them out then must do it again.
+            let markers: Vec<Piece> = self.markers.iter().map(|c| c.piece).collect();
+            let flood = self.flood.clone().and(&self.tail.flood()).and(&Flood::of(&markers));
+            again = observe(&mut self.ground, &pieces, &flood)?;
+        }
+        let still = any_lost(&again);
         seen.extend(again);
         Ok(self.losses(&seen, still))
     }
 
     /// Not one block was kept: worn out to read-only, or dead?
-    fn keeps_nothing(&mut self, seen: &[(Claim, State)]) -> Result<Outcome, Stop> {
+    pub(super) fn keeps_nothing(&mut self, seen: &[(Claim, State)]) -> Result<Outcome, Stop> {
         let stamped = |piece: &Piece| self.markers.iter().any(|c| c.piece.offset == piece.offset);
         let pieces: Vec<Piece> = self.before.iter().map(|b| b.piece).filter(stamped).collect();
         let (mut same, mut telling) = (0, 0);
@@ -370,4 +394,11 @@ impl<'g, 't> Quick<'g, 't> {
         let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.kept()).count() as u64);
         Share { samples, bad, excluded_above: pattern::excluded_above(samples, bad) }
     }
+}
+
+/// Places that are kept above the first lost one.
+fn doubted(seen: &[(Claim, State)]) -> Vec<Piece> {
+    let first = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| c.piece.offset).min();
+    let above = |c: &Claim| first.is_some_and(|first| c.piece.offset > first);
+    seen.iter().filter(|(c, s)| s.kept() && above(c)).map(|(c, _)| c.piece).collect()
 }

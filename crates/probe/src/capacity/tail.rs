@@ -30,8 +30,10 @@ struct Part {
 }
 
 /// The run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tail {
+    /// Where it ends: at the end of the card, or of the part of it that is looked at.
+    end: u64,
     parts: Vec<Part>,
     /// Blocks of the oldest parts that nobody has read, the next one last.
     unread: Vec<Claim>,
@@ -41,19 +43,23 @@ pub(super) struct Tail {
 const LOOKS: usize = 8;
 
 impl Tail {
+    /// One that has not begun to grow.
+    pub(super) fn before(end: u64) -> Self {
+        Tail { end, parts: Vec::new(), unread: Vec::new() }
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         self.parts.iter().map(|p| p.end - p.start).sum()
     }
 
     /// First byte of it.
-    pub(super) fn start(&self, card_bytes: u64) -> u64 {
-        self.parts.last().map_or(card_bytes, |p| p.start)
+    pub(super) fn start(&self) -> u64 {
+        self.parts.last().map_or(self.end, |p| p.start)
     }
 
     /// Makes it `bytes` long.
     pub(super) fn grow(&mut self, ground: &mut Ground<'_, '_>, bytes: u64) -> Result<(), Stop> {
-        let all = ground.card.bytes();
-        let (start, end) = (beginning(all - bytes.min(all), bytes), self.start(all));
+        let (start, end) = (beginning(self.end - bytes.min(self.end), bytes), self.start());
         if start >= end {
             return Ok(());
         }
@@ -123,9 +129,9 @@ impl Flood {
         self.parts.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// First byte that it reaches.
-    pub(super) fn start(&self, card_bytes: u64) -> u64 {
-        self.parts.last().map_or(card_bytes, |(start, _)| *start)
+    /// First byte that it reaches; `end` where there is none.
+    pub(super) fn start(&self, end: u64) -> u64 {
+        self.parts.last().map_or(end, |(start, _)| *start)
     }
 
     /// Writes it.

@@ -3,18 +3,17 @@
 use super::tests::{run, settings};
 use super::{Findings, Settings};
 use cardscope_simulator::SimTarget;
+use fakes::{Cache, Lost, Period, place, policy};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
+#[path = "../../tests/fakes/mod.rs"]
+mod fakes;
+
 /// A size of 1 to 64 MiB in sectors, seldom a power of two.
 fn card() -> impl Strategy<Value = u64> {
     (2048u64..=131_072).prop_map(|sectors| sectors * 512)
-}
-
-/// A place within a card, in sectors.
-fn place(bytes: u64, share: f64) -> u64 {
-    ((bytes as f64 * share) as u64 / 512 * 512).max(512)
 }
 
 #[derive(Debug, Clone)]
@@ -25,54 +24,26 @@ struct Case {
     salt: u64,
 }
 
-fn lost() -> impl Strategy<Value = &'static str> {
-    proptest::sample::select(&["zeros", "ones", "stale", "error"][..])
-}
+const LOST: Lost = &["zeros", "ones", "stale", "error"];
 
-fn cache() -> impl Strategy<Value = String> {
-    let kind = proptest::sample::select(&["direct", "lru", "fifo"][..]);
+fn cache() -> impl Strategy<Value = Cache> {
     prop_oneof![
-        Just(String::new()),
+        Just(Cache::None),
         // Smaller than a tenth of what is lost: see the known limits.
-        (0.001..0.1f64, kind, any::<bool>(), any::<bool>()).prop_map(|(share, kind, strict, survives)| format!(
-            "share={share}&fake.cache_kind={kind}&fake.cache_strict={strict}&fake.cache_survives={survives}"
-        )),
+        (0.001..0.1f64, policy()).prop_map(|(share, policy)| Cache::Share(share, policy)),
     ]
 }
 
-/// A cache given as a share of what is lost, in bytes.
-fn cached(text: &str, lost_bytes: u64) -> String {
-    let Some((share, rest)) = text.strip_prefix("share=").and_then(|text| text.split_once('&')) else {
-        return String::new();
-    };
-    let bytes = place(lost_bytes, share.parse().unwrap()).next_multiple_of(4096);
-    format!("&cache_bytes={bytes}&{rest}")
-}
-
 fn fake() -> impl Strategy<Value = (u64, String)> {
-    let limbo = (card(), 0.0..0.97f64, lost(), cache()).prop_map(|(bytes, share, lost, cache)| {
-        let real = if share < 0.05 { 0 } else { place(bytes, share) };
-        let cache = cached(&cache, bytes - real);
-        (bytes, format!("fake=limbo&fake_bytes={real}&fake.lost={lost}{cache}"))
-    });
-    let wraparound = (card(), 0.1..0.97f64)
-        .prop_map(|(bytes, share)| (bytes, format!("fake=wraparound&wrap_bytes={}", place(bytes, share))));
-    let chain = (card(), 0.1..0.9f64, 0.1..0.9f64, lost()).prop_map(|(bytes, wrap, real, lost)| {
-        let wrap = place(bytes, wrap);
-        (bytes, format!("fake=chain&wrap_bytes={wrap}&fake_bytes={}&fake.lost={lost}", place(wrap, real)))
-    });
-    let damaged = (card(), 0.02..0.4f64, 0u32..5, lost(), 0u32..1000).prop_map(
-        |(bytes, share, power, lost, seed)| {
-            let unit = 65_536u64 << power;
-            (bytes, format!("fake=damaged&fake.damaged_share={share}&fake.damaged_unit_bytes={unit}&fake.lost={lost}&seed={seed}"))
-        },
-    );
-    let overcommitted = (card(), 0.1..0.9f64)
-        .prop_map(|(bytes, share)| (bytes, format!("fake=overcommitted&fake_bytes={}", place(bytes, share))));
-    let read_only = card().prop_map(|bytes| (bytes, "fake=read-only&state=filled".to_owned()));
-    let genuine = (card(), 0u32..1000).prop_map(|(bytes, seed)| (bytes, format!("seed={seed}")));
+    let period = || Just(place as Period);
     prop_oneof![
-        4 => limbo, 3 => wraparound, 3 => chain, 3 => damaged, 2 => overcommitted, 1 => read_only, 3 => genuine
+        4 => fakes::limbo(card(), 0.0..0.97, 0.05, LOST, cache()),
+        3 => fakes::wraparound(card(), 0.1..0.97, period()),
+        3 => fakes::chain(card(), 0.1..0.9, period(), 0.1..0.9, LOST, Just(Cache::None)),
+        3 => fakes::damaged(card(), 0.02..0.4, 0..5, LOST, Just(Cache::None)),
+        2 => fakes::overcommitted(card(), 0.1..0.9),
+        1 => fakes::read_only(card()),
+        3 => fakes::genuine(card())
     ]
 }
 

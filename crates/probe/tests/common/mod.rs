@@ -1,6 +1,7 @@
 //! Simulated cards under the quick probe.
 
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::Target;
 use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
 use cardscope_probe::card::{Card, Tally};
 use cardscope_probe::watch::Nobody;
@@ -16,6 +17,8 @@ pub(crate) struct Probed {
     pub(crate) seconds: f64,
     pub(crate) verdict: String,
     pub(crate) usable: u64,
+    pub(crate) good: u64,
+    pub(crate) announced: u64,
 }
 
 pub(crate) fn options(thorough: bool, seed: u64) -> Options {
@@ -26,14 +29,16 @@ pub(crate) fn options(thorough: bool, seed: u64) -> Options {
 pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
     let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let verdict = serde_json::to_value(target.truth().verdict).unwrap().as_str().unwrap().to_owned();
-    let usable = target.truth().usable_bytes;
+    let (usable, good) = (target.truth().usable_bytes, target.truth().good_bytes);
+    let announced = target.info().bytes;
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
     let outcome = probe(&mut card, None, options, &mut Nobody).unwrap();
     let (tally, seconds) = (card.tally(), card.seconds());
-    Probed { name: name.to_owned(), outcome, tally, seconds, verdict, usable }
+    Probed { name: name.to_owned(), outcome, tally, seconds, verdict, usable, good, announced }
 }
 
 impl Probed {
+    #[allow(dead_code, reason = "random cards are counted otherwise")]
     /// What is wrong with the answer, in a line; `None` where the verdict is the truth, and the usable bytes are right
     /// to 1 MiB where they can be known.
     pub(crate) fn mistake(&self) -> Option<String> {
@@ -43,19 +48,24 @@ impl Probed {
             Some(bytes) => bytes.abs_diff(self.usable) <= 1 << 20,
             None => unknown,
         };
-        (outcome.verdict.word() != self.verdict || !usable).then(|| {
-            format!(
-                "{}: {} with {:?} usable, true is {} with {}; wrap {:?}, cache {:?}, {} MB written, {:.1} s",
-                self.name,
-                outcome.verdict,
-                outcome.usable_bytes,
-                self.verdict,
-                self.usable,
-                outcome.wrap_bytes,
-                outcome.cache_bytes,
-                self.tally.written / 1_000_000,
-                self.seconds
-            )
-        })
+        (outcome.verdict.word() != self.verdict || !usable).then(|| self.summary())
+    }
+
+    /// What was said beside what is true, in a line.
+    pub(crate) fn summary(&self) -> String {
+        let outcome = &self.outcome;
+        format!(
+            "{}: {} with {:?} usable, {:.3} sure, true is {} with {}; wrap {:?}, cache {:?}, {} MB written, {:.1} s",
+            self.name,
+            outcome.verdict,
+            outcome.usable_bytes,
+            outcome.confidence,
+            self.verdict,
+            self.usable,
+            outcome.wrap_bytes,
+            outcome.cache_bytes,
+            self.tally.written / 1_000_000,
+            self.seconds
+        )
     }
 }

@@ -4,6 +4,7 @@ use super::schema::{Archetype, FakeKind, PoolFull};
 use crate::chance::{Units, WeakBits};
 use crate::content::{FakeMap, Faults, Place, WEAK};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// What is true of a card's capacity, in the words of `verify`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +56,7 @@ fn verdict(card: &Archetype, good_bytes: u64) -> CapacityVerdict {
         FakeKind::ReadOnly => CapacityVerdict::ReadOnly,
         _ if good_bytes == 0 => CapacityVerdict::Dead,
         FakeKind::Limbo => CapacityVerdict::Limbo,
-        FakeKind::Wraparound => CapacityVerdict::Wraparound,
+        FakeKind::Wraparound | FakeKind::AddressLine => CapacityVerdict::Wraparound,
         FakeKind::Chain => CapacityVerdict::Chain,
         FakeKind::Overcommitted => CapacityVerdict::Overcommitted,
         FakeKind::None | FakeKind::Damaged => {
@@ -74,15 +75,18 @@ fn verdict(card: &Archetype, good_bytes: u64) -> CapacityVerdict {
 fn kept(card: &Archetype, seed: u64) -> (u64, u64) {
     let end = end(card);
     let (map, failing) = (FakeMap::at_last(card, seed), Faults::new(&card.faults, seed).failing());
-    let (mut good, mut first_bad, mut at) = (0, end, 0);
-    while at < end {
-        let (kept, len) = run(&map, failing, at, end - at);
-        if kept {
-            good += len;
-        } else {
-            first_bad = first_bad.min(at);
+    let (mut good, mut first_bad) = (0, end);
+    for own in own_places(card, end) {
+        let mut at = own.start;
+        while at < own.end {
+            let (kept, len) = run(&map, failing, at, own.end - at);
+            if kept {
+                good += len;
+            } else {
+                first_bad = first_bad.min(at);
+            }
+            at += len;
         }
-        at += len;
     }
     if card.faults.flip_p > 0.0 {
         let weak = WeakBits::new(seed, WEAK, card.faults.flip_p);
@@ -97,6 +101,12 @@ fn kept(card: &Archetype, seed: u64) -> (u64, u64) {
     (first_bad, good)
 }
 
+/// The addresses that have a place of their own: up to `end`, and behind a line that is not wired every other stretch.
+fn own_places(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64>> {
+    let all = if card.fake.kind == FakeKind::AddressLine { card.announced_bytes } else { end };
+    (0..all).step_by(2 * end.max(1) as usize).map(move |start| start..(start + end).min(all))
+}
+
 const SECTOR: u64 = 512;
 
 /// Where the addresses end that have a place of their own.
@@ -106,7 +116,7 @@ fn end(card: &Archetype) -> u64 {
     match fake.kind {
         FakeKind::ReadOnly => 0,
         FakeKind::Limbo => real,
-        FakeKind::Wraparound => fake.wrap_bytes.unwrap_or(all),
+        FakeKind::Wraparound | FakeKind::AddressLine => fake.wrap_bytes.unwrap_or(all),
         FakeKind::Chain => real.min(fake.wrap_bytes.unwrap_or(all)),
         // A slow card keeps what it is given all the same.
         FakeKind::Overcommitted if fake.pool_full != PoolFull::Slow => real,

@@ -20,6 +20,10 @@ pub(super) fn capacity(card: &Archetype) -> String {
             size(fake.wrap_bytes),
             size(fake.real_bytes)
         ),
+        FakeKind::AddressLine => format!(
+            "Fake: the address line worth {} is not wired, so that a block and its twin so far away share one place.",
+            BinarySize(fake.wrap_bytes.unwrap_or(0))
+        ),
         FakeKind::Damaged => format!(
             "Damaged: {} % of its units of {} lose what is written to them, here and there.",
             percent(fake.damaged_share),
@@ -64,10 +68,13 @@ fn cache(fake: &Fake) -> String {
 
 fn lost(fake: &Fake) -> String {
     let reads = match (fake.kind, fake.lost) {
-        (FakeKind::Wraparound, _) => return String::new(),
+        (FakeKind::Wraparound | FakeKind::AddressLine, _) => return String::new(),
         (_, Lost::Zeros) => "reads as zeros",
         (_, Lost::Ones) => "reads as 0xFF",
         (_, Lost::Stale) => "reads as older data or as that of another block",
+        (_, Lost::Noise) => "reads as random bytes, others each time",
+        (_, Lost::Garbage) => "reads as random bytes that stay the same",
+        (_, Lost::Last) => "reads as the block that was written last",
         (_, Lost::Error) => "cannot be read",
     };
     format!("What is lost {reads}.")

@@ -77,6 +77,10 @@ impl FakeMap {
                 Route { len, place: Place::Kept(offset) }
             }
             FakeKind::Limbo => self.below_real(offset, len),
+            FakeKind::AddressLine => Route {
+                len: len.min(self.wrap - offset % self.wrap),
+                place: Place::Kept(offset & !self.wrap),
+            },
             FakeKind::Wraparound => self.wrapped(offset, len),
             FakeKind::Chain => {
                 let Route { len, .. } = self.wrapped(offset, len);

@@ -21,6 +21,7 @@ impl Medium {
         number: u64,
         found: &mut Found,
     ) -> Result<(), Trouble> {
+        self.reading = number;
         let (mut address, end) = (offset, offset + len);
         while address < end {
             let route = self.route(address, end - address);
@@ -97,6 +98,13 @@ impl Medium {
         match (self.lost, old) {
             (Lost::Zeros, _) => found.push(constant(len, 0, address)),
             (Lost::Ones, _) => found.push(constant(len, 0xff, address)),
+            (Lost::Noise, _) => found.push(stream(len, self.other.draw(!self.reading), address)),
+            (Lost::Garbage, _) => found.push(stream(len, self.other.draw(u64::MAX), address)),
+            (Lost::Last, _) => {
+                for (from, to) in blocks(address, len) {
+                    self.find(Layer::Cache, self.last + from % BLOCK, to - from, found);
+                }
+            }
             (Lost::Error, _) => return Err(unreadable()),
             (Lost::Stale, Some(at)) => self.find(Layer::Flash, at, len, found),
             (Lost::Stale, None) => {
@@ -147,6 +155,10 @@ impl Medium {
 
 fn constant(len: u64, byte: u8, at: u64) -> Piece {
     Piece { len, what: What::Constant(byte), at, origin: at }
+}
+
+fn stream(len: u64, seed: u64, at: u64) -> Piece {
+    Piece { len, what: What::Stream(seed), at, origin: at }
 }
 
 fn unreadable() -> Trouble {

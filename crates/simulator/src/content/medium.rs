@@ -40,6 +40,11 @@ pub(crate) struct Medium {
     /// Blocks that wear has taken.
     pub(super) worn: Option<LiveBlocks>,
     pub(super) other: Chance,
+    /// Where in the cache's layer the block written last is kept, behind all that has an address; for cards that show it
+    /// in the place of lost ones.
+    pub(super) last: u64,
+    /// Number of the read under way.
+    pub(super) reading: u64,
 }
 
 /// The blocks of an overcommitted card.
@@ -88,6 +93,8 @@ impl Medium {
             begun: faults.begin_after_bytes == 0,
             worn: None,
             other: Chance::new(seed, OTHER),
+            last: card.announced_bytes.next_multiple_of(BLOCK),
+            reading: 0,
         }
     }
 
@@ -189,6 +196,9 @@ impl Medium {
         if self.read_only {
             return Ok(());
         }
+        if self.lost == Lost::Last {
+            self.keep_last(offset, len, data)?;
+        }
         self.each(offset, len, |medium, address, len, place| {
             let part = data.part(address - offset, len);
             match place {
@@ -202,6 +212,18 @@ impl Medium {
                 Place::Bad(_) | Place::Nowhere => medium.write_lost(address, len, part),
             }
         })
+    }
+
+    /// Notes the last block of a write.
+    fn keep_last(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+        let Some((from, to)) = blocks(offset, len).last() else { return Ok(()) };
+        self.store.put(
+            Layer::Cache,
+            self.last + from % BLOCK,
+            to - from,
+            from,
+            data.part(from - offset, to - from),
+        )
     }
 
     /// Calls `act` with address, length and place of each part of the range that leads to one place.
@@ -274,7 +296,7 @@ impl Medium {
         match self.lost {
             Lost::Zeros | Lost::Error => 0,
             Lost::Ones => 0xff,
-            Lost::Stale => self.unwritten,
+            Lost::Stale | Lost::Noise | Lost::Garbage | Lost::Last => self.unwritten,
         }
     }
 

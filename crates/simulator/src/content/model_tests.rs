@@ -43,6 +43,7 @@ impl Naive {
         match self.fake.kind {
             FakeKind::Limbo => (block < self.real()).then_some(block),
             FakeKind::Wraparound => Some(wrapped),
+            FakeKind::AddressLine => Some(block & !(self.fake.wrap_bytes? / BLOCK)),
             FakeKind::Chain => (wrapped < self.real()).then_some(wrapped),
             FakeKind::Damaged => (!self.bad[block as usize]).then_some(block),
             _ => Some(block),
@@ -125,7 +126,9 @@ impl Naive {
 
     fn lost(&self) -> Seen {
         match self.fake.lost {
-            Lost::Zeros | Lost::Stale => Some(vec![0; BLOCK as usize]),
+            Lost::Zeros | Lost::Stale | Lost::Noise | Lost::Garbage | Lost::Last => {
+                Some(vec![0; BLOCK as usize])
+            }
             Lost::Ones => Some(vec![0xff; BLOCK as usize]),
             Lost::Error => None,
         }
@@ -152,6 +155,7 @@ fn any_fake() -> impl Strategy<Value = Fake> {
         Just(FakeKind::Limbo),
         Just(FakeKind::Wraparound),
         Just(FakeKind::Chain),
+        Just(FakeKind::AddressLine),
         Just(FakeKind::Damaged),
         Just(FakeKind::Overcommitted),
         Just(FakeKind::ReadOnly),
@@ -161,11 +165,13 @@ fn any_fake() -> impl Strategy<Value = Fake> {
     let full = prop_oneof![Just(PoolFull::Vanish), Just(PoolFull::Slow)];
     (kind, 1..60u64, 1..30u64, prop::option::of(1..12u64), cache, any::<bool>(), lost, full).prop_map(
         |(kind, real, more, cache, cache_kind, cache_strict, lost, pool_full)| {
+            let line = kind == FakeKind::AddressLine;
+            let wrap = if line { (real + more).next_power_of_two().min(64) } else { real + more };
             let hides = matches!(kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
             Fake {
                 kind,
                 real_bytes: Some(real * BLOCK),
-                wrap_bytes: Some((real + more) * BLOCK),
+                wrap_bytes: Some(wrap * BLOCK),
                 damaged_unit_bytes: 2 * BLOCK,
                 damaged_share: 0.4,
                 pool_full,
@@ -272,7 +278,7 @@ proptest! {
         let good: Vec<_> = (0..BLOCKS).filter(good).collect();
         let truth = crate::archetype::Truth::of(&card, SEED);
         prop_assert_eq!(truth.good_bytes, good.len() as u64 * BLOCK);
-        if fake.kind != FakeKind::Wraparound && fake.kind != FakeKind::Chain {
+        if !matches!(fake.kind, FakeKind::Wraparound | FakeKind::Chain | FakeKind::AddressLine) {
             let prefix = (0..).zip(&good).take_while(|(i, block)| i == *block).count() as u64;
             prop_assert_eq!(truth.usable_bytes, prefix * BLOCK);
         }

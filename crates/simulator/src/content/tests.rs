@@ -168,6 +168,44 @@ fn a_chain_wraps_first_and_loses_then() {
 }
 
 #[test]
+fn behind_a_line_that_is_not_wired_a_block_and_its_twin_share_one_place() {
+    let mut m = medium(Fake { kind: FakeKind::AddressLine, wrap_bytes: Some(8 * MIB), ..Fake::default() });
+    write(&mut m, 17 * MIB, MIB, OURS);
+    assert_eq!(bytes(&mut m, 17 * MIB, 4096), bytes(&mut m, 25 * MIB, 4096));
+    assert!(holds(&mut m, 0, 16 * MIB, Content::Constant(0)), "no other line is dead");
+    write(&mut m, 7 * MIB, 2 * MIB, OURS);
+    assert!(holds(&mut m, 7 * MIB, MIB, OURS), "a write across the line is cut");
+    assert_eq!(read_stamp(&bytes(&mut m, 0, 512)).unwrap().address, 8 * MIB);
+}
+
+#[test]
+fn a_lost_block_may_read_as_random_bytes_or_as_the_block_written_last() {
+    let lost = |lost| medium(Fake { lost, ..limbo(MIB) });
+    let twice = |m: &mut Medium| {
+        let mut read = |number| {
+            let mut found = Found::default();
+            found.clear(2 * MIB);
+            m.read(2 * MIB, 512, number, &mut found).unwrap();
+            let mut out = vec![0; 512];
+            found.fill(&mut out);
+            out
+        };
+        (read(1), read(2))
+    };
+    let (one, other) = twice(&mut lost(Lost::Garbage));
+    assert!(one == other && one.iter().any(|byte| *byte != one[0]));
+    let (one, other) = twice(&mut lost(Lost::Noise));
+    assert_ne!(one, other);
+    let mut last = lost(Lost::Last);
+    for at in [0, 5 * MIB, 3 * MIB] {
+        write(&mut last, at, 8192, OURS);
+        assert_eq!(read_stamp(&bytes(&mut last, 2 * MIB, 512)).unwrap().address, at + 4096);
+    }
+    last.write_bytes(8 * MIB, &[7; 4096]).unwrap();
+    assert!(holds(&mut last, 2 * MIB, 4096, Content::Constant(7)));
+}
+
+#[test]
 fn a_lost_block_may_read_as_ones_as_another_blocks_data_or_fail() {
     let lost = |lost| medium(Fake { lost, ..limbo(MIB) });
     assert!(holds(&mut lost(Lost::Ones), 2 * MIB, 4096, Content::Constant(0xff)));

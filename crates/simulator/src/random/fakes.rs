@@ -42,12 +42,18 @@ pub(super) fn draw(draw: &mut Draw, announced: u64) -> Fake {
             ..Fake::default()
         },
         FakeKind::Wraparound => {
-            let power = 1 << (63 - real.leading_zeros());
-            Fake { kind, wrap_bytes: Some(if draw.chance(0.7) { power } else { real }), ..Fake::default() }
+            let wrap = if draw.chance(0.7) { power_below(real) } else { real };
+            Fake { kind, wrap_bytes: Some(wrap), ..Fake::default() }
         }
+        FakeKind::AddressLine => Fake { kind, wrap_bytes: Some(power_below(real)), ..Fake::default() },
         FakeKind::Chain => {
             let wrap = real.next_power_of_two().min(announced / 4096 * 4096);
             Fake { kind, real_bytes: Some(real), wrap_bytes: Some(wrap), lost, ..Fake::default() }
         }
     }
+}
+
+/// The largest power of two up to `bytes`.
+fn power_below(bytes: u64) -> u64 {
+    1 << (63 - bytes.leading_zeros())
 }

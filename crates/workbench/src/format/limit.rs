@@ -13,9 +13,6 @@ use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_store::Archive;
 use std::path::Path;
 
-/// A size that is less sure than this is not laid out: behind it data would be lost.
-const SURE: f64 = 0.95;
-
 /// What is to be laid out, where that is less than the card announces.
 pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited>, Failure> {
     if !request.limit_to_real {
@@ -39,30 +36,38 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
     Ok(Some(Limited { announced_bytes, real_bytes, source }))
 }
 
-fn unknown(why: &str) -> Failure {
-    Failure::Refused(format!(
-        "how much this card really has is not known: {why}; run `cardscope verify` on it first, or say --real BYTES"
-    ))
-}
-
 /// The trusted prefix that the last verify of this card found.
 fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String), Failure> {
+    let unknown = |why: &str| {
+        Failure::Refused(format!(
+            "how much this card really has is not known: {why}; run `cardscope verify` on it first, or say --real BYTES"
+        ))
+    };
     let key = card_key(opened)
         .ok_or_else(|| unknown("it says nothing of itself by which the archive could know it"))?;
-    trusted(&last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no verify of it"))?)
+    let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no verify of it"))?;
+    let session = report.session.clone().unwrap_or_default();
+    usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.verdict)))
 }
 
-fn trusted(report: &VerifyReport) -> Result<(u64, String), Failure> {
-    let session = report.session.clone().unwrap_or_default();
+/// Below this a verify is not sure enough of the usable bytes to lay out a partition by them.
+const LEAST_SURE: f64 = 0.9;
+
+/// The trusted prefix that a verify found, where it is sure of one.
+fn usable(report: &VerifyReport) -> Result<u64, Failure> {
     match (report.verdict, report.usable_bytes) {
         (Verdict::Genuine, _) => Err(Failure::Refused(
             "the last verify found all of its capacity real: format it without --limit-to-real".to_owned(),
         )),
-        (verdict, Some(_)) if verdict.lacks_capacity() && report.confidence < SURE => {
-            Err(unknown(&format!("the last verify is {:.0} % sure of its answer", report.confidence * 100.0)))
-        }
         (verdict, Some(bytes)) if verdict.lacks_capacity() => {
-            Ok((bytes, format!("verify {session}: {}", report.verdict)))
+            if report.confidence >= LEAST_SURE {
+                return Ok(bytes);
+            }
+            Err(Failure::Refused(format!(
+                "the last verify is only {:.0} % sure that {} of this card are there; run `cardscope verify --full` on it, or say --real BYTES",
+                report.confidence * 100.0,
+                Capacity(bytes)
+            )))
         }
         (verdict, _) => Err(Failure::Refused(format!(
             "the last verify says {verdict}: no size makes such a card trustworthy, do not use it; --real BYTES would lay it out all the same"
@@ -106,22 +111,24 @@ pub(super) fn told(limited: &Limited, layout: &Layout) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::condition::Condition;
+    use serde_json::json;
 
-    fn verify(verdict: &str, confidence: f64) -> VerifyReport {
-        serde_json::from_value(serde_json::json!({
-            "target": "/dev/sdz", "method": "quick", "verdict": verdict, "confidence": confidence,
-            "announced_bytes": 64_000_000_000_u64, "usable_bytes": 8_000_000_000_u64, "good_bytes": null,
-            "proven_bytes": 0, "bytes_written": 0, "bytes_restored": 0, "bytes_read": 0, "seconds": 1.0,
-            "data_kept": true, "condition": {}, "io_path": "io_uring", "seed": 1
-        }))
-        .unwrap()
+    fn found(verdict: &str, confidence: f64) -> Result<u64, String> {
+        let report = json!({
+            "target": "/dev/sdx", "method": "quick", "verdict": verdict, "announced_bytes": 133_000_000_512u64,
+            "usable_bytes": 23_000_000_512u64, "good_bytes": null, "proven_bytes": 0, "bytes_written": 0,
+            "bytes_restored": 0, "bytes_read": 0, "seconds": 1.0, "data_kept": true, "confidence": confidence,
+            "condition": Condition::default(), "io_path": "io_uring", "seed": 1
+        });
+        usable(&serde_json::from_value(report).unwrap()).map_err(|refusal| refusal.to_string())
     }
 
     #[test]
-    fn a_size_is_laid_out_only_where_the_verify_was_sure_of_it() {
-        assert_eq!(trusted(&verify("limbo", 0.95)).unwrap().0, 8_000_000_000);
-        let refusal = trusted(&verify("wraparound", 0.8)).unwrap_err().to_string();
-        assert!(refusal.contains("80 % sure") && refusal.contains("--real"), "{refusal}");
-        assert!(trusted(&verify("damaged", 0.99)).is_err());
+    fn a_partition_is_laid_out_only_by_a_size_that_verify_is_sure_of() {
+        assert_eq!(found("chain", 0.999), Ok(23_000_000_512));
+        let refusal = found("wraparound", 0.8).unwrap_err();
+        assert!(refusal.contains("80 % sure") && refusal.contains("--full"), "{refusal}");
+        assert!(found("damaged", 0.999).unwrap_err().contains("do not use it"));
     }
 }

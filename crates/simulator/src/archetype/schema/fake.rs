@@ -17,6 +17,9 @@ pub enum FakeKind {
     Wraparound,
     /// Addresses wrap at `wrap_bytes`, and what then lies beyond the real bytes is lost.
     Chain,
+    /// The address line worth `wrap_bytes` is not wired: a block and its twin so many bytes further on share one
+    /// place.
+    AddressLine,
     /// A share of units all over the card is lost.
     Damaged,
     /// Any address works until `real_bytes` are in use.
@@ -36,6 +39,12 @@ pub enum Lost {
     Ones,
     /// Something older: what stood in the place before, or the data of another block.
     Stale,
+    /// Random bytes, others at each read.
+    Noise,
+    /// Random bytes that stay the same.
+    Garbage,
+    /// The block that was written last, wherever that was.
+    Last,
     /// The read fails.
     Error,
 }
@@ -74,7 +83,7 @@ pub struct Fake {
     pub kind: FakeKind,
     /// Bytes that really are there; 0 for a card that keeps nothing.
     pub real_bytes: Option<u64>,
-    /// Where addresses wrap; any multiple of 512.
+    /// Where addresses wrap; any multiple of 512. For an address line what it is worth, a power of two.
     pub wrap_bytes: Option<u64>,
     /// Size of the units that a damaged card loses.
     pub damaged_unit_bytes: u64,
@@ -136,6 +145,7 @@ impl Fake {
             FakeKind::Limbo => real().map(drop),
             FakeKind::Wraparound => some_bytes("fake.wrap_bytes", wrap()?),
             FakeKind::Chain => chain(real()?, wrap()?),
+            FakeKind::AddressLine => line(wrap()?, announced),
             FakeKind::Damaged => {
                 chosen_units(
                     ("fake.damaged_unit_bytes", self.damaged_unit_bytes),
@@ -194,6 +204,15 @@ fn chain(real: u64, wrap: u64) -> Verdict {
     if real >= wrap {
         return Err(format!(
             "fake.real_bytes = {real} must be less than fake.wrap_bytes = {wrap} for a chain; else it is a wraparound"
+        ));
+    }
+    Ok(())
+}
+
+fn line(worth: u64, announced: u64) -> Verdict {
+    if !worth.is_power_of_two() || worth < SECTOR || worth >= announced {
+        return Err(format!(
+            "fake.wrap_bytes = {worth} must be a power of two from {SECTOR} on and less than the card announces for an address line"
         ));
     }
     Ok(())

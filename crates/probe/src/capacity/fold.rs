@@ -1,0 +1,175 @@
+//! Addresses that lead to one place more than once: what of the part in front of the first repetition is there?
+//!
+//! That part is looked at like a card of its own: a run grows from its end downwards, so that a cache which hides what
+//! is lost of it must overflow. What shows at two addresses is no cache's doing, since a cache knows its blocks by their
+//! addresses; so on a card where all of it does, the run may be short.
+
+use super::Outcome;
+use super::alias::{self, Fold, Hit};
+use super::boundary::{self, Boundary, Search, Way};
+use super::ground::{Claim, State, UNIT};
+use super::growth::mostly_lost;
+use super::pattern::step;
+use super::places::spread;
+use super::quick::Quick;
+use super::tail::{self, Flood, Tail, any_lost};
+use crate::card::Piece;
+use crate::trouble::Stop;
+
+/// Bytes that a fake without a cache may cost in all.
+const MOST_WITHOUT_CACHE: u64 = 120 << 20;
+
+/// Seconds after which the run grows no more, so that a slow card keeps nobody waiting: one of 13 MB/s lets it overflow
+/// caches of 60 MB.
+const RUN_SECONDS: f64 = 5.0;
+
+/// What a run inside the part showed.
+struct Inside {
+    /// Its bytes.
+    bytes: u64,
+    /// What must be written before a loss shows, where one did.
+    flood: Option<Flood>,
+}
+
+impl Quick<'_, '_> {
+    /// Addresses fold. What lies in front of the first repetition?
+    pub(super) fn folded(&mut self, fold: Fold, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+        let end = fold.bytes();
+        let twice = tail::down(end.min(self.ground.card.bytes() - end));
+        self.ground.watch.phase("what of one period is there", None, None);
+        let way = Way::Twice(end);
+        let pieces = self.inside(twice);
+        let shown = way.observe(&mut self.ground, &pieces)?;
+        // One copy in many is what showed so far, where the part repeats in itself.
+        let states = self.ground.check(&shown.iter().map(|(c, _)| *c).collect::<Vec<_>>())?;
+        let hits: Vec<Hit> = alias::among(&shown.iter().map(|(c, _)| *c).zip(states).collect::<Vec<_>>());
+        if let Some(inner) = alias::fold(&mut self.ground, &hits)?.filter(|f| f.bytes() < end) {
+            return self.folded(inner, seen);
+        }
+        if any_lost(&shown) {
+            seen.extend(shown.iter().filter(|(_, s)| !s.kept()).copied());
+            let marks = step(&shown);
+            let (low, high) = (marks.kept.unwrap_or(0), marks.lost.unwrap_or(twice));
+            let search = Search { low, high, end: twice, way, marker_s: self.marker_s };
+            let found = match marks.misfits {
+                0 => boundary::find(&mut self.ground, search)?,
+                _ => Boundary::NoStep(shown),
+            };
+            return self.found_inside(fold, found, seen);
+        }
+        let proven = tail::down(end) == twice;
+        let run = self.run_inside(end, proven && !self.options.thorough, 0)?;
+        match run.flood {
+            Some(flood) => self.pushed_inside(fold, flood, seen),
+            None => Ok(self.wraparound(fold, &seen, shown.len(), (proven, run.bytes))),
+        }
+    }
+
+    /// The end of the part in front of the first repetition is lost once a run there has pushed it out.
+    fn pushed_inside(
+        &mut self,
+        fold: Fold,
+        flood: Flood,
+        mut seen: Vec<(Claim, State)>,
+    ) -> Result<Outcome, Stop> {
+        let end = fold.bytes();
+        let pieces = self.inside(flood.start(end));
+        let (bytes, high) = (flood.bytes(), flood.start(end));
+        self.flood = flood.clone();
+        let way = Way::Pushed(flood);
+        let inside = way.observe(&mut self.ground, &pieces)?;
+        let marks = step(&inside);
+        let search = Search {
+            low: marks.kept.unwrap_or(0),
+            high: marks.lost.unwrap_or(high),
+            end,
+            way,
+            marker_s: self.marker_s,
+        };
+        seen.extend(inside.iter().filter(|(_, s)| !s.kept()).copied());
+        let found = match marks.misfits {
+            0 => boundary::find(&mut self.ground, search)?,
+            _ => Boundary::NoStep(inside),
+        };
+        if matches!(found, Boundary::NoStep(_)) && bytes > 0 {
+            // The first loss does not tell how much a cache holds.
+            let run = self.run_inside(end, false, 4 * bytes)?;
+            if let Some(flood) = run.flood.filter(|flood| flood.bytes() > bytes) {
+                return self.pushed_inside(fold, flood, seen);
+            }
+        }
+        self.found_inside(fold, found, seen)
+    }
+
+    /// What the search for the end of what is there came to.
+    fn found_inside(
+        &mut self,
+        fold: Fold,
+        found: Boundary,
+        mut seen: Vec<(Claim, State)>,
+    ) -> Result<Outcome, Stop> {
+        match found {
+            Boundary::At(0, last) => {
+                seen.extend(last);
+                self.keeps_nothing(&seen)
+            }
+            Boundary::At(real, last) => {
+                seen.extend(last);
+                Ok(self.chain(real, fold.bytes(), &seen))
+            }
+            Boundary::NoStep(round) => {
+                seen.extend(round);
+                let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
+                self.damaged(seen, &lost)
+            }
+            Boundary::Limit(low, _) => {
+                self.cut_short = true;
+                Ok(self.limbo(None, low, &seen))
+            }
+        }
+    }
+
+    /// Places all over the part up to `end`, and its last block.
+    fn inside(&mut self, end: u64) -> Vec<Piece> {
+        let most = if self.marker_s > boundary::DEAR { 3 } else { 64 };
+        let last = tail::down(end.saturating_sub(u64::from(UNIT)));
+        let mut places = spread(0, last, most, &mut self.ground.random);
+        places.push(last);
+        let mut pieces: Vec<Piece> =
+            places.into_iter().map(|p| self.ground.unit(p)).filter(|p| p.end() <= end).collect();
+        pieces.sort_unstable_by_key(|p| p.offset);
+        pieces.dedup();
+        pieces
+    }
+
+    /// A run that grows from `end` downwards until something is lost, to `least` bytes anyhow; a `short` one where the last
+    /// block there is not a cache's doing.
+    fn run_inside(&mut self, end: u64, short: bool, least: u64) -> Result<Inside, Stop> {
+        let wanted = self.options.run_bytes(end);
+        let most = if short {
+            wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.ground.card.tally().written))
+        } else {
+            wanted
+        };
+        let begun = self.ground.card.seconds();
+        let (mut run, mut lost) = (Tail::before(end), false);
+        for size in tail::steps(most) {
+            let seconds = self.ground.card.seconds() - begun;
+            if seconds > RUN_SECONDS || !self.ground.may_write(size - run.bytes().min(size)) {
+                break;
+            }
+            run.grow(&mut self.ground, size)?;
+            self.ground.watch.progress(size, seconds);
+            let look = run.look(&mut self.ground)?;
+            lost |= mostly_lost(&look.old);
+            if lost && size >= least.min(most) {
+                if size > u64::from(UNIT) {
+                    run.grow(&mut self.ground, size + (2 << 20))?;
+                }
+                let flood = if size > u64::from(UNIT) { run.flood() } else { Flood::default() };
+                return Ok(Inside { bytes: run.bytes(), flood: Some(flood) });
+            }
+        }
+        Ok(Inside { bytes: run.bytes(), flood: lost.then(|| run.flood()) })
+    }
+}
