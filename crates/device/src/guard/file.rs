@@ -46,8 +46,17 @@ pub fn check_file_id(system: &System, id: FileId, name: &Path) -> Result<(), Ref
     if swaps(system).iter().any(|swap| FileId::at(swap) == Some(id)) {
         return Err(Refusal::SwapFile { file: file() });
     }
+    Ok(())
+}
+
+/// Looks whether another program has a part of the file locked. The kernel stops all locking for some milliseconds to
+/// list the locks, so this is nothing to ask every second.
+///
+/// # Errors
+/// If one has.
+pub(crate) fn check_locks(system: &System, id: FileId, name: &Path) -> Result<(), Refusal> {
     match locked_by(system, id) {
-        Some(by) => Err(Refusal::LockedFile { file: file(), by }),
+        Some(by) => Err(Refusal::LockedFile { file: name.display().to_string(), by }),
         None => Ok(()),
     }
 }

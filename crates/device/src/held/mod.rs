@@ -120,6 +120,7 @@ impl Held {
         if writes {
             // Before it is opened: the kernel opens a swap file for nobody who would write to it.
             guard::check_file_id(&System::host(), file_id(found), name)?;
+            guard::check_locks(&System::host(), file_id(found), name)?;
         }
         let mode = if writes { OFlags::RDWR } else { OFlags::RDONLY };
         let flags = mode | OFlags::NONBLOCK | OFlags::CLOEXEC;
