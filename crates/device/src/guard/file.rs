@@ -29,8 +29,17 @@ pub fn check_file_id(system: &System, id: Identity, name: &Path) -> Result<(), R
     if swaps(system).iter().any(|swap| Identity::at(swap) == Some(id)) {
         return Err(Refusal::SwapFile { file: file() });
     }
+    Ok(())
+}
+
+/// Looks whether another program has a part of the file locked. The kernel stops all locking for some milliseconds to
+/// list the locks, so this is nothing to ask every second.
+///
+/// # Errors
+/// If one has.
+pub(crate) fn check_locks(system: &System, id: Identity, name: &Path) -> Result<(), Refusal> {
     match locked_by(system, id) {
-        Some(by) => Err(Refusal::LockedFile { file: file(), by }),
+        Some(by) => Err(Refusal::LockedFile { file: name.display().to_string(), by }),
         None => Ok(()),
     }
 }

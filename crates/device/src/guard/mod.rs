@@ -10,6 +10,7 @@ mod layers;
 mod refusal;
 mod survey;
 
+pub(crate) use file::check_locks;
 pub use file::{check_file, check_file_id};
 pub(crate) use layers::{beneath, mount_devices};
 pub use refusal::Refusal;

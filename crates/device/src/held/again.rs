@@ -53,7 +53,10 @@ impl Held {
             Kind::Device(device) => {
                 guard::check_held(&system, device.number, &self.name.to_string_lossy(), all)
             }
-            Kind::File => guard::check_file_id(&system, self.id, &self.name),
+            Kind::File => guard::check_file_id(&system, self.id, &self.name).and_then(|()| match all {
+                true => guard::check_locks(&system, self.id, &self.name),
+                false => Ok(()),
+            }),
             Kind::Directory => Ok(()),
         };
         free.map_err(|refusal| Change::InUse(refusal.to_string()))

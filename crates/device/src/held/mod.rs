@@ -121,6 +121,7 @@ impl Held {
         if writes {
             // Before it is opened: the kernel opens a swap file for nobody who would write to it.
             guard::check_file_id(&System::host(), Identity::from(found), name)?;
+            guard::check_locks(&System::host(), Identity::from(found), name)?;
         }
         let mode = if writes { OFlags::RDWR } else { OFlags::RDONLY };
         let flags = mode | OFlags::NONBLOCK | OFlags::CLOEXEC;
