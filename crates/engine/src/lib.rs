@@ -3,11 +3,13 @@
 //!
 //! It decides nothing about what a number means: that is `analysis` and `probe`.
 
+pub mod allowance;
 pub mod buffer;
 pub mod content;
 pub mod interrupt;
 pub mod null;
 pub mod overhead;
+pub mod rationed;
 pub mod real;
 pub mod runner;
 pub mod schedule;

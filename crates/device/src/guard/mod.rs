@@ -14,6 +14,7 @@ pub use file::check_file;
 pub(crate) use layers::{beneath, mount_devices};
 pub use refusal::Refusal;
 pub use survey::Survey;
+pub(crate) use survey::is_system_point;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::system::System;

@@ -38,7 +38,7 @@ pub(super) struct Tail {
 }
 
 /// So many of the oldest blocks are looked at each time.
-const LOOKS: usize = 8;
+pub(super) const LOOKS: usize = 8;
 
 impl Tail {
     pub(super) fn bytes(&self) -> u64 {
@@ -50,10 +50,20 @@ impl Tail {
         self.parts.last().map_or(card_bytes, |p| p.start)
     }
 
+    /// What is written to make it `bytes` long.
+    pub(super) fn next(&self, ground: &Ground<'_, '_>, bytes: u64) -> Vec<Piece> {
+        let (start, end) = self.missing(ground.card.bytes(), bytes);
+        pieces(start.min(end), end, ground.card.block()).collect()
+    }
+
+    /// The range that it lacks to be `bytes` long.
+    fn missing(&self, all: u64, bytes: u64) -> (u64, u64) {
+        (beginning(all - bytes.min(all), bytes), self.start(all))
+    }
+
     /// Makes it `bytes` long.
     pub(super) fn grow(&mut self, ground: &mut Ground<'_, '_>, bytes: u64) -> Result<(), Stop> {
-        let all = ground.card.bytes();
-        let (start, end) = (beginning(all - bytes.min(all), bytes), self.start(all));
+        let (start, end) = self.missing(ground.card.bytes(), bytes);
         if start >= end {
             return Ok(());
         }

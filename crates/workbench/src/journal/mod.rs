@@ -16,6 +16,7 @@ pub(crate) use format::{About, Witness};
 pub(crate) use place::folder;
 pub(crate) use read::{Damage, is_journal};
 pub(crate) use waiting::none_waits;
+pub(crate) use witness::WITNESSES;
 
 use crate::card_key::card_key;
 use crate::error::Failure;
@@ -45,6 +46,8 @@ pub(crate) struct Journal {
     restored: bool,
     /// True until something of the card may have been overwritten.
     unused: bool,
+    /// Up to here it was seen that the disk has room.
+    room_to: u64,
 }
 
 impl Journal {
@@ -102,6 +105,7 @@ impl Journal {
             damage: Damage::default(),
             restored: false,
             unused: true,
+            room_to: 0,
         }
     }
 
@@ -210,6 +214,9 @@ impl Journal {
         let place = self.pending.len() as u32;
         let at = self.end + format::HEAD as u64;
         let payload = if fill.is_some() { &original[..1] } else { original };
+        if at + payload.len() as u64 > self.room_to {
+            self.room_to = place::room_beyond(&self.path, at)?;
+        }
         let kind = if fill.is_some() { Kind::Fill } else { Kind::Bytes };
         self.append(kind, offset, len, place, payload)?;
         self.pending.push(Entry { offset, len, crc: crc32c::crc32c(payload), at, fill });

@@ -3,7 +3,7 @@
 
 use crate::error::Failure;
 use cardscope_device::filesystem;
-use cardscope_model::units::BinarySize;
+use cardscope_model::units::{BinarySize, MIB};
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -44,13 +44,27 @@ pub(super) fn ready(target: &str, room: u64) -> Result<PathBuf, Failure> {
     let there = filesystem::room(&folder).map_err(cannot)?.free;
     if there < needed {
         return Err(Failure::Refused(format!(
-            "the journal may need {} and {} has {} left; make room there, or set XDG_STATE_HOME to a folder on another disk",
+            "the journal may need {} and {} has {} left; make room there, limit the test (--budget, --max-write), or set XDG_STATE_HOME to a folder on another disk",
             BinarySize(needed),
             folder.display(),
             BinarySize(there)
         )));
     }
     Ok(folder)
+}
+
+/// A journal that grows looks for room each time it has grown by this, and leaves as much to others.
+const GROWTH: u64 = 64 * MIB;
+
+/// Where a journal that has grown to `end` must look for room again.
+///
+/// # Errors
+/// If the disk is nearly full: filling it would stop more than a test.
+pub(super) fn room_beyond(journal: &Path, end: u64) -> std::io::Result<u64> {
+    match filesystem::room(journal)?.free {
+        free if free >= 2 * GROWTH => Ok(end + GROWTH),
+        free => Err(std::io::Error::other(format!("only {} are free there", BinarySize(free)))),
+    }
 }
 
 /// 5 % more than what is kept (3.11): heads, tables, and what others write meanwhile.

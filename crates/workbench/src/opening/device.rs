@@ -1,6 +1,6 @@
 //! A block device: guarded, asked for, opened exclusively where it is written to.
 
-use super::Opened;
+use super::{Limit, Opened};
 use crate::consent::{Consent, Question, obtain};
 use crate::error::Failure;
 use cardscope_device::block::DeviceNumber;
@@ -56,6 +56,7 @@ pub(super) fn open(
         identity,
         may_write: writes,
         caveats,
+        limit: Limit::default(),
         _thermometer: thermometer,
     })
 }

@@ -1,6 +1,6 @@
 //! A directory, in which a test file is made and removed again, and a plain file tested in place.
 
-use super::Opened;
+use super::{Limit, Opened};
 use crate::consent::{Consent, Question, obtain};
 use crate::error::Failure;
 use cardscope_device::thermometer::Thermometer;
@@ -14,7 +14,8 @@ use cardscope_model::units::Capacity;
 use std::path::Path;
 
 pub(super) fn directory(path: &Path, interrupt: &Interrupt) -> Result<Opened, Failure> {
-    opened(path, interrupt, |options| RealTarget::directory(path, options))
+    let opened = opened(path, interrupt, |options| RealTarget::directory(path, options))?;
+    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), path)))
 }
 
 pub(super) fn file(
@@ -49,7 +50,7 @@ pub(crate) fn mounted(path: &Path, interrupt: &Interrupt) -> Result<(Opened, Rea
         for_files = options;
         Ok(NullTarget::new(0))
     })?;
-    Ok((opened, for_files))
+    Ok((opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), path)), for_files))
 }
 
 fn opened<T: Target + 'static>(
@@ -85,6 +86,7 @@ fn opened<T: Target + 'static>(
         condition,
         may_write: true,
         caveats,
+        limit: Limit::default(),
         _thermometer: thermometer,
     })
 }

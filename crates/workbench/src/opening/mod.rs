@@ -4,9 +4,11 @@
 
 mod device;
 mod files;
+mod limit;
 mod simulated;
 
 pub(crate) use files::mounted;
+pub use limit::Limit;
 
 use crate::consent::Consent;
 use crate::error::Failure;
@@ -37,6 +39,8 @@ pub struct Opened {
     pub may_write: bool,
     /// Doubts that concern every test on it.
     pub caveats: Vec<Caveat>,
+    /// How much may be written.
+    pub limit: Limit,
     /// Reads the temperature as long as it is kept.
     _thermometer: Option<Thermometer>,
 }

@@ -1,6 +1,6 @@
 //! A simulated card: nothing to lose, nothing to ask.
 
-use super::Opened;
+use super::{Limit, Opened};
 use crate::error::Failure;
 use cardscope_simulator::{SimTarget, identity, target_spec};
 
@@ -16,6 +16,7 @@ pub(super) fn open(name: &str) -> Result<Opened, Failure> {
         ceiling_mb_s: bus,
         may_write: true,
         caveats: Vec::new(),
+        limit: Limit::default(),
         _thermometer: None,
     })
 }
