@@ -151,7 +151,10 @@ fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
     let disk = common::machine::Mounted::ext4(512);
     std::fs::write(disk.point.join("mine.txt"), "keep me").unwrap();
     let target = disk.path().to_owned();
-    let document = home.run(&["check", &target, "--budget", "45s", "--json", "--quiet"]).expect(0).json();
+    let document = home
+        .run(&["check", &target, "--budget", "45s", "--max-write", "2G", "--json", "--quiet"])
+        .expect(0)
+        .json();
     assert!(!list(&document, "/bench").is_empty(), "{document:#}");
     let marks = &document["marks"];
     assert!(marks["read_mb_s"].is_number(), "the file was written, then read: {:#}", marks["left_out"]);

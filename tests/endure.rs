@@ -104,3 +104,20 @@ fn a_card_that_keeps_vanishing_is_given_up_and_its_bytes_are_counted() {
     assert_eq!((rounds(&document), number(&document, "/returns")), (0, 3.0), "{document:#}");
     assert!(number(&document, "/bytes_written") > 4.0 * 20e6, "{document:#}");
 }
+
+#[test]
+fn a_target_that_does_not_wear_is_said_not_to_with_how_long_cycles_take() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=64MiB";
+    let outcome = home.run(&["endure", card, "--rounds", "4"]).expect(0);
+    outcome.says(&["no sector was lost in 3 rounds (3.0 cycles)", "1000 cycles take", "--rounds"]);
+    let document = home.run(&["endure", card, "--rounds", "4", "--json", "--quiet"]).expect(0).json();
+    let found = document["findings"].as_array().unwrap();
+    assert!(found.iter().any(|finding| finding["claim"] == "no-wear-seen"), "{document:#}");
+    let file = home.path("card.img");
+    std::fs::write(&file, vec![0; 8 << 20]).unwrap();
+    let name = file.to_str().unwrap();
+    home.run(&["endure", name, "--rounds", "3", "--yes-destroy", name])
+        .expect(0)
+        .says(&["such as a plain file"]);
+}

@@ -121,7 +121,18 @@ fn in_a_directory_a_file_of_its_own_comes_and_goes() {
     let (home, mounted) = (Home::new(), Mounted::ext4(200));
     std::fs::write(mounted.point.join("photo.jpg"), b"keep me").unwrap();
     let run = home
-        .run(&["sustain", mounted.path(), "--size", "64M", "--duration", "3s", "--mixed", "--json"])
+        .run(&[
+            "sustain",
+            mounted.path(),
+            "--max-write",
+            "64G",
+            "--size",
+            "64M",
+            "--duration",
+            "3s",
+            "--mixed",
+            "--json",
+        ])
         .expect(0);
     let document = run.json();
     assert_eq!(
@@ -131,9 +142,12 @@ fn in_a_directory_a_file_of_its_own_comes_and_goes() {
     assert!(!numbers(&document, "write_mb_s").is_empty() && !numbers(&document, "read_mb_s").is_empty());
     assert_eq!(names_in(&mounted.point), ["photo.jpg"]);
     // A disk that is too full is told before anything is written.
-    let full = home.run(&["sustain", mounted.path(), "--size", "4G", "--duration", "3s"]).expect(2);
+    let full = home
+        .run(&["sustain", mounted.path(), "--max-write", "64G", "--size", "4G", "--duration", "3s"])
+        .expect(2);
     assert!(full.stderr.contains("make room"), "{full}");
-    home.run(&["sustain", mounted.path(), "--size", "4M", "--duration", "3s"]).expect(2);
+    home.run(&["sustain", mounted.path(), "--max-write", "64G", "--size", "4M", "--duration", "3s"])
+        .expect(2);
     assert_eq!(names_in(&mounted.point), ["photo.jpg"]);
 }
 
@@ -157,7 +171,17 @@ fn a_card_that_vanishes_leaves_what_was_measured() {
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_removes_the_file() {
     let (home, mounted) = (Home::new(), Mounted::ext4(200));
-    let running = home.start(&["sustain", mounted.path(), "--size", "64M", "--duration", "5m", "--json"]);
+    let running = home.start(&[
+        "sustain",
+        mounted.path(),
+        "--max-write",
+        "64G",
+        "--size",
+        "64M",
+        "--duration",
+        "5m",
+        "--json",
+    ]);
     std::thread::sleep(std::time::Duration::from_secs(4));
     // A sample a second is on disk while the run goes on.
     let kept = home.run(&["archive", "list", "--json"]).json();

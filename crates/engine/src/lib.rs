@@ -3,6 +3,7 @@
 //!
 //! It decides nothing about what a number means: that is `analysis` and `probe`.
 
+pub mod allowance;
 pub mod buffer;
 pub mod content;
 pub mod input;
@@ -10,6 +11,7 @@ pub mod interrupt;
 pub mod null;
 pub mod overhead;
 pub mod pending;
+pub mod rationed;
 pub mod real;
 pub mod runner;
 pub mod schedule;

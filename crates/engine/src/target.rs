@@ -4,6 +4,7 @@
 //! card answering in real time behind FUSE, which to this side is again a real file. Whoever measures is written
 //! against the trait and cannot tell them apart.
 
+use crate::allowance::Allowance;
 use crate::content::{Content, Match};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::nvme::SmartLog;
@@ -161,6 +162,9 @@ pub enum TargetError {
         /// Why it failed, and what to do.
         reason: String,
     },
+    /// No more may be written.
+    #[error("no more may be written here; give a larger --max-write")]
+    Rationed,
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -303,6 +307,11 @@ pub trait Target: Send {
     /// # Errors
     /// If the slot was not planned with `own_buffers`.
     fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError>;
+
+    /// How much may still be written, where that is limited; a write beyond it is [`TargetError::Rationed`].
+    fn allowance(&self) -> Option<&Allowance> {
+        None
+    }
 
     /// Doubts that have gathered about what was measured on it.
     fn caveats(&self) -> Vec<Caveat> {

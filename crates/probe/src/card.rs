@@ -4,18 +4,20 @@
 //! Memory is `depth` × `block` bytes whatever the card's size.
 
 mod among;
+mod costs;
 mod timing;
 
 pub use crate::answer::Answer;
 use crate::answer::{compare_bytes, differs};
 use crate::flight::Flight;
 pub use crate::piece::{Piece, pieces};
-use crate::trouble::{Stop, Trouble, trouble};
+use crate::trouble::{Stop, Trouble, refused, trouble};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Target};
 use cardscope_model::recipe::Path;
-use cardscope_model::units::{Nanos, seconds};
+use cardscope_model::units::{Nanos, nanos, seconds};
+pub use costs::Costs;
 
 /// Bytes that were moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,7 +43,13 @@ pub struct Card<'t> {
     /// How many were recorded in all; `troubles` keeps the first ones.
     trouble_count: u64,
     done: Vec<Completion>,
+    costs: Costs,
+    /// Nothing begins after this moment of the card's clock.
+    end: Option<Nanos>,
 }
+
+/// With more I/Os in flight cards with a queue share the time among them, which says little of one by itself.
+const DEEPEST_TIMED: u32 = 2;
 
 /// So many troubles are kept word by word; more are counted.
 const MOST_TROUBLES: usize = 1000;
@@ -74,6 +82,8 @@ impl<'t> Card<'t> {
             troubles: Vec::new(),
             trouble_count: 0,
             done: Vec::new(),
+            costs: Costs::default(),
+            end: None,
         };
         card.plan()?;
         Ok(card)
@@ -142,6 +152,22 @@ impl<'t> Card<'t> {
         self.trouble_count
     }
 
+    /// What I/Os took so far.
+    #[must_use]
+    pub fn costs(&self) -> &Costs {
+        &self.costs
+    }
+
+    /// Begins no I/O of a row after this moment of the card's clock: such a row ends with [`Stop::Limit`].
+    pub fn end_at(&mut self, end: Option<Nanos>) {
+        self.end = end;
+    }
+
+    /// Whether nothing may begin any more once so much time has passed.
+    fn is_over(&mut self, later: Nanos) -> bool {
+        self.end.is_some_and(|end| self.now().saturating_add(later) > end)
+    }
+
     /// Where a loop over single I/Os may end: an error once the user asked to stop.
     ///
     /// # Errors
@@ -155,7 +181,11 @@ impl<'t> Card<'t> {
     /// # Errors
     /// If the card is gone.
     pub fn flush(&mut self) -> Result<(), Stop> {
-        match self.target.flush() {
+        let began = self.now();
+        let flushed = self.target.flush();
+        let took = seconds(self.now().saturating_sub(began));
+        self.costs.flushed(took);
+        match flushed {
             Ok(()) => Ok(()),
             Err(error) => trouble(error).map(|t| self.record(t)),
         }
@@ -308,6 +338,10 @@ impl<'t> Card<'t> {
     ) -> Result<(), Stop> {
         let mut flight = Flight::new(self.depth);
         let mut ended = Ok(());
+        // The card works on one I/O after the other: each took as long as since it was asked for, or since the one
+        // before it ended.
+        let (mut asked, mut before) = (vec![0; self.depth as usize], 0);
+        let mut usual = nanos(self.costs.of(direction, 1, 0));
         loop {
             if ended.is_ok() && self.interrupt.raised() {
                 ended = Err(Stop::Interrupted);
@@ -315,9 +349,24 @@ impl<'t> Card<'t> {
             // One at a time, each handed over before the next is made: the card is busy while content is made, and
             // while answers are looked at.
             let next = if ended.is_ok() && !flight.free.is_empty() { next_of(self) } else { None };
+            let next = match next {
+                // What is under way must be over by then, too.
+                Some(_) if self.is_over(usual * flight.flying()) => {
+                    ended = Err(Stop::Limit);
+                    None
+                }
+                next => next,
+            };
             if let Some(Piece { offset, len }) = next {
                 let slot = flight.take_off(Piece { offset, len });
-                self.target.submit(&Io { slot, direction, offset, len, content }).map_err(Stop::Target)?;
+                asked[slot as usize] = self.now();
+                match self.target.submit(&Io { slot, direction, offset, len, content }).map_err(refused) {
+                    Err(Stop::Limit) => {
+                        flight.stay(slot);
+                        ended = Err(Stop::Limit);
+                    }
+                    submitted => submitted?,
+                }
             }
             if flight.is_empty() {
                 return ended;
@@ -330,6 +379,12 @@ impl<'t> Card<'t> {
             // A card that is gone tells so beside the last answers there will be: all of them are heard.
             while completed.is_err() || next.is_none() || flight.free.is_empty() {
                 let Some((slot, piece, Completion { at, result, .. })) = flight.land() else { break };
+                let took = at.saturating_sub(asked[slot as usize].max(before));
+                before = before.max(at);
+                usual = took;
+                if self.depth <= DEEPEST_TIMED {
+                    self.costs.took(direction, u64::from(piece.len), seconds(took));
+                }
                 let heard = match result {
                     Ok(()) => each(self, slot, piece, at, None),
                     Err(error) => trouble(error).and_then(|t| each(self, slot, piece, at, Some(t))),
@@ -361,12 +416,15 @@ impl<'t> Card<'t> {
         piece: Piece,
     ) -> Result<(Nanos, Option<Trouble>), Stop> {
         let io = Io { slot: 0, direction, offset: piece.offset, len: piece.len, content };
-        self.target.submit(&io).map_err(Stop::Target)?;
+        let asked = self.now();
+        self.target.submit(&io).map_err(refused)?;
         let mut done = Vec::new();
         // A raised interrupt makes `complete` return early, but nothing may stay in flight.
         while done.is_empty() {
             self.target.complete(1, &mut done).map_err(Stop::Target)?;
         }
+        let at = done.last().map_or(asked, |done| done.at);
+        self.costs.took(direction, u64::from(piece.len), seconds(at.saturating_sub(asked)));
         match done.pop() {
             Some(Completion { at, result: Err(error), .. }) => Ok((at, Some(trouble(error)?))),
             Some(Completion { at, .. }) => Ok((at, None)),

@@ -27,12 +27,23 @@ impl Flight {
         slot
     }
 
+    /// The piece in a slot was not taken after all.
+    pub(crate) fn stay(&mut self, slot: u32) {
+        self.flying[slot as usize] = None;
+        self.free.push(slot);
+    }
+
     /// The one that has ended longest ago. Its memory is its own until the next piece takes off.
     pub(crate) fn land(&mut self) -> Option<(u32, Piece, Completion)> {
         let ended = self.landed.pop_front()?;
         let piece = self.flying[ended.slot as usize].take()?;
         self.free.push(ended.slot);
         Some((ended.slot, piece, ended))
+    }
+
+    /// How many are under way, or have ended and were not looked at.
+    pub(crate) fn flying(&self) -> u64 {
+        (self.flying.len() - self.free.len()) as u64
     }
 
     pub(crate) fn is_empty(&self) -> bool {

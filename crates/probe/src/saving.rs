@@ -1,16 +1,59 @@
 //! Saving what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
 //! read, so that it cannot be saved, must not be overwritten.
 
-use crate::card::{Answer, Card, Piece, pieces};
+use crate::card::{Answer, Card, Costs, Piece, pieces};
 use crate::keeper::Keeper;
 use crate::ranges::Ranges;
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
+use cardscope_engine::target::Direction;
 use cardscope_model::units::Nanos;
 
 /// Smallest stretch that is saved or given up by itself: the page of every cache of a fake that is known, and a
 /// multiple of every sector.
 pub(crate) const UNIT: u32 = 4096;
+
+/// Originals are put back and compared in I/Os of this size: the longest record of a journal.
+const PUT_BACK: u64 = 1 << 20;
+
+/// What is put back is written and read so often at most: a card that does not keep it is asked once more, both ways, and
+/// compared twice each time.
+const WRITES: u64 = 2;
+const READS: u64 = 4;
+
+/// So many I/Os of together so many bytes, and so many small ones apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Amount {
+    ios: u64,
+    bytes: u64,
+    small: u64,
+}
+
+impl Amount {
+    /// One more original.
+    fn add(&mut self, start: u64, end: u64) {
+        if end - start <= u64::from(UNIT) {
+            self.small += 1;
+        } else {
+            self.ios += (end - start).div_ceil(PUT_BACK);
+            self.bytes += end - start;
+        }
+    }
+
+    /// Seconds that putting so much back takes, whatever the card does with it.
+    fn put_back_seconds(self, costs: &Costs) -> f64 {
+        let Amount { ios, bytes, small } = self;
+        if ios + small == 0 {
+            return 0.0;
+        }
+        costs.of(Direction::Write, WRITES * ios, WRITES * bytes)
+            + costs.of(Direction::Write, WRITES * small, 0)
+            + costs.of(Direction::Read, READS * small, 0)
+            // One read tells whether it is still the same card.
+            + costs.of(Direction::Read, READS * ios + 1, READS * bytes)
+            + WRITES as f64 * costs.flush()
+    }
+}
 
 /// What is saved of a card. Without a keeper its content may go, and nothing is saved.
 pub struct Saving<'k> {
@@ -18,19 +61,47 @@ pub struct Saving<'k> {
     saved: Ranges,
     unsavable: Ranges,
     end: Option<Nanos>,
+    /// What is to be put back.
+    originals: Amount,
 }
 
 impl<'k> Saving<'k> {
     /// Nothing is saved yet. `None` says that the card's content may go.
     #[must_use]
     pub fn new(keeper: Option<&'k mut dyn Keeper>) -> Self {
-        Saving { keeper, saved: Ranges::default(), unsavable: Ranges::default(), end: None }
+        Saving {
+            keeper,
+            saved: Ranges::default(),
+            unsavable: Ranges::default(),
+            end: None,
+            originals: Amount::default(),
+        }
     }
 
     /// Saves nothing more after this moment of the card's clock: a card that begins to stall must not be waited for
     /// until the whole of a batch is saved.
     pub(crate) fn end_at(&mut self, end: Nanos) {
         self.end = Some(end);
+    }
+
+    /// Seconds that saving and writing these pieces takes, and putting back all that is saved by then.
+    pub(crate) fn seconds(&self, costs: &Costs, pieces: &[Piece]) -> f64 {
+        let (ios, bytes) = (pieces.len() as u64, pieces.iter().map(|p| u64::from(p.len)).sum());
+        let write = match ios {
+            0 => 0.0,
+            _ => costs.of(Direction::Write, ios, bytes) + costs.flush(),
+        };
+        if !self.keeps_data() {
+            return write;
+        }
+        let (mut save, mut back) = (Amount::default(), self.originals);
+        let missing = pieces.iter().flat_map(|piece| self.saved.missing(piece.offset, piece.end()));
+        for (start, end) in missing {
+            save.ios += 1;
+            save.bytes += end - start;
+            back.add(start, end);
+        }
+        costs.of(Direction::Read, save.ios, save.bytes) + write + back.put_back_seconds(costs)
     }
 
     /// True where the content is kept.
@@ -86,6 +157,7 @@ impl<'k> Saving<'k> {
         }
         keeper.commit()?;
         kept.iter().for_each(|p| {
+            self.originals.add(p.offset, p.end());
             self.saved.add(p.offset, p.end());
         });
         ended?;

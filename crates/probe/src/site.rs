@@ -26,7 +26,7 @@ pub struct Limits {
     pub region: Region,
     /// Bytes that may be written in all.
     pub max_write: Option<u64>,
-    /// Time after which nothing new begins.
+    /// Time in which all must be done: what would not be over by then, putting back included, is not begun.
     pub budget: Option<Duration>,
 }
 
@@ -52,14 +52,12 @@ impl<'s, 't> Site<'s, 't> {
     /// Nothing is saved yet and nothing spent.
     pub fn new(
         card: &'s mut Card<'t>,
-        mut saving: Saving<'s>,
+        saving: Saving<'s>,
         limits: &Limits,
         watch: &'s mut dyn Watch,
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
-        if let Some(end) = deadline {
-            saving.end_at(nanos(end));
-        }
+        card.end_at(deadline.map(nanos));
         Site {
             card,
             saving,
@@ -76,7 +74,7 @@ impl<'s, 't> Site<'s, 't> {
 
     /// Whether there is time for something that takes about `seconds`.
     pub fn has_time(&mut self, seconds: f64) -> bool {
-        let has_time = self.deadline.is_none_or(|end| self.card.seconds() + seconds <= end);
+        let has_time = seconds <= self.seconds_left();
         self.was_short |= !has_time;
         has_time
     }
@@ -87,9 +85,15 @@ impl<'s, 't> Site<'s, 't> {
         self.was_short
     }
 
-    /// Seconds until nothing new may begin; without a limit there is no end of them.
+    /// Seconds until it is time to put back what is saved; without a limit there is no end of them.
     pub fn seconds_left(&mut self) -> f64 {
-        self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds())
+        self.left_with(&[])
+    }
+
+    /// The same once these pieces are saved and written, too.
+    fn left_with(&mut self, pieces: &[Piece]) -> f64 {
+        let takes = |site: &Self| site.saving.seconds(site.card.costs(), pieces);
+        self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
 
     /// Whether `bytes` more may be written.
@@ -115,12 +119,29 @@ impl<'s, 't> Site<'s, 't> {
         if !pieces.iter().all(inside) || !self.may_write(pieces.iter().map(|p| u64::from(p.len)).sum()) {
             return Err(Stop::Limit);
         }
-        match self.saving.save(self.card, pieces) {
+        if self.left_with(pieces) < 0.0 {
+            self.was_short = true;
+            return Ok(false);
+        }
+        self.leave_time_to_put_back();
+        let saved = self.saving.save(self.card, pieces);
+        self.leave_time_to_put_back();
+        match saved {
             Err(Stop::Limit) => {
                 self.was_short = true;
                 Ok(false)
             }
             saved => saved.map(|()| true),
+        }
+    }
+
+    /// Nothing begins when it is time to put back.
+    fn leave_time_to_put_back(&mut self) {
+        if self.deadline.is_some() {
+            let left = nanos(self.seconds_left());
+            let end = self.card.now().saturating_add(left);
+            self.saving.end_at(end);
+            self.card.end_at(Some(end));
         }
     }
 
@@ -339,6 +360,13 @@ impl<'s, 't> Site<'s, 't> {
     /// Tells that a part begins.
     pub fn phase(&mut self, what: &str) {
         self.watch.phase(what, None, None);
+    }
+}
+
+impl Drop for Site<'_, '_> {
+    /// Whoever uses the card afterwards, to put back above all, is bound by no limit of the probe's.
+    fn drop(&mut self) {
+        self.card.end_at(None);
     }
 }
 

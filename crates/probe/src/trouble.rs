@@ -19,6 +19,14 @@ pub fn trouble(error: TargetError) -> Result<Trouble, Stop> {
     }
 }
 
+/// Why an I/O was not taken, in a probe's terms.
+pub(crate) fn refused(error: TargetError) -> Stop {
+    match error {
+        TargetError::Rationed => Stop::Limit,
+        other => Stop::Target(other),
+    }
+}
+
 /// Why a probe ended before its end.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Stop {

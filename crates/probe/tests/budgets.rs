@@ -7,15 +7,22 @@ mod memory;
 
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::Target;
-use cardscope_probe::capacity::{BLOCK, DEPTH, probe};
+use cardscope_engine::target::{Region, Target};
+use cardscope_model::card_map::Measured;
+use cardscope_model::verify::Verdict;
+use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
 use cardscope_probe::card::{Answer, Card, pieces};
+use cardscope_probe::map;
 use cardscope_probe::restore::put_back;
+use cardscope_probe::saving::Saving;
+use cardscope_probe::site::Limits;
 use cardscope_probe::watch::Nobody;
 use cardscope_simulator::SimTarget;
 use common::{erasing, options};
 use memory::Memory;
+use proptest::prelude::*;
 use rstest::rstest;
+use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
@@ -112,4 +119,109 @@ fn what_was_on_the_card_is_there_again_afterwards(
     let differ: Vec<u64> = before.iter().zip(&after).enumerate().filter_map(differ).collect();
     let differ: Vec<&u64> = differ.iter().filter(|at| **at + MIB <= usable).collect();
     assert!(differ.is_empty(), "{fake}: the MiB at {differ:?} are not as they were");
+}
+
+/// Seconds of the card's clock from the first I/O to the last one of putting back, and the answer.
+fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, Outcome) {
+    let mut target = target(name);
+    let mut memory = Memory::default();
+    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let began = card.seconds();
+    let limits = Options { budget: Some(Duration::from_secs_f64(budget)), ..options(false, seed) };
+    let outcome = probe(&mut card, Some(&mut memory), &limits, &mut Nobody).unwrap();
+    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    (card.seconds() - began, outcome)
+}
+
+/// Whether a probe with a budget kept to it, and was no surer than what it saw.
+fn keeps_to(fake: &str, latency: f64, mb_s: f64, budget: f64, seed: u64) -> Result<(), String> {
+    let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}&mb_s={mb_s}&fake={fake}");
+    let (took, outcome) = in_budget(&name, budget, seed);
+    let one = latency + f64::from(BLOCK) / (mb_s * 1e6);
+    let said = format!("{name}: {took:.2} s of {budget:.2} s, {:?}", outcome.verdict);
+    let genuine = outcome.verdict == Verdict::Genuine;
+    if took > 1.1 * budget + one {
+        return Err(format!("{said}: too long"));
+    }
+    if genuine && (fake != "none" || outcome.overflown_bytes < 64 * MIB) {
+        return Err(format!("{said}: genuine on {} bytes", outcome.overflown_bytes));
+    }
+    if outcome.verdict == Verdict::Inconclusive && !outcome.cut_short {
+        return Err(format!("{said}: no reason"));
+    }
+    Ok(())
+}
+
+const FAKES: [&str; 5] = [
+    "none",
+    "limbo&fake_bytes=1GB",
+    "limbo&fake_bytes=1GB&cache_bytes=32MiB",
+    "wraparound&wrap_bytes=1GiB",
+    "damaged&damaged_share=0.1",
+];
+
+#[test]
+fn a_budget_holds_on_a_card_of_200_ms_an_io() {
+    for fake in FAKES {
+        keeps_to(fake, 0.2, 50.0, 10.0, 3).unwrap();
+        keeps_to(fake, 0.2, 50.0, 60.0, 3).unwrap();
+    }
+}
+
+/// Seconds of the card's clock that a map and putting back after it take.
+fn map_in_budget(name: &str, budget: f64) -> f64 {
+    let mut target = target(name);
+    let region = Region { start: 0, len: target.info().bytes };
+    let mut memory = Memory::default();
+    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let began = card.seconds();
+    let limits =
+        Limits { seed: 4, region, max_write: Some(320 * MIB), budget: Some(Duration::from_secs_f64(budget)) };
+    let wanted = map::Options {
+        limits,
+        card_addresses: true,
+        writes: true,
+        fat: false,
+        max_cache_bytes: 64 * MIB,
+        claimed_unit: None,
+        tables: false,
+        only: Vec::new(),
+    };
+    let mut measured = Measured::default();
+    map::map(&mut card, Saving::new(Some(&mut memory)), &wanted, &mut Nobody, &mut measured).unwrap();
+    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    card.seconds() - began
+}
+
+#[test]
+fn the_budget_of_a_map_includes_putting_back() {
+    for latency in [0.001, 0.02, 0.2, 1.0] {
+        for budget in [10.0, 30.0] {
+            let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}");
+            let took = map_in_budget(&name, budget);
+            assert!(took <= 1.1 * budget + latency, "{name}: {took:.2} s of {budget} s");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
+
+    #[test]
+    fn a_budget_holds_whatever_the_latency(
+        fake in proptest::sample::select(FAKES.to_vec()),
+        latency in -3.0..0.0f64,
+        mb_s in 5.0..60.0f64,
+        ios in 60.0..3000.0f64,
+        seed in 0..1000u64,
+    ) {
+        let latency = 10f64.powf(latency);
+        // From budgets that buy the shortest test to such as buy a verdict.
+        let budget = (ios * latency).clamp(1.0, 40.0).max(60.0 * latency);
+        prop_assert_eq!(keeps_to(fake, latency, mb_s, budget, seed), Ok(()));
+    }
+}
+
+fn cases() -> u32 {
+    if std::env::var_os("CARDSCOPE_LONG").is_some() { 2000 } else { 60 }
 }

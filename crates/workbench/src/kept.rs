@@ -125,8 +125,8 @@ fn still_in(opened: &mut Opened, journal: &mut Journal) -> Result<(), Failure> {
     }
     // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
     let mut card = Card::new(opened.target.as_mut(), &Interrupt::default(), 4096, 1)?;
-    let (Survey { same, ours, foreign, read, .. }, _) =
-        survey(&mut card, journal, Extent::Sample(PLACES), 0)?;
+    // One sign is enough: on a slow card each look costs time that the user counts.
+    let (Survey { same, ours, foreign, read, .. }, _) = survey(&mut card, journal, Extent::Sign(PLACES), 0)?;
     let why = match (read, same + ours, foreign) {
         (0, ..) => "the card cannot be read, so it is not known whether it is still the same one",
         (_, 0, 1..) => "another card is in the slot than before",

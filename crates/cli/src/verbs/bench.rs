@@ -31,6 +31,10 @@ pub(crate) struct Bench {
     /// End after this time, e.g. 90s, 3m, 1h; what is not measured by then is named
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
+    /// Write no more than this, putting back not counted, e.g. 4G [default: 256M in a directory on the disk that holds
+    /// the running system]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_write: Option<u64>,
     /// What is true of card and rig, e.g. cooling=passive (may be given again)
     #[arg(long, value_name = "KEY=VALUE")]
     condition: Vec<String>,
@@ -57,6 +61,7 @@ impl Bench {
             only: self.only,
             size: self.size,
             budget: self.budget,
+            max_write: self.max_write,
             conditions: self.condition,
             seed: self.seed,
             backup: self.backup,

@@ -1,6 +1,6 @@
 //! `check`: the whole visit in a time budget.
 
-use super::arguments::duration;
+use super::arguments::{duration, size};
 use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
@@ -32,6 +32,10 @@ pub(crate) struct Check {
     /// Consent to lose what is on TARGET, for --erase; must equal TARGET as typed
     #[arg(long, value_name = "TARGET")]
     yes_destroy: Option<String>,
+    /// Write no more than this, putting back not counted, e.g. 4G [default: 256M in a directory on the disk that holds
+    /// the running system]
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "read_only")]
+    max_write: Option<u64>,
     /// What is printed on the card, e.g. "256GB U3 A2 V30 'up to 160 MB/s'"; the page says what is untrue of it
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
@@ -56,6 +60,7 @@ impl Check {
             budget: self.budget,
             read_only: self.read_only,
             erase: self.erase,
+            max_write: self.max_write,
             label: self.label,
             conditions: self.condition,
             seed: self.seed,

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub(crate) struct Map {
     /// Device, directory, file, or sim:NAME[?key=value&…]
     target: String,
-    /// Begin nothing new after this time, e.g. 90s, 3m; what was left out is named
+    /// End after this time, putting back included, e.g. 90s, 3m; what was left out is named
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
     /// Write nothing: only what reads show
@@ -35,7 +35,8 @@ pub(crate) struct Map {
     /// What is on the card may go: nothing is saved, and the cache is written through to its end
     #[arg(long)]
     erase: bool,
-    /// Write no more than this, putting back not counted, e.g. 100M
+    /// Write no more than this, putting back not counted, e.g. 100M [default: 256M in a directory on the disk that holds
+    /// the running system]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_write: Option<u64>,
     /// Give up the search for the end of the cache after so many bytes, e.g. 8G [default: 64M where the data is kept]

@@ -38,6 +38,9 @@ pub(crate) struct Sustain {
     /// The workload moves no more than this, e.g. 64G; nothing but small reads comes on top
     #[arg(long, value_name = "SIZE", value_parser = size)]
     bytes: Option<u64>,
+    /// Write no more than this in all, e.g. 16G [default: 256M in a directory on the disk that holds the running system]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_write: Option<u64>,
     /// What stands in this region may go, and nothing outside of it is touched, e.g. 1G+32G
     #[arg(long, value_name = "START+LEN", value_parser = region)]
     region: Option<Region>,
@@ -106,6 +109,7 @@ impl Sustain {
             target: self.target,
             duration: self.duration,
             bytes: self.bytes,
+            max_write: self.max_write,
             region: self.region,
             erase: self.erase,
             size: self.size,

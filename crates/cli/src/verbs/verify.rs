@@ -50,10 +50,11 @@ pub(crate) struct Verify {
     /// Files: end with a summary in the words of h2testw
     #[arg(long, requires = "files")]
     h2testw: bool,
-    /// End after this time, e.g. 90s, 3m, 1h
+    /// End after this time, putting back included, e.g. 90s, 3m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Write no more than this, putting back not counted, e.g. 100M
+    /// Write no more than this, putting back not counted, e.g. 100M [default with --files: 256M on the disk that holds the
+    /// running system]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_write: Option<u64>,
     /// What is printed on the card, e.g. "1TB U3 A2 'up to 95 MB/s'"; the verdict says what is untrue of it

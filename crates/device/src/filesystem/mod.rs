@@ -10,8 +10,10 @@ mod kinds;
 pub use beneath::lies_on;
 pub use extent::place_of;
 mod room;
+mod running;
 
 pub use room::{Room, room};
+pub use running::shared_with_system;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::guard;

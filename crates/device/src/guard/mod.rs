@@ -15,6 +15,7 @@ pub use file::{check_file, check_file_id};
 pub(crate) use layers::{beneath, mount_devices};
 pub use refusal::Refusal;
 pub use survey::Survey;
+pub(crate) use survey::is_system_point;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::system::System;

@@ -191,7 +191,8 @@ impl Use {
     }
 }
 
-fn is_system_point(point: &str) -> bool {
+/// Whether the system does not run, or not again, without what is mounted here.
+pub(crate) fn is_system_point(point: &str) -> bool {
     SYSTEM_POINTS.contains(&point) || point.starts_with("/boot/")
 }
 

@@ -36,6 +36,8 @@ pub(super) struct Shared {
     pub(super) bytes: AtomicU64,
     /// Set when the budget ended a lane before its limit did.
     pub(super) cut: AtomicBool,
+    /// Set when no more may be written.
+    pub(super) rationed: AtomicBool,
 }
 
 /// One lane's surroundings.
@@ -103,6 +105,9 @@ pub(super) fn drive(
 impl Lane<'_, '_> {
     fn run(&mut self, streams: &mut [Stream], queue: u32, block: u64) -> Result<(), TargetError> {
         for slot in 0..self.submitted.len() as u32 {
+            if self.stopping {
+                break;
+            }
             self.issue(&mut streams[(slot / queue) as usize], slot)?;
         }
         let mut done: Vec<Completion> = Vec::with_capacity(self.submitted.len());
@@ -130,7 +135,14 @@ impl Lane<'_, '_> {
     #[inline]
     fn issue(&mut self, stream: &mut Stream, slot: u32) -> Result<(), TargetError> {
         if let Some(io) = stream.next(slot) {
-            self.target.submit(&io)?;
+            match self.target.submit(&io) {
+                Err(TargetError::Rationed) => {
+                    self.watch.shared.rationed.store(true, Ordering::Relaxed);
+                    self.stopping = true;
+                    return Ok(());
+                }
+                submitted => submitted?,
+            }
             self.in_flight += 1;
         }
         Ok(())

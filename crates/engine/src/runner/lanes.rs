@@ -28,6 +28,8 @@ pub(super) struct Looped {
     pub(super) sample: Sample,
     /// True where the session's budget cut it short.
     pub(super) cut: bool,
+    /// True where no more could be written.
+    pub(super) rationed: bool,
 }
 
 impl Loop<'_> {
@@ -57,7 +59,8 @@ impl Loop<'_> {
         if self.test.flush == Flush::Untimed {
             target.flush()?;
         }
-        Ok(Looped { sample, cut: shared.cut.load(Ordering::Relaxed) })
+        let [cut, rationed] = [&shared.cut, &shared.rationed].map(|flag| flag.load(Ordering::Relaxed));
+        Ok(Looped { sample, cut, rationed })
     }
 
     /// The lanes of all threads but the first; none where the target is driven from one thread.

@@ -11,6 +11,7 @@ mod prepare;
 pub mod random;
 mod stream;
 
+use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 use crate::target::{Region, Target, TargetError};
 use cardscope_model::caveat::Caveat;
@@ -106,6 +107,9 @@ pub enum RunError {
     ReadOnly(String),
 }
 
+/// Why a test has no figure where writing is limited.
+const NO_MORE_BYTES: &str = "no more may be written here; give a larger --max-write";
+
 /// Runs one pass of `recipe`.
 ///
 /// # Errors
@@ -124,14 +128,39 @@ pub fn run_pass(
     if settings.may_write {
         make_ready(target, recipe, area, settings, observer)?;
     }
+    let kept = target.allowance().map_or(0, Allowance::kept);
     for index in 0..recipe.tests.len() {
         let test = &recipe.tests[index];
         match obstacle(target, test, settings) {
             Some(reason) => observer.not_measured(index, reason),
-            None => run_test(target, recipe, index, area, settings, observer)?,
+            None => run_test(target, recipe, index, area, kept, settings, observer)?,
         }
+        share_out(target, kept, 1);
     }
     Ok(())
+}
+
+/// Where writing is limited, puts by what others are to write: of what is left above `kept`, one of `shares` may be
+/// written now.
+fn share_out(target: &mut dyn Target, kept: u64, shares: u64) {
+    if let Some(allowance) = target.allowance() {
+        allowance.keep(kept);
+        let left = allowance.left();
+        allowance.keep(kept + left - left / shares.max(1));
+    }
+}
+
+/// Loops that write from this test on.
+fn loops_that_write(tests: &[Test]) -> u64 {
+    let writing = tests.iter().filter(|test| test.name.op.writes());
+    writing.map(|test| u64::from(test.discard_loops + test.loops)).sum()
+}
+
+/// Whether a limit leaves less than one loop of a test must write at least: its preparation and a block.
+fn lacks_bytes(target: &mut dyn Target, test: &Test, region: Region) -> bool {
+    let prepared = if test.prepare.is_some() { region.len } else { 0 };
+    let written = if test.name.op.writes() { test.name.pattern.block } else { 0 };
+    target.allowance().is_some_and(|allowance| allowance.left() < prepared + written)
 }
 
 /// Brings the area into the state in which the recipe starts.
@@ -180,6 +209,7 @@ fn run_test(
     recipe: &Recipe,
     index: usize,
     area: Region,
+    kept: u64,
     settings: &Settings<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
@@ -188,6 +218,10 @@ fn run_test(
         Span::Area => Region { start: area.start, len: test.size.min(area.len) },
         Span::Device => Region { start: 0, len: test.size.min(target.info().bytes) },
     };
+    if lacks_bytes(target, test, region) {
+        observer.not_measured(index, NO_MORE_BYTES.to_owned());
+        return Ok(());
+    }
     if let Some(prepare) = test.prepare
         && settings.may_write
     {
@@ -205,14 +239,26 @@ fn run_test(
         observer.begin(step(test, index, number, region));
         let seed = random::mix(settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
         let counted = number >= test.discard_loops;
+        if test.name.op.writes() {
+            let done = u64::from(number);
+            share_out(target, kept, loops_that_write(&recipe.tests[index..]) - done);
+            if target.allowance().is_some_and(|allowance| allowance.left() < test.name.pattern.block) {
+                if number == 0 {
+                    observer.not_measured(index, NO_MORE_BYTES.to_owned());
+                }
+                break;
+            }
+        }
         let this = Loop { test, region, seed, counted, settings };
         let pace = test.until.and_then(|_| observer.pace(index));
-        let Looped { sample, cut } =
+        let Looped { sample, cut, rationed } =
             this.run(target, pace, &mut |bytes, nanos| observer.progress(bytes, nanos))?;
         observer.sample(index, number, sample).map_err(RunError::Observer)?;
-        if cut {
-            let text = "the budget cut this test short".to_owned();
-            observer.caveat(index, Caveat::Other { text });
+        for (cut, what) in [(cut, "the budget"), (rationed, "the limit of bytes to write (--max-write)")] {
+            if cut {
+                let text = format!("{what} cut this test short");
+                observer.caveat(index, Caveat::Other { text });
+            }
         }
     }
     target.caveats().into_iter().for_each(|caveat| observer.caveat(index, caveat));

@@ -5,9 +5,10 @@ use super::drive::{Limits, Shared, Watch, drive};
 use super::lanes::content;
 use super::stream::{Stream, StreamPlan};
 use super::{Observer, RunError, Settings, Step};
-use crate::target::{Plan, Region, Target};
+use crate::target::{Plan, Region, Target, TargetError};
 use cardscope_model::recipe::{Path, Prepare, RandomDraw};
 use cardscope_model::test_name::{Op, Order};
+use std::sync::atomic::Ordering;
 
 pub(super) fn prepare(
     target: &mut dyn Target,
@@ -53,5 +54,8 @@ fn write(
     let mut tick = |bytes, nanos| observer.progress(bytes, nanos);
     let watch = Watch { interrupt: settings.interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
     drive(target, &mut stream, 1, block as u32, Limits::default(), watch)?;
-    Ok(())
+    match shared.rationed.load(Ordering::Relaxed) {
+        true => Err(TargetError::Rationed.into()),
+        false => Ok(()),
+    }
 }

@@ -12,6 +12,8 @@ use crate::trouble::Stop;
 use crate::watch::Watch;
 use cardscope_engine::content::Content;
 use cardscope_engine::runner::random::Random;
+use cardscope_engine::target::Direction;
+use cardscope_model::units::nanos;
 use std::collections::BTreeMap;
 
 /// So many losses are remembered, for a test that ends early.
@@ -64,6 +66,7 @@ pub(super) struct Ground<'g, 't> {
     pub(super) wavered: Vec<u64>,
     /// Bytes that may be written.
     max_write: u64,
+    /// When all of it must be over, putting back included, by the card's clock.
     deadline: Option<f64>,
 }
 
@@ -75,6 +78,7 @@ impl<'g, 't> Ground<'g, 't> {
         options: &super::Options,
     ) -> Self {
         let deadline = options.budget.map(|b| card.seconds() + b.as_secs_f64());
+        card.end_at(deadline.map(nanos));
         Ground {
             salt: super::salt(options),
             card,
@@ -92,8 +96,31 @@ impl<'g, 't> Ground<'g, 't> {
 
     /// Whether `bytes` more may be written in the limits that the user set.
     pub(super) fn may_write(&mut self, bytes: u64) -> bool {
-        let in_time = self.deadline.is_none_or(|end| self.card.seconds() < end);
-        in_time && self.card.tally().written.saturating_add(bytes) <= self.max_write
+        let ios = bytes.div_ceil(u64::from(self.card.block()));
+        let takes = self.card.costs().of(Direction::Write, ios, bytes);
+        self.may_write_bytes(bytes) && self.has_time(&[], takes)
+    }
+
+    /// Whether these pieces may be saved and written, so that all is put back in time, too, and something that takes so
+    /// many seconds can be done besides.
+    pub(super) fn may_stamp(&mut self, wanted: &[Piece], besides: f64) -> bool {
+        self.may_write_bytes(wanted.iter().map(|p| u64::from(p.len)).sum()) && self.has_time(wanted, besides)
+    }
+
+    fn may_write_bytes(&self, bytes: u64) -> bool {
+        self.card.tally().written.saturating_add(bytes) <= self.max_write
+    }
+
+    fn has_time(&mut self, wanted: &[Piece], besides: f64) -> bool {
+        let Some(end) = self.deadline else { return true };
+        let takes = self.saving.seconds(self.card.costs(), wanted) + besides;
+        self.card.seconds() + takes < end
+    }
+
+    /// No row of I/Os goes on when it is time to put back.
+    fn leave_time_to_put_back(&mut self) {
+        let end = self.deadline.map(|end| end - self.saving.seconds(self.card.costs(), &[]));
+        self.card.end_at(end.map(nanos));
     }
 
     pub(super) fn keeps_data(&self) -> bool {
@@ -108,14 +135,16 @@ impl<'g, 't> Ground<'g, 't> {
 
     /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
     pub(super) fn save(&mut self, wanted: &[Piece]) -> Result<(), Stop> {
-        self.saving.save(self.card, wanted)
+        let saved = self.saving.save(self.card, wanted);
+        self.leave_time_to_put_back();
+        saved
     }
 
     /// Saves and stamps pieces, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
     /// written is said in the claims. A piece of which a part could not be
     /// saved is cut into blocks.
     pub(super) fn stamp(&mut self, wanted: &[Piece]) -> Result<Vec<Claim>, Stop> {
-        if !self.may_write(wanted.iter().map(|p| u64::from(p.len)).sum()) {
+        if !self.may_stamp(wanted, 0.0) {
             return Err(Stop::Limit);
         }
         self.save(wanted)?;
@@ -182,6 +211,7 @@ impl<'g, 't> Ground<'g, 't> {
     }
 
     fn look_at(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
+        self.leave_time_to_put_back();
         let mut states: Vec<State> =
             claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.piece.offset }).collect();
         let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -203,6 +233,13 @@ impl<'g, 't> Ground<'g, 't> {
             })?;
         }
         Ok(states)
+    }
+}
+
+impl Drop for Ground<'_, '_> {
+    /// Whoever uses the card afterwards, to put back above all, is bound by no limit of the probe's.
+    fn drop(&mut self) {
+        self.card.end_at(None);
     }
 }
 

@@ -6,10 +6,11 @@ use super::boundary::{self, observe};
 use super::ground::{Claim, State, UNIT};
 use super::places::spread;
 use super::quick::{Before, Quick};
-use super::tail::{self, Flood, any_lost, zip};
+use super::tail::{self, Flood, LOOKS, any_lost, zip};
 use crate::card::{Answer, Piece};
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
+use cardscope_engine::target::Direction;
 
 /// Markers at most; with none lost, more than 1.2 % of bad places are excluded.
 pub(super) const MARKERS: u32 = 256;
@@ -22,6 +23,9 @@ const MARKER_SECONDS_KEPT: f64 = 2.0;
 
 /// Markers are saved and written so many at a time, so that it is known soon what they cost.
 pub(super) const BATCH: usize = 4;
+
+/// Where the original is put back, one in so many blocks of the run is read again.
+const READ_BACK: usize = 64;
 
 /// Stretches that are written all over a card on which nothing was lost, and their bytes: 48 MiB in all.
 const STRETCHES: u32 = 48;
@@ -77,7 +81,9 @@ impl Quick<'_, '_> {
         self.ground.watch.phase("a run at the end of the card", Some(most), None);
         let mut searched = false;
         for size in tail::steps(most) {
-            if !self.ground.may_write(size - self.tail.bytes().min(size)) {
+            let next = self.tail.next(&self.ground, size);
+            let besides = self.end_seconds();
+            if !self.ground.may_stamp(&next, besides) {
                 self.cut_short = true;
                 break;
             }
@@ -112,6 +118,12 @@ impl Quick<'_, '_> {
         Ok(self.search_aliases()?.map_or(Shown::Nothing, Shown::Aliases))
     }
 
+    /// Seconds that the looks at the end take on a card on which nothing was lost.
+    fn end_seconds(&self) -> f64 {
+        let looks = self.markers.len() as u64 + (2 * LOOKS) as u64;
+        self.ground.card.costs().of(Direction::Read, looks, self.tail.bytes() / READ_BACK as u64)
+    }
+
     /// How the run's stamps come to stand elsewhere, if the card's addresses really fold.
     pub(super) fn search_aliases(&mut self) -> Result<Option<Fold>, Stop> {
         let all = self.ground.card.bytes();
@@ -137,7 +149,7 @@ impl Quick<'_, '_> {
             if spent + next > limit && !self.markers.is_empty() {
                 break;
             }
-            if !self.ground.may_write(BATCH as u64 * u64::from(UNIT)) {
+            if !self.ground.may_stamp(batch, 0.0) {
                 self.cut_short = true;
                 break;
             }
@@ -187,7 +199,7 @@ impl Quick<'_, '_> {
     pub(super) fn read_back(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
         let block = self.ground.card.block();
         let all = self.tail.claims(block);
-        let stride = if self.ground.keeps_data() { 64 } else { 2 };
+        let stride = if self.ground.keeps_data() { READ_BACK } else { 2 };
         let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
         let states = self.ground.check(&some)?;
         Ok(zip(&some, states))
@@ -198,12 +210,15 @@ impl Quick<'_, '_> {
     pub(super) fn stretches(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
         let end = self.tail.start();
         let room = end / u64::from(STRETCHES) >= 2 * STRETCH;
-        if self.marker_s > boundary::DEAR || !room || !self.ground.may_write(u64::from(STRETCHES) * STRETCH) {
+        if self.marker_s > boundary::DEAR || !room {
             return Ok(Vec::new());
         }
         let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.ground.random);
         let pieces: Vec<Piece> =
             starts.into_iter().map(|at| Piece { offset: tail::down(at), len: STRETCH as u32 }).collect();
+        if !self.ground.may_stamp(&pieces, 0.0) {
+            return Ok(Vec::new());
+        }
         let claims = self.ground.stamp(&pieces)?;
         self.written_besides += claims.iter().map(|c| u64::from(c.piece.len)).sum::<u64>();
         let states = self.ground.check(&claims)?;

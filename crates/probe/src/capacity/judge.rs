@@ -3,7 +3,7 @@
 use super::alias::Fold;
 use super::ground::{Claim, State};
 use super::quick::Quick;
-use super::{Outcome, QUICK_RUN};
+use super::{LEAST_RUN, Outcome, QUICK_RUN};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, Capacity};
 use cardscope_model::verify::{Disproof, Trouble, Verdict};
@@ -18,9 +18,6 @@ const MEMORY_LIKE: u64 = 512 << 20;
 /// Periods that come from the width of an address on the way to the card, not from the card: 28 and 32 bits of
 /// sectors of 512 bytes (ATA, SCSI READ(10)).
 const READER_LIMITS: [u64; 2] = [1 << 37, 1 << 41];
-
-/// A run shorter than this, cut short by the user's limits, says nothing of a card: caches of 31 MB are reported.
-const LEAST_RUN: u64 = 64 << 20;
 
 /// How sure "nothing was lost" is after a run that a limit ended: the share of the caches in public reports (none, 1, 3,
 /// 31, 128 and 256 MB; most fakes have none or a small one) that it would have overflown, as we weigh them.

@@ -34,6 +34,20 @@ pub const QUICK_RUN: u64 = 514 << 20;
 /// The same for caches of up to 2 GiB.
 pub const THOROUGH_RUN: u64 = (2048 + 16) << 20;
 
+/// A run shorter than this, cut short by the user's limits, says nothing of a card: caches of 31 MB are reported.
+pub const LEAST_RUN: u64 = 64 << 20;
+
+/// I/Os of the shortest probe that can show anything: what stands at some places, one block saved, written, looked at
+/// and put back.
+pub const LEAST_IOS: u64 = 4 * growth::BATCH as u64 + 16;
+
+/// I/Os of the shortest probe that may call a card genuine, about: a run of [`LEAST_RUN`] with its looks, the search for
+/// copies of it, and putting it back in pieces of 1 MiB.
+#[must_use]
+pub fn ios_to_a_verdict(card_bytes: u64) -> u64 {
+    LEAST_IOS + 150 + card_bytes / 2 / LEAST_RUN + 6 * (LEAST_RUN >> 20)
+}
+
 /// Bytes of an I/O: an allocation unit of most cards. With [`DEPTH`] of them 8 MiB of memory.
 pub const BLOCK: u32 = 4 << 20;
 /// I/Os in flight.
@@ -46,7 +60,7 @@ pub struct Options {
     pub thorough: bool,
     /// Bytes that it may write.
     pub max_write: Option<u64>,
-    /// Time by the card's clock after which nothing new begins.
+    /// Time by the card's clock in which all must be over, putting back included.
     pub budget: Option<Duration>,
     /// Seed of places and data.
     pub seed: u64,

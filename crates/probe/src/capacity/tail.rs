@@ -40,7 +40,7 @@ pub(super) struct Tail {
 }
 
 /// So many of the oldest blocks are looked at each time.
-const LOOKS: usize = 8;
+pub(super) const LOOKS: usize = 8;
 
 impl Tail {
     /// One that has not begun to grow.
@@ -57,9 +57,20 @@ impl Tail {
         self.parts.last().map_or(self.end, |p| p.start)
     }
 
+    /// What is written to make it `bytes` long.
+    pub(super) fn next(&self, ground: &Ground<'_, '_>, bytes: u64) -> Vec<Piece> {
+        let (start, end) = self.missing(bytes);
+        pieces(start.min(end), end, ground.card.block()).collect()
+    }
+
+    /// The range that it lacks to be `bytes` long.
+    fn missing(&self, bytes: u64) -> (u64, u64) {
+        (beginning(self.end - bytes.min(self.end), bytes), self.start())
+    }
+
     /// Makes it `bytes` long.
     pub(super) fn grow(&mut self, ground: &mut Ground<'_, '_>, bytes: u64) -> Result<(), Stop> {
-        let (start, end) = (beginning(self.end - bytes.min(self.end), bytes), self.start());
+        let (start, end) = self.missing(bytes);
         if start >= end {
             return Ok(());
         }

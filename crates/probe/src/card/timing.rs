@@ -26,7 +26,7 @@ impl Card<'_> {
     /// How long one I/O by itself takes, in seconds of the card's clock; nothing is compared. `None` where it failed.
     ///
     /// # Errors
-    /// If the card is gone or the user asked to stop.
+    /// If the card is gone or the user asked to stop; [`Stop::Limit`] where the time is over ([`Card::end_at`]).
     pub fn time(
         &mut self,
         direction: Direction,
@@ -34,6 +34,9 @@ impl Card<'_> {
         piece: Piece,
     ) -> Result<Option<f64>, Stop> {
         self.go_on()?;
+        if self.is_over(0) {
+            return Err(Stop::Limit);
+        }
         let began = self.now();
         let (ended, failed) = self.alone_until(direction, content, piece)?;
         self.count(direction, piece);

@@ -6,6 +6,7 @@ use crate::card::Card;
 use crate::full::{BLOCK, DEPTH, verify};
 use crate::watch::Nobody;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::verify::Verdict;
 use cardscope_simulator::SimTarget;
 use proptest::prelude::*;
 
@@ -55,6 +56,23 @@ proptest! {
         let begun = if fake.contains("slow") { 8.0 } else { 2.0 };
         let spent = card.seconds();
         prop_assert!(spent <= seconds + begun, "{name}: {spent} s of {seconds}");
+    }
+}
+
+/// Eight I/Os are in flight, and where the time is over no more of them than would end in it.
+#[test]
+fn the_budget_holds_on_a_card_that_takes_long_for_each_io() {
+    for latency in [0.001, 0.05, 0.2, 1.0] {
+        for fake in ["", "&fake=limbo&fake_bytes=2GB"] {
+            let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}{fake}");
+            let mut target = SimTarget::named(&name).unwrap();
+            let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+            let found =
+                verify(&mut card, &Settings { budget_s: Some(10.0), ..settings() }, &mut |_| (), &mut Nobody);
+            let spent = card.seconds();
+            assert!(spent <= 11.0 + latency, "{name}: {spent} s of 10");
+            assert!(found.verdict != Verdict::Genuine, "{name}: {}", found.verdict.word());
+        }
     }
 }
 

@@ -35,6 +35,7 @@ mod tests;
 use crate::card::Card;
 use crate::trouble::Stop;
 use crate::watch::Watch;
+use cardscope_model::units::nanos;
 use cardscope_model::verify::{Disproof, SpeedMap, Verdict};
 
 /// Bytes of an I/O: the largest that readers take in one command, twice; with the depth, 8 MiB of memory.
@@ -52,7 +53,7 @@ pub struct Settings {
     pub two_passes: bool,
     /// Bytes from 0 that an interrupted pass of this salt has written.
     pub resumed_at: u64,
-    /// Seconds of the card's clock after which nothing new begins.
+    /// Seconds of the card's clock in which all must be over.
     pub budget_s: Option<f64>,
     /// Bytes that may be written.
     pub max_write: Option<u64>,
@@ -118,7 +119,17 @@ pub fn verify(
     written: &mut dyn FnMut(u64),
     watch: &mut dyn Watch,
 ) -> Findings {
+    let end = settings.budget_s.map(|budget| nanos(card.seconds() + budget));
+    card.end_at(end);
     let mut pass = pass::Pass::new(card, *settings, watch);
-    let stop = pass.run(written).err();
-    pass.finish(stop)
+    let stop = match pass.run(written) {
+        Err(Stop::Limit) => {
+            pass.is_over();
+            None
+        }
+        ended => ended.err(),
+    };
+    let findings = pass.finish(stop);
+    card.end_at(None);
+    findings
 }

@@ -2,7 +2,6 @@
 //! nothing.
 
 use crate::card::{Answer, Card, Piece};
-use crate::full::sentinels;
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,10 +12,9 @@ pub(crate) struct Originals(Vec<(Piece, u64)>);
 
 impl Originals {
     /// Reads the sentinels' places before anything is written.
-    pub(crate) fn read(card: &mut Card<'_>, salt: u64) -> Result<Self, Stop> {
-        let places = sentinels::places(card.bytes(), salt);
+    pub(crate) fn read(card: &mut Card<'_>, places: &[Piece]) -> Result<Self, Stop> {
         let mut list = Vec::new();
-        card.read(places, Content::Buffer, |piece, _, answer| {
+        card.read(places.iter().copied(), Content::Buffer, |piece, _, answer| {
             if let Answer::Differs { bytes, .. } = answer
                 && bytes.iter().any(|byte| Some(byte) != bytes.first())
             {

@@ -14,6 +14,7 @@ use super::{BadBytes, Findings, Settings};
 use crate::card::{Card, Piece, pieces};
 use crate::trouble::Stop;
 use crate::watch::Watch;
+use cardscope_engine::content::Content;
 use cardscope_engine::target::TargetError;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{Disproof, Verdict};
@@ -24,6 +25,12 @@ pub(super) const GENERATION: u32 = 1;
 
 /// Bytes that are read back at once to know how fast the card reads, for plan and budget.
 const FIRST_READ: u64 = 16 << 20;
+
+/// As many sentinels are written as can be read in this share of a budget.
+const SENTINELS_SHARE: f64 = 0.1;
+
+/// Share of a budget that writing may take before it is known how fast the card reads.
+const UNKNOWN_READS_SHARE: f64 = 0.4;
 
 /// Confidence in an answer of which a part was not asked for.
 const CUT_SHORT: f64 = 0.8;
@@ -84,10 +91,10 @@ impl<'a, 't> Pass<'a, 't> {
 
     pub(super) fn run(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
         let mut places = sentinels::places(self.seen.card_bytes, self.settings.salt);
-        let room = self.limits().room(self.card) / 4 / SAMPLE;
+        let room = (self.limits().room(self.card) / 4 / SAMPLE).min(self.sentinels_in_time(&places)?);
         places.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         if self.settings.resumed_at == 0 {
-            self.originals = Originals::read(self.card, self.settings.salt)?;
+            self.originals = Originals::read(self.card, &places)?;
             sentinels::write(self.card, &places, self.settings.salt)?;
         }
         self.write_all(&places, written)?;
@@ -99,6 +106,21 @@ impl<'a, 't> Pass<'a, 't> {
         }
         self.read_all(self.seen.written)?;
         self.ask_again(&places)
+    }
+
+    /// How many sentinels a budget buys, as the first of them shows.
+    fn sentinels_in_time(&mut self, places: &[Piece]) -> Result<u64, Stop> {
+        let Some(budget) = self.settings.budget_s else { return Ok(u64::MAX) };
+        let began = self.card.seconds();
+        self.card.read(places.iter().take(1).copied(), Content::Buffer, |_, _, _| Ok(()))?;
+        let took = self.card.seconds() - began;
+        Ok((budget * SENTINELS_SHARE / took.max(1e-9)) as u64)
+    }
+
+    /// The time is over in the middle of something.
+    pub(super) fn is_over(&mut self) {
+        self.cut_short = true;
+        self.remarks.push("--budget ended it before all questions were asked".to_owned());
     }
 
     pub(super) fn stamped(&self) -> Stamped {
@@ -201,7 +223,9 @@ impl<'a, 't> Pass<'a, 't> {
     /// Writes a stretch, or what of it the budget has time for; gives its end.
     fn write_stretch(&mut self, from: u64, to: u64, phase: f64) -> Result<u64, Stop> {
         let over = Cell::new(false);
-        let until = self.settings.budget_s.map(|budget| self.began + budget);
+        // As long as it is not known how fast the card reads, half of the time is for that.
+        let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
+        let until = self.settings.budget_s.map(|budget| self.began + budget * share);
         let (chart, watch) = (&mut self.chart, &mut *self.watch);
         chart.write.resume(self.card.now());
         let content = Stamped { salt: self.settings.salt, generation: GENERATION }.content();

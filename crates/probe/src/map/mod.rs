@@ -53,9 +53,18 @@ pub fn map<'s, 't>(
 ) -> Result<(), Stop> {
     part::say_unwanted(options, into);
     let mut site = Site::new(card, saving, &options.limits, watch);
-    reading::measure(&mut site, options, into)?;
+    match reading::measure(&mut site, options, into) {
+        // What it did not come to says so.
+        Err(Stop::Limit) => {}
+        read => read?,
+    }
     if options.writes {
-        writing::measure(&mut site, options, into)?;
+        match writing::measure(&mut site, options, into) {
+            Err(Stop::Limit) => {
+                writing::leave_out(into, "the limits of time and of bytes left no room for it")
+            }
+            written => written?,
+        }
     } else {
         writing::leave_out(into, "it writes, and only reading was asked for");
     }

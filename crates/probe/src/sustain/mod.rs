@@ -85,7 +85,14 @@ pub fn sustain<'s, 't>(
 ) -> Result<(), Stop> {
     let site = Site::new(card, saving, &options.limits, watch);
     let mut course = Course::new(site, options, log);
-    let ended = phases::all(&mut course).and_then(|()| course.last_sample());
+    let ended = match phases::all(&mut course) {
+        Err(Stop::Limit) => {
+            course.record.ended_by = "--max-write".to_owned();
+            Ok(())
+        }
+        ended => ended,
+    };
+    let ended = ended.and_then(|()| course.last_sample());
     // Whatever ended it: what was measured is concluded from.
     conclude::conclude(course.finish(), options, into);
     ended

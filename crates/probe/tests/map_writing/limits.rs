@@ -87,6 +87,7 @@ fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
         let mut site = Site::new(&mut card, Saving::new(Some(&mut memory)), &options.limits, &mut nobody);
         small_writes(&mut site, "as it was").unwrap();
         // Nothing is written that was not saved.
+        drop(site);
         let saved = memory.kept();
         assert!(!saved.is_empty());
         assert_eq!(saved.iter().any(|kept| kept.offset < START), fat, "{name}, --fat {fat}");

@@ -2,6 +2,9 @@
 
 use cardscope_probe::keeper::{KeepError, Keeper, Kept};
 
+/// Bytes of a range, as in a journal on disk.
+const MOST: usize = 1 << 20;
+
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     batches: Vec<Vec<(Kept, Vec<u8>)>>,
@@ -19,7 +22,9 @@ impl Memory {
 
 impl Keeper for Memory {
     fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
-        self.open.push((Kept { offset, len: original.len() as u64 }, original.to_vec()));
+        let parts = original.chunks(MOST).zip((offset..).step_by(MOST));
+        self.open
+            .extend(parts.map(|(part, at)| (Kept { offset: at, len: part.len() as u64 }, part.to_vec())));
         Ok(())
     }
     fn commit(&mut self) -> Result<(), KeepError> {

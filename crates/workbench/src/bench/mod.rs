@@ -6,6 +6,7 @@ mod recorder;
 mod report;
 mod request;
 pub(crate) mod saved;
+pub(crate) mod sizing;
 
 pub use cardscope_engine::interrupt::Interrupt;
 pub use request::Request;
@@ -52,13 +53,15 @@ pub fn bench(
     let mut opened = opening::open(&request.target, recipe.writes(), consent, interrupt)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
+    opened.limit_writes(request.max_write);
     opened.caveats.extend(unprepared(&recipe, opened.may_write));
+    let recipe = sizing::fit(request, recipe, runs, &opened)?;
     request::check_state(&recipe, &opened.condition)?;
     let fits = opened.target.area(recipe.area);
     fits.map_err(|e| Failure::Refused(format!("recipe {} does not fit: {e}", recipe.name)))?;
     let seed = request.seed.unwrap_or_else(keep::fresh_seed);
     let mut report = report::empty(request, &recipe, &opened, seed);
-    listener.event(&Event::Note(report::plan_line(&recipe, runs)));
+    listener.event(&Event::Note(report::plan_line(&recipe, runs, &opened)));
     let mut backup = match &request.backup {
         Some(file) => Some(take_backup(file, &recipe, &mut opened, interrupt, listener)?),
         None => None,
@@ -71,6 +74,7 @@ pub fn bench(
     let session = Session { recipe: &recipe, runs, first_pass_ends: first_pass_ends(request, &recipe), seed };
     let failure = session.run(&mut opened, request, interrupt, listener, &mut keeping, &mut report).err();
     report::sum_up(&mut report, &recipe, &opened);
+    opened.lift_limit();
     let back = backup.map(|backup| backup.put_back(&mut opened, interrupt, listener)).transpose();
     report.findings.extend(back.iter().flatten().filter_map(backup::finding));
     let failure = match (failure, back) {
@@ -152,6 +156,7 @@ impl Session<'_> {
             if number > 1 && deadline.is_some_and(|d| opened.target.now() >= d) {
                 break;
             }
+            opened.limit.share_out(self.runs - number + 1);
             let settings = Settings {
                 seed: random::mix(self.seed.wrapping_add(u64::from(number))),
                 may_write: opened.may_write,

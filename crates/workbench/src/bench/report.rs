@@ -1,6 +1,7 @@
 //! The document of a session: results from samples, summary from runs.
 
 use super::Request;
+use super::sizing::Writes;
 use crate::opening::Opened;
 use cardscope_analysis::anomaly::{self, Session, Sized};
 use cardscope_analysis::{ceiling, estimate};
@@ -32,10 +33,16 @@ pub(super) fn empty(request: &Request, recipe: &Recipe, opened: &Opened, seed: u
 }
 
 /// One line before the start: what will be moved.
-pub(super) fn plan_line(recipe: &Recipe, runs: u32) -> String {
+pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &Opened) -> String {
     let tests = recipe.tests.len();
     let times = if runs > 1 { format!(", {runs} runs at most") } else { String::new() };
-    format!("{}: {tests} tests over {}{times}", recipe.title, BinarySize(recipe.area))
+    let writes = Writes::of(recipe, runs, opened.target.info().bytes);
+    let writes = match opened.may_write {
+        true => writes.words(),
+        false => "writes nothing".to_owned(),
+    };
+    let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+    format!("{}: {tests} tests over {}{times}; {writes}{limit}", recipe.title, BinarySize(recipe.area))
 }
 
 /// Results of the tests that have at least one counted loop.

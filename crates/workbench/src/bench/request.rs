@@ -22,6 +22,8 @@ pub struct Request {
     pub size: Option<u64>,
     /// Time after which nothing new begins.
     pub budget: Option<Duration>,
+    /// Bytes that may be written, putting back not counted.
+    pub max_write: Option<u64>,
     /// `KEY=VALUE` each.
     pub conditions: Vec<String>,
     /// Seed; `None` draws one.
@@ -35,8 +37,17 @@ pub struct Request {
 impl Request {
     /// The recipe that is asked for, cut to the tests that are wanted.
     pub(super) fn recipe(&self) -> Result<Recipe, Failure> {
+        self.recipe_of(self.size)
+    }
+
+    /// The same over an area of so many bytes.
+    pub(super) fn recipe_over(&self, area: u64) -> Result<Recipe, Failure> {
+        self.recipe_of(Some(area))
+    }
+
+    fn recipe_of(&self, area: Option<u64>) -> Result<Recipe, Failure> {
         let text = self.recipe_text()?;
-        let mut recipe = recipe::parse(&text, self.size).map_err(|e| self.named(e))?;
+        let mut recipe = recipe::parse(&text, area).map_err(|e| self.named(e))?;
         if !self.only.is_empty() {
             let wanted: Vec<&str> = self.only.iter().map(String::as_str).collect();
             recipe.keep_only(&wanted).map_err(|e| self.named(e))?;

@@ -3,6 +3,7 @@
 
 use super::recorder::Recorder;
 use super::report;
+use super::sizing::smaller_area;
 use crate::error::Failure;
 use crate::event::Listener;
 use crate::opening::Opened;
@@ -64,7 +65,7 @@ pub(crate) fn pass(
     if pass.writes && keeper.is_none() && !pass.content_may_go {
         return Err(Failure::refused("a card whose data is kept is not written to without a journal"));
     }
-    let recipe = recipe_of(pass)?;
+    let recipe = recipe_of(pass, opened)?;
     let room = |reason: TargetError| Failure::Refused(format!("there is no room for it: {reason}"));
     let region = match opened.target.info().whole_card {
         true => place_area(pass.usable, recipe.area),
@@ -92,10 +93,15 @@ pub(crate) fn pass(
     Ok(measured(&recipe, recorder, ceiling, ended.err()))
 }
 
-/// The recipe, cut to its reads where nothing may be written.
-fn recipe_of(pass: &Pass<'_>) -> Result<Recipe, Failure> {
+/// The recipe, cut to its reads where nothing may be written, and over a smaller area where little may be.
+fn recipe_of(pass: &Pass<'_>, opened: &Opened) -> Result<Recipe, Failure> {
     let text = recipe::find(pass.recipe).map_err(Failure::refused)?;
     let mut recipe = recipe::parse(text, None).map_err(Failure::refused)?;
+    if let Some(left) = opened.limit.left().filter(|left| pass.writes && recipe.area > left / 2) {
+        let refusal = || opened.limit.refuse("it", recipe.area * 2);
+        let area = smaller_area(left).ok_or_else(refusal)?;
+        recipe = recipe::parse(text, Some(area)).map_err(Failure::refused)?;
+    }
     if !pass.writes {
         recipe.tests.retain(|test| !test.name.op.writes());
     }

@@ -41,7 +41,9 @@ impl Visit<'_> {
             return Ok(());
         }
         let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
-        let writes = no_writes.is_none() && in_time;
+        // What it writes to a card depends on the card; in a directory the target itself keeps to the limit.
+        let limited = self.request.max_write.is_some() && !self.directory;
+        let writes = no_writes.is_none() && in_time && !limited;
         let seed = mix(self.report.seed ^ 1);
         let pass = Pass {
             recipe: "short",
@@ -64,6 +66,9 @@ impl Visit<'_> {
             Some(why) => Some(format!("reads only: {why}")),
             None if !in_time => {
                 Some("reads only: saving, writing and putting back takes longer than was left".to_owned())
+            }
+            None if limited => {
+                Some("reads only: what its writes move cannot be limited (--max-write)".to_owned())
             }
             None => None,
         };

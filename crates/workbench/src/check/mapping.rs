@@ -29,11 +29,12 @@ impl Visit<'_> {
             self.wants_time();
             return Ok(());
         }
-        let keeps = !(self.request.erase || self.directory);
+        let read_only = self.no_writes().is_some();
         let request = map::Request {
             target: self.request.target.clone(),
-            budget: Some(self.budget.map(began, keeps).max(Duration::from_secs_f64(LEAST_S / 2.0))),
-            read_only: self.no_writes().is_some(),
+            budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
+            read_only,
+            max_write: self.left_to_write().filter(|_| !read_only),
             erase: self.request.erase && self.no_writes().is_none(),
             cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
             seed: Some(mix(self.report.seed ^ 2)),

@@ -22,7 +22,6 @@ use cardscope_probe::marks::{self, Options, TEST_AREA};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::{CARD_START, Limits, salt};
 use cardscope_probe::trouble::Stop;
-use std::time::Duration;
 
 /// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
 const MOST: u64 = 256 * MIB;
@@ -91,20 +90,21 @@ impl Visit<'_> {
 
     fn marks_options(&mut self, now: f64) -> Result<Options, Failure> {
         let erase = self.request.erase;
+        if self.opened.limit.left().is_some_and(|left| left < 2 * OWN_FILE.0) {
+            return Err(self.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
+        }
         let region = match self.directory {
             true => self.opened.target.area(self.own_file(now)).map_err(Failure::refused)?,
             false if erase => Region { start: 0, len: self.usable() },
             false => off_the_start(self.usable())?,
         };
+        // A file of our own is filled once before it is used.
+        let most = (!erase).then_some(if self.directory { region.len + MOST } else { MOST });
         let limits = Limits {
             seed: mix(self.report.seed ^ 3),
             region,
-            // A file of our own is filled once before it is used.
-            max_write: (!erase).then_some(if self.directory { region.len + MOST } else { MOST }),
-            budget: Some(match erase || self.directory {
-                true => Duration::from_secs_f64(self.budget.left(now) * SHARE),
-                false => self.budget.keeping(now, SHARE),
-            }),
+            max_write: most.into_iter().chain(self.left_to_write()).min(),
+            budget: Some(self.budget.share(now, SHARE)),
         };
         let printed = self.request.label.as_deref().map(label::parse).transpose();
         let printed = printed.map_err(Failure::refused)?;
@@ -120,7 +120,8 @@ impl Visit<'_> {
     fn own_file(&self, now: f64) -> u64 {
         let mb_s = figures(&self.report).0.write_mb_s;
         let bytes = (mb_s.unwrap_or_default() * 1e6 * self.budget.left(now) * FILL_SHARE) as u64;
-        (bytes / MIB * MIB).clamp(OWN_FILE.0, OWN_FILE.1)
+        let left = self.opened.limit.left().unwrap_or(u64::MAX);
+        (bytes.min(left / 2) / MIB * MIB).clamp(OWN_FILE.0, OWN_FILE.1)
     }
 
     /// Judges, then puts back whatever was overwritten, unless it may go.

@@ -13,10 +13,10 @@ mod visit;
 
 use crate::consent::{Consent, DataKept};
 use crate::error::Failure;
-use crate::event::Listener;
+use crate::event::{Event, Listener};
 use crate::kept;
 use crate::map::NOTHING_TO_READ;
-use crate::opening;
+use crate::opening::{self, Opened};
 use crate::recording::Recording;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::check::CheckReport;
@@ -37,6 +37,8 @@ pub struct Request {
     pub read_only: bool,
     /// True where what is on the card may go, which makes time for more.
     pub erase: bool,
+    /// Bytes that may be written in all, putting back not counted.
+    pub max_write: Option<u64>,
     /// What is printed on the card.
     pub label: Option<String>,
     /// `KEY=VALUE` each.
@@ -89,6 +91,10 @@ pub fn check(
     let mut opened = opening::open(&request.target, !request.read_only, consent, interrupt)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
+    if Path::new(&request.target).is_dir() {
+        opened.limit_writes(request.max_write);
+        listener.event(&Event::Note(plan_line(request, &opened)));
+    }
     let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
     let mut recording =
         Recording::begin(request.archive.as_deref(), "check", &request.target, seed, &opened)?;
@@ -99,4 +105,16 @@ pub fn check(
     let mut report = visit.close();
     let failure = recording.close(&mut report, |report| &mut report.error, failure);
     Ok(Outcome { report, failure })
+}
+
+/// What a visit writes in a directory, before it begins.
+fn plan_line(request: &Request, opened: &Opened) -> String {
+    let files = "files of its own, which are removed at the end";
+    match opened.limit.words() {
+        Some(words) => format!("writes {files}; {words}"),
+        None => format!(
+            "writes {files}: as much as the card takes in {:.0} s (--max-write limits it)",
+            request.budget.as_secs_f64()
+        ),
+    }
 }

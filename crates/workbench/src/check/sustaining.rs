@@ -86,6 +86,9 @@ impl Visit<'_> {
 
     fn sustain_options(&mut self, seconds: f64) -> Result<Options, String> {
         let writes = self.request.erase && self.no_writes().is_none();
+        if self.opened.limit.left().is_some_and(|left| left < OWN_FILE) {
+            return Err(self.opened.limit.refuse("a long run", OWN_FILE).to_string());
+        }
         let region = match self.directory {
             true => self.opened.target.area(OWN_FILE).map_err(|e| e.to_string())?,
             false => Region { start: 0, len: self.usable() / BLOCK_BYTES * BLOCK_BYTES },
@@ -100,7 +103,7 @@ impl Visit<'_> {
             work: if writes { Work::Write } else { Work::Read },
             pattern: Pattern::Sequential,
             duration: Duration::from_secs_f64(seconds),
-            bytes: None,
+            bytes: self.left_to_write().filter(|_| writes),
             max_celsius: None,
             card_limits: card_limits(self.opened),
             card_bytes: whole.then_some(self.report.announced_bytes),

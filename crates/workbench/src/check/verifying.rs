@@ -7,6 +7,9 @@ use crate::verify;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::verify::{Method, Verdict, VerifyReport};
 
+/// Of what may be written, the question whether the capacity is real gets this part.
+const VERIFY_SHARE: u64 = 4;
+
 impl Visit<'_> {
     pub(super) fn verify(
         &mut self,
@@ -32,11 +35,19 @@ impl Visit<'_> {
             }
             Err(failure) => return Err(failure),
         };
+        // Its files are written past the target of the visit.
+        self.opened.limit.count(report.bytes_written);
         let whole = report.verdict != Verdict::Inconclusive;
         self.take_verify(report);
-        let short = "the time was too short to come to a verdict; `cardscope verify` takes the time it needs";
+        let limited = self.left_to_write().is_some();
+        let short = match limited {
+            true => "too little may be written to come to a verdict; --max-write sets the limit",
+            false => {
+                "the time was too short to come to a verdict; `cardscope verify` takes the time it needs"
+            }
+        };
         self.done("verify", began, (!whole).then(|| short.to_owned()));
-        if !whole {
+        if !whole && !limited {
             self.wants_time();
         }
         failure.map_or(Ok(()), Err)
@@ -54,7 +65,7 @@ impl Visit<'_> {
             two_passes: false,
             keep_files: false,
             budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
-            max_write: None,
+            max_write: self.left_to_write().map(|left| left / VERIFY_SHARE),
             label: self.request.label.clone(),
             conditions: self.request.conditions.clone(),
             seed: Some(self.report.seed),

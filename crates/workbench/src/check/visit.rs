@@ -141,6 +141,15 @@ impl<'a> Visit<'a> {
         self.done("info", began, None);
     }
 
+    /// Bytes that may still be written, putting back not counted; `None` without a limit.
+    pub(super) fn left_to_write(&self) -> Option<u64> {
+        let written = self.report.bytes_written;
+        match self.directory {
+            true => self.opened.limit.left(),
+            false => self.request.max_write.map(|most| most.saturating_sub(written)),
+        }
+    }
+
     /// Bytes from 0 on that may be measured on: what lies beyond on a fake answers for nothing.
     pub(super) fn usable(&self) -> u64 {
         let there = self.opened.target.info().bytes;

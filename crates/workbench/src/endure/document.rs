@@ -88,8 +88,11 @@ pub(super) fn round_line(report: &EndureReport) -> String {
     };
     let projection = report.projection.map_or_else(String::new, |p| {
         format!(
-            ", half bad after about {:.0} cycles ({:.0} to {:.0})",
-            p.cycles, p.interval[0], p.interval[1]
+            ", half bad after about {:.0} cycles ({:.0} to {:.0}), {} from now",
+            p.cycles,
+            p.interval[0],
+            p.interval[1],
+            lasting((p.cycles - report.cycles).max(0.0) * seconds_per_cycle(report))
         )
     });
     format!(
@@ -103,10 +106,53 @@ pub(super) fn round_line(report: &EndureReport) -> String {
     )
 }
 
+/// Rounds after which it is said that nothing shows yet: soon, and then ever more seldom.
+const SAID_AFTER: [usize; 5] = [3, 10, 100, 1000, 10_000];
+
+/// What a run that shows no wear should be told after so many rounds: how long the next milestones take at this speed,
+/// and that some targets never reach one.
+pub(super) fn no_wear_line(report: &EndureReport) -> Option<String> {
+    if !SAID_AFTER.contains(&report.rounds.len()) || !report.milestones.is_empty() {
+        return None;
+    }
+    Some(format!("{}. End the run with Ctrl-C, or set --rounds, --budget or --max-write", no_wear(report)))
+}
+
+/// That no sector was lost, and what that means.
+fn no_wear(report: &EndureReport) -> String {
+    let each = seconds_per_cycle(report);
+    let at = |cycles: f64| format!("{cycles:.0} cycles take {}", lasting(cycles * each));
+    format!(
+        "no sector was lost in {} rounds ({:.1} cycles). At this speed {}, {} and {}. What cannot wear, such as a plain file or a simulated card without wear, never loses any",
+        report.rounds.len(),
+        report.cycles,
+        at(100.0),
+        at(1000.0),
+        at(10_000.0)
+    )
+}
+
+/// Seconds in which as many bytes are written as are worn.
+fn seconds_per_cycle(report: &EndureReport) -> f64 {
+    if report.cycles > 0.0 { report.seconds / report.cycles } else { 0.0 }
+}
+
+/// A long time with two digits that matter: `40 min`, `3.5 days`.
+fn lasting(seconds: f64) -> String {
+    const UNITS: [(f64, &str); 5] =
+        [(31_557_600.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (0.0, "s")];
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| seconds >= 2.0 * unit).unwrap_or((1.0, "s"));
+    let number = seconds / f64::max(unit, 1.0);
+    if number < 10.0 { format!("{number:.1} {name}") } else { format!("{number:.0} {name}") }
+}
+
 pub(super) fn conclude(report: &mut EndureReport, opened: &Opened) {
     sum_up(report);
     report.io_path = opened.target.info().io_path.to_owned();
     caveat::add(&mut report.caveats, opened.target.caveats());
+    if report.milestones.is_empty() && report.rounds.len() >= SAID_AFTER[0] {
+        report.findings.push(Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)));
+    }
     if let Some(first) = report.milestones.first() {
         let text = format!(
             "the first sector was lost in round {}, after {}",
@@ -120,5 +166,16 @@ pub(super) fn conclude(report: &mut EndureReport, opened: &Opened) {
                 Finding::new("sectors-lost", Weight::Bad, 0.99, text).because("bad in the last round", share),
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lasting;
+
+    #[test]
+    fn a_long_time_is_said_in_the_largest_unit_that_it_has_two_of() {
+        let said: Vec<String> = [0.0, 1.25, 90.0, 3600.0, 90_000.0, 400_000.0, 1e9].map(lasting).to_vec();
+        assert_eq!(said, ["0.0 s", "1.2 s", "90 s", "60 min", "25 h", "4.6 days", "32 years"]);
     }
 }

@@ -229,6 +229,9 @@ impl Run<'_> {
         self.keeping.save(&self.state)?;
         recording.update(&self.state.report)?;
         self.listener.event(&Event::Note(document::round_line(&self.state.report)));
+        if let Some(line) = document::no_wear_line(&self.state.report) {
+            self.listener.event(&Event::Note(line));
+        }
         Ok(())
     }
 

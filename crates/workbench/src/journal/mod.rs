@@ -20,6 +20,7 @@ pub(crate) use read::{Damage, Unusable, is_journal};
 pub(crate) use survey::{Extent, Newer, Survey, survey};
 pub(crate) use waiting::none_waits;
 pub(crate) use whose::{Medium, Whose, by_content};
+pub(crate) use witness::WITNESSES;
 
 use crate::error::Failure;
 use crate::opening::Opened;
@@ -59,6 +60,8 @@ pub(crate) struct Journal {
     unused: bool,
     /// What it keeps is put back, whoever asks the program to end; not so where it was opened to be restored.
     owing: Option<Owing>,
+    /// Up to here it was seen that the disk has room.
+    room_to: u64,
 }
 
 impl Journal {
@@ -130,6 +133,7 @@ impl Journal {
             restored: false,
             unused: true,
             owing: None,
+            room_to: 0,
         }
     }
 
@@ -260,6 +264,9 @@ impl Journal {
         let place = self.pending.len() as u32;
         let at = self.end + format::HEAD as u64;
         let payload = if fill.is_some() { &original[..1] } else { original };
+        if at + payload.len() as u64 > self.room_to {
+            self.room_to = place::room_beyond(&self.folder.by_descriptor(), at)?;
+        }
         let kind = if fill.is_some() { Kind::Fill } else { Kind::Bytes };
         self.append(kind, offset, len, place, payload)?;
         self.pending.push(Entry { offset, len, crc: crc32c::crc32c(payload), at, fill });

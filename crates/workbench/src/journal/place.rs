@@ -4,7 +4,7 @@
 use crate::error::Failure;
 use cardscope_device::filesystem;
 use cardscope_files::{FileError, Folder, is_plain};
-use cardscope_model::units::BinarySize;
+use cardscope_model::units::{BinarySize, MIB};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -49,13 +49,27 @@ pub(super) fn ready(target: &str, room: u64) -> Result<Folder, Failure> {
     let there = filesystem::room(&held.by_descriptor()).map_err(|e| cannot(e.into()))?.free;
     if there < needed {
         return Err(Failure::Refused(format!(
-            "the journal may need {} and {} has {} left; make room there, or set XDG_STATE_HOME to a folder on another disk",
+            "the journal may need {} and {} has {} left; make room there, limit the test (--budget, --max-write), or set XDG_STATE_HOME to a folder on another disk",
             BinarySize(needed),
             folder.display(),
             BinarySize(there)
         )));
     }
     Ok(held)
+}
+
+/// A journal that grows looks for room each time it has grown by this, and leaves as much to others.
+const GROWTH: u64 = 64 * MIB;
+
+/// Where a journal that has grown to `end` must look for room again.
+///
+/// # Errors
+/// If the disk is nearly full: filling it would stop more than a test.
+pub(super) fn room_beyond(folder: &Path, end: u64) -> std::io::Result<u64> {
+    match filesystem::room(folder)?.free {
+        free if free >= 2 * GROWTH => Ok(end + GROWTH),
+        free => Err(std::io::Error::other(format!("only {} are free there", BinarySize(free)))),
+    }
 }
 
 /// 5 % more than what is kept (3.11): heads, tables, and what others write meanwhile.

@@ -14,6 +14,9 @@ pub(super) const BYTES: u32 = 4096;
 const FIRST: u64 = 8;
 const SPREAD: u64 = 24;
 
+/// Reads that the witnesses take at most, one by one.
+pub(crate) const WITNESSES: u64 = FIRST + SPREAD;
+
 /// Reads the witnesses; what cannot be read is no witness.
 pub(super) fn look(target: &mut dyn Target) -> Vec<Witness> {
     let bytes = target.info().bytes;

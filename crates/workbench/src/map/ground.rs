@@ -29,6 +29,9 @@ const BESIDES: u64 = 256 * MIB;
 /// The test file in a directory: room for 32 open blocks of 4 MiB, four apart.
 const OWN_FILE: u64 = 512 * MIB;
 
+/// Where less may be written than twice this, a map shows nothing.
+const LEAST_OWN_FILE: u64 = 32 * MIB;
+
 /// What may be written to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Ground {
@@ -138,7 +141,11 @@ impl Ground {
             limits: Limits {
                 seed: mix(seed),
                 region,
-                max_write: if saved { Some(most_written(request)) } else { request.max_write },
+                max_write: match self {
+                    Ground::OwnFile(region) => Some(in_own_file(request, *region, opened)),
+                    _ if saved => Some(most_written(request)),
+                    _ => request.max_write,
+                },
                 budget: request.budget,
             },
             card_addresses: !matches!(self, Ground::OwnFile(_)),
@@ -152,7 +159,7 @@ impl Ground {
     }
 
     /// What it will cost, before it begins.
-    pub(super) fn plan_line(&self, options: &Options, journal: Option<&Journal>) -> String {
+    pub(super) fn plan_line(&self, options: &Options, journal: Option<&Journal>, opened: &Opened) -> String {
         let most = |bytes: u64| BinarySize(bytes >> 20 << 20);
         let written =
             options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
@@ -163,7 +170,12 @@ impl Ground {
                 journal.path().display()
             ),
             (Ground::OwnFile(region), _) => {
-                format!("uses a file of its own of {}; no other file is touched", most(region.len))
+                let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+                let written = BinarySize(options.limits.max_write.unwrap_or(u64::MAX));
+                format!(
+                    "uses a file of its own of {}, and writes up to {written}; no other file is touched{limit}",
+                    most(region.len)
+                )
             }
             (Ground::Nothing(_), _) => "reads only".to_owned(),
             (_, _) => format!("writes; what stands in {} is lost", phrase(self.region())),
@@ -178,8 +190,18 @@ fn most_written(request: &Request) -> u64 {
 
 fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
     let wanted = OWN_FILE.max(request.cache.unwrap_or(0).saturating_add(BESIDES / 4));
-    let bytes = wanted.min(free / 2 / MIB * MIB).max(SMALLEST);
+    let left = opened.limit.left().unwrap_or(u64::MAX);
+    if left < 2 * LEAST_OWN_FILE {
+        return Err(opened.limit.refuse("a map", 2 * OWN_FILE));
+    }
+    let bytes = wanted.min(free / 2 / MIB * MIB).min(left / 2 / MIB * MIB).max(SMALLEST);
     opened.target.area(bytes).map_err(Failure::refused)
+}
+
+/// Bytes that a map writes in a file of its own at most: it fills it, and goes over it once more, beside single tests.
+fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
+    let most = 2 * region.len + BESIDES;
+    most.min(request.max_write.unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
 }
 
 fn named(request: &Request, why: &str) -> Failure {

@@ -25,7 +25,7 @@ pub(crate) use ground::NOTHING_TO_READ;
 
 use ground::Ground;
 use run::Run;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use cardscope_engine::target::Region;
@@ -90,6 +90,9 @@ pub fn map(
     let mut opened = opening::open(&request.target, !request.read_only, &mut asking, interrupt)?;
     opened.condition.overlay(&stated(request)?);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
+    if Path::new(&request.target).is_dir() {
+        opened.limit_writes(request.max_write);
+    }
     let mut made = Made::on(request, &mut opened, interrupt, listener)?;
     made.conclude(&opened);
     if request.try_file_systems && made.failure.is_none() {
@@ -143,7 +146,7 @@ impl Made {
         let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
         let (ground, mut journal) = Ground::prepare(request, opened)?;
         let options = ground.options(request, opened, seed);
-        listener.event(&Event::Note(ground.plan_line(&options, journal.as_ref())));
+        listener.event(&Event::Note(ground.plan_line(&options, journal.as_ref(), opened)));
         let mut report = document::empty(request, opened, seed);
         let recording = Recording::begin(request.archive.as_deref(), "map", &request.target, seed, opened)?;
         report.session = Some(recording.name());

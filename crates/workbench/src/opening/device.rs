@@ -1,6 +1,6 @@
 //! A block device that is held: what is known of it, and the target on it.
 
-use super::Opened;
+use super::{Limit, Opened};
 use crate::error::Failure;
 use cardscope_device::contents::Contents;
 use cardscope_device::held::{Device, Held};
@@ -51,6 +51,7 @@ pub(super) fn open(
         caveats,
         held: Some(Arc::clone(held)),
         directory: None,
+        limit: Limit::default(),
         _thermometer: thermometer,
     })
 }

@@ -1,6 +1,6 @@
 //! A directory, in which a test file is made and removed again, and a plain file tested in place.
 
-use super::Opened;
+use super::{Limit, Opened};
 use crate::error::Failure;
 use cardscope_device::held::Held;
 use cardscope_device::thermometer::Thermometer;
@@ -19,7 +19,7 @@ pub(super) fn directory(held: &Arc<Held>, interrupt: &Interrupt) -> Result<Opene
     let for_test = directory.try_clone().map_err(Failure::io)?;
     let mut opened = opened(held, interrupt, |options| RealTarget::directory(for_test, options))?;
     opened.directory = Some(directory);
-    Ok(opened)
+    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())))
 }
 
 pub(super) fn file(
@@ -52,7 +52,7 @@ pub(crate) fn mounted(path: &Path, interrupt: &Interrupt) -> Result<(Opened, Rea
         Ok(NullTarget::new(0))
     })?;
     opened.directory = Some(directory);
-    Ok((opened, for_files))
+    Ok((opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())), for_files))
 }
 
 fn opened<T: Target + 'static>(
@@ -91,6 +91,7 @@ fn opened<T: Target + 'static>(
         caveats,
         held: Some(Arc::clone(held)),
         directory: None,
+        limit: Limit::default(),
         _thermometer: thermometer,
     })
 }

@@ -4,9 +4,11 @@
 
 mod device;
 mod files;
+mod limit;
 mod simulated;
 
 pub(crate) use files::mounted;
+pub use limit::Limit;
 
 use crate::consent::{Consent, Question, obtain};
 use crate::error::Failure;
@@ -43,6 +45,8 @@ pub struct Opened {
     pub held: Option<Arc<Held>>,
     /// The directory, where the target is one: everything in it is reached through its descriptor.
     pub directory: Option<Directory>,
+    /// How much may be written.
+    pub limit: Limit,
     /// Reads the temperature as long as it is kept.
     _thermometer: Option<Thermometer>,
 }

@@ -1,6 +1,6 @@
 //! A simulated card: nothing to lose, nothing to ask.
 
-use super::Opened;
+use super::{Limit, Opened};
 use crate::error::Failure;
 use cardscope_simulator::{SimTarget, identity, target_spec};
 
@@ -18,6 +18,7 @@ pub(super) fn open(name: &str) -> Result<Opened, Failure> {
         caveats: Vec::new(),
         held: None,
         directory: None,
+        limit: Limit::default(),
         _thermometer: None,
     })
 }

@@ -129,7 +129,7 @@ impl Ground {
     }
 
     /// What it will cost, before it begins.
-    pub(super) fn plan_line(&self, request: &Request, work: Work) -> String {
+    pub(super) fn plan_line(&self, request: &Request, work: Work, opened: &Opened) -> String {
         let region = Capacity(self.region.len);
         let minutes = request.duration.as_secs_f64() / 60.0;
         let what = match (work, self.own_file) {
@@ -140,7 +140,37 @@ impl Ground {
             (_, true) => format!("uses a file of its own of {region}, which is removed at the end"),
             (_, false) => format!("writes over {region} from {} on; what stands there is lost", self.region.start),
         };
-        format!("up to {minutes:.1} min; {what}")
+        let (prepared, worked) = written(request, work, self.region, self.own_file);
+        let bytes = |bytes: u64| BinarySize(bytes.next_multiple_of(MIB));
+        let written = match (prepared, worked) {
+            (0, Some(0)) => String::new(),
+            (prepared, Some(worked)) => format!("; writes up to {}", bytes(prepared + worked)),
+            (0, None) => "; writes as much as the card takes in that time".to_owned(),
+            (prepared, None) => {
+                format!("; writes {}, and as much as the card takes in that time", bytes(prepared))
+            }
+        };
+        let limit = opened.limit.words().filter(|_| !written.is_empty());
+        let limit = limit.map(|words| format!("; {words}")).unwrap_or_default();
+        format!("up to {minutes:.1} min; {what}{written}{limit}")
+    }
+}
+
+/// Bytes that fill a file of our own before the run, and that the workload writes; the latter `None` where only time ends
+/// it.
+fn written(request: &Request, work: Work, region: Region, own_file: bool) -> (u64, Option<u64>) {
+    let prepared = if own_file { region.len } else { 0 };
+    let worked = if work == Work::Read { Some(0) } else { request.bytes };
+    (prepared, worked)
+}
+
+/// A run that writes less than this shows neither the end of a cache nor heat, unless the user wants no more (`--bytes`)
+/// or says how much may be written.
+fn least_workload(request: &Request) -> u64 {
+    match (request.bytes, request.max_write) {
+        (Some(bytes), _) => bytes,
+        (None, Some(most)) => most / 2,
+        (None, None) => OWN_FILE,
     }
 }
 
@@ -161,6 +191,16 @@ pub(crate) fn limits(opened: &Opened) -> Limits {
 fn own(request: &Request, work: Work, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
     // What is only read must be written first: not for longer than the run itself.
     let most = if work == Work::Write { OWN_FILE } else { GIB };
-    let wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));
+    let mut wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));
+    if let Some(left) = opened.limit.left() {
+        let least = if work == Work::Read { 0 } else { least_workload(request) };
+        if request.size.is_none() {
+            wanted = wanted.min(left.saturating_sub(least));
+        }
+        let needed = wanted.max(LEAST_REGION) + least;
+        if needed > left {
+            return Err(opened.limit.refuse("a long run", needed));
+        }
+    }
     opened.target.area(wanted / MIB * MIB).map_err(|e| Failure::Refused(format!("{e}; nothing was written")))
 }

@@ -47,6 +47,8 @@ pub struct Request {
     pub duration: Duration,
     /// Bytes that the workload may move.
     pub bytes: Option<u64>,
+    /// Bytes that may be written in all.
+    pub max_write: Option<u64>,
     /// What stands in this region may go.
     pub region: Option<Region>,
     /// What stands on the whole card may go.
@@ -101,12 +103,13 @@ pub fn sustain(
     let mut opened = opening::open(&request.target, ground::writes(request, work), &mut asking, interrupt)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
+    opened.limit_writes(request.max_write);
     let ground = Ground::prepare(request, work, &mut opened)?;
     let mut thermometers = thermometers.open(request)?;
     let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
     let options = ground.options(request, work, &opened, seed);
     let mut report = document::empty(request, work, &options, &opened, seed);
-    listener.event(&Event::Note(ground.plan_line(request, work)));
+    listener.event(&Event::Note(ground.plan_line(request, work, &opened)));
     let recording = Recording::begin(request.archive.as_deref(), "sustain", &request.target, seed, &opened)?;
     report.session = Some(recording.name());
     let mut keeping = Keeping::start(recording, &report)?;

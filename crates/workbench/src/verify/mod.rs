@@ -1,5 +1,6 @@
 //! `verify`: is the capacity real, is every block whole. Three methods, one document.
 
+mod afford;
 mod document;
 pub mod files;
 pub mod full;
@@ -34,7 +35,7 @@ pub struct Request {
     pub two_passes: bool,
     /// Files: leaves the files there.
     pub keep_files: bool,
-    /// Time after which nothing new begins.
+    /// Time in which all must be over, putting back included.
     pub budget: Option<Duration>,
     /// Bytes that may be written, putting back not counted.
     pub max_write: Option<u64>,

@@ -1,6 +1,7 @@
 //! `verify`, quick: a few samples and one long run. What is on the card is saved to a journal before it is overwritten,
 //! put back and compared afterwards, however the probe ended; a card that is gone by then is put right by `restore`.
 
+use super::afford::Afford;
 use super::document;
 use super::{Outcome, Request};
 use crate::consent::{Consent, DataKept};
@@ -15,19 +16,23 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::condition::Condition;
 use cardscope_model::label;
-use cardscope_model::units::{BinarySize, Capacity, MIB};
+use cardscope_model::units::{BinarySize, Capacity, MIB, seconds};
 use cardscope_model::verify::{Method, Verdict, VerifyReport};
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, Options};
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::Keeper;
 use cardscope_probe::restore::PutBack;
 use std::path::Path;
+use std::time::Duration;
 
 /// Below this there is nothing that a sample could tell.
 const SMALLEST: u64 = MIB;
 
 /// Bytes beside the run that a probe may save: markers, stretches, the search for the boundary.
 const BESIDES: u64 = 192 * MIB;
+
+/// Room that a journal is given however short the time is.
+const SMALLEST_ROOM: u64 = 32 * MIB;
 
 pub(super) fn run(
     request: &Request,
@@ -66,20 +71,24 @@ pub(crate) fn on(
         )));
     }
     let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
-    let options = Options {
+    let mut options = Options {
         thorough: request.thorough,
         max_write: request.max_write,
         budget: request.budget,
         seed: mix(seed),
     };
+    let began = seconds(opened.target.now());
+    let look = |budget| Afford::look(opened, budget, !request.erase, interrupt);
+    let afford = request.budget.map(look).transpose()?;
+    let most = most_saved(&options, bytes, afford.as_ref());
     let mut journal = match request.erase {
         true => None,
-        false => {
-            let room = (options.run_bytes(bytes) + BESIDES).min(bytes);
-            Some(Journal::create(&request.target, opened, room)?)
-        }
+        false => Some(Journal::create(&request.target, opened, most)?),
     };
-    plan(&options, bytes, journal.as_ref(), listener);
+    plan(&options, bytes, afford.as_ref(), journal.as_ref(), listener);
+    // Looking at the card before it is written to took some of the time.
+    let spent = Duration::from_secs_f64((seconds(opened.target.now()) - began).max(0.0));
+    options.budget = options.budget.map(|budget| budget.saturating_sub(spent));
     let mut report = document::empty(request, Method::Quick, opened, seed);
     let recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, seed, opened)?;
     report.session = Some(recording.name());
@@ -109,9 +118,26 @@ fn check(request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Bytes that may have to be saved: no more than may be written, or the time is enough for.
+fn most_saved(options: &Options, bytes: u64, afford: Option<&Afford>) -> u64 {
+    let limit = options.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
+    let in_time = afford.map_or(u64::MAX, |afford| afford.bytes().saturating_add(SMALLEST_ROOM));
+    (options.run_bytes(bytes) + BESIDES).min(bytes).min(limit).min(in_time)
+}
+
 /// What it will cost, before it begins.
-fn plan(options: &Options, bytes: u64, journal: Option<&Journal>, listener: &mut dyn Listener) {
-    let run = options.run_bytes(bytes).min(options.max_write.unwrap_or(u64::MAX));
+fn plan(
+    options: &Options,
+    bytes: u64,
+    afford: Option<&Afford>,
+    journal: Option<&Journal>,
+    listener: &mut dyn Listener,
+) {
+    let most = options.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, Afford::bytes));
+    let run = options.run_bytes(bytes).min(most);
+    if let Some(remark) = afford.and_then(|afford| afford.remark(bytes)) {
+        listener.event(&Event::Note(remark));
+    }
     let keeps = match journal {
         Some(journal) => format!("what it overwrites is kept in {} and put back", journal.path().display()),
         None => "what is on the card is lost".to_owned(),

@@ -253,6 +253,7 @@ impl<'a> Trial<'a> {
         let began = card.seconds();
         let mut site = Site::new(&mut card, Saving::new(None), &limits, watch);
         let tried = discard::small_writes(&mut site, kind.name);
+        drop(site);
         super::document::count(&mut made.report, &mut card, began);
         Ok(tried?)
     }

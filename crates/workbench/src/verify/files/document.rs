@@ -16,7 +16,7 @@ impl Work<'_> {
         if self.request.keep_files || self.request.read_only {
             return Vec::new();
         }
-        let stayed = session.own.remove_all();
+        let stayed = session.own.remove_all(&session.folder);
         let finding = || {
             Finding::new("files-left", Weight::Note, 1.0, format!("not removed: {}", names::listed(&stayed)))
                 .advise("Remove them by hand.")

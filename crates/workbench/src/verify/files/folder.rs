@@ -1,6 +1,7 @@
 //! The folder that is tested, looked at before anything is written: is it one, on which file system, what is free, and
 //! how much of that may be filled.
 
+use super::held::Held;
 use super::names::{self, Named};
 use crate::error::Failure;
 use cardscope_device::filesystem::{self, FileSystem, Room};
@@ -17,7 +18,10 @@ const MEMORY_SHARE: u64 = 2;
 /// A folder on a mounted card.
 #[derive(Debug)]
 pub(super) struct Folder {
+    /// As the user named it; for messages only.
     pub(super) path: PathBuf,
+    /// The directory itself.
+    pub(super) held: Held,
     pub(super) system: FileSystem,
     pub(super) room: Room,
     /// The files of the pattern that are there.
@@ -39,22 +43,23 @@ impl Folder {
                 "{target} is no directory: --files needs one on the mounted card, e.g. /media/card; to test the card itself, leave --files out"
             )));
         }
-        let system =
-            filesystem::of_path(path).map_err(|e| cannot("the file system cannot be looked at", &e))?;
-        let room = filesystem::room(path).map_err(|e| cannot("the free space cannot be had", &e))?;
-        let (there, alike) =
-            names::find(path).map_err(|e| cannot("the directory cannot be read; ask its owner", &e))?;
-        Ok(Folder { path: path.to_owned(), system, room, there, alike })
+        let unreadable = "the directory cannot be read; ask its owner";
+        let held = Held::open(path).map_err(|e| cannot(unreadable, &e))?;
+        let system = filesystem::of_path(&held.path())
+            .map_err(|e| cannot("the file system cannot be looked at", &e))?;
+        let room = filesystem::room(&held.path()).map_err(|e| cannot("the free space cannot be had", &e))?;
+        let (there, alike) = names::find(&held).map_err(|e| cannot(unreadable, &e))?;
+        Ok(Folder { path: path.to_owned(), held, system, room, there, alike })
     }
 
-    /// Where a file of the pattern lies.
+    /// Where a file of the pattern lies, for messages.
     pub(super) fn file(&self, number: u64) -> PathBuf {
         self.path.join(names::file_name(number))
     }
 
     /// Whether it is the root of the mount; a card has its files there.
     fn is_root(&self) -> bool {
-        let real = self.path.canonicalize().ok();
+        let real = self.held.path().canonicalize().ok();
         real.zip(self.system.mounted_at.as_deref()).is_some_and(|(real, point)| real == Path::new(point))
     }
 

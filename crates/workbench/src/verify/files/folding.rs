@@ -6,7 +6,6 @@ use super::ToRead;
 use super::session::Session;
 use super::sorting::Shift;
 use cardscope_device::filesystem;
-use std::fs::File;
 
 /// Distances of fewer sectors than this share of the overwritten ones are remains of something else.
 const LEAST_SHARE: f64 = 0.01;
@@ -19,12 +18,13 @@ const LEAST_PERIOD: u64 = 1 << 20;
 pub(super) fn period(session: &Session<'_>, files: &[ToRead]) -> Option<u64> {
     let all = session.sorted.counts.overwritten;
     let counts = |shift: &&Shift| shift.count as f64 >= LEAST_SHARE * all as f64;
+    let place = |offset| on_card(session, files, offset);
     let distances: Option<Vec<u64>> = session
         .sorted
         .shifts
         .values()
         .filter(counts)
-        .map(|shift| Some(on_card(files, shift.expected)?.abs_diff(on_card(files, shift.found)?)))
+        .map(|shift| Some(place(shift.expected)?.abs_diff(place(shift.found)?)))
         .collect();
     common(&distances?)
 }
@@ -39,10 +39,10 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Where on the card a byte of the whole data lies.
-fn on_card(files: &[ToRead], offset: u64) -> Option<u64> {
+fn on_card(session: &Session<'_>, files: &[ToRead], offset: u64) -> Option<u64> {
     let file = files.iter().find(|file| super::range(file.content, file.named.bytes).contains(&offset))?;
     let start = super::range(file.content, file.named.bytes).start;
-    filesystem::place_of(&File::open(&file.named.path).ok()?, offset - start)
+    filesystem::place_of(&session.open(&file.named).ok()?, offset - start)
 }
 
 #[cfg(test)]

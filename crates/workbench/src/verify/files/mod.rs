@@ -5,9 +5,12 @@
 mod document;
 mod folder;
 mod folding;
+mod held;
 mod meter;
 mod names;
 mod own;
+#[cfg(test)]
+mod race_tests;
 mod reading;
 mod session;
 mod sorting;
@@ -37,8 +40,9 @@ pub(crate) fn run(
     request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
     let label = document::label(request)?;
     let folder = Folder::open(&request.target)?;
-    let total = check(request, &folder)?;
-    let (mut opened, options) = opening::mounted(&folder.path, interrupt)?;
+    let (mut opened, options) = opening::mounted(&folder.held.path(), interrupt)?;
+    opened.limit_writes(request.max_write);
+    let total = check(request, &folder, &opened)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
     opened.caveats.extend(folder.caveats());
@@ -56,9 +60,9 @@ pub(crate) fn run(
 }
 
 /// Bytes to write; what speaks against it is told before anything is done.
-fn check(request: &Request, folder: &Folder) -> Result<u64, Failure> {
+fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64, Failure> {
     if !request.read_only {
-        return folder.budget(request.max_write);
+        return folder.budget(opened.limit.left());
     }
     if folder.there.is_empty() {
         let path = folder.path.display();
@@ -91,8 +95,9 @@ impl Work<'_> {
         if self.request.read_only {
             (self.files, self.foreign) = there::to_read(session);
         } else {
+            let limit = self.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
             session.note(format!(
-                "{} will be written to {} in files of 1 GiB and read back; what is there stays",
+                "{} will be written to {} in files of 1 GiB and read back; what is there stays{limit}",
                 Capacity(total),
                 self.request.target
             ));
@@ -105,6 +110,12 @@ impl Work<'_> {
         reading::read_all(session, &mut self.files)?;
         self.otherwise = reading::second_look(session, &self.files)?;
         self.wrap = folding::period(session, &self.files);
+        if !session.folder.held.is_at(&session.folder.path) {
+            session.doubt(format!(
+                "{} is another directory now than at the start; the one that was there at the start was tested",
+                session.folder.path.display()
+            ));
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Which files of a folder belong to the pattern: `1.h2w`, `2.h2w` and so on, as h2testw and f3write name them.
 
+use super::held::Held;
 use cardscope_engine::content::h2w::FILE_BYTES;
-use std::path::{Path, PathBuf};
 
 /// The number behind which offsets would not fit 64 bits.
 const HIGHEST: u64 = u64::MAX / FILE_BYTES;
@@ -10,7 +10,6 @@ const HIGHEST: u64 = u64::MAX / FILE_BYTES;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) number: u64,
-    pub(super) path: PathBuf,
     /// Bytes, as the file system says; 0 where it would not.
     pub(super) bytes: u64,
 }
@@ -34,15 +33,13 @@ pub(super) fn number(name: &str) -> Option<u64> {
 }
 
 /// All of them in a folder, by number; and the names that only look like it.
-pub(super) fn find(folder: &Path) -> std::io::Result<(Vec<Named>, Vec<String>)> {
+pub(super) fn find(folder: &Held) -> std::io::Result<(Vec<Named>, Vec<String>)> {
     let (mut found, mut alike) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+    for name in folder.names()? {
         match number(&name) {
             Some(number) => {
-                let bytes = entry.metadata().map_or(0, |m| m.len());
-                found.push(Named { number, path: entry.path(), bytes });
+                let bytes = folder.look(&name).map_or(0, |found| found.bytes);
+                found.push(Named { number, bytes });
             }
             None if name.to_ascii_lowercase().ends_with(".h2w") => alike.push(name),
             None => {}
@@ -90,7 +87,7 @@ mod tests {
 
     #[test]
     fn gaps_in_the_numbering_are_ranges() {
-        let named = |number| Named { number, path: PathBuf::new(), bytes: 0 };
+        let named = |number| Named { number, bytes: 0 };
         let of = |numbers: &[u64]| gaps(&numbers.iter().map(|n| named(*n)).collect::<Vec<_>>());
         assert_eq!(of(&[1, 2, 3]), []);
         assert_eq!(of(&[3, 4, 9]), [(1, 2), (5, 8)]);

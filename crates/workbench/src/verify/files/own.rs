@@ -1,11 +1,13 @@
 //! The files that this run made. They are removed at its end, and no others: a file is removed only while it is the
 //! very file that was made.
 
-use cardscope_device::filesystem;
+use super::folder::Folder;
+use super::held::{Found, Identity, found};
+use super::names::file_name;
 use cardscope_probe::h2w::{self, Class, SECTOR};
-use std::fs::{File, Metadata};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 
 /// File systems whose directories have no inode numbers: a file may get another one each time it is looked up afresh.
 const WITHOUT_INODES: [&str; 2] = ["vfat", "exfat"];
@@ -16,40 +18,53 @@ pub(super) struct OwnFiles {
     files: Vec<Own>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Own {
-    path: PathBuf,
-    device: u64,
-    inode: u64,
+    number: u64,
+    is: Identity,
     bytes: u64,
 }
 
 impl OwnFiles {
     /// Notes a file that was just made, or how long it is by now.
-    pub(super) fn made(&mut self, path: &Path) {
-        let Ok(found) = path.symlink_metadata() else { return };
-        let own = Own { path: path.to_owned(), device: found.dev(), inode: found.ino(), bytes: found.len() };
-        self.files.retain(|file| file.path != path);
-        self.files.push(own);
+    ///
+    /// # Errors
+    /// If it does not say what it is.
+    pub(super) fn made(&mut self, number: u64, file: &File) -> io::Result<()> {
+        let Found { is, bytes, .. } = found(file)?;
+        self.files.retain(|own| own.number != number);
+        self.files.push(Own { number, is, bytes });
+        Ok(())
+    }
+
+    /// Makes sure that an open file is the one that this run made under that number, where it made one.
+    ///
+    /// # Errors
+    /// If it is another one.
+    pub(super) fn check(&self, folder: &Folder, number: u64, file: &File) -> io::Result<()> {
+        let Some(own) = self.files.iter().find(|own| own.number == number) else { return Ok(()) };
+        let found = found(file)?;
+        if own.is(&found) || afresh(folder) && own.could_be(&found) { Ok(()) } else { Err(another()) }
     }
 
     /// Removes one of them.
-    pub(super) fn remove(&mut self, path: &Path) -> std::io::Result<()> {
-        let Some(at) = self.files.iter().position(|file| file.path == path) else { return Ok(()) };
+    pub(super) fn remove(&mut self, folder: &Folder, number: u64) -> io::Result<()> {
+        let Some(at) = self.files.iter().position(|own| own.number == number) else { return Ok(()) };
         let own = self.files.remove(at);
-        match path.symlink_metadata() {
-            Ok(found) if own.is(&found) || own.is_afresh(&found) => std::fs::remove_file(path),
-            Ok(_) => Err(std::io::Error::other("it is another file now")),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        let name = file_name(number);
+        match folder.held.look(&name) {
+            Ok(found) if own.is(&found) || own.is_afresh(folder, &found) => folder.held.unlink(&name),
+            Ok(_) => Err(another()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }
     }
 
     /// Removes all; gives those that stayed, with the reason.
-    pub(super) fn remove_all(&mut self) -> Vec<String> {
-        let paths: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
-        let stayed = |path: &PathBuf, e: std::io::Error| format!("{} ({e})", path.display());
-        paths.iter().filter_map(|path| self.remove(path).err().map(|e| stayed(path, e))).collect()
+    pub(super) fn remove_all(&mut self, folder: &Folder) -> Vec<String> {
+        let numbers: Vec<u64> = self.files.iter().map(|own| own.number).collect();
+        let stayed = |number: u64, e: io::Error| format!("{} ({e})", folder.file(number).display());
+        numbers.into_iter().filter_map(|n| self.remove(folder, n).err().map(|e| stayed(n, e))).collect()
     }
 
     /// True where none is left.
@@ -58,28 +73,35 @@ impl OwnFiles {
     }
 }
 
+fn another() -> io::Error {
+    io::Error::other("it is another file now")
+}
+
+/// Whether the file system gives a file another inode number when it is looked up afresh.
+fn afresh(folder: &Folder) -> bool {
+    WITHOUT_INODES.contains(&folder.system.name.as_str())
+}
+
 impl Own {
-    fn is(&self, found: &Metadata) -> bool {
-        found.ino() == self.inode && self.could_be(found)
+    fn is(&self, found: &Found) -> bool {
+        found.is == self.is && self.could_be(found)
     }
 
-    fn could_be(&self, found: &Metadata) -> bool {
-        found.is_file() && found.dev() == self.device && found.len() == self.bytes
+    fn could_be(&self, found: &Found) -> bool {
+        found.plain && found.is.same_device(self.is) && found.bytes == self.bytes
     }
 
     /// Where inode numbers do not last, the content speaks for the file instead.
-    fn is_afresh(&self, found: &Metadata) -> bool {
-        let here = filesystem::of_path(&self.path);
-        let afresh = here.is_ok_and(|system| WITHOUT_INODES.contains(&system.name.as_str()));
-        afresh && self.could_be(found) && self.holds_the_pattern()
+    fn is_afresh(&self, folder: &Folder, found: &Found) -> bool {
+        let open = || folder.held.open_to_read(&file_name(self.number));
+        afresh(folder) && self.could_be(found) && open().is_ok_and(|file| self.holds_the_pattern(&file))
     }
 
     /// Whether its first or its last sector is one of the pattern, wherever it belongs: a card that wraps gives another
     /// one, and a bad card may have lost one of both.
-    fn holds_the_pattern(&self) -> bool {
+    fn holds_the_pattern(&self, file: &File) -> bool {
         let sectors = self.bytes / SECTOR as u64;
         let Some(last) = sectors.checked_sub(1) else { return self.bytes == 0 };
-        let Ok(file) = File::open(&self.path) else { return false };
         [0, last].into_iter().any(|number| {
             let mut sector = [0; SECTOR];
             file.read_exact_at(&mut sector, number * SECTOR as u64).is_ok()
@@ -91,48 +113,67 @@ impl Own {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::{Path, PathBuf};
+
+    /// A folder with a file of the run's own in it.
+    fn ours() -> (tempfile::TempDir, Folder, OwnFiles, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path().to_str().unwrap()).unwrap();
+        let path = dir.path().join("1.h2w");
+        std::fs::write(&path, "ours").unwrap();
+        let mut own = OwnFiles::default();
+        own.made(1, &File::open(&path).unwrap()).unwrap();
+        (dir, folder, own, path)
+    }
+
+    fn text(path: &Path) -> String {
+        std::fs::read_to_string(path).unwrap()
+    }
 
     #[test]
     fn a_file_that_took_the_place_of_ours_stays() {
-        let dir = tempfile::tempdir().unwrap();
-        let (ours, moved) = (dir.path().join("1.h2w"), dir.path().join("kept"));
-        std::fs::write(&ours, "ours").unwrap();
-        let mut own = OwnFiles::default();
-        own.made(&ours);
-        std::fs::rename(&ours, moved).unwrap();
+        let (dir, folder, mut own, ours) = ours();
+        std::fs::rename(&ours, dir.path().join("kept")).unwrap();
         std::fs::write(&ours, "the user's").unwrap();
-        assert_eq!(own.remove_all().len(), 1);
-        assert_eq!(std::fs::read_to_string(&ours).unwrap(), "the user's");
+        assert_eq!(own.remove_all(&folder).len(), 1);
+        assert_eq!(text(&ours), "the user's");
     }
 
     #[test]
     fn neither_the_same_length_nor_the_same_inode_makes_a_file_ours() {
-        let dir = tempfile::tempdir().unwrap();
-        let (ours, moved) = (dir.path().join("1.h2w"), dir.path().join("kept"));
-        std::fs::write(&ours, "ours").unwrap();
-        let mut own = OwnFiles::default();
-        own.made(&ours);
-        std::fs::rename(&ours, &moved).unwrap();
+        let (dir, folder, mut own, ours) = ours();
+        std::fs::rename(&ours, dir.path().join("kept")).unwrap();
         std::fs::write(&ours, "user").unwrap();
-        assert_eq!(own.remove_all().len(), 1, "as long as ours");
-        assert_eq!(std::fs::read_to_string(&ours).unwrap(), "user");
-        own.made(&ours);
+        assert_eq!(own.remove_all(&folder).len(), 1, "as long as ours");
+        assert_eq!(text(&ours), "user");
+        own.made(1, &File::open(&ours).unwrap()).unwrap();
         std::fs::write(&ours, "the user wrote into it").unwrap();
-        assert_eq!(own.remove_all().len(), 1, "the same inode");
+        assert_eq!(own.remove_all(&folder).len(), 1, "the same inode");
         assert!(ours.exists());
     }
 
     #[test]
+    fn a_file_that_took_the_place_of_ours_is_not_read_as_ours() {
+        let (dir, folder, own, ours) = ours();
+        let open = || folder.held.open_to_read("1.h2w").unwrap();
+        own.check(&folder, 1, &open()).unwrap();
+        std::fs::rename(&ours, dir.path().join("kept")).unwrap();
+        std::fs::write(&ours, "user").unwrap();
+        assert!(own.check(&folder, 1, &open()).is_err());
+        own.check(&folder, 2, &open()).unwrap();
+    }
+
+    #[test]
     fn the_pattern_is_known_by_either_end() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("1.h2w");
+        let (_dir, _folder, own, path) = ours();
         let mut content: Vec<u8> = (0..4)
             .flat_map(|n| cardscope_engine::content::h2w::words(n * 512))
             .flat_map(u64::to_le_bytes)
             .collect();
         let holds = |content: &[u8]| {
             std::fs::write(&path, content).unwrap();
-            Own { path: path.clone(), device: 0, inode: 0, bytes: content.len() as u64 }.holds_the_pattern()
+            let file = File::open(&path).unwrap();
+            Own { bytes: content.len() as u64, ..own.files[0] }.holds_the_pattern(&file)
         };
         assert!(holds(&content) && holds(&[]));
         content[..512].fill(0xff);
@@ -143,12 +184,8 @@ mod tests {
 
     #[test]
     fn what_is_gone_already_is_no_complaint() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("1.h2w");
-        std::fs::write(&path, "ours").unwrap();
-        let mut own = OwnFiles::default();
-        own.made(&path);
+        let (_dir, folder, mut own, path) = ours();
         std::fs::remove_file(&path).unwrap();
-        assert!(own.remove_all().is_empty() && own.is_empty());
+        assert!(own.remove_all(&folder).is_empty() && own.is_empty());
     }
 }

@@ -18,6 +18,7 @@ use cardscope_probe::card::{Answer, Card, Piece, pieces};
 use cardscope_probe::h2w::SECTOR;
 use cardscope_probe::trouble::Stop;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 
 const DEPTH: u32 = 4;
@@ -59,11 +60,11 @@ pub(super) fn read_all(session: &mut Session<'_>, files: &mut [ToRead]) -> Resul
 }
 
 fn read_file(session: &mut Session<'_>, file: &mut ToRead) -> Result<(), Failure> {
-    let mut target = match RealTarget::existing_file(&file.named.path, session.options.clone()) {
-        Ok(target) => target,
-        Err(error) => {
-            file.result.remark = Some(format!("not read: {error}"));
-            session.doubt(format!("{} was not read: {error}", file.named.name()));
+    let (open, mut target) = match open(session, &file.named) {
+        Ok(both) => both,
+        Err(reason) => {
+            file.result.remark = Some(format!("not read: {reason}"));
+            session.doubt(format!("{} was not read: {reason}", file.named.name()));
             return Ok(());
         }
     };
@@ -71,8 +72,18 @@ fn read_file(session: &mut Session<'_>, file: &mut ToRead) -> Result<(), Failure
     let outcome = read_target(session, file, &mut target);
     session.heard(&target);
     outcome.map_err(session_end)?;
-    read_tail(session, file, target.info().sector);
+    read_tail(session, file, &open, target.info().sector);
     Ok(())
+}
+
+/// A file, and the same as a target.
+fn open(session: &Session<'_>, named: &Named) -> Result<(File, RealTarget), String> {
+    let path = session.folder.file(named.number);
+    let cannot = |e: io::Error| format!("opening {} for reading: {e}", path.display());
+    let file = session.open(named).map_err(cannot)?;
+    let twin = file.try_clone().map_err(cannot)?;
+    let target = RealTarget::existing_file(twin.into(), &path, session.options.clone());
+    Ok((file, target.map_err(|e| e.to_string())?))
 }
 
 /// Where direct I/O does not go, the page cache is emptied first. Only a planned target knows which it is.
@@ -138,7 +149,7 @@ fn in_parts(
 }
 
 /// What direct I/O cannot reach at the end of an odd-sized file: a few sectors, and less than one.
-fn read_tail(session: &mut Session<'_>, file: &mut ToRead, sector: u32) {
+fn read_tail(session: &mut Session<'_>, file: &mut ToRead, open: &File, sector: u32) {
     let odd = file.named.bytes % u64::from(sector);
     let (start, sectors) = (file.named.bytes - odd, odd - odd % SECTOR as u64);
     if !odd.is_multiple_of(SECTOR as u64) {
@@ -149,7 +160,7 @@ fn read_tail(session: &mut Session<'_>, file: &mut ToRead, sector: u32) {
     if bytes.is_empty() {
         return;
     }
-    let read = File::open(&file.named.path).and_then(|open| open.read_exact_at(&mut bytes, start));
+    let read = open.read_exact_at(&mut bytes, start);
     let piece = Piece { offset: start, len: sectors as u32 };
     match read {
         Ok(()) => take(session, file, piece, &Answer::Differs { bytes: &bytes, first: 0 }),
@@ -180,8 +191,7 @@ pub(super) fn second_look(session: &mut Session<'_>, files: &[ToRead]) -> Result
 }
 
 fn look_again(session: &mut Session<'_>, file: &ToRead, suspect: &Suspect) -> Result<SectorCounts, Failure> {
-    let mut target =
-        RealTarget::existing_file(&file.named.path, session.options.clone()).map_err(Failure::io)?;
+    let (_, mut target) = open(session, &file.named).map_err(Failure::io)?;
     uncached(&mut target, session)?;
     let interrupt = session.interrupt.clone();
     let mut card = Card::new(&mut target, &interrupt, BLOCK, 1).map_err(session_end)?;

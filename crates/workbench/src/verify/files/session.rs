@@ -2,6 +2,7 @@
 
 use super::folder::Folder;
 use super::meter::Meter;
+use super::names::Named;
 use super::own::OwnFiles;
 use super::sorting::Sorted;
 use crate::event::{Event, Listener};
@@ -11,6 +12,7 @@ use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{FileResult, Trouble};
+use std::fs::File;
 use std::time::{Duration, Instant};
 
 /// Of a budget, writing may take this share: what is written must be read again, which is seldom slower.
@@ -68,6 +70,12 @@ impl<'a> Session<'a> {
             begun: Instant::now(),
             budget,
         }
+    }
+
+    /// Opens a file for reading: one that this run wrote only while it is that very file.
+    pub(super) fn open(&self, named: &Named) -> std::io::Result<File> {
+        let file = self.folder.held.open_to_read(&named.name())?;
+        self.own.check(&self.folder, named.number, &file).map(|()| file)
     }
 
     /// Seconds since the start.

@@ -2,6 +2,7 @@
 //! holds. A file that somebody renamed is whole all the same; a card that wraps gives one file's content under another
 //! name while that other file is there, too.
 
+use super::held::Held;
 use super::names::{self, Named};
 use super::reading::ToRead;
 use super::session::Session;
@@ -9,7 +10,6 @@ use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_model::verify::{FileResult, SectorCounts};
 use cardscope_probe::h2w::{self, Class, SECTOR};
 use std::collections::HashMap;
-use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// Places of a file that are looked at to tell whose content it holds.
@@ -30,12 +30,12 @@ enum Glance {
 pub(super) fn to_read(session: &mut Session<'_>) -> (Vec<ToRead>, Vec<String>) {
     let found = session.folder.there.clone();
     let glances: Vec<(Named, Glance)> =
-        found.into_iter().map(|named| (named.clone(), glance(&named))).collect();
+        found.into_iter().map(|named| (named.clone(), glance(&session.folder.held, &named))).collect();
     let at_home: HashMap<u64, bool> =
         glances.iter().map(|(named, seen)| (named.number, *seen == Glance::Content(named.number))).collect();
     let (mut files, mut foreign) = (Vec::new(), Vec::new());
     for (named, seen) in glances {
-        if let Some(reason) = foreigner(&named, seen) {
+        if let Some(reason) = foreigner(&session.folder.held, &named, seen) {
             foreign.push(format!("{}: {reason}", named.name()));
             continue;
         }
@@ -54,8 +54,8 @@ pub(super) fn to_read(session: &mut Session<'_>) -> (Vec<ToRead>, Vec<String>) {
 }
 
 /// Why a file is none of the pattern.
-fn foreigner(named: &Named, seen: Glance) -> Option<String> {
-    let regular = named.path.symlink_metadata().map_or(true, |m| m.is_file());
+fn foreigner(folder: &Held, named: &Named, seen: Glance) -> Option<String> {
+    let regular = folder.look(&named.name()).map_or(true, |found| found.plain);
     match seen {
         _ if !regular => Some("no plain file".into()),
         _ if named.bytes > FILE_BYTES => {
@@ -102,11 +102,8 @@ fn shortened(files: &mut [ToRead]) {
     }
 }
 
-fn glance(named: &Named) -> Glance {
-    let Ok(file) = File::open(&named.path) else { return Glance::Unknown };
-    if !file.metadata().is_ok_and(|m| m.is_file()) {
-        return Glance::Unknown;
-    }
+fn glance(folder: &Held, named: &Named) -> Glance {
+    let Ok(file) = folder.open_to_read(&named.name()) else { return Glance::Unknown };
     let sectors = named.bytes / SECTOR as u64;
     let mut owners = Vec::new();
     for n in 0..PEEKS.min(sectors) {
@@ -135,7 +132,7 @@ fn owner(sector: &[u8; SECTOR], offset_in_file: u64) -> Option<u64> {
 /// The files that this run wrote.
 pub(super) fn written(session: &Session<'_>) -> Vec<ToRead> {
     let to_read = |result: &FileResult| ToRead {
-        named: Named { number: result.number, path: session.folder.file(result.number), bytes: result.bytes },
+        named: Named { number: result.number, bytes: result.bytes },
         content: result.number,
         result: result.clone(),
     };

@@ -15,7 +15,8 @@ use cardscope_model::units::{MIB, seconds};
 use cardscope_model::verify::{FileResult, SectorCounts};
 use cardscope_probe::card::{Card, Piece, pieces};
 use cardscope_probe::trouble::{Stop, Trouble};
-use std::path::Path;
+use rustix::io::Errno;
+use std::fs::File;
 
 const DEPTH: u32 = 2;
 
@@ -64,27 +65,30 @@ pub(super) fn write_all(session: &mut Session<'_>, total: u64) -> Result<(), Fai
 
 fn write_file(session: &mut Session<'_>, number: u64, bytes: u64) -> Result<(u64, End), Failure> {
     let path = session.folder.file(number);
-    let mut target = match RealTarget::new_file(&path, bytes, session.options.clone()) {
-        Ok(target) => target,
-        Err(TargetError::NoSpace { .. }) => return Ok((0, End::Full)),
-        Err(error) => return Err(Failure::io(error)),
+    let failed = |e: std::io::Error| Failure::Io(format!("{}: {e}", path.display()));
+    let file = match session.folder.held.create(&file_name(number)) {
+        Ok(file) => file,
+        Err(Errno::NOSPC | Errno::DQUOT) => return Ok((0, End::Full)),
+        Err(errno) => return Err(failed(errno.into())),
     };
-    session.own.made(&path);
+    session.own.made(number, &file).map_err(failed)?;
+    let twin = file.try_clone().map_err(failed)?;
+    let target = RealTarget::new_file(twin.into(), &path, bytes, session.options.clone());
+    let mut target = target.map_err(Failure::io)?;
     let mut filling = Filling { number, bytes, end: 0, meter: Meter::default(), troubles: Vec::new() };
     let outcome = filling.fill(session, &mut target);
     session.heard(&target);
     drop(target);
-    let cut = cut_to(&path, filling.end);
-    session.own.made(&path);
+    let cut = cut_to(&file, filling.end).and_then(|()| session.own.made(number, &file));
     session.written.push(filling.result());
     let refused = filling.troubles.iter().filter(|t| t.operation == "write" && !t.recovered);
     session.refused_bytes += refused.map(|t| t.len).sum::<u64>();
     session.troubles(filling.troubles);
     let end = outcome?;
-    cut.map_err(|e| Failure::Io(format!("{}: {e}", path.display())))?;
+    cut.map_err(failed)?;
     if filling.end == 0 {
         session.written.pop();
-        let _ = session.own.remove(&path);
+        let _ = session.own.remove(&session.folder, number);
     }
     Ok((filling.end, end))
 }
@@ -180,8 +184,7 @@ impl Filling {
 }
 
 /// Takes away what a failed piece may have left behind the last whole one, and blocks that were promised for more.
-fn cut_to(path: &Path, bytes: u64) -> std::io::Result<()> {
-    let file = std::fs::OpenOptions::new().write(true).open(path)?;
+fn cut_to(file: &File, bytes: u64) -> std::io::Result<()> {
     file.set_len(bytes)?;
     file.sync_data()
 }

@@ -1,0 +1,145 @@
+//! A target to which no more is written than an [`Allowance`] has.
+
+use crate::allowance::Allowance;
+use crate::content::{Content, Match};
+use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::nvme::SmartLog;
+use cardscope_model::units::Nanos;
+use std::time::Duration;
+
+/// File systems on which a file grows by writing zeros.
+const GROW_BY_WRITING: [&str; 3] = ["vfat", "exfat", "msdos"];
+
+/// A target to which no more is written than is allowed.
+pub struct Rationed {
+    target: Box<dyn Target>,
+    allowance: Allowance,
+}
+
+impl Rationed {
+    /// A target with its allowance; lanes share it.
+    #[must_use]
+    pub fn new(target: Box<dyn Target>, allowance: Allowance) -> Self {
+        Rationed { target, allowance }
+    }
+
+    fn grows_by_writing(&self) -> bool {
+        self.target.info().file_system.as_deref().is_some_and(|name| GROW_BY_WRITING.contains(&name))
+    }
+}
+
+impl Target for Rationed {
+    fn info(&self) -> &TargetInfo {
+        self.target.info()
+    }
+
+    fn now(&mut self) -> Nanos {
+        self.target.now()
+    }
+
+    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.target.plan(plan)
+    }
+
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        if io.direction == Direction::Write && !self.allowance.take(u64::from(io.len)) {
+            return Err(TargetError::Rationed);
+        }
+        self.target.submit(io)
+    }
+
+    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        self.target.complete(at_least, done)
+    }
+
+    fn flush(&mut self) -> Result<(), TargetError> {
+        self.target.flush()
+    }
+
+    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
+        self.target.discard(range)
+    }
+
+    fn idle(&mut self, time: Duration) {
+        self.target.idle(time);
+    }
+
+    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+        if self.grows_by_writing() && !self.allowance.take(bytes) {
+            return Err(TargetError::Rationed);
+        }
+        self.target.area(bytes)
+    }
+
+    fn drop_caches(&mut self) -> Result<(), TargetError> {
+        self.target.drop_caches()
+    }
+
+    fn temperature(&mut self) -> Option<f64> {
+        self.target.temperature()
+    }
+
+    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
+        self.target.ping()
+    }
+
+    fn health(&mut self) -> Option<SmartLog> {
+        self.target.health()
+    }
+
+    fn reopen(&mut self) -> Result<(), TargetError> {
+        self.target.reopen()
+    }
+
+    fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
+        let lane = self.target.lane()?;
+        let allowance = &self.allowance;
+        Ok(lane.map(|lane| -> Box<dyn Target> { Box::new(Rationed::new(lane, allowance.clone())) }))
+    }
+
+    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+        self.target.buffer(slot)
+    }
+
+    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
+        self.target.compare(slot, expected)
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        self.target.caveats()
+    }
+
+    fn allowance(&self) -> Option<&Allowance> {
+        Some(&self.allowance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::null::NullTarget;
+    use cardscope_model::recipe::Path;
+
+    fn write(len: u32) -> Io {
+        Io { slot: 0, direction: Direction::Write, offset: 0, len, content: Content::Noise }
+    }
+
+    #[test]
+    fn writes_beyond_the_allowance_never_reach_the_target_and_reads_cost_nothing() {
+        let allowance = Allowance::of(8192);
+        let mut target = Rationed::new(Box::new(NullTarget::new(1 << 20)), allowance.clone());
+        let plan = Plan { depth: 1, block: 4096, path: Path::Direct, sync_each: false, own_buffers: false };
+        target.plan(&plan).unwrap();
+        let mut done = Vec::new();
+        for left in [4096, 0] {
+            target.submit(&write(4096)).unwrap();
+            target.complete(1, &mut done).unwrap();
+            assert_eq!(allowance.left(), left);
+        }
+        assert_eq!(target.submit(&write(4096)), Err(TargetError::Rationed));
+        target.submit(&Io { direction: Direction::Read, ..write(4096) }).unwrap();
+        target.complete(1, &mut done).unwrap();
+        assert_eq!(done.len(), 3);
+    }
+}

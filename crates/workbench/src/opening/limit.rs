@@ -1,0 +1,101 @@
+//! How much a verb may write in a directory. On the disk that holds the running system it is little unless the user says
+//! more: nothing is asked below a mounted file system, and most cards of a small board are just that disk. Whatever a
+//! verb plans, its target writes no more.
+
+use super::Opened;
+use crate::error::Failure;
+use cardscope_engine::allowance::Allowance;
+use cardscope_engine::null::NullTarget;
+use cardscope_engine::rationed::Rationed;
+use cardscope_model::units::{BinarySize, MIB};
+
+/// On the disk that holds the running system no more is written than this, unless `--max-write` says so.
+const ON_SYSTEM_DISK: u64 = 256 * MIB;
+
+/// What may be written through an open target; without a limit everything.
+#[derive(Debug, Default)]
+pub struct Limit {
+    allowance: Option<Allowance>,
+    /// The disk that the directory shares with the running system, where that is why.
+    system_disk: Option<String>,
+}
+
+impl Limit {
+    /// Bytes that may still be written; `None` where there is no limit.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.allowance.as_ref().map(Allowance::left)
+    }
+
+    /// Puts by what others are to write: of what is left, one of `shares` may be written now.
+    pub(crate) fn share_out(&self, shares: u32) {
+        if let Some(allowance) = &self.allowance {
+            allowance.keep(0);
+            let left = allowance.left();
+            allowance.keep(left - left / u64::from(shares.max(1)));
+        }
+    }
+
+    /// Bytes that were written past the target, to files of their own.
+    pub(crate) fn count(&self, bytes: u64) {
+        if let Some(allowance) = &self.allowance {
+            // Less than that may be left: then nothing is.
+            let _ = allowance.take(bytes.min(allowance.left()));
+        }
+    }
+
+    /// The limit in words, to be said before anything is written.
+    pub(crate) fn words(&self) -> Option<String> {
+        let most = BinarySize(self.left()?);
+        Some(match &self.system_disk {
+            Some(disk) => format!(
+                "at most {most} are written, since the running system lies on the same disk ({disk}); --max-write sets the limit"
+            ),
+            None => format!("at most {most} are written (--max-write)"),
+        })
+    }
+
+    /// A refusal: what is to be done writes `needed` bytes, and that is more than may be written.
+    pub(crate) fn refuse(&self, what: &str, needed: u64) -> Failure {
+        let (most, needed) = (BinarySize(self.left().unwrap_or_default()), needed.div_ceil(MIB));
+        let why = match &self.system_disk {
+            Some(disk) => format!(
+                "the running system lies on the same disk ({disk}), so no more than {most} may be written without --max-write"
+            ),
+            None => format!("--max-write allows {most}"),
+        };
+        Failure::Refused(format!(
+            "{what} writes up to {needed} MiB, and {why}. Give --max-write {needed}M, or name another disk"
+        ))
+    }
+}
+
+impl Opened {
+    /// Takes the limit of a disk that may hold the running system.
+    pub(super) fn on_disk_of_system(mut self, disk: Option<String>) -> Self {
+        if disk.is_some() {
+            self.limit_writes(Some(ON_SYSTEM_DISK));
+            self.limit.system_disk = disk;
+        }
+        self
+    }
+
+    /// Sets what may be written in all, where the user said so (`--max-write`).
+    pub(crate) fn limit_writes(&mut self, most: Option<u64>) {
+        let Some(bytes) = most else { return };
+        self.limit.system_disk = None;
+        if let Some(allowance) = &self.limit.allowance {
+            return allowance.set(bytes);
+        }
+        let allowance = Allowance::of(bytes);
+        self.limit.allowance = Some(allowance.clone());
+        let target = std::mem::replace(&mut self.target, Box::new(NullTarget::new(0)));
+        self.target = Box::new(Rationed::new(target, allowance));
+    }
+
+    /// What is put back is no part of what a test writes.
+    pub(crate) fn lift_limit(&self) {
+        if let Some(allowance) = &self.limit.allowance {
+            allowance.set(u64::MAX);
+        }
+    }
+}
