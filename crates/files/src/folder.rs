@@ -67,7 +67,14 @@ impl Folder {
         Ok((Folder::make(folder, 0o700)?, name))
     }
 
-    /// Its path without links, as it was when it was opened: for messages, not for opening anything.
+    /// One that is open already, with its name for messages.
+    #[must_use]
+    pub fn over(held: OwnedFd, name: &Path) -> Folder {
+        Folder { held, path: name.to_owned() }
+    }
+
+    /// Its path without links, as it was when it was opened, or the name it was given with: for messages, not for opening
+    /// anything.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -78,6 +85,12 @@ impl Folder {
     #[must_use]
     pub fn by_descriptor(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.held.as_raw_fd()))
+    }
+
+    /// Whether a path still leads to it, links followed.
+    #[must_use]
+    pub fn is_at(&self, path: &Path) -> bool {
+        Identity::of(&self.held).is_ok_and(|held| Identity::at(path) == Some(held))
     }
 
     /// What has this name, a link itself and not what it leads to; `None` where nothing has.
@@ -168,8 +181,12 @@ impl Folder {
         Ok(rustix::fs::fsync(self.readable()?)?)
     }
 
-    /// What is held is good for names alone, so that a folder that may be written to and not be read does, too.
-    fn readable(&self) -> Result<OwnedFd, Errno> {
+    /// The folder opened for reading, which can be locked (flock(2)), too. What is held is good for names alone, so that a
+    /// folder that may be written to and not be read does.
+    ///
+    /// # Errors
+    /// If it may not be read.
+    pub fn readable(&self) -> Result<OwnedFd, Errno> {
         openat(&self.held, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
     }
 

@@ -155,8 +155,10 @@ fn what_is_done_happens_in_the_folder_that_was_named_whatever_has_its_name_later
     fs::create_dir(top.join("named")).unwrap();
     fs::create_dir(top.join("other")).unwrap();
     let (held, name) = of_file(&top.join("named/page")).unwrap();
+    assert!(held.is_at(&top.join("named")));
     fs::rename(top.join("named"), top.join("moved")).unwrap();
     symlink("other", top.join("named")).unwrap();
+    assert!(!held.is_at(&top.join("named")) && held.is_at(&top.join("moved")));
     held.create(&name, 0o600).unwrap();
     let draft = Draft::new(&held, None, 0o600).unwrap();
     draft.place(OsStr::new("second")).unwrap();

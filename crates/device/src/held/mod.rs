@@ -15,7 +15,7 @@ use crate::contents::{self, Contents};
 use crate::guard::{self, Clearance, Refusal};
 use crate::open::{Access, OpenError, by_descriptor, open_pinned};
 use crate::system::System;
-use cardscope_engine::real::{Directory, lock};
+use cardscope_engine::real::lock;
 use cardscope_files::Identity;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open};
@@ -98,16 +98,6 @@ impl Held {
             FileType::BlockDevice => Self::of_device(&pin, &found, name, access),
             _ => Err(Refusal::NotABlockDevice { device: name.display().to_string() }.into()),
         }
-    }
-
-    /// Takes over a directory that is open already.
-    ///
-    /// # Errors
-    /// If no further descriptor is to be had.
-    pub fn directory(directory: &Directory) -> Result<Held, HoldError> {
-        let fd = directory.as_fd().try_clone_to_owned();
-        let fd = fd.map_err(|e| HoldError::Name(Errno::from_io_error(&e).unwrap_or(Errno::MFILE)))?;
-        Self::of_directory(fd, directory.name())
     }
 
     fn of_directory(fd: OwnedFd, name: &Path) -> Result<Held, HoldError> {

@@ -1,12 +1,12 @@
 //! Test files that crashed runs left behind: found by name, known as ours by their owner, as left behind by their free
 //! lock, and removed while the name leads to the very file that was looked at.
 
-use super::directory::Directory;
 use crate::target::TargetError;
-use rustix::fs::{FlockOperation, OFlags, flock, fstat};
+use cardscope_files::{Folder, Identity, Use};
+use rustix::fs::{FlockOperation, flock, fstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use std::os::fd::OwnedFd;
+use std::fs::File;
 use std::path::Path;
 
 /// How the names of test files begin.
@@ -16,17 +16,17 @@ pub(super) const PREFIX: &str = ".cardscope-test-";
 ///
 /// # Errors
 /// If one of them is in use: another Cardscope is testing there.
-pub(super) fn remove(directory: &Directory) -> Result<(), TargetError> {
+pub(super) fn remove(directory: &Folder) -> Result<(), TargetError> {
     let Ok(names) = directory.names() else { return Ok(()) };
-    for name in names.iter().filter_map(|name| name.to_str()).filter(|name| is_our_name(name)) {
+    for name in names.iter().filter(|name| name.to_str().is_some_and(is_our_name)) {
         // What cannot be opened, is a link or is not a plain file is left alone.
-        let Ok(file) = directory.open_file(name, OFlags::RDWR) else { continue };
+        let Ok(file) = directory.open_file(name, Use::Write) else { continue };
         if !is_ours(directory, &file) {
             continue;
         }
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => return Err(in_use(directory.name())),
-            Ok(()) => drop(directory.remove(name, &file)),
+            Err(Errno::WOULDBLOCK) => return Err(in_use(directory.path())),
+            Ok(()) => drop(Identity::of(&file).map(|left| directory.remove(name, left))),
             Err(_) => {}
         }
     }
@@ -51,7 +51,7 @@ fn is_our_name(name: &str) -> bool {
 
 /// Made by this user, or by the one whose directory it is (root tests where a user tested before). A test file has one
 /// name only: what has another one is somebody's own.
-fn is_ours(directory: &Directory, file: &OwnedFd) -> bool {
+fn is_ours(directory: &Folder, file: &File) -> bool {
     let (Ok(found), Ok(place)) = (fstat(file), fstat(directory)) else { return false };
     let owner = found.st_uid == geteuid().as_raw() || found.st_uid == place.st_uid;
     owner && found.st_nlink <= 1
@@ -78,7 +78,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let (photo, there) = (place.path().join("photo.jpg"), place.path().join(NAME));
         let left = || {
-            remove(&Directory::open(place.path()).unwrap()).unwrap();
+            remove(&Folder::open(place.path()).unwrap()).unwrap();
             there.symlink_metadata().is_ok()
         };
         std::fs::write(&photo, "a picture").unwrap();

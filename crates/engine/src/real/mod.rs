@@ -5,7 +5,6 @@
 
 mod backend;
 mod clock;
-mod directory;
 mod failures;
 mod handles;
 mod holding;
@@ -23,7 +22,6 @@ mod test_file;
 mod upkeep;
 mod uring;
 
-pub use directory::Directory;
 pub use holding::Holding;
 pub use options::{
     BlockDevice, FileSystemNote, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions,

@@ -1,6 +1,5 @@
 //! Opening a real target: the three kinds, the check whether direct I/O works there, and opening it once more.
 
-use super::directory::Directory;
 use super::holding::lost;
 use super::ioctl;
 use super::options::{BlockDevice, RealOptions};
@@ -8,6 +7,7 @@ use super::place::{Place, Shared};
 use super::test_file::{TestFile, setup_error};
 use super::{RealTarget, TargetInfo};
 use crate::target::{Target, TargetError};
+use cardscope_files::Folder;
 use rustix::fs::{Advice, fadvise, fstat};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -43,8 +43,8 @@ impl RealTarget {
     ///
     /// # Errors
     /// [`TargetError::Setup`] if the directory cannot be written to, or another Cardscope is testing there.
-    pub fn directory(directory: Directory, options: RealOptions) -> Result<Self, TargetError> {
-        let name = directory.name().to_owned();
+    pub fn directory(directory: Folder, options: RealOptions) -> Result<Self, TargetError> {
+        let name = directory.path().to_owned();
         let file = TestFile::create(directory)?;
         let room = file.room();
         Self::on_file(Place::Directory(file), &name, (room, 0), false, options)

@@ -3,15 +3,17 @@
 //! Locks are flock(2)'s: the kernel drops them with the process, however that ends, so a lock that is free marks a
 //! leftover.
 
-use super::directory::Directory;
 use super::leftovers;
 use super::patience::{self, patiently};
 use crate::interrupt::Interrupt;
 use crate::pending::{Owing, owing};
 use crate::target::TargetError;
+use cardscope_files::{Folder, Identity};
 use cardscope_model::units::MIB;
-use rustix::fs::{FallocateFlags, FlockOperation, Mode, fallocate, flock, fstatvfs, fsync, ftruncate};
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock, fstatvfs, fsync, ftruncate};
 use rustix::io::Errno;
+use std::ffi::OsString;
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,32 +27,32 @@ const GROWTH: u64 = 64 * MIB;
 /// A locked file of our own.
 #[derive(Debug)]
 pub(super) struct TestFile {
-    file: OwnedFd,
+    file: File,
     /// It is removed, whatever ends the test.
     _owing: Owing,
-    name: String,
-    /// Locked, where the file system can lock directories, so that of two starting at once one gets through.
-    directory: Directory,
+    name: OsString,
+    directory: Folder,
+    /// Held, where the file system can lock directories, so that of two starting at once one gets through.
+    _lock: OwnedFd,
 }
 
 impl TestFile {
     /// Makes a test file in `directory` and removes those of crashed runs.
-    pub(super) fn create(directory: Directory) -> Result<Self, TargetError> {
-        if !patience::lock(&directory) {
-            return Err(leftovers::in_use(directory.name()));
+    pub(super) fn create(directory: Folder) -> Result<Self, TargetError> {
+        let lock = directory.readable().map_err(|errno| setup_error(directory.path(), errno))?;
+        if !patience::lock(&lock) {
+            return Err(leftovers::in_use(directory.path()));
         }
         leftovers::remove(&directory)?;
-        let name = fresh_name();
-        let file = directory
-            .create(&name, Mode::RUSR | Mode::WUSR)
-            .map_err(|errno| setup_error(directory.name(), errno))?;
-        let shown = directory.name().join(&name);
+        let name = OsString::from(fresh_name());
+        let file = directory.create(&name, 0o600).map_err(|e| io_setup(directory.path(), &e.into()))?;
+        let shown = directory.path().join(&name);
         let shown = shown.display();
         let owing = owing(
             format!("the test file {shown} is removed"),
             format!("the test file {shown} stays until the next test there"),
         );
-        let made = Self { file, _owing: owing, name, directory };
+        let made = Self { file, _owing: owing, name, directory, _lock: lock };
         // A file system without locks lets two runs meet; it is still tested.
         let _ = flock(&made.file, FlockOperation::NonBlockingLockExclusive);
         Ok(made)
@@ -58,7 +60,7 @@ impl TestFile {
 
     /// Where it lies, for messages.
     fn path(&self) -> PathBuf {
-        self.directory.name().join(&self.name)
+        self.directory.path().join(&self.name)
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -104,7 +106,9 @@ impl TestFile {
 
 impl Drop for TestFile {
     fn drop(&mut self) {
-        let _ = self.directory.remove(&self.name, &self.file);
+        if let Ok(made) = Identity::of(&self.file) {
+            let _ = self.directory.remove(&self.name, made);
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::rig::{MIB, Mounted, check, known, plan, root, run, write};
 use cardscope_engine::content::{Content, Match};
-use cardscope_engine::real::{Directory, RealOptions, RealTarget};
+use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::{Target, TargetError};
+use cardscope_files::Folder;
 use rstest::rstest;
 use std::path::Path;
 use tempfile::tempdir_in;
@@ -18,7 +19,11 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 fn open(directory: &Path) -> Result<RealTarget, TargetError> {
-    RealTarget::directory(Directory::open(directory)?, RealOptions::default())
+    let folder = Folder::open(directory).map_err(|e| TargetError::Setup {
+        what: format!("opening {}", directory.display()),
+        reason: e.to_string(),
+    });
+    RealTarget::directory(folder?, RealOptions::default())
 }
 
 #[test]

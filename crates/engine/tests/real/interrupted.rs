@@ -3,8 +3,9 @@
 use crate::rig::{LoopDevice, MIB, Mounted, file, on_file, plan, root, run, write};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::real::{Directory, IoChoice, RealOptions, RealTarget};
+use cardscope_engine::real::{IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Direction, Io, Target, TargetError};
+use cardscope_files::Folder;
 use rstest::rstest;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -100,7 +101,7 @@ fn an_interrupted_run_in_a_directory_leaves_nothing_behind() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let interrupt = Interrupt::default();
     let mut target =
-        RealTarget::directory(Directory::open(directory.path()).unwrap(), with(IoChoice::Auto, &interrupt))
+        RealTarget::directory(Folder::open(directory.path()).unwrap(), with(IoChoice::Auto, &interrupt))
             .unwrap();
     target.area(MIB).unwrap();
     interrupt.raise();

@@ -2,8 +2,9 @@
 
 use crate::rig::{MIB, Mounted, check, file, known, on_file, plan, root, write};
 use cardscope_engine::content::{Content, Match};
-use cardscope_engine::real::{Directory, FileSystemNote, RealOptions, RealTarget};
+use cardscope_engine::real::{FileSystemNote, RealOptions, RealTarget};
 use cardscope_engine::target::{Plan, Target};
+use cardscope_files::Folder;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Path as Way;
 use rstest::rstest;
@@ -118,7 +119,7 @@ fn a_file_system_without_direct_io_is_used_through_the_page_cache_and_the_result
     };
     let note = FileSystemNote { name: kind.into(), effect: None };
     let options = RealOptions { file_system: Some(note), ..RealOptions::default() };
-    let mut target = RealTarget::directory(Directory::open(place.path()).unwrap(), options).unwrap();
+    let mut target = RealTarget::directory(Folder::open(place.path()).unwrap(), options).unwrap();
     target.area(MIB).unwrap();
     target.plan(&Plan { path: Way::Buffered, ..plan(2, 4096) }).unwrap();
     assert_eq!(target.caveats(), [], "a buffered test asks for no direct I/O");

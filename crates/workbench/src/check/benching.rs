@@ -54,7 +54,11 @@ impl Visit<'_> {
             content_may_go: self.request.erase || self.directory,
             deadline: Some(self.end(began, writes)),
         };
-        let (measured, failure) = match self.journaled(&pass, interrupt, listener) {
+        // Half of what may be written is for the parts to come.
+        self.opened.limit.share_out(2);
+        let measured = self.journaled(&pass, interrupt, listener);
+        self.opened.limit.share_out(1);
+        let (measured, failure) = match measured {
             Ok(both) => both,
             Err(Failure::Refused(why)) => {
                 self.left_out("bench", why);

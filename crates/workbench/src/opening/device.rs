@@ -50,7 +50,6 @@ pub(super) fn open(
         may_write: writes,
         caveats,
         held: Some(Arc::clone(held)),
-        directory: None,
         limit: Limit::default(),
         _thermometer: thermometer,
     })

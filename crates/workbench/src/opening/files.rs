@@ -3,22 +3,22 @@
 use super::{Limit, Opened};
 use crate::error::Failure;
 use cardscope_device::held::Held;
+use cardscope_device::open::Access;
 use cardscope_device::thermometer::Thermometer;
 use cardscope_device::{filesystem, host, inspect, system::System};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::null::NullTarget;
-use cardscope_engine::real::{Directory, FileSystemNote, Holding, IoChoice, RealOptions, RealTarget};
+use cardscope_engine::real::{FileSystemNote, Holding, IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Target, TargetError};
+use cardscope_files::Folder;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::units::Capacity;
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn directory(held: &Arc<Held>, interrupt: &Interrupt) -> Result<Opened, Failure> {
-    let directory = Directory::new(held.descriptor().map_err(Failure::io)?, held.name());
-    let for_test = directory.try_clone().map_err(Failure::io)?;
-    let mut opened = opened(held, interrupt, |options| RealTarget::directory(for_test, options))?;
-    opened.directory = Some(directory);
+    let folder = Folder::over(held.descriptor().map_err(Failure::io)?, held.name());
+    let opened = opened(held, interrupt, |options| RealTarget::directory(folder, options))?;
     Ok(opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())))
 }
 
@@ -45,13 +45,11 @@ pub(super) fn at_stake(name: &str, bytes: u64) -> String {
 /// the options with which each file is opened. Nothing is made in it.
 pub(crate) fn mounted(path: &Path, interrupt: &Interrupt) -> Result<(Opened, RealOptions), Failure> {
     let mut for_files = RealOptions::default();
-    let directory = Directory::open(path).map_err(Failure::refused)?;
-    let held = Arc::new(Held::directory(&directory).map_err(Failure::refused)?);
-    let mut opened = opened(&held, interrupt, |options| {
+    let held = Arc::new(Held::open(path, Access::Read).map_err(Failure::refused)?);
+    let opened = opened(&held, interrupt, |options| {
         for_files = options;
         Ok(NullTarget::new(0))
     })?;
-    opened.directory = Some(directory);
     Ok((opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())), for_files))
 }
 
@@ -90,7 +88,6 @@ fn opened<T: Target + 'static>(
         may_write: true,
         caveats,
         held: Some(Arc::clone(held)),
-        directory: None,
         limit: Limit::default(),
         _thermometer: thermometer,
     })

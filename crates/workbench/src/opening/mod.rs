@@ -19,7 +19,7 @@ use cardscope_device::open::Access;
 use cardscope_device::system::System;
 use cardscope_device::thermometer::Thermometer;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::real::{Directory, HealthSource, PingSource, RealOptions, TemperatureSource};
+use cardscope_engine::real::{HealthSource, PingSource, RealOptions, TemperatureSource};
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Condition;
@@ -43,8 +43,6 @@ pub struct Opened {
     pub caveats: Vec<Caveat>,
     /// The very object that is open: device, file or directory. `None` for a simulated card.
     pub held: Option<Arc<Held>>,
-    /// The directory, where the target is one: everything in it is reached through its descriptor.
-    pub directory: Option<Directory>,
     /// How much may be written.
     pub limit: Limit,
     /// Reads the temperature as long as it is kept.

@@ -17,7 +17,6 @@ pub(super) fn open(name: &str) -> Result<Opened, Failure> {
         may_write: true,
         caveats: Vec::new(),
         held: None,
-        directory: None,
         limit: Limit::default(),
         _thermometer: None,
     })

@@ -1,10 +1,10 @@
 //! The folder that is tested, looked at before anything is written: is it one, on which file system, what is free, and
 //! how much of that may be filled.
 
-use super::held::Held;
 use super::names::{self, Named};
 use crate::error::Failure;
 use cardscope_device::filesystem::{self, FileSystem, Room};
+use cardscope_files as files;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Capacity;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(super) struct Folder {
     /// As the user named it; for messages only.
     pub(super) path: PathBuf,
     /// The directory itself.
-    pub(super) held: Held,
+    pub(super) held: files::Folder,
     pub(super) system: FileSystem,
     pub(super) room: Room,
     /// The files of the pattern that are there.
@@ -37,17 +37,19 @@ impl Folder {
     /// A refusal: it is no folder, or it cannot be looked at.
     pub(super) fn open(target: &str) -> Result<Self, Failure> {
         let path = Path::new(target);
-        let cannot = |what: &str, e: &std::io::Error| Failure::Refused(format!("{target}: {what} ({e})"));
+        let cannot =
+            |what: &str, e: &dyn std::fmt::Display| Failure::Refused(format!("{target}: {what} ({e})"));
         if target.starts_with("sim:") || !path.is_dir() {
             return Err(Failure::Refused(format!(
                 "{target} is no directory: --files needs one on the mounted card, e.g. /media/card; to test the card itself, leave --files out"
             )));
         }
         let unreadable = "the directory cannot be read; ask its owner";
-        let held = Held::open(path).map_err(|e| cannot(unreadable, &e))?;
-        let system = filesystem::of_path(&held.path())
-            .map_err(|e| cannot("the file system cannot be looked at", &e))?;
-        let room = filesystem::room(&held.path()).map_err(|e| cannot("the free space cannot be had", &e))?;
+        let held = files::Folder::open(path).map_err(|e| cannot(unreadable, &e))?;
+        let inside = held.by_descriptor();
+        let system =
+            filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be looked at", &e))?;
+        let room = filesystem::room(&inside).map_err(|e| cannot("the free space cannot be had", &e))?;
         let (there, alike) = names::find(&held).map_err(|e| cannot(unreadable, &e))?;
         Ok(Folder { path: path.to_owned(), held, system, room, there, alike })
     }
@@ -59,7 +61,7 @@ impl Folder {
 
     /// Whether it is the root of the mount; a card has its files there.
     fn is_root(&self) -> bool {
-        let real = self.held.path().canonicalize().ok();
+        let real = self.held.by_descriptor().canonicalize().ok();
         real.zip(self.system.mounted_at.as_deref()).is_some_and(|(real, point)| real == Path::new(point))
     }
 

@@ -5,7 +5,6 @@
 mod document;
 mod folder;
 mod folding;
-mod held;
 mod meter;
 mod names;
 mod own;
@@ -40,7 +39,7 @@ pub(crate) fn run(
     request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
     let label = document::label(request)?;
     let folder = Folder::open(&request.target)?;
-    let (mut opened, options) = opening::mounted(&folder.held.path(), interrupt)?;
+    let (mut opened, options) = opening::mounted(&folder.held.by_descriptor(), interrupt)?;
     opened.limit_writes(request.max_write);
     let total = check(request, &folder, &opened)?;
     opened.condition.overlay(&stated);

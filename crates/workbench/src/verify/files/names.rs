@@ -1,7 +1,7 @@
 //! Which files of a folder belong to the pattern: `1.h2w`, `2.h2w` and so on, as h2testw and f3write name them.
 
-use super::held::Held;
 use cardscope_engine::content::h2w::FILE_BYTES;
+use cardscope_files::{FileError, Folder};
 
 /// The number behind which offsets would not fit 64 bits.
 const HIGHEST: u64 = u64::MAX / FILE_BYTES;
@@ -33,12 +33,14 @@ pub(super) fn number(name: &str) -> Option<u64> {
 }
 
 /// All of them in a folder, by number; and the names that only look like it.
-pub(super) fn find(folder: &Held) -> std::io::Result<(Vec<Named>, Vec<String>)> {
+pub(super) fn find(folder: &Folder) -> Result<(Vec<Named>, Vec<String>), FileError> {
     let (mut found, mut alike) = (Vec::new(), Vec::new());
     for name in folder.names()? {
+        let seen = folder.look(&name).ok().flatten();
+        let name = name.to_string_lossy().into_owned();
         match number(&name) {
             Some(number) => {
-                let bytes = folder.look(&name).map_or(0, |found| found.bytes);
+                let bytes = seen.map_or(0, |found| u64::try_from(found.st_size).unwrap_or_default());
                 found.push(Named { number, bytes });
             }
             None if name.to_ascii_lowercase().ends_with(".h2w") => alike.push(name),

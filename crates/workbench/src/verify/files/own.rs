@@ -2,9 +2,11 @@
 //! very file that was made.
 
 use super::folder::Folder;
-use super::held::{Found, Identity, found};
 use super::names::file_name;
+use cardscope_files::{Identity, Use, is_plain};
 use cardscope_probe::h2w::{self, Class, SECTOR};
+use rustix::fs::{Stat, fstat};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -31,9 +33,9 @@ impl OwnFiles {
     /// # Errors
     /// If it does not say what it is.
     pub(super) fn made(&mut self, number: u64, file: &File) -> io::Result<()> {
-        let Found { is, bytes, .. } = found(file)?;
+        let found = fstat(file)?;
         self.files.retain(|own| own.number != number);
-        self.files.push(Own { number, is, bytes });
+        self.files.push(Own { number, is: Identity::from(&found), bytes: bytes(&found) });
         Ok(())
     }
 
@@ -43,7 +45,7 @@ impl OwnFiles {
     /// If it is another one.
     pub(super) fn check(&self, folder: &Folder, number: u64, file: &File) -> io::Result<()> {
         let Some(own) = self.files.iter().find(|own| own.number == number) else { return Ok(()) };
-        let found = found(file)?;
+        let found = fstat(file)?;
         if own.is(&found) || afresh(folder) && own.could_be(&found) { Ok(()) } else { Err(another()) }
     }
 
@@ -52,12 +54,10 @@ impl OwnFiles {
         let Some(at) = self.files.iter().position(|own| own.number == number) else { return Ok(()) };
         let own = self.files.remove(at);
         let name = file_name(number);
-        match folder.held.look(&name) {
-            Ok(found) if own.is(&found) || own.is_afresh(folder, &found) => folder.held.unlink(&name),
-            Ok(_) => Err(another()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-        }
+        let name = OsStr::new(&name);
+        let Some(found) = folder.held.look(name)? else { return Ok(()) };
+        let ours = own.is(&found) || own.is_afresh(folder, &found);
+        if ours && folder.held.remove(name, Identity::from(&found))? { Ok(()) } else { Err(another()) }
     }
 
     /// Removes all; gives those that stayed, with the reason.
@@ -82,18 +82,22 @@ fn afresh(folder: &Folder) -> bool {
     WITHOUT_INODES.contains(&folder.system.name.as_str())
 }
 
+fn bytes(found: &Stat) -> u64 {
+    u64::try_from(found.st_size).unwrap_or_default()
+}
+
 impl Own {
-    fn is(&self, found: &Found) -> bool {
-        found.is == self.is && self.could_be(found)
+    fn is(&self, found: &Stat) -> bool {
+        Identity::from(found) == self.is && self.could_be(found)
     }
 
-    fn could_be(&self, found: &Found) -> bool {
-        found.plain && found.is.same_device(self.is) && found.bytes == self.bytes
+    fn could_be(&self, found: &Stat) -> bool {
+        is_plain(found) && found.st_dev == self.is.device() && bytes(found) == self.bytes
     }
 
     /// Where inode numbers do not last, the content speaks for the file instead.
-    fn is_afresh(&self, folder: &Folder, found: &Found) -> bool {
-        let open = || folder.held.open_to_read(&file_name(self.number));
+    fn is_afresh(&self, folder: &Folder, found: &Stat) -> bool {
+        let open = || folder.held.open_file(OsStr::new(&file_name(self.number)), Use::Read);
         afresh(folder) && self.could_be(found) && open().is_ok_and(|file| self.holds_the_pattern(&file))
     }
 
@@ -155,7 +159,7 @@ mod tests {
     #[test]
     fn a_file_that_took_the_place_of_ours_is_not_read_as_ours() {
         let (dir, folder, own, ours) = ours();
-        let open = || folder.held.open_to_read("1.h2w").unwrap();
+        let open = || folder.held.open_file(OsStr::new("1.h2w"), Use::Read).unwrap();
         own.check(&folder, 1, &open()).unwrap();
         std::fs::rename(&ours, dir.path().join("kept")).unwrap();
         std::fs::write(&ours, "user").unwrap();

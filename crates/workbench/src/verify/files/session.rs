@@ -9,9 +9,11 @@ use crate::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::RealOptions;
 use cardscope_engine::target::Target;
+use cardscope_files::Use;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{FileResult, Trouble};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
@@ -74,7 +76,7 @@ impl<'a> Session<'a> {
 
     /// Opens a file for reading: one that this run wrote only while it is that very file.
     pub(super) fn open(&self, named: &Named) -> std::io::Result<File> {
-        let file = self.folder.held.open_to_read(&named.name())?;
+        let file = self.folder.held.open_file(OsStr::new(&named.name()), Use::Read)?;
         self.own.check(&self.folder, named.number, &file).map(|()| file)
     }
 

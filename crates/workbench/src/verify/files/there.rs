@@ -2,14 +2,15 @@
 //! holds. A file that somebody renamed is whole all the same; a card that wraps gives one file's content under another
 //! name while that other file is there, too.
 
-use super::held::Held;
 use super::names::{self, Named};
 use super::reading::ToRead;
 use super::session::Session;
 use cardscope_engine::content::h2w::FILE_BYTES;
+use cardscope_files::{Folder, Use, is_plain};
 use cardscope_model::verify::{FileResult, SectorCounts};
 use cardscope_probe::h2w::{self, Class, SECTOR};
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::os::unix::fs::FileExt;
 
 /// Places of a file that are looked at to tell whose content it holds.
@@ -54,8 +55,8 @@ pub(super) fn to_read(session: &mut Session<'_>) -> (Vec<ToRead>, Vec<String>) {
 }
 
 /// Why a file is none of the pattern.
-fn foreigner(folder: &Held, named: &Named, seen: Glance) -> Option<String> {
-    let regular = folder.look(&named.name()).map_or(true, |found| found.plain);
+fn foreigner(folder: &Folder, named: &Named, seen: Glance) -> Option<String> {
+    let regular = folder.look(OsStr::new(&named.name())).ok().flatten().is_none_or(|found| is_plain(&found));
     match seen {
         _ if !regular => Some("no plain file".into()),
         _ if named.bytes > FILE_BYTES => {
@@ -102,8 +103,8 @@ fn shortened(files: &mut [ToRead]) {
     }
 }
 
-fn glance(folder: &Held, named: &Named) -> Glance {
-    let Ok(file) = folder.open_to_read(&named.name()) else { return Glance::Unknown };
+fn glance(folder: &Folder, named: &Named) -> Glance {
+    let Ok(file) = folder.open_file(OsStr::new(&named.name()), Use::Read) else { return Glance::Unknown };
     let sectors = named.bytes / SECTOR as u64;
     let mut owners = Vec::new();
     for n in 0..PEEKS.min(sectors) {

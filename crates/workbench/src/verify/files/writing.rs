@@ -15,8 +15,9 @@ use cardscope_model::units::{MIB, seconds};
 use cardscope_model::verify::{FileResult, SectorCounts};
 use cardscope_probe::card::{Card, Piece, pieces};
 use cardscope_probe::trouble::{Stop, Trouble};
-use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::File;
+use std::io::{Error, ErrorKind};
 
 const DEPTH: u32 = 2;
 
@@ -66,10 +67,12 @@ pub(super) fn write_all(session: &mut Session<'_>, total: u64) -> Result<(), Fai
 fn write_file(session: &mut Session<'_>, number: u64, bytes: u64) -> Result<(u64, End), Failure> {
     let path = session.folder.file(number);
     let failed = |e: std::io::Error| Failure::Io(format!("{}: {e}", path.display()));
-    let file = match session.folder.held.create(&file_name(number)) {
+    let file = match session.folder.held.create(OsStr::new(&file_name(number)), 0o644).map_err(Error::from) {
         Ok(file) => file,
-        Err(Errno::NOSPC | Errno::DQUOT) => return Ok((0, End::Full)),
-        Err(errno) => return Err(failed(errno.into())),
+        Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+            return Ok((0, End::Full));
+        }
+        Err(error) => return Err(failed(error)),
     };
     session.own.made(number, &file).map_err(failed)?;
     let twin = file.try_clone().map_err(failed)?;
