@@ -80,12 +80,15 @@ impl Walk {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let link = openat(&self.here, name, flags, Mode::empty())?;
         let about = fstat(&link)?;
-        if FileType::from_raw_mode(about.st_mode) != FileType::Symlink {
-            return Err(Errno::NOTDIR.into());
-        }
         self.links += 1;
         if self.links > MOST_LINKS {
             return Err(Errno::LOOP.into());
+        }
+        match FileType::from_raw_mode(about.st_mode) {
+            FileType::Symlink => {}
+            // Somebody put it there since it was seen to be none.
+            FileType::Directory => return self.step(name),
+            _ => return Err(Errno::NOTDIR.into()),
         }
         if !is_trusted(about.st_uid) {
             return Err(FileError::ForeignLink { link: self.path.join(name), owner: about.st_uid });

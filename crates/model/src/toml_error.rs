@@ -1,12 +1,16 @@
 //! What is wrong with a TOML file that a user wrote, in one line.
 
-/// The reader's message with the line it is about: `line 3: unknown field …`.
+/// Characters of the line that are shown.
+const SHOWN: usize = 60;
+
+/// The reader's message with the line it is about: `line 3 (page_bytes = -1): invalid value …`.
 pub fn located(text: &str, error: &toml::de::Error) -> String {
-    let before = error.span().and_then(|span| text.get(..span.start));
-    match before {
-        Some(before) => format!("line {}: {}", before.matches('\n').count() + 1, error.message()),
-        None => error.message().to_owned(),
-    }
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
+        return error.message().to_owned();
+    };
+    let number = before.matches('\n').count();
+    let line: String = text.lines().nth(number).unwrap_or_default().trim().chars().take(SHOWN).collect();
+    format!("line {} ({line}): {}", number + 1, error.message())
 }
 
 #[cfg(test)]
@@ -15,9 +19,11 @@ mod tests {
 
     #[test]
     fn a_mistake_is_told_with_its_line_and_in_one() {
-        for (text, line) in
-            [("a = 1\nb = \n", "line 2: "), ("a = 1\nb = 2\nc = \"x", "line 3: "), ("a = 'x'", "line 1: ")]
-        {
+        for (text, line) in [
+            ("a = 1\nb = \n", "line 2 (b =): "),
+            ("a = 1\nb = 2\nc = -1", "line 3 (c = -1): "),
+            ("a = 'x'", "line 1 (a = 'x'): "),
+        ] {
             let error = toml::from_str::<std::collections::BTreeMap<String, u8>>(text).unwrap_err();
             let told = located(text, &error);
             assert!(told.starts_with(line) && !told.contains('\n'), "{told}");

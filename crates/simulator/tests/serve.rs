@@ -281,7 +281,7 @@ fn a_state_replaces_no_file_but_a_state() {
     let link = folder.path().join("latest");
     std::os::unix::fs::symlink(&photo, &link).unwrap();
     for (path, words) in
-        [(photo.as_path(), "would be lost"), (&link, "ordinary"), ("/dev/null".as_ref(), "ordinary")]
+        [(photo.as_path(), "would be lost"), (&link, "is a link"), ("/dev/null".as_ref(), "not a plain file")]
     {
         let error = SimTarget::named(&format!("sim:constant?save={}", path.display()));
         let error = error.err().unwrap().to_string();
