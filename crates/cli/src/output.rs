@@ -110,6 +110,11 @@ pub(crate) fn failure(failure: &Failure, options: &Options) {
     }
 }
 
+/// Where what is said goes, for who may not wait for it.
+pub(crate) fn stderr() -> std::io::Stderr {
+    std::io::stderr()
+}
+
 /// Says on stderr why something ended early.
 pub(crate) fn say(failure: &Failure) {
     note(&format!("cardscope: {failure}"));

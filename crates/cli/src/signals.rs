@@ -2,9 +2,11 @@
 //! ends; where something has, such as putting a card's data back, it says what it waits for and what comes then. A second
 //! Ctrl-C, or the same signal again, half a second or more later, ends the program at once.
 
+use cardscope_model::outside;
 use cardscope_workbench::Failure;
 use cardscope_workbench::bench::Interrupt;
 use cardscope_workbench::pending::{Debt, Wait, debts, longest_wait};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -63,7 +65,12 @@ fn take(mut signals: Signals) {
         if seen.is_empty() {
             let thread = std::thread::Builder::new().name("ending".into());
             if thread.spawn(end_when_nothing_is_owed).is_err() {
-                end("");
+                // Without a thread that waits: whoever owes something finishes it.
+                let owed = debts();
+                if owed.is_empty() {
+                    end("");
+                }
+                say(&waits(longest_wait(), &owed));
             }
         } else if meant(&seen, signal, now) {
             end(&at_once(&debts()));
@@ -73,10 +80,10 @@ fn take(mut signals: Signals) {
 }
 
 /// Whether a signal after others ends the program at once: Ctrl-C, or the same one again. A terminal that is closed and a
-/// computer that is shut down send others of their own, which must not keep a card's data from being put back.
+/// computer that is shut down send others of their own, some of them twice, which must not keep a card's data from being put back.
 fn meant(seen: &[(i32, Instant)], signal: i32, now: Instant) -> bool {
     let asked = |(before, at): &(i32, Instant)| {
-        (signal == SIGINT || signal == *before) && now.duration_since(*at) >= MEANT_AFTER
+        (signal == SIGINT || signal == *before && signal != SIGHUP) && now.duration_since(*at) >= MEANT_AFTER
     };
     seen.iter().any(asked)
 }
@@ -132,9 +139,20 @@ fn end(words: &str) -> ! {
 fn say(words: &str) {
     let mut open = std::fs::OpenOptions::new();
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    if let Ok(mut stderr) = open.append(true).custom_flags(flags).open("/dev/stderr") {
-        let _ = stderr.write_all(format!("\n{words}").as_bytes());
+    let words = format!("\n{}\n", outside::line(words.trim_end()));
+    match open.append(true).custom_flags(flags).open("/dev/stderr") {
+        Ok(mut stderr) => drop(stderr.write_all(words.as_bytes())),
+        // A socket, or another user's terminal, cannot be opened again.
+        Err(_) if takes_more() => drop(rustix::io::write(crate::output::stderr(), words.as_bytes())),
+        Err(_) => {}
     }
+}
+
+/// Whether stderr takes something without keeping us waiting.
+fn takes_more() -> bool {
+    let stderr = crate::output::stderr();
+    let mut asked = [PollFd::new(&stderr, PollFlags::OUT)];
+    poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 #[cfg(test)]
@@ -149,6 +167,7 @@ mod tests {
         assert!(!meant(&first(SIGINT), SIGINT, after(499)), "keys bounce");
         assert!(meant(&first(SIGINT), SIGINT, after(500)));
         assert!(meant(&first(SIGTERM), SIGTERM, after(500)) && meant(&first(SIGTERM), SIGINT, after(500)));
+        assert!(!meant(&first(SIGHUP), SIGHUP, after(9000)), "a terminal that closes sends several");
         assert!(!meant(&first(SIGINT), SIGTERM, after(9000)) && !meant(&first(SIGINT), SIGHUP, after(9000)));
     }
 

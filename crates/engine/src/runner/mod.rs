@@ -241,7 +241,10 @@ fn run_test(
         let counted = number >= test.discard_loops;
         if test.name.op.writes() {
             let done = u64::from(number);
-            share_out(target, kept, loops_that_write(&recipe.tests[index..]) - done);
+            // A test of fixed length takes what it needs; those by time share what is left.
+            let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
+            let shares = if fixed { 1 } else { loops_that_write(&recipe.tests[index..]) - done };
+            share_out(target, kept, shares);
             if target.allowance().is_some_and(|allowance| allowance.left() < test.name.pattern.block) {
                 if number == 0 {
                     observer.not_measured(index, NO_MORE_BYTES.to_owned());

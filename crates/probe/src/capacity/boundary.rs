@@ -129,7 +129,8 @@ pub(super) fn find(ground: &mut Ground<'_, '_>, mut search: Search) -> Result<Bo
     }
     while search.high.saturating_sub(search.low) > LAST {
         let places = places(&search, ground);
-        if !ground.may_write(search.way.bytes() + places.len() as u64 * u64::from(UNIT)) {
+        let bytes = search.way.bytes() + places.len() as u64 * u64::from(UNIT);
+        if !ground.may_write(bytes) || !ground.may_stamp(&places, 0.0) {
             return Ok(Boundary::Limit(search.low, search.high));
         }
         let seen = search.way.observe(ground, &places)?;

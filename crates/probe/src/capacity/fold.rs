@@ -155,7 +155,12 @@ impl Quick<'_, '_> {
         let (mut run, mut lost) = (Tail::before(end), false);
         for size in tail::steps(most) {
             let seconds = self.ground.card.seconds() - begun;
-            if seconds > RUN_SECONDS || !self.ground.may_write(size - run.bytes().min(size)) {
+            if seconds > RUN_SECONDS {
+                break;
+            }
+            let next = run.next(&self.ground, size);
+            if !self.ground.may_stamp(&next, 0.0) {
+                self.cut_short |= !short;
                 break;
             }
             run.grow(&mut self.ground, size)?;

@@ -195,18 +195,23 @@ impl<'g, 't> Ground<'g, 't> {
 
     /// Looks at claims by the second address of their places, `away` further on.
     pub(super) fn check_at(&mut self, claims: &[Claim], away: u64) -> Result<Vec<State>, Stop> {
-        let missing = |claim: &Claim| State::Lost { found: SectorFound::Other, at: claim.piece.offset };
+        let missing = |claim: &Claim| State::Lost { found: SectorFound::Error, at: claim.piece.offset };
         let mut states: Vec<State> = claims.iter().map(missing).collect();
-        let places: BTreeMap<u64, usize> =
-            claims.iter().enumerate().map(|(index, claim)| (claim.piece.offset + away, index)).collect();
-        let twins = claims.iter().map(|c| Piece { offset: c.piece.offset + away, ..c.piece });
-        let (salt, twins): (u64, Vec<Piece>) = (self.salt, twins.collect());
-        self.card.read(twins, Content::Buffer, |piece, _, answer| {
-            if let (Some(index), Answer::Differs { bytes, .. }) = (places.get(&piece.offset), answer) {
-                states[*index] = shown(claims[*index], bytes, salt);
-            }
-            Ok(())
-        })?;
+        let salt = self.salt;
+        // No loss is believed on one look.
+        for _ in 0..2 {
+            let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].kept());
+            let places: BTreeMap<u64, usize> =
+                open.map(|(index, claim)| (claim.piece.offset + away, index)).collect();
+            let twins: Vec<Piece> =
+                places.iter().map(|(at, index)| Piece { offset: *at, ..claims[*index].piece }).collect();
+            self.card.read(twins, Content::Buffer, |piece, _, answer| {
+                if let (Some(index), Answer::Differs { bytes, .. }) = (places.get(&piece.offset), answer) {
+                    states[*index] = shown(claims[*index], bytes, salt);
+                }
+                Ok(())
+            })?;
+        }
         Ok(states)
     }
 

@@ -40,6 +40,16 @@ pub(super) fn alias_run(card_bytes: u64) -> u64 {
 /// Markers whose stamps are looked for at their addresses with one bit turned.
 const TURNED: usize = 8;
 
+/// Reads that the search for copies of the run takes, in the farther half of the card.
+pub(super) fn scan_looks(card_bytes: u64) -> u64 {
+    card_bytes / 2 / alias_run(card_bytes)
+}
+
+/// Reads that looking at addresses with one bit turned takes, for each bit of a block's number.
+pub(super) fn turned_looks(card_bytes: u64) -> u64 {
+    TURNED as u64 * u64::from((card_bytes / u64::from(UNIT)).max(1).ilog2() + 1)
+}
+
 /// What showed while the run grew.
 pub(super) enum Shown {
     /// Nothing wrong.
@@ -82,7 +92,7 @@ impl Quick<'_, '_> {
         let mut searched = false;
         for size in tail::steps(most) {
             let next = self.tail.next(&self.ground, size);
-            let besides = self.end_seconds();
+            let besides = self.end_seconds(searched);
             if !self.ground.may_stamp(&next, besides) {
                 self.cut_short = true;
                 break;
@@ -119,8 +129,10 @@ impl Quick<'_, '_> {
     }
 
     /// Seconds that the looks at the end take on a card on which nothing was lost.
-    fn end_seconds(&self) -> f64 {
-        let looks = self.markers.len() as u64 + (2 * LOOKS) as u64;
+    fn end_seconds(&self, searched: bool) -> f64 {
+        let all = self.ground.card.bytes();
+        let scan = if searched { 0 } else { scan_looks(all) };
+        let looks = self.markers.len() as u64 + (2 * LOOKS) as u64 + scan + turned_looks(all);
         self.ground.card.costs().of(Direction::Read, looks, self.tail.bytes() / READ_BACK as u64)
     }
 
@@ -217,6 +229,7 @@ impl Quick<'_, '_> {
         let pieces: Vec<Piece> =
             starts.into_iter().map(|at| Piece { offset: tail::down(at), len: STRETCH as u32 }).collect();
         if !self.ground.may_stamp(&pieces, 0.0) {
+            self.cut_short = true;
             return Ok(Vec::new());
         }
         let claims = self.ground.stamp(&pieces)?;

@@ -45,7 +45,8 @@ pub const LEAST_IOS: u64 = 4 * growth::BATCH as u64 + 16;
 /// copies of it, and putting it back in pieces of 1 MiB.
 #[must_use]
 pub fn ios_to_a_verdict(card_bytes: u64) -> u64 {
-    LEAST_IOS + 150 + card_bytes / 2 / LEAST_RUN + 6 * (LEAST_RUN >> 20)
+    let looks = growth::scan_looks(card_bytes) + growth::turned_looks(card_bytes);
+    LEAST_IOS + 150 + looks + 6 * (LEAST_RUN >> 20)
 }
 
 /// Bytes of an I/O: an allocation unit of most cards. With [`DEPTH`] of them 8 MiB of memory.

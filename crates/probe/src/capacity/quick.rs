@@ -42,6 +42,9 @@ pub(super) struct Quick<'g, 't> {
     pub(super) cut_short: bool,
 }
 
+/// Confidence in the kind of a card where the limits ended the search for it.
+const UNSETTLED: f64 = 0.6;
+
 impl<'g, 't> Quick<'g, 't> {
     pub(super) fn new(
         card: &'g mut Card<'t>,
@@ -191,7 +194,9 @@ impl<'g, 't> Quick<'g, 't> {
         while patience > 0 && self.end_is_lost && self.tail.bytes() < most {
             let size = if self.flood.bytes() == 0 { 2 << 20 } else { (4 * self.flood.bytes()).max(64 << 20) };
             let size = size.max(self.tail.bytes()).min(most);
-            if !self.ground.may_write(2 * size) {
+            let next = self.tail.next(&self.ground, size);
+            if !self.ground.may_write(2 * size) || !self.ground.may_stamp(&next, 0.0) {
+                self.cut_short = true;
                 break;
             }
             self.tail.grow(&mut self.ground, size)?;
@@ -320,7 +325,12 @@ impl<'g, 't> Quick<'g, 't> {
             return self.bounded(settled);
         }
         let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
-        self.damaged(seen, &lost)
+        let mut outcome = self.damaged(seen, &lost)?;
+        if self.cut_short {
+            // That blocks are lost is sure; which kind of card loses them so would have shown later.
+            outcome.confidence = outcome.confidence.min(UNSETTLED);
+        }
+        Ok(outcome)
     }
 
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.

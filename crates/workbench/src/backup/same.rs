@@ -38,7 +38,7 @@ impl Backup {
             return Err(another("it has another size"));
         }
         let was = self.sums.about.card_key.as_ref();
-        if key_now(&name).is_some_and(|is| was.is_some_and(|was| *was != is)) {
+        if key_now(&opened.leads_to()).is_some_and(|is| was.is_some_and(|was| *was != is)) {
             return Err(another("it says so of itself"));
         }
         settle(opened);

@@ -83,7 +83,7 @@ fn may_lie_at(
     listener: &mut dyn Listener,
 ) -> Result<(), Failure> {
     let info = opened.target.info();
-    if filesystem::lies_on(&folder.by_descriptor(), &info.name) {
+    if filesystem::lies_on(&folder.by_descriptor(), &opened.leads_to()) {
         return Err(Failure::Refused(format!(
             "the backup {} would lie on {} itself, which is going to be overwritten; name a file on another disk",
             file.display(),

@@ -91,7 +91,7 @@ pub fn check(
     let mut opened = opening::open(&request.target, !request.read_only, consent, interrupt)?;
     opened.condition.overlay(&stated);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
-    if Path::new(&request.target).is_dir() {
+    if opened.is_directory() {
         opened.limit_writes(request.max_write);
         listener.event(&Event::Note(plan_line(request, &opened)));
     }

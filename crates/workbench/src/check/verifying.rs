@@ -10,6 +10,9 @@ use cardscope_model::verify::{Method, Verdict, VerifyReport};
 /// Of what may be written, the question whether the capacity is real gets this part.
 const VERIFY_SHARE: u64 = 4;
 
+/// Bytes within which a limit was what ended it: the run at the end of a card doubles in such steps.
+const NEARLY: u64 = 128 << 20;
+
 impl Visit<'_> {
     pub(super) fn verify(
         &mut self,
@@ -23,7 +26,7 @@ impl Visit<'_> {
         let began = self.now();
         let request = self.verify_request();
         let outcome = if self.directory {
-            verify::files::run(&request, interrupt, listener)
+            verify::files::run(&request, self.opened.held.as_deref(), interrupt, listener)
         } else {
             verify::quick::on(&request, self.opened, interrupt, listener)
         };
@@ -38,8 +41,8 @@ impl Visit<'_> {
         // Its files are written past the target of the visit.
         self.opened.limit.count(report.bytes_written);
         let whole = report.verdict != Verdict::Inconclusive;
+        let limited = request.max_write.is_some_and(|most| report.bytes_written + NEARLY >= most);
         self.take_verify(report);
-        let limited = self.left_to_write().is_some();
         let short = match limited {
             true => "too little may be written to come to a verdict; --max-write sets the limit",
             false => {

@@ -4,6 +4,7 @@ use super::{Request, Understood, is_no_log, named, typed};
 use crate::archive;
 use crate::error::Failure;
 use cardscope_engine::pending::{Owing, owing};
+use cardscope_files::Identity;
 use cardscope_import::ImportError;
 use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
 use cardscope_model::log::{Log, TYPED_FROM};
@@ -39,6 +40,19 @@ impl Keeper {
         let detailed = request.detailed || request.dry_run;
         let owing = archive.is_some().then(|| owing("what was read so far is stored in the archive", ""));
         Ok(Keeper { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
+    }
+
+    /// Whether a file is the archive itself, or what SQLite has beside it: closing it would take SQLite's locks away
+    /// (fcntl(2), "Record locks").
+    pub(super) fn is_archive(&self, path: &Path) -> bool {
+        let Some(archive) = &self.archive else { return false };
+        let of_archive = |suffix: &&str| {
+            let mut name = archive.path().as_os_str().to_owned();
+            name.push(suffix);
+            let own = Identity::at(Path::new(&name));
+            own.is_some() && own == Identity::at(path)
+        };
+        ["", "-wal", "-shm", "-journal"].iter().any(of_archive)
     }
 
     /// Takes a file that was understood; it is kept with its batch.

@@ -118,6 +118,12 @@ fn one(
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let outer = candidate.path.display().to_string();
+    if keeper.is_archive(&candidate.path) {
+        if candidate.named {
+            keeper.failed(outer, "this is the archive that logs are imported into".to_owned(), true);
+        }
+        return Ok(());
+    }
     let bytes = match collect::bytes(candidate, interrupt) {
         Ok(bytes) => bytes,
         Err(_) if interrupt.raised() => return Err(Failure::Interrupted),

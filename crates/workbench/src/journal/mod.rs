@@ -71,7 +71,7 @@ impl Journal {
     /// A refusal: there is no place for it, it would lie on the card itself, or the disk has not that room and 5 %
     /// more.
     pub(crate) fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Journal, Failure> {
-        let folder = place::ready(target, room)?;
+        let folder = place::ready((target, &opened.leads_to()), room)?;
         let medium = Medium::of(target, opened);
         let about = About {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -25,10 +25,10 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The folder, made where it was not there, fit to keep `room` bytes of a card.
-pub(super) fn ready(target: &str, room: u64) -> Result<Folder, Failure> {
+/// The folder, made where it was not there, fit to keep `room` bytes of a card, whose name and path are given.
+pub(super) fn ready((target, card): (&str, &str), room: u64) -> Result<Folder, Failure> {
     let folder = folder()?;
-    let off_the_card = |path: &Path| match filesystem::lies_on(path, target) {
+    let off_the_card = |path: &Path| match filesystem::lies_on(path, card) {
         false => Ok(()),
         true => Err(Failure::Refused(format!(
             "the journal would lie on the card itself ({} is on {target}), where the test overwrites it; set XDG_STATE_HOME to a folder on another disk",

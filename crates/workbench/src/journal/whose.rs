@@ -15,7 +15,6 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::restore::RecognisedBy;
 use cardscope_model::units::Capacity;
 use cardscope_probe::card::Card;
-use std::os::unix::fs::FileTypeExt;
 
 /// More than one sector in so many that holds neither what was saved nor a stamp is a doubt. Some always may: a bad card
 /// changes what it is given, and somebody may have used it.
@@ -55,8 +54,8 @@ pub(crate) struct Medium {
 
 impl Medium {
     pub(crate) fn of(target: &str, opened: &Opened) -> Medium {
-        let device = std::fs::metadata(target).is_ok_and(|about| about.file_type().is_block_device());
-        let start = || BlockDevice::find(&System::host(), target)?.start();
+        let device = opened.device().is_some();
+        let start = || BlockDevice::find(&System::host(), &opened.leads_to())?.start();
         Medium {
             key: if device || target.starts_with("sim:") { card_key(opened) } else { None },
             start: device.then(start).flatten().unwrap_or(0),

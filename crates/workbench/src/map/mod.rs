@@ -25,7 +25,7 @@ pub(crate) use ground::NOTHING_TO_READ;
 
 use ground::Ground;
 use run::Run;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub use cardscope_engine::target::Region;
@@ -90,7 +90,7 @@ pub fn map(
     let mut opened = opening::open(&request.target, !request.read_only, &mut asking, interrupt)?;
     opened.condition.overlay(&stated(request)?);
     crate::format::name_state(request.archive.as_deref(), &mut opened);
-    if Path::new(&request.target).is_dir() {
+    if opened.is_directory() {
         opened.limit_writes(request.max_write);
     }
     let mut made = Made::on(request, &mut opened, interrupt, listener)?;

@@ -56,6 +56,14 @@ impl Opened {
         self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
     }
 
+    /// A name that leads to what is open, whatever became of the name that it was opened by.
+    pub(crate) fn leads_to(&self) -> String {
+        match &self.held {
+            Some(held) => held.path().to_string_lossy().into_owned(),
+            None => self.target.info().name.clone(),
+        }
+    }
+
     /// The block device that is open, where the target is one.
     #[must_use]
     pub fn device(&self) -> Option<&Device> {

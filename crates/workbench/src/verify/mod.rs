@@ -74,7 +74,7 @@ pub fn verify(
     match request.method {
         Method::Quick => quick::run(request, consent, interrupt, listener),
         Method::Full => full::run(request, consent, interrupt, listener),
-        Method::Files => files::run(request, interrupt, listener),
+        Method::Files => files::run(request, None, interrupt, listener),
     }
 }
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Something of the system may look into a fresh mount for a moment (an indexer, udev).
+/// Something of the system may look at a device or into a fresh mount for a moment (an indexer, udev).
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -27,7 +27,15 @@ impl Mounted {
     pub(super) fn new(device: &Path, kind: &str) -> Result<Mounted, String> {
         let point = folder().map_err(|e| format!("no folder to mount it on: {e}"))?;
         let mut mounted = Mounted { point, there: false };
-        mount(device, &mounted.point, kind, FLAGS, None).map_err(|errno| why(errno, kind))?;
+        let mut tries = TRIES;
+        // Our own claim on the device may be held for a moment by who looked at it last.
+        while let Err(errno) = mount(device, &mounted.point, kind, FLAGS, None) {
+            tries -= 1;
+            if errno != Errno::BUSY || tries == 0 {
+                return Err(why(errno, kind));
+            }
+            std::thread::sleep(PAUSE);
+        }
         mounted.there = true;
         Ok(mounted)
     }

@@ -4,6 +4,7 @@
 use super::names::{self, Named};
 use crate::error::Failure;
 use cardscope_device::filesystem::{self, FileSystem, Room};
+use cardscope_device::held::Held;
 use cardscope_files as files;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Capacity;
@@ -31,21 +32,25 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Looks at it.
+    /// Looks at it; `there` is the directory itself, where the caller has it open.
     ///
     /// # Errors
     /// A refusal: it is no folder, or it cannot be looked at.
-    pub(super) fn open(target: &str) -> Result<Self, Failure> {
+    pub(super) fn open(target: &str, there: Option<&Held>) -> Result<Self, Failure> {
         let path = Path::new(target);
         let cannot =
             |what: &str, e: &dyn std::fmt::Display| Failure::Refused(format!("{target}: {what} ({e})"));
-        if target.starts_with("sim:") || !path.is_dir() {
+        if there.is_none() && (target.starts_with("sim:") || !path.is_dir()) {
             return Err(Failure::Refused(format!(
                 "{target} is no directory: --files needs one on the mounted card, e.g. /media/card; to test the card itself, leave --files out"
             )));
         }
         let unreadable = "the directory cannot be read; ask its owner";
-        let held = files::Folder::open(path).map_err(|e| cannot(unreadable, &e))?;
+        let held = match there {
+            None => files::Folder::open(path),
+            Some(there) => there.descriptor().map(|fd| files::Folder::over(fd, path)).map_err(Into::into),
+        };
+        let held = held.map_err(|e| cannot(unreadable, &e))?;
         let inside = held.by_descriptor();
         let system =
             filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be looked at", &e))?;

@@ -22,6 +22,7 @@ use crate::error::Failure;
 use crate::event::Listener;
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
+use cardscope_device::held::Held;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::Condition;
@@ -30,15 +31,17 @@ use folder::Folder;
 use reading::ToRead;
 use session::Session;
 
+/// `there` is the directory, where a verb that does more with it has it open.
 pub(crate) fn run(
     request: &Request,
+    there: Option<&Held>,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Outcome, Failure> {
     let mut stated = Condition::default();
     request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
     let label = document::label(request)?;
-    let folder = Folder::open(&request.target)?;
+    let folder = Folder::open(&request.target, there)?;
     let (mut opened, options) = opening::mounted(&folder.held.by_descriptor(), interrupt)?;
     opened.limit_writes(request.max_write);
     let total = check(request, &folder, &opened)?;

@@ -122,7 +122,7 @@ mod tests {
     /// A folder with a file of the run's own in it.
     fn ours() -> (tempfile::TempDir, Folder, OwnFiles, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::open(dir.path().to_str().unwrap()).unwrap();
+        let folder = Folder::open(dir.path().to_str().unwrap(), None).unwrap();
         let path = dir.path().join("1.h2w");
         std::fs::write(&path, "ours").unwrap();
         let mut own = OwnFiles::default();

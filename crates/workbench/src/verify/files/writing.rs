@@ -18,6 +18,7 @@ use cardscope_probe::trouble::{Stop, Trouble};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Error, ErrorKind};
+use std::os::fd::AsRawFd;
 
 const DEPTH: u32 = 2;
 
@@ -82,13 +83,14 @@ fn write_file(session: &mut Session<'_>, number: u64, bytes: u64) -> Result<(u64
     let outcome = filling.fill(session, &mut target);
     session.heard(&target);
     drop(target);
-    let cut = cut_to(&file, filling.end).and_then(|()| session.own.made(number, &file));
+    let cut = cut_to(&file, filling.end);
+    let noted = session.own.made(number, &file);
     session.written.push(filling.result());
     let refused = filling.troubles.iter().filter(|t| t.operation == "write" && !t.recovered);
     session.refused_bytes += refused.map(|t| t.len).sum::<u64>();
     session.troubles(filling.troubles);
     let end = outcome?;
-    cut.map_err(failed)?;
+    cut.and(noted).map_err(failed)?;
     if filling.end == 0 {
         session.written.pop();
         let _ = session.own.remove(&session.folder, number);
@@ -188,8 +190,11 @@ impl Filling {
 
 /// Takes away what a failed piece may have left behind the last whole one, and blocks that were promised for more.
 fn cut_to(file: &File, bytes: u64) -> std::io::Result<()> {
-    file.set_len(bytes)?;
-    file.sync_data()
+    // Through a description of its own: the kernel tells each of them once what failed to be written, and of this file
+    // the flush has told it.
+    let again = File::options().write(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    again.set_len(bytes)?;
+    again.sync_data()
 }
 
 /// Why nothing more can be done, in the caller's terms.
