@@ -231,3 +231,19 @@ fn all_real_logs_are_understood() {
         .collect();
     assert!(left.iter().all(|file| file.ends_with("INDEX.md")), "{left:#?}");
 }
+
+/// Closing a file takes away all locks that a process has on it, SQLite's with them.
+#[test]
+fn the_archive_is_not_read_as_a_log_while_it_is_open() {
+    let home = Home::new();
+    home.run(&["archive", "list"]).expect(0);
+    let archive = home.path("archive.sqlite");
+    let outcome = home.run(&["import", archive.to_str().unwrap()]).expect(1);
+    assert!(outcome.stdout.contains("this is the archive that logs are imported into"), "{outcome}");
+    let around = home.run(&["import", archive.parent().unwrap().to_str().unwrap(), "--json"]).json();
+    let files = list(&around, "/files");
+    assert!(
+        files.iter().all(|file| !text(file, "/file").contains("archive.sqlite")),
+        "passed over: {around:#}"
+    );
+}
