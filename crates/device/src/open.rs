@@ -37,8 +37,9 @@ struct LoopInfo {
     rest: [u64; 27],
 }
 
-/// A look by `cardscope list` or a partition scan holds a device for a moment only: try again this often.
-const BUSY_RETRIES: u32 = 3;
+/// A look by `cardscope list`, `losetup` or a partition scan holds a device for a moment only: who is seen so often in a row
+/// keeps it.
+const BUSY_RETRIES: u32 = 10;
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// A process that was killed holds its device until the kernel has ended its I/O, when it is no process any more: a
@@ -221,12 +222,18 @@ pub(crate) fn sequence_of(fd: impl AsFd) -> Option<u64> {
 }
 
 fn open_patiently(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let (mut sightings, began) = (0, Instant::now());
+    let (mut sightings, mut last, began) = (0, String::new(), Instant::now());
     loop {
         match rustix::fs::open(path, flags, Mode::empty()) {
             Err(Errno::BUSY) if sightings < BUSY_RETRIES && began.elapsed() < RELEASE_PATIENCE => {
                 // Who is seen for a moment only keeps nothing: a child that is about to become another program.
-                sightings = if openers(path).is_empty() { 0 } else { sightings + 1 };
+                let seen = openers(path);
+                sightings = match seen.as_str() {
+                    "" => 0,
+                    same if same == last => sightings + 1,
+                    _ => 1,
+                };
+                last = seen;
                 std::thread::sleep(BUSY_PAUSE);
             }
             Err(Errno::INTR) => {}
