@@ -2,7 +2,8 @@
 
 use super::*;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const BYTES: u64 = 16 * MIB;
@@ -14,12 +15,16 @@ struct Slot {
     _dir: TempDir,
 }
 
-fn tool(arguments: &[&str]) -> String {
-    let output = Command::new("env")
+fn run(arguments: &[&str]) -> Output {
+    Command::new("env")
         .arg(format!("PATH={}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default()))
         .args(arguments)
         .output()
-        .unwrap();
+        .unwrap()
+}
+
+fn tool(arguments: &[&str]) -> String {
+    let output = run(arguments);
     assert!(output.status.success(), "{arguments:?} (this test needs root): {output:?}");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
@@ -38,10 +43,17 @@ impl Slot {
         Slot { device, other, _dir: dir }
     }
 
-    /// Another card of the same size is put in, which gets the same number.
+    /// Another card of the same size is put in, which gets the same number: once that is free, since whoever asks for
+    /// any free one (the test beside this one) may take it for a while, and whoever looks at it holds the first card.
     fn swap(&self) {
         tool(&["losetup", "-d", &self.device]);
-        tool(&["losetup", &self.device, self.other.to_str().unwrap()]);
+        for _ in 0..1500 {
+            if run(&["losetup", &self.device, self.other.to_str().unwrap()]).status.success() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{} stays busy", self.device);
     }
 
     fn trial<'a>(&'a self, interrupt: &'a Interrupt) -> Trial<'a> {
