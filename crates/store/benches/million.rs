@@ -87,11 +87,11 @@ fn import(archive: &mut Archive, names: &[String], logs: &[Log]) -> Result<(), B
             name,
             title: None,
             format: "bench",
-            bytes: name.as_bytes(),
+            bytes: name.as_bytes().into(),
             logs: std::slice::from_ref(log),
         })
         .collect();
-    archive.import(&sources)?;
+    archive.import(sources)?;
     Ok(())
 }
 

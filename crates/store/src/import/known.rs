@@ -45,7 +45,7 @@ impl Known {
         }
         let there = There {
             source: source.hash.clone(),
-            name: source.source.name.to_owned(),
+            name: source.name.to_owned(),
             imported_at: self.now.clone(),
         };
         // Two alike in one file are two: only other files are compared with it.

@@ -18,11 +18,12 @@ use crate::{Archive, ArchiveError, SessionId, hash};
 use cardscope_model::log::Log;
 use group::Group;
 use known::Known;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use write::Batch;
 
 /// A file with the logs that were found in it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct NewSource<'a> {
     /// Its name.
     pub name: &'a str,
@@ -30,8 +31,8 @@ pub struct NewSource<'a> {
     pub title: Option<&'a str>,
     /// The importer that read it.
     pub format: &'a str,
-    /// Its bytes.
-    pub bytes: &'a [u8],
+    /// Its bytes. Owned ones are handed on to the database without another copy of them.
+    pub bytes: Cow<'a, [u8]>,
     /// What was understood.
     pub logs: &'a [Log],
 }
@@ -62,14 +63,18 @@ impl Archive {
     ///
     /// # Errors
     /// If they cannot be written; nothing is changed then.
-    pub fn import(&mut self, sources: &[NewSource<'_>]) -> Result<Vec<Kept>, ArchiveError> {
+    pub fn import<'a>(
+        &mut self,
+        sources: impl IntoIterator<Item = NewSource<'a>>,
+    ) -> Result<Vec<Kept>, ArchiveError> {
+        let sources = sources.into_iter().collect();
         let kept = self.call(Firmness::Now, async |c| c.alone(async |c| import(c, sources).await).await)?;
         self.settle()?;
         Ok(kept)
     }
 }
 
-async fn import(c: &mut Connection, sources: &[NewSource<'_>]) -> Outcome<Vec<Kept>> {
+async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<Kept>> {
     let prepared: Vec<Prepared<'_>> = sources.iter().map(Prepared::of).collect();
     let mut known = Known::of(c, &prepared).await?;
     let fresh: Vec<Option<Vec<&PreparedLog<'_>>>> =
@@ -78,10 +83,11 @@ async fn import(c: &mut Connection, sources: &[NewSource<'_>]) -> Outcome<Vec<Ke
     let mut shelf = Shelf::of(c, &sightings).await?;
     let mut batch = Batch::new();
     let mut kept = Vec::with_capacity(sources.len());
-    for (source, logs) in prepared.iter().zip(fresh) {
+    for ((source, logs), new) in prepared.iter().zip(fresh).zip(sources) {
         kept.push(match logs {
             Some(logs) => {
-                Kept::New { source: source.hash.clone(), sessions: batch.add(source, &logs, &mut shelf)? }
+                let sessions = batch.add(source, new.bytes.into_owned(), &logs, &mut shelf)?;
+                Kept::New { source: source.hash.clone(), sessions }
             }
             None => known.found(source),
         });
@@ -92,7 +98,8 @@ async fn import(c: &mut Connection, sources: &[NewSource<'_>]) -> Outcome<Vec<Ke
 
 /// A file, hashed and divided before anything is asked of the database.
 struct Prepared<'a> {
-    source: NewSource<'a>,
+    name: &'a str,
+    format: &'a str,
     hash: String,
     logs: Vec<PreparedLog<'a>>,
 }
@@ -115,7 +122,7 @@ impl<'a> Prepared<'a> {
         let logs = source.logs.iter().filter(|log| !log.is_empty() || !log.doubts.is_empty());
         let mut logs: Vec<_> = logs.map(|log| PreparedLog::of(log, source)).collect();
         tell_apart(&mut logs);
-        Prepared { source: *source, hash: hash::of_bytes(source.bytes), logs }
+        Prepared { name: source.name, format: source.format, hash: hash::of_bytes(&source.bytes), logs }
     }
 }
 
@@ -132,7 +139,7 @@ fn tell_apart(logs: &mut [PreparedLog<'_>]) {
 
 impl<'a> PreparedLog<'a> {
     fn of(log: &'a Log, source: &NewSource<'_>) -> Self {
-        let content_hash = group::content_hash(log, source.bytes);
+        let content_hash = group::content_hash(log, &source.bytes);
         let sighting = naming::of_log(log, &content_hash, &source.called());
         PreparedLog { log, content_hash, sighting, groups: group::groups(log) }
     }

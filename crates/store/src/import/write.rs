@@ -47,15 +47,16 @@ impl Batch {
     pub(super) fn add(
         &mut self,
         source: &Prepared<'_>,
+        bytes: Vec<u8>,
         logs: &[&PreparedLog<'_>],
         shelf: &mut Shelf,
     ) -> Outcome<Vec<SessionId>> {
         self.sources.push([
             (&source.hash).into(),
-            source.source.name.into(),
-            source.source.format.into(),
-            (source.source.bytes.len() as u64).into(),
-            source.source.bytes.to_vec().into(),
+            source.name.into(),
+            source.format.into(),
+            (bytes.len() as u64).into(),
+            bytes.into(),
             (&self.now).into(),
         ]);
         let mut sessions = Vec::new();
@@ -99,7 +100,7 @@ impl Batch {
             (&source.hash).into(),
             (&log.content_hash).into(),
             document.into(),
-            source.source.name.into(),
+            source.name.into(),
             self.shared.recipe(recipe, version, "").into(),
             NO_SEED.into(),
             json(&group.condition)?.into(),

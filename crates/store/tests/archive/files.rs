@@ -213,8 +213,8 @@ proptest! {
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         let mut log = log(card("Any", &note, "1TB"), &speeds);
         log.other.insert(note.clone(), json!(speeds));
-        let source = cardscope_store::NewSource { bytes: &bytes, ..crate::logs::source(&note, &log) };
-        let Kept::New { sessions, .. } = archive.import(&[source]).unwrap().remove(0) else { unreachable!() };
+        let source = cardscope_store::NewSource { bytes: (&bytes[..]).into(), ..crate::logs::source(&note, &log) };
+        let Kept::New { sessions, .. } = archive.import([source]).unwrap().remove(0) else { unreachable!() };
         for (place, session) in [sessions[0], own(&mut archive, runs, samples)].into_iter().enumerate() {
             let text = exported(&mut archive, session);
             prop_assert_eq!(through(&folder.path().join(format!("{place}.sqlite")), &text), text);

@@ -100,7 +100,7 @@ fn logs_that_do_not_fit_are_not_taken_in_at_all() {
     let logs: Vec<_> = (0..2000).map(|n| log(card("B", &n.to_string(), "8GB"), &[1.0, 2.0])).collect();
     let names: Vec<_> = (0..2000).map(|n| n.to_string()).collect();
     let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
-    assert_eq!(archive.import(&sources), Err(ArchiveError::Full { path: path.clone() }));
+    assert_eq!(archive.import(sources), Err(ArchiveError::Full { path: path.clone() }));
     for mut archive in [archive, Archive::open(&path).unwrap()] {
         assert_eq!((archive.sources().unwrap().len(), archive.sessions().unwrap().len()), (1, 1));
         assert_eq!(archive.cards().unwrap().len(), 1);

@@ -42,11 +42,12 @@ fn the_same_file_or_the_same_log_in_other_line_ends_is_known_and_named() {
         let mut archive = Archive::open(place).unwrap();
         let log = log(card("SanDisk", "Ultra", "64GB"), &[88.0, 87.0]);
         let both = [source("ultra.txt", &log), source("ultra.txt", &log)];
-        let kept = archive.import(&both).unwrap();
+        let kept = archive.import(both).unwrap();
         assert!(matches!(&kept[..], [Kept::New { .. }, Kept::Known { .. }]), "twice in one batch: {kept:?}");
-        let crlf = NewSource { name: "copy of ultra.txt", bytes: b"ultra.txt\r\n", ..source("", &log) };
+        let crlf =
+            NewSource { name: "copy of ultra.txt", bytes: b"ultra.txt\r\n".into(), ..source("", &log) };
         for again in [source("ultra.txt", &log), crlf] {
-            match archive.import(&[again]).unwrap().remove(0) {
+            match archive.import([again]).unwrap().remove(0) {
                 Kept::Known { name, source, .. } => {
                     assert_eq!(
                         (name.as_str(), source),
@@ -73,8 +74,8 @@ fn two_cards_without_a_name_are_two_even_with_the_same_single_figure() {
         assert_eq!(titles, ["unnamed card of first: 44.46 MB/sec", "unnamed card of second: 44.46 MB/sec"]);
         // The same text as UTF-16 with other line ends is the same log.
         let bytes: Vec<u8> = "first: 44.46 MB/sec\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let again = NewSource { bytes: &bytes, ..source("first.txt", &nameless) };
-        assert!(matches!(archive.import(&[again]).unwrap()[..], [Kept::Known { .. }]));
+        let again = NewSource { bytes: (&bytes[..]).into(), ..source("first.txt", &nameless) };
+        assert!(matches!(archive.import([again]).unwrap()[..], [Kept::Known { .. }]));
     });
 }
 
@@ -182,7 +183,7 @@ proptest! {
             let mut archive = Archive::open(place).unwrap();
             let names: Vec<String> = (0..logs.len()).map(|n| format!("{n}.log")).collect();
             let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
-            for (kept, log) in archive.import(&sources).unwrap().into_iter().zip(&logs) {
+            for (kept, log) in archive.import(sources).unwrap().into_iter().zip(&logs) {
                 let Kept::New { sessions, .. } = kept else { continue };
                 let back = archive.session(sessions[0]).unwrap().log.unwrap();
                 assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(log).unwrap());
@@ -199,7 +200,7 @@ fn two_cards_of_which_only_the_size_is_known_are_two_even_with_the_same_single_f
         let nameless = log(size, &[44.46]);
         let ids = ["first", "second"].map(|name| {
             let titled = NewSource { title: Some("speed"), ..source(name, &nameless) };
-            let Kept::New { sessions, .. } = archive.import(&[titled]).unwrap().remove(0) else {
+            let Kept::New { sessions, .. } = archive.import([titled]).unwrap().remove(0) else {
                 panic!("{name}")
             };
             logs::card_of(&mut archive, sessions[0])

@@ -64,14 +64,14 @@ pub(crate) fn source<'a>(name: &'a str, log: &'a Log) -> NewSource<'a> {
         name,
         title: None,
         format: "cdm_fio",
-        bytes: name.as_bytes(),
+        bytes: name.as_bytes().into(),
         logs: std::slice::from_ref(log),
     }
 }
 
 /// Imports one file; its sessions.
 pub(crate) fn import(archive: &mut Archive, name: &str, log: &Log) -> Vec<SessionId> {
-    match archive.import(&[source(name, log)]).unwrap().remove(0) {
+    match archive.import([source(name, log)]).unwrap().remove(0) {
         Kept::New { sessions, .. } => sessions,
         known => panic!("{name} is not new: {known:?}"),
     }

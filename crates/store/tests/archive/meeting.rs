@@ -68,7 +68,7 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
             several("sizes", std::slice::from_ref(&sizes)),
             several("nameless", &nameless),
         ];
-        let kept = other.import(&sources).unwrap();
+        let kept = other.import(sources).unwrap();
         let sessions = |kept: &Kept| match kept {
             Kept::New { sessions, .. } => sessions.clone(),
             known => panic!("{known:?}"),
@@ -85,8 +85,8 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
         };
         assert_eq!(titles(&mut archive), titles(&mut other));
         // And each of the logs is known when it comes by itself, in other line ends.
-        let again = NewSource { bytes: b"twins\r\n", ..several("again", &twins) };
-        assert!(matches!(archive.import(&[again]).unwrap()[0], Kept::Known { .. }));
+        let again = NewSource { bytes: b"twins\r\n".into(), ..several("again", &twins) };
+        assert!(matches!(archive.import([again]).unwrap()[0], Kept::Known { .. }));
     });
 }
 

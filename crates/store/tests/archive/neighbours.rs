@@ -56,7 +56,7 @@ pub(crate) fn import_sixty(archive: &mut Archive) {
         (0..60).map(|n| log(card("B", &format!("M{}", n % 7), "8GB"), &[f64::from(n), 2.0])).collect();
     let names: Vec<_> = (0..60).map(|n| n.to_string()).collect();
     let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
-    let kept = sources.chunks(7).flat_map(|some| archive.import(some).unwrap());
+    let kept = sources.chunks(7).flat_map(|some| archive.import(some.iter().cloned()).unwrap());
     println!("new: {}", kept.filter(|kept| matches!(kept, Kept::New { .. })).count());
 }
 

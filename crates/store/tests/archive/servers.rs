@@ -20,7 +20,7 @@ pub(crate) fn import_for_ever(place: &Path) {
         let names: Vec<_> = (0..BATCH).map(|n| format!("{batch} {n}")).collect();
         let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
         println!("begun: {batch}");
-        match archive.import(&sources) {
+        match archive.import(sources) {
             Ok(_) => println!("stored: {batch}"),
             Err(error) => return println!("said: {error}"),
         }
@@ -136,9 +136,12 @@ fn a_full_disk_of_a_server_is_said_so_and_nothing_is_half_done() {
     import(&mut archive, "first", &log(card("A", "B", "8GB"), &[1.0]));
     let logs: Vec<_> = (0..300).map(|n| log(card("B", &n.to_string(), "8GB"), &[1.0, 2.0])).collect();
     let files: Vec<Vec<u8>> = (0..300).map(noise).collect();
-    let sources: Vec<_> =
-        files.iter().zip(&logs).map(|(bytes, log)| NewSource { bytes, ..source("noise", log) }).collect();
-    let error = archive.import(&sources).unwrap_err();
+    let sources: Vec<_> = files
+        .iter()
+        .zip(&logs)
+        .map(|(bytes, log)| NewSource { bytes: bytes.into(), ..source("noise", log) })
+        .collect();
+    let error = archive.import(sources).unwrap_err();
     assert!(matches!(error, ArchiveError::Full { .. }), "{error}");
     assert_eq!((archive.sources().unwrap().len(), archive.sessions().unwrap().len()), (1, 1));
     assert_eq!(archive.cards().unwrap().len(), 1);

@@ -98,7 +98,7 @@ fn a_thousand_cards_are_summed_up_in_several_goes() {
         let names: Vec<_> = (0..1000).map(|n| n.to_string()).collect();
         let sources: Vec<_> =
             names.iter().zip(&logs).map(|(name, log)| crate::logs::source(name, log)).collect();
-        archive.import(&sources).unwrap();
+        archive.import(sources).unwrap();
         let rows = archive.summaries(|test| test.to_string() == "SEQ1M Q8T1 read").unwrap();
         assert_eq!(rows.len(), 1000);
         assert_eq!(archive.cards().unwrap().iter().map(|c| c.runs).sum::<u32>(), 1000);

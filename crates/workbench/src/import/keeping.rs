@@ -126,11 +126,11 @@ impl Keeper {
     /// # Errors
     /// If the archive cannot be written.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        let batch = std::mem::take(&mut self.batch);
+        let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         let stored = match &mut self.archive {
             None => vec![None; batch.len()],
-            Some(archive) => keep(archive, &batch)?.into_iter().map(Some).collect(),
+            Some(archive) => keep(archive, &mut batch)?.into_iter().map(Some).collect(),
         };
         for (file, stored) in batch.into_iter().zip(stored) {
             let doubts = self.pictures(&file, stored.as_ref())?;
@@ -178,20 +178,17 @@ impl Keeper {
     }
 }
 
-fn keep(archive: &mut Archive, batch: &[Understood]) -> Result<Vec<Stored>, Failure> {
+/// Hands the files' bytes over to the archive: nothing needs them afterwards.
+fn keep(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>, Failure> {
     let titles: Vec<Option<String>> = batch.iter().map(|file| named::title(Path::new(&file.file))).collect();
-    let sources: Vec<NewSource<'_>> = batch
-        .iter()
-        .zip(&titles)
-        .map(|(file, title)| NewSource {
-            name: &file.file,
-            title: title.as_deref(),
-            format: file.logs.first().map_or("", |log| log.format.as_str()),
-            bytes: &file.bytes,
-            logs: &file.logs,
-        })
-        .collect();
-    archive.import(&sources).map_err(Failure::io)
+    let sources = batch.iter_mut().zip(&titles).map(|(file, title)| NewSource {
+        name: &file.file,
+        title: title.as_deref(),
+        format: file.logs.first().map_or("", |log| log.format.as_str()),
+        bytes: std::mem::take(&mut file.bytes).into(),
+        logs: &file.logs,
+    });
+    Ok(archive.import(sources)?)
 }
 
 fn count(totals: &mut Totals, kept: Kept) {
