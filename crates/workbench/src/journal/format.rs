@@ -34,17 +34,20 @@ pub(super) enum Kind {
     Commit,
     /// How far putting back had come: its place is 0 where it begins, 1 where everything was written.
     PutBack,
+    /// Where a [`Kind::PutBack`] goes, set aside at the start: it is noted down even where the disk is full by then.
+    Room,
     /// Everything was put back and compared.
     Restored,
 }
 
-const TAGS: [(Kind, &[u8; 4]); 7] = [
+const TAGS: [(Kind, &[u8; 4]); 8] = [
     (Kind::About, b"HEAD"),
     (Kind::Bytes, b"KEEP"),
     (Kind::Fill, b"FILL"),
     (Kind::Salt, b"SALT"),
     (Kind::Commit, b"COMM"),
     (Kind::PutBack, b"BACK"),
+    (Kind::Room, b"ROOM"),
     (Kind::Restored, b"DONE"),
 ];
 

@@ -28,7 +28,7 @@ use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
 use cardscope_probe::keeper::{KeepError, Keeper, Kept, PuttingBack};
 use format::{Entry, Head, Kind, MAGIC, MOST};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -55,6 +55,8 @@ pub(crate) struct Journal {
     damage: Damage,
     /// How far putting back had come, where it had begun.
     put_back: Option<PuttingBack>,
+    /// Where it can be noted without room on the disk, first place first.
+    set_aside: VecDeque<u64>,
     restored: bool,
     /// True until something of the card may have been overwritten.
     unused: bool,
@@ -130,6 +132,7 @@ impl Journal {
             salts: Vec::new(),
             damage: Damage::default(),
             put_back: None,
+            set_aside: VecDeque::new(),
             restored: false,
             unused: true,
             owing: None,
@@ -141,6 +144,11 @@ impl Journal {
         self.file.try_lock()?;
         self.file.write_all_at(MAGIC, 0)?;
         self.end = MAGIC.len() as u64;
+        // One for each step. In the first sector of the file, so that no power cut leaves half of one.
+        for place in 0..2 {
+            self.set_aside.push_back(self.end);
+            self.append(Kind::Room, 0, 0, place, &[])?;
+        }
         let about = serde_json::to_vec(&self.about)?;
         // Twice: without it nobody would know whose data the rest is.
         for place in 0..2 {
@@ -244,13 +252,34 @@ impl Journal {
         place: u32,
         payload: &[u8],
     ) -> std::io::Result<()> {
+        self.write_at(self.end, kind, offset, len, place, payload)?;
+        self.end += (format::HEAD + payload.len()) as u64;
+        Ok(())
+    }
+
+    fn write_at(
+        &self,
+        at: u64,
+        kind: Kind,
+        offset: u64,
+        len: u32,
+        place: u32,
+        payload: &[u8],
+    ) -> std::io::Result<()> {
         let crc = crc32c::crc32c(payload);
         let (nonce, batch) = (self.nonce, self.batch);
         let head = Head { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, place };
-        self.file.write_all_at(&head.encode(), self.end)?;
-        self.file.write_all_at(payload, self.end + format::HEAD as u64)?;
-        self.end += (format::HEAD + payload.len()) as u64;
-        Ok(())
+        self.file.write_all_at(&head.encode(), at)?;
+        self.file.write_all_at(payload, at + format::HEAD as u64)
+    }
+
+    /// Notes how far putting back has come: in a place set aside, at the end where there is none left.
+    fn note(&mut self, step: PuttingBack) -> std::io::Result<()> {
+        let place = u32::from(step == PuttingBack::Written);
+        match self.set_aside.pop_front() {
+            Some(at) => self.write_at(at, Kind::PutBack, 0, 0, place, &[]),
+            None => self.append(Kind::PutBack, 0, 0, place, &[]),
+        }
     }
 
     /// Takes one range of at most [`MOST`] bytes into the batch.
@@ -340,7 +369,7 @@ impl Keeper for Journal {
 
     /// The beginning is on disk before anything is put back. The end is not waited for: it only spares a question.
     fn putting_back(&mut self, step: PuttingBack) {
-        let noted = self.append(Kind::PutBack, 0, 0, u32::from(step == PuttingBack::Written), &[]);
+        let noted = self.note(step);
         if step == PuttingBack::Begun && noted.is_ok() {
             let _ = self.file.sync_data();
         }

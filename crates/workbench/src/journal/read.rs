@@ -6,7 +6,7 @@ use super::{Journal, place};
 use crate::error::Failure;
 use cardscope_files::{FileError, Folder, Use, is_trusted};
 use cardscope_probe::keeper::{KeepError, PuttingBack};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -61,6 +61,7 @@ struct Scan {
     nonce: Option<u64>,
     salts: Vec<u64>,
     put_back: Option<PuttingBack>,
+    set_aside: VecDeque<u64>,
     restored: bool,
     batches: Vec<(u32, Vec<Entry>)>,
     /// Of the batch whose commit was not met yet, by their place in it.
@@ -100,6 +101,7 @@ pub(super) fn open(path: &Path) -> Result<Journal, Unusable> {
     journal.salts = scan.salts;
     journal.damage = scan.damage;
     journal.put_back = scan.put_back;
+    journal.set_aside = scan.set_aside;
     journal.restored = scan.restored;
     for (batch, entries) in scan.batches {
         for entry in entries {
@@ -213,7 +215,7 @@ impl Scan {
         }
         self.nonce.get_or_insert(head.nonce);
         match head.kind {
-            Kind::About | Kind::Salt | Kind::PutBack | Kind::Restored if !whole => {}
+            Kind::About | Kind::Salt | Kind::PutBack | Kind::Room | Kind::Restored if !whole => {}
             Kind::About => {
                 let about = sound_payload(file, at, head)?.and_then(|p| serde_json::from_slice(&p).ok());
                 self.about = self.about.take().or(about);
@@ -224,6 +226,7 @@ impl Scan {
             }
             Kind::PutBack if head.place == 0 => self.put_back = Some(PuttingBack::Begun),
             Kind::PutBack => self.put_back = Some(PuttingBack::Written),
+            Kind::Room => self.set_aside.push_back(at - HEAD as u64),
             Kind::Restored => self.restored = true,
             Kind::Bytes | Kind::Fill if head.len as usize > MOST => {}
             Kind::Bytes | Kind::Fill => self.range(file, at, head, whole)?,

@@ -1,9 +1,9 @@
 //! Whatever is saved, overwritten, torn or damaged: what comes back is the oldest content, or a range is named.
 
 use super::format::{About, MAGIC};
-use super::{Journal, is_journal};
+use super::{Damage, Journal, is_journal};
 use cardscope_engine::content::{Content, fill};
-use cardscope_probe::keeper::{Keeper, Kept};
+use cardscope_probe::keeper::{Keeper, Kept, PuttingBack};
 use proptest::prelude::*;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -323,4 +323,23 @@ fn batches_come_back_newest_first_and_within_one_by_address() {
     journal.keep(0, &[1; 512]).unwrap();
     let offsets: Vec<u64> = journal.kept().iter().map(|kept| kept.offset).collect();
     assert_eq!(offsets, [1024, 8192, 512, 4096], "and what is not committed is not among them");
+}
+
+#[test]
+fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, len) =
+        test_run(folder.path(), &mut Card::new(SECTORS), &[vec![Kept { offset: 0, len: 512 }]], &[]);
+    let noted = |step: PuttingBack| {
+        let mut journal = Journal::open(&path).unwrap();
+        journal.putting_back(step);
+        drop(journal);
+        assert_eq!(Journal::open(&path).unwrap().put_back, Some(step));
+        path.metadata().unwrap().len()
+    };
+    // Killed twice while it put back: the second time the last place is taken.
+    assert_eq!(noted(PuttingBack::Begun), len);
+    assert_eq!(noted(PuttingBack::Begun), len);
+    assert!(noted(PuttingBack::Written) > len);
+    assert_eq!(*Journal::open(&path).unwrap().damage(), Damage::default());
 }
