@@ -7,13 +7,15 @@
 mod common;
 mod fakes;
 
-use cardscope_model::verify::Verdict;
+use cardscope_model::verify::{SURE, Verdict};
+use cardscope_probe::capacity::Options;
 use common::{Probed, erasing, options};
 use fakes::{Cache, Lost, Period, place, policy};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::fmt::Write;
+use std::time::Duration;
 
 /// Cards in the quick run, and in the long one.
 const FEW: usize = 200;
@@ -61,6 +63,26 @@ fn any_card() -> impl Strategy<Value = fakes::Card> {
     (fake, state).prop_map(|((bytes, fake), state)| {
         (bytes, if fake.contains("state=") { fake } else { format!("{fake}{state}") })
     })
+}
+
+/// `--max-write` and `--budget`.
+type Limits = (Option<u64>, Option<Duration>);
+
+/// One limit or both: 1 MiB to 4 GiB, 1 to 200 s.
+fn limits() -> impl Strategy<Value = Limits> {
+    let bytes = (20.0..32.0f64).prop_map(|power| Some(power.exp2() as u64));
+    let time = (0.0..7.6f64).prop_map(|power| Some(Duration::from_secs_f64(power.exp2())));
+    prop_oneof![(bytes.clone(), Just(None)), (Just(None), time.clone()), (bytes, time),]
+}
+
+/// So many that are the same each time.
+fn drawn<T>(count: usize, of: impl Strategy<Value = T>) -> Vec<T> {
+    let mut runner = TestRunner::deterministic();
+    (0..count).map(|_| of.new_tree(&mut runner).unwrap().current()).collect()
+}
+
+fn count() -> usize {
+    if std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty()) { MANY } else { FEW }
 }
 
 /// What no probe within these bytes can tell, by name.
@@ -163,10 +185,13 @@ fn kind(probed: &Probed) -> &str {
     if probed.name.contains("fake=address-line") { "address line" } else { &probed.verdict }
 }
 
-fn probed(cards: &[fakes::Card], seeds: u64) -> Vec<Probed> {
+/// Cards under the probe, each with its limits, if any.
+fn probed(cards: &[(fakes::Card, Limits)]) -> Vec<Probed> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let one = |(i, (bytes, fake)): (usize, &fakes::Card)| {
-        erasing(&format!("sim:constant?announced_bytes={bytes}&{fake}"), &options(false, seeds + i as u64))
+    let one = |(i, ((bytes, fake), limits)): (usize, &(fakes::Card, Limits))| {
+        let (max_write, budget) = *limits;
+        let options = Options { max_write, budget, ..options(false, 1 + i as u64) };
+        erasing(&format!("sim:constant?announced_bytes={bytes}&{fake}"), &options)
     };
     let part = |n: usize| cards.iter().enumerate().skip(n).step_by(threads).map(one).collect::<Vec<_>>();
     std::thread::scope(|scope| {
@@ -203,12 +228,9 @@ fn table(rows: &[(&str, Row)]) -> String {
 
 #[test]
 fn of_random_fakes_no_answer_is_surer_than_its_evidence() {
-    let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
-    let mut runner = TestRunner::deterministic();
-    let count = if long { MANY } else { FEW };
-    let cards: Vec<_> = (0..count).map(|_| any_card().new_tree(&mut runner).unwrap().current()).collect();
+    let cards = drawn(count(), any_card().prop_map(|card| (card, (None, None))));
     let mut rows = KINDS.map(|name| (name, Row::default()));
-    for probed in probed(&cards, 1) {
+    for probed in probed(&cards) {
         let kind = kind(&probed).to_owned();
         rows.iter_mut().find(|(name, _)| *name == kind).unwrap().1.add(&probed);
     }
@@ -223,6 +245,31 @@ fn of_random_fakes_no_answer_is_surer_than_its_evidence() {
     assert_eq!(genuine.right, genuine.cards, "a genuine card accused");
     let share = f64::from(sum(|row| row.right)) / f64::from(sum(|row| row.cards - row.limits));
     assert!(share >= WANTED, "{:.1} % of kinds right", share * 100.0);
+}
+
+/// Limits may leave a question open; what is said all the same is no surer for it.
+#[test]
+fn no_answer_that_a_limit_ended_is_surer_than_its_evidence() {
+    let cards = drawn(count(), (any_card(), limits()));
+    let (mut cut, mut wrong) = (0, Vec::new());
+    for (probed, (_, limits)) in probed(&cards).iter().zip(&cards) {
+        let told = &probed.outcome;
+        cut += u32::from(told.cut_short);
+        let fake = probed.verdict != "genuine";
+        // Genuine, with the cache up to which it looked and the confidence that this leaves.
+        let so_far = told.verdict == Verdict::Genuine && told.cut_short && told.confidence < SURE;
+        let over = fake && !so_far && told.usable_bytes.is_some_and(|bytes| bytes > probed.usable + MIB);
+        let accused = !fake && told.verdict.is_bad();
+        let sure = told.cut_short && told.confidence >= SURE;
+        let kind = sure && told.verdict.word() != probed.verdict;
+        let genuine = sure && fake && told.verdict == Verdict::Genuine;
+        if limit(probed).is_none() && (over || accused || kind || genuine) {
+            wrong.push(format!("{limits:?} {}", probed.summary()));
+        }
+    }
+    println!("{cut} of {} were ended by a limit", cards.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(cut as usize * 4 >= cards.len(), "{cut} only, or this tests nothing");
 }
 
 /// Writes the table between its marks.

@@ -13,6 +13,9 @@ pub use trouble::{SectorFound, Trouble};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// Nobody is accused below this confidence.
+pub const SURE: f64 = 0.95;
+
 /// The answer to "is this card genuine and whole".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -124,7 +124,7 @@ impl Quick<'_, '_> {
             }
             Boundary::Limit(low, _) => {
                 self.cut_short = true;
-                Ok(self.limbo(None, low, &seen))
+                Ok(Self::unsettled(self.limbo(None, low, &seen)))
             }
         }
     }

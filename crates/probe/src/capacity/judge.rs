@@ -6,7 +6,7 @@ use super::quick::Quick;
 use super::{LEAST_RUN, Outcome, QUICK_RUN};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, Capacity};
-use cardscope_model::verify::{Disproof, Trouble, Verdict};
+use cardscope_model::verify::{Disproof, SURE, Trouble, Verdict};
 
 /// So many disproving addresses are listed.
 const DISPROOFS: usize = 16;
@@ -26,6 +26,9 @@ fn caches_overflown(run: u64) -> f64 {
         [(QUICK_RUN - (2 << 20), 0.999), (300 << 20, 0.95), (150 << 20, 0.9), (64 << 20, 0.8), (0, 0.5)];
     WEIGHED.iter().find(|(least, _)| run >= *least).map_or(0.5, |(_, sure)| *sure)
 }
+
+/// Confidence in the kind of a card where the limits ended the search for it.
+const UNSETTLED: f64 = 0.6;
 
 impl Quick<'_, '_> {
     /// Everything that all outcomes share.
@@ -131,10 +134,11 @@ impl Quick<'_, '_> {
             _ => usable,
         };
         let sure = if proven || 2 * run >= bytes { 0.99 } else { caches_overflown(run) };
+        let known = memory || sure >= SURE;
         Outcome {
             verdict,
-            usable_bytes: Some(usable),
-            good_bytes: Some(good),
+            usable_bytes: known.then_some(usable),
+            good_bytes: known.then_some(good),
             wrap_bytes: Some(bytes),
             line: matches!(fold, Fold::Line(_)),
             overflown_bytes: run,
@@ -150,6 +154,11 @@ impl Quick<'_, '_> {
 
     pub(super) fn keeps_none(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
         Outcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) }
+    }
+
+    /// That blocks are lost is sure; which kind of card loses them so would have shown without the limits.
+    pub(super) fn unsettled(outcome: Outcome) -> Outcome {
+        Outcome { confidence: outcome.confidence.min(UNSETTLED), ..outcome }
     }
 
     /// Losses here and there; `still` where they were lost a second time.
@@ -195,15 +204,15 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
     if outcome.verdict == Verdict::Genuine {
         findings.push(bound(outcome, announced));
     }
-    if outcome.verdict == Verdict::Wraparound && outcome.confidence < 0.95 {
+    if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE {
         findings.push(
             Finding::new(
                 "cache-not-excluded",
                 Weight::Note,
                 1.0,
                 format!(
-                    "not all of the usable part could be seen at two addresses: a cache of more than {} could hide that some \
-                     of it is not there",
+                    "not all of the usable part could be seen at two addresses: a cache larger than {} could hide missing \
+                     capacity",
                     BinarySize(outcome.overflown_bytes >> 20 << 20)
                 ),
             )
@@ -274,7 +283,7 @@ fn sentence(outcome: &Outcome, announced: u64) -> String {
         Verdict::Genuine => "nothing speaks against the announced capacity".to_owned(),
         Verdict::Limbo => format!("only {usable} are there, what is written beyond is lost{cache}"),
         Verdict::Wraparound if outcome.line => {
-            format!("the address line worth {wrap} is dead: a block and its twin {wrap} further on share one place")
+            format!("an address line is dead: blocks {wrap} apart share the same storage")
         }
         Verdict::Wraparound => format!("addresses repeat every {wrap}: what is written beyond overwrites what lies before"),
         Verdict::Chain => format!("addresses repeat every {wrap}, and of that only {usable} are there{cache}"),

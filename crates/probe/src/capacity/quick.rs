@@ -42,9 +42,6 @@ pub(super) struct Quick<'g, 't> {
     pub(super) cut_short: bool,
 }
 
-/// Confidence in the kind of a card where the limits ended the search for it.
-const UNSETTLED: f64 = 0.6;
-
 impl<'g, 't> Quick<'g, 't> {
     pub(super) fn new(
         card: &'g mut Card<'t>,
@@ -236,7 +233,7 @@ impl<'g, 't> Quick<'g, 't> {
             }
             Boundary::Limit(low, _) => {
                 self.cut_short = true;
-                Ok(self.limbo(None, low, &seen))
+                Ok(Self::unsettled(self.limbo(None, low, &seen)))
             }
         }
     }
@@ -325,12 +322,8 @@ impl<'g, 't> Quick<'g, 't> {
             return self.bounded(settled);
         }
         let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
-        let mut outcome = self.damaged(seen, &lost)?;
-        if self.cut_short {
-            // That blocks are lost is sure; which kind of card loses them so would have shown later.
-            outcome.confidence = outcome.confidence.min(UNSETTLED);
-        }
-        Ok(outcome)
+        let outcome = self.damaged(seen, &lost)?;
+        Ok(if self.cut_short { Self::unsettled(outcome) } else { outcome })
     }
 
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.

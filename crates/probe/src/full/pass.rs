@@ -120,7 +120,7 @@ impl<'a, 't> Pass<'a, 't> {
     /// The time is over in the middle of something.
     pub(super) fn is_over(&mut self) {
         self.cut_short = true;
-        self.remarks.push("--budget ended it before all questions were asked".to_owned());
+        self.remarks.push("stopped early by --budget; some checks were not run".to_owned());
     }
 
     pub(super) fn stamped(&self) -> Stamped {

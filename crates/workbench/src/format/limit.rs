@@ -69,6 +69,11 @@ fn usable(report: &VerifyReport) -> Result<u64, Failure> {
                 Capacity(bytes)
             )))
         }
+        (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
+            Err(Failure::Refused(format!(
+                "the last verify says {verdict}, but it ended before it knew how much of this card is there; run `cardscope verify` without limits, or say --real BYTES"
+            )))
+        }
         (verdict, _) => Err(Failure::Refused(format!(
             "the last verify says {verdict}: no size makes such a card trustworthy, do not use it; --real BYTES would lay it out all the same"
         ))),
@@ -76,13 +81,13 @@ fn usable(report: &VerifyReport) -> Result<u64, Failure> {
 }
 
 fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>, Failure> {
-    let path = archive.map_or_else(Archive::default_path, |p| Ok(p.to_owned())).map_err(Failure::io)?;
+    let path = archive.map_or_else(Archive::default_path, |p| Ok(p.to_owned()))?;
     if !path.exists() {
         return Ok(None);
     }
-    let mut archive = Archive::open(path).map_err(Failure::io)?;
-    for summary in archive.records().map_err(Failure::io)?.iter().rev().filter(|s| s.kind == "verify") {
-        let record = archive.record(summary.id).map_err(Failure::io)?;
+    let mut archive = Archive::open(path)?;
+    for summary in archive.records()?.iter().rev().filter(|s| s.kind == "verify") {
+        let record = archive.record(summary.id)?;
         let ours = record.start.piece.as_ref().is_some_and(|piece| piece.identity_hash == key);
         let report = record.document.and_then(|d| serde_json::from_value::<VerifyReport>(d).ok());
         // A verify that was broken off has not come to a verdict.
