@@ -348,6 +348,7 @@ pub(crate) fn verify() -> VerifyReport {
         confidence: 0.999,
         share: None,
         wrap_bytes: None,
+        dead_address_line: false,
         cache_bytes: None,
         disproofs: Vec::new(),
         files: None,

@@ -55,7 +55,8 @@ fn sizes(out: &mut String, report: &VerifyReport) {
     line("good in all, about", report.good_bytes);
     line("proven at one time", Some(report.proven_bytes));
     if report.wrap_bytes.is_some() {
-        line("addresses repeat every", report.wrap_bytes);
+        let name = if report.dead_address_line { "dead address line of" } else { "addresses repeat every" };
+        line(name, report.wrap_bytes);
     }
     if report.cache_bytes.is_some() {
         line("hidden by a cache up to", report.cache_bytes);

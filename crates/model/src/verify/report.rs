@@ -76,9 +76,13 @@ pub struct VerifyReport {
     /// What a sampled test excludes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share: Option<Share>,
-    /// Period in which addresses repeat, where they do.
+    /// Period in which addresses repeat, where they do; of a dead address line the distance of the two addresses that
+    /// share a place.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wrap_bytes: Option<u64>,
+    /// True where `wrap_bytes` is an address line that is not wired, not a period.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub dead_address_line: bool,
     /// Size of the cache that hid losses, as far as it showed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cache_bytes: Option<u64>,

@@ -3,7 +3,7 @@
 use super::Request;
 use cardscope_model::card_map::advice::quoted;
 use cardscope_model::check::{CheckReport, Next};
-use cardscope_model::verify::Verdict;
+use cardscope_model::verify::{SURE, Verdict};
 
 fn step(what: impl Into<String>, command: Option<String>) -> Next {
     Next { what: what.into(), command }
@@ -48,6 +48,10 @@ fn after_verdict(report: &CheckReport, directory: bool) -> Option<Next> {
             "before the card is trusted with what matters, have every block written and read (this destroys what is on \
              it; --backup FILE saves it first)",
             Some(format!("cardscope verify {target} --full")),
+        )),
+        verdict if verdict.lacks_capacity() && report.confidence < SURE => Some(step(
+            "have it proven before you send it back",
+            Some(format!("cardscope verify {target} {}", if directory { "--files" } else { "--full" })),
         )),
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted if directory => {
             Some(step(

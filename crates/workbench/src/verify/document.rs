@@ -27,6 +27,7 @@ pub(super) fn empty(request: &Request, method: Method, opened: &Opened, seed: u6
         confidence: 0.0,
         share: None,
         wrap_bytes: None,
+        dead_address_line: false,
         cache_bytes: None,
         disproofs: Vec::new(),
         files: None,
@@ -50,7 +51,7 @@ pub(super) fn quick(report: &mut VerifyReport, outcome: &Outcome, announced: u64
     report.proven_bytes = outcome.proven_bytes;
     report.confidence = outcome.confidence;
     report.share = outcome.share;
-    report.wrap_bytes = outcome.wrap_bytes;
+    (report.wrap_bytes, report.dead_address_line) = (outcome.wrap_bytes, outcome.line);
     report.cache_bytes = outcome.cache_bytes;
     report.disproofs.clone_from(&outcome.disproofs);
     report.findings.extend(capacity::findings(outcome, announced));

@@ -8,6 +8,7 @@ use crate::finding::{Finding, Weight};
 use crate::label::{Label, PrintedCapacity};
 use crate::registers::Family;
 use crate::units::Capacity;
+use crate::verify::SURE;
 
 /// Cards with less of the printed size than this are not known among honest ones …
 const USUAL_FROM: f64 = 0.93;
@@ -15,8 +16,6 @@ const USUAL_FROM: f64 = 0.93;
 const USUAL_TO: f64 = 1.08;
 /// Less than this is no rounding, whatever one counts by: 10^12 is 0.909 of 2^40.
 const FAR_BELOW: f64 = 0.90;
-/// Nobody is accused below this confidence.
-const SURE: f64 = 0.95;
 
 /// The largest printed size of each family (Physical Layer Specification 3.3); a little above, since 32 GB may be GiB.
 const FAMILIES: [(Family, u64, &str); 4] = [

@@ -54,6 +54,7 @@ impl Work<'_> {
             confidence,
             share: None,
             wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
+            dead_address_line: false,
             cache_bytes: None,
             disproofs: sorted.disproofs.clone(),
             files: Some(self.section(session, tested)),
