@@ -15,17 +15,21 @@ const GROW_BY_WRITING: [&str; 3] = ["vfat", "exfat", "msdos"];
 pub struct Rationed {
     target: Box<dyn Target>,
     allowance: Allowance,
+    /// Bytes to which a file was grown by writing.
+    grown: u64,
+}
+
+/// Whether a file of the target grows by writing zeros: each byte of its area is written once more than by the test.
+#[must_use]
+pub fn grows_by_writing(target: &TargetInfo) -> bool {
+    target.file_system.as_deref().is_some_and(|name| GROW_BY_WRITING.contains(&name))
 }
 
 impl Rationed {
     /// A target with its allowance; lanes share it.
     #[must_use]
     pub fn new(target: Box<dyn Target>, allowance: Allowance) -> Self {
-        Rationed { target, allowance }
-    }
-
-    fn grows_by_writing(&self) -> bool {
-        self.target.info().file_system.as_deref().is_some_and(|name| GROW_BY_WRITING.contains(&name))
+        Rationed { target, allowance, grown: 0 }
     }
 }
 
@@ -66,8 +70,11 @@ impl Target for Rationed {
     }
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
-        if self.grows_by_writing() && !self.allowance.take(bytes) {
-            return Err(TargetError::Rationed);
+        if grows_by_writing(self.target.info()) && bytes > self.grown {
+            if !self.allowance.take(bytes - self.grown) {
+                return Err(TargetError::Rationed);
+            }
+            self.grown = bytes;
         }
         self.target.area(bytes)
     }
@@ -123,6 +130,20 @@ mod tests {
 
     fn write(len: u32) -> Io {
         Io { slot: 0, direction: Direction::Write, offset: 0, len, content: Content::Noise }
+    }
+
+    #[test]
+    fn what_a_file_grows_by_counts_once_where_it_is_written() {
+        for (file_system, left) in [("vfat", 4096), ("ext4", 12288)] {
+            let allowance = Allowance::of(12288);
+            let target = NullTarget::new(1 << 20).on(file_system);
+            let mut target = Rationed::new(Box::new(target), allowance.clone());
+            for bytes in [4096, 8192, 8192, 4096] {
+                target.area(bytes).unwrap();
+            }
+            assert_eq!(allowance.left(), left, "{file_system}");
+            assert_eq!(target.area(1 << 20).is_err(), file_system == "vfat");
+        }
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn empty(request: &Request, recipe: &Recipe, opened: &Opened, seed: u
 pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &Opened) -> String {
     let tests = recipe.tests.len();
     let times = if runs > 1 { format!(", {runs} runs at most") } else { String::new() };
-    let writes = Writes::of(recipe, runs, opened.target.info().bytes);
+    let writes = Writes::on(recipe, runs, opened);
     let writes = match opened.may_write {
         true => writes.words(),
         false => "writes nothing".to_owned(),

@@ -3,6 +3,7 @@
 use super::request::Request;
 use crate::error::Failure;
 use crate::opening::Opened;
+use cardscope_engine::rationed::grows_by_writing;
 use cardscope_model::recipe::{Recipe, Test};
 use cardscope_model::units::{BinarySize, MIB};
 
@@ -25,8 +26,19 @@ pub(crate) struct Writes {
 }
 
 impl Writes {
-    /// Of a recipe on a target of so many bytes.
-    pub(crate) fn of(recipe: &Recipe, runs: u32, target_bytes: u64) -> Writes {
+    /// Of a recipe on a target.
+    pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &Opened) -> Writes {
+        let target = opened.target.info();
+        let mut writes = Writes::of(recipe, runs, target.bytes);
+        if opened.is_directory() && grows_by_writing(target) {
+            // Its file is made once.
+            writes.bytes += recipe.area;
+        }
+        writes
+    }
+
+    /// Of a recipe on a card of so many bytes.
+    fn of(recipe: &Recipe, runs: u32, card_bytes: u64) -> Writes {
         let by_time = |test: &&Test| {
             let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
             test.name.op.writes() && (!fixed || test.warmup_s > 0.0)
@@ -41,7 +53,7 @@ impl Writes {
             ..recipe.clone()
         };
         let filled: u64 = timed.iter().filter(|test| test.prepare.is_some()).map(|test| test.size).sum();
-        let bytes = fixed.planned(FAST_MB_S, target_bytes).bytes_written + filled as f64;
+        let bytes = fixed.planned(FAST_MB_S, card_bytes).bytes_written + filled as f64;
         let runs = f64::from(runs);
         Writes { bytes: (bytes * runs) as u64, seconds: timed.iter().map(lasts).sum::<f64>() * runs }
     }
@@ -65,9 +77,8 @@ pub(super) fn fit(request: &Request, recipe: Recipe, runs: u32, opened: &Opened)
     if !opened.may_write {
         return Ok(recipe);
     }
-    let all = opened.target.info().bytes;
     let what = format!("recipe {}", recipe.name);
-    let writes = Writes::of(&recipe, runs, all);
+    let writes = Writes::on(&recipe, runs, opened);
     if writes.seconds == 0.0 {
         return if writes.bytes <= left { Ok(recipe) } else { Err(opened.limit.refuse(&what, writes.bytes)) };
     }
@@ -78,7 +89,7 @@ pub(super) fn fit(request: &Request, recipe: Recipe, runs: u32, opened: &Opened)
     let refusal = opened.limit.refuse(&what, writes.bytes.saturating_mul(2));
     let area = smaller_area(left / u64::from(runs)).filter(|_| request.size.is_none());
     let smaller = request.recipe_over(area.ok_or_else(|| refusal.clone())?).map_err(|_| refusal.clone())?;
-    if Writes::of(&smaller, runs, all).bytes <= left / 2 { Ok(smaller) } else { Err(refusal) }
+    if Writes::on(&smaller, runs, opened).bytes <= left / 2 { Ok(smaller) } else { Err(refusal) }
 }
 
 /// An area that leaves most of `left` bytes to the tests; `None` where it would be too small.
