@@ -28,6 +28,14 @@ pub enum ArchiveError {
         /// What the system says.
         reason: String,
     },
+    /// What lies there is not taken for safety: a link, a pipe, another user's file … It was not touched.
+    #[error("the archive {path} is not used ({reason}); give another --archive FILE", path = path.display())]
+    Refused {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is against it.
+        reason: String,
+    },
     /// Another kind of file. It was not touched.
     #[error("{path} is no Cardscope archive ({what}) and was left as it is; give another --archive FILE", path = path.display())]
     NotAnArchive {

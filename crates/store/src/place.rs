@@ -144,12 +144,13 @@ fn open_or_create(folder: &Folder, name: &OsStr) -> Result<Held, FileError> {
 }
 
 fn foreign(path: &Path, reason: String) -> ArchiveError {
-    ArchiveError::Open { path: path.to_owned(), reason }
+    ArchiveError::Refused { path: path.to_owned(), reason }
 }
 
 fn of_files(path: &Path, error: FileError) -> ArchiveError {
     match error {
         FileError::Io(error) => ArchiveError::of_system(path, &error),
+        FileError::NotAName => ArchiveError::Open { path: path.to_owned(), reason: error.to_string() },
         other => foreign(path, other.to_string()),
     }
 }

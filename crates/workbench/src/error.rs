@@ -2,6 +2,7 @@
 
 use cardscope_engine::target::TargetError;
 use cardscope_probe::trouble::Stop;
+use cardscope_store::ArchiveError;
 
 /// The sorts of failure; each has an exit status of its own on the command line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -36,6 +37,15 @@ impl Failure {
     /// An I/O failure with this reason.
     pub fn io(reason: impl ToString) -> Self {
         Failure::Io(reason.to_string())
+    }
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Self {
+        match error {
+            ArchiveError::Refused { .. } => Failure::refused(error),
+            _ => Failure::io(error),
+        }
     }
 }
 

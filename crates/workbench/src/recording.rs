@@ -50,10 +50,9 @@ impl Recording {
     /// # Errors
     /// If the archive cannot be opened or written.
     pub(crate) fn of(archive: Option<&Path>, start: &RecordStart) -> Result<Self, Failure> {
-        let path =
-            archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p))).map_err(Failure::io)?;
-        let mut archive = Archive::open(path).map_err(Failure::io)?;
-        let id = archive.begin_record(start).map_err(Failure::io)?;
+        let path = archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p)))?;
+        let mut archive = Archive::open(path)?;
+        let id = archive.begin_record(start)?;
         let owing = pending::owing(STORED, "");
         Ok(Recording { archive, id, _owing: owing })
     }
@@ -68,7 +67,7 @@ impl Recording {
     /// # Errors
     /// If it cannot be written; what was kept before stays.
     pub(crate) fn update(&mut self, document: &impl Serialize) -> Result<(), Failure> {
-        self.archive.update_record(self.id, &value(document)?).map_err(Failure::io)
+        Ok(self.archive.update_record(self.id, &value(document)?)?)
     }
 
     /// Notes in a document what ended it early (`error` is where it says so), and stores it. Also a document that could
@@ -96,7 +95,7 @@ impl Recording {
         failure: Option<&Failure>,
     ) -> Result<(), Failure> {
         let document = value(document)?;
-        self.archive.finish_record(self.id, how(failure), &document).map_err(Failure::io)
+        Ok(self.archive.finish_record(self.id, how(failure), &document)?)
     }
 }
 

@@ -79,7 +79,7 @@ pub struct Edit {
 /// # Errors
 /// If the archive cannot be opened or read.
 pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>, Failure> {
-    Ok(open(path)?.cards().map_err(Failure::io)?.into_iter().map(line).collect())
+    Ok(open(path)?.cards()?.into_iter().map(line).collect())
 }
 
 /// One card.
@@ -106,7 +106,7 @@ pub fn edit(path: Option<&Path>, text: &str, edit: &Edit) -> Result<CardShown, F
         .map(|(name, media_type, bytes)| NewAttachment { name, media_type, note: None, bytes })
         .collect();
     let change = |facts: &mut CardFacts| change(facts, edit);
-    archive.edit_card(&card.id, change, &edit.events, &attach).map_err(Failure::io)?;
+    archive.edit_card(&card.id, change, &edit.events, &attach)?;
     let card = named(&mut archive, &card.id)?;
     shown(&mut archive, card)
 }
@@ -132,14 +132,14 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown, F
     if from.id == into.id {
         return Err(Failure::refused(format!("both names mean the card {:?}", into.title)));
     }
-    archive.merge_cards(&from.id, &into.id).map_err(Failure::io)?;
+    archive.merge_cards(&from.id, &into.id)?;
     let card = named(&mut archive, &into.id)?;
     shown(&mut archive, card)
 }
 
 /// The one card that a text names.
 pub(super) fn named(archive: &mut Archive, text: &str) -> Result<StoredCard, Failure> {
-    let found = archive.find_cards(text).map_err(Failure::io)?;
+    let found = archive.find_cards(text)?;
     the_one(found, text)
 }
 
@@ -157,11 +157,11 @@ fn line(card: StoredCard) -> CardLine {
 
 fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown, Failure> {
     let id = card.id.clone();
-    let pieces = archive.specimens(&id).map_err(Failure::io)?.into_iter().map(|s| s.id).collect();
-    let events = archive.events(&id).map_err(Failure::io)?.into_iter().map(|(_, event)| event).collect();
-    let attachments = archive.attachments(&id).map_err(Failure::io)?.into_iter().map(attached).collect();
-    let sessions = archive.card_sessions(&id).map_err(Failure::io)?;
-    let records = archive.card_records(&id).map_err(Failure::io)?;
+    let pieces = archive.specimens(&id)?.into_iter().map(|s| s.id).collect();
+    let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
+    let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
+    let sessions = archive.card_sessions(&id)?;
+    let records = archive.card_records(&id)?;
     let names = sessions.iter().map(ToString::to_string);
     let names = names.chain(records.iter().map(|record| record.summary.id.to_string())).collect();
     Ok(CardShown { line: line(card), pieces, events, attachments, sessions_and_records: names })

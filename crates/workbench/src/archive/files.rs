@@ -54,8 +54,8 @@ pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec
 
 fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>, Failure> {
     if what.is_empty() {
-        let mut all: Vec<SessionId> = archive.sessions().map_err(Failure::io)?.iter().map(|s| s.id).collect();
-        all.extend(archive.records().map_err(Failure::io)?.iter().map(|r| r.id));
+        let mut all: Vec<SessionId> = archive.sessions()?.iter().map(|s| s.id).collect();
+        all.extend(archive.records()?.iter().map(|r| r.id));
         return Ok(all);
     }
     let mut found = Vec::new();
@@ -64,10 +64,8 @@ fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>, Fa
             Ok(session) => found.push(session),
             Err(_) => {
                 let card = named(archive, text)?;
-                found.extend(archive.card_sessions(&card.id).map_err(Failure::io)?);
-                found.extend(
-                    archive.card_records(&card.id).map_err(Failure::io)?.iter().map(|r| r.summary.id),
-                );
+                found.extend(archive.card_sessions(&card.id)?);
+                found.extend(archive.card_records(&card.id)?.iter().map(|r| r.summary.id));
             }
         }
     }

@@ -39,8 +39,8 @@ pub struct Line {
 
 /// Opens the archive; `None` is the user's own.
 pub(crate) fn open(path: Option<&Path>) -> Result<Archive, Failure> {
-    let path = path.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p))).map_err(Failure::io)?;
-    Archive::open(path).map_err(Failure::io)
+    let path = path.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p)))?;
+    Ok(Archive::open(path)?)
 }
 
 /// What `show` finds.
@@ -65,8 +65,8 @@ pub enum Shown {
 /// If the archive cannot be opened or read.
 pub fn list(path: Option<&Path>) -> Result<Vec<Line>, Failure> {
     let mut archive = open(path)?;
-    let mut lines: Vec<Line> = archive.sessions().map_err(Failure::io)?.iter().map(session_line).collect();
-    lines.extend(archive.records().map_err(Failure::io)?.iter().map(record_line));
+    let mut lines: Vec<Line> = archive.sessions()?.iter().map(session_line).collect();
+    lines.extend(archive.records()?.iter().map(record_line));
     lines.sort_by(|a, b| (&a.started_at, &a.session).cmp(&(&b.started_at, &b.session)));
     Ok(lines)
 }

@@ -29,9 +29,9 @@ impl Keeping {
         opened: &Opened,
         report: &mut BenchReport,
     ) -> Result<Self, Failure> {
-        let path = request.archive.clone().map_or_else(Archive::default_path, Ok).map_err(Failure::io)?;
-        let mut archive = Archive::open(path).map_err(Failure::io)?;
-        let session = archive.begin_session(&start(request, opened, report)?).map_err(Failure::io)?;
+        let path = request.archive.clone().map_or_else(Archive::default_path, Ok)?;
+        let mut archive = Archive::open(path)?;
+        let session = archive.begin_session(&start(request, opened, report)?)?;
         report.session = Some(session.to_string());
         let owing = pending::owing(recording::STORED, "");
         Ok(Keeping { archive, session, run: 0, recipe: recipe.clone(), _owing: owing })
@@ -40,15 +40,15 @@ impl Keeping {
     pub(super) fn begin_run(&mut self, run: u32, seed: u64) -> Result<(), Failure> {
         self.run = run;
         let start = RunStart { run, seed, counted: true, size_bytes: Some(self.recipe.area) };
-        self.archive.begin_run(self.session, start).map_err(Failure::io)
+        Ok(self.archive.begin_run(self.session, start)?)
     }
 
     pub(super) fn end_run(&mut self, run: &Run) -> Result<(), Failure> {
-        self.archive.finish_run(self.session, run).map_err(Failure::io)
+        Ok(self.archive.finish_run(self.session, run)?)
     }
 
     pub(super) fn end(mut self, report: &BenchReport, failure: Option<&Failure>) -> Result<(), Failure> {
-        self.archive.finish_session(self.session, recording::how(failure), report).map_err(Failure::io)
+        Ok(self.archive.finish_session(self.session, recording::how(failure), report)?)
     }
 }
 

@@ -15,14 +15,14 @@ pub(super) fn cards(path: Option<&Path>) -> Result<Vec<CardSize>, Failure> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let mut archive = Archive::open(path).map_err(Failure::io)?;
+    let mut archive = Archive::open(path)?;
     let mut found = BTreeMap::new();
-    for summary in archive.sessions().map_err(Failure::io)? {
-        let start = archive.session(summary.id).map_err(Failure::io)?.start;
+    for summary in archive.sessions()? {
+        let start = archive.session(summary.id)?.start;
         take(&mut found, &start.target, start.piece);
     }
-    for summary in archive.records().map_err(Failure::io)? {
-        let start = archive.record(summary.id).map_err(Failure::io)?.start;
+    for summary in archive.records()? {
+        let start = archive.record(summary.id)?.start;
         take(&mut found, &start.target, start.piece);
     }
     Ok(found.into_values().collect())

@@ -31,19 +31,19 @@ pub(super) fn file_system_word(file_system: FileSystem) -> &'static str {
 /// # Errors
 /// If the archive is there and cannot be read.
 pub fn last_state(archive: Option<&Path>, card_key: &str) -> Result<Option<LastState>, Failure> {
-    let path = archive.map_or_else(Archive::default_path, |p| Ok(p.to_owned())).map_err(Failure::io)?;
+    let path = archive.map_or_else(Archive::default_path, |p| Ok(p.to_owned()))?;
     if !path.exists() {
         return Ok(None);
     }
-    let mut archive = Archive::open(path).map_err(Failure::io)?;
+    let mut archive = Archive::open(path)?;
     let Some(newest) = newest_record(&mut archive, card_key)? else { return Ok(None) };
     let (started, left) = newest;
     // A benchmark since then has written to the card, or may have.
-    for summary in archive.sessions().map_err(Failure::io)?.iter().rev() {
+    for summary in archive.sessions()?.iter().rev() {
         if summary.started_at < started {
             break;
         }
-        let session = archive.session(summary.id).map_err(Failure::io)?;
+        let session = archive.session(summary.id)?;
         if session.start.piece.is_some_and(|piece| piece.identity_hash == card_key) {
             return Ok(None);
         }
@@ -53,8 +53,8 @@ pub fn last_state(archive: Option<&Path>, card_key: &str) -> Result<Option<LastS
 
 /// The newest record of a card: when it began, and the state it left if it is a format.
 fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Option<LastState>)>, Failure> {
-    for summary in archive.records().map_err(Failure::io)?.iter().rev() {
-        let record = archive.record(summary.id).map_err(Failure::io)?;
+    for summary in archive.records()?.iter().rev() {
+        let record = archive.record(summary.id)?;
         let ours = record.start.piece.as_ref().is_some_and(|piece| piece.identity_hash == key);
         // A look without a write changes nothing.
         let looked = record.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);

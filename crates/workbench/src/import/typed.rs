@@ -18,13 +18,13 @@ pub(super) fn attach(
 ) -> Result<Vec<String>, Failure> {
     let mut missing = Vec::new();
     for session in sessions {
-        let stored = archive.session(*session).map_err(Failure::io)?;
+        let stored = archive.session(*session)?;
         let Some(file) = stored.log.as_ref().and_then(|log| beside(folder, log)) else { continue };
         match attachment(&file) {
             Ok((name, media_type, bytes)) => {
                 let new =
                     NewAttachment { name: &name, media_type: &media_type, note: Some(NOTE), bytes: &bytes };
-                archive.attach(Owner::Session(*session), &new).map_err(Failure::io)?;
+                archive.attach(Owner::Session(*session), &new)?;
             }
             Err(why) => missing.push(why.to_string()),
         }

@@ -31,7 +31,7 @@ pub(super) fn part(
         return Ok(part);
     }
     let Some(archive) = shelf.archive() else { return Ok(part) };
-    let specimens = archive.specimens(id).map_err(Failure::io)?;
+    let specimens = archive.specimens(id)?;
     let hidden = if serials { Hidden::default() } else { Hidden::of(&card, &specimens) };
     if serials {
         name_pieces(&mut part, &specimens);
@@ -40,7 +40,7 @@ pub(super) fn part(
     notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
     let mut over_time = OverTime::new(columns, tests);
     for session in last_sessions(columns) {
-        let session = archive.session(session).map_err(Failure::io)?;
+        let session = archive.session(session)?;
         if let Some(piece) = session.start.piece.as_ref().filter(|_| !serials) {
             part.pieces.push(hash(&piece.identity_hash));
         }
@@ -52,7 +52,7 @@ pub(super) fn part(
         over_time.add(session);
     }
     (part.courses, part.latencies) = over_time.into_parts();
-    for record in archive.card_records(id).map_err(Failure::io)? {
+    for record in archive.card_records(id)? {
         add_record(&mut part, record, &hidden);
     }
     part.pieces.sort_unstable();

@@ -63,7 +63,7 @@ pub(super) fn of_cards(
     let Some(archive) = shelf.archive() else { return Ok(HashMap::new()) };
     let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
     let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
-    for record in archive.records().map_err(Failure::io)?.into_iter().rev() {
+    for record in archive.records()?.into_iter().rev() {
         let says_it = ["sustain", "map", "check"].contains(&record.kind.as_str());
         if let Some(card) = record.card_id.filter(|card| says_it && asked.contains(card.as_str())) {
             by_card.entry(card).or_default().push(record.id);
@@ -73,7 +73,7 @@ pub(super) fn of_cards(
     for (card, records) in by_card {
         let mut known = Lasting::default();
         for id in records.into_iter().take(MOST_DOCUMENTS) {
-            known.complete_from(of_record(&archive.record(id).map_err(Failure::io)?, settings));
+            known.complete_from(of_record(&archive.record(id)?, settings));
             if known.is_complete() {
                 break;
             }

@@ -30,7 +30,7 @@ impl Shelf {
     pub(crate) fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self, Failure> {
         let place = archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p)));
         let archive = match place {
-            Ok(path) if is_there(&path)? => Some(Archive::open(path).map_err(Failure::io)?),
+            Ok(path) if is_there(&path)? => Some(Archive::open(path)?),
             _ => None,
         };
         let collected = if with_collection { collected::all()? } else { Vec::new() };
@@ -45,7 +45,7 @@ impl Shelf {
     /// Every card, those of the archive first.
     pub(crate) fn cards(&mut self) -> Result<Vec<StoredCard>, Failure> {
         let mut cards = match &mut self.archive {
-            Some(archive) => archive.cards().map_err(Failure::io)?,
+            Some(archive) => archive.cards()?,
             None => Vec::new(),
         };
         let others = self.besides(&cards, |_| true);
@@ -68,9 +68,7 @@ impl Shelf {
     pub(crate) fn card(&mut self, id: &str) -> Result<StoredCard, Failure> {
         let collected = self.collected.iter().find(|c| c.card.id == id).map(|c| c.card.clone());
         let found = match (collected, &mut self.archive) {
-            (None, Some(archive)) => {
-                archive.find_cards(id).map_err(Failure::io)?.into_iter().find(|c| c.id == id)
-            }
+            (None, Some(archive)) => archive.find_cards(id)?.into_iter().find(|c| c.id == id),
             (collected, _) => collected,
         };
         found.ok_or_else(|| Failure::io(format!("the card {id} is no longer there")))
@@ -79,7 +77,7 @@ impl Shelf {
     /// The cards that a text names: by the beginning of their id, or by words in their names.
     pub(crate) fn find(&mut self, text: &str) -> Result<Vec<StoredCard>, Failure> {
         let mut found = match &mut self.archive {
-            Some(archive) => archive.find_cards(text).map_err(Failure::io)?,
+            Some(archive) => archive.find_cards(text)?,
             None => Vec::new(),
         };
         let others = self.besides(&found, |c| c.is_named(text));
@@ -104,7 +102,7 @@ impl Shelf {
     /// All runs of some cards, in the order measured.
     pub(crate) fn measurements(&mut self, cards: &[String]) -> Result<Vec<MeasuredRun>, Failure> {
         let mut runs = match &mut self.archive {
-            Some(archive) => archive.measurements(cards).map_err(Failure::io)?,
+            Some(archive) => archive.measurements(cards)?,
             None => Vec::new(),
         };
         let asked = self.collected.iter().filter(|c| cards.contains(&c.card.id));
@@ -118,7 +116,7 @@ impl Shelf {
         wanted: impl Fn(TestName) -> bool + Sync,
     ) -> Result<Vec<SummaryRow>, Failure> {
         let mut rows = match &mut self.archive {
-            Some(archive) => archive.summaries(&wanted).map_err(Failure::io)?,
+            Some(archive) => archive.summaries(&wanted)?,
             None => Vec::new(),
         };
         rows.extend(self.collected.iter().flat_map(|c| c.summaries(&wanted)));
@@ -132,7 +130,7 @@ impl Shelf {
         }
         match &mut self.archive {
             Some(archive) => {
-                let events = archive.events(card).map_err(Failure::io)?;
+                let events = archive.events(card)?;
                 Ok(events.into_iter().map(|(_, event)| event).collect())
             }
             None => Ok(Vec::new()),
@@ -142,7 +140,7 @@ impl Shelf {
 
 /// A server is asked when it is opened; a file must be there already, since looking something up makes none.
 fn is_there(place: &Path) -> Result<bool, Failure> {
-    Ok(is_server(place).map_err(Failure::io)? || place.exists())
+    Ok(is_server(place)? || place.exists())
 }
 
 /// The cards whose logs are in a file; of an archive, in each that is packed in it.
