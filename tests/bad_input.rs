@@ -174,3 +174,14 @@ fn a_recipe_that_demands_a_state_runs_only_where_the_card_is_said_to_be_in_it() 
     run(&["--condition", "state=fresh"]).expect(2).says(&["overwritten", "fresh"]);
     run(&["--condition", "state=overwritten"]).expect(0);
 }
+
+#[test]
+fn a_target_that_is_not_there_is_named_with_what_to_check() {
+    let home = Home::new();
+    for target in ["/nowhere/at/all", "/dev/no-such-card", "/etc/passwd/card"] {
+        for verb in ["bench", "check", "verify", "map"] {
+            home.run(&[verb, target]).expect(2).says(&[target, "check the name"]);
+        }
+    }
+    assert!(!home.path("archive.sqlite").exists());
+}

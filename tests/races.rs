@@ -6,7 +6,7 @@
 mod common;
 
 use common::binary::{CARDSCOPE, Home, Outcome, Running};
-use common::machine::{Loop, MIB, image, tool};
+use common::machine::{Loop, MIB, image, names_in, tool};
 use common::served::Served;
 use common::{number, text};
 use std::os::unix::fs::symlink;
@@ -119,6 +119,29 @@ fn a_file_that_was_replaced_or_removed_while_the_question_waits_is_not_written_t
     assert!(std::fs::read(&place.first).unwrap() == place.content);
     let remove = format!("rm {}", place.first.display());
     refused(asked(&home, &place.first, &remove), &["leads to nothing any more"]);
+}
+
+#[test]
+fn a_directory_that_is_replaced_while_it_is_visited_gets_none_of_the_files() {
+    let home = Home::new();
+    let place = tempfile::tempdir().unwrap();
+    let name = place.path().join("card");
+    for round in 0..rounds().min(20) {
+        std::fs::create_dir(&name).unwrap();
+        let visited = name.to_str().unwrap();
+        let mut running = home.start(&["check", visited, "--budget", "5s", "--max-write", "256M"]);
+        running.wait_for("writes files of its own");
+        std::thread::sleep(Duration::from_millis(20 * u64::from(round % 10)));
+        std::fs::rename(&name, place.path().join(format!("moved {round}"))).unwrap();
+        std::fs::create_dir(&name).unwrap();
+        // Whatever is made, even for a moment, changes the folder's time.
+        let made = || std::fs::metadata(&name).unwrap().modified().unwrap();
+        let before = made();
+        let outcome = running.finish();
+        assert_eq!(made(), before, "{outcome}");
+        assert!(names_in(&place.path().join(format!("moved {round}"))).is_empty(), "{outcome}");
+        std::fs::remove_dir(&name).unwrap();
+    }
 }
 
 #[test]

@@ -67,12 +67,12 @@ impl Visit<'_> {
             Err(failure) => return Err(failure),
         };
         let reason = match no_writes {
-            Some(why) => Some(format!("reads only: {why}")),
-            None if !in_time => {
-                Some("reads only: saving, writing and putting back takes longer than was left".to_owned())
-            }
+            Some(why) => Some(format!("read tests only: {why}")),
+            None if !in_time => Some(
+                "read tests only: saving, writing and putting back takes longer than was left".to_owned(),
+            ),
             None if limited => {
-                Some("reads only: what its writes move cannot be limited (--max-write)".to_owned())
+                Some("read tests only: the write tests cannot be held to --max-write".to_owned())
             }
             None => None,
         };

@@ -123,7 +123,7 @@ fn no_wear(report: &EndureReport) -> String {
     let each = seconds_per_cycle(report);
     let at = |cycles: f64| format!("{cycles:.0} cycles take {}", lasting(cycles * each));
     format!(
-        "no sector was lost in {} rounds ({:.1} cycles). At this speed {}, {} and {}. What cannot wear, such as a plain file or a simulated card without wear, never loses any",
+        "no sector was lost in {} rounds ({:.1} cycles). At this speed {}, {} and {}. A plain file or a simulated card without wear never loses a sector",
         report.rounds.len(),
         report.cycles,
         at(100.0),

@@ -46,7 +46,7 @@ impl Keeper {
         let claim = |file| OutputFile::claim("--save", file, card, OF_A_WATCH);
         let save = request.save.as_deref().map(claim).transpose()?;
         let archive = request.archive.clone();
-        let place = archive.clone().map_or_else(Archive::default_path, Ok).map_err(Failure::io)?;
+        let place = archive.clone().map_or_else(Archive::default_path, Ok)?;
         let mut keeper = Keeper {
             start: start(request, system),
             archive,

@@ -48,9 +48,9 @@ impl Limit {
         let most = BinarySize(self.left()?);
         Some(match &self.system_disk {
             Some(disk) => format!(
-                "at most {most} are written, since the running system lies on the same disk ({disk}); --max-write sets the limit"
+                "writes at most {most}: the running system is on this disk ({disk}); --max-write sets another limit"
             ),
-            None => format!("at most {most} are written (--max-write)"),
+            None => format!("writes at most {most}"),
         })
     }
 
@@ -59,12 +59,12 @@ impl Limit {
         let (most, needed) = (BinarySize(self.left().unwrap_or_default()), needed.div_ceil(MIB));
         let why = match &self.system_disk {
             Some(disk) => format!(
-                "the running system lies on the same disk ({disk}), so no more than {most} may be written without --max-write"
+                "the running system is on this disk ({disk}): no more than {most} without --max-write"
             ),
-            None => format!("--max-write allows {most}"),
+            None => format!("no more than {most} may be written"),
         };
         Failure::Refused(format!(
-            "{what} writes up to {needed} MiB, and {why}. Give --max-write {needed}M, or name another disk"
+            "{what} writes up to {needed} MiB, but {why}. Give --max-write {needed}M, or name another disk"
         ))
     }
 }

@@ -144,7 +144,7 @@ fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Re
     obtain(consent, &Question { target: name.to_owned(), at_stake })?;
     held.agreed().map_err(|change| {
         Failure::Refused(format!(
-            "{change}; nothing was written to {name}. Look what it is now, and start again"
+            "{change}; nothing was written to {name}. Check what it is now and start again"
         ))
     })
 }
@@ -179,7 +179,12 @@ fn ask(system: &System, name: &str, device: &str, options: &mut RealOptions) -> 
 }
 
 fn no_target(name: &str, error: &std::io::Error) -> Failure {
-    Failure::Refused(format!(
-        "{name} cannot be tested ({error}); name a device as `cardscope list` shows it, a directory, a file, or sim:NAME"
-    ))
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    let advice = match error.kind() {
+        NotFound | NotADirectory => {
+            "check the name (`cardscope list` shows the devices), and that the card is plugged in or mounted"
+        }
+        _ => "name a device as `cardscope list` shows it, a directory, a file, or sim:NAME",
+    };
+    Failure::Refused(format!("{name} cannot be tested ({error}); {advice}"))
 }

@@ -114,7 +114,7 @@ impl Work<'_> {
         self.wrap = folding::period(session, &self.files);
         if !session.folder.held.is_at(&session.folder.path) {
             session.doubt(format!(
-                "{} is another directory now than at the start; the one that was there at the start was tested",
+                "{} was replaced during the test; the original directory was tested",
                 session.folder.path.display()
             ));
         }
