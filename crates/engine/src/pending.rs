@@ -128,11 +128,16 @@ impl Drop for Owing {
     }
 }
 
-/// What is waited for the longest, and for how long.
+/// An I/O of that age hangs.
+const HANGS: Duration = Duration::from_secs(1);
+
+/// What is waited for the longest, and for how long. An I/O that hangs goes before what hangs beside it for the same
+/// reason, such as a look at the target.
 #[must_use]
 pub fn longest_wait() -> Option<(Wait, Duration)> {
     let state = state();
-    let first = state.waits.iter().min_by_key(|(_, since, _)| *since)?;
+    let hangs = |wait: &Wait, since: &Instant| matches!(wait, Wait::Io { .. }) && since.elapsed() >= HANGS;
+    let first = state.waits.iter().min_by_key(|(_, since, wait)| (!hangs(wait, since), *since))?;
     Some((first.2.clone(), first.1.elapsed()))
 }
 

@@ -134,7 +134,7 @@ impl Quick<'_, '_> {
             _ => usable,
         };
         let sure = if proven || 2 * run >= bytes { 0.99 } else { caches_overflown(run) };
-        let known = memory || sure >= SURE;
+        let known = memory || sure >= SURE || !self.cut_short;
         Outcome {
             verdict,
             usable_bytes: known.then_some(usable),

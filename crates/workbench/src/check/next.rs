@@ -18,7 +18,7 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> 
         let command = format!("cardscope restore {}", quoted(journal.unwrap_or_default()));
         steps.push(step("put back what was on the card", Some(command)));
     }
-    steps.extend(after_verdict(report, directory));
+    steps.extend(after_verdict(&report.target, report.verdict, report.confidence, directory));
     if report.parts.iter().any(|part| part.wants_time) && report.error.is_none() {
         steps.push(step("what had no time is measured with more of it", Some(longer(request))));
     }
@@ -37,9 +37,9 @@ fn longer(request: &Request) -> String {
     command
 }
 
-fn after_verdict(report: &CheckReport, directory: bool) -> Option<Next> {
-    let target = quoted(&report.target);
-    match report.verdict {
+fn after_verdict(target: &str, verdict: Verdict, confidence: f64, directory: bool) -> Option<Next> {
+    let target = quoted(target);
+    match verdict {
         Verdict::Genuine if directory => Some(step(
             "before the card is trusted with what matters, have all of its free space written and read",
             Some(format!("cardscope verify {target} --files")),
@@ -49,7 +49,7 @@ fn after_verdict(report: &CheckReport, directory: bool) -> Option<Next> {
              it; --backup FILE saves it first)",
             Some(format!("cardscope verify {target} --full")),
         )),
-        verdict if verdict.lacks_capacity() && report.confidence < SURE => Some(step(
+        unsure if unsure.lacks_capacity() && confidence < SURE => Some(step(
             "have it proven before you send it back",
             Some(format!("cardscope verify {target} {}", if directory { "--files" } else { "--full" })),
         )),
@@ -76,6 +76,25 @@ fn after_verdict(report: &CheckReport, directory: bool) -> Option<Next> {
         }
         Verdict::Inconclusive => {
             Some(step("have the capacity proven", Some(format!("cardscope verify {target}"))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_card_is_sent_back_on_less_than_a_sure_verdict() {
+        for verdict in [Verdict::Limbo, Verdict::Wraparound, Verdict::Chain, Verdict::Overcommitted] {
+            for directory in [false, true] {
+                let after = |confidence| after_verdict("/dev/sdx", verdict, confidence, directory).unwrap();
+                assert!(after(SURE).what.starts_with("send it back"), "{verdict} {directory}");
+                let unsure = after(0.9);
+                assert!(unsure.what.contains("proven before"), "{unsure:?}");
+                let proof = if directory { "--files" } else { "--full" };
+                assert!(unsure.command.unwrap().ends_with(proof));
+            }
         }
     }
 }
