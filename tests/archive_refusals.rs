@@ -97,10 +97,13 @@ fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
         .says(&["Read-only file system"]);
     assert_eq!(names_in(&disk.point), ["archive.sqlite"]);
     // A folder, and what lies below a file, is no place for an archive.
-    let folder = home.path("");
-    for place in [folder.clone(), PathBuf::from(&log).join("archive.sqlite")] {
-        let outcome = home.run(&["import", "--archive", place.to_str().unwrap(), &log]).expect(3);
-        assert!(outcome.stderr.contains("cannot be opened"), "{outcome}");
+    let below = PathBuf::from(&log).join("archive.sqlite");
+    for (place, status, word) in [
+        (home.path(""), 2, "not the name of a file"),
+        (disk.point.clone(), 2, "that is a folder"),
+        (below, 3, "cannot be opened"),
+    ] {
+        home.run(&["import", "--archive", place.to_str().unwrap(), &log]).expect(status).says(&[word]);
     }
 }
 

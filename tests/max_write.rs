@@ -47,7 +47,7 @@ impl Here {
     }
 }
 
-const LIMIT: &str = "writes at most 256 MiB: the running system is on this disk";
+const LIMIT: &str = "limited to 256 MiB because the running system is on this disk";
 
 #[test]
 fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out() {
@@ -88,7 +88,7 @@ fn a_recipe_of_a_fixed_amount_is_refused_with_what_it_needs_and_runs_where_that_
     outcome.expect(2).says(&["writes up to 336 MiB", "--max-write 336M"]);
     assert!(written < BESIDES, "{written} bytes");
     let (outcome, written) = bench(&["--max-write", "336M"]);
-    outcome.expect(0).says(&["at most 336 MiB"]);
+    outcome.expect(0).says(&["limited to 336 MiB"]);
     assert!((330 * MIB..336 * MIB + BESIDES).contains(&written), "{written} bytes");
     let (outcome, _) = bench(&["--max-write", "100M"]);
     outcome.expect(2).says(&["no more than 100 MiB may be written", "--max-write 336M"]);
@@ -124,7 +124,7 @@ fn a_long_run_that_writes_needs_more_and_one_that_reads_does_not() {
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
     let (outcome, written) =
         here.run(&["sustain", here.path(), "--duration", "30s", "--max-write", "300M", "--json"]);
-    let document = outcome.expect(0).says(&["at most 300 MiB"]).json();
+    let document = outcome.expect(0).says(&["limited to 300 MiB"]).json();
     assert_eq!(text(&document, "/ended_by"), "--max-write", "{document:#}");
     assert!(written <= 300 * MIB + BESIDES, "{written} bytes");
 }

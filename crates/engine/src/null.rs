@@ -28,13 +28,6 @@ impl NullTarget {
         NullTarget { info, epoch: Instant::now(), waiting: Vec::new() }
     }
 
-    /// The same on a file system.
-    #[cfg(test)]
-    pub(crate) fn on(mut self, file_system: &str) -> Self {
-        self.info.file_system = Some(file_system.to_owned());
-        self
-    }
-
     fn refuse() -> TargetError {
         TargetError::Unsupported("the null target has no content".to_owned())
     }

@@ -26,6 +26,8 @@ pub enum Wait {
     },
     /// A call in words: `a flush of /dev/sdx`.
     Call(Arc<str>),
+    /// The look at the target beside its I/O.
+    Look,
 }
 
 impl fmt::Display for Wait {
@@ -36,6 +38,7 @@ impl fmt::Display for Wait {
                 write!(f, "a {what} of {} at {} of {target}", BinarySize(u64::from(*len)), place(*offset))
             }
             Wait::Call(what) => f.write_str(what),
+            Wait::Look => f.write_str("the look whether something else uses the target by now"),
         }
     }
 }
@@ -128,16 +131,11 @@ impl Drop for Owing {
     }
 }
 
-/// An I/O of that age hangs.
-const HANGS: Duration = Duration::from_secs(1);
-
-/// What is waited for the longest, and for how long. An I/O that hangs goes before what hangs beside it for the same
-/// reason, such as a look at the target.
+/// What is waited for the longest, and for how long. A look comes last: it hangs for the same reason as the I/O.
 #[must_use]
 pub fn longest_wait() -> Option<(Wait, Duration)> {
     let state = state();
-    let hangs = |wait: &Wait, since: &Instant| matches!(wait, Wait::Io { .. }) && since.elapsed() >= HANGS;
-    let first = state.waits.iter().min_by_key(|(_, since, wait)| (!hangs(wait, since), *since))?;
+    let first = state.waits.iter().min_by_key(|(_, since, wait)| (matches!(wait, Wait::Look), *since))?;
     Some((first.2.clone(), first.1.elapsed()))
 }
 
@@ -154,6 +152,7 @@ mod tests {
     // One test, since the list is one for all.
     #[test]
     fn what_is_waited_for_and_owed_stands_in_the_list_until_it_is_dropped() {
+        let look = waiting(Wait::Look);
         let older = waiting(Wait::Call("a flush of card".into()));
         let target: Arc<str> = "/dev/sdx".into();
         let io =
@@ -163,6 +162,8 @@ mod tests {
         drop(older);
         assert_eq!(told().as_deref(), Some("a write of 1 MiB at 12.3 GB of /dev/sdx"));
         drop(io);
+        assert!(told().unwrap().starts_with("the look"));
+        drop(look);
         let journal = owing("the journal is removed", "");
         let archive = owing("what was measured is stored", "");
         journal.say("69 MB are put back", "the journal keeps it");

@@ -15,21 +15,22 @@ const GROW_BY_WRITING: [&str; 3] = ["vfat", "exfat", "msdos"];
 pub struct Rationed {
     target: Box<dyn Target>,
     allowance: Allowance,
-    /// Bytes to which a file was grown by writing.
-    grown: u64,
+    /// The bytes to which a file was grown by writing; `None` where growing writes nothing.
+    grown: Option<u64>,
 }
 
-/// Whether a file of the target grows by writing zeros: each byte of its area is written once more than by the test.
+/// Whether a file on that file system grows by writing zeros: each byte of it is written once more than by the test.
 #[must_use]
-pub fn grows_by_writing(target: &TargetInfo) -> bool {
-    target.file_system.as_deref().is_some_and(|name| GROW_BY_WRITING.contains(&name))
+pub fn grows_by_writing(file_system: Option<&str>) -> bool {
+    file_system.is_some_and(|name| GROW_BY_WRITING.contains(&name))
 }
 
 impl Rationed {
-    /// A target with its allowance; lanes share it.
+    /// A target with its allowance, which lanes share; `grows` where its test area is a file that
+    /// [grows by writing](grows_by_writing).
     #[must_use]
-    pub fn new(target: Box<dyn Target>, allowance: Allowance) -> Self {
-        Rationed { target, allowance, grown: 0 }
+    pub fn new(target: Box<dyn Target>, allowance: Allowance, grows: bool) -> Self {
+        Rationed { target, allowance, grown: grows.then_some(0) }
     }
 }
 
@@ -70,13 +71,17 @@ impl Target for Rationed {
     }
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
-        if grows_by_writing(self.target.info()) && bytes > self.grown {
-            if !self.allowance.take(bytes - self.grown) {
-                return Err(TargetError::Rationed);
-            }
-            self.grown = bytes;
+        let more = self.grown.map_or(0, |grown| bytes.saturating_sub(grown));
+        if more > self.allowance.left() {
+            return Err(TargetError::Rationed);
         }
-        self.target.area(bytes)
+        let area = self.target.area(bytes);
+        // For want of room nothing was written.
+        if !matches!(area, Err(TargetError::NoSpace { .. })) {
+            self.grown = self.grown.map(|grown| grown + more);
+            let _ = self.allowance.take(more);
+        }
+        area
     }
 
     fn drop_caches(&mut self) -> Result<(), TargetError> {
@@ -102,7 +107,7 @@ impl Target for Rationed {
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
         let lane = self.target.lane()?;
         let allowance = &self.allowance;
-        Ok(lane.map(|lane| -> Box<dyn Target> { Box::new(Rationed::new(lane, allowance.clone())) }))
+        Ok(lane.map(|lane| -> Box<dyn Target> { Box::new(Rationed::new(lane, allowance.clone(), false)) }))
     }
 
     fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
@@ -135,21 +140,23 @@ mod tests {
     #[test]
     fn what_a_file_grows_by_counts_once_where_it_is_written() {
         for (file_system, left) in [("vfat", 4096), ("ext4", 12288)] {
-            let allowance = Allowance::of(12288);
-            let target = NullTarget::new(1 << 20).on(file_system);
-            let mut target = Rationed::new(Box::new(target), allowance.clone());
+            let (allowance, grows) = (Allowance::of(12288), grows_by_writing(Some(file_system)));
+            let mut target = Rationed::new(Box::new(NullTarget::new(16384)), allowance.clone(), grows);
             for bytes in [4096, 8192, 8192, 4096] {
                 target.area(bytes).unwrap();
             }
             assert_eq!(allowance.left(), left, "{file_system}");
-            assert_eq!(target.area(1 << 20).is_err(), file_system == "vfat");
+            assert_eq!(target.area(16384) == Err(TargetError::Rationed), grows);
+            allowance.set(1 << 20);
+            assert!(matches!(target.area(32768), Err(TargetError::NoSpace { .. })));
+            assert_eq!(allowance.left(), 1 << 20, "nothing was written");
         }
     }
 
     #[test]
     fn writes_beyond_the_allowance_never_reach_the_target_and_reads_cost_nothing() {
         let allowance = Allowance::of(8192);
-        let mut target = Rationed::new(Box::new(NullTarget::new(1 << 20)), allowance.clone());
+        let mut target = Rationed::new(Box::new(NullTarget::new(1 << 20)), allowance.clone(), false);
         let plan = Plan { depth: 1, block: 4096, path: Path::Direct, sync_each: false, own_buffers: false };
         target.plan(&plan).unwrap();
         let mut done = Vec::new();

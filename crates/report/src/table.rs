@@ -67,10 +67,9 @@ impl Table {
         cells.map(|c| c.chars().count()).max().unwrap_or(0)
     }
 
-    fn line(&self, cells: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn line(&self, cells: &[String], widths: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
-        for (column, cell) in cells.iter().enumerate() {
-            let width = self.width(column);
+        for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
             let gap = if column == 0 { "" } else { "  " };
             match self.is_to_the_left(column) {
                 true => text.push_str(&format!("{gap}{cell:<width$}")),
@@ -83,8 +82,11 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.line(&self.head, f)?;
-        self.rows.iter().try_for_each(|row| self.line(row, f))
+        let lines = || std::iter::once(&self.head).chain(&self.rows);
+        let columns = lines().map(Vec::len).max().unwrap_or(0);
+        // Once for all lines: some tables have 50 000.
+        let widths: Vec<usize> = (0..columns).map(|column| self.width(column)).collect();
+        lines().try_for_each(|line| self.line(line, &widths, f))
     }
 }
 

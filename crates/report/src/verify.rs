@@ -55,7 +55,7 @@ fn sizes(out: &mut String, report: &VerifyReport) {
     line("good in all, about", report.good_bytes);
     line("proven at one time", Some(report.proven_bytes));
     if report.wrap_bytes.is_some() {
-        let name = if report.dead_address_line { "dead address line of" } else { "addresses repeat every" };
+        let name = if report.dead_address_line { "dead address line at" } else { "addresses repeat every" };
         line(name, report.wrap_bytes);
     }
     if report.cache_bytes.is_some() {

@@ -20,7 +20,7 @@ pub enum ArchiveError {
         /// What the system says.
         reason: String,
     },
-    /// The file cannot be there at all: a folder of that name, a path that leads nowhere …
+    /// The file cannot be there at all: a path that leads nowhere …
     #[error("the archive {path} cannot be opened ({reason}); give another --archive FILE", path = path.display())]
     Open {
         /// The file or folder.
@@ -29,7 +29,7 @@ pub enum ArchiveError {
         reason: String,
     },
     /// What lies there is not taken for safety: a link, a pipe, another user's file … It was not touched.
-    #[error("the archive {path} is not used ({reason}); give another --archive FILE", path = path.display())]
+    #[error("{path} is refused as archive ({reason}); give another --archive FILE", path = path.display())]
     Refused {
         /// The file or folder.
         path: PathBuf,

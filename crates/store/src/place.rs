@@ -150,7 +150,6 @@ fn foreign(path: &Path, reason: String) -> ArchiveError {
 fn of_files(path: &Path, error: FileError) -> ArchiveError {
     match error {
         FileError::Io(error) => ArchiveError::of_system(path, &error),
-        FileError::NotAName => ArchiveError::Open { path: path.to_owned(), reason: error.to_string() },
         other => foreign(path, other.to_string()),
     }
 }

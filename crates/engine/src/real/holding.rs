@@ -8,6 +8,7 @@
 
 use super::patience::patiently;
 use crate::interrupt::Interrupt;
+use crate::pending::Wait;
 use crate::target::{Change, TargetError};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -83,8 +84,7 @@ impl Lookout {
         match &self.watched {
             Some(watched) if !watched.looked_within(fresh) => {
                 let watched = Arc::clone(watched);
-                let what = "the look whether something else uses the target by now";
-                patiently(interrupt, what, move || watched.look())
+                patiently(interrupt, Wait::Look, move || watched.look())
             }
             _ => Ok(()),
         }

@@ -39,12 +39,12 @@ pub fn lock(file: impl AsFd) -> bool {
 /// [`TargetError::Interrupted`] in that case; [`TargetError::Setup`] if no thread can be had.
 pub(super) fn patiently<T: Send + 'static>(
     interrupt: &Interrupt,
-    what: &str,
+    what: Wait,
     call: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, TargetError> {
     let already = interrupt.raised();
     let started = Instant::now();
-    let _waiting = waiting(Wait::Call(what.into()));
+    let _waiting = waiting(what);
     let (report, reports) = channel();
     let carry_out = move || drop(report.send(call()));
     std::thread::Builder::new().name("cardscope-wait".into()).stack_size(64 << 10).spawn(carry_out).map_err(

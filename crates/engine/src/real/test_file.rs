@@ -6,7 +6,7 @@
 use super::leftovers;
 use super::patience::{self, patiently};
 use crate::interrupt::Interrupt;
-use crate::pending::{Owing, owing};
+use crate::pending::{Owing, Wait, owing};
 use crate::target::TargetError;
 use cardscope_files::{Folder, Identity};
 use cardscope_model::units::MIB;
@@ -99,8 +99,10 @@ impl TestFile {
         }
         // What growing wrote must not go on into the first measurement.
         let file = self.file.try_clone().map_err(|e| io_setup(&self.path(), &e))?;
-        patiently(interrupt, &format!("a flush of {}", self.path().display()), move || fsync(file))?
-            .map_err(|e| setup_error(&self.path(), e))
+        patiently(interrupt, Wait::Call(format!("a flush of {}", self.path().display()).into()), move || {
+            fsync(file)
+        })?
+        .map_err(|e| setup_error(&self.path(), e))
     }
 }
 

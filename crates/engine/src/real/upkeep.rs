@@ -4,6 +4,7 @@ use super::ioctl;
 use super::patience::patiently;
 use super::place::Place;
 use crate::interrupt::Interrupt;
+use crate::pending::Wait;
 use crate::target::{Region, TargetError};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fdatasync};
 use rustix::io::Errno;
@@ -19,7 +20,7 @@ pub(super) fn flush(
         what: "opening the target once more for a flush".into(),
         reason: e.to_string(),
     })?;
-    patiently(interrupt, &format!("a flush of {name}"), move || fdatasync(own))
+    patiently(interrupt, Wait::Call(format!("a flush of {name}").into()), move || fdatasync(own))
 }
 
 /// Has the page cache forget the target; what is dirty must have been flushed.

@@ -119,6 +119,12 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
+    /// Bytes from 0 on that may be there: what is known to be, else what lies in front of the first repetition.
+    #[must_use]
+    pub fn at_most_usable(&self) -> Option<u64> {
+        self.usable_bytes.or(self.wrap_bytes)
+    }
+
     /// Whether something speaks against the card: exit status 1.
     #[must_use]
     pub fn is_bad(&self) -> bool {

@@ -140,7 +140,7 @@ impl Quick<'_, '_> {
             usable_bytes: known.then_some(usable),
             good_bytes: known.then_some(good),
             wrap_bytes: Some(bytes),
-            line: matches!(fold, Fold::Line(_)),
+            line: matches!(fold, Fold::Line(_)) && verdict == Verdict::Wraparound,
             overflown_bytes: run,
             confidence: certainty(inside).min(sure),
             ..self.outcome(Verdict::Wraparound, seen)
@@ -265,7 +265,10 @@ fn capacity(outcome: &Outcome, announced: u64) -> Finding {
         Verdict::ReaderSuspect | Verdict::Unstable => {
             finding.advise("test the card in a second reader: the answer may change with it")
         }
-        Verdict::Inconclusive => finding.advise("run it again without limits, or with --full"),
+        Verdict::Inconclusive => finding.advise("run it again without --budget and --max-write, or with --full"),
+        kind if kind.lacks_capacity() && outcome.cut_short && outcome.usable_bytes.is_none() => {
+            finding.advise("run it again without --budget and --max-write, or with --full, to measure the real capacity")
+        }
         Verdict::Damaged => finding.advise("`verify --full` finds every bad block; do not keep data on it"),
         _ => finding.advise(
             "do not use what lies beyond the usable bytes; before you accuse the seller, see it in a second reader",
@@ -296,7 +299,8 @@ fn sentence(outcome: &Outcome, announced: u64) -> String {
         Verdict::ReadOnly => "writes are accepted or refused, and what stood there stays: it is worn out to read-only, or locked".to_owned(),
         Verdict::Unstable => "the same place gives different answers".to_owned(),
         Verdict::ReaderSuspect => {
-            format!("the card ends or repeats at {usable}, just where the addresses of some readers end")
+            let end = outcome.usable_bytes.or(outcome.wrap_bytes).map_or(usable, |b| Capacity(b).to_string());
+            format!("the card ends or repeats at {end}, just where the addresses of some readers end")
         }
         Verdict::Inconclusive => format!("too little of {} could be looked at", Capacity(announced)),
     }

@@ -322,8 +322,7 @@ impl<'g, 't> Quick<'g, 't> {
             return self.bounded(settled);
         }
         let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
-        let outcome = self.damaged(seen, &lost)?;
-        Ok(if self.cut_short { Self::unsettled(outcome) } else { outcome })
+        self.damaged(seen, &lost)
     }
 
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
@@ -347,7 +346,8 @@ impl<'g, 't> Quick<'g, 't> {
         }
         let still = any_lost(&again);
         seen.extend(again);
-        Ok(self.losses(&seen, still))
+        let outcome = self.losses(&seen, still);
+        Ok(if self.cut_short { Self::unsettled(outcome) } else { outcome })
     }
 
     /// Not one block was kept: worn out to read-only, or dead?

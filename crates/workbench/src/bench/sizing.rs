@@ -3,7 +3,6 @@
 use super::request::Request;
 use crate::error::Failure;
 use crate::opening::Opened;
-use cardscope_engine::rationed::grows_by_writing;
 use cardscope_model::recipe::{Recipe, Test};
 use cardscope_model::units::{BinarySize, MIB};
 
@@ -28,12 +27,9 @@ pub(crate) struct Writes {
 impl Writes {
     /// Of a recipe on a target.
     pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &Opened) -> Writes {
-        let target = opened.target.info();
-        let mut writes = Writes::of(recipe, runs, target.bytes);
-        if opened.is_directory() && grows_by_writing(target) {
-            // Its file is made once.
-            writes.bytes += recipe.area;
-        }
+        let mut writes = Writes::of(recipe, runs, opened.target.info().bytes);
+        // Its file is made once.
+        writes.bytes += opened.written_by_growing(recipe.area);
         writes
     }
 

@@ -68,9 +68,9 @@ impl Visit<'_> {
         };
         let reason = match no_writes {
             Some(why) => Some(format!("read tests only: {why}")),
-            None if !in_time => Some(
-                "read tests only: saving, writing and putting back takes longer than was left".to_owned(),
-            ),
+            None if !in_time => {
+                Some("read tests only: there was no time left to save, write and restore".to_owned())
+            }
             None if limited => {
                 Some("read tests only: the write tests cannot be held to --max-write".to_owned())
             }

@@ -49,10 +49,16 @@ fn after_verdict(target: &str, verdict: Verdict, confidence: f64, directory: boo
              it; --backup FILE saves it first)",
             Some(format!("cardscope verify {target} --full")),
         )),
-        unsure if unsure.lacks_capacity() && confidence < SURE => Some(step(
-            "have it proven before you send it back",
-            Some(format!("cardscope verify {target} {}", if directory { "--files" } else { "--full" })),
-        )),
+        unsure if unsure.lacks_capacity() && confidence < SURE => Some(match directory {
+            true => {
+                step("prove it before you send it back", Some(format!("cardscope verify {target} --files")))
+            }
+            false => step(
+                "prove it before you send it back: have every block written and read (this destroys what is on it; \
+                 --backup FILE saves it first)",
+                Some(format!("cardscope verify {target} --full")),
+            ),
+        }),
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted if directory => {
             Some(step(
                 "send it back; to use the real part meanwhile, unmount it and give its device (`cardscope list`) to \
@@ -91,7 +97,8 @@ mod tests {
                 let after = |confidence| after_verdict("/dev/sdx", verdict, confidence, directory).unwrap();
                 assert!(after(SURE).what.starts_with("send it back"), "{verdict} {directory}");
                 let unsure = after(0.9);
-                assert!(unsure.what.contains("proven before"), "{unsure:?}");
+                assert!(unsure.what.contains("before you send it back"), "{unsure:?}");
+                assert_eq!(unsure.what.contains("destroys"), !directory, "{unsure:?}");
                 let proof = if directory { "--files" } else { "--full" };
                 assert!(unsure.command.unwrap().ends_with(proof));
             }

@@ -76,7 +76,7 @@ impl Visit<'_> {
         let reading = (options.work == Work::Read).then(|| {
             let how =
                 if self.directory { "`cardscope sustain` writes, too" } else { "`--erase` lets it write" };
-            format!("reads only: what is on the card is kept; {how}")
+            format!("read test only, so that what is on the card is kept; {how}")
         });
         self.found(findings(&measured, &failed, &self.report.condition, tally.written));
         self.report.sustain = Some(measured);

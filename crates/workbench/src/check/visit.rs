@@ -13,7 +13,7 @@ use cardscope_model::caveat;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
 use cardscope_model::units::seconds;
-use cardscope_model::verify::Verdict;
+use cardscope_model::verify::{Verdict, VerifyReport};
 
 /// A visit under way.
 pub(super) struct Visit<'a> {
@@ -153,7 +153,8 @@ impl<'a> Visit<'a> {
     /// Bytes from 0 on that may be measured on: what lies beyond on a fake answers for nothing.
     pub(super) fn usable(&self) -> u64 {
         let there = self.opened.target.info().bytes;
-        self.report.usable_bytes.map_or(there, |usable| usable.min(there))
+        let usable = self.report.verify.as_ref().and_then(VerifyReport::at_most_usable);
+        usable.map_or(there, |usable| usable.min(there))
     }
 
     /// Why nothing more is written to this card, if so.

@@ -71,7 +71,7 @@ fn usable(report: &VerifyReport) -> Result<u64, Failure> {
         }
         (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
             Err(Failure::Refused(format!(
-                "the last verify says {verdict}, but it ended before it knew how much of this card is there; run `cardscope verify` without limits, or say --real BYTES"
+                "the last verify found {verdict} but stopped before it had measured the real capacity; run `cardscope verify` without --budget and --max-write, or give --real BYTES"
             )))
         }
         (verdict, _) => Err(Failure::Refused(format!(

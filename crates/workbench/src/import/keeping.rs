@@ -92,7 +92,7 @@ impl Keeper {
                 Ok(Stored::Known { .. }) => (Kept::Known, Vec::new(), None),
                 // The file is at fault, not the archive: the next one may be sound.
                 Err(error @ ArchiveError::File(_)) => (Kept::Failed, Vec::new(), Some(error.to_string())),
-                Err(error) => return Err(Failure::io(error)),
+                Err(error) => return Err(error.into()),
             },
         };
         count(&mut self.report.totals, kept);

@@ -277,8 +277,8 @@ impl Journal {
     fn note(&mut self, step: PuttingBack) -> std::io::Result<()> {
         let place = u32::from(step == PuttingBack::Written);
         match self.set_aside.pop_front() {
-            Some(at) => self.write_at(at, Kind::PutBack, 0, 0, place, &[]),
-            None => self.append(Kind::PutBack, 0, 0, place, &[]),
+            Some(at) if self.write_at(at, Kind::PutBack, 0, 0, place, &[]).is_ok() => Ok(()),
+            _ => self.append(Kind::PutBack, 0, 0, place, &[]),
         }
     }
 

@@ -224,8 +224,12 @@ impl Scan {
                 let salt = sound_payload(file, at, head)?.and_then(|p| p.try_into().ok());
                 self.salts.extend(salt.map(u64::from_le_bytes));
             }
-            Kind::PutBack if head.place == 0 => self.put_back = Some(PuttingBack::Begun),
-            Kind::PutBack => self.put_back = Some(PuttingBack::Written),
+            Kind::PutBack => {
+                let begun = head.place == 0;
+                self.put_back = Some(if begun { PuttingBack::Begun } else { PuttingBack::Written });
+                // The last one in the file is the newest: what is noted from now on comes behind it.
+                self.set_aside.clear();
+            }
             Kind::Room => self.set_aside.push_back(at - HEAD as u64),
             Kind::Restored => self.restored = true,
             Kind::Bytes | Kind::Fill if head.len as usize > MOST => {}

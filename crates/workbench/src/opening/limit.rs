@@ -6,7 +6,8 @@ use super::Opened;
 use crate::error::Failure;
 use cardscope_engine::allowance::Allowance;
 use cardscope_engine::null::NullTarget;
-use cardscope_engine::rationed::Rationed;
+use cardscope_engine::rationed::{Rationed, grows_by_writing};
+use cardscope_engine::target::TargetInfo;
 use cardscope_model::units::{BinarySize, MIB};
 
 /// On the disk that holds the running system no more is written than this, unless `--max-write` says so.
@@ -48,9 +49,9 @@ impl Limit {
         let most = BinarySize(self.left()?);
         Some(match &self.system_disk {
             Some(disk) => format!(
-                "writes at most {most}: the running system is on this disk ({disk}); --max-write sets another limit"
+                "limited to {most} because the running system is on this disk ({disk}); change it with --max-write"
             ),
-            None => format!("writes at most {most}"),
+            None => format!("limited to {most}"),
         })
     }
 
@@ -89,7 +90,18 @@ impl Opened {
         let allowance = Allowance::of(bytes);
         self.limit.allowance = Some(allowance.clone());
         let target = std::mem::replace(&mut self.target, Box::new(NullTarget::new(0)));
-        self.target = Box::new(Rationed::new(target, allowance));
+        let grows = self.grows_by_writing(target.info());
+        self.target = Box::new(Rationed::new(target, allowance, grows));
+    }
+
+    /// Whether the test's own file on that target grows by writing.
+    fn grows_by_writing(&self, target: &TargetInfo) -> bool {
+        self.is_directory() && grows_by_writing(target.file_system.as_deref())
+    }
+
+    /// Bytes that making a file of `area` bytes writes, before anything is written into it.
+    pub(crate) fn written_by_growing(&self, area: u64) -> u64 {
+        if self.grows_by_writing(self.target.info()) { area } else { 0 }
     }
 
     /// What is put back is no part of what a test writes.

@@ -84,7 +84,7 @@ impl Afford {
             return Ok(());
         }
         Err(Failure::Refused(format!(
-            "{:.0} s is too short for this card: one I/O takes {:.2} s and the shortest test needs {ios}. Nothing was written. Give --budget {:.0}s or more",
+            "{:.0} s is too short for this card: one I/O takes {:.2} s and the shortest test needs {ios} of them. Nothing was written. Give --budget {:.0}s or more",
             self.budget,
             self.each,
             (2.0 * least).ceil()
@@ -103,7 +103,7 @@ impl Afford {
         let needed = ios * self.each + MOVES * LEAST_RUN as f64 * self.byte;
         (needed > self.budget).then(|| {
             format!(
-                "{:.0} s is too short to call this card genuine: one I/O takes {:.2} s, and that takes about {:.0} s. A fake may still show",
+                "{:.0} s is too short to call this card genuine: at {:.2} s an I/O that takes about {:.0} s. A fake may still be found",
                 self.budget, self.each, needed
             )
         })

@@ -192,7 +192,7 @@ fn probe(
 /// What putting back showed. Beyond the usable bytes nothing can be kept; what read as one byte repeated there was no
 /// data.
 fn came_back(report: &mut VerifyReport, back: &PutBack) {
-    let usable = report.usable_bytes.unwrap_or(report.announced_bytes);
+    let usable = report.at_most_usable().unwrap_or(report.announced_bytes);
     let beyond = back.lost_data.iter().filter(|r| r.offset >= usable);
     let lost: u64 = back.lost.iter().filter(|r| r.offset < usable).chain(beyond).map(|r| r.len).sum();
     let unreadable: u64 = back.unreadable.iter().map(|(r, _)| r.len).sum();
