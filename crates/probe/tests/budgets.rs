@@ -169,6 +169,32 @@ fn a_budget_holds_on_a_card_of_200_ms_an_io() {
 }
 
 /// Seconds of the card's clock that a map and putting back after it take.
+/// What a visit gives to this question lies between: the last look must not be begun where there is no time for it.
+#[test]
+fn more_time_never_makes_a_genuine_card_less_so() {
+    for name in [
+        CLASS_10,
+        "sim:sandisk-extremepro-32g-a1",
+        "sim:constant?announced_bytes=32GB&mb_s=90&command_s=0.0002",
+    ] {
+        let told = |seconds: u32| in_budget(name, f64::from(seconds), 5).1;
+        let all: Vec<(u32, Outcome)> =
+            (1..=12).map(|n| 20 * n).map(|seconds| (seconds, told(seconds))).collect();
+        let genuine = |outcome: &Outcome| outcome.verdict == Verdict::Genuine;
+        let first = all.iter().position(|(_, outcome)| genuine(outcome)).unwrap();
+        for pair in all[first..].windows(2) {
+            let [(_, less), (seconds, more)] = pair else { unreachable!() };
+            assert!(
+                genuine(more),
+                "{name}: {seconds} s, {:?} after {} bytes",
+                more.verdict,
+                more.overflown_bytes
+            );
+            assert!(more.confidence >= less.confidence - 1e-9, "{name}: {seconds} s, {}", more.confidence);
+        }
+    }
+}
+
 fn map_in_budget(name: &str, budget: f64) -> f64 {
     let mut target = target(name);
     let region = Region { start: 0, len: target.info().bytes };

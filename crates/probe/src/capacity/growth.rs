@@ -228,7 +228,11 @@ impl Quick<'_, '_> {
         let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.ground.random);
         let pieces: Vec<Piece> =
             starts.into_iter().map(|at| Piece { offset: tail::down(at), len: STRETCH as u32 }).collect();
-        if !self.ground.may_stamp(&pieces, 0.0) {
+        // They are read again, in blocks.
+        let bytes = pieces.len() as u64 * STRETCH;
+        let blocks = bytes.div_ceil(u64::from(self.ground.card.block()));
+        let look = self.ground.card.costs().of(Direction::Read, blocks, bytes);
+        if !self.ground.may_stamp(&pieces, look) {
             self.cut_short = true;
             return Ok(Vec::new());
         }

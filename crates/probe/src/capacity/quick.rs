@@ -106,8 +106,10 @@ impl<'g, 't> Quick<'g, 't> {
         if let Some(fold) = alias::fold(&mut self.ground, &hits)? {
             return self.folded(fold, seen);
         }
-        seen.extend(self.read_back()?);
-        seen.extend(self.stretches()?);
+        let back = self.read_back();
+        seen.extend(self.as_far_as_it_came(back)?);
+        let stretches = self.stretches();
+        seen.extend(self.as_far_as_it_came(stretches)?);
         let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
         if lost.is_empty() {
             self.waver_again()?;
@@ -121,6 +123,20 @@ impl<'g, 't> Quick<'g, 't> {
         }
         self.flood = self.tail.flood().and(&std::mem::take(&mut self.flood));
         self.damaged(seen, &lost)
+    }
+
+    /// A look that the time was too short for takes nothing from what was seen before, unless it saw losses.
+    fn as_far_as_it_came(
+        &mut self,
+        look: Result<Vec<(Claim, State)>, Stop>,
+    ) -> Result<Vec<(Claim, State)>, Stop> {
+        match look {
+            Err(Stop::Limit) if self.ground.losses.is_empty() => {
+                self.cut_short = true;
+                Ok(Vec::new())
+            }
+            look => look,
+        }
     }
 
     fn newest_lost(&mut self, lost: &[(Claim, State)]) -> Result<Outcome, Stop> {
