@@ -79,6 +79,12 @@ impl<'a> Text<'a> {
     }
 }
 
+/// What stands for bytes that are no text: no importer takes it.
+const NO_TEXT: &str = "\0";
+
+/// Bytes of a long log.
+const LONG: usize = 1 << 20;
+
 fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0;
@@ -96,6 +102,10 @@ fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
         let mut text = UTF_8.decode_without_bom_handling(bytes).0.into_owned();
         text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
         return text.into();
+    }
+    // A long log is mostly digits, in whatever alphabet its words are; this would only take memory.
+    if bytes.len() > LONG && 2 * broken > bytes.len() {
+        return NO_TEXT.into();
     }
     doubts.push(
         "its characters are no UTF-8; they were read as Windows-1252, so accents may be wrong".to_owned(),
@@ -206,6 +216,15 @@ mod tests {
     fn letters_of_windows_are_read_and_the_guess_is_said() {
         let text = Text::decode(b"latence 12 \xb5s");
         assert_eq!((text.body(), text.doubts().len()), ("latence 12 µs", 1));
+    }
+
+    #[test]
+    fn long_bytes_that_are_no_letters_are_no_text_and_a_long_log_of_foreign_words_is() {
+        let noise = vec![0xff; 2 * LONG];
+        assert_eq!(Text::decode(&noise).looks_like(), "it is no text");
+        // "чтение" in Windows-1251, and the figure.
+        let log = b"\xf7\xf2\xe5\xed\xe8\xe5 20.4 MB/s\n".repeat(2 * LONG / 16);
+        assert!(Text::decode(&log).body().contains("20.4 MB/s"));
     }
 
     #[test]

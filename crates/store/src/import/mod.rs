@@ -82,12 +82,17 @@ async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<
     let sightings: Vec<_> = fresh.iter().flatten().flatten().map(|log| log.sighting.clone()).collect();
     let mut shelf = Shelf::of(c, &sightings).await?;
     let mut batch = Batch::new();
-    let mut kept = Vec::with_capacity(sources.len());
-    for ((source, logs), new) in prepared.iter().zip(fresh).zip(sources) {
+    for ((source, logs), new) in prepared.iter().zip(&fresh).zip(sources) {
+        if logs.is_some() {
+            batch.add_bytes(source, new.bytes.into_owned());
+        }
+    }
+    batch.write_bytes(c).await?;
+    let mut kept = Vec::with_capacity(prepared.len());
+    for (source, logs) in prepared.iter().zip(fresh) {
         kept.push(match logs {
             Some(logs) => {
-                let sessions = batch.add(source, new.bytes.into_owned(), &logs, &mut shelf)?;
-                Kept::New { source: source.hash.clone(), sessions }
+                Kept::New { source: source.hash.clone(), sessions: batch.add(source, &logs, &mut shelf)? }
             }
             None => known.found(source),
         });

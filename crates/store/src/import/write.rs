@@ -43,14 +43,8 @@ impl Batch {
         }
     }
 
-    /// Adds a file; its sessions.
-    pub(super) fn add(
-        &mut self,
-        source: &Prepared<'_>,
-        bytes: Vec<u8>,
-        logs: &[&PreparedLog<'_>],
-        shelf: &mut Shelf,
-    ) -> Outcome<Vec<SessionId>> {
+    /// Adds the bytes of a file.
+    pub(super) fn add_bytes(&mut self, source: &Prepared<'_>, bytes: Vec<u8>) {
         self.sources.push([
             (&source.hash).into(),
             source.name.into(),
@@ -59,6 +53,20 @@ impl Batch {
             bytes.into(),
             (&self.now).into(),
         ]);
+    }
+
+    /// Writes the bytes of the files that were added, so that they need no memory while the rest is made.
+    pub(super) async fn write_bytes(&mut self, c: &mut Connection) -> Outcome<()> {
+        self.sources.write(c).await
+    }
+
+    /// Adds the logs of a file; its sessions.
+    pub(super) fn add(
+        &mut self,
+        source: &Prepared<'_>,
+        logs: &[&PreparedLog<'_>],
+        shelf: &mut Shelf,
+    ) -> Outcome<Vec<SessionId>> {
         let mut sessions = Vec::new();
         for log in logs {
             let placed = shelf.place(&log.sighting);
@@ -140,12 +148,11 @@ impl Batch {
         Ok(())
     }
 
-    /// Writes everything.
+    /// Writes everything else.
     pub(super) async fn write(mut self, c: &mut Connection, shelf: Shelf) -> Outcome<()> {
         shelf.write(c).await?;
         self.shared.write(c).await?;
         self.events.write(c).await?;
-        self.sources.write(c).await?;
         self.sessions.write(c).await?;
         self.runs.write(c).await
     }
