@@ -16,7 +16,6 @@ use crate::naming;
 use crate::shelf::Shelf;
 use crate::{Archive, ArchiveError, SessionId, hash};
 use cardscope_model::log::Log;
-use group::Group;
 use known::Known;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -101,7 +100,7 @@ async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<
     Ok(kept)
 }
 
-/// A file, hashed and divided before anything is asked of the database.
+/// A file, hashed before anything is asked of the database.
 struct Prepared<'a> {
     name: &'a str,
     format: &'a str,
@@ -113,7 +112,6 @@ struct PreparedLog<'a> {
     log: &'a Log,
     content_hash: String,
     sighting: naming::Sighting,
-    groups: Vec<Group>,
 }
 
 impl NewSource<'_> {
@@ -146,6 +144,6 @@ impl<'a> PreparedLog<'a> {
     fn of(log: &'a Log, source: &NewSource<'_>) -> Self {
         let content_hash = group::content_hash(log, &source.bytes);
         let sighting = naming::of_log(log, &content_hash, &source.called());
-        PreparedLog { log, content_hash, sighting, groups: group::groups(log) }
+        PreparedLog { log, content_hash, sighting }
     }
 }

@@ -1,6 +1,6 @@
 //! The rows of a batch of logs.
 
-use super::group::{Group, left_out, method};
+use super::group::{Group, groups, left_out, method};
 use super::{Prepared, PreparedLog};
 use crate::connection::{Connection, Outcome, Rows, Value};
 use crate::events::Events;
@@ -72,8 +72,8 @@ impl Batch {
             let placed = shelf.place(&log.sighting);
             self.events.add_all(&placed, &log.log.events)?;
             let document = json(&without_runs(log.log))?;
-            for group in &log.groups {
-                sessions.push(self.session(source, log, &document, group, &placed)?);
+            for group in groups(log.log) {
+                sessions.push(self.session(source, log, &document, &group, &placed)?);
             }
         }
         Ok(sessions)
