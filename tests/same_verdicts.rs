@@ -6,7 +6,8 @@
 //! as long as the way through the kernel. The queue is not compared: the loop device's own threads overlap (a card that
 //! takes one command at a time gained 1.4 through it), or pass reads on one after the other. Caches of
 //! more than the 64 MiB that are written in the long test are `at_least` both times. A computer that is busy with other
-//! things is late with answers, which no card is: run it alone.
+//! things is late with answers, which no card is: where the server says that it was, what was measured is no measurement
+//! of the card, and is made anew.
 #![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
 
 mod common;
@@ -14,6 +15,7 @@ mod common;
 use common::binary::Home;
 use common::machine::Loop;
 use common::served::Served;
+use rustix::process::Signal;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -61,6 +63,12 @@ const VERDICTS: [(&str, f64); 5] = [
 /// A hung card is not waited for.
 const PATIENCE: Duration = Duration::from_secs(240);
 
+/// Of the answers of a card so many may be late by more than a millisecond, which is longer than most steps.
+const MOST_LATE: f64 = 0.003;
+
+/// Measurements of a card, until one is not spoiled by whatever else the computer does.
+const TRIES: u32 = 8;
+
 /// All twenty cards, with their caches.
 fn long() -> bool {
     std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0")
@@ -83,14 +91,25 @@ fn differ(name: &str, within: f64, virtually: &Value, really: &Value) -> Option<
     (a["status"] != b["status"] || !close).then(|| format!("{name}: {} and {}", told(a), told(b)))
 }
 
+/// The map of a card in real time; `None` where too many answers were late.
+fn really(home: &Home, target: &str) -> Option<Value> {
+    let mut served = Served::start(home, target, &["--json"]);
+    let card = Loop::over(&served.card(), &[]);
+    let document = map(home, &card.path);
+    drop(card);
+    let lag = &served.stop(Signal::TERM).expect(0).json()["cards"][0]["lag"];
+    let late = lag["later_than_1_ms"].as_f64().unwrap();
+    println!("{target}: {:.3} % of the answers more than 1 ms late", late * 100.0);
+    (late <= MOST_LATE).then_some(document)
+}
+
 /// Every difference on one card.
 fn differences(name: &str) -> Vec<String> {
     let home = Home::new();
     let target = format!("sim:{name}?announced_bytes={BYTES}");
     let virtually = map(&home, &target);
-    let served = Served::start(&home, &target, &[]);
-    let card = Loop::over(&served.card(), &[]);
-    let really = map(&home, &card.path);
+    let really =
+        (0..TRIES).find_map(|_| really(&home, &target)).expect("this computer is too busy to be a card");
     VERDICTS
         .iter()
         .filter_map(|(pointer, within)| differ(pointer, *within, &virtually, &really))

@@ -180,3 +180,18 @@ fn an_address_line_that_is_not_wired_shows_wherever_the_run_lies(#[case] bytes: 
     assert_eq!(probed.mistake(), None);
     assert_eq!(probed.outcome.wrap_bytes, Some(line));
 }
+
+/// A cache behind the folding that shows what it holds: both addresses of a place that is not there agree.
+#[test]
+fn a_chain_behind_a_cache_that_answers_at_both_addresses_is_no_wraparound() {
+    for (cache, seed) in
+        [("64MiB", 1), ("64MiB", 2), ("64MiB", 3), ("100MiB", 4), ("40MiB", 5), ("180MiB", 6)]
+    {
+        for chain in ["fake_bytes=2GiB&wrap_bytes=4GiB", "fake_bytes=3900MiB&wrap_bytes=4GiB"] {
+            let name = format!(
+                "sim:constant?announced_bytes=16GiB&fake=chain&{chain}&cache_bytes={cache}&lost=stale"
+            );
+            assert_eq!(erasing(&name, &options(false, seed)).mistake(), None);
+        }
+    }
+}

@@ -58,7 +58,12 @@ impl Quick<'_, '_> {
             return self.found_inside(fold, found, seen);
         }
         let proven = tail::down(end) == twice;
-        let run = self.run_inside(end, proven && !self.options.thorough, 0)?;
+        let short = proven && !self.options.thorough;
+        let mut run = self.run_inside(end, short, 0)?;
+        // A cache behind the folding shows what it holds at both addresses, and so proves nothing.
+        if short && run.flood.is_none() && alias::echoes(&mut self.ground, fold)? {
+            run = self.run_inside(end, false, 0)?;
+        }
         match run.flood {
             Some(flood) => self.pushed_inside(fold, flood, seen),
             None => Ok(self.wraparound(fold, &seen, shown.len(), (proven, run.bytes))),
