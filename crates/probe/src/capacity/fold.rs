@@ -57,11 +57,12 @@ impl Quick<'_, '_> {
             };
             return self.found_inside(fold, found, seen);
         }
-        let proven = tail::down(end) == twice;
+        let mut proven = tail::down(end) == twice;
         let short = proven && !self.options.thorough;
         let mut run = self.run_inside(end, short, 0)?;
         // A cache behind the folding shows what it holds at both addresses, and so proves nothing.
         if short && run.flood.is_none() && alias::echoes(&mut self.ground, fold)? {
+            (proven, self.cut_short) = (false, true);
             run = self.run_inside(end, false, 0)?;
         }
         match run.flood {
