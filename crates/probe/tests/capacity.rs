@@ -4,6 +4,7 @@
 
 mod common;
 
+use cardscope_model::verify::SURE;
 use common::{erasing, options};
 use rstest::rstest;
 
@@ -185,13 +186,23 @@ fn an_address_line_that_is_not_wired_shows_wherever_the_run_lies(#[case] bytes: 
 #[test]
 fn a_chain_behind_a_cache_that_answers_at_both_addresses_is_no_wraparound() {
     for (cache, seed) in
-        [("64MiB", 1), ("64MiB", 2), ("64MiB", 3), ("100MiB", 4), ("40MiB", 5), ("180MiB", 6)]
+        [("64MiB", 1), ("64MiB", 2), ("100MiB", 3), ("40MiB", 4), ("180MiB", 5), ("256MiB", 6), ("320MiB", 7)]
     {
-        for chain in ["fake_bytes=2GiB&wrap_bytes=4GiB", "fake_bytes=3900MiB&wrap_bytes=4GiB"] {
+        for chain in ["fake_bytes=2GiB&wrap_bytes=4GiB", "fake_bytes=3500MiB&wrap_bytes=4GiB"] {
             let name = format!(
                 "sim:constant?announced_bytes=16GiB&fake=chain&{chain}&cache_bytes={cache}&lost=stale"
             );
             assert_eq!(erasing(&name, &options(false, seed)).mistake(), None);
         }
     }
+}
+
+/// The same with a cache that the run cannot overflow: nothing is proven, and no byte is called usable.
+#[test]
+fn a_cache_behind_the_folding_that_is_not_overflown_leaves_the_usable_bytes_open() {
+    let name = "sim:constant?announced_bytes=16GiB&fake=chain&fake_bytes=2GiB&wrap_bytes=4GiB&cache_bytes=1GiB&lost=stale";
+    let answer = erasing(name, &options(false, 8));
+    let outcome = &answer.outcome;
+    assert!(outcome.usable_bytes.is_none() && outcome.good_bytes.is_none(), "{}", answer.summary());
+    assert!(outcome.confidence < SURE && !outcome.cut_short, "{}", answer.summary());
 }

@@ -19,9 +19,20 @@ use crate::trouble::Stop;
 /// Bytes that a fake without a cache may cost in all.
 const MOST_WITHOUT_CACHE: u64 = 120 << 20;
 
-/// Seconds after which the run grows no more, so that a slow card keeps nobody waiting: one of 13 MB/s lets it overflow
+/// Seconds after which a run grows no more where no cache was seen, so that a slow card keeps nobody waiting: one of 13 MB/s lets it overflow
 /// caches of 60 MB.
 const RUN_SECONDS: f64 = 5.0;
+
+/// How far a run inside the part goes while nothing is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// What a fake without a cache may cost: all that is looked at shows at two addresses.
+    Short,
+    /// As far as on the whole card, but only for some seconds: a cache is possible.
+    Timed,
+    /// As far as on the whole card: a cache is there.
+    Whole,
+}
 
 /// What a run inside the part showed.
 struct Inside {
@@ -57,18 +68,23 @@ impl Quick<'_, '_> {
             };
             return self.found_inside(fold, found, seen);
         }
-        let mut proven = tail::down(end) == twice;
-        let short = proven && !self.options.thorough;
-        let mut run = self.run_inside(end, short, 0)?;
-        // A cache behind the folding shows what it holds at both addresses, and so proves nothing.
-        if short && run.flood.is_none() && alias::echoes(&mut self.ground, fold)? {
-            (proven, self.cut_short) = (false, true);
-            run = self.run_inside(end, false, 0)?;
+        let proven = tail::down(end) == twice;
+        let reach = if proven && !self.options.thorough { Reach::Short } else { Reach::Timed };
+        let mut run = self.run_inside(end, reach, 0)?;
+        // A cache behind the folding shows what it holds at both addresses, and so proves nothing until it overflows.
+        let echoes = run.flood.is_none() && alias::echoes(&mut self.ground, fold)?;
+        if echoes {
+            run = self.run_inside(end, Reach::Whole, 0)?;
         }
-        match run.flood {
-            Some(flood) => self.pushed_inside(fold, flood, seen),
-            None => Ok(self.wraparound(fold, &seen, shown.len(), (proven, run.bytes))),
+        if let Some(flood) = run.flood {
+            return self.pushed_inside(fold, flood, seen);
         }
+        let found = self.wraparound(fold, &seen, shown.len(), (proven && !echoes, run.bytes));
+        Ok(if echoes {
+            Self::unsettled(Outcome { usable_bytes: None, good_bytes: None, ..found })
+        } else {
+            found
+        })
     }
 
     /// The end of the part in front of the first repetition is lost once a run there has pushed it out.
@@ -99,7 +115,7 @@ impl Quick<'_, '_> {
         };
         if matches!(found, Boundary::NoStep(_)) && bytes > 0 {
             // The first loss does not tell how much a cache holds.
-            let run = self.run_inside(end, false, 4 * bytes)?;
+            let run = self.run_inside(end, Reach::Whole, 4 * bytes)?;
             if let Some(flood) = run.flood.filter(|flood| flood.bytes() > bytes) {
                 return self.pushed_inside(fold, flood, seen);
             }
@@ -148,25 +164,23 @@ impl Quick<'_, '_> {
         pieces
     }
 
-    /// A run that grows from `end` downwards until something is lost, to `least` bytes anyhow; a `short` one where the last
-    /// block there is not a cache's doing.
-    fn run_inside(&mut self, end: u64, short: bool, least: u64) -> Result<Inside, Stop> {
+    /// A run that grows from `end` downwards until something is lost, to `least` bytes anyhow.
+    fn run_inside(&mut self, end: u64, reach: Reach, least: u64) -> Result<Inside, Stop> {
         let wanted = self.options.run_bytes(end);
-        let most = if short {
-            wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.ground.card.tally().written))
-        } else {
-            wanted
+        let most = match reach {
+            Reach::Short => wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.ground.card.tally().written)),
+            Reach::Timed | Reach::Whole => wanted,
         };
         let begun = self.ground.card.seconds();
         let (mut run, mut lost) = (Tail::before(end), false);
         for size in tail::steps(most) {
             let seconds = self.ground.card.seconds() - begun;
-            if seconds > RUN_SECONDS {
+            if seconds > RUN_SECONDS && reach != Reach::Whole {
                 break;
             }
             let next = run.next(&self.ground, size);
             if !self.ground.may_stamp(&next, 0.0) {
-                self.cut_short |= !short;
+                self.cut_short |= reach != Reach::Short;
                 break;
             }
             run.grow(&mut self.ground, size)?;

@@ -211,8 +211,7 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
                 Weight::Note,
                 1.0,
                 format!(
-                    "not all of the usable part could be seen at two addresses: a cache larger than {} could hide missing \
-                     capacity",
+                    "a cache larger than {} could hide missing capacity",
                     BinarySize(outcome.overflown_bytes >> 20 << 20)
                 ),
             )
@@ -266,8 +265,9 @@ fn capacity(outcome: &Outcome, announced: u64) -> Finding {
             finding.advise("test the card in a second reader: the answer may change with it")
         }
         Verdict::Inconclusive => finding.advise("run it again without --budget and --max-write, or with --full"),
-        kind if kind.lacks_capacity() && outcome.cut_short && outcome.usable_bytes.is_none() => {
-            finding.advise("run it again without --budget and --max-write, or with --full, to measure the real capacity")
+        kind if kind.lacks_capacity() && outcome.usable_bytes.is_none() => {
+            let without = if outcome.cut_short { "without --budget and --max-write, or " } else { "" };
+            finding.advise(format!("run it again {without}with --full, to measure the real capacity"))
         }
         Verdict::Damaged => finding.advise("`verify --full` finds every bad block; do not keep data on it"),
         _ => finding.advise(
