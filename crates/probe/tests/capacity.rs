@@ -206,3 +206,18 @@ fn a_cache_behind_the_folding_that_is_not_overflown_leaves_the_usable_bytes_open
     assert!(outcome.usable_bytes.is_none() && outcome.good_bytes.is_none(), "{}", answer.summary());
     assert!(outcome.confidence < SURE && !outcome.cut_short, "{}", answer.summary());
 }
+
+/// Lost places that show other blocks make hits by the hundred where addresses repeat, so that the few of true copies must
+/// not be left out among them. Each of these cards was called damaged once.
+#[rstest]
+#[case("announced_bytes=23682255872&fake=chain&wrap_bytes=8520433152&fake_bytes=266391552&lost=stale")]
+#[case("announced_bytes=9537145344&fake=chain&wrap_bytes=2263459328&fake_bytes=1072773632&lost=last")]
+#[case(
+    "announced_bytes=394710203904&fake=chain&wrap_bytes=34359738368&fake_bytes=19983994368&lost=last&cache_bytes=48KiB\
+     &cache_kind=lru&cache_strict=true"
+)]
+fn copies_are_found_among_lost_blocks_that_show_others(#[case] card: &str) {
+    for seed in 0..4 {
+        assert_eq!(erasing(&format!("sim:constant?{card}"), &options(false, seed)).mistake(), None);
+    }
+}

@@ -27,7 +27,7 @@ fn caches_overflown(run: u64) -> f64 {
     WEIGHED.iter().find(|(least, _)| run >= *least).map_or(0.5, |(_, sure)| *sure)
 }
 
-/// Confidence in the kind of a card where the limits ended the search for it.
+/// Confidence in the kind of a card where the search for it did not come to an end.
 const UNSETTLED: f64 = 0.6;
 
 impl Quick<'_, '_> {
@@ -156,7 +156,7 @@ impl Quick<'_, '_> {
         Outcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) }
     }
 
-    /// That blocks are lost is sure; which kind of card loses them so would have shown without the limits.
+    /// That blocks are lost is sure; which kind of card loses them so was not seen to the end.
     pub(super) fn unsettled(outcome: Outcome) -> Outcome {
         Outcome { confidence: outcome.confidence.min(UNSETTLED), ..outcome }
     }

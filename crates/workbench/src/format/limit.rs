@@ -9,7 +9,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::Limited;
 use cardscope_model::layout::{Layout, SECTOR, table};
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::{Verdict, VerifyReport};
+use cardscope_model::verify::{SURE, Verdict, VerifyReport};
 use cardscope_store::Archive;
 use std::path::Path;
 
@@ -50,9 +50,6 @@ fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String), Fa
     usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.verdict)))
 }
 
-/// Below this a verify is not sure enough of the usable bytes to lay out a partition by them.
-const LEAST_SURE: f64 = 0.9;
-
 /// The trusted prefix that a verify found, where it is sure of one.
 fn usable(report: &VerifyReport) -> Result<u64, Failure> {
     match (report.verdict, report.usable_bytes) {
@@ -60,7 +57,7 @@ fn usable(report: &VerifyReport) -> Result<u64, Failure> {
             "the last verify found all of its capacity real: format it without --limit-to-real".to_owned(),
         )),
         (verdict, Some(bytes)) if verdict.lacks_capacity() => {
-            if report.confidence >= LEAST_SURE {
+            if report.confidence >= SURE {
                 return Ok(bytes);
             }
             Err(Failure::Refused(format!(
@@ -71,7 +68,7 @@ fn usable(report: &VerifyReport) -> Result<u64, Failure> {
         }
         (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
             Err(Failure::Refused(format!(
-                "the last verify found {verdict} but stopped before it had measured the real capacity; run `cardscope verify` without --budget and --max-write, or give --real BYTES"
+                "the last verify found {verdict} but could not measure the real capacity; run `cardscope verify --full` on it, or give --real BYTES"
             )))
         }
         (verdict, _) => Err(Failure::Refused(format!(
