@@ -88,7 +88,11 @@ fn count() -> usize {
 /// What no probe within these bytes can tell, by name.
 fn limit(probed: &Probed) -> Option<&'static str> {
     let (told, name) = (&probed.outcome, &probed.name);
-    let lost = probed.announced - probed.usable;
+    let period = number(name, "wrap_bytes").filter(|_| probed.verdict == "chain").unwrap_or(probed.announced);
+    // Addresses that lead nowhere, over all periods.
+    let lost = probed.announced
+        - probed.announced / period * probed.usable
+        - (probed.announced % period).min(probed.usable);
     let strict = name.contains("cache_strict=true");
     let cache = number(name, "cache_bytes").unwrap_or(0);
     match probed.verdict.as_str() {

@@ -3,7 +3,7 @@
 
 use super::ground::{Claim, Ground, State, UNIT};
 use super::tail::{Flood, down, write_run};
-use crate::card::Piece;
+use crate::card::{Piece, pieces};
 use crate::sector::SECTOR;
 use crate::trouble::Stop;
 use std::ops::Range;
@@ -100,9 +100,14 @@ pub(super) fn observe(
     Ok(claims.into_iter().zip(states).collect())
 }
 
-/// Writes what pushes claims out of a cache, one block where none showed.
+/// Writes what pushes claims out of a cache, one block where none showed. The card is opened anew as well: of a cache that
+/// is emptied by that the first loss did not tell the size.
 fn push_out(ground: &mut Ground<'_, '_>, claims: &[Claim], flood: &Flood) -> Result<(), Stop> {
-    if flood.bytes() > 0 { flood.pour(ground) } else { block_behind(ground, claims, ground.card.bytes()) }
+    if flood.bytes() == 0 {
+        return block_behind(ground, claims, ground.card.bytes());
+    }
+    flood.pour(ground)?;
+    ground.card.reopen()
 }
 
 /// Writes a block beside claims, below `end`: some cards show what was written last in the place of what is lost.
@@ -165,35 +170,65 @@ fn places(search: &Search, ground: &Ground<'_, '_>) -> Vec<Piece> {
     places
 }
 
-/// The real part may end inside the range at the end that is written to push others out. Written in order, and twice
-/// so that no older order is left in a cache, what is lost of it begins exactly there. `None` where it ends below.
+/// Parts that the range at the end is divided into; of each a block is looked at.
+const PARTS: u64 = 512;
+
+/// The real part may end inside the range at the end that is written to push others out. Written in order, and twice so
+/// that no older order is left in most caches, what is lost of it begins exactly there. `None` where it ends below.
+///
+/// A cache that throws out what came first keeps its old order all the same, and what it holds of the lost blocks may
+/// look like the real part: what is missing is written again, until such a cache has let go of everything once.
 fn inside_the_region(ground: &mut Ground<'_, '_>, region: Range<u64>) -> Result<Option<Boundary>, Stop> {
     let Range { start, end } = region;
+    let bytes = end - start;
     write_run(ground, start, end)?;
-    let claims = grid(&write_run(ground, start, end)?);
-    let mut states = ground.check(&claims)?;
-    if states.iter().all(|s| s.kept()) && start >= end - start {
-        // A cache that every write passes through lets go of its oldest only when others come.
-        write_run(ground, start - (end - start), start)?;
-        states = ground.check(&claims)?;
-    }
-    let Some(lost) = states.iter().position(|s| !s.kept()) else { return Ok(None) };
-    let Some(kept) = lost.checked_sub(1) else { return Ok(None) };
-    let (from, to) = (claims[kept], claims[lost]);
-    let between = Claim {
-        piece: Piece { offset: from.piece.offset, len: (to.piece.end() - from.piece.offset) as u32 },
-        ..from
+    let size = bytes.div_ceil(PARTS).next_multiple_of(u64::from(UNIT));
+    let cut = |claim: &Claim| {
+        pieces(claim.piece.offset, claim.piece.end(), size as u32)
+            .map(|piece| Claim { piece, ..*claim })
+            .collect::<Vec<_>>()
     };
-    let claims: Vec<Claim> = between.blocks().collect();
-    let states = ground.check(&claims)?;
-    Ok(Some(from_stretch(claims.into_iter().zip(states).collect())))
+    let mut parts: Vec<Claim> = write_run(ground, start, end)?.iter().flat_map(cut).collect();
+    let (mut lowest, mut found, mut again, mut below) = (end, None, 0, false);
+    loop {
+        let looks: Vec<Claim> = parts.iter().map(|part| some_block(ground, part)).collect();
+        let states = ground.check(&looks)?;
+        let lost: Vec<usize> = (0..parts.len()).filter(|n| !states[*n].kept()).collect();
+        match lost.first() {
+            Some(0) => return Ok(None),
+            Some(n) if parts[*n].piece.offset <= lowest => {
+                let blocks: Vec<Claim> = parts[n - 1..=*n].iter().flat_map(|part| part.blocks()).collect();
+                let states = ground.check(&blocks)?;
+                let seen: Vec<(Claim, State)> = blocks.into_iter().zip(states).collect();
+                if let Some(at) = first_lost(&seen).filter(|at| *at < lowest) {
+                    (lowest, found) = (at, Some(Boundary::At(at, seen)));
+                }
+            }
+            // A cache that every write passes through lets go of its oldest only when others come.
+            None if !below && start >= bytes => {
+                below = true;
+                write_run(ground, start - bytes, start)?;
+                continue;
+            }
+            _ => {}
+        }
+        if lost.is_empty() || again >= bytes {
+            return Ok(found);
+        }
+        for n in lost {
+            let piece = parts[n].piece;
+            again += u64::from(piece.len);
+            parts[n] = ground.stamp(&[piece])?.first().copied().unwrap_or(parts[n]);
+        }
+    }
 }
 
-/// One block in each five-hundredth of a run.
-fn grid(claims: &[Claim]) -> Vec<Claim> {
-    let blocks: Vec<Claim> = claims.iter().flat_map(|claim| claim.blocks()).collect();
-    let step = (blocks.len() / 512).max(1);
-    blocks.into_iter().step_by(step).collect()
+/// Any block of a piece.
+fn some_block(ground: &mut Ground<'_, '_>, claim: &Claim) -> Claim {
+    let offset =
+        claim.piece.offset + u64::from(UNIT) * ground.random.below(u64::from(claim.piece.len.div_ceil(UNIT)));
+    let piece = Piece { offset, len: (claim.piece.end() - offset).min(u64::from(UNIT)) as u32 };
+    Claim { piece, ..*claim }
 }
 
 /// Writes what is left between a kept and a lost place.
@@ -203,16 +238,19 @@ fn last_stretch(ground: &mut Ground<'_, '_>, search: &Search) -> Result<Boundary
     Ok(from_stretch(search.way.look(ground, written.into_iter().flat_map(Claim::blocks).collect())?))
 }
 
-/// The sector at which a stretch of blocks begins to be lost.
+/// The boundary that a stretch of blocks shows, up to its end.
 fn from_stretch(seen: Vec<(Claim, State)>) -> Boundary {
-    let kept = seen.iter().take_while(|(_, state)| state.kept()).count();
-    if seen[kept..].iter().any(|(_, state)| state.kept()) {
+    if seen.iter().skip_while(|(_, state)| state.kept()).any(|(_, state)| state.kept()) {
         return Boundary::NoStep(seen);
     }
     let end = seen.last().map_or(0, |(claim, _)| claim.piece.end());
-    let at = match seen.get(kept) {
-        Some((_, State::Lost { at, .. })) => *at / SECTOR as u64 * SECTOR as u64,
-        _ => end,
-    };
-    Boundary::At(at, seen)
+    Boundary::At(first_lost(&seen).unwrap_or(end), seen)
+}
+
+/// The sector at which blocks begin to be lost.
+fn first_lost(seen: &[(Claim, State)]) -> Option<u64> {
+    seen.iter().find_map(|(_, state)| match state {
+        State::Lost { at, .. } => Some(*at / SECTOR as u64 * SECTOR as u64),
+        _ => None,
+    })
 }
