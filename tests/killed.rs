@@ -7,7 +7,7 @@ mod common;
 use common::binary::Home;
 use common::machine::{Loop, image, names_in};
 use rustix::process::Signal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 fn moments() -> u64 {
@@ -67,6 +67,17 @@ impl Table {
         running.finish();
     }
 
+    /// Restores from a journal, in the reader that is named or in its own.
+    fn restore(&self, journal: &Path, reader: &[&str]) {
+        let arguments = [&["restore", journal.to_str().unwrap()], reader].concat();
+        let restored = self.home.run(&arguments).expect(0);
+        // Killed between the last block that went back and the note of that: nothing tells the card from a copy.
+        if journal.exists() && restored.to_string().contains("a copy of its card would look the same") {
+            assert!(self.is_as_before(), "{restored}");
+            std::fs::remove_file(journal).unwrap();
+        }
+    }
+
     /// How long a whole run takes here and now.
     fn whole_run(&self) -> Duration {
         let began = Instant::now();
@@ -94,7 +105,7 @@ fn after_kill_9_at_any_moment_of_a_verify_restore_makes_the_card_what_it_was() {
             again += u32::from(journal.exists());
         }
         if journal.exists() {
-            table.home.run(&["restore", file]).expect(0);
+            table.restore(&journal, &[]);
         }
         assert!(table.is_as_before(), "moment {moment}");
         assert!(!journal.exists(), "moment {moment}");
@@ -129,11 +140,7 @@ fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_i
             }
         }
         if journal.exists() {
-            let restored = table.home.run(&["restore", file, &other_reader.path]).expect(0);
-            // Killed between the last block that went back and the note of that: nothing tells the card from a copy.
-            if journal.exists() && restored.to_string().contains("a copy of its card would look the same") {
-                std::fs::remove_file(&journal).unwrap();
-            }
+            table.restore(&journal, &[&other_reader.path]);
         }
         assert!(table.is_as_before(), "moment {moment}");
         assert!(!journal.exists(), "moment {moment}");

@@ -33,10 +33,11 @@ fn flashbench(server: &Server, arguments: &[&str]) -> String {
 
 /// A number with flashbench's units: times in µs, speeds in MB/s (its own are MiB/s).
 fn value(text: &str) -> f64 {
-    let at = text.find(|c: char| !c.is_ascii_digit() && !".-".contains(c)).unwrap_or(text.len());
+    let at = text.find(|c: char| !c.is_ascii_digit() && !"e+.-".contains(c)).unwrap_or(text.len());
     let scale = match &text[at..] {
         "ns" => 1e-3,
-        "µs" => 1.0,
+        // What it rounds up to 1000 is printed as 1e+03, and the unit cut to fit.
+        "µs" | "µ" => 1.0,
         "ms" => 1e3,
         "s" => 1e6,
         "M/s" => 1.048_576,
