@@ -218,6 +218,24 @@ fn copies_are_found_among_lost_blocks_that_show_others(#[case] card: &str) {
     }
 }
 
+/// Each was called damaged: 64 KiB of cache behind the folding hold some of what is lost, and the only copy that is far
+/// enough away lies eleven periods further on.
+#[rstest]
+#[case(
+    "30641328640",
+    "wrap_bytes=4294967296&fake_bytes=3423601664&lost=stale&cache_bytes=65536&cache_kind=direct&cache_strict=true&state=used"
+)]
+#[case(
+    "10022662656",
+    "wrap_bytes=536870912&fake_bytes=315299840&lost=zeros&cache_bytes=61440&cache_strict=false&cache_survives=true"
+)]
+fn a_tiny_cache_behind_the_folding_hides_no_chain(#[case] announced: &str, #[case] fake: &str) {
+    for seed in 18..22 {
+        let name = format!("sim:constant?announced_bytes={announced}&fake=chain&{fake}");
+        assert_eq!(erasing(&name, &options(false, seed)).mistake(), None);
+    }
+}
+
 /// Each was told to be larger than it is: of a cache that a reset empties the first loss does not show the size, and one
 /// that throws out what came first holds any part of what is lost.
 #[rstest]

@@ -58,7 +58,7 @@ const MOST_HITS: usize = 32;
 const MOST_TRIALS: usize = 12;
 
 /// What a distance may be a multiple of the period by, where only one copy or one in so many showed.
-const MULTIPLES: [u64; 4] = [2, 3, 5, 7];
+const MULTIPLES: [u64; 9] = [2, 3, 5, 7, 11, 13, 17, 19, 23];
 
 /// In what way addresses lead to one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

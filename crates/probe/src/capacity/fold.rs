@@ -66,6 +66,12 @@ impl Quick<'_, '_> {
                 0 => boundary::find(&mut self.ground, search)?,
                 _ => Boundary::NoStep(shown),
             };
+            // A small cache behind the folding keeps some of what is lost.
+            if matches!(found, Boundary::NoStep(_))
+                && let Some(flood) = self.run_inside(end, Reach::Timed, 0)?.flood
+            {
+                return self.pushed_inside(fold, flood, seen);
+            }
             return self.found_inside(fold, found, seen);
         }
         let proven = tail::down(end) == twice;
