@@ -2,8 +2,8 @@
 //! one stretch over the last few MiB, which tells the sector.
 
 use super::ground::{Claim, Ground, State, UNIT};
-use super::tail::{Flood, down, write_run};
-use crate::card::{Piece, pieces};
+use super::tail::{Flood, down, write_run, zip};
+use crate::card::Piece;
 use crate::sector::SECTOR;
 use crate::trouble::Stop;
 use std::ops::Range;
@@ -97,7 +97,7 @@ pub(super) fn observe(
     let claims = ground.stamp(places)?;
     push_out(ground, &claims, flood)?;
     let states = ground.check(&claims)?;
-    Ok(claims.into_iter().zip(states).collect())
+    Ok(zip(&claims, states))
 }
 
 /// Writes what pushes claims out of a cache, one block where none showed. The card is opened anew as well: of a cache that
@@ -182,13 +182,8 @@ fn inside_the_region(ground: &mut Ground<'_, '_>, region: Range<u64>) -> Result<
     let Range { start, end } = region;
     let bytes = end - start;
     write_run(ground, start, end)?;
-    let size = bytes.div_ceil(PARTS).next_multiple_of(u64::from(UNIT));
-    let cut = |claim: &Claim| {
-        pieces(claim.piece.offset, claim.piece.end(), size as u32)
-            .map(|piece| Claim { piece, ..*claim })
-            .collect::<Vec<_>>()
-    };
-    let mut parts: Vec<Claim> = write_run(ground, start, end)?.iter().flat_map(cut).collect();
+    let size = bytes.div_ceil(PARTS).next_multiple_of(u64::from(UNIT)) as u32;
+    let mut parts: Vec<Claim> = write_run(ground, start, end)?.iter().flat_map(|run| run.cut(size)).collect();
     let (mut lowest, mut found, mut again, mut below) = (end, None, 0, false);
     loop {
         let looks: Vec<Claim> = parts.iter().map(|part| some_block(ground, part)).collect();
@@ -198,8 +193,7 @@ fn inside_the_region(ground: &mut Ground<'_, '_>, region: Range<u64>) -> Result<
             Some(0) => return Ok(None),
             Some(n) if parts[*n].piece.offset <= lowest => {
                 let blocks: Vec<Claim> = parts[n - 1..=*n].iter().flat_map(|part| part.blocks()).collect();
-                let states = ground.check(&blocks)?;
-                let seen: Vec<(Claim, State)> = blocks.into_iter().zip(states).collect();
+                let seen = zip(&blocks, ground.check(&blocks)?);
                 if let Some(at) = first_lost(&seen).filter(|at| *at < lowest) {
                     (lowest, found) = (at, Some(Boundary::At(at, seen)));
                 }

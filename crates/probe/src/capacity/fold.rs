@@ -59,13 +59,7 @@ impl Quick<'_, '_> {
         }
         if any_lost(&shown) {
             seen.extend(shown.iter().filter(|(_, s)| !s.kept()).copied());
-            let marks = step(&shown);
-            let (low, high) = (marks.kept.unwrap_or(0), marks.lost.unwrap_or(twice));
-            let search = Search { low, high, end: twice, way, marker_s: self.marker_s };
-            let found = match marks.misfits {
-                0 => boundary::find(&mut self.ground, search)?,
-                _ => Boundary::NoStep(shown),
-            };
+            let found = self.end_inside(shown, twice, twice, way)?;
             // A small cache behind the folding keeps some of what is lost.
             if matches!(found, Boundary::NoStep(_))
                 && let Some(flood) = self.run_inside(end, Reach::Timed, 0)?.flood
@@ -106,19 +100,8 @@ impl Quick<'_, '_> {
         self.flood = flood.clone();
         let way = Way::Pushed(flood);
         let inside = way.observe(&mut self.ground, &pieces)?;
-        let marks = step(&inside);
-        let search = Search {
-            low: marks.kept.unwrap_or(0),
-            high: marks.lost.unwrap_or(high),
-            end,
-            way,
-            marker_s: self.marker_s,
-        };
         seen.extend(inside.iter().filter(|(_, s)| !s.kept()).copied());
-        let found = match marks.misfits {
-            0 => boundary::find(&mut self.ground, search)?,
-            _ => Boundary::NoStep(inside),
-        };
+        let found = self.end_inside(inside, high, end, way)?;
         if matches!(found, Boundary::NoStep(_)) && bytes > 0 {
             // The first loss does not tell how much a cache holds.
             let run = self.run_inside(end, Reach::Whole, 4 * bytes)?;
@@ -127,6 +110,22 @@ impl Quick<'_, '_> {
             }
         }
         self.found_inside(fold, found, seen)
+    }
+
+    /// Where what is there ends, below `high` in the part up to `end`, by what places all over it showed.
+    fn end_inside(
+        &mut self,
+        shown: Vec<(Claim, State)>,
+        high: u64,
+        end: u64,
+        way: Way,
+    ) -> Result<Boundary, Stop> {
+        let marks = step(&shown);
+        if marks.misfits > 0 {
+            return Ok(Boundary::NoStep(shown));
+        }
+        let (low, high) = (marks.kept.unwrap_or(0), marks.lost.unwrap_or(high));
+        boundary::find(&mut self.ground, Search { low, high, end, way, marker_s: self.marker_s })
     }
 
     /// What the search for the end of what is there came to.

@@ -31,7 +31,12 @@ pub(super) struct Claim {
 impl Claim {
     /// The same stretch block by block.
     pub(super) fn blocks(self) -> impl Iterator<Item = Claim> {
-        pieces(self.piece.offset, self.piece.end(), UNIT).map(move |piece| Claim { piece, ..self })
+        self.cut(UNIT)
+    }
+
+    /// The same stretch in pieces of `size` bytes.
+    pub(super) fn cut(self, size: u32) -> impl Iterator<Item = Claim> {
+        pieces(self.piece.offset, self.piece.end(), size).map(move |piece| Claim { piece, ..self })
     }
 }
 
