@@ -93,7 +93,8 @@ fn earlier_runs_are_compared_and_published() {
     let page = home.path("page.html");
     home.run(&["report", "NAND0", "-o", page.to_str().unwrap()]).expect(0);
     let earlier = fixture("documents/sustain.json");
-    let against = ["--duration", "10s", "--seed", "1", "--json", "-q", "--against", earlier.to_str().unwrap()];
+    let against =
+        ["--duration", "10s", "--seed", "1", "--json", "-q", "--against", earlier.to_str().unwrap()];
     let arguments: Vec<&str> = ["sustain", "sim:sdnand-0.5g"].into_iter().chain(against).collect();
     let again = home.run(&arguments).expect(0).json();
     assert!(again["against"].is_object(), "{again:#}");
