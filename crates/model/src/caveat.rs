@@ -1,6 +1,6 @@
 //! Doubts about a result: each is stored with it and rendered in one place.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One doubt, with the numbers it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -82,6 +82,30 @@ pub enum Caveat {
         /// The doubt, as a sentence.
         text: String,
     },
+}
+
+impl Caveat {
+    /// A doubt that only one place knows, as a sentence.
+    pub fn other(text: impl Into<String>) -> Self {
+        Caveat::Other { text: text.into() }
+    }
+}
+
+/// Reads the doubts of a document; watches of earlier versions kept theirs as plain sentences.
+pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Caveat>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Doubt {
+        Coded(Caveat),
+        Sentence(String),
+    }
+    let doubts = Vec::<Doubt>::deserialize(from)?.into_iter();
+    Ok(doubts
+        .map(|doubt| match doubt {
+            Doubt::Coded(caveat) => caveat,
+            Doubt::Sentence(text) => Caveat::Other { text },
+        })
+        .collect())
 }
 
 /// Adds the doubts that are not there yet.

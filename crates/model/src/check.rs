@@ -1,12 +1,10 @@
 //! The document of `check`: the whole visit, part by part, and the verdict page that ends it.
 
 use crate::card_map::MapReport;
-use crate::caveat::Caveat;
-use crate::condition::Condition;
-use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
 use crate::job::JobScore;
 use crate::judged_mark::MarksMeasured;
+use crate::report::{Body, Moved, Report};
 use crate::result::{NotMeasured, TestResult};
 use crate::sustain;
 use crate::verify::{Verdict, VerifyReport};
@@ -51,10 +49,8 @@ pub struct Next {
 }
 
 /// The whole visit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CheckReport {
-    /// The target as it was named.
-    pub target: String,
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Visit {
     /// Is the card what it says: the verdict of `verify`.
     pub verdict: Verdict,
     /// 0 to 1.
@@ -67,8 +63,9 @@ pub struct CheckReport {
     pub proven_bytes: u64,
     /// The time it was given, in seconds.
     pub budget_s: f64,
-    /// The time it took, by the target's clock.
-    pub seconds: f64,
+    /// Bytes moved, and the time it took.
+    #[serde(flatten)]
+    pub moved: Moved,
     /// The parts, in the order in which they were done.
     pub parts: Vec<Part>,
     /// What the card says of itself.
@@ -95,37 +92,13 @@ pub struct CheckReport {
     pub jobs: Vec<JobScore>,
     /// What to do next.
     pub next: Vec<Next>,
-    /// True where everything that was on the card is there again.
-    pub data_kept: bool,
-    /// Written, putting back left out.
-    pub bytes_written: u64,
-    /// Put back.
-    pub bytes_restored: u64,
-    /// Read.
-    pub bytes_read: u64,
-    /// What was true of card and rig.
-    pub condition: Condition,
-    /// How the I/O went.
-    pub io_path: String,
-    /// The seed of places and data.
-    pub seed: u64,
-    /// Doubts.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub caveats: Vec<Caveat>,
-    /// Conclusions of all parts.
-    pub findings: Vec<Finding>,
-    /// Where it is kept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// What ended it early, if anything.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
 }
 
-impl CheckReport {
-    /// Whether something speaks against the card: exit status 1.
-    #[must_use]
-    pub fn is_bad(&self) -> bool {
-        self.verdict.is_bad() || self.findings.iter().any(|f| f.weight == Weight::Bad)
+/// The document of `check`.
+pub type CheckReport = Report<Visit>;
+
+impl Body for Visit {
+    fn is_bad(&self) -> bool {
+        self.verdict.is_bad()
     }
 }

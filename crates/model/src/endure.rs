@@ -1,9 +1,7 @@
 //! The document of `endure`: a card worn out in rounds. Sizes in bytes, times in seconds of the target's clock, speeds
 //! in MB/s.
 
-use crate::caveat::Caveat;
-use crate::condition::Condition;
-use crate::finding::{Finding, Weight};
+use crate::report::{Body, Moved, Report};
 use serde::{Deserialize, Serialize};
 
 /// Shares of bad sectors that are milestones, in percent, beside the first error (mfst's, reference page `peers` 2.12).
@@ -86,10 +84,8 @@ pub struct Projection {
 }
 
 /// What became of a card that was worn out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EndureReport {
-    /// The target as it was named.
-    pub target: String,
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Endurance {
     /// Bytes that the card announces.
     pub announced_bytes: u64,
     /// Bytes from 0 that are worn.
@@ -98,10 +94,9 @@ pub struct EndureReport {
     pub rounds: Vec<EndureRound>,
     /// What was reached, in order.
     pub milestones: Vec<Milestone>,
-    /// Written in all rounds, unfinished ones too.
-    pub bytes_written: u64,
-    /// Read in all rounds.
-    pub bytes_read: u64,
+    /// Bytes moved, and the time it took.
+    #[serde(flatten)]
+    pub moved: Moved,
     /// Bytes written over the span.
     pub cycles: f64,
     /// Share of bad sectors in the last round, from 0 to 1.
@@ -111,40 +106,22 @@ pub struct EndureReport {
     /// Why nothing can be said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub projection_reason: Option<String>,
-    /// Seconds of testing, over all sittings.
-    pub seconds: f64,
     /// Times that the card went away and came back.
     pub returns: u32,
     /// What ended it: `half of the sectors are bad`, `--rounds` …
     pub ended_by: String,
-    /// What was true of card and rig.
-    pub condition: Condition,
-    /// How the I/O went.
-    pub io_path: String,
-    /// The seed of orders and data.
-    pub seed: u64,
-    /// Doubts.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub caveats: Vec<Caveat>,
-    /// Conclusions.
-    #[serde(default)]
-    pub findings: Vec<Finding>,
-    /// Where it is kept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// What ended it early, if anything.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
 }
 
-impl EndureReport {
-    /// Whether the card lost data: exit status 1.
-    #[must_use]
-    pub fn is_bad(&self) -> bool {
-        let lost = self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0);
-        lost || self.findings.iter().any(|f| f.weight == Weight::Bad)
-    }
+/// The document of `endure`.
+pub type EndureReport = Report<Endurance>;
 
+impl Body for Endurance {
+    fn is_bad(&self) -> bool {
+        self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0)
+    }
+}
+
+impl Endurance {
     /// The milestone that comes next, in percent; 0 is the first error.
     #[must_use]
     pub fn next_milestone_percent(&self) -> Option<f64> {
@@ -156,7 +133,7 @@ impl EndureReport {
 
     /// Takes a finished round in, with the milestones that it reached.
     pub fn take(&mut self, round: EndureRound) {
-        self.bytes_read += round.read;
+        self.moved.bytes_read += round.read;
         self.bad_share = round.bad_share;
         while let Some(percent) = self.next_milestone_percent() {
             let reached = round.bad.all() > 0 && round.bad_share * 100.0 >= percent;
@@ -166,8 +143,8 @@ impl EndureReport {
             self.milestones.push(Milestone {
                 milestone: if percent == 0.0 { "first error".to_owned() } else { format!("{percent} %") },
                 round: round.round,
-                bytes_written: self.bytes_written,
-                seconds: self.seconds,
+                bytes_written: self.moved.bytes_written,
+                seconds: self.moved.seconds,
             });
         }
         self.rounds.push(round);

@@ -1,10 +1,8 @@
 //! The document of `format`. Sizes in bytes, times in seconds of the target's clock.
 
-use crate::condition::Condition;
-use crate::finding::{Finding, Weight};
 use crate::layout::Layout;
 use crate::layout::present::PresentLayout;
-use crate::verify::Trouble;
+use crate::report::{Body, Moved, Report};
 use serde::{Deserialize, Serialize};
 
 /// What is done to the card beside its file system.
@@ -33,9 +31,7 @@ pub struct Limited {
 
 /// What `format` did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FormatReport {
-    /// The target as it was named.
-    pub target: String,
+pub struct Formatting {
     /// Quick, overwrite or discard.
     pub mode: Mode,
     /// Bytes that the card announces.
@@ -67,36 +63,12 @@ pub struct FormatReport {
     pub backup: Option<String>,
     /// The tool that made the file system, with its version.
     pub tool: String,
-    /// Written.
-    pub bytes_written: u64,
-    /// Read.
-    pub bytes_read: u64,
-    /// How long it took.
-    pub seconds: f64,
-    /// I/Os that failed.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub troubles: Vec<Trouble>,
-    /// What was true of card and rig.
-    pub condition: Condition,
-    /// How the I/O went.
-    pub io_path: String,
-    /// Seed of the data with which a card is overwritten, and of the numbers that tell volumes apart.
-    pub seed: u64,
-    /// Conclusions.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub findings: Vec<Finding>,
-    /// Where it is kept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// What ended it early, if anything.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
+    /// Bytes moved, and the time it took.
+    #[serde(flatten)]
+    pub moved: Moved,
 }
 
-impl FormatReport {
-    /// Whether something speaks against the card: exit status 1.
-    #[must_use]
-    pub fn is_bad(&self) -> bool {
-        self.findings.iter().any(|f| f.weight == Weight::Bad)
-    }
-}
+/// The document of `format`.
+pub type FormatReport = Report<Formatting>;
+
+impl Body for Formatting {}

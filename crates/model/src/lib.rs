@@ -37,6 +37,7 @@ pub mod publication;
 pub mod ranking;
 pub mod recipe;
 pub mod registers;
+pub mod report;
 pub mod restore;
 pub mod result;
 pub mod series;

@@ -3,7 +3,7 @@
 //! Shares are from 0 to 1. Times on the `uptime` axis count from the boot of the system, so that two starts can be
 //! laid over each other.
 
-use crate::finding::Finding;
+use crate::report::{Body, Report};
 use serde::{Deserialize, Serialize};
 
 /// What happened in one stretch of time. The figures of the device are those of its own counters; a share that the
@@ -205,13 +205,9 @@ pub struct ObserveComparison {
 
 /// The document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ObserveReport {
-    /// The device as named.
-    pub target: String,
+pub struct Observation {
     /// Kernel name of the disk.
     pub device: String,
-    /// Its name in the archive.
-    pub session: Option<String>,
     /// When the watch began, in seconds since boot.
     pub began_uptime_seconds: f64,
     /// Seconds from one look to the next.
@@ -226,14 +222,12 @@ pub struct ObserveReport {
     pub summary: Option<ObserveSummary>,
     /// Against an earlier watch.
     pub comparison: Option<ObserveComparison>,
-    /// What follows.
-    pub findings: Vec<Finding>,
-    /// Doubts.
-    pub caveats: Vec<String>,
-    /// Why it ended early.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
 }
+
+/// The document of `observe`.
+pub type ObserveReport = Report<Observation>;
+
+impl Body for Observation {}
 
 /// What one partition had to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

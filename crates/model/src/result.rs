@@ -3,9 +3,8 @@
 //! In every output `mb_s * 1e6 = iops * block` holds, because all of them come from the same bytes and seconds.
 
 use crate::caveat::Caveat;
-use crate::condition::Condition;
-use crate::finding::Finding;
 use crate::histogram::Histogram;
+use crate::report::{Body, Report};
 use crate::series::Series;
 use crate::test_name::{Op, Pattern, TestName};
 use crate::units::{NANOS_PER_S, Nanos, mb_per_s};
@@ -244,20 +243,12 @@ pub struct EngineCost {
 }
 
 /// A session: several runs of a recipe on a target under one condition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BenchReport {
-    /// The target as it was named.
-    pub target: String,
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bench {
     /// The recipe's name.
     pub recipe: String,
     /// Version and hash of the recipe's text, so that two results can be told to be comparable.
     pub recipe_version: String,
-    /// The session's seed.
-    pub seed: u64,
-    /// What was true of card and rig.
-    pub condition: Condition,
-    /// How the I/O went: `io_uring`, `preads`, `simulated`.
-    pub io_path: String,
     /// What the bus can carry in MB/s, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bus_ceiling_mb_s: Option<f64>,
@@ -268,16 +259,9 @@ pub struct BenchReport {
     pub runs: Vec<Run>,
     /// Over all counted runs.
     pub summary: Vec<Summary>,
-    /// Doubts about the whole session.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub caveats: Vec<Caveat>,
-    /// Conclusions.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub findings: Vec<Finding>,
-    /// Where it is kept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// What ended it early, if anything.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
 }
+
+/// The document of `bench`.
+pub type BenchReport = Report<Bench>;
+
+impl Body for Bench {}

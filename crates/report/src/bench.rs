@@ -11,8 +11,8 @@ use std::fmt::Write;
 #[must_use]
 pub fn text(report: &BenchReport) -> String {
     let mut out = head(report);
-    if let Some(run) = report.runs.iter().rfind(|r| r.counted) {
-        match report.summary.iter().any(|s| s.n > 1) {
+    if let Some(run) = report.body.runs.iter().rfind(|r| r.counted) {
+        match report.body.summary.iter().any(|s| s.n > 1) {
             true => write(&mut out, &summary_table(report).to_string()),
             false => write(&mut out, &run_table(run).to_string()),
         }
@@ -20,11 +20,11 @@ pub fn text(report: &BenchReport) -> String {
         write(&mut out, &scores(run));
     }
     write(&mut out, &doubts(report));
-    write(&mut out, &findings(&report.findings));
-    if let Some(session) = &report.session {
+    write(&mut out, &findings(&report.header.findings));
+    if let Some(session) = &report.header.session {
         let _ = writeln!(out, "\nKept as session {session}.");
     }
-    if let Some(error) = &report.error {
+    if let Some(error) = &report.header.error {
         let _ = writeln!(out, "\nEnded early: {error}");
     }
     out
@@ -38,17 +38,17 @@ fn write(out: &mut String, part: &str) {
 }
 
 fn head(report: &BenchReport) -> String {
-    let runs = report.runs.iter().filter(|r| r.counted).count();
+    let runs = report.body.runs.iter().filter(|r| r.counted).count();
     let plural = if runs == 1 { "run" } else { "runs" };
     let mut out = format!(
         "{}, recipe {} {}, {runs} {plural}, seed {}\n",
-        report.target, report.recipe, report.recipe_version, report.seed
+        report.header.target, report.body.recipe, report.body.recipe_version, report.header.seed
     );
-    let mut facts = vec![format!("I/O by {}", report.io_path)];
-    if let Some(ceiling) = report.bus_ceiling_mb_s {
+    let mut facts = vec![format!("I/O by {}", report.header.io_path)];
+    if let Some(ceiling) = report.body.bus_ceiling_mb_s {
         facts.push(format!("the bus carries {} MB/s", speed(ceiling)));
     }
-    facts.extend(report.condition.iter().map(|(word, value)| format!("{word}={value}")));
+    facts.extend(report.header.condition.iter().map(|(word, value)| format!("{word}={value}")));
     let _ = writeln!(out, "{}", facts.join(", "));
     out
 }
@@ -109,7 +109,7 @@ fn temperatures(r: &TestResult) -> String {
 fn summary_table(report: &BenchReport) -> Table {
     let mut table =
         Table::new(["test", "mean MB/s", "95 % interval", "median", "worst", "best", "runs", "tool prints"]);
-    for s in &report.summary {
+    for s in &report.body.summary {
         table.row(summary_row(s));
     }
     table.drop_blank_columns();
@@ -145,7 +145,7 @@ fn scores(run: &Run) -> String {
 }
 
 fn doubts(report: &BenchReport) -> String {
-    let lines = caveats(&report.caveats, report.runs.iter().flat_map(|r| &r.results));
+    let lines = caveats(&report.header.caveats, report.body.runs.iter().flat_map(|r| &r.results));
     lines.iter().fold(String::new(), |mut out, line| {
         let _ = writeln!(out, "Mind: {line}.");
         out

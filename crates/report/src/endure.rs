@@ -14,21 +14,21 @@ const LISTED: usize = 12;
 pub fn text(report: &EndureReport) -> String {
     let mut out = format!(
         "{}: {} rounds over {}, {} written ({:.1} cycles) in {}\n",
-        report.target,
-        report.rounds.len(),
-        Capacity(report.span_bytes),
-        Capacity(report.bytes_written),
-        report.cycles,
-        duration(report.seconds)
+        report.header.target,
+        report.body.rounds.len(),
+        Capacity(report.body.span_bytes),
+        Capacity(report.body.moved.bytes_written),
+        report.body.cycles,
+        duration(report.body.moved.seconds)
     );
-    let _ = writeln!(out, "bad in the last round: {:.4} % of the sectors", report.bad_share * 100.0);
-    if !report.ended_by.is_empty() {
-        let _ = writeln!(out, "ended by: {}", report.ended_by);
+    let _ = writeln!(out, "bad in the last round: {:.4} % of the sectors", report.body.bad_share * 100.0);
+    if !report.body.ended_by.is_empty() {
+        let _ = writeln!(out, "ended by: {}", report.body.ended_by);
     }
-    if report.returns > 0 {
-        let _ = writeln!(out, "the card went away and came back {} times", report.returns);
+    if report.body.returns > 0 {
+        let _ = writeln!(out, "the card went away and came back {} times", report.body.returns);
     }
-    match (&report.projection, &report.projection_reason) {
+    match (&report.body.projection, &report.body.projection_reason) {
         (Some(p), _) => {
             let _ = writeln!(
                 out,
@@ -41,14 +41,14 @@ pub fn text(report: &EndureReport) -> String {
         }
         (None, None) => {}
     }
-    let _ = write!(out, "\n{}", rounds(&report.rounds));
-    if !report.milestones.is_empty() {
+    let _ = write!(out, "\n{}", rounds(&report.body.rounds));
+    if !report.body.milestones.is_empty() {
         let _ = write!(out, "\n{}", milestones(report));
     }
-    for finding in &report.findings {
+    for finding in &report.header.findings {
         let _ = writeln!(out, "\n{}", finding.verdict);
     }
-    if let Some(error) = &report.error {
+    if let Some(error) = &report.header.error {
         let _ = writeln!(out, "\nended early: {error}");
     }
     out
@@ -97,7 +97,7 @@ fn rounds(rounds: &[EndureRound]) -> Table {
 
 fn milestones(report: &EndureReport) -> Table {
     let mut table = Table::new(["milestone", "round", "GB written", "after"]);
-    for milestone in &report.milestones {
+    for milestone in &report.body.milestones {
         table.row([
             milestone.milestone.clone(),
             milestone.round.to_string(),

@@ -13,31 +13,31 @@ use std::fmt::Write;
 pub fn text(report: &FormatReport) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}", headline(report));
-    layout_lines(&mut out, &report.layout);
-    let done = match report.mode {
+    layout_lines(&mut out, &report.body.layout);
+    let done = match report.body.mode {
         Mode::Quick => "quick: only partition table and file system",
         Mode::Overwrite => "every byte was overwritten first",
         Mode::Discard => "discard first",
     };
     line(&mut out, "done", done);
-    line(&mut out, "made by", &report.tool);
+    line(&mut out, "made by", &report.body.tool);
     let moved = format!(
         "{} bytes written, {} bytes read, {}",
-        grouped(report.bytes_written),
-        grouped(report.bytes_read),
-        duration(report.seconds)
+        grouped(report.body.moved.bytes_written),
+        grouped(report.body.moved.bytes_read),
+        duration(report.body.moved.seconds)
     );
     line(&mut out, "moved", &moved);
-    if report.size_adjustment {
+    if report.body.size_adjustment {
         line(&mut out, "size adjustment", "on: the partition ends on a whole cylinder");
     }
-    if let Some(state) = &report.state {
+    if let Some(state) = &report.body.state {
         line(&mut out, "state", &format!("{state}; later runs on this card name it as their condition"));
     }
-    if let Some(file) = &report.backup {
-        line(&mut out, "backup", &format!("`cardscope restore {file} {}` undoes this", report.target));
+    if let Some(file) = &report.body.backup {
+        line(&mut out, "backup", &format!("`cardscope restore {file} {}` undoes this", report.header.target));
     }
-    let said = findings(&report.findings);
+    let said = findings(&report.header.findings);
     if !said.is_empty() {
         let _ = write!(out, "\n{said}");
     }
@@ -45,15 +45,21 @@ pub fn text(report: &FormatReport) -> String {
 }
 
 fn headline(report: &FormatReport) -> String {
-    let name = report.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
-    let layout = &report.layout;
-    match &report.error {
-        Some(error) => format!("{}: not formatted ({error})", report.target),
-        None if report.checked => {
-            format!("{}: formatted as {}{name}, read back and compared", report.target, layout.file_system)
+    let name = report.body.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
+    let layout = &report.body.layout;
+    match &report.header.error {
+        Some(error) => format!("{}: not formatted ({error})", report.header.target),
+        None if report.body.checked => {
+            format!(
+                "{}: formatted as {}{name}, read back and compared",
+                report.header.target, layout.file_system
+            )
         }
         None => {
-            format!("{}: written as {}{name}, but it does not read back", report.target, layout.file_system)
+            format!(
+                "{}: written as {}{name}, but it does not read back",
+                report.header.target, layout.file_system
+            )
         }
     }
 }

@@ -10,8 +10,8 @@ const MBYTE: u64 = 1 << 20;
 /// The summary.
 #[must_use]
 pub fn text(report: &VerifyReport) -> String {
-    match &report.files {
-        Some(files) => summary(files, report.error.as_deref()),
+    match &report.body.files {
+        Some(files) => summary(files, report.header.error.as_deref()),
         None => super::verify::text(report),
     }
 }

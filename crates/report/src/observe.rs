@@ -20,27 +20,28 @@ const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 #[must_use]
 pub fn text(report: &ObserveReport) -> String {
     let mut out = String::new();
-    if let Some(summary) = &report.summary {
-        let _ = writeln!(out, "{}: the system waited for {}\n", report.target, summary.bottleneck.word());
+    if let Some(summary) = &report.body.summary {
+        let _ =
+            writeln!(out, "{}: the system waited for {}\n", report.header.target, summary.bottleneck.word());
         figures(&mut out, summary);
-        course(&mut out, &report.samples);
+        course(&mut out, &report.body.samples);
         partitions(&mut out, report);
     } else {
-        let _ = writeln!(out, "{}: watched nothing", report.target);
+        let _ = writeln!(out, "{}: watched nothing", report.header.target);
     }
-    if let Some(boot) = &report.from_boot {
+    if let Some(boot) = &report.body.from_boot {
         since_boot(&mut out, boot);
     }
-    if let Some(comparison) = &report.comparison {
+    if let Some(comparison) = &report.body.comparison {
         compared(&mut out, comparison);
     }
-    if !report.findings.is_empty() {
-        let _ = write!(out, "\n{}", bench::findings(&report.findings));
+    if !report.header.findings.is_empty() {
+        let _ = write!(out, "\n{}", bench::findings(&report.header.findings));
     }
-    for caveat in &report.caveats {
+    for caveat in &report.header.caveats {
         let _ = writeln!(out, "Note: {caveat}.");
     }
-    if let Some(error) = &report.error {
+    if let Some(error) = &report.header.error {
         let _ = writeln!(out, "Ended early: {error}");
     }
     out
@@ -117,7 +118,7 @@ fn row(out: &mut String, name: &str, samples: &[ObserveSample], of: impl Fn(&Obs
 }
 
 fn partitions(out: &mut String, report: &ObserveReport) {
-    let moved = report.partitions.iter().filter(|p| p.read_bytes + p.write_bytes > 0);
+    let moved = report.body.partitions.iter().filter(|p| p.read_bytes + p.write_bytes > 0);
     for part in moved {
         let value = format!("{} read, {} written", megabytes(part.read_bytes), megabytes(part.write_bytes));
         line(out, &part.name, value);
@@ -163,7 +164,9 @@ fn figure(value: f64, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::observe::Observation;
     use cardscope_model::observe::{Bottleneck, Settled};
+    use cardscope_model::report::{Header, Report};
 
     fn second(utilisation: f64) -> ObserveSample {
         ObserveSample {
@@ -199,11 +202,13 @@ mod tests {
             },
             bottleneck: Bottleneck::Card,
         };
-        let report = ObserveReport {
-            target: "/dev/mmcblk0".into(),
-            samples: [1.0, 0.5, 0.0].map(second).to_vec(),
-            summary: Some(summary),
-            ..ObserveReport::default()
+        let report = Report {
+            header: Header { target: "/dev/mmcblk0".into(), ..Header::default() },
+            body: Observation {
+                samples: [1.0, 0.5, 0.0].map(second).to_vec(),
+                summary: Some(summary),
+                ..Observation::default()
+            },
         };
         let text = text(&report);
         assert!(text.starts_with("/dev/mmcblk0: the system waited for the card\n"), "{text}");
@@ -216,7 +221,10 @@ mod tests {
 
     #[test]
     fn a_document_without_a_watch_is_told_as_one() {
-        let report = ObserveReport { target: "sda".into(), ..ObserveReport::default() };
+        let report = Report {
+            header: Header { target: "sda".into(), ..Header::default() },
+            body: Observation::default(),
+        };
         assert_eq!(text(&report), "sda: watched nothing\n");
     }
 }

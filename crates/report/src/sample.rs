@@ -1,6 +1,7 @@
 //! Documents for tests: cards that never were, with figures of the size that cards have, the same each time.
 
 use cardscope_model::card::{CardFacts, Event, EventKind, Price};
+use cardscope_model::card_map::CardMap;
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::card_map::{Advice, MapReport, Measured, SizePoint};
 use cardscope_model::comparison::{
@@ -12,10 +13,13 @@ use cardscope_model::histogram::Histogram;
 use cardscope_model::job::{Fit, JobScore};
 use cardscope_model::publication::{CardPart, Course, Latencies, Publication};
 use cardscope_model::ranking::{Group, Groups, Place, RankedBy, Ranking};
+use cardscope_model::report::{Header, Moved, Report};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::series::Bucket;
+use cardscope_model::sustain::LongRun;
 use cardscope_model::sustain::{self, Reading, SustainReport};
 use cardscope_model::test_name::TestName;
+use cardscope_model::verify::Verification;
 use cardscope_model::verify::{self, MapCell, MapSpeed, Method, SpeedMap, VerifyReport};
 
 /// Tests in the order of recipes, each with the speed of a middling card in MB/s.
@@ -288,28 +292,30 @@ pub(crate) fn map(card: usize) -> MapReport {
     measured.open_blocks.random = Property::at_least(6, 0.95, evidence());
     measured.curves.sequential_read = curve(88.0);
     measured.curves.random_write = curve(12.5 + card as f64);
-    MapReport {
-        target: "/dev/mmcblk0".into(),
-        measured,
-        advice: Advice {
-            words: vec!["Let partitions start at a multiple of 4 MiB.".into()],
-            ..Advice::default()
+    Report {
+        header: Header {
+            target: "/dev/mmcblk0".into(),
+            io_path: "io_uring".into(),
+            seed: 1,
+            ..Header::default()
         },
-        profile: Vec::new(),
-        announced_bytes: 63_864_569_856,
-        data_kept: true,
-        bytes_written: 1 << 30,
-        bytes_restored: 1 << 30,
-        bytes_read: 1 << 30,
-        seconds: 95.0,
-        troubles: Vec::new(),
-        condition: Condition::default(),
-        io_path: "io_uring".into(),
-        seed: 1,
-        caveats: Vec::new(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+        body: CardMap {
+            measured,
+            advice: Advice {
+                words: vec!["Let partitions start at a multiple of 4 MiB.".into()],
+                ..Advice::default()
+            },
+            announced_bytes: 63_864_569_856,
+            moved: Moved {
+                data_kept: true,
+                bytes_written: 1 << 30,
+                bytes_restored: 1 << 30,
+                bytes_read: 1 << 30,
+                seconds: 95.0,
+                ..Moved::default()
+            },
+            ..CardMap::default()
+        },
     }
 }
 
@@ -332,35 +338,30 @@ pub(crate) fn verify() -> VerifyReport {
         write: whole(11.0, 27.1, 33.0),
         read: whole(88.0, 88.5, 89.0),
     };
-    VerifyReport {
-        target: "/dev/mmcblk0".into(),
-        method: Method::Full,
-        verdict: verify::Verdict::Damaged,
-        announced_bytes: 63_864_569_856,
-        usable_bytes: Some(46_976_204_800),
-        good_bytes: Some(63_863_521_280),
-        proven_bytes: 63_863_521_280,
-        bytes_written: 63_864_569_856,
-        bytes_restored: 0,
-        bytes_read: 63_864_569_856,
-        seconds: 2900.0,
-        data_kept: false,
-        confidence: 0.999,
-        share: None,
-        wrap_bytes: None,
-        dead_address_line: false,
-        cache_bytes: None,
-        disproofs: Vec::new(),
-        files: None,
-        troubles: Vec::new(),
-        map: Some(map),
-        condition: Condition::default(),
-        io_path: "io_uring".into(),
-        seed: 1,
-        caveats: Vec::new(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: Header {
+            target: "/dev/mmcblk0".into(),
+            io_path: "io_uring".into(),
+            seed: 1,
+            ..Header::default()
+        },
+        body: Verification {
+            method: Method::Full,
+            verdict: verify::Verdict::Damaged,
+            announced_bytes: 63_864_569_856,
+            usable_bytes: Some(46_976_204_800),
+            good_bytes: Some(63_863_521_280),
+            proven_bytes: 63_863_521_280,
+            confidence: 0.999,
+            map: Some(map),
+            moved: Moved {
+                bytes_written: 63_864_569_856,
+                bytes_read: 63_864_569_856,
+                seconds: 2900.0,
+                ..Moved::default()
+            },
+            ..Verification::default()
+        },
     }
 }
 
@@ -380,29 +381,24 @@ pub(crate) fn long_run() -> SustainReport {
         ended_by: "--duration".into(),
         ..sustain::Measured::default()
     };
-    SustainReport {
-        target: "/dev/mmcblk0".into(),
-        work: sustain::Work::Write,
-        pattern: sustain::Pattern::Sequential,
-        block_bytes: 1 << 20,
-        queue_depth: 4,
-        region_start: 0,
-        region_bytes: 1 << 34,
-        measured,
-        against: None,
-        announced_bytes: 63_864_569_856,
-        data_kept: false,
-        bytes_written: 4_000_000_000,
-        bytes_read: 0,
-        seconds: 120.0,
-        troubles: Vec::new(),
-        condition: Condition::default(),
-        io_path: "io_uring".into(),
-        seed: 1,
-        caveats: Vec::new(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: Header {
+            target: "/dev/mmcblk0".into(),
+            io_path: "io_uring".into(),
+            seed: 1,
+            ..Header::default()
+        },
+        body: LongRun {
+            work: sustain::Work::Write,
+            pattern: sustain::Pattern::Sequential,
+            block_bytes: 1 << 20,
+            queue_depth: 4,
+            region_bytes: 1 << 34,
+            measured,
+            announced_bytes: 63_864_569_856,
+            moved: Moved { bytes_written: 4_000_000_000, seconds: 120.0, ..Moved::default() },
+            ..LongRun::default()
+        },
     }
 }
 

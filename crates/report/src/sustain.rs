@@ -21,24 +21,24 @@ const POINTS: usize = 120;
 /// The report as people read it.
 #[must_use]
 pub fn text(report: &SustainReport) -> String {
-    let mut out = format!("{}: {}\n\n", report.target, headline(report));
+    let mut out = format!("{}: {}\n\n", report.header.target, headline(report));
     events(&mut out, report);
-    for picture in plots(&report.measured) {
+    for picture in plots(&report.body.measured) {
         let _ = writeln!(out, "{}", plot::text(&picture));
     }
     levels(&mut out, report);
     facts(&mut out, report);
-    if let Some(comparison) = &report.against {
+    if let Some(comparison) = &report.body.against {
         out += &against::text(comparison);
     }
     cost(&mut out, report);
-    if !report.findings.is_empty() {
-        let _ = write!(out, "\n{}", bench::findings(&report.findings));
+    if !report.header.findings.is_empty() {
+        let _ = write!(out, "\n{}", bench::findings(&report.header.findings));
     }
-    for left_out in &report.measured.left_out {
+    for left_out in &report.body.measured.left_out {
         let _ = writeln!(out, "Left out: {left_out}.");
     }
-    for caveat in &report.caveats {
+    for caveat in &report.header.caveats {
         let _ = writeln!(out, "Mind: {caveat}.");
     }
     out
@@ -46,7 +46,7 @@ pub fn text(report: &SustainReport) -> String {
 
 /// What there is to say in one line.
 pub(crate) fn headline(report: &SustainReport) -> String {
-    let measured = &report.measured;
+    let measured = &report.body.measured;
     let mut causes = Vec::new();
     let gave_up =
         |e: &&Event| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer);
@@ -77,7 +77,7 @@ pub(crate) fn headline(report: &SustainReport) -> String {
 }
 
 fn events(out: &mut String, report: &SustainReport) {
-    let all = &report.measured.events;
+    let all = &report.body.measured.events;
     if all.is_empty() {
         return;
     }
@@ -160,7 +160,7 @@ fn thinned(series: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Vec<(f64, 
 }
 
 fn levels(out: &mut String, report: &SustainReport) {
-    let all = &report.measured.levels;
+    let all = &report.body.measured.levels;
     if all.is_empty() {
         return;
     }
@@ -184,7 +184,7 @@ fn levels(out: &mut String, report: &SustainReport) {
 }
 
 fn facts(out: &mut String, report: &SustainReport) {
-    let measured = &report.measured;
+    let measured = &report.body.measured;
     let mut line = |name: &str, value: String| {
         let _ = writeln!(out, "  {name:<26}{value}");
     };
@@ -241,7 +241,7 @@ fn facts(out: &mut String, report: &SustainReport) {
 
 /// The card's own limits, for the line of its temperature.
 fn limits(report: &SustainReport) -> String {
-    let limits = &report.measured.limits;
+    let limits = &report.body.measured.limits;
     let named =
         [("TMT1", limits.tmt1_celsius), ("TMT2", limits.tmt2_celsius), ("TMPTH", limits.tmpth_celsius)];
     let known: Vec<String> =
@@ -250,11 +250,11 @@ fn limits(report: &SustainReport) -> String {
 }
 
 fn cost(out: &mut String, report: &SustainReport) {
-    let pattern = match report.pattern {
+    let pattern = match report.body.pattern {
         Pattern::Sequential => "in order",
         Pattern::Random => "at random",
     };
-    let work = match report.work {
+    let work = match report.body.work {
         Work::Read => "read",
         Work::Write => "written",
         Work::Mixed => "written and read in turn",
@@ -262,15 +262,15 @@ fn cost(out: &mut String, report: &SustainReport) {
     let _ = writeln!(
         out,
         "\n{} blocks {work} {pattern}, {} in flight, over {} from {} on; {} bytes written, {} read in {}",
-        BinarySize(report.block_bytes),
-        report.queue_depth,
-        Capacity(report.region_bytes),
-        report.region_start,
-        grouped(report.bytes_written),
-        grouped(report.bytes_read),
-        duration(report.seconds)
+        BinarySize(report.body.block_bytes),
+        report.body.queue_depth,
+        Capacity(report.body.region_bytes),
+        report.body.region_start,
+        grouped(report.body.moved.bytes_written),
+        grouped(report.body.moved.bytes_read),
+        duration(report.body.moved.seconds)
     );
-    if let Some(session) = &report.session {
+    if let Some(session) = &report.header.session {
         let _ = writeln!(out, "Kept as {session}.");
     }
 }

@@ -13,29 +13,29 @@ const LISTED: usize = 8;
 #[must_use]
 pub fn text(report: &VerifyReport) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}: {}\n", report.target, headline(report));
+    let _ = writeln!(out, "{}: {}\n", report.header.target, headline(report));
     sizes(&mut out, report);
-    disproofs(&mut out, &report.disproofs);
-    if let Some(found) = &report.files {
+    disproofs(&mut out, &report.body.disproofs);
+    if let Some(found) = &report.body.files {
         let _ = write!(out, "\n{}", files::files_section(found));
     }
-    if let Some(found) = &report.map {
+    if let Some(found) = &report.body.map {
         let _ = write!(out, "\n{}", map::text(found));
     }
-    troubles(&mut out, &report.troubles);
+    troubles(&mut out, &report.body.moved.troubles);
     cost(&mut out, report);
-    if !report.findings.is_empty() {
-        let _ = write!(out, "\n{}", bench::findings(&report.findings));
+    if !report.header.findings.is_empty() {
+        let _ = write!(out, "\n{}", bench::findings(&report.header.findings));
     }
-    for caveat in &report.caveats {
+    for caveat in &report.header.caveats {
         let _ = writeln!(out, "Note: {caveat}.");
     }
     out
 }
 
 fn headline(report: &VerifyReport) -> String {
-    let sure = format!("confidence {:.1} %", report.confidence * 100.0);
-    match report.verdict {
+    let sure = format!("confidence {:.1} %", report.body.confidence * 100.0);
+    match report.body.verdict {
         Verdict::Genuine => format!("genuine, as far as was looked ({sure})"),
         Verdict::Inconclusive => "inconclusive: too little could be looked at".to_owned(),
         Verdict::ReaderSuspect => {
@@ -50,16 +50,17 @@ fn sizes(out: &mut String, report: &VerifyReport) {
         let value = value.map_or("unknown".to_owned(), |bytes| Capacity(bytes).to_string());
         let _ = writeln!(out, "  {name:<24}{value}");
     };
-    line("announced", Some(report.announced_bytes));
-    line("usable from the start", report.usable_bytes);
-    line("good in all, about", report.good_bytes);
-    line("proven at one time", Some(report.proven_bytes));
-    if report.wrap_bytes.is_some() {
-        let name = if report.dead_address_line { "dead address line at" } else { "addresses repeat every" };
-        line(name, report.wrap_bytes);
+    line("announced", Some(report.body.announced_bytes));
+    line("usable from the start", report.body.usable_bytes);
+    line("good in all, about", report.body.good_bytes);
+    line("proven at one time", Some(report.body.proven_bytes));
+    if report.body.wrap_bytes.is_some() {
+        let name =
+            if report.body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
+        line(name, report.body.wrap_bytes);
     }
-    if report.cache_bytes.is_some() {
-        line("hidden by a cache up to", report.cache_bytes);
+    if report.body.cache_bytes.is_some() {
+        line("hidden by a cache up to", report.body.cache_bytes);
     }
 }
 
@@ -111,21 +112,22 @@ fn troubles(out: &mut String, troubles: &[Trouble]) {
 }
 
 fn cost(out: &mut String, report: &VerifyReport) {
-    let moved = report.bytes_written + report.bytes_restored + report.bytes_read;
-    let restored = match report.bytes_restored {
+    let moved =
+        report.body.moved.bytes_written + report.body.moved.bytes_restored + report.body.moved.bytes_read;
+    let restored = match report.body.moved.bytes_restored {
         0 => String::new(),
         bytes => format!(", {} put back", megabytes(bytes)),
     };
-    let kept = if report.data_kept { "is as it was" } else { "is not what it was before" };
+    let kept = if report.body.moved.data_kept { "is as it was" } else { "is not what it was before" };
     let _ = writeln!(
         out,
         "\n{} written{restored}, {} read in {} ({} in all); what was on it {kept}.",
-        megabytes(report.bytes_written),
-        megabytes(report.bytes_read),
-        duration(report.seconds),
-        format_args!("{} MB/s", speed(mb_per_s(moved, report.seconds))),
+        megabytes(report.body.moved.bytes_written),
+        megabytes(report.body.moved.bytes_read),
+        duration(report.body.moved.seconds),
+        format_args!("{} MB/s", speed(mb_per_s(moved, report.body.moved.seconds))),
     );
-    if let Some(share) = &report.share {
+    if let Some(share) = &report.body.share {
         let bound = share.excluded_above * 100.0;
         let _ = writeln!(
             out,

@@ -4,7 +4,7 @@
 
 use crate::record::SampleRecord;
 use cardscope_model::aggregate;
-use cardscope_model::result::{BenchReport, Run, TestResult};
+use cardscope_model::result::{Bench, BenchReport, Run, TestResult};
 use cardscope_model::series::Series;
 use cardscope_model::test_name::TestName;
 
@@ -25,8 +25,8 @@ pub(crate) fn without_courses(run: &Run, stored: &[Test]) -> Run {
 pub(crate) fn without_runs(report: &BenchReport, stored: &[(Run, Vec<Test>)]) -> BenchReport {
     let in_a_row =
         |run: &&Run| stored.iter().any(|(row, tests)| row == *run || *row == without_courses(run, tests));
-    let runs = report.runs.iter().filter(|run| !in_a_row(run)).cloned().collect();
-    BenchReport { runs, ..report.clone() }
+    let runs = report.body.runs.iter().filter(|run| !in_a_row(run)).cloned().collect();
+    BenchReport { body: Bench { runs, ..report.body.clone() }, ..report.clone() }
 }
 
 /// Puts the courses back into a run that was stored without them.
@@ -40,11 +40,11 @@ pub(crate) fn with_courses(run: &mut Run, samples: &[SampleRecord]) {
 /// Puts the runs back into a report that was stored without them.
 pub(crate) fn with_runs<'a>(report: &mut BenchReport, rows: impl Iterator<Item = &'a Run>) {
     for row in rows {
-        if !report.runs.iter().any(|run| run.run == row.run) {
-            report.runs.push(row.clone());
+        if !report.body.runs.iter().any(|run| run.run == row.run) {
+            report.body.runs.push(row.clone());
         }
     }
-    report.runs.sort_by_key(|run| run.run);
+    report.body.runs.sort_by_key(|run| run.run);
 }
 
 fn is_of(result: &TestResult, name: TestName, step: Option<&str>) -> bool {

@@ -2,6 +2,8 @@
 
 use cardscope_model::condition::Condition;
 use cardscope_model::log::Log;
+use cardscope_model::report::{Header, Report};
+use cardscope_model::result::Bench;
 use cardscope_model::result::{BenchReport, Run};
 use serde_json::Value;
 use std::fmt;
@@ -187,24 +189,30 @@ impl StoredSession {
     /// The report; for a session that did not finish, one made of the runs that did, without a summary.
     #[must_use]
     pub fn report_so_far(&self) -> BenchReport {
-        self.report.clone().unwrap_or_else(|| BenchReport {
-            target: self.start.target.clone(),
-            recipe: self.start.recipe.clone(),
-            recipe_version: self.start.recipe_version.clone(),
-            seed: self.start.seed,
-            condition: self.start.condition.clone(),
-            io_path: self.start.io_path.clone(),
-            bus_ceiling_mb_s: self.start.bus_ceiling_mb_s,
-            engine_cost: None,
-            runs: self.runs.iter().filter_map(|r| r.results.clone()).collect(),
-            summary: Vec::new(),
-            caveats: Vec::new(),
-            findings: Vec::new(),
-            session: Some(self.summary.id.to_string()),
-            error: Some(
-                if self.summary.running { "it is still running" } else { "its process ended without a word" }
+        self.report.clone().unwrap_or_else(|| Report {
+            header: Header {
+                target: self.start.target.clone(),
+                seed: self.start.seed,
+                condition: self.start.condition.clone(),
+                io_path: self.start.io_path.clone(),
+                session: Some(self.summary.id.to_string()),
+                error: Some(
+                    if self.summary.running {
+                        "it is still running"
+                    } else {
+                        "its process ended without a word"
+                    }
                     .to_owned(),
-            ),
+                ),
+                ..Header::default()
+            },
+            body: Bench {
+                recipe: self.start.recipe.clone(),
+                recipe_version: self.start.recipe_version.clone(),
+                bus_ceiling_mb_s: self.start.bus_ceiling_mb_s,
+                runs: self.runs.iter().filter_map(|r| r.results.clone()).collect(),
+                ..Bench::default()
+            },
         })
     }
 }

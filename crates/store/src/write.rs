@@ -196,10 +196,10 @@ pub(crate) async fn session_end(
 ) -> Outcome<()> {
     let (mut setting, card) = setting_of(c, id).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
-    setting.condition.clone_from(&report.condition);
+    setting.condition.clone_from(&report.header.condition);
     let setting = store_setting(c, &setting).await?;
     let mut shared = Shared::default();
-    let rig = shared.rig(&report.condition)?;
+    let rig = shared.rig(&report.header.condition)?;
     shared.write(c).await?;
     let stored = finished_runs(c, id).await?;
     let end = statement(sql::FINISH_SESSION)
@@ -207,13 +207,13 @@ pub(crate) async fn session_end(
         .bind(stamp::now())
         .bind(how.word())
         .bind(json(&once::without_runs(report, &stored))?)
-        .bind(json(&report.condition)?)
-        .bind(json(&origins(&report.condition))?)
+        .bind(json(&report.header.condition)?)
+        .bind(json(&origins(&report.header.condition))?)
         .bind(rig);
     found(c.execute(end).await?)?;
     c.execute(statement(sql::SETTLE_RUNS).bind(id.to_string()).bind(setting)).await?;
     c.execute(statement(sql::DELETE_FINDINGS).bind(id.to_string())).await?;
-    findings(c, &id.to_string(), &report.findings).await
+    findings(c, &id.to_string(), &report.header.findings).await
 }
 
 /// The tests of which a run has loops.

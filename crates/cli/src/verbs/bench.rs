@@ -81,9 +81,9 @@ impl Bench {
                 output::say(&failure);
                 failure.exit_status()
             }
-            None => {
-                u8::from(report.findings.iter().any(|f| f.weight == cardscope_model::finding::Weight::Bad))
-            }
+            None => u8::from(
+                report.header.findings.iter().any(|f| f.weight == cardscope_model::finding::Weight::Bad),
+            ),
         })
     }
 }

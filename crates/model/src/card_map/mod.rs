@@ -6,10 +6,9 @@ pub mod plot;
 pub mod profile;
 pub mod property;
 
-use crate::caveat::Caveat;
-use crate::condition::Condition;
-use crate::finding::{Finding, Weight};
-use crate::verify::{SpeedMap, Trouble};
+use crate::finding::Finding;
+use crate::report::{Body, Moved, Report};
+use crate::verify::SpeedMap;
 use plot::Plot;
 use property::Property;
 use serde::{Deserialize, Serialize};
@@ -177,15 +176,15 @@ pub struct Measured {
     #[serde(skip)]
     pub small_writes: Option<Tried>,
     /// Conclusions of the detectors that are no property: a fake queue, a reader that splits writes …
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    ///
+    /// They join the document's own when the map is concluded.
+    #[serde(skip)]
     pub findings: Vec<Finding>,
 }
 
 /// The document of `map`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MapReport {
-    /// The target as it was named.
-    pub target: String,
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CardMap {
     /// What was measured.
     #[serde(flatten)]
     pub measured: Measured,
@@ -195,43 +194,12 @@ pub struct MapReport {
     pub profile: Vec<ProfileLine>,
     /// Bytes that the target announces.
     pub announced_bytes: u64,
-    /// True where everything that was on the card is there again.
-    pub data_kept: bool,
-    /// Written, putting back left out.
-    pub bytes_written: u64,
-    /// Put back.
-    pub bytes_restored: u64,
-    /// Read.
-    pub bytes_read: u64,
-    /// How long it took, by the target's clock.
-    pub seconds: f64,
-    /// I/Os that failed.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub troubles: Vec<Trouble>,
-    /// What was true of card and rig.
-    pub condition: Condition,
-    /// How the I/O went.
-    pub io_path: String,
-    /// The seed of places and data.
-    pub seed: u64,
-    /// Doubts.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub caveats: Vec<Caveat>,
-    /// Conclusions.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub findings: Vec<Finding>,
-    /// Where it is kept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// What ended it early, if anything.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
+    /// Bytes moved, and the time it took.
+    #[serde(flatten)]
+    pub moved: Moved,
 }
 
-impl MapReport {
-    /// Whether something speaks against the card: exit status 1.
-    #[must_use]
-    pub fn is_bad(&self) -> bool {
-        self.findings.iter().chain(&self.measured.findings).any(|f| f.weight == Weight::Bad)
-    }
-}
+/// The document of `map`.
+pub type MapReport = Report<CardMap>;
+
+impl Body for CardMap {}

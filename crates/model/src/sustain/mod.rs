@@ -13,10 +13,7 @@ pub use facts::{
 pub use sample::{Phase, Reading, Sample};
 
 use crate::card_map::property::Property;
-use crate::caveat::Caveat;
-use crate::condition::Condition;
-use crate::finding::{Finding, Weight};
-use crate::verify::Trouble;
+use crate::report::{Body, Moved, Report};
 use serde::{Deserialize, Serialize};
 
 /// What the workload does.
@@ -85,10 +82,8 @@ pub struct Measured {
 }
 
 /// The document of `sustain`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SustainReport {
-    /// The target as it was named.
-    pub target: String,
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LongRun {
     /// What the workload did.
     pub work: Work,
     /// Where it went.
@@ -109,44 +104,15 @@ pub struct SustainReport {
     pub against: Option<Comparison>,
     /// Bytes that the target announces.
     pub announced_bytes: u64,
-    /// True where nothing that was on the card is lost.
-    pub data_kept: bool,
-    /// Written.
-    pub bytes_written: u64,
-    /// Read.
-    pub bytes_read: u64,
-    /// How long it took, by the target's clock.
-    pub seconds: f64,
-    /// I/Os that failed.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub troubles: Vec<Trouble>,
-    /// What was true of card and rig.
-    pub condition: Condition,
-    /// How the I/O went.
-    pub io_path: String,
-    /// The seed of places and data.
-    pub seed: u64,
-    /// Doubts.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub caveats: Vec<Caveat>,
-    /// Conclusions.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub findings: Vec<Finding>,
-    /// Where it is kept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// What ended it early, if anything.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
+    /// Bytes moved, and the time it took.
+    #[serde(flatten)]
+    pub moved: Moved,
 }
 
-impl SustainReport {
-    /// Whether something speaks against the card: exit status 1.
-    #[must_use]
-    pub fn is_bad(&self) -> bool {
-        self.findings.iter().any(|f| f.weight == Weight::Bad)
-    }
-}
+/// The document of `sustain`.
+pub type SustainReport = Report<LongRun>;
+
+impl Body for LongRun {}
 
 /// Two conditions beside each other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -3,11 +3,11 @@
 mod files;
 mod map;
 mod report;
-mod trouble;
+pub(crate) mod trouble;
 
 pub use files::{FileResult, FilesReport, FirstError, Pace, SectorCounts};
 pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
-pub use report::{Disproof, Method, Share, VerifyReport};
+pub use report::{Disproof, Method, Share, Verification, VerifyReport};
 pub use trouble::{SectorFound, Trouble};
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use std::fmt;
 pub const SURE: f64 = 0.95;
 
 /// The answer to "is this card genuine and whole".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// All of it is there, as far as was looked.
@@ -41,6 +41,7 @@ pub enum Verdict {
     /// The reader may be the liar: ask a second one before accusing the card.
     ReaderSuspect,
     /// Not enough could be seen to say.
+    #[default]
     Inconclusive,
 }
 

@@ -1,16 +1,15 @@
 //! The document of `verify`. Sizes in bytes, times in seconds of the target's clock.
 
-use super::{FilesReport, SectorFound, SpeedMap, Trouble, Verdict};
-use crate::caveat::Caveat;
-use crate::condition::Condition;
-use crate::finding::{Finding, Weight};
+use super::{FilesReport, SectorFound, SpeedMap, Verdict};
+use crate::report::{Body, Moved, Report};
 use serde::{Deserialize, Serialize};
 
 /// How the card was looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Samples and one long run, seconds to minutes.
+    #[default]
     Quick,
     /// Every block.
     Full,
@@ -44,10 +43,8 @@ pub struct Share {
 }
 
 /// What `verify` found out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct VerifyReport {
-    /// The target as it was named.
-    pub target: String,
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verification {
     /// How it was looked at.
     pub method: Method,
     /// The answer.
@@ -61,16 +58,9 @@ pub struct VerifyReport {
     /// Distinct bytes that the card was seen to keep at one time: no test that writes W bytes can expose a card that
     /// really holds more than W.
     pub proven_bytes: u64,
-    /// Written, putting back left out.
-    pub bytes_written: u64,
-    /// Put back.
-    pub bytes_restored: u64,
-    /// Read.
-    pub bytes_read: u64,
-    /// How long it took.
-    pub seconds: f64,
-    /// True where everything that was on the card is there again, as far as the card can hold it.
-    pub data_kept: bool,
+    /// Bytes moved, and the time it took.
+    #[serde(flatten)]
+    pub moved: Moved,
     /// 0 to 1.
     pub confidence: f64,
     /// What a sampled test excludes.
@@ -92,42 +82,24 @@ pub struct VerifyReport {
     /// The files, where it was looked at by files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<FilesReport>,
-    /// I/Os that failed.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub troubles: Vec<Trouble>,
     /// Speed, slowest second and bad bytes over the address axis, where every block was looked at.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub map: Option<SpeedMap>,
-    /// What was true of card and rig.
-    pub condition: Condition,
-    /// How the I/O went.
-    pub io_path: String,
-    /// The seed of places and data.
-    pub seed: u64,
-    /// Doubts.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub caveats: Vec<Caveat>,
-    /// Conclusions.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub findings: Vec<Finding>,
-    /// Where it is kept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// What ended it early, if anything.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
 }
 
-impl VerifyReport {
+/// The document of `verify`.
+pub type VerifyReport = Report<Verification>;
+
+impl Verification {
     /// Bytes from 0 on that may be there: what is known to be, else what lies in front of the first repetition.
     #[must_use]
     pub fn at_most_usable(&self) -> Option<u64> {
         self.usable_bytes.or(self.wrap_bytes)
     }
+}
 
-    /// Whether something speaks against the card: exit status 1.
-    #[must_use]
-    pub fn is_bad(&self) -> bool {
-        self.verdict.is_bad() || self.findings.iter().any(|f| f.weight == Weight::Bad)
+impl Body for Verification {
+    fn is_bad(&self) -> bool {
+        self.verdict.is_bad()
     }
 }

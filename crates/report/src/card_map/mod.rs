@@ -20,9 +20,9 @@ const LISTED: usize = 5;
 /// The report as people read it.
 #[must_use]
 pub fn text(report: &MapReport) -> String {
-    let measured = &report.measured;
-    let mut out = format!("{}: {}\n", report.target, headline(measured));
-    let _ = writeln!(out, "{}\n", Capacity(report.announced_bytes));
+    let measured = &report.body.measured;
+    let mut out = format!("{}: {}\n", report.header.target, headline(measured));
+    let _ = writeln!(out, "{}\n", Capacity(report.body.announced_bytes));
     out += &properties::lines(measured);
     section(&mut out, "Speed by size of an I/O", &tables::curves(&measured.curves));
     section(&mut out, "Speed over the addresses", &measured.axis.as_ref().map_or(String::new(), map::text));
@@ -32,10 +32,10 @@ pub fn text(report: &MapReport) -> String {
     if !measured.tables.is_empty() {
         section(&mut out, "Tables in flashbench's layout", &flashbench::text(&measured.tables));
     }
-    let findings = [bench::findings(&measured.findings), bench::findings(&report.findings)].concat();
+    let findings = bench::findings(&report.header.findings);
     section(&mut out, "Findings", &findings);
-    section(&mut out, "What follows from it", &advice::text(&report.advice));
-    section(&mut out, "In the form of a review", &tables::profile(&report.profile));
+    section(&mut out, "What follows from it", &advice::text(&report.body.advice));
+    section(&mut out, "In the form of a review", &tables::profile(&report.body.profile));
     section(&mut out, "", &cost(report));
     out
 }
@@ -115,17 +115,17 @@ pub(crate) fn plots(measured: &Measured) -> Vec<&Plot> {
 
 fn cost(report: &MapReport) -> String {
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-    let kept = if report.data_kept { "is as it was" } else { "is not what it was before" };
+    let kept = if report.body.moved.data_kept { "is as it was" } else { "is not what it was before" };
     let mut out = format!(
         "{} written, {} put back, {} read in {}; what was on it {kept}. Seed {}, I/O by {}.\n",
-        megabytes(report.bytes_written),
-        megabytes(report.bytes_restored),
-        megabytes(report.bytes_read),
-        duration(report.seconds),
-        report.seed,
-        report.io_path,
+        megabytes(report.body.moved.bytes_written),
+        megabytes(report.body.moved.bytes_restored),
+        megabytes(report.body.moved.bytes_read),
+        duration(report.body.moved.seconds),
+        report.header.seed,
+        report.header.io_path,
     );
-    for trouble in report.troubles.iter().take(LISTED) {
+    for trouble in report.body.moved.troubles.iter().take(LISTED) {
         let _ = writeln!(
             out,
             "Failed: {} of {} bytes at byte {}: {}.",
@@ -135,16 +135,17 @@ fn cost(report: &MapReport) -> String {
             trouble.reason
         );
     }
-    if report.troubles.len() > LISTED {
-        let _ = writeln!(out, "… and {} more in the JSON document.", report.troubles.len() - LISTED);
+    if report.body.moved.troubles.len() > LISTED {
+        let _ =
+            writeln!(out, "… and {} more in the JSON document.", report.body.moved.troubles.len() - LISTED);
     }
-    for caveat in &report.caveats {
+    for caveat in &report.header.caveats {
         let _ = writeln!(out, "Note: {caveat}.");
     }
-    if let Some(session) = &report.session {
+    if let Some(session) = &report.header.session {
         let _ = writeln!(out, "Kept as session {session}.");
     }
-    if let Some(error) = &report.error {
+    if let Some(error) = &report.header.error {
         let _ = writeln!(out, "Ended early: {error}");
     }
     out

@@ -1,13 +1,14 @@
 //! The page of a card like that of seed 004: what was found, what was not, and what follows.
 
 use super::*;
+use cardscope_model::card_map::CardMap;
 use cardscope_model::card_map::plot::{Axis, Scale, Series};
 use cardscope_model::card_map::property::Cost;
 use cardscope_model::card_map::{
     Advice, Command, Curves, FlashbenchTable, OpenBlocks, ProfileLine, SizePoint, Tried,
 };
-use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::report::{Header, Moved, Report};
 
 fn point(bytes: u64, mb_s: f64) -> SizePoint {
     let iops = mb_s * 1e6 / bytes as f64;
@@ -98,28 +99,31 @@ fn report() -> MapReport {
         value: value.to_owned(),
         how: how.to_owned(),
     };
-    MapReport {
-        target: "sim:lexar-16g-c10".to_owned(),
-        measured: measured(),
-        advice,
-        profile: vec![
-            line("page size", "16 KiB", "reads across boundaries"),
-            line("random write 4 KiB", "1.20 MB/s", ""),
-        ],
-        announced_bytes: 16_012_804_096,
-        data_kept: true,
-        bytes_written: 35_000_000,
-        bytes_restored: 35_000_000,
-        bytes_read: 90_000_000,
-        seconds: 74.0,
-        troubles: Vec::new(),
-        condition: Condition::default(),
-        io_path: "simulated".to_owned(),
-        seed: 7,
-        caveats: Vec::new(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: Header {
+            target: "sim:lexar-16g-c10".to_owned(),
+            io_path: "simulated".to_owned(),
+            seed: 7,
+            ..Header::default()
+        },
+        body: CardMap {
+            measured: measured(),
+            advice,
+            profile: vec![
+                line("page size", "16 KiB", "reads across boundaries"),
+                line("random write 4 KiB", "1.20 MB/s", ""),
+            ],
+            announced_bytes: 16_012_804_096,
+            moved: Moved {
+                data_kept: true,
+                bytes_written: 35_000_000,
+                bytes_restored: 35_000_000,
+                bytes_read: 90_000_000,
+                seconds: 74.0,
+                ..Moved::default()
+            },
+            ..CardMap::default()
+        },
     }
 }
 
@@ -200,12 +204,15 @@ fn the_page_says_first_what_the_card_is_made_of_and_ends_with_the_block_of_the_r
 
 #[test]
 fn a_map_that_ended_early_says_why_and_claims_nothing() {
-    let early = MapReport {
-        measured: Measured::default(),
-        profile: Vec::new(),
-        advice: Advice::default(),
-        error: Some("interrupted".to_owned()),
-        ..report()
+    let whole = report();
+    let early = Report {
+        header: Header { error: Some("interrupted".to_owned()), ..whole.header },
+        body: CardMap {
+            measured: Measured::default(),
+            profile: Vec::new(),
+            advice: Advice::default(),
+            ..whole.body
+        },
     };
     let page = text(&early);
     assert!(

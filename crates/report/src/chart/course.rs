@@ -133,9 +133,9 @@ const MOST_MARKS: usize = 4;
 /// A long run: speed and temperatures over one axis of time; `None` where too little was measured to draw.
 #[must_use]
 pub fn of_long_run(report: &SustainReport) -> Option<Chart> {
-    let mut plots = crate::sustain::plots(&report.measured).into_iter();
+    let mut plots = crate::sustain::plots(&report.body.measured).into_iter();
     let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
-    let marks = report.measured.events.iter().filter(|e| MARKED.contains(&e.kind)).take(MOST_MARKS);
+    let marks = report.body.measured.events.iter().filter(|e| MARKED.contains(&e.kind)).take(MOST_MARKS);
     plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
     Some(Chart {
         title: "A long run: speed and temperature".into(),
@@ -143,7 +143,7 @@ pub fn of_long_run(report: &SustainReport) -> Option<Chart> {
             unit: MB_S.into(),
             runs: "1 run".into(),
             interval: String::new(),
-            condition: condition(&report.condition),
+            condition: condition(&report.header.condition),
         },
         kind: Kind::Lines(Box::new(Lines {
             plot,

@@ -15,7 +15,7 @@ const COLUMNS: usize = 100;
 /// Speed by size of an I/O; `None` where no sizes were tried.
 #[must_use]
 pub fn by_size(map: &MapReport) -> Option<Chart> {
-    let curves = &map.measured.curves;
+    let curves = &map.body.measured.curves;
     let series = |name: &str, points: &[SizePoint]| Series {
         name: name.to_owned(),
         points: points.iter().map(|p| (p.bytes as f64, p.mb_s)).collect(),
@@ -27,14 +27,14 @@ pub fn by_size(map: &MapReport) -> Option<Chart> {
         series("write at random", &curves.random_write),
     ];
     let series: Vec<Series> = all.into_iter().filter(|s| s.points.len() > 1).collect();
-    let marks = map.measured.page_bytes.value.map(|bytes| (bytes as f64, "page".to_owned()));
+    let marks = map.body.measured.page_bytes.value.map(|bytes| (bytes as f64, "page".to_owned()));
     (!series.is_empty()).then(|| Chart {
         title: "Speed by size of an I/O".into(),
         caption: Caption {
             unit: MB_S.into(),
             runs: "1 map".into(),
             interval: "no interval: each size once".into(),
-            condition: condition(&map.condition),
+            condition: condition(&map.header.condition),
         },
         kind: Kind::Lines(Box::new(Lines {
             plot: Plot {
@@ -52,7 +52,7 @@ pub fn by_size(map: &MapReport) -> Option<Chart> {
 /// Pages, erase blocks and open blocks; `None` where none of them shows.
 #[must_use]
 pub fn flash(map: &MapReport) -> Option<Chart> {
-    let measured = &map.measured;
+    let measured = &map.body.measured;
     let open = |blocks: &Property<u32>| match (blocks.value, blocks.bound) {
         (Some(n), _) => Some((n, false)),
         (None, Some(n)) => Some((n, true)),
@@ -73,7 +73,7 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
             unit: "sizes in powers of 1024".into(),
             runs: "1 map".into(),
             interval: format!("page and block at least {sure:.0} % sure"),
-            condition: condition(&map.condition),
+            condition: condition(&map.header.condition),
         },
         kind: Kind::Flash(flash),
     })

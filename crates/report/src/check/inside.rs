@@ -12,7 +12,7 @@ use cardscope_model::job::JobScore;
 const PICTURES: usize = 3;
 
 pub(super) fn marks(report: &CheckReport) -> Option<Part> {
-    let found = report.marks.as_ref()?;
+    let found = report.body.marks.as_ref()?;
     let claimed = found.judged.iter().filter(|j| !j.claimed_by.is_empty());
     let mut facts: Vec<(String, String)> = claimed
         .map(|judged| {
@@ -30,11 +30,11 @@ pub(super) fn marks(report: &CheckReport) -> Option<Part> {
 }
 
 pub(super) fn inside(report: &CheckReport) -> Option<Part> {
-    let map = report.map.as_ref()?;
-    let mut body = vec![Body::Facts(properties::known(&map.measured))];
-    body.extend(plots(&map.measured).into_iter().take(PICTURES).cloned().map(Body::Picture));
-    body.extend(map.advice.words.iter().cloned().map(Body::Aside));
-    let commands: Vec<String> = map.advice.commands.iter().map(|c| c.command.clone()).collect();
+    let map = report.body.map.as_ref()?;
+    let mut body = vec![Body::Facts(properties::known(&map.body.measured))];
+    body.extend(plots(&map.body.measured).into_iter().take(PICTURES).cloned().map(Body::Picture));
+    body.extend(map.body.advice.words.iter().cloned().map(Body::Aside));
+    let commands: Vec<String> = map.body.advice.commands.iter().map(|c| c.command.clone()).collect();
     if !commands.is_empty() {
         body.push(Body::Commands(commands));
     }
@@ -42,10 +42,10 @@ pub(super) fn inside(report: &CheckReport) -> Option<Part> {
 }
 
 pub(super) fn jobs(report: &CheckReport) -> Option<Part> {
-    if report.jobs.is_empty() {
+    if report.body.jobs.is_empty() {
         return None;
     }
-    let mut jobs: Vec<&JobScore> = report.jobs.iter().collect();
+    let mut jobs: Vec<&JobScore> = report.body.jobs.iter().collect();
     jobs.sort_by(|a, b| b.score.unwrap_or(-1.0).total_cmp(&a.score.unwrap_or(-1.0)));
     part("What it is good for", vec![Body::Facts(jobs.into_iter().map(line).collect())])
 }
@@ -61,7 +61,7 @@ fn line(job: &JobScore) -> (String, String) {
 }
 
 pub(super) fn long_run(report: &CheckReport) -> Option<Part> {
-    let found = report.sustain.as_ref()?;
+    let found = report.body.sustain.as_ref()?;
     let mut facts = Vec::new();
     for level in &found.levels {
         let span = format!("{} to {}", duration(level.from_s), duration(level.to_s));

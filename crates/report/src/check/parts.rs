@@ -13,7 +13,7 @@ use cardscope_model::verify::{Method, Verdict};
 pub(super) fn page(report: &CheckReport) -> Page {
     let parts = [identity, capacity, speeds, jobs, marks, inside, long_run, findings, doubts, next, time];
     Page {
-        title: report.target.clone(),
+        title: report.header.target.clone(),
         headline: headline(report),
         news: news(report),
         parts: parts.iter().filter_map(|part| part(report)).filter(|part| !part.body.is_empty()).collect(),
@@ -21,7 +21,7 @@ pub(super) fn page(report: &CheckReport) -> Page {
 }
 
 fn news(report: &CheckReport) -> News {
-    match report.verdict {
+    match report.body.verdict {
         _ if report.is_bad() => News::Bad,
         Verdict::Genuine => News::Good,
         _ => News::Open,
@@ -29,12 +29,12 @@ fn news(report: &CheckReport) -> News {
 }
 
 fn headline(report: &CheckReport) -> String {
-    let sure = format!("confidence {:.1} %", report.confidence * 100.0);
-    match report.verdict {
+    let sure = format!("confidence {:.1} %", report.body.confidence * 100.0);
+    match report.body.verdict {
         Verdict::Genuine => format!(
             "genuine as far as was looked, {} of {} proven at one time ({sure})",
-            Capacity(report.proven_bytes),
-            Capacity(report.announced_bytes)
+            Capacity(report.body.proven_bytes),
+            Capacity(report.body.announced_bytes)
         ),
         Verdict::Inconclusive => "whether the capacity is real was not found out".to_owned(),
         Verdict::ReaderSuspect => format!("ask a second reader before the card is accused ({sure})"),
@@ -51,7 +51,7 @@ pub(super) fn fact(name: &str, value: impl ToString) -> (String, String) {
 }
 
 fn identity(report: &CheckReport) -> Option<Part> {
-    let identity = report.identity.as_ref()?;
+    let identity = report.body.identity.as_ref()?;
     let mut facts = Vec::new();
     if let Some(cid) = &identity.cid {
         facts.push(fact("name", &cid.pnm));
@@ -63,17 +63,17 @@ fn identity(report: &CheckReport) -> Option<Part> {
     if !marks.is_empty() {
         facts.push(fact("marks it claims", marks.join(" ")));
     }
-    facts.extend(report.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value)));
+    facts.extend(report.header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value)));
     part("What it is", if facts.is_empty() { vec![] } else { vec![Body::Facts(facts)] })
 }
 
 fn capacity(report: &CheckReport) -> Option<Part> {
     let bytes = |value: Option<u64>| value.map_or("not known".to_owned(), |b| Capacity(b).to_string());
-    let by_files = report.verify.as_ref().is_some_and(|verify| verify.method == Method::Files);
+    let by_files = report.body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
     let facts = vec![
-        fact(if by_files { "free space filled" } else { "announced" }, Capacity(report.announced_bytes)),
-        fact("usable from the start", bytes(report.usable_bytes)),
-        fact("proven at one time", Capacity(report.proven_bytes)),
+        fact(if by_files { "free space filled" } else { "announced" }, Capacity(report.body.announced_bytes)),
+        fact("usable from the start", bytes(report.body.usable_bytes)),
+        fact("proven at one time", Capacity(report.body.proven_bytes)),
         fact("what was on it", content(report)),
     ];
     part("Is it real", vec![Body::Facts(facts)])
@@ -81,8 +81,8 @@ fn capacity(report: &CheckReport) -> Option<Part> {
 
 /// What became of the card's content. A journal that waits is named among the findings.
 fn content(report: &CheckReport) -> &'static str {
-    let waits = report.findings.iter().any(|finding| finding.claim == "journal-waits");
-    match report.data_kept {
+    let waits = report.header.findings.iter().any(|finding| finding.claim == "journal-waits");
+    match report.body.moved.data_kept {
         true => "is as it was",
         false if waits => "is not all back yet",
         false => "was given up, as agreed",
@@ -90,11 +90,11 @@ fn content(report: &CheckReport) -> &'static str {
 }
 
 fn speeds(report: &CheckReport) -> Option<Part> {
-    if report.bench.is_empty() {
+    if report.body.bench.is_empty() {
         return None;
     }
     let mut table = Table::new(["test", "MB/s", "± of 95 %", "IOPS", "median", "longest"]);
-    report.bench.iter().for_each(|result| table.row(row(result)));
+    report.body.bench.iter().for_each(|result| table.row(row(result)));
     table.drop_blank_columns();
     part("What it can do", vec![Body::Table(table)])
 }
@@ -112,19 +112,20 @@ fn row(result: &TestResult) -> [String; 6] {
 }
 
 fn findings(report: &CheckReport) -> Option<Part> {
-    if report.findings.is_empty() {
+    if report.header.findings.is_empty() {
         return None;
     }
-    part("What was noticed", vec![Body::Findings(report.findings.clone())])
+    part("What was noticed", vec![Body::Findings(report.header.findings.clone())])
 }
 
 fn doubts(report: &CheckReport) -> Option<Part> {
-    let lines = bench::caveats(&report.caveats, report.bench.iter());
+    let lines = bench::caveats(&report.header.caveats, report.body.bench.iter());
     part("What speaks against the figures", lines.into_iter().map(|line| Body::Words(line + ".")).collect())
 }
 
 fn time(report: &CheckReport) -> Option<Part> {
     let mut facts: Vec<(String, String)> = report
+        .body
         .parts
         .iter()
         .map(|p| {
@@ -137,16 +138,19 @@ fn time(report: &CheckReport) -> Option<Part> {
             (p.part.clone(), what)
         })
         .collect();
-    facts.push(fact("in all", format!("{} of {}", duration(report.seconds), duration(report.budget_s))));
+    facts.push(fact(
+        "in all",
+        format!("{} of {}", duration(report.body.moved.seconds), duration(report.body.budget_s)),
+    ));
     let moved = format!(
         "{:.1} MB written, {:.1} MB put back, {:.1} MB read",
-        report.bytes_written as f64 / 1e6,
-        report.bytes_restored as f64 / 1e6,
-        report.bytes_read as f64 / 1e6
+        report.body.moved.bytes_written as f64 / 1e6,
+        report.body.moved.bytes_restored as f64 / 1e6,
+        report.body.moved.bytes_read as f64 / 1e6
     );
     facts.push(fact("moved", moved));
     let mut body = vec![Body::Facts(facts)];
-    if let Some(error) = &report.error {
+    if let Some(error) = &report.header.error {
         body.push(Body::Words(format!("Ended early: {error}")));
     }
     part("How it was found out", body)
@@ -154,7 +158,7 @@ fn time(report: &CheckReport) -> Option<Part> {
 
 fn next(report: &CheckReport) -> Option<Part> {
     let mut body = Vec::new();
-    for Next { what, command } in &report.next {
+    for Next { what, command } in &report.body.next {
         body.push(Body::Words(format!("{what}{}", if command.is_some() { ":" } else { "." })));
         body.extend(command.as_ref().map(|command| Body::Commands(vec![command.clone()])));
     }

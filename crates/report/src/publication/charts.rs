@@ -91,8 +91,10 @@ pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
     let latencies = |writes: bool| -> Vec<&Latencies> {
         part.latencies.iter().filter(|l| l.test.op.writes() == writes).collect()
     };
-    let axis = part.map.as_ref().and_then(|map| Some((map.measured.axis.as_ref()?, &map.condition)));
-    let proof = part.verify.as_ref().and_then(|verify| Some((verify.map.as_ref()?, &verify.condition)));
+    let axis =
+        part.map.as_ref().and_then(|map| Some((map.body.measured.axis.as_ref()?, &map.header.condition)));
+    let proof =
+        part.verify.as_ref().and_then(|verify| Some((verify.body.map.as_ref()?, &verify.header.condition)));
     [
         ("long-run", part.sustain.as_ref().and_then(course::of_long_run)),
         ("latency-of-reads", latency::chart("How long reads took", &latencies(false))),

@@ -156,8 +156,11 @@ pub(super) fn known(part: &CardPart) -> String {
         ("CID", text(&card.cid)),
         ("Note", text(&card.note)),
     ];
-    let inside =
-        part.map.as_ref().map(|map| crate::card_map::properties::known(&map.measured)).unwrap_or_default();
+    let inside = part
+        .map
+        .as_ref()
+        .map(|map| crate::card_map::properties::known(&map.body.measured))
+        .unwrap_or_default();
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(inside);
     facts.filter(|(_, value)| !value.is_empty()).fold(String::new(), |mut out, (name, value)| {
         let _ = writeln!(out, "- **{}**: {}", plain(&name), plain(&value));
@@ -168,8 +171,8 @@ pub(super) fn known(part: &CardPart) -> String {
 fn card(part: &CardPart) -> String {
     let mut out = format!("\n### {}\n\n{}", plain(&part.title), known(part));
     if let Some(verify) = &part.verify {
-        let sure = verify.confidence.clamp(0.0, 1.0) * 100.0;
-        let _ = writeln!(out, "- **Its capacity is {}**, {sure:.1} % sure", verify.verdict);
+        let sure = verify.body.confidence.clamp(0.0, 1.0) * 100.0;
+        let _ = writeln!(out, "- **Its capacity is {}**, {sure:.1} % sure", verify.body.verdict);
     }
     out + &findings(&part.findings)
 }

@@ -298,7 +298,7 @@ fn the_whole_document_survives_json() {
     let written = json(&publication).unwrap();
     let back: Publication = serde_json::from_slice(&written).unwrap();
     assert_eq!((&back.title, back.comparison.entries.len(), back.cards.len()), (&publication.title, 3, 3));
-    let page = |of: &Publication| of.cards[0].map.as_ref().and_then(|map| map.measured.page_bytes.value);
+    let page = |of: &Publication| of.cards[0].map.as_ref().and_then(|map| map.body.measured.page_bytes.value);
     assert_eq!((page(&back), &back.cards[1].events), (page(&publication), &publication.cards[1].events));
 }
 

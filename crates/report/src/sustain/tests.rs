@@ -2,6 +2,8 @@
 
 use super::*;
 use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::report::{Header, Moved, Report};
+use cardscope_model::sustain::LongRun;
 use cardscope_model::sustain::{ComparedLine, Comparison, Level, Measured, Reading, Recovery, Throttling};
 
 fn report() -> SustainReport {
@@ -32,29 +34,29 @@ fn report() -> SustainReport {
         ended_by: "--duration".into(),
         ..Measured::default()
     };
-    SustainReport {
-        target: "/dev/nvme0n1".into(),
-        work: Work::Write,
-        pattern: Pattern::Sequential,
-        block_bytes: 1 << 20,
-        queue_depth: 4,
-        region_start: 0,
-        region_bytes: 1 << 34,
-        measured,
-        against: None,
-        announced_bytes: 1 << 34,
-        data_kept: false,
-        bytes_written: 26_000_000_000,
-        bytes_read: 1_000_000,
-        seconds: 60.0,
-        troubles: Vec::new(),
-        condition: cardscope_model::condition::Condition::default(),
-        io_path: "io_uring".into(),
-        seed: 1,
-        caveats: Vec::new(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: Header {
+            target: "/dev/nvme0n1".into(),
+            io_path: "io_uring".into(),
+            seed: 1,
+            ..Header::default()
+        },
+        body: LongRun {
+            work: Work::Write,
+            pattern: Pattern::Sequential,
+            block_bytes: 1 << 20,
+            queue_depth: 4,
+            region_bytes: 1 << 34,
+            measured,
+            announced_bytes: 1 << 34,
+            moved: Moved {
+                bytes_written: 26_000_000_000,
+                bytes_read: 1_000_000,
+                seconds: 60.0,
+                ..Moved::default()
+            },
+            ..LongRun::default()
+        },
     }
 }
 
@@ -78,28 +80,28 @@ fn what_happened_comes_first_in_words_and_in_order() {
 #[test]
 fn a_run_that_shows_nothing_says_so_and_one_that_measured_nothing_too() {
     let mut quiet = report();
-    (quiet.measured.throttling, quiet.measured.cache_bytes) =
+    (quiet.body.measured.throttling, quiet.body.measured.cache_bytes) =
         (None, Property::at_least(26_000_000_000, 0.95, Evidence::default()));
     assert!(text(&quiet).contains("it keeps its speed"), "{}", text(&quiet));
     assert!(text(&quiet).contains("no end within the 26 000 000 000 bytes written"));
-    quiet.measured = Measured::default();
+    quiet.body.measured = Measured::default();
     assert!(text(&quiet).starts_with("/dev/nvme0n1: nothing was measured"));
 }
 
 #[test]
 fn a_pause_that_gives_nothing_back_says_so() {
     let mut run = report();
-    run.measured.recovery = Some(Recovery { pause_s: 30.0, ..Recovery::default() });
+    run.body.measured.recovery = Some(Recovery { pause_s: 30.0, ..Recovery::default() });
     let page = text(&run);
     assert!(page.contains("nothing came back in 30 s") && !page.contains("fast again"), "{page}");
-    run.measured.recovery = Some(Recovery { pause_s: 30.0, bytes: 300_000_000, ..Recovery::default() });
+    run.body.measured.recovery = Some(Recovery { pause_s: 30.0, bytes: 300_000_000, ..Recovery::default() });
     assert!(text(&run).contains("0.30 GB fast again after 30 s"), "{}", text(&run));
 }
 
 #[test]
 fn a_card_that_gives_up_says_so_first() {
     let mut run = report();
-    run.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
+    run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
     assert!(
         text(&run).starts_with("/dev/nvme0n1: the card takes no more writes after 58.0 s; its fast"),
         "{}",
@@ -124,7 +126,7 @@ fn two_conditions_stand_beside_each_other_with_their_ratio() {
         lines: vec![line],
         doubts: vec!["one run each".into()],
     };
-    let page = text(&SustainReport { against: Some(comparison), ..report() });
+    let page = text(&Report { body: LongRun { against: Some(comparison), ..report().body }, ..report() });
     for words in
         ["Against fan.json", "cooling: passive here, active there", "0.71 … 0.73", "slower", "one run each"]
     {

@@ -71,7 +71,7 @@ fn courses_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
         let whole = |place: &Path| {
             let stored = Archive::open(place).unwrap().session(session).unwrap();
             assert_eq!(stored.runs.iter().filter_map(|r| r.results.clone()).collect::<Vec<_>>(), runs);
-            assert_eq!(stored.report.unwrap().runs, runs);
+            assert_eq!(stored.report.unwrap().body.runs, runs);
             assert_eq!(Archive::open(place).unwrap().export(session).unwrap().to_json(), file.to_json());
         };
         let times = |place: &Path| {
@@ -109,7 +109,7 @@ fn a_session_under_way_shows_what_it_has_and_is_not_called_interrupted() {
         assert_eq!(archive.interrupted().unwrap(), []);
         let stored = archive.session(session).unwrap();
         assert!(stored.summary.running && stored.report.is_none());
-        assert_eq!(stored.report_so_far().error.as_deref(), Some("it is still running"));
+        assert_eq!(stored.report_so_far().header.error.as_deref(), Some("it is still running"));
     });
 }
 

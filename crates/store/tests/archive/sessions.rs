@@ -4,6 +4,8 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::histogram::Histogram;
+use cardscope_model::report::{Header, Report};
+use cardscope_model::result::Bench;
 use cardscope_model::result::{BenchReport, LatencyUs, Run, Sample, TemperatureC, TestResult, ToolPrints};
 use cardscope_model::series::{Bucket, Series};
 use cardscope_store::{Archive, Piece, RunStart, SampleRecord, SessionId, SessionStart};
@@ -114,23 +116,25 @@ fn result(test: &str, mb_s: f64) -> TestResult {
 
 pub(crate) fn report(session: SessionId, runs: Vec<Run>) -> BenchReport {
     let start = start();
-    BenchReport {
-        target: start.target,
-        recipe: start.recipe,
-        recipe_version: start.recipe_version,
-        seed: start.seed,
-        condition: start.condition,
-        io_path: start.io_path,
-        bus_ceiling_mb_s: start.bus_ceiling_mb_s,
-        engine_cost: None,
-        runs,
-        summary: Vec::new(),
-        caveats: Vec::new(),
-        findings: vec![
-            Finding::new("serial-zero", Weight::Hint, 0.5, "The serial number is 0.").because("psn", 0),
-        ],
-        session: Some(session.to_string()),
-        error: None,
+    Report {
+        header: Header {
+            target: start.target,
+            seed: start.seed,
+            condition: start.condition,
+            io_path: start.io_path,
+            findings: vec![
+                Finding::new("serial-zero", Weight::Hint, 0.5, "The serial number is 0.").because("psn", 0),
+            ],
+            session: Some(session.to_string()),
+            ..Header::default()
+        },
+        body: Bench {
+            recipe: start.recipe,
+            recipe_version: start.recipe_version,
+            bus_ceiling_mb_s: start.bus_ceiling_mb_s,
+            runs,
+            ..Bench::default()
+        },
     }
 }
 

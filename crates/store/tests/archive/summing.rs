@@ -52,7 +52,7 @@ fn what_the_report_says_of_the_condition_is_what_the_runs_were_measured_under() 
         let results = results_of(2, &[("SEQ1M Q1T1 write", 60.0)]);
         archive.finish_run(own, &results).unwrap();
         let mut report = report(own, vec![results]);
-        report.condition.set("room_c", "24", Origin::Stated);
+        report.header.condition.set("room_c", "24", Origin::Stated);
         archive.finish_session(own, EndedHow::Complete, &report).unwrap();
         let id = card_of(&mut archive, own);
         let measured = archive.measurements(&[id]).unwrap();

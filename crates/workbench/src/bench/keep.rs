@@ -32,7 +32,7 @@ impl Keeping {
         let path = request.archive.clone().map_or_else(Archive::default_path, Ok)?;
         let mut archive = Archive::open(path)?;
         let session = archive.begin_session(&start(request, opened, report)?)?;
-        report.session = Some(session.to_string());
+        report.header.session = Some(session.to_string());
         let owing = pending::owing(recording::STORED, "");
         Ok(Keeping { archive, session, run: 0, recipe: recipe.clone(), _owing: owing })
     }
@@ -69,17 +69,17 @@ impl Keeper for Keeping {
 
 fn start(request: &Request, opened: &Opened, report: &BenchReport) -> Result<SessionStart, Failure> {
     Ok(SessionStart {
-        target: report.target.clone(),
+        target: report.header.target.clone(),
         piece: card_key::piece(opened),
-        recipe: report.recipe.clone(),
-        recipe_version: report.recipe_version.clone(),
+        recipe: report.body.recipe.clone(),
+        recipe_version: report.body.recipe_version.clone(),
         recipe_text: request.recipe_text()?,
-        seed: report.seed,
-        condition: report.condition.clone(),
-        io_path: report.io_path.clone(),
-        bus_ceiling_mb_s: report.bus_ceiling_mb_s,
+        seed: report.header.seed,
+        condition: report.header.condition.clone(),
+        io_path: report.header.io_path.clone(),
+        bus_ceiling_mb_s: report.body.bus_ceiling_mb_s,
         identity: card_key::identity_json(opened),
-        host: card_key::host_json(&report.condition),
+        host: card_key::host_json(&report.header.condition),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }

@@ -76,17 +76,17 @@ pub fn bench(
     report::sum_up(&mut report, &recipe, &opened);
     opened.lift_limit();
     let back = backup.map(|backup| backup.put_back(&mut opened, interrupt, listener)).transpose();
-    report.findings.extend(back.iter().flatten().filter_map(backup::finding));
+    report.header.findings.extend(back.iter().flatten().filter_map(backup::finding));
     let failure = match (failure, back) {
         // What says where the card's data is must not be lost behind what ended the session.
         (Some(Failure::Io(why)), Err(error)) => Some(Failure::Io(format!("{why}; {error}"))),
         (_, Err(error)) => Some(error),
         (failure, Ok(_)) => failure,
     };
-    report.error = failure.as_ref().map(ToString::to_string);
+    report.header.error = failure.as_ref().map(ToString::to_string);
     let not_kept = keeping.end(&report, failure.as_ref()).err();
     let failure = failure.or(not_kept);
-    report.error = failure.as_ref().map(ToString::to_string);
+    report.header.error = failure.as_ref().map(ToString::to_string);
     Ok(Outcome { report, failure })
 }
 
@@ -166,7 +166,7 @@ impl Session<'_> {
             };
             let (run, outcome) = self.pass(number, opened, &settings, listener, keeping)?;
             let passed = run.passed == Some(true);
-            report.runs.push(run);
+            report.body.runs.push(run);
             outcome?;
             if passed && self.first_pass_ends {
                 break;

@@ -9,26 +9,22 @@ use cardscope_engine::overhead;
 use cardscope_model::aggregate;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::recipe::{Recipe, Span};
+use cardscope_model::report::Report;
+use cardscope_model::result::Bench;
 use cardscope_model::result::{BenchReport, Precision, Sample, TestResult};
 use cardscope_model::units::BinarySize;
 
 /// The document before the first run.
 pub(super) fn empty(request: &Request, recipe: &Recipe, opened: &Opened, seed: u64) -> BenchReport {
-    BenchReport {
-        target: request.target.clone(),
-        recipe: recipe.name.clone(),
-        recipe_version: recipe.fingerprint.clone(),
-        seed,
-        condition: opened.condition.clone(),
-        io_path: opened.target.info().io_path.to_owned(),
-        bus_ceiling_mb_s: opened.ceiling_mb_s,
-        engine_cost: overhead::measure(),
-        runs: Vec::new(),
-        summary: Vec::new(),
-        caveats: opened.caveats.clone(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: opened.header(&request.target, seed),
+        body: Bench {
+            recipe: recipe.name.clone(),
+            recipe_version: recipe.fingerprint.clone(),
+            bus_ceiling_mb_s: opened.ceiling_mb_s,
+            engine_cost: overhead::measure(),
+            ..Bench::default()
+        },
     }
 }
 
@@ -69,21 +65,26 @@ pub(super) fn results(
 
 /// Fills in what follows from the runs.
 pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) {
-    report.io_path = opened.target.info().io_path.to_owned();
-    report.summary = aggregate::summarise(&report.runs, recipe, |values| estimate::estimate(values)?.ci95);
-    report.findings.extend(aggregate::demand_findings(&report.runs, recipe));
-    let session =
-        Session { runs: &report.runs, condition: &report.condition, ceiling_mb_s: report.bus_ceiling_mb_s };
+    report.header.io_path = opened.target.info().io_path.to_owned();
+    report.body.summary =
+        aggregate::summarise(&report.body.runs, recipe, |values| estimate::estimate(values)?.ci95);
+    report.header.findings.extend(aggregate::demand_findings(&report.body.runs, recipe));
+    let session = Session {
+        runs: &report.body.runs,
+        condition: &report.header.condition,
+        ceiling_mb_s: report.body.bus_ceiling_mb_s,
+    };
     let odd = anomaly::findings(&session);
-    report.findings.extend(odd);
-    report.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
-    caveat::add(&mut report.caveats, opened.target.caveats());
+    report.header.findings.extend(odd);
+    report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
+    caveat::add(&mut report.header.caveats, opened.target.caveats());
 }
 
 /// The tests with the size of the stretch that each went over.
 fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<Sized> {
     let of = |test: &cardscope_model::recipe::Test| {
         let found = report
+            .body
             .summary
             .iter()
             .find(|s| (s.test, s.op, &s.step) == (test.name.pattern, test.name.op, &test.step))?;

@@ -44,7 +44,7 @@ impl Visit<'_> {
         // What it writes to a card depends on the card; in a directory the target itself keeps to the limit.
         let limited = self.request.max_write.is_some() && !self.directory;
         let writes = no_writes.is_none() && in_time && !limited;
-        let seed = mix(self.report.seed ^ 1);
+        let seed = mix(self.report.header.seed ^ 1);
         let pass = Pass {
             recipe: "short",
             seed,
@@ -81,11 +81,11 @@ impl Visit<'_> {
         let reasons: Vec<String> = reason.into_iter().chain(in_a_line(&lacking)).collect();
         let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let odd = self.odd(&measured.results, seed);
-        self.report.findings.extend(odd);
-        self.report.bench = measured.results;
-        self.report.not_measured = measured.not_measured;
+        self.report.header.findings.extend(odd);
+        self.report.body.bench = measured.results;
+        self.report.body.not_measured = measured.not_measured;
         self.done("bench", began, reason);
-        if no_writes.is_none() && (!in_time || !self.report.not_measured.is_empty()) {
+        if no_writes.is_none() && (!in_time || !self.report.body.not_measured.is_empty()) {
             self.wants_time();
         }
         match measured.failure.or(failure) {
@@ -107,7 +107,7 @@ impl Visit<'_> {
         };
         anomaly::findings(&anomaly::Session {
             runs: &[run],
-            condition: &self.report.condition,
+            condition: &self.report.header.condition,
             ceiling_mb_s: self.opened.ceiling_mb_s,
         })
     }
@@ -128,7 +128,7 @@ impl Visit<'_> {
         listener: &mut dyn Listener,
     ) -> Result<(saved::Measured, Option<Failure>), Failure> {
         if !pass.writes || pass.content_may_go {
-            self.report.data_kept &= !(pass.writes && self.request.erase);
+            self.report.body.moved.data_kept &= !(pass.writes && self.request.erase);
             return Ok((saved::pass(pass, self.opened, None, interrupt, listener)?, None));
         }
         listener.event(&Event::Phase {

@@ -10,12 +10,12 @@ use cardscope_model::result::TestResult;
 impl Visit<'_> {
     /// A fake or a dying card is good for nothing, whatever its speed.
     pub(super) fn judge_jobs(&mut self) {
-        if self.report.verdict.is_bad() || self.report.bench.is_empty() {
+        if self.report.body.verdict.is_bad() || self.report.body.bench.is_empty() {
             return;
         }
         let (figures, assumed) = figures(&self.report);
         if assumed && figures.sustained_write_mb_s.is_some() {
-            self.report.findings.push(
+            self.report.header.findings.push(
                 Finding::new(
                     "sustained-assumed",
                     Weight::Note,
@@ -23,18 +23,18 @@ impl Visit<'_> {
                     "the end of a write cache was not reached in this time: jobs that write much are reckoned with the speed of \
                      the short test",
                 )
-                .advise(format!("`cardscope sustain {}` finds the speed after the cache", self.report.target)),
+                .advise(format!("`cardscope sustain {}` finds the speed after the cache", self.report.header.target)),
             );
         }
         // The built-in ones are held by a test.
         let jobs = job::builtin().unwrap_or_default();
-        self.report.jobs = jobs.iter().map(|job| job::score(job, &figures)).collect();
+        self.report.body.jobs = jobs.iter().map(|job| job::score(job, &figures)).collect();
     }
 }
 
 /// The figures that jobs ask for, and whether the sustained write is only that of the short test.
 pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
-    let result = |name: &str| report.bench.iter().find(|r| r.name().to_string() == name);
+    let result = |name: &str| report.body.bench.iter().find(|r| r.name().to_string() == name);
     let speed = |name: &str| result(name).map(|r| r.mb_s);
     let best = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
     let writes: Vec<&TestResult> =
@@ -56,11 +56,11 @@ pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
 
 /// What the card announces; in a directory the room that was there.
 fn capacity(report: &CheckReport) -> u64 {
-    report.identity.as_ref().and_then(|i| i.capacity_bytes).unwrap_or(report.announced_bytes)
+    report.body.identity.as_ref().and_then(|i| i.capacity_bytes).unwrap_or(report.body.announced_bytes)
 }
 
 fn sustained(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
-    match after_cache(report.sustain.as_ref(), report.map.as_ref().map(|map| &map.measured)) {
+    match after_cache(report.body.sustain.as_ref(), report.body.map.as_ref().map(|map| &map.body.measured)) {
         AfterCache::Measured(mb_s) => (Some(mb_s), false),
         AfterCache::NoCache => (write_mb_s, false),
         AfterCache::Unknown => (write_mb_s, true),

@@ -20,7 +20,7 @@ impl Visit<'_> {
     pub(super) fn map(&mut self, interrupt: &Interrupt, listener: &mut dyn Listener) -> Result<(), Failure> {
         let began = self.now();
         let left = self.budget.left(began);
-        if self.report.verdict.is_bad() {
+        if self.report.body.verdict.is_bad() {
             self.left_out("map", "only a card that keeps what is written to it is worth a map");
             return Ok(());
         }
@@ -37,7 +37,7 @@ impl Visit<'_> {
             max_write: self.left_to_write().filter(|_| !read_only),
             erase: self.request.erase && self.no_writes().is_none(),
             cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
-            seed: Some(mix(self.report.seed ^ 2)),
+            seed: Some(mix(self.report.header.seed ^ 2)),
             archive: self.request.archive.clone(),
             ..map::Request::default()
         };
@@ -51,13 +51,13 @@ impl Visit<'_> {
                 Err(failure) => return Err(failure),
             };
         let report = &mut self.report;
-        report.data_kept &= found.data_kept;
-        report.bytes_written += found.bytes_written;
-        report.bytes_restored += found.bytes_restored;
-        report.bytes_read += found.bytes_read;
-        self.found(found.findings.iter().chain(&found.measured.findings).cloned());
-        let missing = out_of_time(&found.measured);
-        self.report.map = Some(found);
+        report.body.moved.data_kept &= found.body.moved.data_kept;
+        report.body.moved.bytes_written += found.body.moved.bytes_written;
+        report.body.moved.bytes_restored += found.body.moved.bytes_restored;
+        report.body.moved.bytes_read += found.body.moved.bytes_read;
+        self.found(found.header.findings.iter().cloned());
+        let missing = out_of_time(&found.body.measured);
+        self.report.body.map = Some(found);
         self.done("map", began, missing.then(|| "some of it had no time".to_owned()));
         if missing {
             self.wants_time();

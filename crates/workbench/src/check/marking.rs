@@ -50,7 +50,7 @@ impl Visit<'_> {
         let began = self.now();
         let why_not = match self.no_writes() {
             Some(why) => Some(why.to_owned()),
-            None if self.report.verdict.is_bad() => Some("a card that lies has earned none".to_owned()),
+            None if self.report.body.verdict.is_bad() => Some("a card that lies has earned none".to_owned()),
             None => None,
         };
         if let Some(why) = why_not {
@@ -80,7 +80,7 @@ impl Visit<'_> {
         self.found(measured.findings.iter().cloned());
         let reason = in_a_line(&measured.left_out);
         let short = measured.short_of_time;
-        self.report.marks = Some(measured);
+        self.report.body.marks = Some(measured);
         self.done("marks", began, reason);
         if short {
             self.wants_time();
@@ -101,7 +101,7 @@ impl Visit<'_> {
         // A file of our own is filled once before it is used.
         let most = (!erase).then_some(if self.directory { region.len + MOST } else { MOST });
         let limits = Limits {
-            seed: mix(self.report.seed ^ 3),
+            seed: mix(self.report.header.seed ^ 3),
             region,
             max_write: most.into_iter().chain(self.left_to_write()).min(),
             budget: Some(self.budget.share(now, SHARE)),
@@ -112,7 +112,7 @@ impl Visit<'_> {
         let ceiling = self.opened.ceiling_mb_s;
         let options = Options::of(limits, identity, printed.as_ref(), ceiling);
         let options = Options { card_addresses: !self.directory, thorough: erase, ..options };
-        let map = self.report.map.as_ref().map(|map| &map.measured);
+        let map = self.report.body.map.as_ref().map(|map| &map.body.measured);
         Ok(map.map_or(options.clone(), |map| with_map(options, map)))
     }
 
@@ -144,10 +144,10 @@ impl Visit<'_> {
             let mut card = Card::new(self.opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
             let saving = Saving::new(journal.as_mut().map(|journal| journal as &mut dyn Keeper));
             let stop = marks::judge(&mut card, saving, options, &mut Watching(listener), into).err();
-            self.report.bytes_written += card.tally().written;
-            self.report.bytes_read += card.tally().read;
+            self.report.body.moved.bytes_written += card.tally().written;
+            self.report.body.moved.bytes_read += card.tally().read;
             troubles::list(&mut failed, &card);
-            self.report.data_kept &= card.tally().written == 0 || !self.request.erase;
+            self.report.body.moved.data_kept &= card.tally().written == 0 || !self.request.erase;
             stop
         };
         self.found(troubles::finding(&failed, "while its marks were judged"));
@@ -163,15 +163,15 @@ impl Visit<'_> {
         listener: &mut dyn Listener,
     ) -> Result<(), Failure> {
         let returned = Returned::after(stop, self.opened, &mut journal, &mut Watching(listener));
-        self.report.bytes_restored += returned.tally.restored;
-        self.report.bytes_read += returned.tally.read;
-        self.report.findings.extend(returned.finding());
+        self.report.body.moved.bytes_restored += returned.tally.restored;
+        self.report.body.moved.bytes_read += returned.tally.read;
+        self.report.header.findings.extend(returned.finding());
         let back = returned.all_is_there();
-        self.report.data_kept &= back;
+        self.report.body.moved.data_kept &= back;
         if !back {
             self.waits = Some(journal.path().display().to_string());
         }
-        let settled = kept::settle(journal, back, &mut self.report.findings);
+        let settled = kept::settle(journal, back, &mut self.report.header.findings);
         returned.failure.map_or(settled, Err)
     }
 }

@@ -99,11 +99,11 @@ pub fn check(
     let mut recording =
         Recording::begin(request.archive.as_deref(), "check", &request.target, seed, &opened)?;
     let mut visit = Visit::new(request, &mut opened, seed);
-    visit.report.session = Some(recording.name());
+    visit.report.header.session = Some(recording.name());
     let failure = visit.all(interrupt, listener, &mut recording).err();
     let failure = failure.map(|failure| kept::naming(failure, visit.waits.as_deref()));
     let mut report = visit.close();
-    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
     Ok(Outcome { report, failure })
 }
 

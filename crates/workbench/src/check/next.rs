@@ -12,14 +12,19 @@ fn step(what: impl Into<String>, command: Option<String>) -> Next {
 /// The next steps, the most pressing first.
 pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> Vec<Next> {
     let mut steps = Vec::new();
-    for waiting in report.findings.iter().filter(|f| f.claim == "journal-waits") {
+    for waiting in report.header.findings.iter().filter(|f| f.claim == "journal-waits") {
         let journal =
             waiting.evidence.iter().find(|(what, _)| what == "journal").map(|(_, path)| path.as_str());
         let command = format!("cardscope restore {}", quoted(journal.unwrap_or_default()));
         steps.push(step("put back what was on the card", Some(command)));
     }
-    steps.extend(after_verdict(&report.target, report.verdict, report.confidence, directory));
-    if report.parts.iter().any(|part| part.wants_time) && report.error.is_none() {
+    steps.extend(after_verdict(
+        &report.header.target,
+        report.body.verdict,
+        report.body.confidence,
+        directory,
+    ));
+    if report.body.parts.iter().any(|part| part.wants_time) && report.header.error.is_none() {
         steps.push(step("what had no time is measured with more of it", Some(longer(request))));
     }
     steps

@@ -70,16 +70,16 @@ impl Visit<'_> {
         let mut failed = Vec::new();
         troubles::list(&mut failed, &card);
         drop(card);
-        self.report.bytes_written += tally.written;
-        self.report.bytes_read += tally.read;
-        self.report.data_kept &= tally.written == 0 || self.directory;
+        self.report.body.moved.bytes_written += tally.written;
+        self.report.body.moved.bytes_read += tally.read;
+        self.report.body.moved.data_kept &= tally.written == 0 || self.directory;
         let reading = (options.work == Work::Read).then(|| {
             let how =
                 if self.directory { "`cardscope sustain` writes, too" } else { "`--erase` lets it write" };
             format!("read test only, so that what is on the card is kept; {how}")
         });
-        self.found(findings(&measured, &failed, &self.report.condition, tally.written));
-        self.report.sustain = Some(measured);
+        self.found(findings(&measured, &failed, &self.report.header.condition, tally.written));
+        self.report.body.sustain = Some(measured);
         self.done("sustain", began, reading);
         ended.map(Failure::from).map_or(Ok(()), Err)
     }
@@ -97,7 +97,7 @@ impl Visit<'_> {
             return Err("the card is too small for it".to_owned());
         }
         let whole = self.opened.target.info().whole_card;
-        let limits = Limits { seed: mix(self.report.seed ^ 4), region, max_write: None, budget: None };
+        let limits = Limits { seed: mix(self.report.header.seed ^ 4), region, max_write: None, budget: None };
         Ok(Options {
             limits,
             work: if writes { Work::Write } else { Work::Read },
@@ -106,7 +106,7 @@ impl Visit<'_> {
             bytes: self.left_to_write().filter(|_| writes),
             max_celsius: None,
             card_limits: card_limits(self.opened),
-            card_bytes: whole.then_some(self.report.announced_bytes),
+            card_bytes: whole.then_some(self.report.body.announced_bytes),
             prepare: self.directory,
         })
     }

@@ -39,9 +39,9 @@ impl Visit<'_> {
             Err(failure) => return Err(failure),
         };
         // Its files are written past the target of the visit.
-        self.opened.limit.count(report.bytes_written);
-        let whole = report.verdict != Verdict::Inconclusive;
-        let limited = request.max_write.is_some_and(|most| report.bytes_written + NEARLY >= most);
+        self.opened.limit.count(report.body.moved.bytes_written);
+        let whole = report.body.verdict != Verdict::Inconclusive;
+        let limited = request.max_write.is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
         self.take_verify(report);
         let short = match limited {
             true => "too little may be written to come to a verdict; --max-write sets the limit",
@@ -71,24 +71,25 @@ impl Visit<'_> {
             max_write: self.left_to_write().map(|left| left / VERIFY_SHARE),
             label: self.request.label.clone(),
             conditions: self.request.conditions.clone(),
-            seed: Some(self.report.seed),
+            seed: Some(self.report.header.seed),
             archive: self.request.archive.clone(),
         }
     }
 
     fn take_verify(&mut self, found: VerifyReport) {
         let report = &mut self.report;
-        (report.verdict, report.confidence) = (found.verdict, found.confidence);
-        (report.usable_bytes, report.proven_bytes) = (found.usable_bytes, found.proven_bytes);
+        (report.body.verdict, report.body.confidence) = (found.body.verdict, found.body.confidence);
+        (report.body.usable_bytes, report.body.proven_bytes) =
+            (found.body.usable_bytes, found.body.proven_bytes);
         if self.directory {
             // What the files filled, which is more than a file of a benchmark could be given.
-            report.announced_bytes = found.announced_bytes;
+            report.body.announced_bytes = found.body.announced_bytes;
         }
-        report.data_kept &= found.data_kept;
-        report.bytes_written += found.bytes_written;
-        report.bytes_restored += found.bytes_restored;
-        report.bytes_read += found.bytes_read;
-        report.findings.extend(found.findings.clone());
-        report.verify = Some(found);
+        report.body.moved.data_kept &= found.body.moved.data_kept;
+        report.body.moved.bytes_written += found.body.moved.bytes_written;
+        report.body.moved.bytes_restored += found.body.moved.bytes_restored;
+        report.body.moved.bytes_read += found.body.moved.bytes_read;
+        report.header.findings.extend(found.header.findings.clone());
+        report.body.verify = Some(found);
     }
 }

@@ -10,10 +10,12 @@ use crate::recording::Recording;
 use crate::troubles;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::caveat;
+use cardscope_model::check::Visit as Body;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
+use cardscope_model::report::{Moved, Report};
 use cardscope_model::units::seconds;
-use cardscope_model::verify::{Verdict, VerifyReport};
+use cardscope_model::verify::Verdict;
 
 /// A visit under way.
 pub(super) struct Visit<'a> {
@@ -30,36 +32,14 @@ impl<'a> Visit<'a> {
     pub(super) fn new(request: &'a Request, opened: &'a mut Opened, seed: u64) -> Self {
         let now = seconds(opened.target.now());
         let info = opened.target.info();
-        let report = CheckReport {
-            target: request.target.clone(),
-            verdict: Verdict::Inconclusive,
-            confidence: 0.0,
-            announced_bytes: info.bytes,
-            usable_bytes: None,
-            proven_bytes: 0,
-            budget_s: request.budget.as_secs_f64(),
-            seconds: 0.0,
-            parts: Vec::new(),
-            identity: None,
-            verify: None,
-            bench: Vec::new(),
-            not_measured: Vec::new(),
-            marks: None,
-            map: None,
-            sustain: None,
-            jobs: Vec::new(),
-            next: Vec::new(),
-            data_kept: true,
-            bytes_written: 0,
-            bytes_restored: 0,
-            bytes_read: 0,
-            condition: opened.condition.clone(),
-            io_path: info.io_path.to_owned(),
-            seed,
-            caveats: opened.caveats.clone(),
-            findings: Vec::new(),
-            session: None,
-            error: None,
+        let report = Report {
+            header: opened.header(&request.target, seed),
+            body: Body {
+                announced_bytes: info.bytes,
+                budget_s: request.budget.as_secs_f64(),
+                moved: Moved { data_kept: true, ..Moved::default() },
+                ..Body::default()
+            },
         };
         let directory = opened.is_directory();
         Visit { request, opened, budget: Budget::new(request.budget, now), directory, report, waits: None }
@@ -89,11 +69,11 @@ impl<'a> Visit<'a> {
     /// The document as it is now.
     pub(super) fn close(mut self) -> CheckReport {
         let now = self.now();
-        self.report.seconds = self.budget.spent(now);
-        self.report.io_path = self.opened.target.info().io_path.to_owned();
-        caveat::add(&mut self.report.caveats, self.opened.target.caveats());
+        self.report.body.moved.seconds = self.budget.spent(now);
+        self.report.header.io_path = self.opened.target.info().io_path.to_owned();
+        caveat::add(&mut self.report.header.caveats, self.opened.target.caveats());
         self.judge_jobs();
-        self.report.next = next::next(&self.report, self.request, self.directory);
+        self.report.body.next = next::next(&self.report, self.request, self.directory);
         self.report
     }
 
@@ -104,28 +84,34 @@ impl<'a> Visit<'a> {
     pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>) {
         let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
         let seconds = self.now() - began;
-        self.report.parts.push(Part { part: part.to_owned(), state, seconds, reason, wants_time: false });
+        self.report.body.parts.push(Part {
+            part: part.to_owned(),
+            state,
+            seconds,
+            reason,
+            wants_time: false,
+        });
     }
 
     pub(super) fn left_out(&mut self, part: &str, why: impl Into<String>) {
         let reason = Some(why.into());
         let (part, state) = (part.to_owned(), PartState::LeftOut);
-        self.report.parts.push(Part { part, state, seconds: 0.0, reason, wants_time: false });
+        self.report.body.parts.push(Part { part, state, seconds: 0.0, reason, wants_time: false });
     }
 
     /// Adds conclusions of a part. That the card fails I/Os is said once.
     pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
         for finding in findings {
-            let again = self.report.findings.iter().any(|known| known.claim == finding.claim);
+            let again = self.report.header.findings.iter().any(|known| known.claim == finding.claim);
             if !(again && finding.claim == troubles::CLAIM) {
-                self.report.findings.push(finding);
+                self.report.header.findings.push(finding);
             }
         }
     }
 
     /// Says of the last part that a longer budget would bring what is missing.
     pub(super) fn wants_time(&mut self) {
-        if let Some(part) = self.report.parts.last_mut() {
+        if let Some(part) = self.report.body.parts.last_mut() {
             part.wants_time = true;
         }
     }
@@ -136,14 +122,14 @@ impl<'a> Visit<'a> {
             return self.left_out("info", "this target says nothing of itself");
         };
         let identity = judged(identity);
-        self.report.findings.extend(identity.findings.clone());
-        self.report.identity = Some(identity);
+        self.report.header.findings.extend(identity.findings.clone());
+        self.report.body.identity = Some(identity);
         self.done("info", began, None);
     }
 
     /// Bytes that may still be written, putting back not counted; `None` without a limit.
     pub(super) fn left_to_write(&self) -> Option<u64> {
-        let written = self.report.bytes_written;
+        let written = self.report.body.moved.bytes_written;
         match self.directory {
             true => self.opened.limit.left(),
             false => self.request.max_write.map(|most| most.saturating_sub(written)),
@@ -153,19 +139,19 @@ impl<'a> Visit<'a> {
     /// Bytes from 0 on that may be measured on: what lies beyond on a fake answers for nothing.
     pub(super) fn usable(&self) -> u64 {
         let there = self.opened.target.info().bytes;
-        let usable = self.report.verify.as_ref().and_then(VerifyReport::at_most_usable);
+        let usable = self.report.body.verify.as_ref().and_then(|report| report.body.at_most_usable());
         usable.map_or(there, |usable| usable.min(there))
     }
 
     /// Why nothing more is written to this card, if so.
     pub(super) fn no_writes(&self) -> Option<&'static str> {
-        match self.report.verdict {
+        match self.report.body.verdict {
             _ if self.request.read_only => Some("--read-only was given"),
             Verdict::Dead | Verdict::ReadOnly => Some("the card keeps nothing that is written to it"),
             Verdict::Unstable | Verdict::Damaged => {
                 Some("the card does not keep what is written to it for sure, so nothing more is risked")
             }
-            _ if self.waits.is_some() || !self.report.data_kept && !self.request.erase => {
+            _ if self.waits.is_some() || !self.report.body.moved.data_kept && !self.request.erase => {
                 Some("what was overwritten is not all back yet")
             }
             _ => None,

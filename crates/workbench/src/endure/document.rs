@@ -3,57 +3,40 @@
 use super::Request;
 use crate::opening::Opened;
 use cardscope_model::caveat;
+use cardscope_model::endure::Endurance;
 use cardscope_model::endure::EndureReport;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::report::Report;
 use cardscope_model::units::Capacity;
 use cardscope_probe::endure::{Ended, projection};
 
 pub(super) fn empty(request: &Request, opened: &Opened, span: u64, seed: u64) -> EndureReport {
     let info = opened.target.info();
-    EndureReport {
-        target: request.target.clone(),
-        announced_bytes: info.bytes,
-        span_bytes: span,
-        rounds: Vec::new(),
-        milestones: Vec::new(),
-        bytes_written: 0,
-        bytes_read: 0,
-        cycles: 0.0,
-        bad_share: 0.0,
-        projection: None,
-        projection_reason: None,
-        seconds: 0.0,
-        returns: 0,
-        ended_by: String::new(),
-        condition: opened.condition.clone(),
-        io_path: info.io_path.to_owned(),
-        seed,
-        caveats: opened.caveats.clone(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: opened.header(&request.target, seed),
+        body: Endurance { announced_bytes: info.bytes, span_bytes: span, ..Endurance::default() },
     }
 }
 
 pub(super) fn plan_line(report: &EndureReport, request: &Request) -> String {
     let rounds = request.rounds.map_or_else(|| "rounds".to_owned(), |n| format!("{n} rounds at most"));
-    let before = match report.rounds.len() {
+    let before = match report.body.rounds.len() {
         0 => String::new(),
         n => format!(", going on after round {n}"),
     };
     format!(
         "{rounds} over {} until {} % of the sectors are bad{before}; the card is worn out by it",
-        Capacity(report.span_bytes),
+        Capacity(report.body.span_bytes),
         request.until * 100.0
     )
 }
 
 /// What follows from the rounds so far.
 pub(super) fn sum_up(report: &mut EndureReport) {
-    report.cycles = report.bytes_written as f64 / report.span_bytes.max(1) as f64;
-    match projection::project(&report.rounds, report.span_bytes) {
-        Ok(found) => (report.projection, report.projection_reason) = (Some(found), None),
-        Err(reason) => (report.projection, report.projection_reason) = (None, Some(reason)),
+    report.body.cycles = report.body.moved.bytes_written as f64 / report.body.span_bytes.max(1) as f64;
+    match projection::project(&report.body.rounds, report.body.span_bytes) {
+        Ok(found) => (report.body.projection, report.body.projection_reason) = (Some(found), None),
+        Err(reason) => (report.body.projection, report.body.projection_reason) = (None, Some(reason)),
     }
 }
 
@@ -68,31 +51,31 @@ pub(super) fn remark_end(report: &mut EndureReport, ended: Option<Ended>) {
             ("swallows-writes", "the card accepts writes and drops them: what stood there stays")
         }
     };
-    report.ended_by = text.to_owned();
-    let rounds = report.rounds.len();
-    report.findings.push(
+    report.body.ended_by = text.to_owned();
+    let rounds = report.body.rounds.len();
+    report.header.findings.push(
         Finding::new(claim, Weight::Bad, 0.99, text)
             .because("round", rounds)
-            .because("bytes written", report.bytes_written)
-            .because("cycles", format!("{:.1}", report.cycles)),
+            .because("bytes written", report.body.moved.bytes_written)
+            .because("cycles", format!("{:.1}", report.body.cycles)),
     );
 }
 
 /// One line after each round.
 pub(super) fn round_line(report: &EndureReport) -> String {
-    let Some(round) = report.rounds.last() else { return String::new() };
-    let next = match report.next_milestone_percent() {
+    let Some(round) = report.body.rounds.last() else { return String::new() };
+    let next = match report.body.next_milestone_percent() {
         Some(0.0) => ", next the first error".to_owned(),
         Some(percent) => format!(", next {percent} %"),
         None => String::new(),
     };
-    let projection = report.projection.map_or_else(String::new, |p| {
+    let projection = report.body.projection.map_or_else(String::new, |p| {
         format!(
             ", half bad after about {:.0} cycles ({:.0} to {:.0}), {} from now",
             p.cycles,
             p.interval[0],
             p.interval[1],
-            lasting((p.cycles - report.cycles).max(0.0) * seconds_per_cycle(report))
+            lasting((p.cycles - report.body.cycles).max(0.0) * seconds_per_cycle(report))
         )
     });
     format!(
@@ -101,8 +84,8 @@ pub(super) fn round_line(report: &EndureReport) -> String {
         round.write_mb_s,
         round.read_mb_s,
         round.bad_share * 100.0,
-        report.bytes_written as f64 / 1e9,
-        report.cycles
+        report.body.moved.bytes_written as f64 / 1e9,
+        report.body.cycles
     )
 }
 
@@ -112,7 +95,7 @@ const SAID_AFTER: [usize; 5] = [3, 10, 100, 1000, 10_000];
 /// What a run that shows no wear should be told after so many rounds: how long the next milestones take at this speed,
 /// and that some targets never reach one.
 pub(super) fn no_wear_line(report: &EndureReport) -> Option<String> {
-    if !SAID_AFTER.contains(&report.rounds.len()) || !report.milestones.is_empty() {
+    if !SAID_AFTER.contains(&report.body.rounds.len()) || !report.body.milestones.is_empty() {
         return None;
     }
     Some(format!("{}. End the run with Ctrl-C, or set --rounds, --budget or --max-write", no_wear(report)))
@@ -124,8 +107,8 @@ fn no_wear(report: &EndureReport) -> String {
     let at = |cycles: f64| format!("{cycles:.0} cycles take {}", lasting(cycles * each));
     format!(
         "no sector was lost in {} rounds ({:.1} cycles). At this speed {}, {} and {}. A plain file or a simulated card without wear never loses a sector",
-        report.rounds.len(),
-        report.cycles,
+        report.body.rounds.len(),
+        report.body.cycles,
         at(100.0),
         at(1000.0),
         at(10_000.0)
@@ -134,7 +117,7 @@ fn no_wear(report: &EndureReport) -> String {
 
 /// Seconds in which as many bytes are written as are worn.
 fn seconds_per_cycle(report: &EndureReport) -> f64 {
-    if report.cycles > 0.0 { report.seconds / report.cycles } else { 0.0 }
+    if report.body.cycles > 0.0 { report.body.moved.seconds / report.body.cycles } else { 0.0 }
 }
 
 /// A long time with two digits that matter: `40 min`, `3.5 days`.
@@ -148,21 +131,21 @@ fn lasting(seconds: f64) -> String {
 
 pub(super) fn conclude(report: &mut EndureReport, opened: &Opened) {
     sum_up(report);
-    report.io_path = opened.target.info().io_path.to_owned();
-    caveat::add(&mut report.caveats, opened.target.caveats());
-    if report.milestones.is_empty() && report.rounds.len() >= SAID_AFTER[0] {
-        report.findings.push(Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)));
+    report.header.io_path = opened.target.info().io_path.to_owned();
+    caveat::add(&mut report.header.caveats, opened.target.caveats());
+    if report.body.milestones.is_empty() && report.body.rounds.len() >= SAID_AFTER[0] {
+        report.header.findings.push(Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)));
     }
-    if let Some(first) = report.milestones.first() {
+    if let Some(first) = report.body.milestones.first() {
         let text = format!(
             "the first sector was lost in round {}, after {}",
             first.round,
             Capacity(first.bytes_written)
         );
-        let known = report.findings.iter().any(|f| f.claim == "sectors-lost");
+        let known = report.header.findings.iter().any(|f| f.claim == "sectors-lost");
         if !known {
-            let share = format!("{:.4} %", report.bad_share * 100.0);
-            report.findings.push(
+            let share = format!("{:.4} %", report.body.bad_share * 100.0);
+            report.header.findings.push(
                 Finding::new("sectors-lost", Weight::Bad, 0.99, text).because("bad in the last round", share),
             );
         }

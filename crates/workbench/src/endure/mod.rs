@@ -86,26 +86,26 @@ pub fn endure(
         None => None,
     };
     if let Some(backup) = &mut backup {
-        backup.overwritten(0, state.report.span_bytes);
+        backup.overwritten(0, state.report.body.span_bytes);
     }
     let recording =
-        Recording::begin(request.archive.as_deref(), "endure", target, state.report.seed, &opened);
+        Recording::begin(request.archive.as_deref(), "endure", target, state.report.header.seed, &opened);
     let mut recording = recording.map_err(|f| backup.as_ref().map_or_else(|| f.clone(), |b| b.named(&f)))?;
-    state.report.session = Some(recording.name());
+    state.report.header.session = Some(recording.name());
     let mut run = Run { request, interrupt, listener, state, keeping, since_round: 0 };
     let failure = run.all(&mut opened, &mut recording).err();
     let Run { state, listener, .. } = run;
     let mut report = state.report;
     document::conclude(&mut report, &opened);
     let back = backup.map(|backup| backup.put_back(&mut opened, interrupt, listener)).transpose();
-    report.findings.extend(back.iter().flatten().filter_map(backup::finding));
+    report.header.findings.extend(back.iter().flatten().filter_map(backup::finding));
     let failure = match (failure, back) {
         // What says where the card's data is must not be lost behind what ended the run.
         (Some(Failure::Io(why)), Err(error)) => Some(Failure::Io(format!("{why}; {error}"))),
         (_, Err(error)) => Some(error),
         (failure, Ok(_)) => failure,
     };
-    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
     Ok(Outcome { report, failure })
 }
 
@@ -170,12 +170,12 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn all(&mut self, opened: &mut Opened, recording: &mut Recording) -> Result<(), Failure> {
-        let begun_at = self.state.report.seconds;
+        let begun_at = self.state.report.body.moved.seconds;
         self.listener.event(&Event::Note(document::plan_line(&self.state.report, self.request)));
         self.keeping.save(&self.state)?;
         loop {
             if let Some(reason) = self.over(begun_at) {
-                self.state.report.ended_by = reason;
+                self.state.report.body.ended_by = reason;
                 return Ok(());
             }
             match self.one(opened) {
@@ -190,7 +190,7 @@ impl Run<'_> {
                         return Err(Failure::io(error));
                     }
                     waiting::wait(self.request, opened, &self.state, self.interrupt, self.listener, &error)?;
-                    self.state.report.returns += 1;
+                    self.state.report.body.returns += 1;
                 }
                 Err(stop) => {
                     self.keeping.save(&self.state)?;
@@ -205,15 +205,15 @@ impl Run<'_> {
         let settings = RoundSettings {
             salt: self.state.salt,
             number: self.state.attempt(),
-            span: self.state.report.span_bytes,
-            seed: self.state.report.seed,
+            span: self.state.report.body.span_bytes,
+            seed: self.state.report.header.seed,
         };
         let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, DEPTH)?;
         let began = card.seconds();
         let outcome = round(&mut card, &settings, &mut Watching(self.listener));
         let Tally { written, .. } = card.tally();
-        self.state.report.bytes_written += written;
-        self.state.report.seconds += card.seconds() - began;
+        self.state.report.body.moved.bytes_written += written;
+        self.state.report.body.moved.seconds += card.seconds() - began;
         outcome
     }
 
@@ -223,7 +223,7 @@ impl Run<'_> {
         ended: Option<Ended>,
         recording: &mut Recording,
     ) -> Result<(), Failure> {
-        self.state.report.take(round);
+        self.state.report.body.take(round);
         document::sum_up(&mut self.state.report);
         document::remark_end(&mut self.state.report, ended);
         self.keeping.save(&self.state)?;
@@ -238,21 +238,24 @@ impl Run<'_> {
     /// Why no further round begins.
     fn over(&self, begun_at: f64) -> Option<String> {
         let (report, request) = (&self.state.report, self.request);
-        if !report.ended_by.is_empty() {
-            return Some(report.ended_by.clone());
+        if !report.body.ended_by.is_empty() {
+            return Some(report.body.ended_by.clone());
         }
-        let rounds = report.rounds.len() as u32;
-        if rounds > 0 && report.bad_share >= request.until {
+        let rounds = report.body.rounds.len() as u32;
+        if rounds > 0 && report.body.bad_share >= request.until {
             return Some(format!("{} % of the sectors are bad", request.until * 100.0));
         }
         if request.rounds.is_some_and(|most| rounds >= most) {
             return Some("--rounds".into());
         }
-        if request.max_write.is_some_and(|most| report.bytes_written + report.span_bytes > most) {
+        if request
+            .max_write
+            .is_some_and(|most| report.body.moved.bytes_written + report.body.span_bytes > most)
+        {
             return Some("--max-write".into());
         }
-        let spent = report.seconds - begun_at;
-        let next = report.rounds.last().map_or(0.0, |round| round.seconds);
+        let spent = report.body.moved.seconds - begun_at;
+        let next = report.body.rounds.last().map_or(0.0, |round| round.seconds);
         request.budget.is_some_and(|b| spent + next > b.as_secs_f64()).then(|| "--budget".to_owned())
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct State {
 impl State {
     /// The write that the next round's stamps name; a round that was broken off has used up its own.
     pub(super) fn attempt(&self) -> u32 {
-        self.report.rounds.last().map_or(0, |round| round.round) + 1
+        self.report.body.rounds.last().map_or(0, |round| round.round) + 1
     }
 }
 
@@ -71,21 +71,21 @@ pub(super) fn resume(
         None => None,
     };
     let name = &request.target;
-    let state = by_stamps.or(by_key).filter(|state| state.report.announced_bytes == bytes).ok_or_else(|| {
+    let state = by_stamps.or(by_key).filter(|state| state.report.body.announced_bytes == bytes).ok_or_else(|| {
         Failure::Refused(format!(
             "there is no endurance run to go on with on {name}: it is another card, or its state was removed. Nothing was written; start anew without --resume"
         ))
     })?;
-    if request.span.is_some_and(|span| span != state.report.span_bytes) {
+    if request.span.is_some_and(|span| span != state.report.body.span_bytes) {
         return Err(Failure::Refused(format!(
             "the run to go on with wears {} bytes; leave --span out",
-            state.report.span_bytes
+            state.report.body.span_bytes
         )));
     }
     let keeping = Keeping::new(state.salt, key)?;
     let mut state = state;
-    state.report.ended_by = String::new();
-    state.report.error = None;
-    state.report.target.clone_from(&request.target);
+    state.report.body.ended_by = String::new();
+    state.report.header.error = None;
+    state.report.header.target.clone_from(&request.target);
     Ok((state, keeping))
 }

@@ -66,7 +66,7 @@ fn same_card(
     let mut card = Card::new(again.target.as_mut(), interrupt, BLOCK, DEPTH)?;
     let stamps = find(&mut card)?;
     let same_stamps = stamps.is_some_and(|s| s.salt == state.salt && drawn_for(s.salt, print));
-    if bytes == state.report.announced_bytes && (same_key || same_stamps) {
+    if bytes == state.report.body.announced_bytes && (same_key || same_stamps) {
         return Ok(());
     }
     Err(Failure::Io(

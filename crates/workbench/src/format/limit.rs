@@ -46,23 +46,23 @@ fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String), Fa
     let key = card_key(opened)
         .ok_or_else(|| unknown("it says nothing of itself by which the archive could know it"))?;
     let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no verify of it"))?;
-    let session = report.session.clone().unwrap_or_default();
-    usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.verdict)))
+    let session = report.header.session.clone().unwrap_or_default();
+    usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.body.verdict)))
 }
 
 /// The trusted prefix that a verify found, where it is sure of one.
 fn usable(report: &VerifyReport) -> Result<u64, Failure> {
-    match (report.verdict, report.usable_bytes) {
+    match (report.body.verdict, report.body.usable_bytes) {
         (Verdict::Genuine, _) => Err(Failure::Refused(
             "the last verify found all of its capacity real: format it without --limit-to-real".to_owned(),
         )),
         (verdict, Some(bytes)) if verdict.lacks_capacity() => {
-            if report.confidence >= SURE {
+            if report.body.confidence >= SURE {
                 return Ok(bytes);
             }
             Err(Failure::Refused(format!(
                 "the last verify is only {:.0} % sure that {} of this card are there; run `cardscope verify --full` on it, or say --real BYTES",
-                report.confidence * 100.0,
+                report.body.confidence * 100.0,
                 Capacity(bytes)
             )))
         }
@@ -88,7 +88,7 @@ fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>
         let ours = record.start.piece.as_ref().is_some_and(|piece| piece.identity_hash == key);
         let report = record.document.and_then(|d| serde_json::from_value::<VerifyReport>(d).ok());
         // A verify that was broken off has not come to a verdict.
-        if let Some(report) = report.filter(|report| ours && report.error.is_none()) {
+        if let Some(report) = report.filter(|report| ours && report.header.error.is_none()) {
             return Ok(Some(report));
         }
     }

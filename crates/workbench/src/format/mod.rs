@@ -27,8 +27,10 @@ use cardscope_device::system::System;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::format::Formatting;
 use cardscope_model::format::{FormatReport, Limited, Mode};
 use cardscope_model::layout::{self, Layout, SECTOR, Wish};
+use cardscope_model::report::{Moved, Report};
 use cardscope_model::units::Capacity;
 use std::path::{Path, PathBuf};
 
@@ -97,18 +99,18 @@ pub fn format(
         Backup::take(file, &mut opened, interrupt, listener)?;
     }
     let mut report = empty(request, &opened, layout, limited, seed);
-    report.label = label;
-    report.tool.clone_from(&picture.tool);
+    report.body.label = label;
+    report.body.tool.clone_from(&picture.tool);
     let mut recording =
         Recording::begin(request.archive.as_deref(), "format", &request.target, seed, &opened)?;
-    report.session = Some(recording.name());
+    report.header.session = Some(recording.name());
     recording.update(&report)?;
     let failure = writing::write(&picture, &mut opened, interrupt, listener, &mut report).err();
     let written = failure.is_none();
     if written {
         conclude(&mut report);
     }
-    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
     let held = opened.held.clone();
     drop(opened);
     if let Some(held) = held.filter(|_| written) {
@@ -188,49 +190,42 @@ fn empty(
     seed: u64,
 ) -> FormatReport {
     let info = opened.target.info();
-    FormatReport {
-        target: request.target.clone(),
-        mode: request.mode,
-        card_bytes: info.bytes,
-        layout,
-        present: None,
-        checked: false,
-        label: None,
-        size_adjustment: request.size_adjustment,
-        limited,
-        discarded: None,
-        state: None,
-        file_system: state::file_system_word(layout.file_system).to_owned(),
-        backup: request.backup.as_ref().map(|path| path.display().to_string()),
-        tool: String::new(),
-        bytes_written: 0,
-        bytes_read: 0,
-        seconds: 0.0,
-        troubles: Vec::new(),
-        condition: opened.condition.clone(),
-        io_path: info.io_path.to_owned(),
-        seed,
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: opened.header(&request.target, seed),
+        body: Formatting {
+            mode: request.mode,
+            card_bytes: info.bytes,
+            layout,
+            present: None,
+            checked: false,
+            label: None,
+            size_adjustment: request.size_adjustment,
+            limited,
+            discarded: None,
+            state: None,
+            file_system: state::file_system_word(layout.file_system).to_owned(),
+            backup: request.backup.as_ref().map(|path| path.display().to_string()),
+            tool: String::new(),
+            moved: Moved::default(),
+        },
     }
 }
 
 /// What is to be said of it when all is written.
 fn conclude(report: &mut FormatReport) {
-    report.state = match (report.mode, report.discarded) {
+    report.body.state = match (report.body.mode, report.body.discarded) {
         (Mode::Overwrite, _) => Some("overwritten".to_owned()),
         (Mode::Discard, Some(true)) => Some("trimmed".to_owned()),
         _ => None,
     };
-    if report.discarded == Some(false) {
+    if report.body.discarded == Some(false) {
         let said = "the card or its reader takes no discard: its blocks were left as they were, only the file system is new";
-        report.findings.push(
+        report.header.findings.push(
             Finding::new("discard-not-taken", Weight::Note, 1.0, said)
                 .advise("many readers pass no discard on; try a slot of the computer's own, or --overwrite"),
         );
     }
-    if let Some(limited) = &report.limited {
-        report.findings.push(limit::told(limited, &report.layout));
+    if let Some(limited) = &report.body.limited {
+        report.header.findings.push(limit::told(limited, &report.body.layout));
     }
 }

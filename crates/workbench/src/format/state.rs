@@ -63,9 +63,9 @@ fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Opt
         }
         let well = summary.kind == "format" && summary.ended == Some(EndedHow::Complete);
         let report = record.document.and_then(|d| serde_json::from_value::<FormatReport>(d).ok());
-        let left = report.filter(|report| well && report.checked).map(|report| LastState {
-            state: report.state,
-            file_system: report.file_system,
+        let left = report.filter(|report| well && report.body.checked).map(|report| LastState {
+            state: report.body.state,
+            file_system: report.body.file_system,
             session: summary.id.to_string(),
         });
         return Ok(Some((summary.started_at.clone(), left)));

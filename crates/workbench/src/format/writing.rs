@@ -47,13 +47,13 @@ pub(super) fn write(
     let done = all(picture, &mut card, &mut watch, report);
     if done.is_ok() {
         let source = CardBytes(RefCell::new(&mut card));
-        report.present = contents::present(&source, unit);
+        report.body.present = contents::present(&source, unit);
         same_layout(report);
     }
     let tally = card.tally();
-    (report.bytes_written, report.bytes_read) = (tally.written, tally.read);
-    report.seconds = card.seconds() - began;
-    report.troubles = card.troubles().to_vec();
+    (report.body.moved.bytes_written, report.body.moved.bytes_read) = (tally.written, tally.read);
+    report.body.moved.seconds = card.seconds() - began;
+    report.body.moved.troubles = card.troubles().to_vec();
     done
 }
 
@@ -63,10 +63,10 @@ fn all(
     watch: &mut dyn Watch,
     report: &mut FormatReport,
 ) -> Result<(), Failure> {
-    match report.mode {
+    match report.body.mode {
         Mode::Quick => {}
-        Mode::Overwrite => overwrite(card, picture.bytes(), report.seed, watch)?,
-        Mode::Discard => report.discarded = Some(discard(card, watch)?),
+        Mode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, watch)?,
+        Mode::Discard => report.body.discarded = Some(discard(card, watch)?),
     }
     let ranges = picture.ranges()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
@@ -83,7 +83,7 @@ fn all(
     flush(card)?;
     put(card, picture, table, watch, &mut moved)?;
     flush(card)?;
-    report.checked = compare(card, picture, &ranges, watch, report)?;
+    report.body.checked = compare(card, picture, &ranges, watch, report)?;
     Ok(())
 }
 
@@ -206,7 +206,7 @@ fn compare(
             moved.add(u64::from(piece.len), card, watch);
         }
     }
-    report.findings.extend(first.map(|first| not_kept(first, lost, total)));
+    report.header.findings.extend(first.map(|first| not_kept(first, lost, total)));
     Ok(first.is_none())
 }
 
@@ -222,17 +222,17 @@ fn not_kept(first: u64, lost: u64, total: u64) -> Finding {
 
 /// Our own reader must see what was asked for.
 fn same_layout(report: &mut FormatReport) {
-    let seen = report.present.as_ref().and_then(|present| present.partitions.first());
-    let planned = &report.layout;
+    let seen = report.body.present.as_ref().and_then(|present| present.partitions.first());
+    let planned = &report.body.layout;
     let same = seen.is_some_and(|seen| {
         seen.start_bytes == planned.partition_start * SECTOR
             && seen.bytes == planned.partition_sectors * SECTOR
             && seen.data_start_bytes == planned.data_start * SECTOR
             && seen.volume.as_ref() == Some(&planned.volume())
     });
-    if !same && report.checked {
-        report.checked = false;
-        report.findings.push(Finding::new(
+    if !same && report.body.checked {
+        report.body.checked = false;
+        report.header.findings.push(Finding::new(
             "format-not-as-planned",
             Weight::Bad,
             0.99,

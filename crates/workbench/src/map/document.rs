@@ -3,34 +3,23 @@
 use super::Request;
 use crate::opening::Opened;
 use crate::troubles;
+use cardscope_model::card_map::CardMap;
+use cardscope_model::card_map::MapReport;
 use cardscope_model::card_map::advice::{Facts, Place};
-use cardscope_model::card_map::{Advice, MapReport, Measured};
 use cardscope_model::caveat;
+use cardscope_model::report::{Moved, Report};
 use cardscope_probe::card::{Card, Tally};
 
 /// The document before anything is known.
 pub(super) fn empty(request: &Request, opened: &Opened, seed: u64) -> MapReport {
     let info = opened.target.info();
-    MapReport {
-        target: request.target.clone(),
-        measured: Measured::default(),
-        advice: Advice::default(),
-        profile: Vec::new(),
-        announced_bytes: info.bytes,
-        // Until the first byte is written.
-        data_kept: true,
-        bytes_written: 0,
-        bytes_restored: 0,
-        bytes_read: 0,
-        seconds: 0.0,
-        troubles: Vec::new(),
-        condition: opened.condition.clone(),
-        io_path: info.io_path.to_owned(),
-        seed,
-        caveats: opened.caveats.clone(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: opened.header(&request.target, seed),
+        body: CardMap {
+            announced_bytes: info.bytes, // Until the first byte is written.
+            moved: Moved { data_kept: true, ..Moved::default() },
+            ..CardMap::default()
+        },
     }
 }
 
@@ -38,15 +27,15 @@ pub(super) fn empty(request: &Request, opened: &Opened, seed: u64) -> MapReport 
 pub(super) fn count(report: &mut MapReport, card: &mut Card<'_>, began: f64) {
     let seconds = card.seconds() - began;
     add(report, card.tally(), seconds);
-    troubles::list(&mut report.troubles, card);
+    troubles::list(&mut report.body.moved.troubles, card);
 }
 
 /// Adds bytes moved, and the seconds that it took.
 pub(super) fn add(report: &mut MapReport, tally: Tally, seconds: f64) {
-    report.bytes_written += tally.written;
-    report.bytes_restored += tally.restored;
-    report.bytes_read += tally.read;
-    report.seconds += seconds;
+    report.body.moved.bytes_written += tally.written;
+    report.body.moved.bytes_restored += tally.restored;
+    report.body.moved.bytes_read += tally.read;
+    report.body.moved.seconds += seconds;
 }
 
 /// What is known of the target beside what is measured.
@@ -72,7 +61,9 @@ fn place(opened: &Opened) -> Place {
 
 /// What is true of it now that it ended.
 pub(super) fn conclude(report: &mut MapReport, opened: &Opened) {
-    report.io_path = opened.target.info().io_path.to_owned();
-    caveat::add(&mut report.caveats, opened.target.caveats());
-    report.findings.extend(troubles::finding(&report.troubles, "while it was looked into"));
+    let measured = std::mem::take(&mut report.body.measured.findings);
+    report.header.findings.splice(0..0, measured);
+    report.header.io_path = opened.target.info().io_path.to_owned();
+    caveat::add(&mut report.header.caveats, opened.target.caveats());
+    report.header.findings.extend(troubles::finding(&report.body.moved.troubles, "while it was looked into"));
 }

@@ -149,31 +149,34 @@ impl Made {
         listener.event(&Event::Note(ground.plan_line(&options, journal.as_ref(), opened)));
         let mut report = document::empty(request, opened, seed);
         let recording = Recording::begin(request.archive.as_deref(), "map", &request.target, seed, opened)?;
-        report.session = Some(recording.name());
+        report.header.session = Some(recording.name());
         let mut facts = document::facts(request, opened);
         let run = Run { ground: &ground, options: &options, interrupt };
         let failure = run.all(opened, journal.as_mut(), listener, &mut report, &mut facts).err();
-        let waits = journal.as_ref().filter(|_| !report.data_kept).map(|j| j.path().display().to_string());
+        let waits =
+            journal.as_ref().filter(|_| !report.body.moved.data_kept).map(|j| j.path().display().to_string());
         let failure = failure.map(|failure| kept::naming(failure, waits.as_deref()));
-        let unsettled =
-            journal.and_then(|journal| kept::settle(journal, report.data_kept, &mut report.findings).err());
+        let unsettled = journal.and_then(|journal| {
+            kept::settle(journal, report.body.moved.data_kept, &mut report.header.findings).err()
+        });
         Ok(Made { report, facts, recording, failure: failure.or(unsettled) })
     }
 
     /// What follows from the measurements, and from what was known before.
     fn conclude(&mut self, opened: &Opened) {
         document::conclude(&mut self.report, opened);
-        self.report.findings.extend(findings::findings(&self.report.measured, &self.facts));
+        let found = findings::findings(&self.report.body.measured, &self.facts);
+        self.report.header.findings.extend(found);
         self.advise();
     }
 
     fn advise(&mut self) {
-        self.report.advice = advise(&self.report.measured, &self.facts);
-        self.report.profile = profile(&self.report.measured);
+        self.report.body.advice = advise(&self.report.body.measured, &self.facts);
+        self.report.body.profile = profile(&self.report.body.measured);
     }
 
     fn finish(mut self) -> Outcome {
-        let failure = self.recording.close(&mut self.report, |report| &mut report.error, self.failure);
+        let failure = self.recording.close(&mut self.report, |report| &mut report.header.error, self.failure);
         Outcome { report: self.report, failure }
     }
 }

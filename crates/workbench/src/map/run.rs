@@ -51,12 +51,13 @@ impl Run<'_> {
         document::count(report, &mut card, began);
         drop(card);
         let mut failure = stop.clone().map(Failure::from);
-        report.data_kept = !matches!(self.ground, Ground::Free(_)) || report.bytes_written == 0;
+        report.body.moved.data_kept =
+            !matches!(self.ground, Ground::Free(_)) || report.body.moved.bytes_written == 0;
         if let Some(journal) = journal {
             let returned = Returned::after(stop.as_ref(), opened, journal, &mut watch);
             document::add(report, returned.tally, returned.seconds);
-            report.data_kept = returned.all_is_there();
-            report.findings.extend(returned.finding());
+            report.body.moved.data_kept = returned.all_is_there();
+            report.header.findings.extend(returned.finding());
             failure = returned.failure.or(failure);
         }
         failure.map_or(Ok(()), Err)
@@ -75,12 +76,12 @@ impl Run<'_> {
             facts.layout = contents::present(&CardBytes(RefCell::new(&mut *card)), None);
         }
         let saving = Saving::new(journal.map(|journal| journal as &mut dyn Keeper));
-        map::map(card, saving, self.options, watch, &mut report.measured)?;
+        map::map(card, saving, self.options, watch, &mut report.body.measured)?;
         let mut left = self.options.clone();
         let spent = card.seconds() - began;
         left.limits.budget =
             left.limits.budget.map(|budget| budget.saturating_sub(std::time::Duration::from_secs_f64(spent)));
-        let before = report.measured.small_writes.take();
+        let before = report.body.measured.small_writes.take();
         self.try_discard(card, &left, watch, before, facts)
     }
 

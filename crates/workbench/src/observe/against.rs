@@ -14,7 +14,7 @@ pub(super) fn load(name: &str, request: &Request) -> Result<ObserveReport, Failu
     let document = earlier::document(name, request.archive.as_deref(), "observe")?;
     let report =
         ObserveReport::deserialize(&document).map_err(|e| earlier::none(name, "observe", &e.to_string()))?;
-    if report.samples.is_empty() {
+    if report.body.samples.is_empty() {
         return Err(Failure::Refused(format!("{name} watched nothing, so there is nothing to compare with")));
     }
     Ok(report)

@@ -8,6 +8,7 @@ use crate::output_file::{Mark, OutputFile};
 use crate::recording::Recording;
 use cardscope_device::system::System;
 use cardscope_device::{filesystem, host, inspect};
+use cardscope_model::caveat::Caveat;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::outside;
 use cardscope_store::{Archive, RecordStart};
@@ -56,19 +57,19 @@ impl Keeper {
             keeps: system.is_live(),
         };
         if card.is_some_and(|card| filesystem::lies_on(&place, card)) {
-            report.caveats.push(later("archive", &place, &request.target));
+            report.header.caveats.push(Caveat::other(later("archive", &place, &request.target)));
         } else if keeper.keeps {
             keeper.record(report)?;
         }
         if let Some(file) = keeper.save.as_ref().filter(|file| file.on_target()) {
-            report.caveats.push(later("file", file.name(), &request.target));
+            report.header.caveats.push(Caveat::other(later("file", file.name(), &request.target)));
         }
         Ok(keeper)
     }
 
     fn record(&mut self, report: &mut ObserveReport) -> Result<&mut Recording, Failure> {
         let recording = Recording::of(self.archive.as_deref(), &self.start)?;
-        report.session = Some(recording.name());
+        report.header.session = Some(recording.name());
         Ok(self.recording.insert(recording))
     }
 

@@ -14,7 +14,10 @@ use cardscope_analysis::observe::{Side, compare, summarise, verdict};
 use cardscope_device::watching::{Look, Watcher};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::observe::Observation;
 use cardscope_model::observe::{ObserveReport, PartitionTraffic};
+use cardscope_model::report::{Header, Report};
 use keep::Keeper;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -95,27 +98,29 @@ pub fn observe(
         }
     };
     finish(&mut report, earlier.as_ref().map(|earlier| (earlier, request)));
-    report.error = failure.as_ref().map(Failure::to_string);
+    report.header.error = failure.as_ref().map(Failure::to_string);
     if let Err(not_kept) = keeper.finish(&mut report, failure.as_ref()) {
-        report.error.get_or_insert_with(|| not_kept.to_string());
+        report.header.error.get_or_insert_with(|| not_kept.to_string());
         failure.get_or_insert(not_kept);
     }
     Ok(Outcome { report, failure })
 }
 
 fn begun(request: &Request, watcher: &Watcher, first: &Look) -> ObserveReport {
-    let mut report = ObserveReport {
-        target: request.target.clone(),
-        device: watcher.disk(),
-        began_uptime_seconds: first.uptime,
-        every_seconds: request.every.as_secs_f64(),
-        from_boot: request.from_boot.then(|| sample::since_boot(first)),
-        ..ObserveReport::default()
+    let mut report = Report {
+        header: Header { target: request.target.clone(), ..Header::default() },
+        body: Observation {
+            device: watcher.disk(),
+            began_uptime_seconds: first.uptime,
+            every_seconds: request.every.as_secs_f64(),
+            from_boot: request.from_boot.then(|| sample::since_boot(first)),
+            ..Observation::default()
+        },
     };
     if first.io_stall_us.is_none() {
-        report.caveats.push(
-            "this kernel tells nothing of pressure (no PSI): whether tasks wait is judged by blocked tasks and the processors' waiting; add psi=1 to the kernel's command line".to_owned(),
-        );
+        report.header.caveats.push(Caveat::other(
+"this kernel tells nothing of pressure (no PSI): whether tasks wait is judged by blocked tasks and the processors' waiting; add psi=1 to the kernel's command line",
+));
     }
     report
 }
@@ -156,7 +161,7 @@ impl Watch<'_> {
             let now = Instant::now();
             let sample = sample::between(&last.1, &look, now.duration_since(last.0).as_secs_f64());
             self.traffic(first, &look);
-            self.report.samples.push(sample);
+            self.report.body.samples.push(sample);
             last = (now, look);
             let moved = last.1.device.read_bytes + last.1.device.write_bytes;
             let before = first.device.read_bytes + first.device.write_bytes;
@@ -182,7 +187,7 @@ impl Watch<'_> {
                 write_bytes: after.write_bytes.saturating_sub(before.write_bytes),
             }
         };
-        self.report.partitions = now.partitions.iter().map(part).collect();
+        self.report.body.partitions = now.partitions.iter().map(part).collect();
     }
 }
 
@@ -205,23 +210,22 @@ fn wait(until: Instant, interrupt: &Interrupt) -> bool {
 
 /// Figures, verdict and comparison of what was seen.
 fn finish(report: &mut ObserveReport, earlier: Option<(&ObserveReport, &Request)>) {
-    report.summary = summarise(&report.samples, report.began_uptime_seconds);
-    if let Some(summary) = &report.summary {
-        report.findings.push(verdict(&report.samples, summary));
+    report.body.summary = summarise(&report.body.samples, report.body.began_uptime_seconds);
+    if let Some(summary) = &report.body.summary {
+        report.header.findings.push(verdict(&report.body.samples, summary));
     }
     let Some((earlier, request)) = earlier else { return };
-    let side = |report: &ObserveReport| (report.samples.clone(), report.began_uptime_seconds);
+    let side = |report: &ObserveReport| (report.body.samples.clone(), report.body.began_uptime_seconds);
     let ((was, was_began), (is, is_began)) = (side(earlier), side(report));
     let before = Side { samples: &was, began: was_began };
     let now = Side { samples: &is, began: is_began };
     match compare(request.against.as_deref().unwrap_or_default(), before, now) {
         Some((comparison, findings)) => {
-            report.comparison = Some(comparison);
-            report.findings.extend(findings);
+            report.body.comparison = Some(comparison);
+            report.header.findings.extend(findings);
         }
-        None => report.caveats.push(
-            "the two watches have no time in common and were not compared; watch both from soon after the start, for as long"
-                .to_owned(),
-        ),
+        None => report.header.caveats.push(Caveat::other(
+"the two watches have no time in common and were not compared; watch both from soon after the start, for as long",
+)),
     }
 }

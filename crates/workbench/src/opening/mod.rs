@@ -24,6 +24,7 @@ use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
+use cardscope_model::report::Header;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,6 +51,18 @@ pub struct Opened {
 }
 
 impl Opened {
+    /// The beginning of a verb's document.
+    pub(crate) fn header(&self, target: &str, seed: u64) -> Header {
+        Header {
+            target: target.to_owned(),
+            seed,
+            condition: self.condition.clone(),
+            io_path: self.target.info().io_path.to_owned(),
+            caveats: self.caveats.clone(),
+            ..Header::default()
+        }
+    }
+
     /// True where the target is a directory, in which only files of the test's own are written.
     #[must_use]
     pub fn is_directory(&self) -> bool {

@@ -47,7 +47,7 @@ pub(super) fn part(
         if serials && specimens.len() == 1 {
             part.card.cid = part.card.cid.take().or_else(|| cid(&session.start.identity));
         }
-        let findings = session.report.iter().flat_map(|report| &report.findings);
+        let findings = session.report.iter().flat_map(|report| &report.header.findings);
         findings.for_each(|finding| add_finding(&mut part, hidden.cleared(finding)));
         over_time.add(session);
     }

@@ -109,17 +109,19 @@ fn of_record(record: &StoredRecord, settings: &[Wanted]) -> Lasting {
     match kind {
         "sustain" => read::<SustainReport>(document)
             .filter(|run| {
-                run.work == Work::Write && run.pattern == Pattern::Sequential && met(&run.condition)
+                run.body.work == Work::Write
+                    && run.body.pattern == Pattern::Sequential
+                    && met(&run.header.condition)
             })
-            .map(|run| of_parts(Some(&run.measured), None)),
+            .map(|run| of_parts(Some(&run.body.measured), None)),
         "map" => read::<MapReport>(document)
-            .filter(|map| met(&map.condition))
-            .map(|map| of_parts(None, Some(&map.measured))),
+            .filter(|map| met(&map.header.condition))
+            .map(|map| of_parts(None, Some(&map.body.measured))),
         _ => {
             let map = read::<MapReport>(&document["map"]);
             let long = read::<sustain::Measured>(&document["sustain"]);
             let condition = read::<Condition>(&document["condition"]).unwrap_or_default();
-            met(&condition).then(|| of_parts(long.as_ref(), map.as_ref().map(|map| &map.measured)))
+            met(&condition).then(|| of_parts(long.as_ref(), map.as_ref().map(|map| &map.body.measured)))
         }
     }
     .unwrap_or_default()

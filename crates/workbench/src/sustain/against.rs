@@ -38,17 +38,19 @@ pub(super) fn compare(here: &SustainReport, other: &Other) -> Comparison {
         plain(what, unit, of(here), of(there))
     };
     let lines = vec![
-        level("fast level", |r| r.measured.levels.iter().find(|l| l.state == "fast")),
-        level("with the cache full", |r| r.measured.levels.iter().find(|l| l.state == "cache full")),
-        level("slowest level", |r| r.measured.levels.iter().min_by(|a, b| a.mb_s.total_cmp(&b.mb_s))),
-        figure("steady state", "MB/s", |r| r.measured.steady_state.filter(|s| s.reached).map(|s| s.mb_s)),
-        figure("cache", "GB", |r| r.measured.cache_bytes.value.map(|b| b as f64 / 1e9)),
-        figure("heat slows it after", "s", |r| r.measured.throttling.as_ref().map(|t| t.after_s)),
-        figure("time slowed by heat", "%", |r| {
-            (!r.measured.series.is_empty())
-                .then(|| r.measured.throttling.as_ref().map_or(0.0, |t| t.share * 100.0))
+        level("fast level", |r| r.body.measured.levels.iter().find(|l| l.state == "fast")),
+        level("with the cache full", |r| r.body.measured.levels.iter().find(|l| l.state == "cache full")),
+        level("slowest level", |r| r.body.measured.levels.iter().min_by(|a, b| a.mb_s.total_cmp(&b.mb_s))),
+        figure("steady state", "MB/s", |r| {
+            r.body.measured.steady_state.filter(|s| s.reached).map(|s| s.mb_s)
         }),
-        figure("warmest", "°C", |r| r.measured.max_celsius),
+        figure("cache", "GB", |r| r.body.measured.cache_bytes.value.map(|b| b as f64 / 1e9)),
+        figure("heat slows it after", "s", |r| r.body.measured.throttling.as_ref().map(|t| t.after_s)),
+        figure("time slowed by heat", "%", |r| {
+            (!r.body.measured.series.is_empty())
+                .then(|| r.body.measured.throttling.as_ref().map_or(0.0, |t| t.share * 100.0))
+        }),
+        figure("warmest", "°C", |r| r.body.measured.max_celsius),
     ];
     let lines = lines.into_iter().filter(|l| l.here.is_some() || l.there.is_some()).collect();
     Comparison {
@@ -61,10 +63,11 @@ pub(super) fn compare(here: &SustainReport, other: &Other) -> Comparison {
 
 /// Words of the conditions that differ.
 fn differing(here: &SustainReport, there: &SustainReport) -> Vec<(String, String, String)> {
-    let mut words: Vec<&str> = here.condition.iter().chain(there.condition.iter()).map(|(w, _)| w).collect();
+    let mut words: Vec<&str> =
+        here.header.condition.iter().chain(there.header.condition.iter()).map(|(w, _)| w).collect();
     words.sort_unstable();
     words.dedup();
-    let value = |r: &SustainReport, w: &str| r.condition.get(w).unwrap_or("unknown").to_owned();
+    let value = |r: &SustainReport, w: &str| r.header.condition.get(w).unwrap_or("unknown").to_owned();
     let all = words.into_iter().map(|w| (w.to_owned(), value(here, w), value(there, w)));
     all.filter(|(_, a, b)| a != b).collect()
 }
@@ -77,16 +80,20 @@ fn doubts(here: &SustainReport, there: &SustainReport) -> Vec<String> {
             doubts.push(text.to_owned());
         }
     };
-    unless(here.announced_bytes == there.announced_bytes, "the cards announce different capacities");
     unless(
-        (here.work, here.pattern, here.region_bytes) == (there.work, there.pattern, there.region_bytes),
+        here.body.announced_bytes == there.body.announced_bytes,
+        "the cards announce different capacities",
+    );
+    unless(
+        (here.body.work, here.body.pattern, here.body.region_bytes)
+            == (there.body.work, there.body.pattern, there.body.region_bytes),
         "the workloads differ",
     );
     unless(
         differing(here, there).len() <= 1,
         "more than one condition differs, so none of them alone explains a difference",
     );
-    unless(here.error.is_none() && there.error.is_none(), "one of the runs ended early");
+    unless(here.header.error.is_none() && there.header.error.is_none(), "one of the runs ended early");
     doubts.push(
         "one run each: the intervals are those of one state of the card, another day adds its own scatter"
             .to_owned(),

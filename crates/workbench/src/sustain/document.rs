@@ -4,6 +4,8 @@ use super::Request;
 use crate::opening::Opened;
 use crate::troubles;
 use cardscope_model::caveat::{self, Caveat};
+use cardscope_model::report::{Moved, Report};
+use cardscope_model::sustain::LongRun;
 use cardscope_model::sustain::{Measured, SustainReport, Work};
 use cardscope_probe::card::Card;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL};
@@ -18,48 +20,38 @@ pub(super) fn empty(
 ) -> SustainReport {
     let info = opened.target.info();
     let region = options.limits.region;
-    SustainReport {
-        target: request.target.clone(),
-        work,
-        pattern: request.pattern,
-        block_bytes: u64::from(match request.pattern {
-            cardscope_model::sustain::Pattern::Sequential => BLOCK,
-            cardscope_model::sustain::Pattern::Random => SMALL,
-        }),
-        queue_depth: DEPTH,
-        region_start: region.start,
-        region_bytes: region.len,
-        measured: Measured { limits: options.card_limits, ..Measured::default() },
-        against: None,
-        announced_bytes: info.bytes,
-        // A file of our own overwrites nothing of anybody's.
-        data_kept: work == Work::Read || options.prepare,
-        bytes_written: 0,
-        bytes_read: 0,
-        seconds: 0.0,
-        troubles: Vec::new(),
-        condition: opened.condition.clone(),
-        io_path: info.io_path.to_owned(),
-        seed,
-        caveats: opened.caveats.clone(),
-        findings: Vec::new(),
-        session: None,
-        error: None,
+    Report {
+        header: opened.header(&request.target, seed),
+        body: LongRun {
+            work,
+            pattern: request.pattern,
+            block_bytes: u64::from(match request.pattern {
+                cardscope_model::sustain::Pattern::Sequential => BLOCK,
+                cardscope_model::sustain::Pattern::Random => SMALL,
+            }),
+            queue_depth: DEPTH,
+            region_start: region.start,
+            region_bytes: region.len,
+            measured: Measured { limits: options.card_limits, ..Measured::default() },
+            announced_bytes: info.bytes, // A file of our own overwrites nothing of anybody's.
+            moved: Moved { data_kept: work == Work::Read || options.prepare, ..Moved::default() },
+            ..LongRun::default()
+        },
     }
 }
 
 /// What was moved since the card's clock stood at `began`.
 pub(super) fn count(report: &mut SustainReport, card: &mut Card<'_>, began: f64) {
-    report.seconds = card.seconds() - began;
+    report.body.moved.seconds = card.seconds() - began;
     let tally = card.tally();
-    (report.bytes_written, report.bytes_read) = (tally.written, tally.read);
-    troubles::list(&mut report.troubles, card);
+    (report.body.moved.bytes_written, report.body.moved.bytes_read) = (tally.written, tally.read);
+    troubles::list(&mut report.body.moved.troubles, card);
 }
 
 /// What follows from what was measured, and what speaks against it.
 pub(super) fn conclude(report: &mut SustainReport, opened: &Opened, thermometers: Vec<String>) {
     let mut doubts: Vec<String> = thermometers;
-    let series = &report.measured.series;
+    let series = &report.body.measured.series;
     let warm =
         |s: &cardscope_model::sustain::Sample| s.temperatures.iter().any(|r| r.place.starts_with("card"));
     if !series.is_empty() && !series.iter().any(warm) {
@@ -72,8 +64,13 @@ pub(super) fn conclude(report: &mut SustainReport, opened: &Opened, thermometers
             "no command that the card answers without its flash could be timed: somebody else on the bus cannot be told from the card's own heat".to_owned(),
         );
     }
-    caveat::add(&mut report.caveats, opened.target.caveats());
-    caveat::add(&mut report.caveats, doubts.into_iter().map(|text| Caveat::Other { text }));
-    let found = super::findings(&report.measured, &report.troubles, &report.condition, report.bytes_written);
-    report.findings.extend(found);
+    caveat::add(&mut report.header.caveats, opened.target.caveats());
+    caveat::add(&mut report.header.caveats, doubts.into_iter().map(|text| Caveat::Other { text }));
+    let found = super::findings(
+        &report.body.measured,
+        &report.body.moved.troubles,
+        &report.header.condition,
+        report.body.moved.bytes_written,
+    );
+    report.header.findings.extend(found);
 }

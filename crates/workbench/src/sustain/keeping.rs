@@ -78,7 +78,7 @@ fn keep(
             if unkept { due.saturating_duration_since(Instant::now()) } else { Duration::from_secs(3600) };
         match arriving.recv_timeout(wait) {
             Ok(sample) => {
-                report.measured.series.push(sample);
+                report.body.measured.series.push(sample);
                 unkept = true;
             }
             Err(RecvTimeoutError::Timeout) => {}

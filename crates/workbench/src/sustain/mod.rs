@@ -111,7 +111,7 @@ pub fn sustain(
     let mut report = document::empty(request, work, &options, &opened, seed);
     listener.event(&Event::Note(ground.plan_line(request, work, &opened)));
     let recording = Recording::begin(request.archive.as_deref(), "sustain", &request.target, seed, &opened)?;
-    report.session = Some(recording.name());
+    report.header.session = Some(recording.name());
     let mut keeping = Keeping::start(recording, &report)?;
     thermometers.ask(typist);
     let shared = Shared::new(listener);
@@ -120,19 +120,19 @@ pub fn sustain(
     // The record is begun: whatever fails from here on ends in the document.
     let ended = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).and_then(|mut card| {
         let began = card.seconds();
-        let into = &mut report.measured;
+        let into = &mut report.body.measured;
         let ended = run(&mut card, Saving::new(None), &options, &mut watch, &mut tracks, into);
         document::count(&mut report, &mut card, began);
         ended
     });
     let failure = ended.err().map(Failure::from);
     document::conclude(&mut report, &opened, thermometers.troubles());
-    report.against = other.map(|other| against::compare(&report, &other));
+    report.body.against = other.map(|other| against::compare(&report, &other));
     let failure = match keeping.finish() {
-        Ok(recording) => recording.close(&mut report, |report| &mut report.error, failure),
+        Ok(recording) => recording.close(&mut report, |report| &mut report.header.error, failure),
         Err(broken) => {
             let failure = failure.unwrap_or(broken);
-            report.error = Some(failure.to_string());
+            report.header.error = Some(failure.to_string());
             Some(failure)
         }
     };

@@ -56,10 +56,10 @@ pub(super) fn run(
         None => None,
     };
     let mut report = super::document::empty(request, Method::Full, &opened, way.seed);
-    report.data_kept = request.read_only;
+    report.body.moved.data_kept = request.read_only;
     let recording =
         Recording::begin(request.archive.as_deref(), "verify", &request.target, way.seed, &opened)?;
-    report.session = Some(recording.name());
+    report.header.session = Some(recording.name());
     let found = way.go(request, &mut opened, interrupt, listener);
     let (mut failure, begun) = match &found {
         Ok(found) => {
@@ -69,24 +69,24 @@ pub(super) fn run(
         Err(error) => (Some(error.clone()), false),
     };
     super::document::judge_label(&mut report, printed.as_ref(), &opened);
-    report.data_kept = !begun;
+    report.body.moved.data_kept = !begun;
     if let Some(backup) = backup.filter(|_| begun) {
         let swapped = found.as_ref().is_ok_and(|found| matches!(found.findings.stop, Some(Stop::Swapped(_))));
         match put_back(backup, swapped, &mut opened, interrupt, listener) {
             Ok(back) => {
-                report.bytes_restored = back.bytes;
-                report.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
-                report.findings.extend(backup::finding(&back));
+                report.body.moved.bytes_restored = back.bytes;
+                report.body.moved.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
+                report.header.findings.extend(backup::finding(&back));
                 // The stamps are gone with it, so there is nothing to go on with.
                 way.forget();
             }
             Err(error) => {
-                report.caveats.push(document::still_in(request.backup.as_deref(), &error));
+                report.header.caveats.push(document::still_in(request.backup.as_deref(), &error));
                 failure = failure.or(Some(error));
             }
         }
     }
-    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
     Ok(Outcome { report, failure })
 }
 

@@ -91,14 +91,16 @@ pub(crate) fn on(
     options.budget = options.budget.map(|budget| budget.saturating_sub(spent));
     let mut report = document::empty(request, Method::Quick, opened, seed);
     let recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, seed, opened)?;
-    report.session = Some(recording.name());
+    report.header.session = Some(recording.name());
     let failure = probe(opened, journal.as_mut(), &options, interrupt, listener, &mut report).err();
-    let waits = journal.as_ref().filter(|_| !report.data_kept).map(|j| j.path().display().to_string());
+    let waits =
+        journal.as_ref().filter(|_| !report.body.moved.data_kept).map(|j| j.path().display().to_string());
     let failure = failure.map(|failure| kept::naming(failure, waits.as_deref()));
-    let failure = failure
-        .or(journal.and_then(|journal| kept::settle(journal, report.data_kept, &mut report.findings).err()));
+    let failure = failure.or(journal.and_then(|journal| {
+        kept::settle(journal, report.body.moved.data_kept, &mut report.header.findings).err()
+    }));
     document::judge_label(&mut report, printed.as_ref(), opened);
-    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
     Ok(Outcome { report, failure })
 }
 
@@ -179,32 +181,33 @@ fn probe(
     if let Some(journal) = journal {
         let returned = Returned::after(stop.as_ref(), opened, journal, &mut watch);
         document::add(report, returned.tally, returned.seconds);
-        report.data_kept = returned.all_is_there();
+        report.body.moved.data_kept = returned.all_is_there();
         if let Some(back) = &returned.back {
             came_back(report, back);
         }
         failure = returned.failure.or(failure);
     }
-    report.io_path = opened.target.info().io_path.to_owned();
+    report.header.io_path = opened.target.info().io_path.to_owned();
     failure.map_or(Ok(()), Err)
 }
 
 /// What putting back showed. Beyond the usable bytes nothing can be kept; what read as one byte repeated there was no
 /// data.
 fn came_back(report: &mut VerifyReport, back: &PutBack) {
-    let usable = report.at_most_usable().unwrap_or(report.announced_bytes);
+    let usable = report.body.at_most_usable().unwrap_or(report.body.announced_bytes);
     let beyond = back.lost_data.iter().filter(|r| r.offset >= usable);
     let lost: u64 = back.lost.iter().filter(|r| r.offset < usable).chain(beyond).map(|r| r.len).sum();
     let unreadable: u64 = back.unreadable.iter().map(|(r, _)| r.len).sum();
-    report.data_kept = lost == 0 && unreadable == 0;
-    if report.data_kept {
+    report.body.moved.data_kept = lost == 0 && unreadable == 0;
+    if report.body.moved.data_kept {
         return;
     }
-    if report.verdict == Verdict::Genuine && lost > 0 {
-        (report.verdict, report.usable_bytes, report.confidence) = (Verdict::Damaged, None, 0.99);
-        report.good_bytes = Some(report.announced_bytes - lost);
-        report.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
+    if report.body.verdict == Verdict::Genuine && lost > 0 {
+        (report.body.verdict, report.body.usable_bytes, report.body.confidence) =
+            (Verdict::Damaged, None, 0.99);
+        report.body.good_bytes = Some(report.body.announced_bytes - lost);
+        report.header.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
     }
     let first = back.lost.iter().chain(back.unreadable.iter().map(|(r, _)| r)).map(|r| r.offset).min();
-    report.findings.push(kept::not_put_back(lost, unreadable, first));
+    report.header.findings.push(kept::not_put_back(lost, unreadable, first));
 }

@@ -85,18 +85,25 @@ fn known(part: &CardPart) -> String {
     ];
     all.extend(proven(part));
     all.extend(part.sustain.as_ref().map(|run| ("in a long run", crate::sustain::headline(run))));
-    let inside = part.map.as_ref().map(|map| properties::known(&map.measured)).unwrap_or_default();
+    let inside = part.map.as_ref().map(|map| properties::known(&map.body.measured)).unwrap_or_default();
     facts(all.into_iter().chain(inside.iter().map(|(name, value)| (name.as_str(), value.clone()))))
 }
 
 /// The proof of capacity in a line.
 fn proven(part: &CardPart) -> Option<(&'static str, String)> {
     let verify = part.verify.as_ref()?;
-    let usable =
-        verify.usable_bytes.map(|bytes| format!("; {} can be trusted", Capacity(bytes))).unwrap_or_default();
+    let usable = verify
+        .body
+        .usable_bytes
+        .map(|bytes| format!("; {} can be trusted", Capacity(bytes)))
+        .unwrap_or_default();
     Some((
         "capacity is",
-        format!("{}, {:.1} % sure{usable}", verify.verdict, verify.confidence.clamp(0.0, 1.0) * 100.0),
+        format!(
+            "{}, {:.1} % sure{usable}",
+            verify.body.verdict,
+            verify.body.confidence.clamp(0.0, 1.0) * 100.0
+        ),
     ))
 }
 
@@ -123,7 +130,7 @@ fn events(events: &[Event]) -> String {
 }
 
 fn advice(part: &CardPart) -> String {
-    let words = part.map.iter().flat_map(|map| &map.advice.words);
+    let words = part.map.iter().flat_map(|map| &map.body.advice.words);
     words.map(|words| format!("<p>{}</p>\n", prose(words))).collect()
 }
 

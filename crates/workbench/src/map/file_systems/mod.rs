@@ -62,7 +62,7 @@ pub(super) fn try_all(
     made: &mut Made,
 ) {
     // What trials take is counted in the report, too.
-    let (began, before) = (Instant::now(), seconds(made.report.seconds));
+    let (began, before) = (Instant::now(), seconds(made.report.body.moved.seconds));
     let trial = Trial::new(request, opened, interrupt);
     for kind in &KINDS {
         if made.failure.is_some() {
@@ -91,7 +91,7 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 fn may_write(request: &Request, made: &Made) -> bool {
-    request.max_write.is_none_or(|most| made.report.bytes_written + WRITTEN <= most)
+    request.max_write.is_none_or(|most| made.report.body.moved.bytes_written + WRITTEN <= most)
 }
 
 /// A device that file systems are tried on: as the guards saw it at first.
@@ -142,7 +142,7 @@ impl<'a> Trial<'a> {
         let own = Interrupt::default();
         let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, made));
         if let Err(failure) = &blanked {
-            made.report.findings.push(stays(kind, failure));
+            made.report.header.findings.push(stays(kind, failure));
         }
         tried.and_then(|tried| blanked.map(|()| tried))
     }
@@ -162,7 +162,7 @@ impl<'a> Trial<'a> {
         let program = kind.program()?;
         mounting::kernel_has(kind.name)?;
         let picture = crate::format::sparse(self.bytes).map_err(|e| e.to_string())?;
-        let arguments = kind.arguments(&made.report.advice);
+        let arguments = kind.arguments(&made.report.body.advice);
         crate::format::run(&program, &arguments, &picture).map_err(|e| e.to_string())?;
         Ok(picture)
     }
@@ -248,7 +248,7 @@ impl<'a> Trial<'a> {
             Err(lost) if lost.is_final() => return Err(Stop::Target(lost).into()),
             Err(error) => return Ok(left_out(kind.name, &error.to_string())),
         };
-        let limits = Limits { seed: made.report.seed, region, max_write: None, budget: None };
+        let limits = Limits { seed: made.report.header.seed, region, max_write: None, budget: None };
         let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, 1)?;
         let began = card.seconds();
         let mut site = Site::new(&mut card, Saving::new(None), &limits, watch);

@@ -7,7 +7,9 @@ use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::label::{self, Label, Measured, Seen};
+use cardscope_model::report::{Header, Moved, Report};
 use cardscope_model::units::Capacity;
+use cardscope_model::verify::Verification;
 use cardscope_model::verify::{FilesReport, Method, Verdict, VerifyReport};
 
 impl Work<'_> {
@@ -38,35 +40,37 @@ impl Work<'_> {
         let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
         let mut caveats = self.opened.caveats.clone();
         caveats.extend(session.caveats.iter().filter(|c| !self.opened.caveats.contains(c)).cloned());
-        VerifyReport {
-            target: self.request.target.clone(),
-            method: Method::Files,
-            verdict,
-            announced_bytes: self.planned(),
-            usable_bytes: first.or((verdict == Verdict::Genuine).then_some(tested)),
-            good_bytes: (tested > 0).then_some(sorted.counts.ok * 512),
-            proven_bytes: sorted.counts.ok * 512,
-            bytes_written: session.bytes_written,
-            bytes_restored: 0,
-            bytes_read: session.bytes_read,
-            seconds: session.seconds(),
-            data_kept: true,
-            confidence,
-            share: None,
-            wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
-            dead_address_line: false,
-            cache_bytes: None,
-            disproofs: sorted.disproofs.clone(),
-            files: Some(self.section(session, tested)),
-            troubles: session.failed.clone(),
-            map: None,
-            condition: self.opened.condition.clone(),
-            io_path: session.io_path.clone(),
-            seed: 0,
-            caveats,
-            findings: self.findings(session, &ground, verdict),
-            session: Some(name.to_owned()),
-            error: None,
+        Report {
+            header: Header {
+                target: self.request.target.clone(),
+                condition: self.opened.condition.clone(),
+                io_path: session.io_path.clone(),
+                caveats,
+                findings: self.findings(session, &ground, verdict),
+                session: Some(name.to_owned()),
+                ..Header::default()
+            },
+            body: Verification {
+                method: Method::Files,
+                verdict,
+                announced_bytes: self.planned(),
+                usable_bytes: first.or((verdict == Verdict::Genuine).then_some(tested)),
+                good_bytes: (tested > 0).then_some(sorted.counts.ok * 512),
+                proven_bytes: sorted.counts.ok * 512,
+                confidence,
+                wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
+                disproofs: sorted.disproofs.clone(),
+                files: Some(self.section(session, tested)),
+                moved: Moved {
+                    data_kept: true,
+                    bytes_written: session.bytes_written,
+                    bytes_read: session.bytes_read,
+                    seconds: session.seconds(),
+                    troubles: session.failed.clone(),
+                    ..Moved::default()
+                },
+                ..Verification::default()
+            },
         }
     }
 
@@ -203,7 +207,7 @@ pub(super) fn label(request: &Request) -> Result<Option<Label>, Failure> {
 pub(super) fn judge_label(report: &mut VerifyReport, label: Option<&Label>, opened: &Opened) {
     let Some(label) = label else { return };
     let pace = |pace: Option<cardscope_model::verify::Pace>| pace.map(|p| p.mb_s).into_iter().collect();
-    let files = report.files.as_ref();
+    let files = report.body.files.as_ref();
     let seen = Seen {
         announced_bytes: opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
         usable_bytes: None,
@@ -215,5 +219,5 @@ pub(super) fn judge_label(report: &mut VerifyReport, label: Option<&Label>, open
             ceiling_mb_s: opened.ceiling_mb_s,
         },
     };
-    report.findings.extend(label::judge(label, &seen));
+    report.header.findings.extend(label::judge(label, &seen));
 }

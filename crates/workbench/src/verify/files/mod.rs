@@ -55,9 +55,9 @@ pub(crate) fn run(
     let failure = work.carry_out(&mut session, total, &mut recording).err();
     let stayed = work.tidy(&mut session);
     let mut report = work.document(&session, &recording.name(), failure.as_ref());
-    report.findings.extend(stayed);
+    report.header.findings.extend(stayed);
     document::judge_label(&mut report, label.as_ref(), &opened);
-    let failure = recording.close(&mut report, |report| &mut report.error, failure);
+    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
     Ok(Outcome { report, failure })
 }
 

@@ -165,7 +165,7 @@ fn what_took_the_place_of_a_file_of_ours_stays_and_is_named() {
     let report = run(&place, false, Some((Attack::OtherFile, events - 1))).1.unwrap().report;
     assert_eq!(fs::metadata(place.at("card/1.h2w")).unwrap().len(), WRITTEN);
     assert_eq!(fs::read(place.at("card/1.h2w")).unwrap(), vec![1; WRITTEN as usize]);
-    assert!(report.findings.iter().any(|finding| finding.claim == "files-left"), "{report:#?}");
+    assert!(report.header.findings.iter().any(|finding| finding.claim == "files-left"), "{report:#?}");
 }
 
 #[test]

@@ -23,24 +23,24 @@ const MOST_TROUBLES: usize = 100;
 
 /// Fills in what was found.
 pub(super) fn fill(report: &mut VerifyReport, found: &Findings, counts: &Counts, opened: &Opened) {
-    report.verdict = found.verdict;
-    report.usable_bytes = found.usable_bytes;
-    report.good_bytes = found.good_bytes;
-    report.proven_bytes = found.proven_bytes;
-    report.wrap_bytes = found.wrap_bytes;
-    report.cache_bytes = found.cache_bytes;
-    report.confidence = found.confidence;
-    report.disproofs.clone_from(&found.disproofs);
-    report.map = Some(found.map.clone());
-    report.bytes_written = counts.tally.written;
-    report.bytes_read = counts.tally.read;
-    report.seconds = counts.seconds;
-    report.troubles = counts.troubles.iter().take(MOST_TROUBLES).cloned().collect();
-    report.io_path = opened.target.info().io_path.to_owned();
-    caveat::add(&mut report.caveats, opened.target.caveats());
+    report.body.verdict = found.verdict;
+    report.body.usable_bytes = found.usable_bytes;
+    report.body.good_bytes = found.good_bytes;
+    report.body.proven_bytes = found.proven_bytes;
+    report.body.wrap_bytes = found.wrap_bytes;
+    report.body.cache_bytes = found.cache_bytes;
+    report.body.confidence = found.confidence;
+    report.body.disproofs.clone_from(&found.disproofs);
+    report.body.map = Some(found.map.clone());
+    report.body.moved.bytes_written = counts.tally.written;
+    report.body.moved.bytes_read = counts.tally.read;
+    report.body.moved.seconds = counts.seconds;
+    report.body.moved.troubles = counts.troubles.iter().take(MOST_TROUBLES).cloned().collect();
+    report.header.io_path = opened.target.info().io_path.to_owned();
+    caveat::add(&mut report.header.caveats, opened.target.caveats());
     let remark = |text: &String| Caveat::Other { text: text.clone() };
-    report.caveats.extend(found.remarks.iter().map(remark));
-    report.findings.extend(findings(report.verdict, found, counts));
+    report.header.caveats.extend(found.remarks.iter().map(remark));
+    report.header.findings.extend(findings(report.body.verdict, found, counts));
 }
 
 fn findings(verdict: Verdict, found: &Findings, counts: &Counts) -> Vec<Finding> {

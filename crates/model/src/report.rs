@@ -1,0 +1,84 @@
+//! What the documents of all verbs have in common: one header, and a body of the verb's own beside it. In JSON both lie
+//! on one level.
+
+use crate::caveat::{self, Caveat};
+use crate::condition::Condition;
+use crate::finding::{Finding, Weight};
+use crate::verify::trouble::Trouble;
+use serde::{Deserialize, Serialize};
+
+/// What every document says, whatever the verb.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The target as it was named.
+    pub target: String,
+    /// The seed of places, orders and data.
+    #[serde(default)]
+    pub seed: u64,
+    /// What was true of card and rig.
+    #[serde(default)]
+    pub condition: Condition,
+    /// How the I/O went: `io_uring`, `preads`, `simulated`.
+    #[serde(default)]
+    pub io_path: String,
+    /// Doubts about the whole document.
+    #[serde(skip_serializing_if = "Vec::is_empty", default, deserialize_with = "caveat::read")]
+    pub caveats: Vec<Caveat>,
+    /// Conclusions.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
+    /// Its id in the archive; `None` where nothing was archived.
+    #[serde(default)]
+    pub session: Option<String>,
+    /// What ended it early, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+}
+
+/// What a verb moved to and from the card, in bytes, how long it took by the target's clock, and whether the card's data
+/// is there again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moved {
+    /// True where everything that was on the card is there again, as far as the card can hold it.
+    #[serde(default)]
+    pub data_kept: bool,
+    /// Written, putting back left out.
+    pub bytes_written: u64,
+    /// Put back after the test.
+    #[serde(default)]
+    pub bytes_restored: u64,
+    /// Read.
+    pub bytes_read: u64,
+    /// Seconds.
+    pub seconds: f64,
+    /// I/Os that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub troubles: Vec<Trouble>,
+}
+
+/// What a verb's document holds beside the header.
+pub trait Body {
+    /// Whether it speaks against the card, findings left out.
+    fn is_bad(&self) -> bool {
+        false
+    }
+}
+
+/// The document of one use of a verb.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report<B> {
+    /// What every document says.
+    #[serde(flatten)]
+    pub header: Header,
+    /// What this verb's says.
+    #[serde(flatten)]
+    pub body: B,
+}
+
+impl<B: Body> Report<B> {
+    /// Whether something speaks against the card: exit status 1.
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        self.body.is_bad() || self.header.findings.iter().any(|f| f.weight == Weight::Bad)
+    }
+}
