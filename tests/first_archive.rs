@@ -87,7 +87,7 @@ fn earlier_runs_are_compared_and_published() {
     let home = Home::new();
     std::fs::copy(fixture("archive.sqlite"), home.archive()).unwrap();
     let compared = home.run(&["compare", "NAND0", "Test 64G", "--json"]).expect(0).json();
-    assert_eq!(list(&compared, "/entries").len(), 2, "{compared:#}");
+    assert!(list(&compared, "/entries").len() >= 2, "{compared:#}");
     let ranked = home.run(&["rank", "--for", "pi-boot", "--json"]).expect(0).json();
     assert!(!list(&ranked, "/places").is_empty(), "{ranked:#}");
     let page = home.path("page.html");

@@ -22,10 +22,10 @@ pub struct Header {
     #[serde(default)]
     pub io_path: String,
     /// Doubts about the whole document.
-    #[serde(skip_serializing_if = "Vec::is_empty", default, deserialize_with = "caveat::read")]
+    #[serde(default, deserialize_with = "caveat::read")]
     pub caveats: Vec<Caveat>,
     /// Conclusions.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[serde(default)]
     pub findings: Vec<Finding>,
     /// Its id in the archive; `None` where nothing was archived.
     #[serde(default)]
