@@ -122,7 +122,6 @@ fn report() -> MapReport {
                 seconds: 74.0,
                 ..Moved::default()
             },
-            ..CardMap::default()
         },
     }
 }
