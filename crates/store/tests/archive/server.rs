@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -50,16 +50,16 @@ impl Server {
     }
 
     pub(crate) fn start(&self) {
-        let options = format!("-k {} -c listen_addresses= -c fsync=off", self.folder.path().display());
+        let options = format!("-k {} -c listen_addresses= -c fsync=off", self.folder().display());
         let started = self
             .program("pg_ctl")
             .args(["start", "--wait", "--silent", "-o", &options, "-l"])
-            .arg(self.folder.path().join("log"))
+            .arg(self.folder().join("log"))
             .arg("-D")
             .arg(self.cluster())
             .stdout(Stdio::null())
             .status();
-        let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        let log = || fs::read_to_string(self.folder().join("log")).unwrap_or_default();
         assert!(started.unwrap().success(), "{}", log());
     }
 
@@ -81,7 +81,7 @@ impl Server {
     }
 
     pub(crate) fn address(&self, database: &str) -> String {
-        format!("postgres:///{database}?host={}&user=postgres", self.folder.path().display())
+        format!("postgres:///{database}?host={}&user=postgres", self.folder().display())
     }
 
     /// Runs SQL as the server's owner; what it prints.
@@ -103,59 +103,25 @@ impl Server {
                 text,
             ])
             .arg("-h")
-            .arg(self.folder.path())
+            .arg(self.folder())
             .output()
             .unwrap();
         assert!(said.status.success(), "{text}: {}", String::from_utf8_lossy(&said.stderr));
         String::from_utf8(said.stdout).unwrap().trim().to_owned()
     }
 
-    /// Everything that stands in a database.
-    pub(crate) fn dump(&self, database: &str) -> String {
-        let mut dump = self.program("pg_dump");
-        let said =
-            dump.args(["-U", "postgres", "-d", database, "-h"]).arg(self.folder.path()).output().unwrap();
-        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-        // Newer versions put a word of their own at both ends, another one each time.
-        let text = String::from_utf8(said.stdout).unwrap();
-        text.lines().filter(|line| !line.contains("restrict ")).collect::<Vec<_>>().join("\n")
-    }
-
-    /// Somebody else who runs SQL that takes its time.
-    pub(crate) fn sleeper(&self, database: &str, text: &str) -> Child {
-        let mut psql = self.program("psql");
-        psql.args(["-X", "-U", "postgres", "-d", database, "-c", text, "-h"]).arg(self.folder.path());
-        psql.stdout(Stdio::null()).spawn().unwrap()
-    }
-
-    /// Stops or wakes the processes that serve Cardscope, as a machine does that is put to sleep.
-    pub(crate) fn signal(&self, signal: &str, database: &str) {
-        let asked = format!(
-            "SELECT pid FROM pg_stat_activity WHERE datname = '{database}' AND application_name = 'cardscope'"
-        );
-        let pids = self.sql("postgres", &asked);
-        assert!(!pids.is_empty(), "somebody is connected");
-        assert!(Command::new("kill").arg(signal).args(pids.lines()).status().unwrap().success());
-    }
-
-    /// A disk of this many MiB in a folder that the server may write to; `None` where nobody may mount.
-    pub(crate) fn small_disk(&self, mib: u32) -> Option<PathBuf> {
-        let path = self.folder.path().join("small");
-        fs::create_dir(&path).unwrap();
-        let owner = fs::metadata(self.folder.path()).unwrap();
-        let options = format!("size={mib}M,mode=700,uid={},gid={}", owner.uid(), owner.gid());
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(&path).status();
-        mounted.is_ok_and(|status| status.success()).then_some(path)
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn cluster(&self) -> PathBuf {
-        self.folder.path().join("cluster")
+        self.folder().join("cluster")
     }
 
     /// A program of PostgreSQL, run by a user whom it lets run it: it refuses root.
-    fn program(&self, name: &str) -> Command {
+    pub(crate) fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
-        command.current_dir(self.folder.path());
+        command.current_dir(self.folder());
         if let Some((user, group)) = unprivileged() {
             command.uid(user).gid(group);
         }
@@ -167,7 +133,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         let mut stop = self.program("pg_ctl");
         let _ = stop.args(["stop", "-m", "immediate", "--silent", "-D"]).arg(self.cluster()).status();
-        let small = self.folder.path().join("small");
+        let small = self.folder().join("small");
         if small.exists() {
             let _ = Command::new("umount").arg("-l").arg(small).status();
         }

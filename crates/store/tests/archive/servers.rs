@@ -4,9 +4,52 @@ use crate::logs::{card, import, log, source};
 use crate::server::Server;
 use crate::sessions::{results, run, sample, start};
 use cardscope_store::{Archive, ArchiveError, NewAttachment, NewSource};
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// What happens to a server beside what Cardscope asks of it.
+impl Server {
+    /// Everything that stands in a database.
+    pub(crate) fn dump(&self, database: &str) -> String {
+        let mut dump = self.program("pg_dump");
+        let said = dump.args(["-U", "postgres", "-d", database, "-h"]).arg(self.folder()).output().unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        // Newer versions put a word of their own at both ends, another one each time.
+        let text = String::from_utf8(said.stdout).unwrap();
+        text.lines().filter(|line| !line.contains("restrict ")).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Somebody else who runs SQL that takes its time.
+    pub(crate) fn sleeper(&self, database: &str, text: &str) -> Child {
+        let mut psql = self.program("psql");
+        psql.args(["-X", "-U", "postgres", "-d", database, "-c", text, "-h"]).arg(self.folder());
+        psql.stdout(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Stops or wakes the processes that serve Cardscope, as a machine does that is put to sleep.
+    pub(crate) fn signal(&self, signal: &str, database: &str) {
+        let asked = format!(
+            "SELECT pid FROM pg_stat_activity WHERE datname = '{database}' AND application_name = 'cardscope'"
+        );
+        let pids = self.sql("postgres", &asked);
+        assert!(!pids.is_empty(), "somebody is connected");
+        assert!(Command::new("kill").arg(signal).args(pids.lines()).status().unwrap().success());
+    }
+
+    /// A disk of this many MiB in a folder that the server may write to; `None` where nobody may mount.
+    pub(crate) fn small_disk(&self, mib: u32) -> Option<PathBuf> {
+        let path = self.folder().join("small");
+        fs::create_dir(&path).unwrap();
+        let owner = fs::metadata(self.folder()).unwrap();
+        let options = format!("size={mib}M,mode=700,uid={},gid={}", owner.uid(), owner.gid());
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(&path).status();
+        mounted.is_ok_and(|status| status.success()).then_some(path)
+    }
+}
 
 /// Imports batches of this many files, for ever.
 const BATCH: usize = 400;

@@ -1,0 +1,221 @@
+//! Asked to end, Cardscope answers within two seconds: it ends, or says what it waits for and what comes then; a second
+//! signal ends it at once. Nothing that is named for reading keeps it waiting.
+
+use crate::common::binary::{CARDSCOPE, Home, Running};
+use crate::common::machine::names_in;
+use crate::common::served::Served;
+use crate::common::until;
+use rustix::fs::{CWD, Mode, mkfifoat};
+use rustix::process::Signal;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Two seconds, and what this machine takes for twenty programs that do nothing: on a busy one everybody waits.
+fn soon() -> Duration {
+    let began = Instant::now();
+    Home::new().run(&["--version"]).expect(0);
+    Duration::from_secs(2) + 20 * began.elapsed()
+}
+
+/// A pipe that nobody writes to, under a name that may have an ending.
+fn pipe(home: &Home, name: &str) -> String {
+    let path = home.path(name);
+    mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_pipe_or_an_endless_device_in_place_of_a_file_is_refused_at_once() {
+    let home = Home::new();
+    let (pipe, toml) = (pipe(&home, "pipe"), pipe(&home, "pipe.toml"));
+    let card = format!("sim:{toml}");
+    let image = home.path("image");
+    std::fs::write(&image, vec![0; 1 << 20]).unwrap();
+    let image = image.to_str().unwrap();
+    for arguments in [
+        &["bench", "sim:constant", "--recipe", &pipe] as &[&str],
+        &["bench", "sim:constant", "--recipe", "/dev/zero"],
+        &["bench", "sim:constant", "--recipe", "/dev/full"],
+        &["bench", &card],
+        &["rank", "--for", &toml],
+        &["rank", "--for", "pi-boot", "--on", &toml],
+        &["sustain", "sim:constant", "--against", &pipe],
+        &["restore", &pipe],
+        &["restore", &pipe, image],
+        &["fit", &pipe],
+        &["compare", &pipe, "sandisk"],
+    ] {
+        let outcome = home.start(arguments).finish_within(Duration::from_secs(60)).expect(2);
+        assert!(outcome.took < soon(), "{outcome}");
+    }
+    let taken = home.run(&["archive", "import", &pipe]).expect(1);
+    assert!(taken.stdout.contains("it is a pipe, not a plain file"), "{taken}");
+}
+
+#[test]
+fn a_text_without_end_is_read_up_to_a_bound_and_refused() {
+    let home = Home::new();
+    let long = home.path("long.toml");
+    let file = std::fs::File::create(&long).unwrap();
+    file.set_len(8 << 30).unwrap();
+    let long = long.to_str().unwrap();
+    home.run(&["bench", "sim:constant", "--recipe", long]).expect(2).says(&[long, "longer than 1 MiB"]);
+}
+
+/// Demands that a program that waits ends soon after a signal, with status 130.
+#[track_caller]
+fn ends_soon(running: Running, signal: Signal) {
+    let limit = soon();
+    std::thread::sleep(Duration::from_millis(300));
+    let began = Instant::now();
+    running.signal(signal);
+    let outcome = running.finish_within(Duration::from_secs(60)).expect(130);
+    assert!(began.elapsed() < limit, "{:?} for {signal:?}\n{outcome}", began.elapsed());
+}
+
+#[test]
+fn who_waits_for_a_pipe_answers_each_signal() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let home = Home::new();
+        let pipe = pipe(&home, "log");
+        ends_soon(home.start(&["import", &pipe]), signal);
+        ends_soon(home.start(&["import", &pipe, "--dry-run", "--json"]), signal);
+        let mut command = home.command(CARDSCOPE);
+        command.args(["import", "-"]).stdin(Stdio::piped());
+        ends_soon(Running::of(command), signal);
+    }
+}
+
+#[test]
+fn a_log_that_comes_through_a_pipe_is_read_to_its_end() {
+    let home = Home::new();
+    let pipe = pipe(&home, "log");
+    let import = home.start(&["import", &pipe, "--dry-run", "--json"]);
+    let log = " Timing buffered disk reads: 204 MB in  3.02 seconds =  67.51 MB/sec\n";
+    std::thread::sleep(Duration::from_millis(200));
+    std::fs::write(&pipe, format!("/dev/sda:\n{log}")).unwrap();
+    let document = import.finish_within(Duration::from_secs(60)).expect(0).json();
+    assert_eq!(document["files"][0]["runs"][0]["results"][0]["as_printed"]["value"], 67.51, "{document:#}");
+}
+
+/// A card slow enough to be met in the middle of anything: 4 ms a command.
+const SLOW: &str = "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB";
+
+/// Starts a verb on a served card, has the card hang in the middle, and demands an answer soon after a signal; then a
+/// second signal, an end with 130 and the last words, whatever was waited for.
+#[track_caller]
+fn answers_while_the_card_hangs(served: &Served, mut running: Running, begun: impl Fn() -> bool) -> String {
+    until("work on the card", || begun() && !running.noted().is_empty());
+    std::thread::sleep(Duration::from_millis(300));
+    let frozen = served.freeze();
+    std::thread::sleep(Duration::from_millis(300));
+    let limit = soon();
+    let asked = Instant::now();
+    running.signal(Signal::TERM);
+    until("an answer", || running.is_over() || running.noted().contains("interrupted"));
+    assert!(asked.elapsed() < limit, "{:?}\n{}", asked.elapsed(), running.noted());
+    // What ends by itself has said why, and only the kernel keeps it.
+    if !running.is_over() && !running.noted().contains("cardscope: interrupted") {
+        std::thread::sleep(Duration::from_millis(600).saturating_sub(asked.elapsed()));
+        let asked = Instant::now();
+        running.signal(Signal::TERM);
+        until("the end", || running.is_over() || running.noted().contains("ended at once"));
+        assert!(asked.elapsed() < limit, "{:?}\n{}", asked.elapsed(), running.noted());
+    }
+    // The kernel does not let go of a process before its I/O ends.
+    drop(frozen);
+    let outcome = running.finish_within(Duration::from_secs(60)).expect(130);
+    outcome.stderr
+}
+
+/// Bytes that a journal cannot make smaller.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_u32;
+    let next = || {
+        // Marsaglia's xorshift, 32 bits.
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        Some(state.to_le_bytes())
+    };
+    std::iter::from_fn(next).take(len / 4).flatten().collect()
+}
+
+/// Blocks in the journals of a home, in bytes.
+fn journalled(home: &Home) -> (Vec<PathBuf>, u64) {
+    let folder = home.path("state/cardscope");
+    let all: Vec<PathBuf> =
+        if folder.exists() { names_in(&folder).iter().map(|n| folder.join(n)).collect() } else { Vec::new() };
+    let journals: Vec<PathBuf> =
+        all.into_iter().filter(|p| p.to_string_lossy().contains("journal")).collect();
+    let bytes = journals.iter().filter_map(|p| p.metadata().ok()).map(|m| m.len()).sum();
+    (journals, bytes)
+}
+
+#[test]
+fn while_an_io_hangs_it_says_what_for_and_a_second_signal_leaves_a_whole_journal() {
+    for io in ["auto", "preads"] {
+        let home = Home::new();
+        let served = Served::start(&home, SLOW, &[]);
+        let card = served.card();
+        std::fs::write(&card, noise(64 << 20)).unwrap();
+        let before = std::fs::read(&card).unwrap();
+        let name = card.to_str().unwrap();
+        let mut command = home.command(CARDSCOPE);
+        command.args(["verify", name]).env("CARDSCOPE_IO", io);
+        let running = Running::of(command);
+        let said = answers_while_the_card_hangs(&served, running, || journalled(&home).1 > 1 << 20);
+        // An I/O, or the look at the card that comes between two of them.
+        let waits = ["interrupted: waiting for a ", "interrupted: waiting for the look "];
+        assert!(waits.iter().any(|words| said.contains(words)), "{said}");
+        for words in ["saved are put back", "Press Ctrl-C again", "ended at once", "cardscope restore"] {
+            assert!(said.contains(words), "{words:?} was expected\n{said}");
+        }
+        let (journals, _) = journalled(&home);
+        assert_eq!(journals.len(), 1, "{said}");
+        home.run(&["restore", journals[0].to_str().unwrap()]).expect(0);
+        assert!(std::fs::read(&card).unwrap() == before, "the card is as it was");
+        assert!(journalled(&home).0.is_empty());
+    }
+}
+
+#[test]
+fn every_verb_answers_while_its_card_hangs() {
+    let home = Home::new();
+    let recipe = home.recipe("prepare = false", "[[test]]\ntest = \"RND4K Q8T2 write\"\nseconds = 300\n");
+    let backup = home.path("image").to_str().unwrap().to_owned();
+    for verb in [
+        &["bench", "--recipe", &recipe] as &[&str],
+        &["bench", "--recipe", &recipe, "--backup", &backup],
+        &["verify", "--full"],
+        &["map"],
+        &["sustain"],
+        &["check"],
+        &["endure"],
+        &["format", "--overwrite"],
+        &["info"],
+    ] {
+        let served = Served::start(&home, SLOW, &[]);
+        let card = served.card();
+        let card = card.to_str().unwrap();
+        let loses = ["bench", "endure", "format"].contains(&verb[0]) || verb.contains(&"--full");
+        let consent: &[&str] = if loses { &["--yes-destroy", card] } else { &[] };
+        let arguments = [&[verb[0], card], &verb[1..], consent].concat();
+        if verb[0] == "info" {
+            // It reads a few sectors, so the card hangs from the start.
+            let frozen = served.freeze();
+            let mut running = home.start(&arguments);
+            std::thread::sleep(Duration::from_millis(500));
+            let limit = soon();
+            let asked = Instant::now();
+            running.signal(Signal::INT);
+            until("the end", || running.noted().contains("interrupted") || running.is_over());
+            assert!(asked.elapsed() < limit, "{:?}", asked.elapsed());
+            drop(frozen);
+            continue;
+        }
+        answers_while_the_card_hangs(&served, home.start(&arguments), || true);
+        let _ = std::fs::remove_file(&backup);
+    }
+}

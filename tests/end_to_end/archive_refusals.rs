@@ -1,0 +1,155 @@
+//! Archives that cannot be used, and one that ten use at once: damaged, of a newer Cardscope, where nothing may be written.
+//! Every verb that opens one says so and leaves it as it is.
+
+use crate::common::binary::Home;
+use crate::common::list;
+use crate::common::logs::{CONSTANT, archive, log, taken_in, titles, told, write};
+use crate::common::machine::{Mounted, names_in, tool};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What every verb that opens an archive says of one that it cannot take; the archive stays as it is.
+#[track_caller]
+fn refused(home: &Home, archive: &Path, status: i32, words: &[&str]) {
+    let before = fs::read(archive).unwrap();
+    let log = write(home, "new.log", log(&[400]));
+    let page = home.path("page.html");
+    let asked: [&[&str]; 8] = [
+        &["archive", "list"],
+        &["archive", "cards"],
+        &["archive", "edit", "a", "--set", "note=x"],
+        &["compare", "a"],
+        &["rank", "--for", "game-load"],
+        &["report", "-o", page.to_str().unwrap()],
+        &["import", &log],
+        &["bench", CONSTANT, "--only", "SEQ1M Q8T1 read", "-q"],
+    ];
+    let place = archive.to_str().unwrap();
+    for arguments in asked {
+        let outcome = home.run(&[arguments, &["--archive", place]].concat()).expect(status).says(words);
+        assert!(outcome.stderr.contains(place) && !outcome.stderr.contains("panicked"), "{outcome}");
+        assert!(fs::read(archive).unwrap() == before, "{outcome}");
+    }
+    assert!(!page.exists());
+    let beside = names_in(archive.parent().unwrap());
+    assert!(!beside.iter().any(|name| name.contains("-wal") || name.contains("-shm")), "{beside:?}");
+}
+
+/// An archive with a log in it, in a folder of its own.
+fn small(home: &Home) -> PathBuf {
+    let place = home.path("kept/archive.sqlite");
+    taken_in(home, "a.log", &[700], &["--archive", place.to_str().unwrap()]);
+    place
+}
+
+#[test]
+fn an_archive_of_a_newer_cardscope_is_refused_by_every_verb_and_not_touched() {
+    let home = Home::new();
+    let place = small(&home);
+    let newer = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA user_version = 99'); c.commit(); c.close()";
+    tool("python3", &["-c", newer, place.to_str().unwrap()]);
+    refused(&home, &place, 3, &["newer Cardscope"]);
+}
+
+#[test]
+fn what_is_no_archive_or_a_damaged_one_is_refused_by_every_verb_and_not_touched() {
+    let home = Home::new();
+    let place = small(&home);
+    let whole = fs::read(&place).unwrap();
+    let garbage: Vec<u8> = (0..20_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    fs::write(&place, &garbage).unwrap();
+    refused(&home, &place, 3, &["no Cardscope archive"]);
+    fs::write(&place, "bought in May\n").unwrap();
+    refused(&home, &place, 3, &["no Cardscope archive"]);
+    fs::write(&place, &whole[..whole.len() / 2]).unwrap();
+    refused(&home, &place, 3, &["damaged"]);
+    fs::write(&place, &whole[..60]).unwrap();
+    refused(&home, &place, 3, &[]);
+    // The head is whole and says so; what it leads to is not.
+    let mut holed = whole.clone();
+    holed[4096..].fill(0x5a);
+    fs::write(&place, &holed).unwrap();
+    let outcome = archive(&home, &["list", "--archive", place.to_str().unwrap()]).expect(3);
+    assert!(outcome.stderr.contains("damaged") && !outcome.stderr.contains("panicked"), "{outcome}");
+    // Put back as it was, it is read as before.
+    fs::write(&place, &whole).unwrap();
+    assert_eq!(list(&told(&home, &["list", "--archive", place.to_str().unwrap()]), "/sessions").len(), 1);
+}
+
+#[test]
+fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
+    let home = Home::new();
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=4m"], "tmpfs");
+    let place = disk.point.join("archive.sqlite");
+    taken_in(&home, "a.log", &[700], &["--archive", place.to_str().unwrap()]);
+    tool("mount", &["-o", "remount,ro", disk.path()]);
+    refused(&home, &place, 3, &["may not be opened for writing", "--archive FILE"]);
+    let missing = disk.point.join("new/archive.sqlite");
+    let log = write(&home, "b.log", log(&[701]));
+    home.run(&["import", "--archive", missing.to_str().unwrap(), &log])
+        .expect(3)
+        .says(&["Read-only file system"]);
+    assert_eq!(names_in(&disk.point), ["archive.sqlite"]);
+    // A folder, and what lies below a file, is no place for an archive.
+    let below = PathBuf::from(&log).join("archive.sqlite");
+    for (place, status, word) in [
+        (home.path(""), 2, "not the name of a file"),
+        (disk.point.clone(), 2, "that is a folder"),
+        (below, 3, "cannot be opened"),
+    ] {
+        home.run(&["import", "--archive", place.to_str().unwrap(), &log]).expect(status).says(&[word]);
+    }
+}
+
+#[test]
+fn a_link_a_pipe_a_device_and_another_user_s_file_are_refused_at_once_and_left_as_they_are() {
+    let home = Home::new();
+    let place = small(&home);
+    let theirs = home.path("theirs.sqlite");
+    fs::copy(&place, &theirs).unwrap();
+    std::os::unix::fs::chown(&theirs, Some(65_534), None).expect("this test needs root");
+    std::os::unix::fs::symlink("made", home.path("dangling")).unwrap();
+    std::os::unix::fs::symlink(&place, home.path("link")).unwrap();
+    tool("mkfifo", &[home.path("pipe").to_str().unwrap()]);
+    let before = names_in(&home.path(""));
+    for (name, word) in [
+        ("dangling", "that is a link"),
+        ("link", "that is a link"),
+        ("pipe", "that is a pipe"),
+        ("theirs.sqlite", "it belongs to user 65534"),
+        ("/dev/null", "that is a device"),
+    ] {
+        let name = home.path(name);
+        for verb in [&["archive", "list"][..], &["bench", CONSTANT, "--only", "SEQ1M Q8T1 read", "-q"]] {
+            home.run(&[verb, &["--archive", name.to_str().unwrap()]].concat()).expect(2).says(&[word]);
+        }
+    }
+    assert_eq!(names_in(&home.path("")), before, "nothing is made");
+}
+
+#[test]
+fn ten_at_once_lose_nothing_and_keep_what_is_the_same_once() {
+    let home = Home::new();
+    let different: Vec<String> =
+        (0..10).map(|n| write(&home, &format!("card{n}.log"), log(&[500 + n, 520 + n]))).collect();
+    let same: Vec<String> =
+        (0..10).map(|n| write(&home, &format!("copies/{n}/same.log"), log(&[333]))).collect();
+    // Nobody has made the archive yet: they do it together.
+    let running: Vec<_> =
+        different.iter().zip(&same).map(|(a, b)| home.start(&["import", "--json", a, b])).collect();
+    let kept: Vec<Value> = running.into_iter().map(|r| r.finish().expect(0).json()).collect();
+    let of = |what: &str| kept.iter().map(|k| k["totals"][what].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(of("new").iter().sum::<u64>(), 11, "{kept:#?}");
+    assert_eq!(of("known").iter().sum::<u64>(), 9, "{kept:#?}");
+    let mut titles = titles(&home);
+    titles.sort();
+    let expected: Vec<String> = (0..10).map(|n| format!("card{n}")).chain(["same".to_owned()]).collect();
+    assert_eq!(titles, expected);
+    let compared = home.run(&["compare", "--own", "--json"]).expect(0).json();
+    let runs: u64 = list(&compared, "/entries").iter().map(|e| e["runs"].as_u64().unwrap()).sum();
+    assert_eq!(runs, 21);
+    // SQLite's own judgement of the file.
+    let check = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchone()[0])";
+    assert_eq!(tool("python3", &["-c", check, home.archive().to_str().unwrap()]), "ok");
+}

@@ -1,0 +1,293 @@
+//! `archive` from the outside: what is known of cards and corrected, put together, taken away; out as files and in
+//! again without a loss.
+
+use crate::common::binary::Home;
+use crate::common::logs::{CONSTANT, archive, taken_in, titles, told, write};
+use crate::common::machine::names_in;
+use crate::common::{list, text};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// A card that tells another identity than `CONSTANT`.
+const EXPRESS: &str = "sim:lexar-1tb-express";
+
+/// A test of a simulated card, in virtual time.
+#[track_caller]
+fn measured(home: &Home, card: &str, runs: &str) -> String {
+    let arguments =
+        ["bench", card, "--only", "SEQ1M Q8T1 read", "--runs", runs, "--seed", "3", "--json", "-q"];
+    let document = home.run(&arguments).expect(0).json();
+    text(&document, "/session").to_owned()
+}
+
+fn sessions(home: &Home) -> Vec<String> {
+    let document = told(home, &["list"]);
+    list(&document, "/sessions").iter().map(|s| text(s, "/session").to_owned()).collect()
+}
+
+const PNG: [u8; 8] = [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a];
+
+#[test]
+fn what_is_known_of_a_card_is_set_told_and_taken_away_again() {
+    let home = Home::new();
+    taken_in(&home, "swift.log", &[700, 690], &[]);
+    let photo = write(&home, "box.png", PNG);
+    let facts =
+        ["--set", "brand=Acme", "--set", "name=Swift Pro", "--set", "capacity=64GB", "--set", "note=blue"];
+    let bought =
+        ["--event", "bought", "--date", "2024-03-12", "--price", "12,99 EUR", "--about", "with adapter"];
+    let beside = ["--source", "receipt", "--marks", "U3,A2", "--attach", &photo];
+    told(&home, &[&["edit", "swift"], &facts[..], &bought, &beside].concat());
+    told(&home, &["edit", "Acme Swift", "--event", "failed", "--date", "2025-01", "--about", "read-only"]);
+    let card = told(&home, &["show", "Acme Swift Pro 64GB"]);
+    assert_eq!(card["title"], "Acme Swift Pro 64GB");
+    assert_eq!((&card["facts"]["marks"], &card["facts"]["note"]), (&json!(["U3", "A2"]), &json!("blue")));
+    assert_eq!(
+        card["events"],
+        json!([
+            {"date": "2024-03-12", "kind": "bought", "price": {"amount": 12.99, "currency": "EUR"},
+             "note": "with adapter", "source": "receipt"},
+            {"date": "2025-01", "kind": "failed", "note": "read-only"},
+        ])
+    );
+    let attached = &list(&card, "/attachments")[0];
+    assert_eq!((text(attached, "/name"), text(attached, "/media_type")), ("box.png", "image/png"));
+    let said = archive(&home, &["show", "Acme Swift"]).expect(0).stdout;
+    for word in [
+        "U3 A2",
+        "blue",
+        "2024-03-12",
+        "bought, 12.99 EUR, with adapter (source: receipt)",
+        "box.png",
+        "2 runs",
+    ] {
+        assert!(said.contains(word), "{word} in {said}");
+    }
+    let card = told(&home, &["edit", "Acme Swift", "--set", "note=", "--marks", "V30"]);
+    assert_eq!((card["facts"].get("note"), &card["facts"]["marks"]), (None, &json!(["V30"])));
+}
+
+#[test]
+fn a_correction_that_is_partly_wrong_changes_nothing() {
+    let home = Home::new();
+    taken_in(&home, "swift.log", &[700], &["--card", "Swift"]);
+    let before = told(&home, &["show", "Swift"]);
+    for wrong in [
+        &["--set", "colour=red"][..],
+        &["--set", "brand"],
+        &["--event", "bought", "--date", "2024-13"],
+        &["--event", "bought", "--price", "free"],
+        &["--event", "sold"],
+        &["--price", "3EUR"],
+        &["--attach", "/nowhere/box.png"],
+        &["--attach", "/dev/zero"],
+    ] {
+        archive(&home, &[&["edit", "Swift", "--set", "note=blue"], wrong].concat()).expect(2);
+    }
+    archive(&home, &["edit", "Elephant", "--set", "note=grey"]).expect(2).says(&["no card \"Elephant\""]);
+    assert_eq!(told(&home, &["show", "Swift"]), before);
+}
+
+#[test]
+fn two_cards_that_are_one_are_put_together_with_all_that_is_theirs_and_stay_so() {
+    let home = Home::new();
+    let photo = write(&home, "box.png", PNG);
+    taken_in(&home, "swift.log", &[700, 690], &["--brand", "Acme", "--card", "Swift"]);
+    told(&home, &["edit", "Swift", "--event", "bought", "--date", "2024", "--attach", &photo]);
+    taken_in(&home, "swft.log", &[650], &["--brand", "Acme", "--card", "Swft"]);
+    told(&home, &["edit", "Swft", "--event", "failed", "--date", "2025", "--marks", "U3"]);
+    let bench = measured(&home, CONSTANT, "2");
+    let mapped = home.run(&["map", CONSTANT, "--only", "read-curve", "--json", "-q"]).expect(0).json();
+    let all: BTreeSet<String> = sessions(&home).into_iter().collect();
+    assert!(all.len() == 4 && all.contains(&bench) && all.contains(text(&mapped, "/session")));
+
+    told(&home, &["merge", "Swft", "Swift"]);
+    let card = told(&home, &["merge", "CONST", "Swift"]);
+    assert_eq!(titles(&home), ["Acme Swift 8GB"], "what the registers say of its size is known now");
+    assert_eq!((&card["runs"], &card["sessions"], &card["specimens"]), (&json!(5), &json!(3), &json!(1)));
+    let theirs: BTreeSet<String> =
+        list(&card, "/sessions_and_records").iter().map(|s| s.as_str().unwrap().to_owned()).collect();
+    assert_eq!(theirs, all);
+    let events: Vec<&str> = list(&card, "/events").iter().map(|e| text(e, "/kind")).collect();
+    assert_eq!((events, list(&card, "/attachments").len()), (vec!["bought", "failed"], 1));
+    let compared = home.run(&["compare", "--own", "--pool", "--json"]).expect(0).json();
+    assert_eq!(compared["entries"][0]["runs"], 5, "{compared:#}");
+
+    // What comes in later under the names that went away goes to the card that stayed.
+    taken_in(&home, "later.log", &[640], &["--brand", "ACME", "--card", "swft"]);
+    measured(&home, CONSTANT, "1");
+    assert_eq!((titles(&home).len(), &told(&home, &["show", "Swift"])["runs"]), (1, &json!(7)));
+
+    archive(&home, &["merge", "Swift", "swift"]).expect(2).says(&["both names mean"]);
+    archive(&home, &["merge", "Swft", "Swift"]).expect(2).says(&["no card \"Swft\""]);
+}
+
+#[test]
+fn two_generations_of_one_name_stay_two_cards() {
+    let home = Home::new();
+    measured(&home, CONSTANT, "1");
+    measured(&home, EXPRESS, "2");
+    let cards = told(&home, &["cards"]);
+    let ids: Vec<&str> = list(&cards, "/cards").iter().map(|card| text(card, "/id")).collect();
+    assert_eq!(ids.len(), 2);
+    let label = ["--set", "brand=Acme", "--set", "name=Ultra", "--set", "capacity=64GB"];
+    for id in &ids {
+        told(&home, &[&["edit", id], &label[..]].concat());
+    }
+    assert_eq!(titles(&home), ["Acme Ultra 64GB"; 2]);
+    archive(&home, &["edit", "Ultra", "--set", "note=x"]).expect(2).says(&["may be"]);
+    // The label alone says of neither that it is this one.
+    taken_in(&home, "label.log", &[500], &["--brand", "Acme", "--card", "Ultra", "--capacity", "64GB"]);
+    assert_eq!(titles(&home), ["Acme Ultra 64GB"; 3]);
+    // Each piece is known again.
+    measured(&home, CONSTANT, "3");
+    let runs = |id: &str| told(&home, &["show", id])["runs"].clone();
+    let of: Vec<Value> = ids.iter().map(|id| runs(id)).collect();
+    assert!(of == [4, 2] || of == [2, 4], "{of:?}");
+    let compared = home.run(&["compare", ids[0], ids[1], "--json"]).expect(0).json();
+    assert_eq!(list(&compared, "/entries").len(), 2);
+}
+
+#[test]
+fn a_session_is_removed_only_by_its_name_said_twice_and_can_come_in_again() {
+    let home = Home::new();
+    let document = taken_in(&home, "a.log", &[700, 690], &["--card", "Zebra"]).json();
+    let session = text(&document, "/files/0/sessions/0").to_owned();
+    let other = measured(&home, CONSTANT, "1");
+    let before = fs::read(home.archive()).unwrap();
+    archive(&home, &["remove", &session]).expect(2).says(&["--yes-remove"]);
+    archive(&home, &["remove", &session, "--yes-remove", &other]).expect(2).says(&["nothing was removed"]);
+    assert!(fs::read(home.archive()).unwrap() == before, "a refusal changes nothing");
+
+    archive(&home, &["remove", &session, "--yes-remove", &session]).expect(0);
+    assert_eq!(sessions(&home), [other.as_str()]);
+    archive(&home, &["remove", &session, "--yes-remove", &session]).expect(2).says(&["no session"]);
+    archive(&home, &["show", &session]).expect(2).says(&["no session"]);
+    home.run(&["compare", "Zebra", "--own"]).expect(2);
+    assert_eq!(taken_in(&home, "a.log", &[700, 690], &["--card", "Zebra"]).json()["totals"]["new"], 1);
+    assert_eq!(told(&home, &["show", "Zebra"])["runs"], 2);
+}
+
+/// Everything that looks into an archive without changing it.
+fn everything_told(home: &Home) -> Vec<Value> {
+    let asked: [&[&str]; 6] = [
+        &["compare", "--own", "--json"],
+        &["compare", "--own", "--pool", "--json"],
+        &["rank", "--own", "--test", "SEQ1G Q1T1 read", "--json"],
+        &["rank", "--own", "--for", "game-load", "--json"],
+        &["archive", "cards", "--json"],
+        &["archive", "list", "--json"],
+    ];
+    let mut told: Vec<Value> = asked.iter().map(|arguments| home.run(arguments).expect(0).json()).collect();
+    for id in list(&told[4], "/cards").iter().map(|card| text(card, "/id").to_owned()).collect::<Vec<_>>() {
+        told.push(self::told(home, &["show", &id]));
+    }
+    for session in sessions(home) {
+        told.push(self::told(home, &["show", &session]));
+    }
+    told
+}
+
+/// What the files in a folder hold, by name.
+fn contents(folder: &Path) -> Vec<(String, String)> {
+    names_in(folder)
+        .into_iter()
+        .map(|name| (name.clone(), fs::read_to_string(folder.join(name)).unwrap()))
+        .collect()
+}
+
+/// An archive with something of every kind in it.
+fn filled() -> Home {
+    let home = Home::new();
+    taken_in(
+        &home,
+        "swift.log",
+        &[700, 690, 705],
+        &["--brand", "Acme", "--card", "Swift", "--condition", "cooling=active"],
+    );
+    taken_in(
+        &home,
+        "swift2.log",
+        &[600, 610],
+        &["--brand", "Acme", "--card", "Swift", "--condition", "cooling=passive"],
+    );
+    taken_in(&home, "unnamed.log", &[500], &[]);
+    let photo = write(&home, "box.png", PNG);
+    let bought =
+        ["--event", "bought", "--date", "2024", "--price", "20EUR", "--marks", "U3", "--attach", &photo];
+    told(&home, &[&["edit", "Swift"], &bought[..]].concat());
+    measured(&home, CONSTANT, "2");
+    home.run(&["map", CONSTANT, "--only", "read-curve", "--json", "-q"]).expect(0);
+    home
+}
+
+#[test]
+fn everything_goes_out_as_files_and_into_an_empty_archive_without_a_loss() {
+    let home = filled();
+    let out = home.path("out");
+    let files = told(&home, &["export", "-o", out.to_str().unwrap()]);
+    assert_eq!(list(&files, "/files").len(), sessions(&home).len());
+    assert_eq!(names_in(&out).len(), sessions(&home).len());
+
+    let other = Home::new();
+    let taken = told(&other, &["import", out.to_str().unwrap()]);
+    assert!(
+        list(&taken, "/files").iter().all(|f| f["known"] == false && f["session"].is_string()),
+        "{taken:#}"
+    );
+    let (theirs, ours) = (everything_told(&other), everything_told(&home));
+    for (theirs, ours) in theirs.iter().zip(&ours) {
+        assert_eq!(theirs, ours);
+    }
+    assert_eq!(theirs.len(), ours.len());
+
+    let taken = told(&other, &["import", out.to_str().unwrap()]);
+    assert!(list(&taken, "/files").iter().all(|f| f["known"] == true), "{taken:#}");
+    let document = taken_in(
+        &other,
+        "swift.log",
+        &[700, 690, 705],
+        &["--brand", "Acme", "--card", "Swift", "--condition", "cooling=active"],
+    )
+    .json();
+    assert_eq!(document["totals"]["known"], 1, "the log that the file came from is known, too: {document:#}");
+    assert_eq!(everything_told(&other), ours, "what comes twice adds nothing");
+
+    let again = other.path("again");
+    told(&other, &["export", "-o", again.to_str().unwrap()]);
+    assert_eq!(contents(&again), contents(&out), "the same bytes");
+}
+
+#[test]
+fn files_that_are_no_results_stop_no_other_and_what_is_there_is_not_replaced() {
+    let home = filled();
+    let out = home.path("out");
+    told(&home, &["export", "Swift", "-o", out.to_str().unwrap()]);
+    let names = names_in(&out);
+    assert_eq!(names.len(), 2, "one session for each cooling");
+    // The same again is fine; something else under that name is not.
+    told(&home, &["export", "Swift", "-o", out.to_str().unwrap()]);
+    fs::write(out.join(&names[0]), "mine").unwrap();
+    archive(&home, &["export", "Swift", "-o", out.to_str().unwrap()]).expect(2).says(&["something else"]);
+    assert_eq!(fs::read_to_string(out.join(&names[0])).unwrap(), "mine");
+
+    let good = fs::read_to_string(out.join(&names[1])).unwrap();
+    fs::write(out.join("cut.json"), &good[..good.len() / 2]).unwrap();
+    fs::write(out.join("newer.json"), good.replacen("\"version\": 1", "\"version\": 99", 1)).unwrap();
+    fs::write(out.join("odd.json"), [0xff, 0xfe, 0, 1]).unwrap();
+    let other = Home::new();
+    let taken = archive(&other, &["import", out.to_str().unwrap(), "--json"]).expect(1).json();
+    let of = |name: &str| {
+        list(&taken, "/files")
+            .iter()
+            .find(|f| text(f, "/file").ends_with(name))
+            .unwrap_or_else(|| panic!("{name}"))
+    };
+    for name in ["cut.json", "newer.json", "odd.json", names[0].as_str()] {
+        assert!(of(name)["error"].is_string() && of(name).get("session").is_none(), "{taken:#}");
+    }
+    assert!(text(of("newer.json"), "/error").contains("newer"), "{taken:#}");
+    assert_eq!(sessions(&other).len(), 1);
+}

@@ -1,0 +1,244 @@
+//! `check` through the command line: the whole visit in its time, everything kept, and a page that says so.
+
+use crate::common::binary::Home;
+use crate::common::machine::Loop;
+use crate::common::{list, number, text};
+use serde_json::Value;
+
+fn part<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let found = list(document, "/parts").iter().find(|p| p["part"] == name);
+    found.unwrap_or_else(|| panic!("no part {name} in {:#}", document["parts"]))
+}
+
+fn speed(document: &Value, name: &str) -> Option<f64> {
+    let named = |r: &&Value| format!("{} {}", text(r, "/test"), text(r, "/op")) == name;
+    list(document, "/bench").iter().find(named).map(|r| number(r, "/mb_s"))
+}
+
+#[test]
+fn a_class_10_card_is_judged_within_three_minutes_and_keeps_its_data() {
+    let home = Home::new();
+    let document =
+        home.run(&["check", "sim:lexar-16g-c10", "--json", "--quiet", "--seed", "1"]).expect(0).json();
+    assert_eq!((text(&document, "/verdict"), &document["data_kept"]), ("genuine", &Value::Bool(true)));
+    assert!(number(&document, "/seconds") <= 180.0 * 1.1, "{:#}", document["parts"]);
+    assert!(number(&document, "/proven_bytes") > 200.0e6, "{document:#}");
+    let read = speed(&document, "SEQ1M Q1T1 read").unwrap();
+    assert!((read / 20.4 - 1.0).abs() < 0.1, "seed 004 reads 20.4 MB/s: {read}");
+    let write = speed(&document, "SEQ1M Q1T1 write").unwrap();
+    assert!((write / 13.06 - 1.0).abs() < 0.15, "and writes 13 MB/s: {write}");
+    for result in list(&document, "/bench") {
+        let (mb_s, iops) = (number(result, "/mb_s"), number(result, "/iops"));
+        let block = if text(result, "/test").starts_with("SEQ1M") { 1_048_576.0 } else { 4096.0 };
+        assert!((mb_s * 1e6 / (iops * block) - 1.0).abs() < 1e-9, "{result:#}");
+    }
+}
+
+#[test]
+fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
+    let home = Home::new();
+    let page = home.path("page.html");
+    let arguments =
+        ["check", "sim:sandisk-256g-express", "--json", "--quiet", "--html", page.to_str().unwrap()];
+    let document = home.run(&arguments).expect(0).json();
+    for name in ["info", "verify", "bench", "map"] {
+        assert_ne!(text(part(&document, name), "/state"), "left-out", "{:#}", document["parts"]);
+    }
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html>\n<!-- Cardscope page -->\n") && html.contains("genuine"));
+    assert!(
+        !html.contains("http://")
+            || html.matches("http://").count() == html.matches("xmlns=\"http://").count()
+    );
+    assert!(!html.contains("<script") && !html.contains("src="), "nothing is fetched");
+}
+
+#[test]
+fn a_fake_is_named_on_the_first_line_and_is_worth_no_map() {
+    let home = Home::new();
+    let told = home.run(&["check", "sim:sandian-1tb-52g", "--label", "1TB A2"]).expect(1).stdout;
+    assert!(told.lines().next().unwrap().contains("LIMBO"), "{told}");
+    assert!(told.contains("52 000 002 048 bytes") && told.contains("--limit-to-real"), "{told}");
+    assert!(told.contains("only a card that keeps what is written to it is worth a map"), "{told}");
+}
+
+#[test]
+fn a_queue_that_all_but_halts_the_card_is_named() {
+    let told = Home::new().run(&["check", "sim:evoplus-32g-u1-fakeq", "--seed", "1"]).expect(0).stdout;
+    assert!(told.contains("32 random writes at once") && told.contains("the queue is a fake"), "{told}");
+    assert!(told.contains("is as it was"), "{told}");
+}
+
+#[test]
+fn content_that_was_given_up_is_not_said_to_come_back() {
+    let name = "sim:sandisk-su04g";
+    let arguments = ["check", name, "--erase", "--yes-destroy", name, "--budget", "40s", "--seed", "1"];
+    let told = Home::new().run(&arguments).expect(0).stdout;
+    assert!(told.contains("was given up, as agreed") && !told.contains("not all back"), "{told}");
+}
+
+#[test]
+fn what_was_on_a_device_is_there_again_to_the_byte() {
+    let home = Home::new();
+    let card = Loop::of_mib(192);
+    let before = card.content();
+    let document = home.run(&["check", &card.path, "--budget", "20s", "--json", "--quiet"]).expect(0).json();
+    assert_eq!((text(&document, "/verdict"), &document["data_kept"]), ("genuine", &Value::Bool(true)));
+    assert!(card.content() == before, "a byte is not what it was");
+    assert!(number(&document, "/bytes_written") > 0.0);
+    let left: Vec<_> = std::fs::read_dir(home.path("state/cardscope")).unwrap().flatten().collect();
+    assert!(left.is_empty(), "no journal stays: {left:?}");
+    let kinds = home.run(&["archive", "list"]).expect(0).stdout;
+    assert!(kinds.contains("check"), "{kinds}");
+}
+
+#[test]
+fn read_only_writes_nothing_and_says_what_that_leaves_out() {
+    let home = Home::new();
+    let card = Loop::with(64, &["-r"]);
+    let document = home
+        .run(&["check", &card.path, "--read-only", "--budget", "10s", "--json", "--quiet"])
+        .expect(0)
+        .json();
+    assert_eq!(number(&document, "/bytes_written"), 0.0);
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    assert!(text(part(&document, "verify"), "/reason").contains("--read-only"));
+    assert!(list(&document, "/bench").iter().all(|r| r["op"] == "read"), "{:#}", document["bench"]);
+}
+
+#[test]
+fn a_directory_cannot_be_looked_at_without_writing() {
+    let home = Home::new();
+    let disk = crate::common::machine::Mounted::ext4(64);
+    home.run(&["check", disk.path(), "--read-only"])
+        .expect(2)
+        .says(&["--read-only", "name the card's device"]);
+    assert_eq!(crate::common::machine::names_in(&disk.point), Vec::<String>::new());
+}
+
+#[test]
+fn a_card_that_fails_late_in_the_visit_is_no_good_card() {
+    // Whole through verify, bench and map; then one I/O in 200 fails.
+    let name = "sim:constant?faults.begin_after_bytes=1650000000&faults.read_error_p=0.005";
+    let document = Home::new().run(&["check", name, "--json", "--quiet", "--seed", "1"]).expect(1).json();
+    assert_eq!(text(&document, "/verdict"), "genuine");
+    let failed: Vec<&Value> =
+        list(&document, "/findings").iter().filter(|f| f["claim"] == "io-errors").collect();
+    assert_eq!(failed.len(), 1, "said, and once: {failed:#?}");
+}
+
+#[test]
+fn the_start_of_a_card_is_left_alone_also_by_the_marks_and_doubts_stand_on_the_page() {
+    let told = Home::new().run(&["check", "sim:constant?announced_bytes=64MiB", "--budget", "60s"]).expect(0);
+    assert!(told.stdout.contains("too small to leave its start alone"), "{}", told.stdout);
+    let doubts = "What speaks against the figures\n  SEQ1M Q8T1 write: the 95 % interval is";
+    assert!(told.stdout.contains(doubts), "{}", told.stdout);
+}
+
+#[test]
+fn what_was_not_measured_makes_no_card_good() {
+    let told = Home::new().run(&["check", "sim:lexar-16g-c10", "--budget", "30s"]).expect(0).stdout;
+    assert!(told.contains("camera-4k               not known"), "nobody knows its writes: {told}");
+    assert!(told.contains("not measured: sustained write, longest write"), "{told}");
+}
+
+#[test]
+fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
+    let home = Home::new();
+    let disk = crate::common::machine::Mounted::ext4(512);
+    std::fs::write(disk.point.join("mine.txt"), "keep me").unwrap();
+    let target = disk.path().to_owned();
+    let document = home
+        .run(&["check", &target, "--budget", "45s", "--max-write", "2G", "--json", "--quiet"])
+        .expect(0)
+        .json();
+    assert!(!list(&document, "/bench").is_empty(), "{document:#}");
+    let marks = &document["marks"];
+    assert!(marks["read_mb_s"].is_number(), "the file was written, then read: {:#}", marks["left_out"]);
+    let mut names: Vec<String> = std::fs::read_dir(&disk.point)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .filter(|n| n != "lost+found")
+        .collect();
+    names.sort();
+    assert_eq!(names, ["mine.txt"]);
+}
+
+#[test]
+fn a_budget_that_is_too_short_says_what_was_left_out() {
+    let home = Home::new();
+    let document =
+        home.run(&["check", "sim:lexar-16g-c10", "--budget", "5s", "--json", "--quiet"]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    assert!(list(&document, "/parts").iter().any(|p| p["state"] != "done"), "{:#}", document["parts"]);
+    assert!(
+        list(&document, "/next")
+            .iter()
+            .any(|n| n["command"].as_str().is_some_and(|c| c.contains("--budget")))
+    );
+    home.run(&["check", "sim:lexar-16g-c10", "--budget", "100ms"]).expect(2).says(&["--budget"]);
+}
+
+#[test]
+fn a_card_that_goes_away_leaves_what_was_measured_and_names_the_journal() {
+    let home = Home::new();
+    let arguments = ["check", "sim:lexar-16g-c10?faults.vanish_after_s=60", "--json", "--quiet"];
+    let document = home.run(&arguments).expect(3).json();
+    assert!(document["error"].as_str().is_some_and(|e| e.contains("went away")), "{document:#}");
+    assert_eq!(text(&document, "/parts/0/part"), "info");
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_found_out_before_three_minutes_are_spent() {
+    let home = Home::new();
+    let run = |html: &str| home.run(&["check", "sim:constant?announced_bytes=64MiB", "--html", html]);
+    run("/nowhere/page.html").expect(2).says(&["no folder"]);
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path().to_str().unwrap()).expect(2).says(&["a folder, not a plain file"]);
+    run("/dev/full").expect(2).says(&["not a plain file"]);
+}
+
+#[test]
+fn the_page_never_replaces_the_card_s_own_image_or_somebody_s_file() {
+    let home = Home::new();
+    let image = crate::common::machine::image(home.path("").as_path(), 16);
+    let before = std::fs::read(&image).unwrap();
+    let (link, hard, letter) = (home.path("link.html"), home.path("hard.html"), home.path("letter.html"));
+    std::os::unix::fs::symlink("card.img", &link).unwrap();
+    std::fs::hard_link(&image, &hard).unwrap();
+    std::fs::write(&letter, "<!DOCTYPE html>\n<p>Dear aunt</p>\n").unwrap();
+    let run = |target: &str, html: &str| {
+        let mut command = home.command(crate::common::binary::CARDSCOPE);
+        command.current_dir(home.path("")).args(["check", target, "--budget", "5s", "--html", html]);
+        crate::common::binary::Running::of(command).finish()
+    };
+    let whole = image.to_str().unwrap();
+    for (target, html) in [
+        ("card.img", "card.img"),
+        ("card.img", "./card.img"),
+        ("./card.img", "card.img"),
+        ("card.img", whole),
+        (whole, "card.img"),
+        ("link.html", "card.img"),
+        ("card.img", "hard.html"),
+    ] {
+        run(target, html).expect(2).says(&["--html", "the card itself"]);
+    }
+    run("card.img", "link.html").expect(2).says(&["--html", "that is a link"]);
+    run("card.img", "letter.html").expect(2).says(&["did not make"]);
+    assert!(std::fs::read(&image).unwrap() == before, "not a byte of the card is touched");
+    assert_eq!(std::fs::read_to_string(&letter).unwrap(), "<!DOCTYPE html>\n<p>Dear aunt</p>\n");
+    // An older page is replaced by a newer one.
+    let page = home.path("page.html");
+    run("sim:constant?announced_bytes=64MiB", "page.html").expect(0);
+    std::fs::write(&page, std::fs::read_to_string(&page).unwrap() + "old").unwrap();
+    run("sim:constant?announced_bytes=64MiB", "page.html").expect(0);
+    assert!(std::fs::read_to_string(&page).unwrap().ends_with("</html>\n"));
+}
+
+#[test]
+fn a_mounted_device_is_refused() {
+    let home = Home::new();
+    let disk = crate::common::machine::Mounted::ext4(64);
+    home.run(&["check", disk.device()]).expect(2).says(&["mounted"]);
+}

@@ -1,0 +1,246 @@
+//! `compare` and `rank` from the outside: the cards of the reports that Cardscope began with, logs that are only looked
+//! into, and an archive of one's own.
+
+use crate::common::binary::Home;
+use crate::common::data;
+use crate::common::{list, number, text};
+use serde_json::Value;
+
+fn test<'a>(document: &'a Value, name: &str) -> &'a Value {
+    list(document, "/tests").iter().find(|t| text(t, "/test") == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+fn names(document: &Value) -> Vec<&str> {
+    list(document, "/entries").iter().map(|e| text(e, "/name")).collect()
+}
+
+/// The cards of the report, in the order of its tables.
+const CARDS: [&str; 3] = ["SanDisk", "ADATA", "Lexar"];
+
+/// The published tables of seed 000: averages, worsts and bests of SanDisk, ADATA and Lexar, as it prints them.
+const PUBLISHED: [(&str, [[f64; 3]; 3]); 12] = [
+    ("SEQ1G Q1T1 read", [[818.0, 753.0, 744.0], [803.0, 676.0, 718.0], [834.0, 772.0, 763.0]]),
+    ("SEQ1G Q1T1 write", [[649.0, 452.0, 404.0], [648.0, 287.0, 280.0], [650.0, 614.0, 605.0]]),
+    ("SEQ512K Q1T1 read", [[558.0, 521.0, 484.0], [557.0, 512.0, 454.0], [559.0, 531.0, 492.0]]),
+    ("SEQ512K Q1T1 write", [[518.0, 360.0, 304.0], [517.0, 247.0, 223.0], [520.0, 454.0, 437.0]]),
+    ("SEQ32M Q32T1 read", [[834.0, 768.0, 746.0], [831.0, 761.0, 711.0], [836.0, 777.0, 764.0]]),
+    ("SEQ32M Q32T1 write", [[649.0, 458.0, 410.0], [645.0, 289.0, 285.0], [653.0, 620.0, 627.0]]),
+    ("RND4K Q1T1 read", [[13.0, 22.0, 27.0], [13.0, 10.0, 20.0], [13.0, 38.0, 37.0]]),
+    ("RND4K Q1T1 write", [[201.0, 173.0, 149.0], [201.0, 88.0, 139.0], [201.0, 193.0, 159.0]]),
+    ("RND4K Q32T1 read", [[411.0, 366.0, 443.0], [409.0, 250.0, 397.0], [413.0, 465.0, 467.0]]),
+    ("RND4K Q32T1 write", [[628.0, 362.0, 352.0], [598.0, 191.0, 223.0], [657.0, 493.0, 536.0]]),
+    ("RND4K Q8T8 read", [[422.0, 338.0, 368.0], [422.0, 205.0, 299.0], [423.0, 459.0, 436.0]]),
+    ("RND4K Q8T8 write", [[482.0, 376.0, 337.0], [302.0, 252.0, 233.0], [662.0, 497.0, 534.0]]),
+];
+
+/// What each of the three tables shows, and its heading.
+const TABLES: [(&str, &str, &str); 3] = [
+    ("average", "mean", "## Comparison Of Averages"),
+    ("worst", "worst", "## Comparison Of Worsts"),
+    ("best", "best", "## Comparison Of Bests"),
+];
+
+/// Where SanDisk's log says something else than the published tables: test, table, published, from the log.
+const OTHERWISE: [(&str, &str, f64, f64); 17] = [
+    ("SEQ1G Q1T1 read", "average", 818.0, 810.0),
+    ("SEQ1G Q1T1 read", "best", 834.0, 817.0),
+    ("SEQ1G Q1T1 write", "average", 649.0, 650.0),
+    ("SEQ1G Q1T1 write", "worst", 648.0, 649.0),
+    ("SEQ512K Q1T1 read", "average", 558.0, 555.0),
+    ("SEQ512K Q1T1 read", "worst", 557.0, 550.0),
+    ("SEQ512K Q1T1 write", "average", 518.0, 520.0),
+    ("SEQ512K Q1T1 write", "best", 520.0, 522.0),
+    ("SEQ32M Q32T1 write", "average", 649.0, 653.0),
+    ("SEQ32M Q32T1 write", "worst", 645.0, 653.0),
+    ("RND4K Q1T1 write", "average", 201.0, 200.0),
+    ("RND4K Q1T1 write", "worst", 201.0, 199.0),
+    ("RND4K Q32T1 read", "average", 411.0, 412.0),
+    ("RND4K Q32T1 write", "average", 628.0, 618.0),
+    ("RND4K Q8T8 read", "average", 422.0, 423.0),
+    ("RND4K Q8T8 write", "average", 482.0, 412.0),
+    ("RND4K Q8T8 write", "worst", 302.0, 271.0),
+];
+
+/// The figure of a table as the report prints it: averages are rounded half to even.
+fn as_printed(spread: &Value, field: &str) -> f64 {
+    number(spread, &format!("/as_printed/{field}/value")).round_ties_even()
+}
+
+/// Where the figures of a column are not the published ones of a card.
+fn otherwise(document: &Value, column: usize, card: usize) -> Vec<(&'static str, &'static str, f64, f64)> {
+    let mut differing = Vec::new();
+    for (name, tables) in PUBLISHED {
+        let spread = &list(test(document, name), "/spreads")[column];
+        for ((what, field, _), published) in TABLES.into_iter().zip(tables) {
+            let found = as_printed(spread, field);
+            if found != published[card] {
+                differing.push((name, what, published[card], found));
+            }
+        }
+    }
+    differing
+}
+
+#[test]
+fn all_108_figures_of_the_express_report_come_out_of_its_own_runs_as_printed() {
+    let home = Home::new();
+    let cards = ["SDSQXFN", "ADATA@cooling=active", "PLAY PRO@cooling=active"];
+    let document = home.run(&[&["compare", "--json"], &cards[..]].concat()).expect(0).json();
+    for (card, name) in CARDS.into_iter().enumerate() {
+        assert_eq!(otherwise(&document, card, card), [], "{name}");
+        assert_eq!(list(&document, "/entries")[card]["runs"], if name == "SanDisk" { 2 } else { 10 });
+    }
+    assert_eq!(list(&document, "/tests").len(), PUBLISHED.len(), "no test is left out");
+    let shown = home.run(&[&["compare", "--as-printed"], &cards[..]].concat()).expect(0).stdout;
+    for figure in ["818", "753", "744"] {
+        assert!(shown.contains(figure), "{shown}");
+    }
+}
+
+#[test]
+fn the_figures_that_the_tables_are_held_against_are_those_of_the_page() {
+    let page = data().join("../seeds/000_f3f4380956d1aec6.txt");
+    let Ok(page) = std::fs::read(&page) else {
+        return println!("no page at {}: nothing was looked at", page.display());
+    };
+    let page = String::from_utf8_lossy(&page);
+    for (number, (_, _, heading)) in TABLES.into_iter().enumerate() {
+        let part = page.split(heading).nth(1).unwrap();
+        let block = part.split("{{< plotly >}}").nth(1).unwrap().split("{{< /plotly").next().unwrap();
+        let chart: Value = serde_json::from_str(block).unwrap();
+        let tests: Vec<String> =
+            list(&chart, "/common_data/y").iter().map(|name| name.as_str().unwrap().to_lowercase()).collect();
+        assert_eq!(tests.len(), PUBLISHED.len());
+        for (series, card) in list(&chart, "/data").iter().zip(0..) {
+            assert!(text(series, "/name").eq_ignore_ascii_case(CARDS[card]));
+            for (test, tables) in PUBLISHED {
+                let at = tests.iter().position(|name| *name == test.to_lowercase()).unwrap();
+                assert_eq!(
+                    list(series, "/x")[at],
+                    tables[number][card],
+                    "{heading}: {test} of {}",
+                    CARDS[card]
+                );
+            }
+        }
+        assert_eq!(list(&chart, "/data").len(), CARDS.len());
+    }
+}
+
+#[test]
+fn what_differs_besides_the_card_is_listed_and_the_card_not_blamed_for_it() {
+    let home = Home::new();
+    let document = home.run(&["compare", "SDSQXFN", "ADATA@cooling=active", "--json"]).expect(0).json();
+    let differs: Vec<&str> = list(&document, "/differs").iter().map(|d| text(d, "/what")).collect();
+    assert!(differs.contains(&"cooling") && differs.contains(&"runs"), "{differs:?}");
+    let pair = &test(&document, "SEQ1G Q1T1 read")["pairs"][0];
+    // Two runs against ten: 818 against 753, and yet nothing is called real.
+    assert_eq!(text(pair, "/verdict"), "cannot-tell", "{pair:#}");
+    assert!(
+        list(pair, "/not_the_card_alone")
+            .iter()
+            .any(|w| w.as_str().unwrap().starts_with("cooling: unknown against active"))
+    );
+}
+
+#[test]
+fn a_card_with_and_without_a_fan_stands_there_twice() {
+    let home = Home::new();
+    let document = home.run(&["compare", "ADATA", "--by", "cooling", "--json"]).expect(0).json();
+    assert_eq!(names(&document).len(), 2, "{document:#}");
+    let pair = &test(&document, "SEQ1G Q1T1 read")["pairs"][0];
+    assert!(number(pair, "/factor") < 0.95, "{pair:#}");
+    let printed = home.run(&["compare", "ADATA", "--by", "cooling"]).expect(0).stdout;
+    assert!(printed.contains("cooling active") && printed.contains("cooling passive"), "{printed}");
+}
+
+#[test]
+fn sixty_four_mebibytes_beside_a_gibibyte_as_percent_and_factor() {
+    let home = Home::new();
+    let arguments =
+        ["compare", "Samsung PRO MicroSDXC 64GB", "--by", "size", "--test", "RND4K Q1T1 write", "--json"];
+    let document = home.run(&arguments).expect(0).json();
+    let pair = &test(&document, "RND4K Q1T1 write")["pairs"][0];
+    // 2.32 against 0.58 in the report.
+    assert!((number(pair, "/factor") - 0.25).abs() < 1e-9 && (number(pair, "/percent") + 75.0).abs() < 1e-6);
+}
+
+#[test]
+fn cards_that_are_not_known_or_known_several_times_are_told() {
+    let home = Home::new();
+    home.run(&["compare", "Elephant"]).expect(2).says(&["no card \"Elephant\""]);
+    home.run(&["compare", "Samsung"]).expect(2).says(&["may be"]);
+    home.run(&["compare", "ADATA@coolling=active"]).expect(2).says(&["no word \"coolling\""]);
+    home.run(&["compare", "--own"]).expect(2).says(&["nothing to compare"]);
+    assert!(!home.archive().exists(), "looking makes no archive");
+}
+
+#[test]
+fn cards_are_ordered_for_a_job_with_what_it_means_in_seconds() {
+    let home = Home::new();
+    let document = home.run(&["rank", "--for", "game-load", "--json"]).expect(0).json();
+    let places = list(&document, "/places");
+    assert!(places.len() >= 3, "{document:#}");
+    let values: Vec<f64> = places.iter().map(|p| number(p, "/value")).collect();
+    assert!(values.windows(2).all(|w| w[0] >= w[1]), "{values:?}");
+    assert!(places.iter().all(|p| list(p, "/job/meaning")[0].as_str().unwrap().starts_with("load 10 GB: ")));
+    // What was not measured is said, not guessed.
+    assert!(!list(&document, "/not_placed").is_empty());
+    home.run(&["rank", "--for", "gaming"]).expect(2).says(&["the jobs are"]);
+}
+
+#[test]
+fn a_slow_host_makes_fast_cards_alike() {
+    let home = Home::new();
+    let test = "SEQ1G Q1T1 read";
+    let free = home.run(&["rank", "--test", test, "--json"]).expect(0).json();
+    let capped = home.run(&["rank", "--test", test, "--on", "usb2", "--json"]).expect(0).json();
+    let first = |document: &Value| list(document, "/places").iter().filter(|p| p["place"] == 1).count();
+    assert_eq!(first(&capped), list(&capped, "/places").len(), "{capped:#}");
+    assert!(list(&free, "/places").len() == list(&capped, "/places").len());
+    assert!(list(&capped, "/places").iter().all(|p| !list(p, "/capped").is_empty()));
+    home.run(&["rank", "--test", test, "--on", "usb9"]).expect(2).says(&["did you mean \"usb2\"?"]);
+}
+
+/// SanDisk's log has a third run, and its first one is of 256 MiB; of Lexar under active cooling there is none.
+#[test]
+fn the_tables_come_out_of_the_raw_logs_but_for_what_the_document_lists() {
+    let logs = data().join("cdm_fio");
+    if !logs.is_dir() {
+        return println!("no real logs at {}: nothing was looked at", logs.display());
+    }
+    let home = Home::new();
+    let log = |name: &str| logs.join(name).to_str().unwrap().to_owned();
+    let [adata, sandisk] = [log("adata-SD71-active-cooling.log"), log("sandisk-ST25671-passive-cooling.log")];
+    let document = home.run(&["compare", "--json", "--pool", &adata, &sandisk]).expect(0).json();
+    let runs: Vec<&Value> = list(&document, "/entries").iter().map(|entry| &entry["runs"]).collect();
+    assert_eq!(runs, [10, 3]);
+    assert_eq!(otherwise(&document, 0, 1), [], "ADATA");
+    assert_eq!(otherwise(&document, 1, 0), OTHERWISE, "SanDisk");
+    // The tests of its first run, which are others.
+    for (name, figure) in [
+        ("SEQ256M Q1T1 read", 834.0),
+        ("SEQ256M Q1T1 write", 648.0),
+        ("SEQ8M Q32T1 read", 836.0),
+        ("SEQ8M Q32T1 write", 645.0),
+    ] {
+        let spreads = list(test(&document, name), "/spreads");
+        assert!(spreads[0].is_null());
+        assert_eq!((&spreads[1]["n"], as_printed(&spreads[1], "mean")), (&Value::from(1), figure), "{name}");
+    }
+    assert_eq!(test(&document, "SEQ32M Q32T1 read")["spreads"][1]["n"], 2);
+    assert_eq!(test(&document, "RND4K Q1T1 read")["spreads"][1]["n"], 3);
+}
+
+#[test]
+fn the_document_lists_each_figure_that_the_raw_logs_give_otherwise_and_no_other() {
+    let document = include_str!("../../docs/express-report.md");
+    let rows = |name: &str| document.lines().filter(|line| line.starts_with(&format!("| {name} "))).count();
+    for (test, what, published, found) in OTHERWISE {
+        let percent = (found / published - 1.0) * 100.0;
+        let row = format!("| {test} | {what} | {published} | {found} | {percent:+.1} % |");
+        assert!(document.contains(&row), "{row}");
+    }
+    let listed: usize = PUBLISHED.iter().map(|(test, _)| rows(test)).sum();
+    assert_eq!(listed, OTHERWISE.len());
+}

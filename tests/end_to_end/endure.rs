@@ -1,0 +1,120 @@
+//! `endure` through the command line: rounds, milestones, resuming, and a card that goes away.
+
+use crate::common::binary::Home;
+use crate::common::machine::Loop;
+use crate::common::{number, text};
+use rustix::process::Signal;
+use serde_json::Value;
+
+const WORN: &str = "sim:constant?announced_bytes=64MiB&flash.au_bytes=1048576&wear.endurance_cycles=30&wear.endurance_sigma=0.2&wear.spare_blocks=0";
+
+fn rounds(document: &Value) -> usize {
+    document["rounds"].as_array().unwrap().len()
+}
+
+#[test]
+fn a_card_is_worn_until_half_of_it_is_bad_and_each_milestone_is_kept() {
+    let home = Home::new();
+    let card = format!("{WORN}&wear.end=loses-blocks");
+    let document = home.run(&["endure", &card, "--json", "--quiet"]).expect(1).json();
+    assert!(number(&document, "/bad_share") >= 0.5, "{document:#}");
+    let milestones: Vec<&str> =
+        document["milestones"].as_array().unwrap().iter().map(|m| m["milestone"].as_str().unwrap()).collect();
+    assert_eq!(milestones, ["first error", "0.1 %", "1 %", "10 %", "25 %", "50 %"]);
+    let cycles = number(&document, "/cycles");
+    assert!((cycles - rounds(&document) as f64).abs() < 0.01, "{cycles} cycles");
+    assert!(document["projection"]["cycles"].is_number(), "{document:#}");
+    assert!(document["session"].is_string(), "it is in the archive");
+}
+
+#[test]
+fn the_end_of_a_card_that_can_only_be_read_is_named() {
+    let home = Home::new();
+    let card = format!("{WORN}&wear.end=read-only");
+    let told = home.run(&["endure", &card]).expect(1).stdout;
+    assert!(told.contains("takes no more writes"), "{told}");
+}
+
+#[test]
+fn rounds_go_on_after_an_interruption_and_not_on_another_card() {
+    let home = Home::new();
+    let card = Loop::of_mib(64);
+    let run = |more: &[&str]| {
+        let mut arguments = vec!["endure", &card.path, "--json", "--quiet", "--yes-destroy", &card.path];
+        arguments.extend(more);
+        home.run(&arguments)
+    };
+    let first = run(&["--rounds", "2"]).expect(0).json();
+    assert_eq!((rounds(&first), text(&first, "/ended_by")), (2, "--rounds"));
+    assert!(first["projection"].is_null() && first["projection_reason"].is_string());
+    let on = run(&["--rounds", "4", "--resume"]).expect(0).json();
+    assert_eq!((rounds(&on), &on["seed"]), (4, &first["seed"]));
+    assert_eq!(number(&on, "/bytes_written"), 4.0 * 64.0 * 1_048_576.0);
+    let other = Loop::of_mib(64);
+    let before = other.content();
+    home.run(&["endure", &other.path, "--resume", "--yes-destroy", &other.path])
+        .expect(2)
+        .says(&["no endurance run"]);
+    assert!(other.content() == before);
+}
+
+#[test]
+fn ctrl_c_keeps_the_rounds_that_are_done() {
+    let home = Home::new();
+    let card = Loop::of_mib(128);
+    let mut running = home.start(&["endure", &card.path, "--json", "--yes-destroy", &card.path]);
+    running.wait_for("round 2: writing");
+    running.signal(Signal::INT);
+    let document = running.finish().expect(130).json();
+    assert!(rounds(&document) >= 1 && document["error"].is_string(), "{document:#}");
+    let on = home.run(&[
+        "endure",
+        &card.path,
+        "--json",
+        "--quiet",
+        "--resume",
+        "--rounds",
+        "5",
+        "--yes-destroy",
+        &card.path,
+    ]);
+    assert_eq!(rounds(&on.expect(0).json()), 5);
+}
+
+#[test]
+fn a_card_that_comes_back_goes_on_with_its_rounds() {
+    let home = Home::new();
+    // 64 MiB each round: it vanishes in every second one, which then begins anew.
+    let card = "sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes=100MiB";
+    let document = home.run(&["endure", card, "--json", "--quiet", "--rounds", "3"]).expect(0).json();
+    assert_eq!((rounds(&document), number(&document, "/returns")), (3, 2.0), "{document:#}");
+    let written = number(&document, "/bytes_written");
+    assert!(written > 3.0 * 67_108_864.0, "what was written before it vanished counts too: {written}");
+}
+
+#[test]
+fn a_card_that_keeps_vanishing_is_given_up_and_its_bytes_are_counted() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes=30MiB";
+    let document = home.run(&["endure", card, "--json", "--wait", "1s"]).expect(3).json();
+    assert!(text(&document, "/error").contains("went away"), "{document:#}");
+    assert_eq!((rounds(&document), number(&document, "/returns")), (0, 3.0), "{document:#}");
+    assert!(number(&document, "/bytes_written") > 4.0 * 20e6, "{document:#}");
+}
+
+#[test]
+fn a_target_that_does_not_wear_is_said_not_to_with_how_long_cycles_take() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=64MiB";
+    let outcome = home.run(&["endure", card, "--rounds", "4"]).expect(0);
+    outcome.says(&["no sector was lost in 3 rounds (3.0 cycles)", "1000 cycles take", "--rounds"]);
+    let document = home.run(&["endure", card, "--rounds", "4", "--json", "--quiet"]).expect(0).json();
+    let found = document["findings"].as_array().unwrap();
+    assert!(found.iter().any(|finding| finding["claim"] == "no-wear-seen"), "{document:#}");
+    let file = home.path("card.img");
+    std::fs::write(&file, vec![0; 8 << 20]).unwrap();
+    let name = file.to_str().unwrap();
+    home.run(&["endure", name, "--rounds", "3", "--yes-destroy", name])
+        .expect(0)
+        .says(&["A plain file or a simulated card without wear"]);
+}

@@ -1,0 +1,400 @@
+//! `verify DIR --files` with the real f3write and f3read on file systems of loop devices: our files are theirs, theirs
+//! are read by us, losses are told as they tell them, and nothing of the user's is touched.
+
+use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
+use crate::common::machine::{Loop, MIB, Mounted, attempt, names_in, tool};
+use crate::common::served::Served;
+use crate::common::{list, number, text};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Golden values of reference page `peers` 2.10, of files that f3write 10 made.
+const SECTOR_0: &str = "22416856895bd445da34694618f3e8afab67fe6ae737583a5d5a3e4404577779";
+const SECTOR_1: &str = "aac83c5a37edd93fc56ae2cabed2f8030a3c6be287535ff04ab71f5485698b28";
+const FIRST_MIB: &str = "3c4ed86ce248465dfd6e16d9224d16993a21f20b4e8d1ff6c1cda3b9831e62c3";
+
+/// A fresh file system in memory, as small as the test needs it.
+fn memory(mib: u64) -> Mounted {
+    Mounted::new(&["-t", "tmpfs", "-o", &format!("size={mib}M")], "tmpfs")
+}
+
+fn verify(home: &Home, mounted: &Mounted, more: &[&str]) -> Outcome {
+    let arguments = [&["verify", mounted.path(), "--files", "--json"], more].concat();
+    home.run(&arguments)
+}
+
+fn file(mounted: &Mounted, name: &str) -> std::path::PathBuf {
+    Path::new(mounted.path()).join(name)
+}
+
+fn hash(path: &Path, bytes: &str) -> String {
+    let command = format!("head -c {bytes} '{}' | tail -c 512 | sha256sum", path.display());
+    tool("sh", &["-c", &command]).split(' ').next().unwrap().to_owned()
+}
+
+/// Inverts bits of a file.
+fn flip(path: &Path, offset: u64, mask: &[u8]) {
+    let file = OpenOptions::new().read(true).write(true).open(path).unwrap();
+    let mut bytes = vec![0; mask.len()];
+    file.read_exact_at(&mut bytes, offset).unwrap();
+    bytes.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+    file.write_all_at(&bytes, offset).unwrap();
+}
+
+fn sectors(document: &Value, class: &str) -> u64 {
+    number(document, &format!("/files/sectors/{class}")) as u64
+}
+
+/// `Data OK` and the like of f3read: sectors behind a word.
+fn f3_sectors(told: &str, word: &str) -> u64 {
+    let line = told.lines().find(|l| l.trim_start().starts_with(word)).unwrap_or_else(|| panic!("{told}"));
+    line.split_once('(').unwrap().1.split(' ').next().unwrap().parse().unwrap()
+}
+
+fn f3read(mounted: &Mounted) -> String {
+    let output = attempt("f3read", &[mounted.path()]);
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn what_we_write_is_byte_for_byte_what_f3write_writes_and_f3read_finds_it_whole() {
+    let home = Home::new();
+    let (ours, theirs) = (Mounted::ext4(96), Mounted::ext4(96));
+    let document = verify(&home, &ours, &["--keep-files"]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
+    assert_eq!(text(&document, "/method"), "files");
+    let path = file(&ours, "1.h2w");
+    assert_eq!(hash(&path, "512"), SECTOR_0);
+    assert_eq!(hash(&path, "1024"), SECTOR_1);
+    let first_mib = tool("sh", &["-c", &format!("head -c 1048576 '{}' | sha256sum", path.display())]);
+    assert!(first_mib.starts_with(FIRST_MIB), "{first_mib}");
+    tool("f3write", &[theirs.path()]);
+    let common = fs::metadata(&path).unwrap().len().min(fs::metadata(file(&theirs, "1.h2w")).unwrap().len());
+    assert!(common > 60 * MIB, "{common}");
+    let limit = common.to_string();
+    tool("cmp", &["-n", &limit, path.to_str().unwrap(), file(&theirs, "1.h2w").to_str().unwrap()]);
+    let told = f3read(&ours);
+    assert_eq!(f3_sectors(&told, "Data LOST"), 0, "{told}");
+    assert_eq!(f3_sectors(&told, "Data OK") * 512, fs::metadata(&path).unwrap().len(), "{told}");
+}
+
+#[test]
+fn the_second_file_goes_on_where_the_first_one_ended() {
+    let home = Home::new();
+    let mounted = memory(1200);
+    let document = verify(&home, &mounted, &["--keep-files", "--max-write", "1040M"]).expect(0).json();
+    assert_eq!(list(&document, "/files/files").len(), 2);
+    let second = file(&mounted, "2.h2w");
+    assert_eq!(fs::metadata(&second).unwrap().len(), 16 * MIB);
+    let mut word = [0; 8];
+    fs::File::open(&second).unwrap().read_exact_at(&mut word, 0).unwrap();
+    assert_eq!(u64::from_le_bytes(word), 1 << 30);
+    let told = f3read(&mounted);
+    assert_eq!(
+        (f3_sectors(&told, "Data OK") * 512, f3_sectors(&told, "Data LOST")),
+        (1040 * MIB, 0),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_whole_card_is_filled_to_the_brim_and_left_as_it_was() {
+    let home = Home::new();
+    let mounted = Mounted::ext4(64);
+    fs::write(file(&mounted, "holiday.jpg"), vec![0xa5; 3 << 20]).unwrap();
+    let before = tool("sha256sum", &[file(&mounted, "holiday.jpg").to_str().unwrap()]);
+    let document = verify(&home, &mounted, &[]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
+    assert_eq!(document["data_kept"], true);
+    assert_eq!(names_in(Path::new(mounted.path())), ["holiday.jpg"]);
+    assert_eq!(tool("sha256sum", &[file(&mounted, "holiday.jpg").to_str().unwrap()]), before);
+    let (tested, free) = (number(&document, "/files/tested_bytes"), number(&document, "/files/free_bytes"));
+    assert!(tested >= 0.95 * free && tested <= free, "{tested} of {free}");
+    assert_eq!(number(&document, "/proven_bytes"), tested);
+    assert!(number(&document, "/files/write/mb_s") > 0.0 && number(&document, "/files/read/mb_s") > 0.0);
+    assert_eq!(home.sessions().len(), 0, "it is a record, no benchmark");
+}
+
+#[test]
+fn files_of_f3write_are_verified_by_us_with_the_same_counts() {
+    let home = Home::new();
+    let mounted = Mounted::ext4(64);
+    tool("f3write", &[mounted.path()]);
+    let path = file(&mounted, "1.h2w");
+    let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
+    assert_eq!(number(&document, "/bytes_written"), 0.0);
+    // Three bits, then many (f3 8 counts words where we count bits), then a whole other sector, then zeros.
+    flip(&path, 5 * MIB + 100, &[0b111]);
+    flip(&path, 6 * MIB + 300, &[0xff; 40]);
+    let other = fs::read(&path).unwrap()[9 << 20..][..512].to_vec();
+    OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&other, 7 * MIB).unwrap();
+    OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&[0; 1024], 8 * MIB).unwrap();
+    let document = verify(&home, &mounted, &["--read-only"]).expect(1).json();
+    let counted = ["changed", "overwritten", "aliased", "corrupted"].map(|class| sectors(&document, class));
+    assert_eq!(counted, [1, 1, 1, 3], "{document:#}");
+    let told = f3read(&mounted);
+    let theirs = ["Slightly changed", "Overwritten", "Corrupted"].map(|word| f3_sectors(&told, word));
+    assert_eq!(theirs, [1, 1, 3], "{told}");
+    assert_eq!(f3_sectors(&told, "Data OK"), sectors(&document, "ok"), "{told}");
+    assert_eq!(text(&document, "/verdict"), "damaged");
+    assert_eq!(number(&document, "/usable_bytes") as u64, 5 * MIB);
+    assert_eq!(number(&document, "/files/first_error/expected") as u64, 5 * MIB);
+    assert_eq!(number(&document, "/disproofs/0/seen"), 2.0, "nobody is accused on one observation");
+    let told = home.run(&["verify", mounted.path(), "--files", "--read-only", "--h2testw"]).expect(1).stdout;
+    for line in [
+        "The media is likely to be defective.",
+        "First error at offset: 0x0000000000500000",
+        "Details:0 KByte overwritten (1 sectors)",
+        "H2testw v1.4",
+    ] {
+        assert!(told.contains(line), "{told}");
+    }
+}
+
+#[test]
+fn cut_renamed_missing_and_foreign_files_are_told_apart_from_losses() {
+    let home = Home::new();
+    let mounted = memory(3300);
+    verify(&home, &mounted, &["--keep-files", "--max-write", "3080M"]).expect(0);
+    let at = |name: &str| file(&mounted, name);
+    fs::rename(at("1.h2w"), at("swap")).unwrap();
+    fs::rename(at("2.h2w"), at("1.h2w")).unwrap();
+    fs::rename(at("swap"), at("2.h2w")).unwrap();
+    let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
+    assert!(text(&document, "/files/files/0/remark").contains("content of 2.h2w"), "{document:#}");
+    assert_eq!(sectors(&document, "overwritten"), 0);
+    fs::remove_file(at("1.h2w")).unwrap();
+    OpenOptions::new().write(true).open(at("3.h2w")).unwrap().set_len(10 * MIB + 700).unwrap();
+    fs::write(at("7.h2w"), "a letter of mine").unwrap();
+    fs::create_dir(at("8.h2w")).unwrap();
+    fs::write(at("01.h2w"), "").unwrap();
+    let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "inconclusive", "{document:#}");
+    assert!(text(&document, "/files/files/0/remark").contains("content of 1.h2w"), "{document:#}");
+    assert!(text(&document, "/files/files/1/remark").contains("short of 1 GiB"), "{document:#}");
+    assert_eq!(list(&document, "/files/missing"), &[serde_json::json!([1, 1])]);
+    let foreign = list(&document, "/files/foreign");
+    for name in ["7.h2w", "8.h2w", "01.h2w"] {
+        assert!(foreign.iter().any(|f| f.as_str().unwrap().starts_with(name)), "{document:#}");
+    }
+    assert_eq!(fs::read_to_string(at("7.h2w")).unwrap(), "a letter of mine");
+}
+
+#[test]
+fn files_that_are_there_are_never_overwritten() {
+    let home = Home::new();
+    let mounted = Mounted::ext4(32);
+    fs::write(file(&mounted, "3.h2w"), "mine").unwrap();
+    verify(&home, &mounted, &[]).expect(2).says(&["3.h2w", "--read-only"]);
+    assert_eq!(names_in(Path::new(mounted.path())), ["3.h2w"]);
+    assert_eq!(fs::read_to_string(file(&mounted, "3.h2w")).unwrap(), "mine");
+}
+
+#[test]
+fn what_is_no_writable_directory_is_refused_with_the_reason() {
+    let home = Home::new();
+    let mounted = Mounted::ext4(32);
+    home.run(&["verify", "sim:constant", "--files"]).expect(2).says(&["no directory"]);
+    home.run(&["verify", "/nowhere/at/all", "--files"]).expect(2).says(&["no directory"]);
+    home.run(&["verify", mounted.path(), "--files", "--read-only"]).expect(2).says(&["holds no files"]);
+    tool("mount", &["-o", "remount,ro", mounted.path()]);
+    verify(&home, &mounted, &[]).expect(2).says(&["mounted read-only"]);
+    verify(&home, &mounted, &["--label", ""]).expect(2).says(&["--label is empty"]);
+    let full = memory(1);
+    fs::write(file(&full, "all"), vec![1; 1 << 20]).unwrap();
+    verify(&home, &full, &[]).expect(2).says(&["no room"]);
+}
+
+#[test]
+fn a_read_only_mount_can_be_verified() {
+    let home = Home::new();
+    let mounted = Mounted::ext4(32);
+    verify(&home, &mounted, &["--keep-files"]).expect(0);
+    tool("mount", &["-o", "remount,ro", mounted.path()]);
+    let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
+}
+
+#[test]
+fn a_directory_below_the_root_says_whose_free_space_is_tested() {
+    let home = Home::new();
+    let mounted = Mounted::ext4(32);
+    let below = file(&mounted, "DCIM");
+    fs::create_dir(&below).unwrap();
+    let document = home.run(&["verify", below.to_str().unwrap(), "--files", "--json", "--max-write", "1M"]);
+    let document = document.expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    assert!(document["caveats"].to_string().contains("is not the root of a mounted card"), "{document:#}");
+    assert!(document["caveats"].to_string().contains("a loop device over the file"), "{document:#}");
+}
+
+#[test]
+fn a_quota_or_a_small_promise_ends_the_writing_and_is_told() {
+    let home = Home::new();
+    // A file system in memory gives out inodes, too: with none left, the second file cannot be made.
+    let mounted = Mounted::new(&["-t", "tmpfs", "-o", "size=1100M,nr_inodes=2"], "tmpfs");
+    let document = verify(&home, &mounted, &[]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "genuine", "1024 of 1100 MiB are enough: {document:#}");
+    assert!(document["caveats"].to_string().contains("no more could be written"), "{document:#}");
+}
+
+#[test]
+fn an_interrupted_run_gives_a_partial_document_and_leaves_nothing() {
+    let home = Home::new();
+    let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
+    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
+    let mounted = Mounted::new(&[], &card.path);
+    fs::write(file(&mounted, "mine"), "mine").unwrap();
+    let running = home.start(&["verify", mounted.path(), "--files", "--json"]);
+    crate::common::until("some data", || {
+        fs::metadata(file(&mounted, "1.h2w")).is_ok_and(|m| m.len() > 4 * MIB)
+    });
+    running.signal(Signal::INT);
+    let outcome = running.finish().expect(130);
+    let document = outcome.json();
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    assert!(text(&document, "/error").starts_with("interrupted"));
+    assert!(number(&document, "/bytes_written") > 0.0);
+    assert_eq!(names_in(Path::new(mounted.path())), ["mine"]);
+}
+
+#[test]
+fn a_budget_ends_the_writing_in_time_to_read_what_was_written() {
+    let home = Home::new();
+    let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
+    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
+    let mounted = Mounted::new(&[], &card.path);
+    // All of it takes 13 s; a busy machine has so much time to come to something.
+    let document = verify(&home, &mounted, &["--budget", "8s"]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    let (tested, free) = (number(&document, "/files/tested_bytes"), number(&document, "/files/free_bytes"));
+    assert!(tested > 0.0 && tested < 0.9 * free, "{tested} of {free}");
+    assert_eq!(sectors(&document, "ok") * 512, tested as u64);
+    assert!(names_in(Path::new(mounted.path())).is_empty());
+}
+
+#[test]
+fn a_limbo_card_is_found_out_by_its_files() {
+    let home = Home::new();
+    let name = "constant?announced_bytes=512MiB&fake=limbo&fake_bytes=384MiB";
+    let served = Served::start(&home, name, &["--no-timing"]);
+    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    // Without a journal, and the tables made at once: what the file system itself writes stays at the start.
+    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
+    let mounted = Mounted::new(&[], &card.path);
+    let document = verify(&home, &mounted, &["--label", "512MB SDHC 4K"]).expect(1).json();
+    assert_eq!(text(&document, "/verdict"), "limbo", "{document:#}");
+    let lost = (sectors(&document, "corrupted") * 512) as f64 / MIB as f64;
+    assert!((lost - 128.0).abs() < 24.0, "128 MiB are not there, {lost} were lost");
+    let claims: Vec<&str> = list(&document, "/findings").iter().map(|f| text(f, "/claim")).collect();
+    for claim in ["files-lost", "label-family", "label-mark-unknown"] {
+        assert!(claims.contains(&claim), "{claims:?}");
+    }
+}
+
+#[test]
+fn a_wrapping_card_shows_one_place_under_several_names() {
+    let home = Home::new();
+    let name = "constant?announced_bytes=512MiB&fake=wraparound&wrap_bytes=256MiB";
+    let served = Served::start(&home, name, &["--no-timing"]);
+    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    // All tables at the start, no copies of them: the wrap hits them too, but the kernel has them in memory.
+    let options = "^has_journal,^resize_inode,sparse_super2";
+    let extended = "lazy_itable_init=0,num_backup_sb=0";
+    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", options, "-E", extended, &card.path]);
+    let mounted = Mounted::new(&[], &card.path);
+    let document = verify(&home, &mounted, &[]).expect(1).json();
+    assert_eq!(text(&document, "/verdict"), "wraparound", "{document:#}");
+    // Tables of the file system leave gaps between the files, and yet the distance is that on the card.
+    assert_eq!(number(&document, "/wrap_bytes") as u64, 256 * MIB, "{document:#}");
+    let (overwritten, aliased) = (sectors(&document, "overwritten"), sectors(&document, "aliased"));
+    assert!(overwritten > 0 && aliased == overwritten, "{document:#}");
+}
+
+#[test]
+fn where_no_room_can_be_promised_the_card_is_filled_all_the_same() {
+    let home = Home::new();
+    let device = Loop::of_mib(64);
+    // ext2 knows no fallocate, as FAT did not for long; its blocks of 1 KiB leave odd ends.
+    tool("mkfs.ext2", &["-q", "-F", "-m", "0", "-b", "1024", &device.path]);
+    let mounted = Mounted::new(&["-t", "ext2"], &device.path);
+    let document = verify(&home, &mounted, &[]).expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
+    assert!(names_in(Path::new(mounted.path())).is_empty());
+}
+
+/// ext4 without a journal on a card of 128 MiB of which a tenth of the units fail once 24 MiB were written: after the
+/// file system is made.
+fn failing(home: &Home) -> (Served, Loop, Mounted) {
+    let faults = "faults.failing_share=0.1&faults.unit_bytes=1MiB&faults.begin_after_bytes=24MiB";
+    let served = Served::start(home, &format!("constant?announced_bytes=128MiB&{faults}"), &["--no-timing"]);
+    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let options = "^has_journal,^resize_inode";
+    tool(
+        "mkfs.ext4",
+        &["-q", "-F", "-m", "0", "-b", "4096", "-O", options, "-E", "lazy_itable_init=0", &card.path],
+    );
+    let mounted = Mounted::new(&["-o", "errors=continue"], &card.path);
+    (served, card, mounted)
+}
+
+#[test]
+fn places_that_fail_are_told_one_by_one_and_the_rest_is_tested() {
+    let home = Home::new();
+    let (_served, _card, mounted) = failing(&home);
+    let document = verify(&home, &mounted, &[]).expect(1).json();
+    assert_eq!(text(&document, "/verdict"), "damaged", "{document:#}");
+    let troubles = list(&document, "/troubles");
+    for operation in ["write", "read"] {
+        let of = |t: &&Value| text(t, "/operation") == operation && number(t, "/errno") == 5.0;
+        assert!(troubles.iter().any(|t| of(&t)), "no {operation} failed: {document:#}");
+    }
+    let all: u64 = ["ok", "unreadable", "corrupted"].iter().map(|class| sectors(&document, class)).sum();
+    assert_eq!(all * 512, number(&document, "/files/tested_bytes") as u64, "every sector is told of");
+    // What was never written reads as the zeros of a file's hole; what was written before the units failed is not read.
+    let lost = (sectors(&document, "unreadable") + sectors(&document, "corrupted")) as f64 / all as f64;
+    assert!((0.02..0.25).contains(&lost), "a tenth of the card fails, {lost} of the sectors did");
+    assert!(sectors(&document, "unreadable") > 0, "{document:#}");
+    assert!(names_in(Path::new(mounted.path())).is_empty());
+}
+
+#[test]
+fn a_card_that_vanishes_in_mid_run_ends_it_with_a_partial_document() {
+    let home = Home::new();
+    let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
+    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "nodiscard", &card.path]);
+    let mounted = Mounted::new(&["-o", "errors=continue"], &card.path);
+    let running = home.start(&["verify", mounted.path(), "--files", "--json"]);
+    crate::common::until("some data", || {
+        fs::metadata(file(&mounted, "1.h2w")).is_ok_and(|m| m.len() > 8 * MIB)
+    });
+    let mut served = served;
+    served.kill();
+    let document = running.finish().expect(3).json();
+    assert_eq!(text(&document, "/verdict"), "inconclusive", "{document:#}");
+    assert!(!text(&document, "/error").is_empty());
+}
+
+#[test]
+fn a_file_that_this_user_may_not_read_is_named_and_accuses_nobody() {
+    let home = Home::new();
+    let mounted = Mounted::ext4(32);
+    verify(&home, &mounted, &["--keep-files"]).expect(0);
+    tool("chmod", &["000", file(&mounted, "1.h2w").to_str().unwrap()]);
+    // Root reads everything, unless that right is taken from it.
+    let mut command = home.command("setpriv");
+    command.arg("--bounding-set=-dac_override,-dac_read_search").arg(CARDSCOPE);
+    command.args(["verify", mounted.path(), "--files", "--read-only", "--json"]);
+    let document = Running::of(command).finish().expect(0).json();
+    assert_eq!(text(&document, "/verdict"), "inconclusive", "{document:#}");
+    assert!(text(&document, "/files/files/0/remark").starts_with("not read: "), "{document:#}");
+    assert!(document["caveats"].to_string().contains("1.h2w was not read"), "{document:#}");
+    assert_eq!(sectors(&document, "unreadable"), 0, "it was the user who could not, not the card");
+}

@@ -1,0 +1,188 @@
+//! `verify --full` through the command line: fakes, limits, resuming, reading again, and the data that comes back.
+
+use crate::common::binary::Home;
+use crate::common::machine::{Loop, MIB};
+use crate::common::{number, text};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::os::unix::fs::FileExt;
+
+fn full(home: &Home, target: &str, more: &[&str], status: i32) -> Value {
+    let mut arguments = vec!["verify", target, "--full", "--json", "--quiet", "--yes-destroy", target];
+    arguments.extend(more);
+    home.run(&arguments).expect(status).json()
+}
+
+#[test]
+fn a_genuine_card_is_proven_and_its_map_drawn() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=64MiB";
+    let document = full(&home, card, &[], 0);
+    assert_eq!(text(&document, "/verdict"), "genuine");
+    for field in ["announced_bytes", "usable_bytes", "good_bytes", "proven_bytes"] {
+        assert_eq!(document[field], 64 * MIB, "{field}");
+    }
+    assert_eq!(document["data_kept"], false);
+    let cells = document["map"]["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 64);
+    // 1 MiB in 0.5 ms and at 50 MB/s.
+    let mb_s = number(&document, "/map/write/mean_mb_s");
+    assert!((mb_s / 48.84 - 1.0).abs() < 0.02, "{mb_s}");
+    let told = home.run(&["verify", card, "--full"]).expect(0).stdout;
+    assert!(told.contains("genuine") && told.contains('█') && told.contains("MB/s"), "{told}");
+}
+
+#[test]
+fn fakes_are_bad_and_known_before_all_of_them_is_written() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=256MiB&fake=limbo&fake_bytes=52428800";
+    let document = full(&home, card, &[], 1);
+    assert_eq!((text(&document, "/verdict"), number(&document, "/usable_bytes")), ("limbo", 52_428_800.0));
+    assert!(number(&document, "/bytes_written") < 200e6, "it ends early");
+    assert!(document["disproofs"].as_array().is_some_and(|list| !list.is_empty()));
+    let wraps = "sim:constant?announced_bytes=256MiB&fake=wraparound&wrap_bytes=52429312";
+    let document = full(&home, wraps, &["--two-passes"], 1);
+    assert_eq!(text(&document, "/verdict"), "wraparound");
+    assert_eq!(
+        (number(&document, "/wrap_bytes"), number(&document, "/usable_bytes")),
+        (52_429_312.0, 52_429_312.0)
+    );
+}
+
+#[test]
+fn limits_leave_a_partial_answer_that_holds() {
+    let home = Home::new();
+    let document = full(&home, "sim:constant?announced_bytes=64MiB", &["--max-write", "20M"], 0);
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    let proven = number(&document, "/proven_bytes");
+    assert!(proven > 15e6 && proven <= 20.0 * MIB as f64, "{proven}");
+    assert!(number(&document, "/bytes_written") <= 20.0 * MIB as f64);
+    // 64 MiB take 1.4 s each way.
+    let document = full(&home, "sim:constant?announced_bytes=64MiB", &["--budget", "1s"], 0);
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    assert!(number(&document, "/seconds") < 1.3, "{document:#}");
+    let bad = "sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=4MiB";
+    let document = full(&home, bad, &["--max-write", "30M"], 1);
+    assert_eq!(
+        (text(&document, "/verdict"), number(&document, "/usable_bytes")),
+        ("limbo", 4.0 * MIB as f64)
+    );
+}
+
+#[test]
+fn a_pass_is_read_again_later_and_what_was_overwritten_since_is_no_fault_of_the_card() {
+    let home = Home::new();
+    let card = Loop::of_mib(64);
+    full(&home, &card.path, &[], 0);
+    let again = |status| {
+        home.run(&["verify", &card.path, "--full", "--read-only", "--json", "--quiet"]).expect(status).json()
+    };
+    let document = again(0);
+    assert_eq!((text(&document, "/verdict"), number(&document, "/bytes_written")), ("genuine", 0.0));
+    let image = std::fs::File::options().write(true).open(&card.image).unwrap();
+    image.write_all_at(&[7; 8192], 10 * MIB).unwrap();
+    image.sync_all().unwrap();
+    crate::common::machine::tool("blockdev", &["--flushbufs", &card.path]);
+    let document = again(0);
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    assert_eq!(number(&document, "/good_bytes"), 64.0 * MIB as f64 - 8192.0);
+    assert_eq!(number(&document, "/map/cells/10/bad_bytes"), 8192.0);
+}
+
+/// Whether the pass itself, not a single sample, has come to this address.
+fn written_at(card: &Loop, address: u64) -> bool {
+    let image = std::fs::File::open(&card.image).unwrap();
+    [address, address + (64 << 10)].iter().all(|at| {
+        let mut bytes = [0; 8];
+        image.read_exact_at(&mut bytes, *at).unwrap();
+        bytes == *b"CARDSCOP"
+    })
+}
+
+#[test]
+fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
+    let home = Home::new();
+    let card = Loop::of_mib(128);
+    let arguments = ["verify", &card.path, "--full", "--json", "--yes-destroy", &card.path];
+    let running = home.start(&arguments);
+    crate::common::until("half of it is written", || written_at(&card, 64 * MIB));
+    running.signal(Signal::KILL);
+    running.finish();
+    // What the killed process had under way ends a moment later; until then the device is its own.
+    crate::common::until("the device is free", || {
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+        rustix::fs::open(&card.path, flags, Mode::empty()).is_ok()
+    });
+    let document = full(&home, &card.path, &["--resume"], 0);
+    assert_eq!(text(&document, "/verdict"), "genuine");
+    // The other half, and up to 16 MiB once more that may have been under way.
+    let again = number(&document, "/bytes_written") / MIB as f64;
+    assert!(again <= 64.0 + 16.0, "{again} MiB written");
+    let other = Loop::of_mib(64);
+    let before = other.content();
+    home.run(&["verify", &other.path, "--full", "--resume", "--yes-destroy", &other.path])
+        .expect(2)
+        .says(&["holds no stamps"]);
+    // The stamps of the first card, copied to one of another size.
+    let copied = Loop::of_mib(64);
+    let bytes = &card.content()[..(64 * MIB) as usize];
+    std::fs::write(&copied.image, bytes).unwrap();
+    crate::common::machine::tool("blockdev", &["--flushbufs", &copied.path]);
+    home.run(&["verify", &copied.path, "--full", "--resume", "--yes-destroy", &copied.path])
+        .expect(2)
+        .says(&["another card"]);
+    assert!(other.content() == before, "nothing was written to the other card");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_found() {
+    let home = Home::new();
+    let card = Loop::of_mib(512);
+    let mut running = home.start(&["verify", &card.path, "--full", "--json", "--yes-destroy", &card.path]);
+    running.wait_for("plan:");
+    running.signal(Signal::INT);
+    let document = running.finish().expect(130).json();
+    assert!(document["error"].is_string() && number(&document, "/bytes_written") > 0.0, "{document:#}");
+    assert!(document["session"].is_string(), "it is in the archive");
+}
+
+#[test]
+fn a_backup_is_put_back() {
+    let home = Home::new();
+    let card = Loop::of_mib(32);
+    let before = card.content();
+    let image = home.path("backup.img");
+    let document = full(&home, &card.path, &["--backup", image.to_str().unwrap()], 0);
+    assert_eq!((text(&document, "/verdict"), &document["data_kept"]), ("genuine", &Value::Bool(true)));
+    assert!(card.content() == before, "every byte is as before");
+}
+
+#[test]
+fn what_goes_against_itself_or_is_no_card_is_refused() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=64MiB";
+    for (more, word) in
+        [(["--read-only", "--resume"], "--resume"), (["--read-only", "--two-passes"], "--two-passes")]
+    {
+        home.run(&[&["verify", card, "--full"], &more[..]].concat()).expect(2).says(&[word]);
+    }
+    let directory = home.path("");
+    home.run(&["verify", directory.to_str().unwrap(), "--full"]).expect(2).says(&["--files"]);
+    let device = Loop::of_mib(16);
+    home.run(&["verify", &device.path, "--full"]).expect(2).says(&["--yes-destroy"]);
+}
+
+/// A card that vanishes in the midst of it is exit status 3, with what was seen by then.
+#[test]
+fn a_card_that_goes_away_leaves_a_partial_document() {
+    let home = Home::new();
+    for fault in
+        ["faults.vanish_after_bytes=30MiB", "fake=overcommitted&fake_bytes=20MiB&fake.pool_full=dies"]
+    {
+        let card = format!("sim:constant?announced_bytes=64MiB&{fault}");
+        let document = full(&home, &card, &[], 3);
+        assert_eq!(text(&document, "/verdict"), "inconclusive", "{fault}");
+        assert!(text(&document, "/error").contains("went away"), "{fault}: {document:#}");
+    }
+}

@@ -1,0 +1,148 @@
+//! kill -9 at any moment of a quick verify, of its putting back and of the restoring: afterwards `restore` makes the
+//! card what it was, to the last byte, in whatever reader it is then. Ten moments; two hundred with CARDSCOPE_LONG=1.
+
+use crate::common::binary::Home;
+use crate::common::machine::{Loop, image, names_in};
+use rustix::process::Signal;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+fn moments() -> u64 {
+    let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0");
+    if long { 200 } else { 10 }
+}
+
+/// A number from 0 to 1 that is the same each time (SplitMix64's finisher).
+fn share(n: u64) -> f64 {
+    let mut z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A card of 24 MiB, data in front and nothing behind.
+struct Table {
+    home: Home,
+    card: Loop,
+    before: Vec<u8>,
+    _dir: tempfile::TempDir,
+}
+
+impl Table {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = image(dir.path(), 24);
+        let mut before = std::fs::read(&path).unwrap();
+        before[16 << 20..].fill(0);
+        std::fs::write(&path, &before).unwrap();
+        Table { home: Home::new(), card: Loop::over(&path, &[]), before, _dir: dir }
+    }
+
+    fn journal(&self) -> Option<PathBuf> {
+        let folder = self.home.path("state/cardscope");
+        let names = if folder.exists() { names_in(&folder) } else { Vec::new() };
+        names.into_iter().find(|name| name.starts_with("journal-")).map(|name| folder.join(name))
+    }
+
+    fn is_as_before(&self) -> bool {
+        self.card.content() == self.before
+    }
+
+    /// Kills a run so long after it has begun to write the card's data back; false where it came to its end before.
+    fn killed_while_putting_back(&self, arguments: &[&str], after: Duration) -> bool {
+        let mut running = self.home.start(arguments);
+        running.wait_for("putting the card's data back");
+        std::thread::sleep(after);
+        running.signal(Signal::KILL);
+        running.finish().status.code().is_none()
+    }
+
+    fn killed(&self, arguments: &[&str], after: Duration) {
+        let running = self.home.start(arguments);
+        std::thread::sleep(after);
+        running.signal(Signal::KILL);
+        running.finish();
+    }
+
+    /// Restores from a journal, in the reader that is named or in its own.
+    fn restore(&self, journal: &Path, reader: &[&str]) {
+        let arguments = [&["restore", journal.to_str().unwrap()], reader].concat();
+        let restored = self.home.run(&arguments).expect(0);
+        if journal.exists() {
+            // Killed between the last block that went back and the note of that: nothing tells the card from a copy.
+            let told = restored.to_string().contains("a copy of its card would look the same");
+            assert!(told && self.is_as_before(), "{restored}");
+            std::fs::remove_file(journal).unwrap();
+        }
+    }
+
+    /// How long a whole run takes here and now.
+    fn whole_run(&self) -> Duration {
+        let began = Instant::now();
+        self.home.run(&["verify", &self.card.path, "-q"]).expect(0);
+        assert!(self.is_as_before() && self.journal().is_none());
+        began.elapsed()
+    }
+}
+
+#[test]
+fn after_kill_9_at_any_moment_of_a_verify_restore_makes_the_card_what_it_was() {
+    let table = Table::new();
+    let whole = table.whole_run();
+    let (mut torn, mut again) = (0, 0);
+    for moment in 0..moments() {
+        table.killed(&["verify", &table.card.path, "-q"], whole.mul_f64(share(moment)));
+        let Some(journal) = table.journal() else {
+            assert!(table.is_as_before(), "moment {moment}: overwritten without a journal");
+            continue;
+        };
+        torn += u32::from(!table.is_as_before());
+        let file = journal.to_str().unwrap();
+        if moment % 2 == 0 {
+            table.killed(&["restore", file, "-q"], whole.mul_f64(share(moment + 7_000) / 2.0));
+            again += u32::from(journal.exists());
+        }
+        if journal.exists() {
+            table.restore(&journal, &[]);
+        }
+        assert!(table.is_as_before(), "moment {moment}");
+        assert!(!journal.exists(), "moment {moment}");
+    }
+    println!(
+        "{torn} of {} runs were killed while the card was overwritten, {again} restorings too",
+        moments()
+    );
+    assert!(u64::from(torn) * 10 >= moments(), "{torn} only, or this tests nothing");
+}
+
+#[test]
+fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_is_what_it_was() {
+    let table = Table::new();
+    let other_reader = Loop::over(&table.card.image, &[]);
+    let whole = table.whole_run();
+    let (mut torn, mut again) = (0, 0);
+    for moment in 0..moments() {
+        let soon = |n: u64| whole.mul_f64(share(moment + n) * share(moment + n) / 4.0);
+        table.killed_while_putting_back(&["verify", &table.card.path], soon(0));
+        let Some(journal) = table.journal() else {
+            assert!(table.is_as_before(), "moment {moment}: no journal, and not all is back");
+            continue;
+        };
+        torn += u32::from(!table.is_as_before());
+        let file = journal.to_str().unwrap();
+        // Each time in the reader in which it was not before.
+        for (n, reader) in [(1, &other_reader), (2, &table.card)] {
+            if journal.exists() && !table.is_as_before() {
+                again +=
+                    u32::from(table.killed_while_putting_back(&["restore", file, &reader.path], soon(n)));
+            }
+        }
+        if journal.exists() {
+            table.restore(&journal, &[&other_reader.path]);
+        }
+        assert!(table.is_as_before(), "moment {moment}");
+        assert!(!journal.exists(), "moment {moment}");
+    }
+    println!("{torn} of {} runs were killed with a part of the data back, {again} restorings too", moments());
+    assert!(torn > 0, "or this tests nothing");
+}

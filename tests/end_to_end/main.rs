@@ -1,0 +1,49 @@
+//! The built binary from outside, one module an idea; what the modules share is in `common`. Run one of them by its name:
+//! `cargo test -p cardscope --test end_to_end served_nbd::`.
+
+#![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
+
+mod common;
+
+mod advice;
+mod answering;
+mod archive_refusals;
+mod archive_server;
+mod archives;
+mod bad_input;
+mod bounded;
+mod check;
+mod comparing;
+mod doctor;
+mod documents;
+mod endure;
+mod faults;
+mod files;
+mod first_archive;
+mod fit;
+mod format;
+mod full;
+mod geometries;
+mod guards;
+mod imports;
+mod interrupts;
+mod killed;
+mod map;
+mod map_safety;
+mod max_write;
+mod observe;
+mod output;
+mod outside_text;
+mod races;
+mod real_time;
+mod recorded_sys;
+mod report_files;
+mod reports;
+mod restore;
+mod seeds;
+mod served_ends;
+mod served_fakes;
+mod served_files;
+mod served_nbd;
+mod simulated;
+mod sustain;

@@ -1,0 +1,141 @@
+//! `map` from end to end on simulated cards, files and devices: what the document says, what is left out, the text.
+
+use crate::common::binary::Home;
+use crate::common::machine::{Loop, Mounted, image, tool};
+use crate::common::maps::{PROMISED, holds_what_is_promised, journals};
+use crate::common::{list, number, text};
+use serde_json::Value;
+
+#[test]
+fn a_simulated_card_of_seed_004_shows_what_is_in_it_and_advice_follows() {
+    let home = Home::new();
+    let outcome = home.run(&["map", "sim:lexar-16g-c10", "--seed", "7", "--json", "--quiet"]).expect(0);
+    let document = outcome.json();
+    holds_what_is_promised(&document);
+    assert_eq!(number(&document, "/page_bytes/value"), 16384.0, "{outcome}");
+    assert_eq!(number(&document, "/erase_block_bytes/value"), 4_194_304.0, "{outcome}");
+    assert_eq!(number(&document, "/open_blocks/linear/value"), 5.0, "{outcome}");
+    assert_eq!(number(&document, "/open_blocks/random/value"), 5.0, "{outcome}");
+    assert_eq!(document["data_kept"], true);
+    assert_eq!(number(&document, "/bytes_restored") > 0.0, number(&document, "/bytes_written") > 0.0);
+    assert_eq!(number(&document, "/advice/partition_start_bytes"), 4_194_304.0);
+    assert_eq!(number(&document, "/advice/ext4_stripe_width"), 1024.0);
+    assert!(journals(&home).is_empty());
+}
+
+#[test]
+fn the_archive_keeps_the_map_with_its_condition_and_shows_it_again() {
+    let home = Home::new();
+    let arguments =
+        ["map", "sim:lexar-16g-c10", "--read-only", "--condition", "reader=internal", "--json", "-q"];
+    let document = home.run(&arguments).expect(0).json();
+    let session = text(&document, "/session").to_owned();
+    assert!(home.run(&["archive", "list"]).expect(0).stdout.contains("map"));
+    let shown = home.run(&["archive", "show", &session, "--json"]).expect(0).json();
+    assert_eq!(shown, document);
+    assert!(document.pointer("/condition").unwrap().to_string().contains("internal"), "{document:#}");
+    let page = home.run(&["archive", "show", &session]).expect(0).stdout;
+    assert!(!page.trim_start().starts_with('{') && page.contains("sim:lexar-16g-c10"), "{page}");
+}
+
+#[test]
+fn reading_only_writes_nothing_and_says_of_the_rest_that_it_was_left_out() {
+    let home = Home::new();
+    let card = Loop::with(64, &["-r"]);
+    let before = card.content();
+    let some = ["--only", "boundaries", "--only", "open-blocks"];
+    let outcome =
+        home.run(&[&["map", &card.path, "--read-only", "--json", "-q"], &some[..]].concat()).expect(0);
+    let document = outcome.json();
+    holds_what_is_promised(&document);
+    assert_eq!(number(&document, "/bytes_written") + number(&document, "/bytes_restored"), 0.0);
+    assert_eq!(text(&document, "/open_blocks/linear/status"), "not_tested");
+    assert_eq!(document["data_kept"], true);
+    assert!(card.content() == before && journals(&home).is_empty());
+    // Without it, a device that takes no writes is refused.
+    home.run(&["map", &card.path]).expect(2).says(&["read-only"]);
+}
+
+#[test]
+fn a_file_on_a_file_system_that_takes_no_writes_can_be_read() {
+    let (home, mounted) = (Home::new(), Mounted::ext4(64));
+    let file = image(&mounted.point, 16);
+    tool("mount", &["-o", "remount,ro", mounted.path()]);
+    let name = file.to_str().unwrap();
+    home.run(&["map", name, "--read-only", "-q", "--only", "boundaries"]).expect(0);
+    home.run(&["map", name, "-q"]).expect(2);
+}
+
+#[test]
+fn a_card_too_small_for_a_map_is_refused() {
+    let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
+    let file = dir.path().join("tiny");
+    std::fs::write(&file, vec![1; 512 << 10]).unwrap();
+    home.run(&["map", file.to_str().unwrap()]).expect(2).says(&["1 MiB"]);
+    assert!(std::fs::read(&file).unwrap() == vec![1; 512 << 10]);
+}
+
+#[test]
+fn a_budget_too_short_says_of_each_part_that_there_was_no_time() {
+    let home = Home::new();
+    let arguments = ["map", "sim:noobs-8g-c6", "--budget", "1s", "--json", "-q"];
+    let document = home.run(&arguments).expect(0).json();
+    holds_what_is_promised(&document);
+    let reasons: Vec<&str> = PROMISED
+        .iter()
+        .filter_map(|name| document.pointer(&format!("{name}/reason")).and_then(Value::as_str))
+        .collect();
+    assert!(reasons.len() >= 3, "{document:#}");
+    assert!(reasons.iter().any(|reason| reason.contains("time")), "{reasons:?}");
+    assert!(reasons.iter().all(|reason| !reason.contains("ended before")), "{reasons:?}");
+}
+
+#[test]
+fn only_the_part_asked_for_is_measured() {
+    let home = Home::new();
+    let arguments = ["map", "sim:lexar-16g-c10", "--only", "boundaries", "--json", "-q"];
+    let document = home.run(&arguments).expect(0).json();
+    holds_what_is_promised(&document);
+    assert_eq!(text(&document, "/erase_block_bytes/status"), "measured");
+    assert!(text(&document, "/slc_cache_bytes/reason").contains("only other parts"), "{document:#}");
+    assert_eq!(number(&document, "/bytes_written"), 0.0);
+}
+
+#[test]
+fn the_text_ends_with_advice_and_shows_flashbench_tables_when_asked() {
+    let home = Home::new();
+    let page = home.run(&["map", "sim:lexar-16g-c10", "-q", "--flashbench"]).expect(0).stdout;
+    for words in ["4 MiB", "mkfs.ext4", "align"] {
+        assert!(page.contains(words), "{words:?} was expected in\n{page}");
+    }
+}
+
+/// What discard does is measured where the content may go, and nothing is claimed where it may not.
+#[test]
+fn whether_discard_helps_is_measured_only_where_the_content_may_go() {
+    let home = Home::new();
+    let tried = |options: &[&str]| {
+        let arguments = [&["map", "sim:lexar-16g-c10", "--cache", "64M", "--json", "-q"], options].concat();
+        let document = home.run(&arguments).expect(0).json();
+        list(&document, "/advice/tried").clone()
+    };
+    let kept = tried(&[]);
+    assert!(kept.iter().all(|t| t["iops"].is_null() && !text(t, "/reason").is_empty()), "{kept:?}");
+    let erased = tried(&["--erase", "--yes-destroy", "sim:lexar-16g-c10"]);
+    assert_eq!(text(&erased[0], "/what"), "as it was");
+    assert!(number(&erased[0], "/iops") > 0.0 && text(&erased[1], "/what") == "after discard", "{erased:?}");
+}
+
+/// A cache of 600 MB, of which the default saves and puts back some: then the bound is said, never a value.
+#[test]
+fn a_cache_larger_than_what_may_be_written_is_at_least_that() {
+    let home = Home::new();
+    let card = "sim:pro-64g-u3";
+    let document =
+        home.run(&["map", card, "--only", "cache", "--seed", "1", "--json", "-q"]).expect(0).json();
+    let cache = document.pointer("/slc_cache_bytes").unwrap();
+    assert!(cache["value"].is_null(), "{cache}");
+    assert_eq!(text(cache, "/status"), "at_least", "{cache}");
+    assert!(number(cache, "/bound") <= 600e6, "{cache}");
+    assert_eq!(document["data_kept"], true);
+}

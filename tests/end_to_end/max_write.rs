@@ -1,0 +1,136 @@
+//! What tests in a directory write: said before it begins, and on the disk that holds the running system little unless
+//! `--max-write` says more. The temporary directory of this machine must lie on its system disk, as that of most do.
+
+use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
+use crate::common::machine::{MIB, Mounted, names_in};
+use crate::common::{list, number, text};
+use std::path::Path;
+
+/// Archive and file system write a little of their own.
+const BESIDES: u64 = 24 * MIB;
+
+/// Runs a program and says how much it wrote to disks, as the kernel counts it (getrusage(2), `ru_oublock`).
+const COUNTING: &str = "import resource, subprocess, sys\n\
+    status = subprocess.run(sys.argv[1:]).returncode\n\
+    written = resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock * 512\n\
+    print(f'wrote {written} bytes', file=sys.stderr)\n\
+    sys.exit(status)";
+
+/// A directory on the system disk, and a user.
+struct Here {
+    home: Home,
+    dir: tempfile::TempDir,
+}
+
+impl Here {
+    fn new() -> Here {
+        Here { home: Home::new(), dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> &str {
+        self.dir.path().to_str().unwrap()
+    }
+
+    /// Runs `cardscope`; gives what it wrote, too.
+    #[track_caller]
+    fn run(&self, arguments: &[&str]) -> (Outcome, u64) {
+        let mut command = self.home.command("python3");
+        command.args(["-c", COUNTING, CARDSCOPE]).args(arguments);
+        let outcome = Running::of(command).finish();
+        let line = outcome.stderr.lines().rev().find_map(|line| line.strip_prefix("wrote "));
+        let written = line.and_then(|line| line.split(' ').next()).unwrap().parse().unwrap();
+        assert!(names_in(Path::new(self.path())).is_empty(), "{outcome}");
+        (outcome, written)
+    }
+}
+
+const LIMIT: &str = "limited to 256 MiB because the running system is on this disk";
+
+#[test]
+fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out() {
+    let here = Here::new();
+    let (outcome, written) = here.run(&["check", here.path(), "--budget", "40s", "--json"]);
+    let document = outcome.expect(0).says(&[LIMIT]).json();
+    assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
+    assert!(written > 100 * MIB, "{written} bytes: something was tested");
+    let left_out: Vec<&str> = list(&document, "/parts")
+        .iter()
+        .filter(|part| part["state"] == "left-out" || part["state"] == "left_out")
+        .filter_map(|part| part["reason"].as_str())
+        .collect();
+    assert!(left_out.iter().any(|reason| reason.contains("--max-write")), "{document:#}");
+    assert!(list(&document, "/bench").len() >= 4, "{document:#}");
+}
+
+#[test]
+fn a_recipe_by_time_is_made_smaller_and_its_tests_end_at_the_limit() {
+    let here = Here::new();
+    let (outcome, written) = here.run(&["bench", here.path(), "--json"]);
+    let document = outcome.expect(0).says(&[LIMIT, "over 64 MiB", "as much as the card takes in"]).json();
+    assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
+    let results = list(&document, "/runs/0/results");
+    assert_eq!(results.len(), 8, "{document:#}");
+    let cut = |result: &&serde_json::Value| result["caveats"].to_string().contains("--max-write");
+    assert!(results.iter().any(|result| cut(&result)), "{document:#}");
+}
+
+#[test]
+fn a_recipe_of_a_fixed_amount_is_refused_with_what_it_needs_and_runs_where_that_is_allowed() {
+    let here = Here::new();
+    let tests = "[defaults]\npasses = 1\nloops = 20\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\n";
+    let recipe = here.home.recipe("", tests);
+    let bench =
+        |more: &[&str]| here.run(&[&["bench", here.path(), "--recipe", &recipe, "--json"], more].concat());
+    let (outcome, written) = bench(&[]);
+    outcome.expect(2).says(&["writes up to 336 MiB", "--max-write 336M"]);
+    assert!(written < BESIDES, "{written} bytes");
+    let (outcome, written) = bench(&["--max-write", "336M"]);
+    outcome.expect(0).says(&["limited to 336 MiB"]);
+    assert!((330 * MIB..336 * MIB + BESIDES).contains(&written), "{written} bytes");
+    let (outcome, _) = bench(&["--max-write", "100M"]);
+    outcome.expect(2).says(&["no more than 100 MiB may be written", "--max-write 336M"]);
+}
+
+#[test]
+fn files_fill_what_may_be_written_and_no_more() {
+    let here = Here::new();
+    let (outcome, written) = here.run(&["verify", here.path(), "--files", "--json"]);
+    let document = outcome.expect(0).says(&[LIMIT]).json();
+    assert_eq!(number(&document, "/bytes_written") as u64, 256 * MIB);
+    assert_eq!(text(&document, "/verdict"), "inconclusive");
+    assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
+}
+
+#[test]
+fn a_map_uses_a_file_of_half_of_what_may_be_written() {
+    let here = Here::new();
+    let (outcome, written) = here.run(&["map", here.path(), "--budget", "20s", "--json"]);
+    let document = outcome.expect(0).says(&[LIMIT, "a file of its own of 128 MiB"]).json();
+    assert!(number(&document, "/bytes_written") as u64 <= 256 * MIB, "{document:#}");
+    assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
+}
+
+#[test]
+fn a_long_run_that_writes_needs_more_and_one_that_reads_does_not() {
+    let here = Here::new();
+    let (outcome, written) = here.run(&["sustain", here.path(), "--duration", "5s"]);
+    outcome.expect(2).says(&["a long run writes up to", "--max-write"]);
+    assert!(written < BESIDES, "{written} bytes");
+    let (outcome, written) = here.run(&["sustain", here.path(), "--read", "--duration", "5s"]);
+    outcome.expect(0).says(&[LIMIT]);
+    assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
+    let (outcome, written) =
+        here.run(&["sustain", here.path(), "--duration", "30s", "--max-write", "300M", "--json"]);
+    let document = outcome.expect(0).says(&["limited to 300 MiB"]).json();
+    assert_eq!(text(&document, "/ended_by"), "--max-write", "{document:#}");
+    assert!(written <= 300 * MIB + BESIDES, "{written} bytes");
+}
+
+#[test]
+fn a_directory_elsewhere_has_no_limit_but_the_users() {
+    let home = Home::new();
+    let memory = Mounted::new(&["-t", "tmpfs", "-o", "size=700M"], "tmpfs");
+    let outcome = home.run(&["verify", memory.path(), "--files", "--json", "--max-write", "400M"]);
+    let document = outcome.expect(0).json();
+    assert_eq!(number(&document, "/bytes_written") as u64, 400 * MIB);
+}

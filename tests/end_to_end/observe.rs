@@ -1,0 +1,345 @@
+//! Is a card in use watched without touching it, and is what the system waits for named? Loop devices under load, at
+//! rest, and taken away in the middle.
+
+use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
+use crate::common::machine::{Loop, Mounted, tool};
+use crate::common::{number, text};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Reads and writes small blocks on a device until dropped.
+struct Load(Child);
+
+impl Load {
+    fn on(device: &str) -> Self {
+        let arguments = [
+            "--name=load",
+            &format!("--filename={device}"),
+            "--rw=randrw",
+            "--bs=4k",
+            "--direct=1",
+            "--ioengine=psync",
+            // In the process itself: a process of its own would outlive the one that is killed.
+            "--thread",
+            "--time_based",
+            "--runtime=120",
+        ]
+        .map(str::to_owned);
+        let mut fio = Command::new("fio");
+        fio.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Load(fio.spawn().expect("fio is needed for this test"))
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// With numbers to nine digits behind the point: reading a number once more may change its last bit.
+fn rounded(value: &Value) -> Value {
+    match value {
+        Value::Number(n) => n.as_f64().map_or(Value::Null, |n| json!((n * 1e9).round() / 1e9)),
+        Value::Array(all) => all.iter().map(rounded).collect(),
+        Value::Object(all) => all.iter().map(|(k, v)| (k.clone(), rounded(v))).collect(),
+        other => other.clone(),
+    }
+}
+
+fn sum(report: &Value, field: &str) -> u64 {
+    report["samples"].as_array().unwrap().iter().map(|s| s[field].as_u64().unwrap()).sum()
+}
+
+/// What the kernel counts of a device: reads and writes that ended.
+fn counted(device: &Loop) -> (u64, u64) {
+    let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", device.name())).unwrap();
+    let field: Vec<u64> = stat.split_whitespace().map(|f| f.parse().unwrap()).collect();
+    (field[0], field[4])
+}
+
+#[test]
+fn a_device_at_rest_is_watched_without_a_single_io_on_it() {
+    let card = Loop::of_mib(16);
+    // Whoever looks at a new device (udev) does so before.
+    tool("blockdev", &["--flushbufs", &card.path]);
+    std::thread::sleep(Duration::from_millis(500));
+    let before = counted(&card);
+    let home = Home::new();
+    let report = home.run(&["observe", &card.path, "--for", "3s", "--json"]).expect(0).json();
+    assert_eq!(counted(&card), before, "watching costs the card nothing");
+    let samples = report["samples"].as_array().unwrap();
+    assert!((2..=3).contains(&samples.len()), "{report:#}");
+    assert_eq!((sum(&report, "reads"), sum(&report, "writes")), (0, 0));
+    assert_eq!(report["summary"]["utilisation"], 0.0);
+    let seconds: f64 = samples.iter().map(|s| number(s, "/seconds")).sum();
+    assert!((3.0..5.0).contains(&seconds), "{report:#}");
+    assert!(report.get("error").is_none());
+    assert_ne!(text(&report, "/summary/bottleneck"), "card");
+}
+
+#[test]
+fn a_busy_device_is_told_by_its_own_figures() {
+    let card = Loop::of_mib(64);
+    let load = Load::on(&card.path);
+    std::thread::sleep(Duration::from_millis(700));
+    let before = counted(&card);
+    let report = Home::new().run(&["observe", card.name(), "--for", "4s", "--json"]).expect(0).json();
+    let after = counted(&card);
+    drop(load);
+    let (reads, writes) = (sum(&report, "reads"), sum(&report, "writes"));
+    assert!(reads > 100 && writes > 100, "{report:#}");
+    assert!(reads <= after.0 - before.0 && writes <= after.1 - before.1);
+    // fio does 4 KiB each, and nobody else is there. The kernel counts an I/O and its bytes one after the other, so at
+    // either end of the watch one may be counted and the other not yet.
+    for (bytes, ios) in [(sum(&report, "read_bytes"), reads), (sum(&report, "write_bytes"), writes)] {
+        assert!(bytes.abs_diff(ios * 4096) <= 2 * 4096, "{bytes} bytes in {ios} I/Os");
+    }
+    assert_eq!(report["summary"]["small_share"], 1.0);
+    assert_eq!(report["summary"]["reads"], reads);
+    let summary = &report["summary"];
+    assert!(number(summary, "/utilisation") > 0.05, "{summary}");
+    for sample in report["samples"].as_array().unwrap() {
+        let mb_s = sample["read_bytes"].as_f64().unwrap() / number(sample, "/seconds") / 1e6;
+        assert!((number(sample, "/read_mb_s") - mb_s).abs() < 0.01, "{sample}");
+        assert!((0.0..=1.0).contains(&number(sample, "/utilisation")), "{sample}");
+    }
+    let finding = report["findings"].as_array().unwrap().iter().find(|f| f["claim"] == "bottleneck").unwrap();
+    assert!(!finding["evidence"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn ctrl_c_is_the_proper_end_of_a_watch_without_a_length_and_an_early_one_of_any_other() {
+    let card = Loop::of_mib(8);
+    let home = Home::new();
+    for (arguments, status, error) in [(&["--json"][..], 0, false), (&["--json", "--for", "60s"], 130, true)]
+    {
+        let mut watch = home.start(&[&["observe", card.path.as_str()], arguments].concat());
+        watch.wait_for("watching");
+        std::thread::sleep(Duration::from_millis(2300));
+        watch.signal(Signal::INT);
+        let report = watch.finish().expect(status).json();
+        assert!((1..=4).contains(&report["samples"].as_array().unwrap().len()), "{report:#}");
+        assert_eq!(report.get("error").is_some(), error, "{report:#}");
+    }
+}
+
+#[test]
+fn what_was_watched_is_in_the_archive_and_in_the_file_and_can_be_shown() {
+    let card = Loop::of_mib(8);
+    let home = Home::new();
+    let file = home.path("watch.json");
+    let arguments = ["observe", &card.path, "--for", "2s", "--json", "--save", file.to_str().unwrap()];
+    let report = home.run(&arguments).expect(0).json();
+    let saved: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(saved, report);
+    let session = text(&report, "/session");
+    let shown = home.run(&["archive", "show", session, "--json"]).expect(0).json();
+    assert_eq!(rounded(&shown), rounded(&report));
+    let page = home.run(&["archive", "show", session]).expect(0).stdout;
+    assert!(page.contains("device at work"), "{page}");
+    let listed = home.run(&["archive", "list", "--json"]).expect(0).json();
+    assert_eq!(
+        (text(&listed, "/sessions/0/kind"), text(&listed, "/sessions/0/state")),
+        ("observe", "complete")
+    );
+}
+
+/// A document of an earlier watch: so many seconds of waiting for the card, then a calm minute.
+fn start(file: &Path, busy: usize) {
+    let second = |at: usize| {
+        let waits = at < busy;
+        json!({
+            "uptime_seconds": 20 + at + 1, "seconds": 1.0, "reads": 100, "writes": 20, "read_bytes": 409_600,
+            "write_bytes": 81_920, "read_mb_s": 0.4096, "write_mb_s": 0.08192, "wait_ms": 9.0,
+            "utilisation": if waits { 0.99 } else { 0.02 }, "queue": 2.0, "in_flight": 1,
+            "io_some": if waits { 0.95 } else { 0.01 }, "io_full": 0.0, "memory_some": 0.0, "cpu_some": 0.0,
+            "cpu_busy": 0.1, "iowait": 0.5, "cpu_idle": 0.9, "steal": 0.0, "blocked": 2, "swap_bytes": 0,
+            "load": 3.0, "other_utilisation": 0.0
+        })
+    };
+    let samples: Vec<Value> = (0..busy + 60).map(second).collect();
+    let report = json!({
+        "target": "/dev/mmcblk0", "device": "mmcblk0", "session": null, "began_uptime_seconds": 20.0,
+        "every_seconds": 1.0, "from_boot": null, "samples": samples, "partitions": [], "summary": null,
+        "comparison": null, "findings": [], "caveats": []
+    });
+    std::fs::write(file, report.to_string()).unwrap();
+}
+
+#[test]
+fn a_watch_is_held_against_an_earlier_one_by_file_and_by_session() {
+    let card = Loop::of_mib(8);
+    let home = Home::new();
+    let old = home.path("old.json");
+    start(&old, 590);
+    let watch =
+        |against: &str| home.run(&["observe", &card.path, "--for", "2s", "--json", "--against", against]);
+    let report = watch(old.to_str().unwrap()).expect(0).json();
+    let calm = &report["comparison"]["figures"][0];
+    assert!(text(calm, "/what").starts_with("calm after (now "), "two seconds tell a bound only: {calm}");
+    // Busy from 20 s to 610 s after boot; judged over five seconds.
+    assert!(
+        (number(calm, "/before") - 590.0).abs() <= 5.0 || (number(calm, "/before") - 610.0).abs() <= 5.0,
+        "{calm}"
+    );
+    let session = text(&report, "/session").to_owned();
+    let again = watch(&session).expect(0).json();
+    assert_eq!(text(&again, "/comparison/against"), session);
+    let claims: Vec<&str> = list(&again, "findings").iter().map(|f| text(f, "/claim")).collect();
+    assert!(claims.contains(&"start-alike"), "{again:#}");
+    let page = home.run(&["observe", &card.path, "--for", "1s", "--against", &session]).expect(0).stdout;
+    assert!(page.contains("before") && page.contains("now"), "{page}");
+}
+
+fn list<'a>(value: &'a Value, field: &str) -> &'a Vec<Value> {
+    value[field].as_array().unwrap()
+}
+
+#[test]
+fn wrong_names_and_documents_are_refused_before_anything_is_watched() {
+    let card = Loop::of_mib(8);
+    let home = Home::new();
+    home.run(&["observe", "/dev/none-such", "--for", "1s"]).expect(2).says(&["/dev/none-such", "list --all"]);
+    home.run(&["observe", "/etc/hostname", "--for", "1s"]).expect(2).says(&["/etc/hostname"]);
+    home.run(&["observe", &card.path, "--for", "1s", "--against", "no-such"]).expect(2).says(&["no-such"]);
+    let other = home.path("other.json");
+    std::fs::write(&other, "{\"verdict\":\"genuine\"}").unwrap();
+    let other = other.to_str().unwrap();
+    home.run(&["observe", &card.path, "--for", "1s", "--against", other])
+        .expect(2)
+        .says(&[other, "no document of `observe`"]);
+    home.run(&["observe", &card.path, "--for", "1s", "--save", "/no/such/place/x.json"])
+        .expect(2)
+        .says(&["/no/such/place"]);
+    home.run(&["observe", &card.path, "--for", "1s", "--every", "0.01s"]).expect(2).says(&["--every"]);
+    home.run(&["observe", &card.path, "--from-boot", "--against", "x"]).expect(2).says(&["--for"]);
+}
+
+#[test]
+fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither() {
+    let card = Loop::of_mib(8);
+    let home = Home::new();
+    let refused = |file: &Path, word: &str| {
+        home.run(&["observe", &card.path, "--for", "1s", "--save", file.to_str().unwrap()])
+            .expect(2)
+            .says(&["--save", word]);
+    };
+    let (letter, link) = (home.path("letter.json"), home.path("link.json"));
+    std::fs::write(&letter, "{\"dear\": \"aunt\"}").unwrap();
+    std::os::unix::fs::symlink(&letter, &link).unwrap();
+    refused(&letter, "did not make");
+    refused(&link, "that is a link");
+    assert_eq!(std::fs::read_to_string(&letter).unwrap(), "{\"dear\": \"aunt\"}");
+    let other = Loop::of_mib(8);
+    refused(Path::new(&other.path), "not a plain file");
+    refused(Path::new(&card.path), "not a plain file");
+    refused(Path::new("/dev/full"), "not a plain file");
+    use std::os::unix::fs::FileTypeExt;
+    assert!(std::fs::metadata(&other.path).unwrap().file_type().is_block_device(), "the node is still there");
+    // The file that the watched device stands on.
+    let image = std::fs::read(&card.image).unwrap();
+    refused(&card.image, "loop");
+    assert!(std::fs::read(&card.image).unwrap() == image);
+    // An earlier watch may be replaced by a later one.
+    let again = home.path("again.json");
+    for _ in 0..2 {
+        let name = again.to_str().unwrap();
+        home.run(&["observe", &card.path, "--for", "1s", "--save", name]).expect(0);
+    }
+    let saved: Value = serde_json::from_slice(&std::fs::read(&again).unwrap()).unwrap();
+    assert_eq!(text(&saved, "/target"), card.path);
+}
+
+#[test]
+fn a_device_that_vanishes_in_the_middle_ends_the_watch_and_what_was_seen_is_kept() {
+    let mut card = Loop::of_mib(8);
+    let home = Home::new();
+    let mut watch = home.start(&["observe", &card.path, "--for", "60s", "--json"]);
+    watch.wait_for("watching");
+    std::thread::sleep(Duration::from_millis(2300));
+    card.pull_out();
+    let outcome = watch.finish().expect(3).says(&["went away"]);
+    let report = outcome.json();
+    assert!((1..=4).contains(&report["samples"].as_array().unwrap().len()), "{report:#}");
+    assert!(text(&report, "/error").contains("went away"));
+    assert!(report["summary"].is_object());
+    let kept = home.run(&["archive", "show", text(&report, "/session"), "--json"]).expect(0).json();
+    assert_eq!(rounded(&kept), rounded(&report));
+}
+
+#[test]
+fn nothing_is_written_to_the_watched_card_until_the_watch_is_over() {
+    let mounted = Mounted::ext4(64);
+    let device = tool("findmnt", &["-no", "SOURCE", mounted.path()]);
+    let home = Home::new();
+    let on_card = mounted.point.join("archive.sqlite");
+    let saved = mounted.point.join("watch.json");
+    let mut command = home.command(CARDSCOPE);
+    command.args(["observe", &device, "--for", "3s", "--json", "--archive", on_card.to_str().unwrap()]);
+    command.args(["--save", saved.to_str().unwrap()]);
+    let mut watch = Running::of(command);
+    watch.wait_for("watching");
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(!on_card.exists() && !saved.exists(), "the log would be part of what is watched");
+    let report = watch.finish().expect(0).json();
+    assert!(on_card.exists() && saved.exists(), "it is written afterwards");
+    let caveats = list(&report, "caveats");
+    assert_eq!(caveats.iter().filter(|c| c.as_str().unwrap().contains("lies on")).count(), 2, "{report:#}");
+}
+
+/// A recorded machine two minutes after its start.
+fn recorded(files: &[(&str, &str)]) -> (tempfile::TempDir, Outcome) {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let sysfs = dir.path().to_str().unwrap().to_owned();
+    let outcome = Home::new().run(&["observe", "mmcblk0", "--from-boot", "--sysfs", &sysfs, "--json"]);
+    (dir, outcome)
+}
+
+// reads merged sectors ms, writes merged sectors ms, in flight, busy ms, queue ms: Documentation/block/stat.rst.
+const STAT: &str = " 9000 0 900000 54000 1000 0 100000 46000 2 96000 300000\n";
+
+#[test]
+fn what_happened_since_boot_is_told_from_the_counters_alone() {
+    let (_dir, outcome) = recorded(&[
+        ("sys/block/mmcblk0/stat", STAT),
+        ("sys/block/mmcblk0/size", "62333952\n"),
+        ("proc/uptime", "120.00 100.00\n"),
+        (
+            "proc/pressure/io",
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total=90000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=30000000\n",
+        ),
+        ("proc/stat", "cpu  2000 0 1000 6000 15000 0 0 0 0 0\ncpu0 1 1 1 1\ncpu1 1 1 1 1\nprocs_blocked 4\n"),
+    ]);
+    let report = outcome.expect(0).json();
+    let boot = &report["from_boot"];
+    assert_eq!((&boot["reads"], &boot["read_bytes"]), (&json!(9000), &json!(900_000u64 * 512)));
+    assert_eq!(number(boot, "/utilisation"), 0.8);
+    assert_eq!((number(boot, "/io_some"), number(boot, "/io_full")), (0.75, 0.25));
+    assert_eq!(number(boot, "/wait_ms"), 10.0);
+    assert_eq!((number(boot, "/cpu_busy"), number(boot, "/iowait")), (0.125, 0.625));
+    assert_eq!(boot["blocked"], 4);
+    assert!(report["samples"].as_array().unwrap().is_empty() && report["summary"].is_null());
+}
+
+#[test]
+fn a_kernel_without_pressure_is_told_and_watched_all_the_same() {
+    let (dir, outcome) = recorded(&[("sys/block/mmcblk0/stat", STAT), ("proc/uptime", "120.00 100.00\n")]);
+    let report = outcome.expect(0).json();
+    assert!(report["from_boot"]["io_some"].is_null() && report["from_boot"]["cpu_busy"].is_null());
+    assert!(list(&report, "caveats")[0].as_str().unwrap().contains("psi=1"), "{report:#}");
+    let sysfs = dir.path().to_str().unwrap();
+    let home = Home::new();
+    home.run(&["observe", "mmcblk0", "--from-boot", "--for", "1s", "--sysfs", sysfs])
+        .expect(2)
+        .says(&["stands still"]);
+}

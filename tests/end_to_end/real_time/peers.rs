@@ -1,0 +1,109 @@
+//! fio on the same targets as Cardscope: both must come to the same speeds. The table of ±2 % is made by a bench on a
+//! quiet machine; here ±5 % must hold on a busy one too. What other tools find on served cards stands in `served_*`.
+
+use crate::common::binary::{Home, sessions_in};
+use crate::common::machine::{Loop, tool};
+use crate::common::served::Served;
+use crate::common::{number, result, turns};
+use serde_json::Value;
+
+/// A card of fixed times, 8 ms a command and 32 at once: what the computer adds to each is small beside it.
+const CARD: &str = "constant?command_s=0.008&mb_s=200&depth=32";
+/// Attempts that a busy machine is granted.
+const ATTEMPTS: usize = 5;
+
+/// A pattern as both tools know it.
+struct Pattern {
+    name: &'static str,
+    block: &'static str,
+    rw: &'static str,
+    depth: &'static str,
+    jobs: &'static str,
+}
+
+/// What fio measures in three seconds, in MB/s.
+fn fio(device: &str, pattern: &Pattern) -> f64 {
+    let option = |name: &str, value: &str| format!("--{name}={value}");
+    let told = tool(
+        "fio",
+        &[
+            "--name=peer",
+            "--direct=1",
+            "--ioengine=io_uring",
+            "--time_based",
+            "--runtime=3",
+            "--size=64M",
+            "--norandommap",
+            "--group_reporting",
+            "--output-format=json",
+            &option("filename", device),
+            &option("rw", pattern.rw),
+            &option("bs", pattern.block),
+            &option("iodepth", pattern.depth),
+            &option("numjobs", pattern.jobs),
+        ],
+    );
+    let from = told.find('{').unwrap_or_else(|| panic!("no JSON from fio: {told}"));
+    let document: Value = serde_json::from_str(&told[from..]).unwrap();
+    let side = if pattern.rw.ends_with("read") { "read" } else { "write" };
+    number(&document, &format!("/jobs/0/{side}/bw_bytes")) / 1e6
+}
+
+/// The same by Cardscope.
+fn ours(home: &Home, device: &str, pattern: &Pattern) -> f64 {
+    let tests = format!(
+        "[defaults]\nseconds = 3\nflush = \"none\"\nsharing = \"same\"\nrandom = \"uniform\"\n[[test]]\ntest = \"{}\"\n",
+        pattern.name
+    );
+    let recipe = home.recipe("size = \"64MiB\"\nprepare = false", &tests);
+    let outcome =
+        home.run(&["bench", device, "--recipe", &recipe, "--yes-destroy", device, "--json"]).expect(0);
+    number(result(&outcome.json(), pattern.name), "/mb_s")
+}
+
+/// Compares both on a served card, one after the other, until they agree or the attempts are used up.
+fn agree(patterns: &[Pattern]) {
+    let _alone = turns::alone();
+    let home = Home::new();
+    let served = Served::start(&home, CARD, &[]);
+    let device = Loop::over(&served.card(), &["--direct-io=on"]);
+    for pattern in patterns {
+        let mut seen = Vec::new();
+        let agreed = (0..ATTEMPTS).any(|_| {
+            let (theirs, mine) = (fio(&device.path, pattern), ours(&home, &device.path, pattern));
+            println!(
+                "{}: fio {theirs:.3} MB/s, cardscope {mine:.3} MB/s, ratio {:.3}",
+                pattern.name,
+                mine / theirs
+            );
+            seen.push((theirs, mine));
+            (mine / theirs - 1.0).abs() <= 0.05
+        });
+        assert!(
+            agreed,
+            "{}: fio and cardscope differ by more than 5 % each time (MB/s): {seen:?}",
+            pattern.name
+        );
+    }
+    assert!(!sessions_in(&home.archive()).is_empty());
+}
+
+#[test]
+fn fio_and_cardscope_read_at_the_same_speed() {
+    agree(&[
+        Pattern { name: "RND4K Q1T1 read", block: "4k", rw: "randread", depth: "1", jobs: "1" },
+        Pattern { name: "RND4K Q32T1 read", block: "4k", rw: "randread", depth: "32", jobs: "1" },
+        Pattern { name: "RND4K Q1T8 read", block: "4k", rw: "randread", depth: "1", jobs: "8" },
+        Pattern { name: "SEQ1M Q8T1 read", block: "1m", rw: "read", depth: "8", jobs: "1" },
+    ]);
+}
+
+#[test]
+fn fio_and_cardscope_write_at_the_same_speed() {
+    agree(&[
+        Pattern { name: "RND4K Q1T1 write", block: "4k", rw: "randwrite", depth: "1", jobs: "1" },
+        Pattern { name: "RND4K Q32T1 write", block: "4k", rw: "randwrite", depth: "32", jobs: "1" },
+        Pattern { name: "RND4K Q1T8 write", block: "4k", rw: "randwrite", depth: "1", jobs: "8" },
+        Pattern { name: "SEQ1M Q8T1 write", block: "1m", rw: "write", depth: "8", jobs: "1" },
+    ]);
+}

@@ -1,0 +1,125 @@
+//! `map` comes to the same verdicts on a card in real time, served as a file with a loop device on it, as on the same
+//! card in virtual time: three cards, or twenty with `CARDSCOPE_LONG`.
+//!
+//! FUSE and the loop device add some tens of microseconds to each I/O, so only cards are taken whose steps are longer:
+//! SD cards with reads of some hundred microseconds. Left out are SD Express cards and drives, since their reads take
+//! as long as the way through the kernel. The queue is not compared: the loop device's own threads overlap (a card that
+//! takes one command at a time gained 1.4 through it), or pass reads on one after the other. Caches of
+//! more than the 64 MiB that are written in the long test are `at_least` both times. A computer that is busy with other
+//! things is late with answers, which no card is: where the server says that it was, what was measured is no measurement
+//! of the card, and is made anew.
+
+use crate::common::binary::Home;
+use crate::common::machine::Loop;
+use crate::common::served::Served;
+use crate::common::turns;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::time::Duration;
+
+/// The first three are in the short test.
+const CARDS: [&str; 20] = [
+    "random-6",
+    "sandisk-su04g",
+    "random-8",
+    "lexar-16g-c10",
+    "noobs-8g-c6",
+    "samsung-32g-c10",
+    "toshiba-16g-c10",
+    "samsung-evo-16g-u1",
+    "samsung-pro-16g-u1",
+    "sandisk-ultra-16g-u1",
+    "sandisk-extremepro-8g-u1",
+    "sandisk-extreme-16g-u3",
+    "samsung-proplus-32g-u3",
+    "samsung-proendurance-32g-u1",
+    "sony-32g-u3",
+    "evo-64g-u3",
+    "ultra-64g-tlc24",
+    "sdsc-2g",
+    "evoplus-32g-u1-fakeq",
+    "sandisk-extremepro-32g-a1",
+];
+const SHORT: usize = 3;
+
+/// A card small enough to be filled by what a map writes; its timing is that of the whole one.
+const BYTES: &str = "256MiB";
+
+/// What decides, but for the curves. The search for the cache's end rests for more than a minute by itself.
+const PARTS: [&str; 4] = ["--only", "boundaries", "--only", "open-blocks"];
+const CACHE: [&str; 4] = ["--only", "cache", "--cache", "64M"];
+
+/// What must agree, and how far apart two measured values may be.
+const VERDICTS: [(&str, f64); 5] = [
+    ("/page_bytes", 0.0),
+    ("/erase_block_bytes", 0.0),
+    ("/open_blocks/linear", 0.0),
+    ("/open_blocks/random", 0.0),
+    ("/slc_cache_bytes", 0.1),
+];
+
+/// A hung card is not waited for.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Of the answers of a card so many may be late by more than a millisecond, which is longer than most steps.
+const MOST_LATE: f64 = 0.003;
+
+/// Measurements of a card, until one is not spoiled by whatever else the computer does.
+const TRIES: u32 = 8;
+
+/// All twenty cards, with their caches.
+fn long() -> bool {
+    std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0")
+}
+
+fn map(home: &Home, target: &str) -> Value {
+    let arguments = ["map", target, "--erase", "--yes-destroy", target, "--seed", "1", "--json", "-q"];
+    let cache = if long() { &CACHE[..] } else { &[] };
+    let running = home.start(&[&arguments[..], &PARTS, cache].concat());
+    running.finish_within(PATIENCE).expect(0).json()
+}
+
+fn differ(name: &str, within: f64, virtually: &Value, really: &Value) -> Option<String> {
+    let [a, b] = [virtually, really].map(|document| document.pointer(name).unwrap());
+    let close = match (a["value"].as_f64(), b["value"].as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= within * a.max(b),
+        (a, b) => a == b,
+    };
+    let told = |p: &Value| format!("{} {} ({})", p["status"], p["value"], p["reason"]);
+    (a["status"] != b["status"] || !close).then(|| format!("{name}: {} and {}", told(a), told(b)))
+}
+
+/// The map of a card in real time; `None` where too many answers were late.
+fn really(home: &Home, target: &str) -> Option<Value> {
+    let mut served = Served::start(home, target, &["--json"]);
+    let card = Loop::over(&served.card(), &[]);
+    let document = map(home, &card.path);
+    drop(card);
+    let lag = &served.stop(Signal::TERM).expect(0).json()["cards"][0]["lag"];
+    let late = lag["later_than_1_ms"].as_f64().unwrap();
+    println!("{target}: {:.3} % of the answers more than 1 ms late", late * 100.0);
+    (late <= MOST_LATE).then_some(document)
+}
+
+/// Every difference on one card.
+fn differences(name: &str) -> Vec<String> {
+    let home = Home::new();
+    let target = format!("sim:{name}?announced_bytes={BYTES}");
+    let virtually = map(&home, &target);
+    let really =
+        (0..TRIES).find_map(|_| really(&home, &target)).expect("this computer is too busy to be a card");
+    VERDICTS
+        .iter()
+        .filter_map(|(pointer, within)| differ(pointer, *within, &virtually, &really))
+        .map(|difference| format!("{name}{difference}"))
+        .collect()
+}
+
+#[test]
+fn a_card_in_real_time_is_judged_as_in_virtual_time() {
+    let _alone = turns::alone();
+    let cards = if long() { &CARDS[..] } else { &CARDS[..SHORT] };
+    // One after the other: two real-time cards at once disturb each other.
+    let found: Vec<String> = cards.iter().flat_map(|name| differences(name)).collect();
+    assert!(found.is_empty(), "in virtual time and in real time:\n{}", found.join("\n"));
+}

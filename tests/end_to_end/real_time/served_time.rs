@@ -1,0 +1,151 @@
+//! Served cards keep their times: what fio measures through the kernel is what the model says, the server knows how
+//! late it is, and says so where a card is too fast for the machine.
+
+use crate::common::binary::Home;
+use crate::common::machine::{Loop, tool};
+use crate::common::served::Served;
+use crate::common::{number, result, turns};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// Attempts that a busy machine is granted.
+const ATTEMPTS: usize = 5;
+
+/// Median latency in µs that fio measures with one 4 KiB read in flight.
+fn fio_median(file: &str, seconds: u32) -> f64 {
+    let told = tool(
+        "fio",
+        &[
+            "--name=served",
+            "--rw=randread",
+            "--bs=4k",
+            "--direct=1",
+            "--ioengine=psync",
+            "--time_based",
+            "--size=256M",
+            "--percentile_list=50:99",
+            "--output-format=json",
+            &format!("--runtime={seconds}"),
+            &format!("--filename={file}"),
+        ],
+    );
+    let document: Value =
+        serde_json::from_str(&told[told.find('{').unwrap_or_else(|| panic!("{told}"))..]).unwrap();
+    number(&document, "/jobs/0/read/clat_ns/percentile/50.000000") / 1e3
+}
+
+/// Measures until it is within 5 % of what is expected, or the attempts are used up.
+#[track_caller]
+fn within_5_percent(expected: f64, mut measure: impl FnMut() -> f64) {
+    let mut seen = Vec::new();
+    let agreed = (0..ATTEMPTS).any(|_| {
+        seen.push(measure());
+        seen.last().is_some_and(|found| (found / expected - 1.0).abs() <= 0.05)
+    });
+    println!("{seen:.1?} µs, expected {expected:.1}");
+    assert!(agreed, "{seen:.1?} µs, and not {expected:.1} within 5 %");
+}
+
+#[test]
+fn a_served_card_takes_the_time_that_its_archetype_says() {
+    let _alone = turns::alone();
+    let home = Home::new();
+    let served = Served::start(&home, "constant?command_s=0.008&mb_s=10", &[]);
+    let card = served.card();
+    let card = card.to_str().unwrap();
+    // 64 blocks of 64 KiB, each 8 ms and 64 KiB at 10 MB/s: 0.93 s. A busy machine makes it longer, nothing shorter.
+    let before = std::time::Instant::now();
+    tool("dd", &[&format!("if={card}"), "of=/dev/null", "bs=64k", "count=64", "iflag=direct"]);
+    let took = before.elapsed().as_secs_f64();
+    let expected = 64.0 * (0.008 + 65536.0 / 10e6);
+    assert!((expected * 0.99..expected * 1.5).contains(&took), "{took:.3} s and not {expected:.3} s");
+}
+
+#[test]
+fn fio_sees_the_time_of_a_card_of_2000_and_of_20000_ios_per_second() {
+    let _alone = turns::alone();
+    let home = Home::new();
+    // 50 µs a command is the fastest card whose times are promised; 4 KiB at 4 GB/s are one of them.
+    for (command_s, expected) in [("0.0005", 501.0), ("0.000049", 50.0)] {
+        let served = Served::start(&home, &format!("constant?command_s={command_s}&mb_s=4096"), &[]);
+        within_5_percent(expected, || fio_median(served.card().to_str().unwrap(), 2));
+    }
+}
+
+#[test]
+fn random_reads_of_the_extreme_pro_take_as_long_served_as_in_virtual_time() {
+    let _alone = turns::alone();
+    let home = Home::new();
+    let name = "sandisk-extremepro-32g-a1";
+    let tests = "[defaults]\nseconds = 3\nrandom = \"uniform\"\n[[test]]\ntest = \"RND4K Q1T1 read\"\n";
+    let recipe = home.recipe("size = \"256MiB\"\nprepare = false", tests);
+    let outcome = home.run(&["bench", &format!("sim:{name}"), "--recipe", &recipe, "--json"]).expect(0);
+    let virtual_us = 4096.0 / number(result(&outcome.json(), "RND4K Q1T1 read"), "/mb_s");
+    let served = Served::start(&home, name, &[]);
+    within_5_percent(virtual_us, || fio_median(served.card().to_str().unwrap(), 2));
+}
+
+#[test]
+fn a_loop_device_adds_less_than_60_us_to_a_card_of_a_millisecond() {
+    let _alone = turns::alone();
+    let home = Home::new();
+    let served = Served::start(&home, "constant?command_s=0.001&mb_s=4096", &[]);
+    let device = Loop::over(&served.card(), &["--direct-io=on"]);
+    let added: Vec<f64> = (0..ATTEMPTS).map(|_| fio_median(&device.path, 1) - 1001.0).collect();
+    println!("{added:.1?} µs");
+    assert!(added.iter().any(|us| *us < 60.0), "{added:.1?} µs");
+}
+
+#[test]
+fn the_lag_is_told_at_the_end_and_in_the_document() {
+    let home = Home::new();
+    let mut served = Served::start(&home, "constant?command_s=0.001", &["--json"]);
+    fio_median(served.card().to_str().unwrap(), 1);
+    let live = served.document("counters.json");
+    let outcome = served.stop(Signal::TERM).expect(0).says(&["lag: p50 ", " µs, p99 ", " commands"]);
+    let document = outcome.json();
+    let card = &document["cards"][0];
+    assert_eq!(card["target"], "sim:constant?command_s=0.001");
+    assert!(number(card, "/reads") > 300.0 && number(card, "/reads") >= number(&live, "/reads"), "{card:#}");
+    assert_eq!(card["lag"]["answers"], card["reads"]);
+    let (p50, p99) = (number(card, "/lag/all_us/p50"), number(card, "/lag/all_us/p99"));
+    assert!(p50 <= p99 && p99 <= number(card, "/lag/all_us/max"), "{card:#}");
+    assert!((0.0..0.5).contains(&number(card, "/lag/later_than_1_ms")), "{card:#}");
+}
+
+#[test]
+fn a_card_too_fast_for_any_kernel_warns_of_its_lag() {
+    let home = Home::new();
+    // A command of nothing: every answer is late by the whole way through the kernel; nothing is taken off.
+    let options = ["--without", "allowance,spinner,priority,inline,latency-hold"];
+    let mut served = Served::start(&home, "constant?command_s=0&mb_s=100000", &options);
+    tool(
+        "fio",
+        &[
+            "--name=x",
+            "--rw=randread",
+            "--bs=1m",
+            "--direct=1",
+            "--ioengine=libaio",
+            "--iodepth=32",
+            "--size=1G",
+            "--runtime=2",
+            "--time_based",
+            &format!("--filename={}", served.card().display()),
+        ],
+    );
+    let outcome = served.stop(Signal::TERM).expect(0);
+    outcome.says(&["warning", "answered late", "virtual time"]);
+}
+
+#[test]
+fn a_measure_that_is_none_is_refused_with_those_there_are() {
+    let home = Home::new();
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path().to_str().unwrap();
+    home.run(&["sim", "serve", "constant", "--mount", place, "--without", "magic"]).expect(2).says(&[
+        "latency-hold",
+        "spinner",
+        "allowance",
+    ]);
+}

@@ -1,0 +1,228 @@
+//! `report` from the outside: every format from one archive, the same figures in all of them, nothing in a page that it
+//! would have to load, and texts in other tools' layouts that are read again.
+
+use crate::common::binary::Home;
+use crate::common::logs::taken_in;
+use crate::common::machine::tool;
+use crate::common::pages::{
+    browsed, document, drawer, figures, letters, markdown_tables, only_script, page, published, read_again,
+    records, report,
+};
+use crate::common::{list, text};
+use serde_json::Value;
+
+#[test]
+fn every_format_holds_the_same_figures() {
+    let home = drawer();
+    let document = document(&home, &[]);
+    let all = figures(&document);
+    assert_eq!(list(&document, "/comparison/entries").len(), 4);
+    assert_eq!(all.len(), 4 * (3 * 12 + 12), "{document:#}");
+
+    let rows = records(&home, &published(&home, "csv", &[]));
+    let names: Vec<&str> = list(&document, "/comparison/entries").iter().map(|e| text(e, "/name")).collect();
+    for (test, entry, kind, mb_s) in &all {
+        let of = |row: &&Value| {
+            format!("{} {}", text(row, "/test"), text(row, "/op")) == *test
+                && text(row, "/card") == names[*entry]
+                && text(row, "/figure") == *kind
+        };
+        let found: Vec<f64> = rows.iter().filter(of).map(|row| text(row, "/mb_s").parse().unwrap()).collect();
+        assert_eq!(found, [*mb_s], "{kind} of {test} of {}", names[*entry]);
+    }
+    let runs: usize = list(&document, "/comparison/tests")
+        .iter()
+        .flat_map(|test| list(test, "/spreads"))
+        .filter_map(|spread| spread["runs"].as_array())
+        .map(Vec::len)
+        .sum();
+    assert_eq!(rows.iter().filter(|row| text(row, "/figure") == "run").count(), runs);
+
+    let markdown = markdown_tables(&page(&home, "md", &[]));
+    let kinds = ["Average", "Worst", "Best", "Median"].map(|kind| format!("{kind}, MB/s"));
+    let tables: Vec<&Vec<Vec<String>>> =
+        kinds.iter().map(|kind| &markdown.iter().find(|(heading, _)| heading == kind).unwrap().1).collect();
+    for (test, entry, kind, mb_s) in &all {
+        let table = tables[["average", "worst", "best", "median"].iter().position(|k| k == kind).unwrap()];
+        let row = table.iter().find(|row| row[0] == *test).unwrap();
+        let shown: f64 = row[entry + 1].split(' ').next().unwrap().parse().unwrap();
+        // Three digits below 100 MB/s, one decimal above.
+        assert!((shown - mb_s).abs() <= (mb_s * 5.1e-3).min(0.051), "{kind} of {test}: {shown} for {mb_s}");
+    }
+    let found = browsed(&home, &page(&home, "html", &[]));
+    let rows: Vec<Vec<String>> = list(&found, "/rows")
+        .iter()
+        .map(|row| row.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap().to_owned()).collect())
+        .collect();
+    let without_heads =
+        |rows: &Vec<Vec<String>>| rows.iter().filter(|row| row[0] != "test").cloned().collect::<Vec<_>>();
+    let expected: Vec<Vec<String>> = tables.iter().flat_map(|table| without_heads(table)).collect();
+    assert_eq!(without_heads(&rows), expected, "the page has the tables of Markdown");
+
+    let picture = letters(&home, &published(&home, "svg", &[]));
+    for row in &tables[0][1..] {
+        for cell in row[1..].iter().filter(|cell| *cell != "–") {
+            assert!(picture.contains(cell), "{cell} of {row:?} in the picture");
+        }
+    }
+}
+
+#[test]
+fn a_page_for_hugo_has_the_averages_worsts_and_bests_in_its_charts() {
+    let home = drawer();
+    let document = document(&home, &[]);
+    let page = page(&home, "plotly.md", &[]);
+    let front = page.split("+++").nth(1).unwrap();
+    let toml = "import json, sys, tomllib; print(json.dumps(tomllib.loads(sys.argv[1])['title']))";
+    let title: Value = serde_json::from_str(&tool("python3", &["-c", toml, front])).unwrap();
+    assert_eq!(title, document["title"]);
+    for (heading, kind) in [("averages", "average"), ("worsts", "worst"), ("bests", "best")] {
+        let part = page.split(&format!("## Comparison of {heading}\n")).nth(1).unwrap();
+        let block = part.split("{{< plotly >}}").nth(1).unwrap().split("{{< /plotly >}}").next().unwrap();
+        let chart: Value = serde_json::from_str(block).unwrap();
+        let of = figures(&document).into_iter().filter(|(_, _, k, _)| *k == kind);
+        let mut compared = 0;
+        for (test, entry, _, mb_s) in of {
+            let traces = list(&chart, "/data");
+            // Plotly draws upwards: the last comes first.
+            let trace = &traces[traces.len() - 1 - entry];
+            let at = list(&chart, "/common_data/y").iter().position(|name| *name == test.as_str()).unwrap();
+            let shown = trace["x"][at].as_f64().unwrap();
+            assert!((shown - mb_s).abs() <= 0.0501, "{kind} of {test}: {shown} for {mb_s}");
+            compared += 1;
+        }
+        assert_eq!(compared, 3 * 12 + 12);
+    }
+}
+
+#[test]
+fn a_picture_in_pixels_is_whole() {
+    let home = drawer();
+    let file = home.path("cards.png");
+    report(&home, &file, &[]).expect(0);
+    // Every chunk with its checksum, and as many pixels as the head says.
+    let read = "
+import struct, sys, zlib
+data = open(sys.argv[1], 'rb').read()
+assert data[:8] == b'\\x89PNG\\r\\n\\x1a\\n'
+at, pixels, last = 8, b'', b''
+while at < len(data):
+    size, kind = struct.unpack('>I4s', data[at:at + 8])
+    body = data[at + 8:at + 8 + size]
+    assert zlib.crc32(kind + body) == struct.unpack('>I', data[at + 8 + size:at + 12 + size])[0]
+    if kind == b'IHDR': width, height, depth, colour = struct.unpack('>IIBB', body[:10])
+    if kind == b'IDAT': pixels += body
+    at, last = at + 12 + size, kind
+channels = {2: 3, 6: 4}[colour]
+rows = zlib.decompress(pixels)
+print(last.decode(), width, len(rows) == height * (1 + width * channels * depth // 8), len(set(rows)) > 20)
+";
+    assert_eq!(tool("python3", &["-c", read, file.to_str().unwrap()]), "IEND 1520 True True");
+}
+
+#[test]
+fn a_page_loads_nothing_and_runs_no_script_but_its_own() {
+    let home = drawer();
+    told_of_a_purchase(&home);
+    let page = page(&home, "html", &["--for", "game-load"]);
+    let found = browsed(&home, &page);
+    let loads =
+        ["src", "href", "srcset", "data", "action", "poster", "background", "xlink:href", "formaction"];
+    let mut links = 0;
+    for attribute in list(&found, "/attributes") {
+        let [tag, name, value] = [0, 1, 2].map(|n| attribute[n].as_str().unwrap());
+        assert!(!name.starts_with("on"), "{tag} {name}={value}");
+        if loads.contains(&name) {
+            assert!(tag == "a" && value.starts_with('#'), "{tag} {name}={value}");
+            links += 1;
+        }
+        assert!(name != "style" || !value.contains("url("), "{tag} {name}={value}");
+    }
+    assert!(links >= 5, "the page has a list of contents");
+    for tag in ["link", "iframe", "img", "object", "embed", "base", "audio", "video", "source"] {
+        assert!(!list(&found, "/tags").iter().any(|t| t == tag), "{tag}");
+    }
+    // A name of the language of pictures, which nobody looks up.
+    let code = only_script(&found).replace("http://www.w3.org/2000/svg", "");
+    for word in [
+        "@import",
+        "url(",
+        "fetch(",
+        "XMLHttpRequest",
+        "WebSocket",
+        "EventSource",
+        "sendBeacon",
+        "import(",
+        "://",
+        "eval(",
+    ] {
+        assert!(!code.contains(word), "{word}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    // The address that stands in it is a text.
+    assert!(text(&found, "/text").contains("https://shop.example/receipt"));
+}
+
+/// An event with an address in it.
+fn told_of_a_purchase(home: &Home) {
+    let bought = ["--event", "bought", "--date", "2024-03", "--price", "12.99EUR"];
+    let source = ["--source", "https://shop.example/receipt"];
+    home.run(&[&["archive", "edit", "Swift"], &bought[..], &source].concat()).expect(0);
+}
+
+/// Holds a text that is read again against the document; `rounding` is half of the last digit that it prints, in MB/s.
+#[track_caller]
+fn same_figures(ending: &str, kind: &str, rounding: f64) {
+    let home = drawer();
+    let (document, logs) = (document(&home, &[]), read_again(&home, ending));
+    assert_eq!(logs.len(), 4, "a report for each column");
+    let mut compared = 0;
+    for (test, entry, _, mb_s) in figures(&document).into_iter().filter(|(_, _, k, _)| *k == kind) {
+        let found: Vec<f64> = logs[entry].iter().filter(|(name, _)| *name == test).map(|(_, v)| *v).collect();
+        assert_eq!(found.len(), 1, "{test} of column {entry} in {ending}: {found:?}");
+        assert!((found[0] - mb_s).abs() <= rounding, "{test} in {ending}: {found:?} for {mb_s}");
+        compared += 1;
+    }
+    assert_eq!(compared, logs.iter().map(Vec::len).sum::<usize>(), "and nothing else");
+}
+
+#[test]
+fn a_text_in_the_layout_of_crystaldiskmark_is_read_again_with_the_best_runs() {
+    same_figures("cdm.txt", "best", 0.000_501);
+}
+
+/// Its MB is 1 024 000 bytes.
+#[test]
+fn a_text_in_the_layout_of_kdiskmark_is_read_again_with_the_averages() {
+    same_figures("kdm.txt", "average", 0.000_513);
+}
+
+#[test]
+fn a_page_for_hugo_is_read_again_with_every_run() {
+    let home = Home::new();
+    taken_in(&home, "a.log", &[700, 690, 710], &["--brand", "Acme", "--card", "Swift", "--capacity", "64GB"]);
+    let document = document(&home, &[]);
+    let logs = read_again(&home, "plotly.md");
+    let runs =
+        list(&document, "/comparison/tests").iter().map(|t| list(t, "/spreads/0/runs").len()).sum::<usize>();
+    assert_eq!(logs.iter().map(Vec::len).sum::<usize>(), runs);
+    for (name, mb_s) in &logs[0] {
+        let test = list(&document, "/comparison/tests").iter().find(|t| text(t, "/test") == name).unwrap();
+        let runs = list(test, "/spreads/0/runs");
+        assert!(
+            runs.iter().any(|run| (run.as_f64().unwrap() - mb_s).abs() < 0.051),
+            "{name}: {mb_s} of {runs:?}"
+        );
+    }
+}
+
+#[test]
+fn a_card_with_two_columns_gives_no_other_card_its_latencies() {
+    let home = drawer();
+    let page = page(&home, "cdm.txt", &[]);
+    // Only the card that was measured here has any: the last column.
+    let reports: Vec<&str> = page.split("[Read]").skip(1).collect();
+    let timed: Vec<usize> = reports.iter().map(|report| report.matches(" us>").count()).collect();
+    assert_eq!(timed[..3], [0, 0, 0], "{page}");
+    assert_eq!(timed[3], 12, "{page}");
+}

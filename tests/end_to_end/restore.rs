@@ -1,0 +1,525 @@
+//! What a test overwrote comes back: journals that wait, are damaged, have no room or lie in the wrong place; images
+//! of whole cards, put back on the same card or another one.
+
+use crate::common::binary::{Home, Outcome};
+use crate::common::machine::{Loop, MIB, Mounted, attempt, image, names_in, tool};
+use crate::common::{list, number, text, until};
+use rustix::process::Signal;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A run of `verify` that was killed while the card was overwritten, and the journal that it left.
+struct Torn {
+    home: Home,
+    card: Loop,
+    before: Vec<u8>,
+    journal: PathBuf,
+}
+
+impl Torn {
+    fn new() -> Self {
+        let (home, card) = (Home::new(), Loop::of_mib(24));
+        let before = card.content();
+        for n in 0..40 {
+            let verify = home.start(&["verify", &card.path]);
+            std::thread::sleep(Duration::from_millis(150 + 50 * n));
+            verify.signal(Signal::KILL);
+            verify.finish();
+            let torn = card.content() != before;
+            match journals(&home).pop() {
+                Some(journal) if torn => return Torn { home, card, before, journal },
+                Some(journal) => std::fs::remove_file(journal).unwrap(),
+                None => assert!(!torn, "without a journal nothing may have been overwritten"),
+            }
+        }
+        panic!("no run was killed in time");
+    }
+
+    fn restore(&self, arguments: &[&str]) -> Outcome {
+        let journal = self.journal.to_str().unwrap();
+        self.home.run(&[&["restore", journal], arguments, &["--json"]].concat())
+    }
+
+    /// Flips a bit in the middle of the first original that the journal keeps. What it says of itself comes before
+    /// and may be the longer part: a run may be killed as soon as its first block is saved.
+    fn flip_in_an_original(&self) {
+        const HEAD: usize = 48;
+        let mut bytes = std::fs::read(&self.journal).unwrap();
+        let head =
+            bytes.windows(4).position(|tag| tag == b"KEEP").expect("the card is not filled with one byte");
+        let len = u32::from_le_bytes(bytes[head + 4..head + 8].try_into().unwrap()) as usize;
+        bytes[head + HEAD + len / 2] ^= 1;
+        std::fs::write(&self.journal, bytes).unwrap();
+    }
+}
+
+fn journals(home: &Home) -> Vec<PathBuf> {
+    let folder = home.path("state/cardscope");
+    let names = if folder.exists() { names_in(&folder) } else { Vec::new() };
+    names.into_iter().filter(|name| name.starts_with("journal-")).map(|name| folder.join(name)).collect()
+}
+
+#[test]
+fn a_journal_waits_is_restored_and_goes_and_a_second_time_changes_nothing() {
+    let torn = Torn::new();
+    let copy = torn.home.path("copy");
+    std::fs::copy(&torn.journal, &copy).unwrap();
+    let waiting = torn.home.run(&["restore", "--json"]).expect(0).json();
+    assert_eq!(text(&waiting, "/journals/0/state"), "waits");
+    assert_eq!(text(&waiting, "/journals/0/target"), torn.card.path);
+    assert_eq!(torn.journal.metadata().unwrap().mode() & 0o777, 0o600);
+
+    let document = torn.restore(&[]).expect(0).json();
+    assert!(torn.before == torn.card.content());
+    assert_eq!(text(&document, "/recognised_by"), "content");
+    assert!(number(&document, "/bytes_restored") > 0.0 && number(&document, "/differed_bytes") > 0.0);
+    assert_eq!((&document["compared"], &document["removed"]), (&true.into(), &true.into()));
+    assert!(!torn.journal.exists());
+    assert!(list(&torn.home.run(&["restore", "--list", "--json"]).expect(0).json(), "/journals").is_empty());
+
+    let again = torn.home.run(&["restore", copy.to_str().unwrap(), "--json"]).expect(0).json();
+    assert_eq!(number(&again, "/bytes_restored"), 0.0);
+    assert!(torn.before == torn.card.content());
+    torn.restore(&[]).expect(2).says(&["a journal that was restored is removed"]);
+}
+
+/// Where the card holds a stamp of the test still.
+fn stamped(torn: &Torn) -> usize {
+    let now = torn.card.content();
+    let at = now.chunks(512).zip(torn.before.chunks(512)).position(|(now, before)| now != before);
+    at.expect("the card was overwritten") * 512
+}
+
+#[test]
+fn what_was_written_since_the_test_is_left_alone_until_the_user_agrees_to_lose_it() {
+    let torn = Torn::new();
+    let at = stamped(&torn);
+    use std::os::unix::fs::FileExt;
+    let device = std::fs::OpenOptions::new().write(true).open(&torn.card.path).unwrap();
+    device.write_all_at(&[0xab; 512], at as u64).unwrap();
+    device.sync_all().unwrap();
+    drop(device);
+    let mut expected = torn.before.clone();
+    expected[at..at + 512].fill(0xab);
+    for round in 0..2 {
+        let document = torn.restore(&[]).expect(1).json();
+        assert!(torn.card.content() == expected, "round {round}: all else is restored, this is not touched");
+        assert_eq!(list(&document, "/left").len(), 1, "{document:#}");
+        assert_eq!(number(&document, "/left/0/offset"), at as f64);
+        assert_eq!((number(&document, "/left/0/len"), &document["removed"]), (512.0, &false.into()));
+        assert!(document["notes"].to_string().contains("left as they are"), "{document:#}");
+        assert!(torn.journal.exists());
+    }
+    let document = torn.restore(&["--yes-destroy", &torn.card.path]).expect(0).json();
+    assert!(torn.card.content() == torn.before && !torn.journal.exists(), "{document:#}");
+}
+
+#[test]
+fn while_a_journal_waits_for_a_card_nothing_else_is_done_to_it() {
+    let torn = Torn::new();
+    let (card, home) = (torn.card.path.as_str(), &torn.home);
+    let now = torn.card.content();
+    let recipe = overwrite(home);
+    for arguments in [
+        &["verify", card][..],
+        &["verify", card, "--full", "--yes-destroy", card],
+        &["endure", card, "--rounds", "1", "--yes-destroy", card],
+        &["bench", card, "--recipe", &recipe, "--yes-destroy", card],
+    ] {
+        let refused = home.run(arguments).expect(2);
+        refused.says(&["cardscope restore", torn.journal.to_str().unwrap(), "remove that file"]);
+        assert!(torn.card.content() == now, "{arguments:?}");
+    }
+    std::fs::remove_file(&torn.journal).unwrap();
+    home.run(&["verify", card]).expect(0);
+}
+
+#[test]
+fn a_card_is_known_again_in_another_reader_and_restored_there() {
+    let torn = Torn::new();
+    let now = torn.card.content();
+    // The same image behind another loop device: the same card in another reader.
+    let reader = Loop::over(&torn.card.image, &[]);
+    let (home, recipe) = (&torn.home, overwrite(&torn.home));
+    for arguments in [
+        &["verify", &reader.path][..],
+        &["verify", &reader.path, "--full", "--yes-destroy", &reader.path],
+        &["bench", &reader.path, "--recipe", &recipe, "--yes-destroy", &reader.path],
+    ] {
+        home.run(arguments).expect(2).says(&["cardscope restore", torn.journal.to_str().unwrap()]);
+        assert!(torn.card.content() == now, "{arguments:?}");
+    }
+    let document = torn.restore(&[&reader.path]).expect(0).json();
+    assert_eq!(text(&document, "/recognised_by"), "content");
+    assert!(torn.before == torn.card.content() && !torn.journal.exists());
+    home.run(&["verify", &reader.path]).expect(0);
+}
+
+#[test]
+fn another_card_in_the_same_reader_is_tested_and_the_journal_named() {
+    let torn = Torn::new();
+    let now = torn.card.content();
+    let other: Vec<u8> = torn.before.iter().map(|byte| byte ^ 0x5a).collect();
+    let journal = torn.journal.to_str().unwrap();
+    for content in [other, vec![0; torn.before.len()]] {
+        put_in(&torn.card, &content);
+        let document = torn.home.run(&["verify", &torn.card.path, "--json"]).expect(0).json();
+        let named = list(&document, "/caveats").iter().filter(|c| c.to_string().contains(journal)).count();
+        assert_eq!(named, 1, "{document:#}");
+        assert!(torn.card.content() == content && torn.journal.exists());
+        torn.restore(&[]).expect(2).says(&["does not look like the card"]);
+        assert!(torn.card.content() == content && torn.journal.exists());
+    }
+    put_in(&torn.card, &now);
+    torn.home.run(&["verify", &torn.card.path]).expect(2).says(&["cardscope restore", journal]);
+    torn.restore(&[]).expect(0);
+    assert!(torn.before == torn.card.content() && !torn.journal.exists());
+}
+
+/// Puts another card into the reader: its name stays, what is behind it does not.
+fn put_in(reader: &Loop, content: &[u8]) {
+    use std::os::unix::fs::FileExt;
+    let image = std::fs::OpenOptions::new().write(true).open(&reader.image).unwrap();
+    image.write_all_at(content, 0).unwrap();
+    image.sync_all().unwrap();
+    tool("blockdev", &["--flushbufs", &reader.path]);
+}
+
+#[test]
+fn a_partition_of_a_card_waits_with_its_card() {
+    let mut torn = Torn::new();
+    let now = torn.card.content();
+    let part = torn.card.add_partition(1, 2048, 40960);
+    torn.home
+        .run(&["verify", &part])
+        .expect(2)
+        .says(&["may belong to this card", torn.journal.to_str().unwrap()]);
+    assert!(torn.card.content() == now);
+    torn.restore(&[]).expect(0);
+}
+
+#[test]
+fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
+    let torn = Torn::new();
+    let dir = tempfile::tempdir().unwrap();
+    let other = image(dir.path(), 24);
+    let foreign: Vec<u8> = std::fs::read(&other).unwrap().iter().map(|byte| byte ^ 0x5a).collect();
+    std::fs::write(&other, &foreign).unwrap();
+    let other = Loop::over(&other, &[]);
+    let smaller = Loop::of_mib(20);
+    let untouched = smaller.content();
+    torn.restore(&[&other.path]).expect(2).says(&["does not look like the card", "nothing was written"]);
+    assert!(foreign == other.content());
+    torn.restore(&[&smaller.path]).expect(2).says(&["is not the card", "nothing was written"]);
+    assert!(untouched == smaller.content());
+    assert!(torn.journal.exists());
+    torn.restore(&[]).expect(0);
+}
+
+#[test]
+fn a_damaged_journal_says_which_blocks_are_missing_and_restores_the_rest() {
+    let torn = Torn::new();
+    torn.flip_in_an_original();
+    let document = torn.restore(&[]).expect(1).json();
+    let missing = list(&document, "/unreadable");
+    assert_eq!(missing.len(), 1, "{document:#}");
+    assert!(text(&missing[0], "/reason").contains("checksum"));
+    let (offset, len) = (number(&missing[0], "/offset") as usize, number(&missing[0], "/len") as usize);
+    let after = torn.card.content();
+    assert!(after[..offset] == torn.before[..offset]);
+    assert!(after[offset + len..] == torn.before[offset + len..]);
+    assert_eq!(document["removed"], false);
+    assert!(torn.journal.exists(), "what could not be read today may be read by somebody else");
+}
+
+#[test]
+fn a_journal_cut_off_within_a_record_and_one_that_is_none_are_told_apart() {
+    let torn = Torn::new();
+    let file = std::fs::OpenOptions::new().write(true).open(&torn.journal).unwrap();
+    // Behind the last commit nothing was overwritten: 3 bytes of a record that never was whole.
+    use std::io::{Seek, SeekFrom, Write};
+    let mut end = &file;
+    end.seek(SeekFrom::End(0)).unwrap();
+    end.write_all(b"KEE").unwrap();
+    torn.restore(&[]).expect(0);
+    assert!(torn.before == torn.card.content());
+    let none = torn.home.path("notes.txt");
+    std::fs::write(&none, "not ours").unwrap();
+    torn.home.run(&["restore", none.to_str().unwrap(), &torn.card.path]).expect(2).says(&["is no journal"]);
+    let later = torn.home.path("later");
+    std::fs::write(&later, "cardscope journal 9\nwhatever comes").unwrap();
+    torn.home.run(&["restore", later.to_str().unwrap()]).expect(2).says(&["version 9"]);
+}
+
+#[test]
+fn a_card_that_is_mounted_again_is_not_restored_over_the_mount() {
+    let torn = Torn::new();
+    let mut card = torn.card;
+    let part = card.add_partition(1, 2048, 8192);
+    // The kernel takes a moment to let go of what a killed process held.
+    until("the partition to be free", || attempt("mkfs.ext4", &["-q", "-F", &part]).status.success());
+    let mounted = Mounted::new(&[], &part);
+    let refused = torn.home.run(&["restore", torn.journal.to_str().unwrap()]);
+    refused.expect(2).says(&["mounted"]);
+    drop(mounted);
+}
+
+#[test]
+fn a_journal_on_another_partition_of_the_card_is_refused() {
+    let home = Home::new();
+    let mut card = Loop::of_mib(64);
+    let [state, target] = [(1, 2048, 65536), (2, 67584, 32768)]
+        .map(|(number, start, len)| card.add_partition(number, start, len));
+    tool("mkfs.ext4", &["-q", "-F", &state]);
+    let mounted = Mounted::new(&[], &state);
+    // A file on the card, as a device, with a file system of its own: still the card.
+    let inner = mounted.point.join("inner.img");
+    std::fs::write(&inner, vec![0; 8 << 20]).unwrap();
+    let inner = Loop::over(&inner, &[]);
+    tool("mkfs.ext4", &["-q", "-F", &inner.path]);
+    let deeper = Mounted::new(&[], &inner.path);
+    for place in [&mounted, &deeper] {
+        let mut command = home.command(crate::common::binary::CARDSCOPE);
+        command.env("XDG_STATE_HOME", place.path()).args(["verify", &target]);
+        let refused = crate::common::binary::Running::of(command).finish();
+        refused.expect(2).says(&["journal would lie on the card itself"]);
+        assert!(names_in(&place.point).iter().all(|name| name == "inner.img"));
+    }
+    drop(deeper);
+    drop(inner);
+    drop(mounted);
+}
+
+#[test]
+fn a_journal_without_room_is_refused_and_one_that_fills_its_disk_leaves_the_card_as_it_was() {
+    let home = Home::new();
+    let card = Loop::of_mib(48);
+    let before = card.content();
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=8m"], "tmpfs");
+    let verify = || {
+        let mut command = home.command(crate::common::binary::CARDSCOPE);
+        command.env("XDG_STATE_HOME", disk.path()).args(["verify", &card.path, "--json"]);
+        crate::common::binary::Running::of(command)
+    };
+    verify().finish().expect(2).says(&["journal may need", "8 MiB"]);
+    assert!(before == card.content());
+    // There is room when it begins; somebody else takes it.
+    tool("mount", &["-o", "remount,size=128m", disk.path()]);
+    let mut running = verify();
+    running.wait_for("run at the end");
+    std::fs::write(disk.point.join("greedy"), vec![1; 100 << 20]).unwrap_or_default();
+    let outcome = running.finish();
+    assert!(before == card.content(), "{outcome}");
+    let left = names_in(&disk.point.join("cardscope"));
+    assert!(left.is_empty(), "everything was put back, so no journal stays: {left:?}");
+}
+
+/// A recipe that overwrites a card's content.
+fn overwrite(home: &Home) -> String {
+    home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\npasses = 1\n")
+}
+
+#[test]
+fn a_backup_is_taken_before_a_benchmark_and_put_back_after_it() {
+    let (home, card) = (Home::new(), Loop::of_mib(32));
+    let before = card.content();
+    let file = home.path("card.img");
+    let (file, recipe) = (file.to_str().unwrap(), overwrite(&home));
+    let arguments = ["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--backup", file];
+    home.run(&arguments).expect(0);
+    assert!(before == card.content());
+    assert!(std::fs::read(file).unwrap() == before, "the image is the card byte for byte, as dd takes it");
+    // The same file again would overwrite the only copy.
+    home.run(&arguments).expect(2).says(&["is there already"]);
+    assert!(std::fs::read(file).unwrap() == before);
+}
+
+#[test]
+fn an_image_is_sparse_where_the_card_is_empty() {
+    let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
+    let path = dir.path().join("card");
+    let mut content = vec![0; 48 << 20];
+    content[..1 << 20].fill(7);
+    content[40 << 20..41 << 20].fill(9);
+    std::fs::write(&path, &content).unwrap();
+    let (card, file, recipe) = (path.to_str().unwrap(), home.path("backup"), overwrite(&home));
+    let backup = file.to_str().unwrap();
+    home.run(&["bench", card, "--recipe", &recipe, "--yes-destroy", card, "--backup", backup]).expect(0);
+    assert!(std::fs::read(&path).unwrap() == content);
+    let there = file.metadata().unwrap();
+    assert_eq!(there.len(), 48 * MIB);
+    assert!(there.blocks() * 512 < 3 * MIB, "{} bytes are used", there.blocks() * 512);
+}
+
+/// An image of a card of 32 MiB whose last 8 MiB are empty or not.
+fn backup_of(home: &Home, full: bool) -> (PathBuf, Vec<u8>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = image(dir.path(), 32);
+    let mut content = std::fs::read(&path).unwrap();
+    if !full {
+        content[24 << 20..].fill(0);
+    }
+    std::fs::write(&path, &content).unwrap();
+    let (card, file, recipe) = (path.to_str().unwrap(), home.path("backup"), overwrite(home));
+    let backup = file.to_str().unwrap();
+    home.run(&["bench", card, "--recipe", &recipe, "--yes-destroy", card, "--backup", backup]).expect(0);
+    (file, content)
+}
+
+fn put_on(home: &Home, file: &Path, card: &Loop) -> Outcome {
+    home.run(&["restore", file.to_str().unwrap(), &card.path, "--yes-destroy", &card.path, "--json"])
+}
+
+#[test]
+fn a_backup_goes_onto_another_card_that_is_large_enough_with_consent_only() {
+    let home = Home::new();
+    let (file, content) = backup_of(&home, true);
+    let other = Loop::of_mib(40);
+    let before = other.content();
+    home.run(&["restore", file.to_str().unwrap()]).expect(2).says(&["name it"]);
+    home.run(&["restore", file.to_str().unwrap(), &other.path]).expect(2).says(&["--yes-destroy"]);
+    assert!(before == other.content());
+    let document = put_on(&home, &file, &other).expect(0).json();
+    let after = other.content();
+    assert!(after[..32 << 20] == content && after[32 << 20..] == before[32 << 20..]);
+    assert_eq!(number(&document, "/bytes_restored"), (32 * MIB) as f64);
+    assert!(document["notes"].to_string().contains("8388608 bytes more"), "{document:#}");
+}
+
+#[test]
+fn a_smaller_card_takes_a_backup_only_where_nothing_is_cut_off_but_emptiness() {
+    let home = Home::new();
+    let smaller = Loop::of_mib(28);
+    let before = smaller.content();
+    let (file, _) = backup_of(&home, true);
+    put_on(&home, &file, &smaller).expect(2).says(&["does not fit", "4194304 bytes too few"]);
+    assert!(before == smaller.content());
+    std::fs::remove_file(&file).unwrap();
+    std::fs::remove_file(home.path("backup.sums")).unwrap();
+    let (file, content) = backup_of(&home, false);
+    let document = put_on(&home, &file, &smaller).expect(0).json();
+    assert!(smaller.content() == content[..28 << 20]);
+    assert!(document["notes"].to_string().contains("4194304 bytes less"), "{document:#}");
+}
+
+#[test]
+fn a_damaged_image_and_damaged_checksums_are_told_and_the_rest_is_put_back() {
+    let home = Home::new();
+    let (file, content) = backup_of(&home, true);
+    let mut damaged = content.clone();
+    damaged[(5 << 20) + 17] ^= 4;
+    std::fs::write(&file, &damaged).unwrap();
+    let card = Loop::of_mib(32);
+    let before = card.content();
+    let document = put_on(&home, &file, &card).expect(1).json();
+    assert_eq!(number(&document, "/unreadable/0/offset"), (5 * MIB) as f64);
+    assert_eq!(number(&document, "/unreadable/0/len"), MIB as f64);
+    let after = card.content();
+    assert!(after[..5 << 20] == content[..5 << 20] && after[6 << 20..] == content[6 << 20..]);
+    assert!(after[5 << 20..6 << 20] == before[5 << 20..6 << 20], "what is damaged is not written");
+    let sums = home.path("backup.sums");
+    let mut text = std::fs::read(&sums).unwrap();
+    let middle = text.len() / 2;
+    text[middle] ^= 1;
+    std::fs::write(&sums, text).unwrap();
+    put_on(&home, &file, &card).expect(2).says(&["checksums", "damaged"]);
+}
+
+#[test]
+fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing() {
+    let home = Home::new();
+    let card = Loop::of_mib(32);
+    let before = card.content();
+    let recipe = overwrite(&home);
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=16m"], "tmpfs");
+    let file = disk.point.join("backup");
+    let bench = |target: &str, file: &Path| {
+        home.run(&[
+            "bench",
+            target,
+            "--recipe",
+            &recipe,
+            "--yes-destroy",
+            target,
+            "--backup",
+            file.to_str().unwrap(),
+        ])
+    };
+    bench(&card.path, &file).expect(2).says(&["cannot be written", "nothing was done to the card"]);
+    assert!(before == card.content() && names_in(&disk.point).is_empty());
+    let mut card = Loop::of_mib(96);
+    let [place, target] = [(1, 2048, 65536), (2, 67584, 65536)]
+        .map(|(number, start, len)| card.add_partition(number, start, len));
+    tool("mkfs.ext4", &["-q", "-F", &place]);
+    let mounted = Mounted::new(&[], &place);
+    bench(&target, &mounted.point.join("backup")).expect(2).says(&["would lie on", "itself"]);
+    assert!(names_in(&mounted.point).is_empty());
+    drop(mounted);
+}
+
+#[test]
+fn a_card_that_cannot_be_read_in_whole_is_not_overwritten_with_a_backup_full_of_gaps() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=32MiB&faults.failing_share=0.1&faults.unit_bytes=1MiB";
+    let (file, recipe) = (home.path("gaps"), overwrite(&home));
+    let backup = file.to_str().unwrap();
+    let refused =
+        home.run(&["bench", card, "--recipe", &recipe, "--yes-destroy", card, "--backup", backup]).expect(2);
+    refused.says(&["not all of the card could be saved", "bytes at byte", "nothing was done to the card"]);
+    assert!(!file.exists());
+}
+
+#[test]
+fn endure_puts_a_backup_back_at_its_end() {
+    let (home, card) = (Home::new(), Loop::of_mib(16));
+    let before = card.content();
+    let file = home.path("card.img");
+    let file = file.to_str().unwrap();
+    let arguments = ["endure", &card.path, "--rounds", "1", "--yes-destroy", &card.path, "--backup", file];
+    home.run(&arguments).expect(0);
+    assert!(card.content() == before && std::fs::read(file).unwrap() == before);
+}
+
+/// A benchmark that was interrupted and puts the card's image back now, held still.
+fn putting_back(home: &Home, card: &Loop) -> crate::common::binary::Running {
+    let recipe = home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\nseconds = 300\n");
+    let file = home.path("card.img");
+    let mut bench = home.start(&[
+        "bench",
+        &card.path,
+        "--recipe",
+        &recipe,
+        "--yes-destroy",
+        &card.path,
+        "--backup",
+        file.to_str().unwrap(),
+    ]);
+    bench.wait_for("SEQ1M Q1T1 write");
+    bench.signal(Signal::INT);
+    bench.wait_for("putting the card's image back");
+    bench.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_millis(600));
+    bench
+}
+
+#[test]
+fn no_further_signal_but_a_second_ctrl_c_keeps_a_card_from_being_put_back() {
+    let (home, card) = (Home::new(), Loop::of_mib(128));
+    let before = card.content();
+    let bench = putting_back(&home, &card);
+    for signal in [Signal::TERM, Signal::HUP, Signal::CONT] {
+        bench.signal(signal);
+    }
+    bench.finish().expect(130);
+    assert!(card.content() == before);
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once_and_says_what_may_wait() {
+    let (home, card) = (Home::new(), Loop::of_mib(128));
+    let bench = putting_back(&home, &card);
+    bench.signal(Signal::INT);
+    bench.signal(Signal::CONT);
+    bench.finish().expect(130).says(&["ended at once", "cardscope restore"]);
+}

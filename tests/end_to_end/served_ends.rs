@@ -1,0 +1,161 @@
+//! How serving begins and ends: places that cannot be mounted on, servers that are killed or asked to end with I/O in
+//! flight, and several cards at once. What single cards do is in `faults.rs`.
+
+use crate::common::binary::{CARDSCOPE, Home, Running, copy_to};
+use crate::common::machine::{names_in, tool};
+use crate::common::served::{Served, is_mounted, mounts_in};
+use crate::common::until;
+use rustix::process::Signal;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const CARDS: [&str; 3] = ["constant", "lexar-16g-c10", "constant"];
+const SLOW: &str = "constant?command_s=5";
+
+/// Reads a block of a card until it gets it.
+fn reader(served: &Served) -> Child {
+    let file = format!("if={}", served.card().display());
+    let arguments = [file.as_str(), "of=/dev/null", "bs=4k", "count=1", "iflag=direct"];
+    Command::new("dd").args(arguments).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn wait_until_in_flight(served: &Served) {
+    until("a request in flight", || served.document("counters.json")["in_flight"] == 1);
+}
+
+#[test]
+fn several_cards_are_cleared_after_a_kill_and_unmounted_at_a_signal() {
+    let home = Home::new();
+    let mut served = Served::several(&home, &CARDS, &["--no-timing"]);
+    let all = ["constant", "lexar-16g-c10", "constant-2"].map(|name| served.directory().join(name));
+    until("the last card", || all[2].join("card").exists());
+    served.kill();
+    assert!(all.iter().all(|own| std::fs::read_dir(own).is_err()), "dead mounts, or this tests nothing");
+    served.serve_all(&home, &CARDS, &["--no-timing"]);
+    until("the last card", || all[2].join("card").exists());
+    let outcome = served.stop(Signal::INT).expect(0);
+    assert_eq!(mounts_in(served.directory()), Vec::<std::path::PathBuf>::new(), "{outcome}");
+}
+
+#[test]
+fn a_card_that_somebody_unmounts_leaves_the_others_served_until_the_last() {
+    let home = Home::new();
+    let mut served = Served::several(&home, &CARDS[..2], &["--no-timing"]);
+    let [first, second] = ["constant", "lexar-16g-c10"].map(|name| served.directory().join(name));
+    until("the second card", || second.join("card").exists());
+    tool("umount", &[first.to_str().unwrap()]);
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(second.join("card").exists());
+    tool("umount", &[second.to_str().unwrap()]);
+    served.finish().expect(0);
+    assert!(names_in(served.directory()).is_empty());
+}
+
+#[test]
+fn a_server_that_is_asked_to_end_with_a_request_in_flight_ends() {
+    let home = Home::new();
+    let mut served = Served::start(&home, SLOW, &[]);
+    let mut client = reader(&served);
+    wait_until_in_flight(&served);
+    let asked = Instant::now();
+    served.stop(Signal::TERM).expect(0);
+    assert!(asked.elapsed() < Duration::from_secs(4), "before the card's five seconds are over");
+    assert!(!client.wait().unwrap().success() && !is_mounted(served.directory()));
+}
+
+#[test]
+fn a_client_that_is_killed_with_a_request_in_flight_disturbs_nobody() {
+    let home = Home::new();
+    let mut served = Served::start(&home, "constant?command_s=0.5", &[]);
+    let mut client = reader(&served);
+    wait_until_in_flight(&served);
+    client.kill().unwrap();
+    client.wait().unwrap();
+    assert!(reader(&served).wait().unwrap().success());
+    assert_eq!(served.document("counters.json")["reads"], 2);
+    served.stop(Signal::TERM).expect(0);
+}
+
+#[test]
+fn a_client_that_hangs_with_the_card_open_does_not_keep_the_server() {
+    let home = Home::new();
+    let mut served = Served::start(&home, "constant", &["--no-timing"]);
+    let script = format!("exec 3<{}; echo open >&2; exec sleep 100", served.card().display());
+    let mut shell = home.command("sh");
+    shell.args(["-c", &script]);
+    let mut client = Running::of(shell);
+    client.wait_for("open");
+    client.signal(Signal::STOP);
+    served.stop(Signal::TERM).expect(0);
+    assert!(!is_mounted(served.directory()));
+    client.signal(Signal::CONT);
+    client.signal(Signal::KILL);
+    client.finish();
+}
+
+#[test]
+fn a_directory_whose_server_hangs_or_that_is_not_empty_is_refused() {
+    let home = Home::new();
+    let served = Served::start(&home, "constant", &["--no-timing"]);
+    let place = served.directory().to_str().unwrap();
+    let frozen = served.freeze();
+    home.run(&["sim", "serve", "constant", "--mount", place]).expect(2).says(&["does not answer"]);
+    drop(frozen);
+    home.run(&["sim", "serve", "constant", "constant", "--mount", place]).expect(2).says(&["another card"]);
+    let full = tempfile::tempdir().unwrap();
+    std::fs::write(full.path().join("film"), "kept").unwrap();
+    let place = full.path().to_str().unwrap();
+    home.run(&["sim", "serve", "constant", "--mount", place]).expect(2).says(&["not empty"]);
+    assert_eq!(names_in(full.path()), ["film"]);
+}
+
+/// What a server says that finds `/dev/fuse` as `setup` leaves it, in mounts of its own.
+fn without_fuse(home: &Home, setup: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!("{setup} && exec {CARDSCOPE} sim serve constant --mount {}", dir.path().display());
+    let mut command = home.command("unshare");
+    command.args(["--mount", "sh", "-c", &script]);
+    let outcome = Running::of(command).finish().expect(3);
+    assert!(names_in(dir.path()).is_empty());
+    outcome.stderr
+}
+
+#[test]
+fn a_machine_that_does_not_permit_fuse_is_told_what_to_do() {
+    let home = Home::new();
+    // An empty /dev: no /dev/fuse.
+    let told = without_fuse(&home, "mount -t tmpfs none /dev");
+    assert!(told.contains("there is no /dev/fuse") && told.contains("modprobe fuse"), "{told}");
+    // Somebody who may not open it, and a fusermount3 that is not allowed to either.
+    let told = without_fuse(&home, "chmod 755 \"$HOME\" && mount --bind /dev/null /dev/fuse");
+    assert!(told.contains("--nbd"), "{told}");
+}
+
+#[test]
+fn a_user_who_may_not_use_fuse_is_told_what_to_do() {
+    let home = Home::new();
+    let dir = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777))
+        .tempdir()
+        .unwrap();
+    let binary = dir.path().join("cardscope");
+    copy_to(&binary);
+    let place = dir.path().join("place");
+    std::fs::create_dir(&place).unwrap();
+    rustix::fs::chown(&place, Some(rustix::fs::Uid::from_raw(65_534)), None).unwrap();
+    let mut command = home.command("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", binary.to_str().unwrap()]);
+    command.args(["sim", "serve", "constant", "--mount", place.to_str().unwrap()]);
+    command.env("HOME", dir.path());
+    let usable = std::fs::metadata("/dev/fuse")
+        .is_ok_and(|m| std::os::unix::fs::PermissionsExt::mode(&m.permissions()) & 0o6 == 0o6);
+    let mut running = Running::of(command);
+    if usable {
+        // Debian lets everybody mount by fusermount3: then it must simply work.
+        running.wait_for("/card");
+        running.signal(Signal::TERM);
+        running.finish().expect(0);
+    } else {
+        running.finish().expect(3).says(&["you may not use /dev/fuse", "run it as root"]);
+    }
+}

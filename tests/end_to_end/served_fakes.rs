@@ -1,0 +1,83 @@
+//! The tools that find fakes out, on served ones: f3probe names the kind and the size, f3write and f3read lose what
+//! does not fit, and a genuine card passes both.
+
+use crate::common::binary::Home;
+use crate::common::machine::{Loop, Mounted, attempt, tool};
+use crate::common::served::Served;
+
+/// What f3probe 8 says of a served card; its exit status tells the kind of fake.
+fn f3probe(name: &str) -> String {
+    let home = Home::new();
+    let served = Served::start(&home, name, &["--no-timing"]);
+    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let output = attempt("f3probe", &["--destructive", "--time-ops", &card.path]);
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn f3probe_finds_the_52_gb_in_the_fake_terabyte_of_seed_001() {
+    let told = f3probe("sandian-1tb-52g");
+    assert!(told.contains("counterfeit of type limbo"), "{told}");
+    // "*Usable* size: 48.43 GB (101562504 blocks)": its GB are GiB.
+    let line = told.lines().find(|l| l.contains("*Usable* size")).unwrap_or_else(|| panic!("{told}"));
+    let blocks: f64 = line.split(['(', ' ']).filter_map(|word| word.parse().ok()).next_back().unwrap();
+    assert!((blocks * 512.0 / 52e9 - 1.0).abs() < 0.01, "{told}");
+}
+
+#[test]
+fn f3probe_tells_the_kinds_of_fakes_apart_and_a_genuine_card_from_them() {
+    // f3probe shows GiB as GB. It writes 2 GiB in a row to get past a cache, so a shorter wrap looks damaged to it.
+    let told = f3probe("constant?announced_bytes=64GiB&fake=wraparound&wrap_bytes=8GiB");
+    assert!(
+        told.contains("counterfeit of type wraparound") && told.contains("8.00 GB (16777216 blocks)"),
+        "{told}"
+    );
+    let told = f3probe("constant?announced_bytes=1GiB&fake=limbo&fake_bytes=300MiB");
+    assert!(
+        told.contains("counterfeit of type limbo") && told.contains("300.00 MB (614400 blocks)"),
+        "{told}"
+    );
+    let told = f3probe("constant?announced_bytes=1GiB");
+    assert!(told.contains("Good news"), "{told}");
+}
+
+/// A file system on the whole of a served card filled by f3write; gives what f3read says of it.
+fn f3(name: &str) -> String {
+    let home = Home::new();
+    let served = Served::start(&home, name, &["--no-timing"]);
+    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    // Without a journal, and the tables made at once: what the file system itself writes stays at the start.
+    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
+    let mounted = Mounted::new(&[], &card.path);
+    tool("f3write", &["--end-at=2", mounted.path()]);
+    drop(mounted);
+    tool("blockdev", &["--flushbufs", &card.path]);
+    let mounted = Mounted::new(&[], &card.path);
+    let output = attempt("f3read", &["--end-at=2", mounted.path()]);
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
+/// The number and unit behind a word of f3read's table.
+fn line<'a>(told: &'a str, word: &str) -> &'a str {
+    let line = told.lines().find(|l| l.trim_start().starts_with(word));
+    line.and_then(|l| l.split_once(':')).unwrap_or_else(|| panic!("no {word} in {told}")).1.trim()
+}
+
+#[test]
+fn f3write_and_f3read_find_a_genuine_card_in_order() {
+    let told = f3("constant?announced_bytes=1GiB");
+    for word in ["Corrupted", "Slightly changed", "Overwritten"] {
+        assert!(line(&told, word).starts_with("0.00 Byte (0 sectors)"), "{told}");
+    }
+    assert!(line(&told, "Data OK").contains("MB"), "{told}");
+}
+
+#[test]
+fn f3write_and_f3read_find_what_a_limbo_card_lost() {
+    // Half of it is lost: ext4's groups and their tables, spread over the card, read as zeros there too, so it is the
+    // data of f3's files in the upper half that must be missing.
+    let told = f3("constant?announced_bytes=1GiB&fake=limbo&fake_bytes=768MiB");
+    let lost: f64 = line(&told, "Data LOST").split(' ').next().unwrap().parse().unwrap();
+    assert!(line(&told, "Data LOST").contains("MB"), "{told}");
+    assert!((lost - 256.0).abs() < 40.0, "256 MiB do not fit: {told}");
+}

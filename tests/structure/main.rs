@@ -1,0 +1,3 @@
+//! The house itself: which crate may use which.
+
+mod layers;
