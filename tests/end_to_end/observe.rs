@@ -289,7 +289,7 @@ fn nothing_is_written_to_the_watched_card_until_the_watch_is_over() {
     let report = watch.finish().expect(0).json();
     assert!(on_card.exists() && saved.exists(), "it is written afterwards");
     let caveats = list(&report, "caveats");
-    assert_eq!(caveats.iter().filter(|c| c.as_str().unwrap().contains("lies on")).count(), 2, "{report:#}");
+    assert_eq!(caveats.iter().filter(|c| text(c, "/text").contains("lies on")).count(), 2, "{report:#}");
 }
 
 /// A recorded machine two minutes after its start.
@@ -336,7 +336,7 @@ fn a_kernel_without_pressure_is_told_and_watched_all_the_same() {
     let (dir, outcome) = recorded(&[("sys/block/mmcblk0/stat", STAT), ("proc/uptime", "120.00 100.00\n")]);
     let report = outcome.expect(0).json();
     assert!(report["from_boot"]["io_some"].is_null() && report["from_boot"]["cpu_busy"].is_null());
-    assert!(list(&report, "caveats")[0].as_str().unwrap().contains("psi=1"), "{report:#}");
+    assert!(text(&report, "/caveats/0/text").contains("psi=1"), "{report:#}");
     let sysfs = dir.path().to_str().unwrap();
     let home = Home::new();
     home.run(&["observe", "mmcblk0", "--from-boot", "--for", "1s", "--sysfs", sysfs])
