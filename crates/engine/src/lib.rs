@@ -6,6 +6,7 @@
 pub mod allowance;
 pub mod buffer;
 pub mod content;
+pub mod event;
 pub mod input;
 pub mod interrupt;
 pub mod null;

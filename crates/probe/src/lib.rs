@@ -2,7 +2,7 @@
 //! block whole, how long does the card last.
 //!
 //! A probe prints nothing and stores nothing. Where what it overwrites is kept ([`keeper::Keeper`]) and who hears
-//! how far it is ([`watch::Watch`]) is handed in.
+//! how far it is ([`cardscope_engine::event::Listener`]) is handed in.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -25,4 +25,3 @@ pub mod sector;
 pub mod site;
 pub mod sustain;
 pub mod trouble;
-pub mod watch;

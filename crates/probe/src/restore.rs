@@ -11,8 +11,8 @@ use crate::card::{Answer, Card, pieces};
 use crate::keeper::{Keeper, Kept, PuttingBack};
 use crate::ranges::Ranges;
 use crate::trouble::Stop;
-use crate::watch::Watch;
 use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
+use cardscope_engine::event::Listener;
 
 /// What became of the originals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ const TELL_EVERY: u64 = 4 << 20;
 pub fn put_back(
     card: &mut Card<'_>,
     keeper: &mut dyn Keeper,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Result<PutBack, Stop> {
     let kept = keeper.kept();
     let order = in_order(card, keeper, &kept, watch)?;
@@ -68,7 +68,7 @@ fn look(
     keeper: &mut dyn Keeper,
     kept: &[Kept],
     result: &mut PutBack,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
     card.flush()?;
     card.reopen()?;
@@ -92,7 +92,7 @@ fn in_order(
     card: &mut Card<'_>,
     keeper: &mut dyn Keeper,
     kept: &[Kept],
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Result<Vec<Kept>, Stop> {
     let mut steps = Steps::begin(card, "reading what is to be put back", kept, watch);
     let mut original = Vec::new();
@@ -122,7 +122,7 @@ fn write_all(
     keeper: &mut dyn Keeper,
     kept: &[Kept],
     result: &mut PutBack,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
     let mut steps = Steps::begin(card, "putting the card's data back", kept, watch);
     let mut original = Vec::new();
@@ -146,7 +146,7 @@ fn compare_all(
     keeper: &mut dyn Keeper,
     kept: &[Kept],
     result: &mut PutBack,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
     let mut steps = Steps::begin(card, "comparing what was put back", kept, watch);
     let mut original = Vec::new();
@@ -246,12 +246,12 @@ struct Steps {
 }
 
 impl Steps {
-    fn begin(card: &mut Card<'_>, what: &str, kept: &[Kept], watch: &mut dyn Watch) -> Self {
+    fn begin(card: &mut Card<'_>, what: &str, kept: &[Kept], watch: &mut dyn Listener) -> Self {
         watch.phase(what, Some(kept.iter().map(|k| k.len).sum()), None);
         Steps { began: card.seconds(), done: 0, told: 0 }
     }
 
-    fn done(&mut self, card: &mut Card<'_>, bytes: u64, watch: &mut dyn Watch) {
+    fn done(&mut self, card: &mut Card<'_>, bytes: u64, watch: &mut dyn Listener) {
         self.done += bytes;
         if self.done >= self.told + TELL_EVERY {
             self.told = self.done;

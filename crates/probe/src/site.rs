@@ -4,8 +4,8 @@
 use crate::card::{Card, Piece};
 use crate::saving::Saving;
 use crate::trouble::Stop;
-use crate::watch::Watch;
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
 use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::card_map::property::Cost;
@@ -36,7 +36,7 @@ pub struct Site<'s, 't> {
     card: &'s mut Card<'t>,
     saving: Saving<'s>,
     /// Hears how far it is.
-    pub watch: &'s mut dyn Watch,
+    pub watch: &'s mut dyn Listener,
     /// Places and orders.
     pub random: Random,
     /// What may be used.
@@ -54,7 +54,7 @@ impl<'s, 't> Site<'s, 't> {
         card: &'s mut Card<'t>,
         saving: Saving<'s>,
         limits: &Limits,
-        watch: &'s mut dyn Watch,
+        watch: &'s mut dyn Listener,
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
         card.end_at(deadline.map(nanos));

@@ -6,6 +6,7 @@ mod common;
 mod memory;
 
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::Measured;
@@ -16,7 +17,6 @@ use cardscope_probe::map;
 use cardscope_probe::restore::put_back;
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
-use cardscope_probe::watch::Nobody;
 use cardscope_simulator::SimTarget;
 use common::{erasing, options};
 use memory::Memory;
@@ -69,8 +69,8 @@ fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
     let began = target.now();
     let mut memory = Memory::default();
     let mut card = Card::new(target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    probe(&mut card, Some(&mut memory), &options(false, seed), &mut Nobody).unwrap();
-    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    probe(&mut card, Some(&mut memory), &options(false, seed), &mut Silent).unwrap();
+    put_back(&mut card, &mut memory, &mut Silent).unwrap();
     (card.now() - began) as f64 / 1e9
 }
 
@@ -128,8 +128,8 @@ fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, Outcome) {
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
     let began = card.seconds();
     let limits = Options { budget: Some(Duration::from_secs_f64(budget)), ..options(false, seed) };
-    let outcome = probe(&mut card, Some(&mut memory), &limits, &mut Nobody).unwrap();
-    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    let outcome = probe(&mut card, Some(&mut memory), &limits, &mut Silent).unwrap();
+    put_back(&mut card, &mut memory, &mut Silent).unwrap();
     (card.seconds() - began, outcome)
 }
 
@@ -214,8 +214,8 @@ fn map_in_budget(name: &str, budget: f64) -> f64 {
         only: Vec::new(),
     };
     let mut measured = Measured::default();
-    map::map(&mut card, Saving::new(Some(&mut memory)), &wanted, &mut Nobody, &mut measured).unwrap();
-    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    map::map(&mut card, Saving::new(Some(&mut memory)), &wanted, &mut Silent, &mut measured).unwrap();
+    put_back(&mut card, &mut memory, &mut Silent).unwrap();
     card.seconds() - began
 }
 

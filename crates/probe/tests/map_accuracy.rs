@@ -3,6 +3,7 @@
 //! --profile long -p cardscope-probe --test map_accuracy -- --nocapture` makes the table in `docs/accuracy.md`.
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::Measured;
@@ -11,7 +12,6 @@ use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, map};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
-use cardscope_probe::watch::Nobody;
 use cardscope_simulator::archetype::{Archetype, FakeKind, Start, Write as Engine};
 use cardscope_simulator::{SimTarget, random};
 use std::fmt::Write;
@@ -49,11 +49,11 @@ fn mapped(seed: u64) -> Mapped {
         only: Vec::new(),
     };
     let mut found = Measured::default();
-    map(&mut drive, Saving::new(None), &options, &mut Nobody, &mut found).unwrap();
+    map(&mut drive, Saving::new(None), &options, &mut Silent, &mut found).unwrap();
     let reading_s = drive.seconds();
     let options = Options { writes: true, ..options };
     let mut found = Measured::default();
-    map(&mut drive, Saving::new(None), &options, &mut Nobody, &mut found).unwrap();
+    map(&mut drive, Saving::new(None), &options, &mut Silent, &mut found).unwrap();
     let (seconds, written) = (drive.seconds() - reading_s, drive.tally().written);
     Mapped { seed, card, found, written, reading_s, seconds }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::Measured;
@@ -10,7 +11,6 @@ use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, Part, map};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
-use cardscope_probe::watch::Nobody;
 use cardscope_simulator::{SimTarget, random};
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn read_with(name: &str, change: impl Fn(&mut Options), only: &[Part]) -> Read {
     change(&mut options);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 8).unwrap();
     let mut measured = Measured::default();
-    map(&mut card, Saving::new(None), &options, &mut Nobody, &mut measured).unwrap();
+    map(&mut card, Saving::new(None), &options, &mut Silent, &mut measured).unwrap();
     Read { measured, seconds: card.seconds(), written: card.tally().written }
 }
 

@@ -5,6 +5,7 @@
 
 mod watched;
 
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::finding::{Finding, Weight};
@@ -16,7 +17,6 @@ use cardscope_probe::keeper::{KeepError, Keeper, Kept};
 use cardscope_probe::marks::{Options, judge};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
-use cardscope_probe::watch::Nobody;
 use cardscope_simulator::archetype::{Archetype, FakeKind, Write};
 use cardscope_simulator::{SimTarget, identity, target_spec};
 use std::time::Duration;
@@ -50,7 +50,7 @@ fn watched(
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
     let saving = Saving::new(keeper.map(|keeper| keeper as &mut dyn Keeper));
-    judge(&mut card, saving, &options, &mut Nobody, &mut found).unwrap();
+    judge(&mut card, saving, &options, &mut Silent, &mut found).unwrap();
     drop(card);
     (found, target)
 }
@@ -298,7 +298,7 @@ fn a_keeper_that_cannot_keep_ends_it_before_anything_is_written() {
     let options = Options::of(limits, None, None, None);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
-    let ended = judge(&mut card, Saving::new(Some(&mut Full)), &options, &mut Nobody, &mut found);
+    let ended = judge(&mut card, Saving::new(Some(&mut Full)), &options, &mut Silent, &mut found);
     assert!(ended.is_err());
     assert_eq!(card.tally().written, 0);
     assert!(found.read_mb_s.is_some(), "what was measured before stays");

@@ -4,11 +4,11 @@
 mod memory;
 
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_probe::card::{Answer, Card, Piece};
 use cardscope_probe::restore::{PutBack, put_back};
 use cardscope_probe::saving::Saving;
-use cardscope_probe::watch::Nobody;
 use cardscope_simulator::SimTarget;
 use memory::Memory;
 
@@ -51,7 +51,7 @@ fn there_and_back(
         card.write([at(*place)], stamp(1), |_, _, trouble| assert!(trouble.is_none())).unwrap();
     }
     damage(&mut memory);
-    let result = put_back(card, &mut memory, &mut Nobody).unwrap();
+    let result = put_back(card, &mut memory, &mut Silent).unwrap();
     (before, places.iter().map(|place| read(card, *place)).collect(), result)
 }
 

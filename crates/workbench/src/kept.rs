@@ -7,6 +7,7 @@ mod tests;
 use crate::error::Failure;
 use crate::journal::{Extent, Journal, Survey, survey};
 use crate::opening::Opened;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
 use cardscope_model::finding::{Finding, Weight};
@@ -15,7 +16,6 @@ use cardscope_probe::card::{Card, Tally};
 use cardscope_probe::keeper::Keeper;
 use cardscope_probe::restore::{PutBack, put_back};
 use cardscope_probe::trouble::Stop;
-use cardscope_probe::watch::Watch;
 
 /// Places that are read before a card's data is put back, beside those that the test left alone.
 const PLACES: usize = 64;
@@ -43,7 +43,7 @@ impl Returned {
         stop: Option<&Stop>,
         opened: &mut Opened,
         journal: &mut Journal,
-        watch: &mut dyn Watch,
+        watch: &mut dyn Listener,
     ) -> Returned {
         let mut returned = Returned {
             back: None,
@@ -69,7 +69,7 @@ impl Returned {
         &mut self,
         opened: &mut Opened,
         journal: &mut Journal,
-        watch: &mut dyn Watch,
+        watch: &mut dyn Listener,
     ) -> Result<(), Stop> {
         // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
         let own = Interrupt::default();

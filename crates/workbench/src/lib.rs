@@ -16,7 +16,7 @@ pub mod doctor;
 mod earlier;
 pub mod endure;
 pub mod error;
-pub mod event;
+
 pub mod fit;
 pub mod format;
 pub mod identify;
@@ -37,8 +37,7 @@ pub mod simulate;
 pub mod sustain;
 mod troubles;
 pub mod verify;
-mod watching;
 
+pub use cardscope_engine::event::{Event, Listener};
 pub use cardscope_engine::pending;
 pub use error::Failure;
-pub use event::{Event, Listener};

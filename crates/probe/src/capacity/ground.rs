@@ -9,8 +9,8 @@ use crate::saving::Saving;
 pub(super) use crate::saving::UNIT;
 use crate::sector::{SECTOR, SectorFound, look};
 use crate::trouble::Stop;
-use crate::watch::Watch;
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
 use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::Direction;
 use cardscope_model::units::nanos;
@@ -59,7 +59,7 @@ impl State {
 pub(super) struct Ground<'g, 't> {
     pub(super) card: &'g mut Card<'t>,
     saving: Saving<'g>,
-    pub(super) watch: &'g mut dyn Watch,
+    pub(super) watch: &'g mut dyn Listener,
     pub(super) random: Random,
     pub(super) salt: u64,
     generation: u32,
@@ -79,7 +79,7 @@ impl<'g, 't> Ground<'g, 't> {
     pub(super) fn new(
         card: &'g mut Card<'t>,
         keeper: Option<&'g mut dyn Keeper>,
-        watch: &'g mut dyn Watch,
+        watch: &'g mut dyn Listener,
         options: &super::Options,
     ) -> Self {
         let deadline = options.budget.map(|b| card.seconds() + b.as_secs_f64());

@@ -20,7 +20,7 @@ mod tail;
 use crate::card::Card;
 use crate::keeper::Keeper;
 use crate::trouble::Stop;
-use crate::watch::Watch;
+use cardscope_engine::event::Listener;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::verify::{Disproof, Share, Verdict};
 use std::time::Duration;
@@ -122,7 +122,7 @@ pub fn probe<'g>(
     card: &'g mut Card<'_>,
     keeper: Option<&'g mut dyn Keeper>,
     options: &Options,
-    watch: &'g mut dyn Watch,
+    watch: &'g mut dyn Listener,
 ) -> Result<Outcome, Stop> {
     let mut quick = quick::Quick::new(card, keeper, options, watch)?;
     match quick.run() {

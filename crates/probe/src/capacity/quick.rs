@@ -12,8 +12,8 @@ use super::{Options, Outcome};
 use crate::card::{Answer, Card, Piece};
 use crate::keeper::Keeper;
 use crate::trouble::Stop;
-use crate::watch::Watch;
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
 use cardscope_model::verify::{Share, Verdict};
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ impl<'g, 't> Quick<'g, 't> {
         card: &'g mut Card<'t>,
         keeper: Option<&'g mut dyn Keeper>,
         options: &Options,
-        watch: &'g mut dyn Watch,
+        watch: &'g mut dyn Listener,
     ) -> Result<Self, Stop> {
         let mut ground = Ground::new(card, keeper, watch, options);
         let all = ground.card.bytes();

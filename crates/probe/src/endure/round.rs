@@ -5,7 +5,7 @@ use crate::full::ledger::Seen;
 use crate::full::reading::{Stamped, bad_in_both, read_judged};
 use crate::sector::SectorFound;
 use crate::trouble::Stop;
-use crate::watch::Watch;
+use cardscope_engine::event::Listener;
 use cardscope_engine::runner::random::{Permutation, mix};
 use cardscope_model::endure::{BadSectors, EndureRound};
 use cardscope_model::units::mb_per_s;
@@ -55,7 +55,7 @@ const READING: u64 = 0x7265_6164;
 pub fn round(
     card: &mut Card<'_>,
     settings: &RoundSettings,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Result<(EndureRound, Option<Ended>), Stop> {
     let seed = mix(settings.seed ^ mix(u64::from(settings.number)));
     let began = card.seconds();
@@ -108,7 +108,7 @@ fn write(
     card: &mut Card<'_>,
     settings: &RoundSettings,
     seed: u64,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Result<Written, Stop> {
     watch.phase(&format!("round {}: writing", settings.number), Some(settings.span), None);
     let (block, began) = (u64::from(card.block()), card.seconds());
@@ -143,7 +143,7 @@ fn read(
     card: &mut Card<'_>,
     settings: &RoundSettings,
     seed: u64,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Result<(BadSectors, u64), Stop> {
     watch.phase(&format!("round {}: reading", settings.number), Some(settings.span), None);
     let (block, began) = (u64::from(card.block()), card.seconds());

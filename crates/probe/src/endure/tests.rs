@@ -4,7 +4,7 @@ use super::{Ended, RoundSettings, projection, round};
 use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
 use crate::trouble::Stop;
-use crate::watch::Nobody;
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
 use cardscope_model::endure::EndureRound;
@@ -26,7 +26,7 @@ fn wear(name: &str, most: u32) -> (Vec<EndureRound>, Option<Ended>) {
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
     let mut rounds = Vec::new();
     for number in 1..=most {
-        let (result, ended) = round(&mut card, &settings(number), &mut Nobody).unwrap();
+        let (result, ended) = round(&mut card, &settings(number), &mut Silent).unwrap();
         // A card that stops taking writes in the midst of a round shows it in whole in the next one.
         let half = result.bad_share >= 0.5 && result.bad.stale == 0;
         rounds.push(result);
@@ -80,7 +80,7 @@ fn a_card_that_dies_or_vanishes_is_gone() {
         let name = format!("sim:constant?announced_bytes=64MiB&flash.au_bytes=65536&{fault}");
         let mut target = SimTarget::named(&name).unwrap();
         let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-        let stop = (1..100).find_map(|number| round(&mut card, &settings(number), &mut Nobody).err());
+        let stop = (1..100).find_map(|number| round(&mut card, &settings(number), &mut Silent).err());
         assert!(matches!(stop, Some(Stop::Target(TargetError::Gone { .. }))), "{fault}: {stop:?}");
     }
 }

@@ -4,7 +4,7 @@ use super::Settings;
 use super::tests::{run, settings};
 use crate::card::Card;
 use crate::full::{BLOCK, DEPTH, verify};
-use crate::watch::Nobody;
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::verify::Verdict;
 use cardscope_simulator::SimTarget;
@@ -37,7 +37,7 @@ proptest! {
         let truth = target.truth().verdict;
         let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
         let limited = Settings { max_write: Some(most), two_passes, ..settings() };
-        let found = verify(&mut card, &limited, &mut |_| (), &mut Nobody);
+        let found = verify(&mut card, &limited, &mut |_| (), &mut Silent);
         prop_assert!(card.tally().written <= most, "{} of {most} written", card.tally().written);
         prop_assert!(found.proven_bytes <= most, "{name}: {} proven", found.proven_bytes);
         let genuine = serde_json::to_value(truth).unwrap() == "genuine";
@@ -50,7 +50,7 @@ proptest! {
         let mut target = SimTarget::named(&name).unwrap();
         let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
         let limited = Settings { budget_s: Some(seconds), ..settings() };
-        verify(&mut card, &limited, &mut |_| (), &mut Nobody);
+        verify(&mut card, &limited, &mut |_| (), &mut Silent);
         // What had begun ends: eight I/Os written and looked at, a stretch read, sectors read again. A pool that is
         // full takes seconds for the eight.
         let begun = if fake.contains("slow") { 8.0 } else { 2.0 };
@@ -68,7 +68,7 @@ fn the_budget_holds_on_a_card_that_takes_long_for_each_io() {
             let mut target = SimTarget::named(&name).unwrap();
             let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
             let found =
-                verify(&mut card, &Settings { budget_s: Some(10.0), ..settings() }, &mut |_| (), &mut Nobody);
+                verify(&mut card, &Settings { budget_s: Some(10.0), ..settings() }, &mut |_| (), &mut Silent);
             let spent = card.seconds();
             assert!(spent <= 11.0 + latency, "{name}: {spent} s of 10");
             assert!(found.verdict != Verdict::Genuine, "{name}: {}", found.verdict.word());

@@ -34,7 +34,7 @@ mod tests;
 
 use crate::card::Card;
 use crate::trouble::Stop;
-use crate::watch::Watch;
+use cardscope_engine::event::Listener;
 use cardscope_model::units::nanos;
 use cardscope_model::verify::{Disproof, SpeedMap, Verdict};
 
@@ -117,7 +117,7 @@ pub fn verify(
     card: &mut Card<'_>,
     settings: &Settings,
     written: &mut dyn FnMut(u64),
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Findings {
     let end = settings.budget_s.map(|budget| nanos(card.seconds() + budget));
     card.end_at(end);

@@ -13,8 +13,8 @@ use super::suspicion::{Certain, Suspicion};
 use super::{BadBytes, Findings, Settings};
 use crate::card::{Card, Piece, pieces};
 use crate::trouble::Stop;
-use crate::watch::Watch;
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
 use cardscope_engine::target::TargetError;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{Disproof, Verdict};
@@ -37,7 +37,7 @@ const CUT_SHORT: f64 = 0.8;
 
 pub(super) struct Pass<'a, 't> {
     pub(super) card: &'a mut Card<'t>,
-    pub(super) watch: &'a mut dyn Watch,
+    pub(super) watch: &'a mut dyn Listener,
     pub(super) settings: Settings,
     pub(super) ledger: Ledger,
     pub(super) chart: Chart,
@@ -64,7 +64,7 @@ pub(super) struct Pass<'a, 't> {
 }
 
 impl<'a, 't> Pass<'a, 't> {
-    pub(super) fn new(card: &'a mut Card<'t>, settings: Settings, watch: &'a mut dyn Watch) -> Self {
+    pub(super) fn new(card: &'a mut Card<'t>, settings: Settings, watch: &'a mut dyn Listener) -> Self {
         let bytes = card.bytes();
         let began = card.seconds();
         Pass {

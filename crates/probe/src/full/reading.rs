@@ -7,8 +7,8 @@ use super::patience::{Look, Patience};
 use crate::card::{Answer, Card, Piece, pieces};
 use crate::sector::SectorFound;
 use crate::trouble::Stop;
-use crate::watch::Watch;
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
 use cardscope_model::units::Nanos;
 
 /// What is expected: the stamps of one write of one run.
@@ -154,7 +154,7 @@ fn fails(piece: Piece, out: &mut Vec<Seen>) {
 /// A pass that reads everything.
 pub(crate) struct Reader<'a, 't> {
     pub(crate) card: &'a mut Card<'t>,
-    pub(crate) watch: &'a mut dyn Watch,
+    pub(crate) watch: &'a mut dyn Listener,
     pub(crate) stamped: Stamped,
     pub(crate) ledger: &'a mut Ledger,
     pub(crate) chart: &'a mut Chart,
@@ -189,7 +189,7 @@ impl Doubt {
 impl<'a, 't> Reader<'a, 't> {
     pub(crate) fn new(
         card: &'a mut Card<'t>,
-        watch: &'a mut dyn Watch,
+        watch: &'a mut dyn Listener,
         stamped: Stamped,
         ledger: &'a mut Ledger,
         chart: &'a mut Chart,

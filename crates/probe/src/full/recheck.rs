@@ -4,7 +4,7 @@ use super::pass::Pass;
 use super::resume::Earlier;
 use super::{Findings, Settings};
 use crate::card::Card;
-use crate::watch::Watch;
+use cardscope_engine::event::Listener;
 use cardscope_model::units::Capacity;
 
 /// Reads again what an earlier pass wrote. What holds something else by now may have been overwritten since by anybody,
@@ -13,7 +13,7 @@ pub fn recheck(
     card: &mut Card<'_>,
     earlier: &Earlier,
     budget_s: Option<f64>,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
 ) -> Findings {
     let settings = Settings {
         salt: earlier.salt,

@@ -5,8 +5,8 @@ use super::tests::settings;
 use super::verify;
 use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
-use crate::watch::Nobody;
 use cardscope_engine::content::{Content, Match};
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
 use cardscope_model::units::Nanos;
@@ -90,7 +90,7 @@ fn only_whole_sectors_are_read_and_written(#[case] card: &str, #[case] verdict: 
     let mut target = LongSectors { card, info, refused: None };
     let found = {
         let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-        verify(&mut card, &settings(), &mut |_| (), &mut Nobody)
+        verify(&mut card, &settings(), &mut |_| (), &mut Silent)
     };
     assert_eq!(target.refused, None);
     assert_eq!((found.verdict.word(), found.stop), (verdict, None));

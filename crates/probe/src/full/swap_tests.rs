@@ -8,8 +8,8 @@ use super::{Findings, Settings, verify};
 use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
 use crate::trouble::Stop;
-use crate::watch::Nobody;
 use cardscope_engine::content::{Content, Match};
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{
     Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
@@ -129,7 +129,7 @@ impl Target for Slot {
 
 fn run(slot: &mut Slot, settings: &Settings) -> Findings {
     let mut card = Card::new(slot, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    verify(&mut card, settings, &mut |_| (), &mut Nobody)
+    verify(&mut card, settings, &mut |_| (), &mut Silent)
 }
 
 #[track_caller]

@@ -3,7 +3,7 @@
 use super::{Findings, Settings, verify};
 use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
-use crate::watch::Nobody;
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_simulator::SimTarget;
 
@@ -17,7 +17,7 @@ pub(super) fn run(name: &str, settings: Settings) -> (Findings, SimTarget) {
     let mut target = SimTarget::named(name).unwrap();
     let findings = {
         let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-        verify(&mut card, &settings, &mut |_| (), &mut Nobody)
+        verify(&mut card, &settings, &mut |_| (), &mut Silent)
     };
     (findings, target)
 }

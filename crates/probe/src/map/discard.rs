@@ -9,8 +9,8 @@ use crate::map::writing::START;
 use crate::saving::Saving;
 use crate::site::Site;
 use crate::trouble::Stop;
-use crate::watch::Watch;
 use cardscope_analysis::bootstrap::{Resampling, interval95};
+use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Tried;
 use cardscope_model::card_map::advice::{AFTER_DISCARD, AS_IT_WAS};
 use cardscope_model::units::MIB;
@@ -53,7 +53,7 @@ pub(super) fn most_written() -> u64 {
 pub fn try_discard(
     card: &mut Card<'_>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
     before: Option<Tried>,
     into: &mut Vec<Tried>,
 ) -> Result<(), Stop> {

@@ -14,7 +14,7 @@ use crate::card::Card;
 use crate::saving::Saving;
 use crate::site::{Limits, Site};
 use crate::trouble::Stop;
-use crate::watch::Watch;
+use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
 
 /// How a map is made.
@@ -48,7 +48,7 @@ pub fn map<'s, 't>(
     card: &'s mut Card<'t>,
     saving: Saving<'s>,
     options: &Options,
-    watch: &'s mut dyn Watch,
+    watch: &'s mut dyn Listener,
     into: &mut Measured,
 ) -> Result<(), Stop> {
     part::say_unwanted(options, into);

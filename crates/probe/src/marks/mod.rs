@@ -21,7 +21,7 @@ use crate::fill::fill;
 use crate::saving::Saving;
 use crate::site::{Limits, Site};
 use crate::trouble::Stop;
-use crate::watch::Watch;
+use cardscope_engine::event::Listener;
 use cardscope_engine::target::Region;
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, MarksMeasured, claims};
@@ -128,7 +128,7 @@ pub fn judge<'s, 't>(
     card: &'s mut Card<'t>,
     saving: Saving<'s>,
     options: &Options,
-    watch: &'s mut dyn Watch,
+    watch: &'s mut dyn Listener,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
     let family = Family::of(card.bytes());

@@ -14,7 +14,7 @@ use crate::card::Card;
 use crate::saving::Saving;
 use crate::site::{self, Site};
 use crate::trouble::Stop;
-use crate::watch::Watch;
+use cardscope_engine::event::Listener;
 use cardscope_model::sustain::{Limits, Measured, Pattern, Reading, Sample, Work};
 use course::Course;
 use std::time::Duration;
@@ -79,7 +79,7 @@ pub fn sustain<'s, 't>(
     card: &'s mut Card<'t>,
     saving: Saving<'s>,
     options: &'s Options,
-    watch: &'s mut dyn Watch,
+    watch: &'s mut dyn Listener,
     log: &'s mut dyn Log,
     into: &mut Measured,
 ) -> Result<(), Stop> {

@@ -1,10 +1,10 @@
 //! Simulated cards under the quick probe.
 
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
 use cardscope_probe::card::{Card, Tally};
-use cardscope_probe::watch::Nobody;
 use cardscope_simulator::SimTarget;
 
 /// What a probe said, what it cost, and what is true.
@@ -32,7 +32,7 @@ pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
     let (usable, good) = (target.truth().usable_bytes, target.truth().good_bytes);
     let announced = target.info().bytes;
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    let outcome = probe(&mut card, None, options, &mut Nobody).unwrap();
+    let outcome = probe(&mut card, None, options, &mut Silent).unwrap();
     let (tally, seconds) = (card.tally(), card.seconds());
     Probed { name: name.to_owned(), outcome, tally, seconds, verdict, usable, good, announced }
 }

@@ -3,13 +3,13 @@
 
 use crate::common::{mapped, options, target};
 use crate::memory::Memory;
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Status;
 use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, Part, map};
 use cardscope_probe::saving::Saving;
-use cardscope_probe::watch::Nobody;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ fn ended(
         let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
         let began = card.seconds();
         let saving = if keep { Saving::new(Some(&mut memory)) } else { Saving::new(None) };
-        let result = map(&mut card, saving, &options, &mut Nobody, &mut found);
+        let result = map(&mut card, saving, &options, &mut Silent, &mut found);
         let seconds = card.seconds() - began;
         sender.send((result, Ended { found, seconds })).unwrap();
     });

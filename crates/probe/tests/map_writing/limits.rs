@@ -2,6 +2,7 @@
 
 use crate::common::{mapped, options, read_all_of, target};
 use crate::memory::Memory;
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::property::Status;
@@ -13,7 +14,6 @@ use cardscope_probe::map::{Options, Part, map};
 use cardscope_probe::restore::put_back;
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Site;
-use cardscope_probe::watch::Nobody;
 
 #[test]
 fn a_whole_map_of_a_class_10_card_takes_under_four_minutes_with_its_data_put_back() {
@@ -24,12 +24,12 @@ fn a_whole_map_of_a_class_10_card_takes_under_four_minutes_with_its_data_put_bac
     let mut found = Measured::default();
     let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Nobody, &mut found).unwrap();
+    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
     let (written, mapped) = (card.tally().written, card.seconds() - began);
     drop(card);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
     let put_back_from = card.seconds();
-    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    put_back(&mut card, &mut memory, &mut Silent).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
     println!("{:.1} MB, {mapped:.1} s, with putting back {seconds:.1} s", written as f64 / 1e6);
     // As `map` does it without further options; --fat adds the first 16 MiB and three stretches like it.
@@ -60,12 +60,12 @@ fn with_the_card_s_start_it_takes_little_more() {
     let mut memory = Memory::default();
     let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Nobody, &mut Measured::default()).unwrap();
+    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default()).unwrap();
     let mapped = card.seconds() - began;
     drop(card);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
     let put_back_from = card.seconds();
-    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    put_back(&mut card, &mut memory, &mut Silent).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
     println!("with --fat: {mapped:.1} s, with putting back {seconds:.1} s");
     assert!(mapped < 200.0 && seconds < 330.0, "{mapped} s, {seconds} s");
@@ -81,9 +81,9 @@ fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
         options.fat = fat;
         let mut memory = Memory::default();
         let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
-        map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Nobody, &mut Measured::default())
+        map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default())
             .unwrap();
-        let mut nobody = Nobody;
+        let mut nobody = Silent;
         let mut site = Site::new(&mut card, Saving::new(Some(&mut memory)), &options.limits, &mut nobody);
         small_writes(&mut site, "as it was").unwrap();
         // Nothing is written that was not saved.
@@ -121,14 +121,14 @@ fn a_map_with_a_journal_leaves_everything_as_it_was_and_writes_nowhere_else() {
     let mut memory = Memory::default();
     let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
     let mut found = Measured::default();
-    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Nobody, &mut found).unwrap();
+    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
     assert!(card.tally().written > 10_000_000);
     drop(card);
     let mapped = read_all_of(&mut target);
     let touched: Vec<usize> = (0..before.len()).filter(|i| mapped[*i] != before[*i]).collect();
     assert!(!touched.is_empty() && touched.iter().all(|mib| (100..600).contains(mib)), "{touched:?}");
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
-    put_back(&mut card, &mut memory, &mut Nobody).unwrap();
+    put_back(&mut card, &mut memory, &mut Silent).unwrap();
     drop(card);
     assert!(read_all_of(&mut target) == before, "the card is not as it was");
 }

@@ -3,9 +3,9 @@
 use super::sums::Unread;
 use super::{Backup, CHUNK, DEPTH};
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::opening::Opened;
 use cardscope_engine::content::Content;
+use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_probe::card::{Answer, Card, Piece, pieces};
 use cardscope_probe::keeper::Kept;

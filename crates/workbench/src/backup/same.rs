@@ -97,8 +97,8 @@ fn settle(opened: &mut Opened) {
 mod tests {
     use super::*;
     use crate::consent::DataKept;
-    use crate::event::Silent;
     use crate::opening;
+    use cardscope_engine::event::Silent;
 
     const BYTES: usize = 8 << 20;
 

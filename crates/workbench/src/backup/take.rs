@@ -4,10 +4,10 @@ use super::sums::{self, About, Sums, Unread, beside};
 use super::{Backup, CHUNK, DEPTH};
 use crate::card_key;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::opening::Opened;
 use cardscope_device::filesystem;
 use cardscope_engine::content::Content;
+use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending::owing;
 use cardscope_files::{Draft, FileError, Folder, Identity};
@@ -98,7 +98,7 @@ fn may_lie_at(
             BinarySize(room),
             Capacity(info.bytes)
         );
-        listener.event(&Event::Note(text));
+        listener.note(&text);
     }
     Ok(())
 }
@@ -291,8 +291,8 @@ fn joined(troubles: &[(Piece, Trouble)]) -> Vec<Unread> {
 mod tests {
     use super::*;
     use crate::consent::DataKept;
-    use crate::event::Silent;
     use crate::opening;
+    use cardscope_engine::event::Silent;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
     #[test]

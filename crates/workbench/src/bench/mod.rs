@@ -16,8 +16,8 @@ pub(crate) use keep::fresh_seed;
 use crate::backup::{self, Backup};
 use crate::consent::Consent;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::opening::{self, Opened};
+use cardscope_engine::event::Listener;
 use cardscope_engine::runner::{RunError, Settings, random, run_pass};
 use cardscope_engine::target::TargetError;
 use cardscope_model::aggregate;
@@ -61,7 +61,7 @@ pub fn bench(
     fits.map_err(|e| Failure::Refused(format!("recipe {} does not fit: {e}", recipe.name)))?;
     let seed = request.seed.unwrap_or_else(keep::fresh_seed);
     let mut report = report::empty(request, &recipe, &opened, seed);
-    listener.event(&Event::Note(report::plan_line(&recipe, runs, &opened)));
+    listener.note(&report::plan_line(&recipe, runs, &opened));
     let mut backup = match &request.backup {
         Some(file) => Some(take_backup(file, &recipe, &mut opened, interrupt, listener)?),
         None => None,

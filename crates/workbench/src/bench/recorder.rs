@@ -1,7 +1,7 @@
 //! Listens to the runner: keeps every sample at once, tells the listener, gathers what the report needs.
 
 use crate::bench::pace;
-use crate::event::{Event, Listener};
+use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::runner::{Observer, ObserverError, Pace, Step};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Recipe;

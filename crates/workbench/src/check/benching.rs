@@ -3,9 +3,9 @@
 use super::visit::{Visit, in_a_line};
 use crate::bench::saved::{self, Pass};
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::journal::Journal;
 use cardscope_analysis::anomaly;
+use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::finding::Finding;

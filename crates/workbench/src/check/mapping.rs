@@ -2,8 +2,8 @@
 
 use super::visit::Visit;
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::map;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::card_map::Measured;

@@ -3,11 +3,10 @@
 use super::jobs::figures;
 use super::visit::{Visit, in_a_line};
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::journal::Journal;
 use crate::kept::{self, Returned};
 use crate::troubles;
-use crate::watching::Watching;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_engine::target::Region;
@@ -143,7 +142,7 @@ impl Visit<'_> {
         let stop = {
             let mut card = Card::new(self.opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
             let saving = Saving::new(journal.as_mut().map(|journal| journal as &mut dyn Keeper));
-            let stop = marks::judge(&mut card, saving, options, &mut Watching(listener), into).err();
+            let stop = marks::judge(&mut card, saving, options, listener, into).err();
             self.report.body.moved.bytes_written += card.tally().written;
             self.report.body.moved.bytes_read += card.tally().read;
             troubles::list(&mut failed, &card);
@@ -162,7 +161,7 @@ impl Visit<'_> {
         stop: Option<&Stop>,
         listener: &mut dyn Listener,
     ) -> Result<(), Failure> {
-        let returned = Returned::after(stop, self.opened, &mut journal, &mut Watching(listener));
+        let returned = Returned::after(stop, self.opened, &mut journal, listener);
         self.report.body.moved.bytes_restored += returned.tally.restored;
         self.report.body.moved.bytes_read += returned.tally.read;
         self.report.header.findings.extend(returned.finding());

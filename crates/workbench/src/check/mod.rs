@@ -13,11 +13,11 @@ mod visit;
 
 use crate::consent::{Consent, DataKept};
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::kept;
 use crate::map::NOTHING_TO_READ;
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::check::CheckReport;
 use cardscope_model::condition::Condition;
@@ -93,7 +93,7 @@ pub fn check(
     crate::format::name_state(request.archive.as_deref(), &mut opened);
     if opened.is_directory() {
         opened.limit_writes(request.max_write);
-        listener.event(&Event::Note(plan_line(request, &opened)));
+        listener.note(&plan_line(request, &opened));
     }
     let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
     let mut recording =

@@ -3,10 +3,9 @@
 
 use super::visit::Visit;
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::sustain::{card_limits, findings};
 use crate::troubles;
-use crate::watching::Watching;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_engine::target::Region;
@@ -63,9 +62,8 @@ impl Visit<'_> {
         };
         let mut measured = Measured { limits: options.card_limits, ..Measured::default() };
         let mut card = Card::new(self.opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
-        let (mut watch, mut log) = (Watching(listener), NoLog);
-        let ended =
-            sustain(&mut card, Saving::new(None), &options, &mut watch, &mut log, &mut measured).err();
+        let mut log = NoLog;
+        let ended = sustain(&mut card, Saving::new(None), &options, listener, &mut log, &mut measured).err();
         let tally = card.tally();
         let mut failed = Vec::new();
         troubles::list(&mut failed, &card);

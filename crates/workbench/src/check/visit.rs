@@ -3,11 +3,11 @@
 use super::budget::Budget;
 use super::{Request, next};
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::identify::judged;
 use crate::opening::Opened;
 use crate::recording::Recording;
 use crate::troubles;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::caveat;
 use cardscope_model::check::Visit as Body;

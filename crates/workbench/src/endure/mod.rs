@@ -9,10 +9,9 @@ use crate::bench::fresh_seed;
 use crate::card_key::{card_key, fingerprint};
 use crate::consent::Consent;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
-use crate::watching::Watching;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
 use cardscope_model::condition::Condition;
@@ -171,7 +170,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn all(&mut self, opened: &mut Opened, recording: &mut Recording) -> Result<(), Failure> {
         let begun_at = self.state.report.body.moved.seconds;
-        self.listener.event(&Event::Note(document::plan_line(&self.state.report, self.request)));
+        self.listener.note(&document::plan_line(&self.state.report, self.request));
         self.keeping.save(&self.state)?;
         loop {
             if let Some(reason) = self.over(begun_at) {
@@ -210,7 +209,7 @@ impl Run<'_> {
         };
         let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, DEPTH)?;
         let began = card.seconds();
-        let outcome = round(&mut card, &settings, &mut Watching(self.listener));
+        let outcome = round(&mut card, &settings, self.listener);
         let Tally { written, .. } = card.tally();
         self.state.report.body.moved.bytes_written += written;
         self.state.report.body.moved.seconds += card.seconds() - began;
@@ -228,9 +227,9 @@ impl Run<'_> {
         document::remark_end(&mut self.state.report, ended);
         self.keeping.save(&self.state)?;
         recording.update(&self.state.report)?;
-        self.listener.event(&Event::Note(document::round_line(&self.state.report)));
+        self.listener.note(&document::round_line(&self.state.report));
         if let Some(line) = document::no_wear_line(&self.state.report) {
-            self.listener.event(&Event::Note(line));
+            self.listener.note(&line);
         }
         Ok(())
     }

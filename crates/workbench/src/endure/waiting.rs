@@ -6,8 +6,8 @@ use super::state::State;
 use crate::card_key::{card_key, fingerprint};
 use crate::consent::Beforehand;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::opening::{self, Opened};
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
 use cardscope_probe::card::Card;
@@ -28,7 +28,7 @@ pub(super) fn wait(
     gone: &TargetError,
 ) -> Result<(), Failure> {
     let seconds = request.wait.as_secs_f64();
-    listener.event(&Event::Note(format!("{gone}. It is waited for {seconds:.0} s; put it back")));
+    listener.note(&format!("{gone}. It is waited for {seconds:.0} s; put it back"));
     let key = card_key(opened);
     let until = Instant::now() + request.wait;
     loop {
@@ -38,7 +38,7 @@ pub(super) fn wait(
             same_card(&mut again, key.as_deref(), state, interrupt)?;
             again.condition.clone_from(&opened.condition);
             *opened = again;
-            listener.event(&Event::Note("the card is back; the round begins anew".into()));
+            listener.note("the card is back; the round begins anew");
             return Ok(());
         }
         if interrupt.raised() {

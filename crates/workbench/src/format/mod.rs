@@ -19,11 +19,11 @@ pub(crate) use writing::CardBytes;
 use crate::backup::Backup;
 use crate::consent::Consent;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
 use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
@@ -87,14 +87,14 @@ pub fn format(
     let mut opened = opening::open(&request.target, true, consent, interrupt)?;
     whole(&request.target, opened.device().and_then(|device| device.clearance.as_ref()))?;
     opened.condition.overlay(&stated);
-    opened.caveats.iter().for_each(|caveat| listener.event(&Event::Note(caveat.to_string())));
+    opened.caveats.iter().for_each(|caveat| listener.note(&caveat.to_string()));
     let limited = limit::limit(request, &opened)?;
     let card_bytes = opened.target.info().bytes;
     let layout = layout_of(request, limited.as_ref().map_or(card_bytes, |l| l.real_bytes))?;
     let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
     let label = request.label.as_deref().map(|text| label::checked(text, layout.file_system)).transpose()?;
     let picture = mkfs::make(&layout, label.as_deref(), seed)?;
-    listener.event(&Event::Note(plan_line(request, &layout)));
+    listener.note(&plan_line(request, &layout));
     if let Some(file) = &request.backup {
         Backup::take(file, &mut opened, interrupt, listener)?;
     }

@@ -6,18 +6,16 @@
 
 use super::picture::{Picture, Range};
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::opening::Opened;
-use crate::watching::Watching;
 use cardscope_device::contents::{self, Bytes};
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::layout::SECTOR;
 use cardscope_model::verify::Trouble;
 use cardscope_probe::card::{Answer, Card, pieces};
-use cardscope_probe::watch::Watch;
 use std::cell::RefCell;
 
 /// Bytes of one I/O: no card is faster with more.
@@ -43,8 +41,7 @@ pub(super) fn write(
         )));
     }
     let began = card.seconds();
-    let mut watch = Watching(listener);
-    let done = all(picture, &mut card, &mut watch, report);
+    let done = all(picture, &mut card, listener, report);
     if done.is_ok() {
         let source = CardBytes(RefCell::new(&mut card));
         report.body.present = contents::present(&source, unit);
@@ -60,7 +57,7 @@ pub(super) fn write(
 fn all(
     picture: &Picture,
     card: &mut Card<'_>,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
     report: &mut FormatReport,
 ) -> Result<(), Failure> {
     match report.body.mode {
@@ -93,7 +90,7 @@ struct Progress {
 }
 
 impl Progress {
-    fn add(&mut self, bytes: u64, card: &mut Card<'_>, watch: &mut dyn Watch) {
+    fn add(&mut self, bytes: u64, card: &mut Card<'_>, watch: &mut dyn Listener) {
         self.bytes += bytes;
         watch.progress(self.bytes, card.seconds() - self.began);
     }
@@ -129,7 +126,7 @@ fn put(
     card: &mut Card<'_>,
     picture: &Picture,
     range: Range,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
     moved: &mut Progress,
 ) -> Result<(), Failure> {
     let mut bytes = Vec::new();
@@ -149,7 +146,7 @@ fn put(
     Ok(())
 }
 
-fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Watch) -> Result<(), Failure> {
+fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listener) -> Result<(), Failure> {
     watch.phase("overwriting every byte", Some(bytes), None);
     let mut moved = Progress { began: card.seconds(), bytes: 0 };
     let mut start = 0;
@@ -166,7 +163,7 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Watch) 
     flush(card)
 }
 
-fn discard(card: &mut Card<'_>, watch: &mut dyn Watch) -> Result<bool, Failure> {
+fn discard(card: &mut Card<'_>, watch: &mut dyn Listener) -> Result<bool, Failure> {
     let bytes = card.bytes();
     watch.phase("telling the card that nothing on it is of value", None, None);
     let taken = card.discard(0, bytes)?;
@@ -181,7 +178,7 @@ fn compare(
     card: &mut Card<'_>,
     picture: &Picture,
     ranges: &[Range],
-    watch: &mut dyn Watch,
+    watch: &mut dyn Listener,
     report: &mut FormatReport,
 ) -> Result<bool, Failure> {
     card.reopen()?;

@@ -11,7 +11,7 @@ mod unpack;
 
 use crate::bench::Interrupt;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
+use cardscope_engine::event::Listener;
 use cardscope_import::ImportError;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
@@ -104,7 +104,7 @@ fn walk(
             return Err(Failure::Interrupted);
         }
         if done % EVERY == 0 {
-            listener.event(&Event::Note(format!("{done} of {} files", candidates.len())));
+            listener.note(&format!("{done} of {} files", candidates.len()));
         }
         one(request, keeper, candidate, interrupt)?;
     }

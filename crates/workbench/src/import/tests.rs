@@ -1,6 +1,6 @@
 use super::*;
 use crate::archive as kept;
-use crate::event::Silent;
+use cardscope_engine::event::Silent;
 use cardscope_store::Archive;
 use std::fs;
 

@@ -5,13 +5,13 @@ use crate::consent::DataKept;
 use crate::journal::{About, Journal};
 use crate::opening::{self, Opened};
 use cardscope_engine::content::{Content, fill};
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::Keeper;
 use cardscope_probe::trouble::Stop;
-use cardscope_probe::watch::Nobody;
 use tempfile::TempDir;
 
 const AT: u64 = 8 << 20;
@@ -47,7 +47,7 @@ impl Overwritten {
 
     fn after(&mut self, error: TargetError) -> Returned {
         let stop = Stop::Target(error);
-        Returned::after(Some(&stop), &mut self.opened, &mut self.journal, &mut Nobody)
+        Returned::after(Some(&stop), &mut self.opened, &mut self.journal, &mut Silent)
     }
 }
 

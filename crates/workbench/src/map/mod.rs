@@ -11,11 +11,11 @@ mod run;
 
 use crate::consent::Consent;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::kept;
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
 use crate::scratch::Asking;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::card_map::MapReport;
 use cardscope_model::card_map::advice::{Facts, advise};
@@ -146,7 +146,7 @@ impl Made {
         let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
         let (ground, mut journal) = Ground::prepare(request, opened)?;
         let options = ground.options(request, opened, seed);
-        listener.event(&Event::Note(ground.plan_line(&options, journal.as_ref(), opened)));
+        listener.note(&ground.plan_line(&options, journal.as_ref(), opened));
         let mut report = document::empty(request, opened, seed);
         let recording = Recording::begin(request.archive.as_deref(), "map", &request.target, seed, opened)?;
         report.header.session = Some(recording.name());

@@ -3,13 +3,12 @@
 use super::document;
 use super::ground::Ground;
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::format::CardBytes;
 use crate::journal::Journal;
 use crate::kept::Returned;
 use crate::opening::Opened;
-use crate::watching::Watching;
 use cardscope_device::contents;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::card_map::advice::{AFTER_DISCARD, Facts, Place};
 use cardscope_model::card_map::{MapReport, Tried};
@@ -20,7 +19,6 @@ use cardscope_probe::map::{self, Options, discard};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site;
 use cardscope_probe::trouble::Stop;
-use cardscope_probe::watch::Watch;
 use std::cell::RefCell;
 
 /// A run over a card.
@@ -40,21 +38,20 @@ impl Run<'_> {
         report: &mut MapReport,
         facts: &mut Facts,
     ) -> Result<(), Failure> {
-        let mut watch = Watching(listener);
         if let Some(journal) = journal.as_deref_mut() {
             let salted = journal.wrote_with(site::salt(self.options.limits.seed));
             salted.map_err(|e| Failure::Refused(format!("{e}; nothing was written to the card")))?;
         }
         let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, DEPTH)?;
         let began = card.seconds();
-        let stop = self.measure(&mut card, journal.as_deref_mut(), &mut watch, report, facts).err();
+        let stop = self.measure(&mut card, journal.as_deref_mut(), listener, report, facts).err();
         document::count(report, &mut card, began);
         drop(card);
         let mut failure = stop.clone().map(Failure::from);
         report.body.moved.data_kept =
             !matches!(self.ground, Ground::Free(_)) || report.body.moved.bytes_written == 0;
         if let Some(journal) = journal {
-            let returned = Returned::after(stop.as_ref(), opened, journal, &mut watch);
+            let returned = Returned::after(stop.as_ref(), opened, journal, listener);
             document::add(report, returned.tally, returned.seconds);
             report.body.moved.data_kept = returned.all_is_there();
             report.header.findings.extend(returned.finding());
@@ -67,7 +64,7 @@ impl Run<'_> {
         &self,
         card: &mut Card<'_>,
         journal: Option<&mut Journal>,
-        watch: &mut dyn Watch,
+        watch: &mut dyn Listener,
         report: &mut MapReport,
         facts: &mut Facts,
     ) -> Result<(), Stop> {
@@ -90,7 +87,7 @@ impl Run<'_> {
         &self,
         card: &mut Card<'_>,
         left: &Options,
-        watch: &mut dyn Watch,
+        watch: &mut dyn Listener,
         before: Option<Tried>,
         facts: &mut Facts,
     ) -> Result<(), Stop> {

@@ -3,11 +3,11 @@
 use super::Request;
 use crate::card_key;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::output_file::{Mark, OutputFile};
 use crate::recording::Recording;
 use cardscope_device::system::System;
 use cardscope_device::{filesystem, host, inspect};
+use cardscope_engine::event::Listener;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::outside;
@@ -81,7 +81,7 @@ impl Keeper {
         }
         self.kept = Instant::now();
         if let Err(failure) = recording.update(report) {
-            listener.event(&Event::Note(format!("what was seen so far could not be kept: {failure}")));
+            listener.note(&format!("what was seen so far could not be kept: {failure}"));
         }
     }
 

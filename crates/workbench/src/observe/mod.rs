@@ -8,10 +8,10 @@ mod keep;
 mod sample;
 
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::identify;
 use cardscope_analysis::observe::{Side, compare, summarise, verdict};
 use cardscope_device::watching::{Look, Watcher};
+use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending;
 use cardscope_model::caveat::Caveat;

@@ -5,10 +5,9 @@ use super::sparing::Sparing;
 use super::{Outcome, Request, empty, ended, fill_in, must_be_card};
 use crate::consent::{Consent, DataKept, Question, obtain};
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::journal::{Extent, Journal, Medium, Newer, Survey, Whose, by_content, survey};
 use crate::opening::{self, Opened};
-use crate::watching::Watching;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource};
 use cardscope_model::units::Capacity;
@@ -63,7 +62,7 @@ pub(super) fn restore(
     }
     let left: u64 = report.left.iter().map(|range| range.len).sum();
     if survey.differing > left {
-        match put_back(&mut card, &mut Sparing::new(&mut journal, &spared), &mut Watching(listener)) {
+        match put_back(&mut card, &mut Sparing::new(&mut journal, &spared), listener) {
             Ok(done) => fill_in(&mut report, done),
             Err(stop) => return Ok(ended(report, Some(failing(stop)))),
         }

@@ -3,17 +3,16 @@
 
 use super::{Outcome, Request, restore};
 use crate::consent::{Beforehand, DataKept};
-use crate::event::Silent;
 use crate::journal::Journal;
 use crate::opening;
 use cardscope_engine::content::{Content, fill};
+use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::restore::RecognisedBy;
 use cardscope_probe::card::{Answer, Card, pieces};
 use cardscope_probe::keeper::{Keeper, Kept};
 use cardscope_probe::restore::put_back;
-use cardscope_probe::watch::Nobody;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -48,7 +47,7 @@ fn other_process() {
                 .unwrap();
         }
     }
-    let done = put_back(&mut card, &mut journal, &mut Nobody).unwrap();
+    let done = put_back(&mut card, &mut journal, &mut Silent).unwrap();
     assert!(done.lost.is_empty() && done.unreadable.is_empty());
     journal.finish().unwrap();
 }

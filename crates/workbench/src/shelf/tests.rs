@@ -53,7 +53,8 @@ fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
     let place = folder.path().join("archive.sqlite");
     let request =
         import::Request { files: vec![file], archive: Some(place.clone()), ..import::Request::default() };
-    import::import(&request, &crate::bench::Interrupt::default(), &mut crate::event::Silent).unwrap();
+    import::import(&request, &crate::bench::Interrupt::default(), &mut cardscope_engine::event::Silent)
+        .unwrap();
     let kept = Shelf::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
     let mut looked_at = shelf.summaries(|_| true).unwrap();
     looked_at.iter_mut().for_each(|row| row.card_id.clone_from(&kept[0].card_id));

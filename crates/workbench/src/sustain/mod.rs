@@ -11,10 +11,10 @@ mod thermometers;
 
 use crate::consent::Consent;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::opening;
 use crate::recording::Recording;
 use crate::scratch::Asking;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
@@ -109,19 +109,18 @@ pub fn sustain(
     let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
     let options = ground.options(request, work, &opened, seed);
     let mut report = document::empty(request, work, &options, &opened, seed);
-    listener.event(&Event::Note(ground.plan_line(request, work, &opened)));
+    listener.note(&ground.plan_line(request, work, &opened));
     let recording = Recording::begin(request.archive.as_deref(), "sustain", &request.target, seed, &opened)?;
     report.header.session = Some(recording.name());
     let mut keeping = Keeping::start(recording, &report)?;
     thermometers.ask(typist);
     let shared = Shared::new(listener);
-    let mut watch = shared.watch();
     let mut tracks = Tracks { keeping: &mut keeping, thermometers: &mut thermometers, listener: &shared };
     // The record is begun: whatever fails from here on ends in the document.
     let ended = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).and_then(|mut card| {
         let began = card.seconds();
         let into = &mut report.body.measured;
-        let ended = run(&mut card, Saving::new(None), &options, &mut watch, &mut tracks, into);
+        let ended = run(&mut card, Saving::new(None), &options, &mut &shared, &mut tracks, into);
         document::count(&mut report, &mut card, began);
         ended
     });

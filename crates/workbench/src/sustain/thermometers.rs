@@ -4,15 +4,14 @@
 use super::Request;
 use super::keeping::Keeping;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use cardscope_device::filesystem;
 use cardscope_device::sensors::{Extra, Readings, Sensors};
 use cardscope_device::system::System;
+use cardscope_engine::event::{Event, Listener};
 use cardscope_model::sustain::{Reading, Sample};
 use cardscope_probe::keeper::KeepError;
 use cardscope_probe::sustain::Log;
 use cardscope_probe::trouble::Stop;
-use cardscope_probe::watch::Watch;
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -107,30 +106,11 @@ impl<'a> Shared<'a> {
     pub(super) fn new(listener: &'a mut dyn Listener) -> Self {
         Shared(RefCell::new(listener))
     }
-
-    fn say(&self, event: &Event) {
-        self.0.borrow_mut().event(event);
-    }
-
-    pub(super) fn watch(&self) -> Watching<'_, 'a> {
-        Watching(self)
-    }
 }
 
-/// The probe's progress as events.
-pub(super) struct Watching<'s, 'a>(&'s Shared<'a>);
-
-impl Watch for Watching<'_, '_> {
-    fn phase(&mut self, what: &str, bytes: Option<u64>, seconds: Option<f64>) {
-        self.0.say(&Event::Phase { what: what.to_owned(), bytes, seconds });
-    }
-
-    fn progress(&mut self, bytes: u64, seconds: f64) {
-        self.0.say(&Event::Progress { bytes, seconds });
-    }
-
-    fn note(&mut self, text: &str) {
-        self.0.say(&Event::Note(text.to_owned()));
+impl Listener for &Shared<'_> {
+    fn event(&mut self, event: &Event) {
+        self.0.borrow_mut().event(event);
     }
 }
 
@@ -144,7 +124,7 @@ pub(super) struct Tracks<'s, 'a> {
 impl Log for Tracks<'_, '_> {
     fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
         for trouble in self.thermometers.new_troubles() {
-            self.listener.say(&Event::Note(format!("{trouble}; the run goes on without it")));
+            self.listener.note(&format!("{trouble}; the run goes on without it"));
         }
         self.keeping.keep(sample).map_err(|reason| Stop::Keep(KeepError(reason)))
     }

@@ -9,10 +9,9 @@ use crate::card_key::{card_key, fingerprint};
 use crate::checkpoint::Checkpoint;
 use crate::consent::Consent;
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
-use crate::watching::Watching;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::Condition;
 use cardscope_model::label;
@@ -190,12 +189,12 @@ impl Way {
         interrupt: &Interrupt,
         listener: &mut dyn Listener,
     ) -> Result<Found, Failure> {
-        listener.event(&Event::Note(self.plan_line(request)));
+        listener.note(&self.plan_line(request));
         let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
         let began = card.seconds();
         let budget_s = request.budget.map(|b| b.as_secs_f64());
         let findings = match (request.read_only, self.earlier) {
-            (true, Some(earlier)) => recheck::recheck(&mut card, &earlier, budget_s, &mut Watching(listener)),
+            (true, Some(earlier)) => recheck::recheck(&mut card, &earlier, budget_s, listener),
             _ => {
                 let settings = Settings {
                     salt: self.salt,
@@ -211,7 +210,7 @@ impl Way {
                         self.keep(written);
                     }
                 };
-                verify(&mut card, &settings, &mut keep, &mut Watching(listener))
+                verify(&mut card, &settings, &mut keep, listener)
             }
         };
         let counts = document::Counts {

@@ -8,7 +8,7 @@ pub mod quick;
 
 use crate::consent::Consent;
 use crate::error::Failure;
-use crate::event::Listener;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::verify::{Method, VerifyReport};
 use std::path::PathBuf;

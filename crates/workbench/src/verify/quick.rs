@@ -6,12 +6,11 @@ use super::document;
 use super::{Outcome, Request};
 use crate::consent::{Consent, DataKept};
 use crate::error::Failure;
-use crate::event::{Event, Listener};
 use crate::journal::Journal;
 use crate::kept::{self, Returned};
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
-use crate::watching::Watching;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::condition::Condition;
@@ -138,7 +137,7 @@ fn plan(
     let most = options.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, Afford::bytes));
     let run = options.run_bytes(bytes).min(most);
     if let Some(remark) = afford.and_then(|afford| afford.remark(bytes)) {
-        listener.event(&Event::Note(remark));
+        listener.note(&remark);
     }
     let keeps = match journal {
         Some(journal) => format!("what it overwrites is kept in {} and put back", journal.path().display()),
@@ -149,7 +148,7 @@ fn plan(
         BinarySize(run >> 20 << 20),
         Capacity(bytes)
     );
-    listener.event(&Event::Note(text));
+    listener.note(&text);
 }
 
 /// Probes, then puts back whatever was overwritten, also after an interruption or an error.
@@ -168,9 +167,8 @@ fn probe(
         let salted = journal.wrote_with(capacity::salt(options));
         salted.map_err(|e| Failure::Refused(format!("{e}; nothing was written to the card")))?;
     }
-    let mut watch = Watching(listener);
     let keeper = journal.as_deref_mut().map(|journal| journal as &mut dyn Keeper);
-    let ended = capacity::probe(&mut card, keeper, options, &mut watch);
+    let ended = capacity::probe(&mut card, keeper, options, listener);
     let stop = ended.as_ref().err().cloned();
     if let Ok(outcome) = &ended {
         document::quick(report, outcome, announced);
@@ -179,7 +177,7 @@ fn probe(
     document::count(report, &mut card, began);
     drop(card);
     if let Some(journal) = journal {
-        let returned = Returned::after(stop.as_ref(), opened, journal, &mut watch);
+        let returned = Returned::after(stop.as_ref(), opened, journal, listener);
         document::add(report, returned.tally, returned.seconds);
         report.body.moved.data_kept = returned.all_is_there();
         if let Some(back) = &returned.back {

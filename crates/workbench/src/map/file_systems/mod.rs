@@ -15,12 +15,11 @@ mod tests;
 use super::{Made, Request};
 use crate::consent::DataKept;
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::opening::{self, Opened};
-use crate::watching::Watching;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending::owing;
 use cardscope_engine::target::TargetError;
@@ -124,20 +123,14 @@ impl<'a> Trial<'a> {
             Ok(picture) => picture,
             Err(why) => return Ok(left_out(kind.name, &why)),
         };
-        let mut watch = Watching(listener);
-        cardscope_probe::watch::Watch::phase(
-            &mut watch,
-            &format!("small writes on {}", kind.name),
-            None,
-            None,
-        );
+        listener.phase(&format!("small writes on {}", kind.name), None, None);
         let mut opened = self.hold(self.interrupt)?;
         let left = format!("a file system made for a trial stays on {}", self.target);
         let _owing = owing("the file system made for a trial is taken off the card", left);
         let put = self.put(&picture, &mut opened, made);
         drop(opened);
         // From here on something of a file system stands on the card: it is blanked on every way out.
-        let tried = put.and_then(|()| self.mounted(kind, &mut watch, made));
+        let tried = put.and_then(|()| self.mounted(kind, listener, made));
         // Their own interrupt: this is done after Ctrl-C too.
         let own = Interrupt::default();
         let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, made));
@@ -147,7 +140,7 @@ impl<'a> Trial<'a> {
         tried.and_then(|tried| blanked.map(|()| tried))
     }
 
-    fn mounted(&self, kind: &Kind, watch: &mut Watching<'_>, made: &mut Made) -> Result<Tried, Failure> {
+    fn mounted(&self, kind: &Kind, watch: &mut dyn Listener, made: &mut Made) -> Result<Tried, Failure> {
         let mounted = match self.mount(|path| Mounted::new(path, kind.name)) {
             Ok(mounted) => mounted,
             Err(why) => return Ok(left_out(kind.name, &why)),
@@ -237,7 +230,7 @@ impl<'a> Trial<'a> {
         &self,
         kind: &Kind,
         mounted: &Mounted,
-        watch: &mut Watching<'_>,
+        watch: &mut dyn Listener,
         made: &mut Made,
     ) -> Result<Tried, Failure> {
         let name = mounted.point().display().to_string();

@@ -19,11 +19,11 @@ mod writing;
 
 use super::{Outcome, Request};
 use crate::error::Failure;
-use crate::event::Listener;
 use crate::opening::{self, Opened};
 use crate::recording::Recording;
 use cardscope_device::held::Held;
 use cardscope_engine::content::h2w::FILE_BYTES;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::condition::Condition;
 use cardscope_model::units::Capacity;

@@ -3,7 +3,7 @@
 
 use super::super::{Outcome, Request, verify};
 use crate::consent::Beforehand;
-use crate::event::{Event, Listener};
+use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::verify::Method;
 use std::fs;

@@ -5,7 +5,7 @@ use super::meter::Meter;
 use super::names::Named;
 use super::own::OwnFiles;
 use super::sorting::Sorted;
-use crate::event::{Event, Listener};
+use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::RealOptions;
 use cardscope_engine::target::Target;
@@ -98,7 +98,7 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn note(&mut self, text: String) {
-        self.listener.event(&Event::Note(text));
+        self.listener.note(&text);
     }
 
     /// Something that the reader of the document must know too.

@@ -1,4 +1,4 @@
-//! What happens while a use case runs, for progress lines and live pages.
+//! What happens while a card is worked on, for progress lines and live pages.
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,14 +28,29 @@ pub enum Event {
         /// False for a loop that the recipe discards.
         counted: bool,
     },
-    /// Something worth saying.
+    /// Something worth saying at once.
     Note(String),
 }
 
-/// Listens to events.
+/// Hears what happens: the one way in which probes, the runner and the verbs report.
 pub trait Listener {
     /// Takes one event.
     fn event(&mut self, event: &Event);
+
+    /// Something begins: what, in a few words, and what will end it, where that is known.
+    fn phase(&mut self, what: &str, bytes: Option<u64>, seconds: Option<f64>) {
+        self.event(&Event::Phase { what: what.to_owned(), bytes, seconds });
+    }
+
+    /// How far it is since the phase began; seconds of the target's clock.
+    fn progress(&mut self, bytes: u64, seconds: f64) {
+        self.event(&Event::Progress { bytes, seconds });
+    }
+
+    /// Something worth saying at once.
+    fn note(&mut self, text: &str) {
+        self.event(&Event::Note(text.to_owned()));
+    }
 }
 
 /// Hears nothing.
