@@ -226,7 +226,13 @@ fn all_real_logs_are_understood() {
         .filter(|file| !["new", "known"].contains(&text(file, "/kept")))
         .map(|file| text(file, "/file"))
         .collect();
-    assert!(left.iter().all(|file| file.ends_with("INDEX.md")), "{left:#?}");
+    // Notes of what others published, in forms of their own, are no logs of a tool.
+    let notes = |file: &&str| {
+        file.ends_with("INDEX.md")
+            || file.ends_with("f3/facts.json")
+            || ["/cards/", "/registers/"].iter().any(|folder| file.contains(folder))
+    };
+    assert!(left.iter().all(notes), "{left:#?}");
 }
 
 /// Closing a file takes away all locks that a process has on it, SQLite's with them.

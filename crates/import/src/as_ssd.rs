@@ -5,10 +5,12 @@
 //! 2.5; no text of a card was found to hold against it). It can show IOPS in place of speeds.
 
 use crate::dates::date;
+use crate::error::ImportError;
 use crate::notes::add_note;
 use crate::numbers::{MIB_S, figure, number, speed};
+use crate::parts;
 use crate::runs::Runs;
-use crate::{ImportError, Text, parts};
+use crate::text::Text;
 use cardscope_model::condition::Origin;
 use cardscope_model::log::{Log, LogFigure, Tool};
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
@@ -297,12 +299,6 @@ Total: 42
     }
 
     proptest::proptest! {
-        #[test]
-        fn no_text_panics(text in "(\\PC|\\n|AS SSD|4K: |Seq |3,5 MB/s|Read: ){0,60}") {
-            let _ = recognise(&Text::of(&text));
-            let _ = read(&Text::of(&text));
-        }
-
         #[test]
         fn printed_figures_come_back(mib_s in 0.01..5000.0_f64) {
             let text = format!("AS SSD\nSeq {mib_s:.2} MB/s\n").replace('.', ",");

@@ -4,10 +4,11 @@
 //! IOPS are cut likewise, so 0 stands for less than one. Old labels leave out what follows from the size: `Sequential`
 //! moves the whole file at once, `Sequential Q32T1` a thirty-second of it, and `512KB` is sequential.
 
+use crate::error::ImportError;
 use crate::notes::cooling;
 use crate::numbers::{MIB_S, figure, speed};
 use crate::runs::Runs;
-use crate::{ImportError, Text};
+use crate::text::Text;
 use cardscope_model::condition::Condition;
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};

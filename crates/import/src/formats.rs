@@ -1,14 +1,15 @@
 //! The list of formats. A new one is a module of its own and a line here.
 
-use crate::collection::{card_list, f3_facts, figures, geerling, geerling_2015, identities, registers};
 use crate::disk_mark::{crystaldiskmark, kdiskmark};
+use crate::error::ImportError;
 use crate::identity::{lspci, mmc_ios, mmc_utils, nvme, sysfs};
-use crate::page::{chart_page, result_list};
+use crate::page::chart_page;
 use crate::probe::{f3, flashbench, h2testw, mfst};
 use crate::speed::{
     agnostics, bonnie, dd, disk_benchmark, hdparm, ioping, iozone, microsd_benchmarks, pibenchmarks,
 };
-use crate::{ImportError, Text, as_ssd, cdm_fio, fio};
+use crate::text::Text;
+use crate::{as_ssd, cdm_fio, figures, fio, sanitize};
 use cardscope_model::log::Log;
 
 /// One foreign format.
@@ -22,6 +23,23 @@ pub struct Format {
     pub recognise: fn(&Text) -> bool,
     /// Reads it.
     pub read: fn(&Text) -> Result<Vec<Log>, ImportError>,
+}
+
+impl Format {
+    /// Reads a text as one of this format, without what no log can mean.
+    pub(crate) fn logs(&self, text: &Text) -> Result<Vec<Log>, ImportError> {
+        let mut logs = (self.read)(text)?;
+        logs.iter_mut().for_each(sanitize::sanitize);
+        logs.retain(|log| !log.is_empty());
+        if logs.is_empty() {
+            let why = "it has no result lines; perhaps it was cut off".to_owned();
+            return Err(ImportError::Empty { format: self.name, why });
+        }
+        for log in &mut logs {
+            log.doubts.extend(text.doubts().iter().cloned());
+        }
+        Ok(logs)
+    }
 }
 
 /// All formats, those that hold parts of others first.
@@ -53,12 +71,6 @@ static FORMATS: &[Format] = &[
         read: crystaldiskmark::read,
     },
     Format { name: "as-ssd", title: "AS SSD Benchmark", recognise: as_ssd::recognise, read: as_ssd::read },
-    Format {
-        name: "result-list",
-        title: "pages that list cards with prices or registers, and reviews",
-        recognise: result_list::recognise,
-        read: result_list::read,
-    },
     Format {
         name: "flashbench",
         title: "flashbench, and the result files of sdcard_benchmark",
@@ -113,48 +125,12 @@ static FORMATS: &[Format] = &[
         recognise: mmc_utils::recognise,
         read: mmc_utils::read,
     },
-    Format {
-        name: "registers",
-        title: "a table of registers, CSV",
-        recognise: registers::recognise,
-        read: registers::read,
-    },
     Format { name: "sysfs", title: "registers in sysfs", recognise: sysfs::recognise, read: sysfs::read },
     Format {
         name: "figures",
         title: "tables of figures, CSV: typed, or written by `cardscope report`",
         recognise: figures::recognise,
         read: figures::read,
-    },
-    Format {
-        name: "geerling",
-        title: "tables of Geerling's results, CSV",
-        recognise: geerling::recognise,
-        read: geerling::read,
-    },
-    Format {
-        name: "geerling-2015",
-        title: "the table of Geerling's first results, CSV",
-        recognise: geerling_2015::recognise,
-        read: geerling_2015::read,
-    },
-    Format {
-        name: "identities",
-        title: "lists of cards' identities, CSV",
-        recognise: identities::recognise,
-        read: identities::read,
-    },
-    Format {
-        name: "f3-facts",
-        title: "a list of f3's results, JSON",
-        recognise: f3_facts::recognise,
-        read: f3_facts::read,
-    },
-    Format {
-        name: "card-list",
-        title: "a list of cards, JSON",
-        recognise: card_list::recognise,
-        read: card_list::read,
     },
     Format { name: "iozone", title: "iozone", recognise: iozone::recognise, read: iozone::read },
     Format { name: "hdparm", title: "hdparm -t and -T", recognise: hdparm::recognise, read: hdparm::read },

@@ -3,8 +3,9 @@
 //! Pages, tables and scripts that call other tools read all of their text themselves. The formats below each read their own
 //! lines and leave the others' alone, so what the first one left may be another's.
 
+use crate::error::ImportError;
 use crate::formats::{Format, formats};
-use crate::{ImportError, Text, read_as};
+use crate::text::Text;
 use cardscope_model::log::Log;
 
 /// Formats whose logs may stand in one file. Those in one row read each other's lines, so only the first of them is asked.
@@ -37,7 +38,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
         if is_read || !(format.recognise)(text) {
             continue;
         }
-        match read_as(format, text) {
+        match format.logs(text) {
             Ok(read) => logs.extend(read),
             Err(error) => {
                 refused.get_or_insert(error);

@@ -1,6 +1,7 @@
 //! Logs of one tool one after the other in one file, each of another card or another time: cut where one begins anew.
 
-use crate::{ImportError, Text};
+use crate::error::ImportError;
+use crate::text::Text;
 use cardscope_model::log::Log;
 
 /// Parts of a file that are told apart; a file of garbage can look like many more.

@@ -3,12 +3,11 @@
 //! Their MB/s are true: 10^6 bytes a second, and IOPS times block agrees. The text is the same in every language of the
 //! program; translated ones come from people and forums.
 
-use super::{Dialect, is_sure_result};
-use crate::{ImportError, Text};
+use super::dialect::{CRYSTALDISKMARK, is_sure_result};
+use super::report;
+use crate::error::ImportError;
+use crate::text::Text;
 use cardscope_model::log::Log;
-
-pub(super) static DIALECT: Dialect =
-    Dialect { format: "crystaldiskmark", programs: &["CrystalDiskMark", "AmorphousDiskMark"], mb_s: 1.0 };
 
 /// True where a result line stands in it, with or without a heading; random access alone can be anybody's.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -17,7 +16,7 @@ pub(crate) fn recognise(text: &Text) -> bool {
 
 /// Reads all reports in the text.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    super::read(text, &DIALECT)
+    report::read(text, &CRYSTALDISKMARK)
 }
 
 #[cfg(test)]

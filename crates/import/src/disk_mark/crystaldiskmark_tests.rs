@@ -188,12 +188,6 @@ fn a_card_that_is_cut_off_anywhere_never_fails_and_never_gains() {
 
 proptest! {
     #[test]
-    fn no_text_panics(text in "(\\PC|\\n){0,400}") {
-        let _ = recognise(&Text::of(&text));
-        let _ = read(&Text::of(&text));
-    }
-
-    #[test]
     fn printed_figures_come_back_and_agree_with_their_iops(
         mb_s in 0.001..8000.0_f64, queue in 1_u32..64, threads in 1_u32..16
     ) {

@@ -4,44 +4,21 @@
 //! the speed only then. Before 3.3.0 it halved tests of several threads; its mix is a mean of read and write speed
 //! weighted by the share of reads, where the card moved their sum.
 
-use super::{Dialect, has_mix, has_threads, is_sure_result};
-use crate::{ImportError, Text};
-use cardscope_model::log::{Log, Tool};
-
-/// MB/s in one of its MB/s: KiB/s / 1000.
-const PRINTED: f64 = 1.024;
-
-pub(super) static DIALECT: Dialect = Dialect { format: "kdiskmark", programs: &["KDiskMark"], mb_s: PRINTED };
+use super::dialect::{KDISKMARK, is_sure_result};
+use super::report;
+use crate::error::ImportError;
+use crate::text::Text;
+use cardscope_model::log::Log;
 
 /// True for a report with its heading; without it nothing tells it from CrystalDiskMark's.
 pub(crate) fn recognise(text: &Text) -> bool {
     let any = |test: fn(&str) -> bool| text.lines().any(test);
-    any(|line| DIALECT.heading(line).is_some()) && any(is_sure_result)
+    any(|line| KDISKMARK.heading(line).is_some()) && any(is_sure_result)
 }
 
 /// Reads all reports in the text.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    super::read(text, &DIALECT)
-}
-
-/// Adds what makes a report of it doubtful.
-pub(super) fn doubt(log: &mut Log) {
-    if has_threads(log) && !log.tool.as_ref().is_some_and(counts_all_threads) {
-        let why = "this version of KDiskMark prints tests of several threads at half their speed";
-        log.doubts.push(why.to_owned());
-    }
-    if has_mix(log) {
-        let why =
-            "KDiskMark's mix is a weighted mean of read and write speed; the card moved more than it says";
-        log.doubts.push(why.to_owned());
-    }
-}
-
-/// Since 3.3.0.
-fn counts_all_threads(tool: &Tool) -> bool {
-    let version = tool.version.as_deref().unwrap_or_default();
-    let numbers: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();
-    numbers.as_slice() >= [3, 3].as_slice()
+    report::read(text, &KDISKMARK)
 }
 
 #[cfg(test)]

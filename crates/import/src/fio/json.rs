@@ -6,8 +6,9 @@
 use super::options::Options;
 use super::{Document, Job, Side, assemble};
 use crate::dates::date;
+use crate::error::ImportError;
 use crate::json::{self, Choice};
-use crate::{ImportError, Text};
+use crate::text::Text;
 use cardscope_model::log::Log;
 use cardscope_model::result::ToolPrints;
 use serde_json::{Map, Value};

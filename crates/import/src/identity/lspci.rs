@@ -3,7 +3,8 @@
 //! Its names come from a list of PCI numbers that holds what a controller is sold as elsewhere ("IX SN530 NVMe SSD" for an
 //! SD Express card): they are no card's name and never become one.
 
-use crate::{ImportError, Text};
+use crate::error::ImportError;
+use crate::text::Text;
 use cardscope_model::condition::Origin;
 use cardscope_model::identity::PcieLink;
 use cardscope_model::log::{Log, Tool};
@@ -123,13 +124,5 @@ mod tests {
     fn a_capture_cut_before_the_link_knows_none() {
         let log = read(&Text::of(&CARD[..CARD.find("Speed 5").unwrap()])).unwrap().remove(0);
         assert_eq!((log.condition.get("bus_mode"), log.other["pcie"]["max_width"].as_u64()), (None, Some(1)));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_text_panics(text in "([0-9a-f]{2}:[0-9a-f]{2}\\.[0-9] |Non-Volatile memory controller|LnkSta:|LnkCap:|Speed |GT/s|Width x|[0-9]{1,22}|[ -~]|\n|\t){0,20}") {
-            let _ = recognise(&Text::of(&text));
-            let _ = read(&Text::of(&text));
-        }
     }
 }

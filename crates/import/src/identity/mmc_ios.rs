@@ -2,7 +2,8 @@
 //!
 //! The clock is trusted and not the timing's name (see the model's bus).
 
-use crate::{ImportError, Text};
+use crate::error::ImportError;
+use crate::text::Text;
 use cardscope_model::condition::Origin;
 use cardscope_model::identity::MmcBus;
 use cardscope_model::log::Log;
@@ -78,10 +79,6 @@ mod tests {
             let text = IOS.replace("40000000", &(mhz * 1_000_000).to_string());
             let log = read(&Text::decode(text.as_bytes())).unwrap().remove(0);
             proptest::prop_assert_eq!(log.other["mmc"]["clock_hz"].as_u64(), Some(mhz * 1_000_000));
-        }
-        #[test]
-        fn no_text_panics(text in "((clock|bus width|timing spec|signal voltage):[ \t]*[0-9]{0,22} ?(\\([^\n]{0,6}\\)?)?\n){0,6}") {
-            let _ = (recognise(&Text::of(&text)), read(&Text::of(&text)));
         }
     }
 }

@@ -7,7 +7,9 @@
 mod fields;
 mod structure;
 
-use crate::{ImportError, Text, parts};
+use crate::error::ImportError;
+use crate::parts;
+use crate::text::Text;
 use cardscope_model::card::CardFacts;
 use cardscope_model::log::{Log, Tool};
 use cardscope_model::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};

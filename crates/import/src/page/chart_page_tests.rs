@@ -135,11 +135,6 @@ fn runs_of_one_number_are_counted_anew() {
 
 proptest::proptest! {
     #[test]
-    fn no_text_panics(text in "(\\PC|\\n|\\{\\{< plotly >\\}\\}\n|## 4GB |: |With active cooling){0,80}") {
-        let _ = read(&Text::of(&text));
-    }
-
-    #[test]
     fn printed_figures_come_back(write in 0_u32..100_000, read_ in 0.0..9000.0_f64) {
         let text = format!("## 64GB Example\n{}", chart(&[("Test 1", &format!("{write}, {read_:.1}"))], "MB/s"));
         let log = logs(&text).remove(0);

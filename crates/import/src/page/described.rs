@@ -139,11 +139,4 @@ mod tests {
         assert_eq!(fake.brackets, ["50GB real", "free"]);
         assert_eq!(fake.card.note.as_deref(), Some("plus a 4K logo"));
     }
-
-    proptest::proptest! {
-        #[test]
-        fn no_text_panics(text in "\\PC{0,80}") {
-            let _ = described(&text);
-        }
-    }
 }

@@ -87,11 +87,4 @@ mod tests {
         assert_eq!(front_matter(yaml, "date"), Some("2024-05-06"));
         assert_eq!(front_matter("Text\ndate: 2024", "date"), None);
     }
-
-    proptest::proptest! {
-        #[test]
-        fn no_text_panics(text in "(\\PC|\\[|\\]\\(|\\)){0,60}") {
-            let _ = (plain(&text), heading(&text), item(&text), title(&text), front_matter(&text, "date"));
-        }
-    }
 }

@@ -7,8 +7,10 @@ mod files;
 mod prober;
 
 use crate::amount::{amount, binary_mb_s, sequential, step};
+use crate::error::ImportError;
+use crate::parts;
 use crate::runs::Runs;
-use crate::{ImportError, Text, parts};
+use crate::text::Text;
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;

@@ -9,7 +9,8 @@ mod parts;
 mod sections;
 mod tables;
 
-use crate::{ImportError, Text};
+use crate::error::ImportError;
+use crate::text::Text;
 use cardscope_model::log::{Log, Tool};
 use parts::Part;
 use serde_json::json;

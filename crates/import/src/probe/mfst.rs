@@ -4,9 +4,10 @@
 //! the making of random data and the comparing, and its block size is not in the file: so there is no figure of a
 //! test here, only the course of the endurance test.
 
+use crate::error::ImportError;
 use crate::numbers::number;
 use crate::table::Table;
-use crate::{ImportError, Text};
+use crate::text::Text;
 use cardscope_model::log::{Log, Tool};
 use serde_json::{Value, json};
 
@@ -107,12 +108,5 @@ mod tests {
     #[test]
     fn headings_alone_are_no_test() {
         assert!(read(&Text::of(HEAD)).is_err());
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_text_panics(rows in "([0-9,.:\"-]{0,40}\n){0,6}") {
-            let _ = read(&Text::of(&format!("{HEAD}{rows}")));
-        }
     }
 }

@@ -9,8 +9,9 @@ mod command;
 mod line;
 
 use crate::amount::sequential;
+use crate::error::ImportError;
 use crate::numbers::figure;
-use crate::{ImportError, Text};
+use crate::text::Text;
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::{GIB, MIB};

@@ -7,8 +7,9 @@
 mod statistics;
 
 use crate::amount::{random, sequential};
+use crate::error::ImportError;
 use crate::runs::Runs;
-use crate::{ImportError, Text};
+use crate::text::Text;
 use cardscope_model::condition::Origin;
 use cardscope_model::log::{Log, LogFigure, Tool};
 use cardscope_model::result::ToolPrints;
@@ -123,11 +124,6 @@ mod tests {
             let value = f64::from(hundredths) / 100.0;
             let log = log(&format!("--- x (ext4) ioping statistics ---\n5 requests completed in 1.00 s, 20 KiB read, 5 iops, {value} MiB/s\n"));
             proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, value);
-        }
-        #[test]
-        fn no_text_panics(text in "(--- |ioping statistics ---|[0-9.]{1,9}|k requests completed in |[KM]iB (read|written)|iops|min/avg/max/mdev = | / |<<<|[\\[{\"]|[ -~]|\n| ){0,20}") {
-            let _ = recognise(&Text::of(&text));
-            let _ = read(&Text::of(&text));
         }
     }
 }

@@ -6,9 +6,10 @@
 mod columns;
 
 use crate::amount::{random, sequential};
+use crate::error::ImportError;
 use crate::numbers::{KIB_S, figure};
 use crate::runs::Runs;
-use crate::{ImportError, Text};
+use crate::text::Text;
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::{Op, TestName};
 use cardscope_model::units::KIB;

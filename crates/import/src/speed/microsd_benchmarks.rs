@@ -4,7 +4,8 @@
 //! The steps carry the names that the recipe `geerling-2020` gives them, so that its runs and these compare.
 
 use super::{dd, hdparm, iozone};
-use crate::{ImportError, Text};
+use crate::error::ImportError;
+use crate::text::Text;
 use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
 use cardscope_model::test_name::{Op, Order};
 

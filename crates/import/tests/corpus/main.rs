@@ -2,9 +2,9 @@
 //! of it by accident (cut, mixed up, in another encoding, under another importer) does any harm.
 //!
 //! The files are own ones in the layouts of the tools; fuzzing starts from them. One whose name begins with `damaged`
-//! need not yield anything. What must hold of all that comes out says `cardscope_import::holds`.
+//! need not yield anything. What must hold of all that comes out says `cardscope_import::invariants`.
 
-use cardscope_import::{Format, Text, formats, holds};
+use cardscope_import::{Format, Text, formats, invariants};
 use std::path::{Path, PathBuf};
 
 mod joined;
@@ -27,14 +27,14 @@ impl Example {
 
     /// Where it lies, for messages.
     fn place(&self) -> String {
-        format!("{}/{}", target(self.format), self.name)
+        format!("{}/{}", self.format.name, self.name)
     }
 }
 
 /// All files, in a fixed order.
 fn corpus() -> Vec<Example> {
     let examples = formats().iter().flat_map(|format| {
-        let folder = fuzz().join("corpus").join(target(format));
+        let folder = fuzz().join("corpus").join(format.name);
         names(&folder).into_iter().map(move |name| {
             let bytes = std::fs::read(folder.join(&name)).expect("it was listed");
             Example { format, name, bytes }
@@ -48,11 +48,6 @@ fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
 
-/// The fuzz target of a format, and its folder in the corpus: its name without signs that no program's name can have.
-fn target(format: &Format) -> String {
-    format.name.replace('+', "")
-}
-
 /// Names in a folder, sorted; without those that begin with a point.
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -63,8 +58,8 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Gives bytes to the importer of a format and to whichever takes them; panics where what comes out does not hold.
-fn holds_for(format: &Format, bytes: &[u8]) {
-    holds::check_text(format, &Text::decode(bytes));
-    holds::check_any(bytes);
+/// Gives bytes to the importer of a format and to whichever takes them; panics where an invariant of what comes out is broken.
+fn check(format: &Format, bytes: &[u8]) {
+    invariants::check_text(format, &Text::decode(bytes));
+    invariants::check_any(bytes);
 }

@@ -1,6 +1,6 @@
 //! The real logs, where they are: `$CARDSCOPE_DATA` (default: `../shared/data` beside the workspace).
 
-use cardscope_import::{holds, read};
+use cardscope_import::{invariants, read};
 use std::path::{Path, PathBuf};
 
 /// Every file below a folder.
@@ -13,7 +13,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_is_read_from_every_real_log_holds_whole_and_cut() {
+fn every_real_log_keeps_the_invariants_whole_and_cut() {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from);
     if !folder.is_dir() {
@@ -23,14 +23,14 @@ fn what_is_read_from_every_real_log_holds_whole_and_cut() {
     let mut known = 0;
     for path in files(&folder) {
         let bytes = std::fs::read(&path).expect("it was listed");
-        holds::check_any(&bytes);
+        invariants::check_any(&bytes);
         for part in 1..4 {
-            holds::check_any(&bytes[..bytes.len() * part / 4]);
+            invariants::check_any(&bytes[..bytes.len() * part / 4]);
         }
         let Ok(logs) = read(&bytes) else { continue };
         known += 1;
         // What one importer takes, its own check must bear too.
-        holds::check(&logs[0].format, &bytes);
+        invariants::check(&logs[0].format, &bytes);
     }
     assert!(known > 50, "{known} of the files are logs");
 }

@@ -5,18 +5,12 @@ use cardscope_import::{Text, read};
 use cardscope_model::log::{Log, LogFigure};
 
 /// Formats whose numbers never have decimal commas, and why.
-const WITHOUT_COMMAS: [(&str, &str); 15] = [
+const WITHOUT_COMMAS: [(&str, &str); 9] = [
     ("plotly-page", "JSON: a comma divides values"),
     ("fio-json", "JSON: a comma divides values"),
-    ("f3-facts", "JSON: a comma divides values"),
-    ("card-list", "JSON: a comma divides values"),
     ("nvme", "a comma divides thousands"),
     ("mfst", "a comma divides cells"),
     ("bonnie++", "a comma divides cells"),
-    ("registers", "a comma divides cells"),
-    ("geerling", "a comma divides cells"),
-    ("geerling-2015", "a comma divides cells"),
-    ("identities", "a comma divides cells"),
     ("figures", "a comma divides cells, unless semicolons do"),
     ("lspci", "it prints no decimals, and the points in its addresses are no decimals"),
     ("flashbench", "it prints in C's own locale, and its files hold commas for other ends"),

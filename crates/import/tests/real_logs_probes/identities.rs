@@ -1,6 +1,6 @@
-//! Registers, NVMe's pages, links and buses, and collections of cards.
+//! NVMe's pages, links and buses.
 
-use super::{data, log, logs, printed};
+use super::{data, log};
 
 #[test]
 fn what_nvme_cards_say_of_themselves_holds() {
@@ -111,60 +111,4 @@ fn links_and_buses_hold() {
         );
         assert_eq!(log.doubts.len(), usize::from(slower), "{file}");
     }
-}
-
-#[test]
-fn the_registers_of_fifteen_cards_hold() {
-    let Some(data) = data() else { return };
-    let logs = logs(&data, "registers/cards.csv");
-    assert_eq!(logs.len(), 15);
-    for log in &logs {
-        // Read over SPI: these checksums are the cards' own.
-        assert_eq!(
-            (log.other["cid"]["crc"].as_str(), log.other["csd"]["crc"].as_str()),
-            (Some("ok"), Some("ok")),
-            "{:?}",
-            log.part
-        );
-        assert!(log.doubts.is_empty(), "{:?}", log.doubts);
-    }
-    let endurance =
-        logs.iter().find(|log| log.part.as_deref().is_some_and(|part| part.contains("8GB MLC"))).unwrap();
-    assert_eq!(
-        (endurance.card.model.as_deref(), endurance.card.capacity_bytes, endurance.card.made.as_deref()),
-        (Some("00000"), Some(7_791_968_256), Some("2021-09"))
-    );
-}
-
-#[test]
-fn collections_of_cards_hold() {
-    let Some(data) = data() else { return };
-    let cards = data.join("cards");
-    let geerling = logs(&cards, "geerling-microsd.csv");
-    assert_eq!(geerling.len(), 50);
-    let lexar = geerling.iter().find(|log| log.card.title().starts_with("Lexar Professional")).unwrap();
-    assert_eq!(
-        (printed(lexar, "SEQ2M Q1T1 read", None), lexar.condition.get("board")),
-        (44.35, Some("Raspberry Pi 4 B"))
-    );
-    assert_eq!(logs(&cards, "geerling-2019-price.csv").len(), 3);
-    assert_eq!(
-        (
-            logs(&cards, "sbc-bench-mmc-identities.csv").len(),
-            logs(&cards, "sd-low-serial-identities.csv").len()
-        ),
-        (49, 448)
-    );
-    let list = logs(&cards, "cards.json");
-    // Thirty cards; three of them have runs alone, under five conditions.
-    assert_eq!((list.len(), list.iter().map(|log| log.runs.len()).filter(|n| *n >= 2).count()), (32, 5));
-    let first = &list[0].runs[0];
-    let write = first.results.iter().find(|f| f.name().to_string() == "RND4K Q8T8 write").unwrap();
-    assert_eq!((write.as_printed.value, write.mb_s), (534.0, 534.0 * 1.048_576));
-    let oldest = logs(&cards, "geerling-2015-02-storage-numbers.csv");
-    assert_eq!(oldest.iter().map(|log| log.doubts.len()).collect::<Vec<_>>(), [1; 5]);
-    assert_eq!(logs(&cards, "extra-cards.json").len(), 10);
-    let facts = logs(&data, "f3/facts.json");
-    assert_eq!(facts.len(), 11);
-    assert!(facts.iter().all(|log| log.format == "f3-facts"));
 }

@@ -72,7 +72,6 @@ fn every_file_is_read_by_the_importer_of_its_folder() {
         ("mmc-ios", "mmc-ios"),
         ("nvme", "nvme"),
         ("pibenchmarks", "pibenchmarks"),
-        ("registers", "registers"),
     ] {
         for file in files(&data.join(folder)).iter().filter(|file| *file != "facts.json") {
             let logs = logs(&data.join(folder), file);

@@ -134,9 +134,4 @@ proptest::proptest! {
         proptest::prop_assert_eq!(smart["data_units_written"].as_u64(), Some(u64::from(written)));
         proptest::prop_assert_eq!(smart["temperature_kelvin"].as_u64(), Some(u64::from(kelvin)));
     }
-    #[test]
-    fn no_text_panics(text in "(vid|mn|fr|tnvmcap|wctemp|temperature|data_units_read|ps +[0-9]{1,3} |get-feature:0x[0-9a-f]{1,9} |value:|mp:|[0-9.]{1,40}|W | : |\\{|\"|[ -~]|\n){0,30}") {
-        let _ = recognise(&Text::of(&text));
-        let _ = read(&Text::of(&text));
-    }
 }

@@ -154,9 +154,4 @@ proptest::proptest! {
         let read = &log(&format!("  Data OK: 1.00 GB ({ok} sectors)\nData LOST: 1.00 GB ({bad} sectors)\n\tCorrupted: 1.00 GB ({bad} sectors)\n")).other["f3read"];
         proptest::prop_assert_eq!((read["good_bytes"].as_u64(), read["lost_bytes"].as_u64()), (Some(ok * 512), Some(bad * 512)));
     }
-    #[test]
-    fn no_text_panics(text in "(F3 (probe|read|write) |(Creating|Validating) file [0-9]{1,22}.h2w \\.\\.\\. |[0-9]{1,22}/|Data OK:|\\([0-9]{1,22} (sectors|blocks)\\)|\\*Usable\\* size:|Announced size:|Physical block size: \\(2\\^[0-9]{1,12} |news: The device `|' is |[0-9.]{1,9} ?[KMGT]?B|[ -~]|\n){0,20}") {
-        let _ = recognise(&Text::of(&text));
-        let _ = read(&Text::of(&text));
-    }
 }

@@ -3,7 +3,7 @@
 //! Headings are framed by `====`: a section (`Linear read speed (dd, 4M block, skip 10)`), a test of it (`Align test: 1`,
 //! `AU=3, random access`, in old files without the frame), or a bare number, the run.
 
-use crate::Text;
+use crate::text::Text;
 use cardscope_model::test_name::Op;
 use cardscope_model::units::parse_size;
 

@@ -2,8 +2,8 @@
 
 use super::identity::Tested;
 use super::parts::{Heading, Part};
-use crate::Text;
 use crate::speed::{dd, hdparm};
+use crate::text::Text;
 use cardscope_model::bus::bus_mode;
 use cardscope_model::log::{Log, LogFigure, LogRun};
 use serde_json::{Value, json};

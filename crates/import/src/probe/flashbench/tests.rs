@@ -1,6 +1,6 @@
 use super::*;
-use crate::Text;
 use crate::effort::seconds_of;
+use crate::text::Text;
 use rstest::rstest;
 
 fn log(text: &str) -> Log {
@@ -226,10 +226,5 @@ proptest::proptest! {
         for (found, printed) in found.iter().zip(&speeds) {
             proptest::prop_assert!((found.as_f64().unwrap() - f64::from(*printed) / 1e3).abs() <= 0.050_001);
         }
-    }
-    #[test]
-    fn no_text_panics(text in "(====|Device:|AU=[0-9]{1,12}, linear access|align [0-9]{1,22}|pre |on |-?[0-9.e+]{1,9}|µ|M/s|KiB|man:|cid:|[ -~]|\n| ){0,25}") {
-        let _ = recognise(&Text::of(&text));
-        let _ = read(&Text::of(&text));
     }
 }

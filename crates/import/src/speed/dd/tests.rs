@@ -125,8 +125,4 @@ proptest::proptest! {
         proptest::prop_assert!((figure.mb_s - mb_s).abs() <= mb_s * 1e-3);
         proptest::prop_assert_eq!(figure.name().to_string(), "SEQ4K Q1T1 write");
     }
-    #[test]
-    fn no_text_panics(text in "([0-9]{1,21}[+.,]?[0-9]{0,3} |bytes|copied,|MB/s|dd if=|bs=|e-|[ -~]|\n){0,20}") {
-        let _ = log(&text);
-    }
 }

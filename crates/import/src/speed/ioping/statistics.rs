@@ -1,8 +1,8 @@
 //! ioping's blocks of statistics, from text and from JSON.
 
-use crate::Text;
 use crate::amount::{binary_bytes, binary_mb_s};
 use crate::numbers::speed;
+use crate::text::Text;
 use cardscope_model::test_name::Op;
 use serde::Deserialize;
 use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};

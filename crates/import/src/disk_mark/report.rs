@@ -1,79 +1,37 @@
-//! Reports of the CrystalDiskMark family: one reader, and what each program does differently.
+//! Reads the reports of the family, one log each.
 //!
 //! A report is a heading with program and version, result lines, and a footer. Any part can be missing where people
 //! pasted it, so a report also begins where a test comes a second time or figures follow a footer.
 
-pub(crate) mod crystaldiskmark;
-mod footer;
-pub(crate) mod kdiskmark;
-mod line;
-
+use super::dialect::{CRYSTALDISKMARK, Dialect, KDISKMARK, doubts};
+use super::footer;
+use super::line::{self, Direction, Line};
+use crate::error::ImportError;
 use crate::notes::add_note;
 use crate::numbers::figure;
 use crate::runs::Runs;
-use crate::{ImportError, Text};
+use crate::text::Text;
 use cardscope_model::condition::Origin;
 use cardscope_model::log::{Log, LogRun, Tool};
-use cardscope_model::test_name::{Op, Order, TestName};
-use line::{Direction, Line};
+use cardscope_model::test_name::TestName;
 
 /// Share of reads in percent of a mix that does not say it: the programs' own choice.
 const USUAL_MIX: u8 = 70;
 
-/// What tells one program of the family from the others.
-#[derive(Debug)]
-struct Dialect {
-    /// Name of the format.
-    format: &'static str,
-    /// Names that stand before the version in a heading, the usual one first.
-    programs: &'static [&'static str],
-    /// MB/s (10^6) in one printed MB/s.
-    mb_s: f64,
-}
-
-impl Dialect {
-    /// Program and version, where the line is a heading: `KDiskMark (3.0.0): …`, `CrystalDiskMark 8.0.4 x64 …`.
-    fn heading(&self, line: &str) -> Option<Tool> {
-        self.programs.iter().find_map(|program| {
-            let rest = line.split_once(program)?.1.trim_start_matches([' ', '(']);
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-            let version = rest[..end].trim_end_matches('.');
-            let sound = version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.');
-            sound.then(|| Tool { name: (*program).to_owned(), version: Some(version.to_owned()) })
-        })
-    }
-}
-
-/// True for a result that nobody else prints so: with its queue in brackets, or sequential to three decimals. In prose and
-/// in source code stand lines such as `Sequential Read: 100 MB/s`, too.
-fn is_sure_result(line: &str) -> bool {
-    let sure = |result: &Line<'_>| {
-        let queue = line.split_once('(').is_some_and(|(_, rest)| rest.contains('='));
-        queue || (result.pattern.order == Order::Sequential && has_three_decimals(line))
-    };
-    line::read(line).is_some_and(|result| sure(&result))
-}
-
-/// Whether a number stands in it as these programs write all of theirs: `20.505`, `91,559`.
-fn has_three_decimals(line: &str) -> bool {
-    let decimals =
-        |number: &str| number.rsplit_once(['.', ',']).is_some_and(|(_, decimals)| decimals.len() == 3);
-    line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').any(decimals)
-}
-
 /// All programs; a heading of any begins its report.
-static DIALECTS: [&Dialect; 2] = [&kdiskmark::DIALECT, &crystaldiskmark::DIALECT];
+static DIALECTS: [&Dialect; 2] = [&KDISKMARK, &CRYSTALDISKMARK];
 
 /// Reads all reports in the text, one log each; those without a heading are of `usual`.
-fn read(text: &Text, usual: &'static Dialect) -> Result<Vec<Log>, ImportError> {
+pub(super) fn read(text: &Text, usual: &'static Dialect) -> Result<Vec<Log>, ImportError> {
     let mut reader = Reader::new(usual);
     for line in text.lines() {
         reader.line(line);
     }
     reader.end_report();
     let mut logs = reader.finish()?;
-    for log in logs.iter_mut().filter(|log| log.format == kdiskmark::DIALECT.format) {
-        kdiskmark::doubt(log);
+    for log in logs.iter_mut().filter(|log| log.format == KDISKMARK.format) {
+        let doubts = doubts(log);
+        log.doubts.extend(doubts);
     }
     Ok(logs)
 }
@@ -247,14 +205,4 @@ fn headed(line: &str) -> Option<(&'static Dialect, Tool)> {
 fn share_of_reads(text: &str) -> Option<u8> {
     let share = text.split_once('%')?.0.split_whitespace().next_back()?.parse().ok()?;
     (1..=99).contains(&share).then_some(share)
-}
-
-/// True where the log has a figure of several threads.
-fn has_threads(log: &Log) -> bool {
-    log.runs.iter().flat_map(|run| &run.results).any(|result| result.test.threads > 1)
-}
-
-/// True where the log has a mix.
-fn has_mix(log: &Log) -> bool {
-    log.runs.iter().flat_map(|run| &run.results).any(|result| matches!(result.op, Op::Mix(_)))
 }

@@ -1,7 +1,9 @@
 //! What holds of everything that comes out of an importer, whatever goes in. Fuzzing and the tests of the corpus ask this.
 
+use crate::error::ImportError;
 use crate::formats::{Format, formats};
-use crate::{ImportError, Text, read, read_as};
+use crate::mixed;
+use crate::text::Text;
 use cardscope_model::log::{Log, LogFigure, LogRun};
 use std::collections::HashSet;
 
@@ -13,10 +15,10 @@ const GROWTH: usize = 200;
 const FRAME: usize = 20_000;
 
 /// Gives bytes to the importer of a format, whether it would have taken them or not, and panics where what comes out is
-/// not sound. For fuzzing: `fuzz/` has one target a format.
+/// against them. For fuzzing: `fuzz/` names the format in its environment.
 ///
 /// # Panics
-/// If there is no such format, or a log of it is not sound.
+/// If there is no such format, or a log of it breaks one.
 pub fn check(format: &str, bytes: &[u8]) {
     let format = formats().iter().find(|f| f.name == format).expect("the target is named as its format");
     check_text(format, &Text::decode(bytes));
@@ -28,21 +30,22 @@ pub fn check(format: &str, bytes: &[u8]) {
 /// As [`check`].
 pub fn check_text(format: &Format, text: &Text) {
     let _ = (format.recognise)(text);
-    sound(&read_as(format, text), text);
+    check_outcome(&format.logs(text), text);
 }
 
 /// Gives bytes to whichever importer takes them.
 ///
 /// # Panics
-/// If a log of it is not sound.
+/// If a log of it breaks one.
 pub fn check_any(bytes: &[u8]) {
-    sound(&read(bytes), &Text::decode(bytes));
+    let text = Text::decode(bytes);
+    check_outcome(&mixed::read(&text), &text);
 }
 
-fn sound(outcome: &Result<Vec<Log>, ImportError>, text: &Text) {
+fn check_outcome(outcome: &Result<Vec<Log>, ImportError>, text: &Text) {
     match outcome {
         Ok(logs) => {
-            let json: usize = logs.iter().map(sound_log).sum();
+            let json: usize = logs.iter().map(check_log).sum();
             let most = GROWTH * text.body().len() + FRAME;
             assert!(!logs.is_empty() && json <= most, "{} logs of {json} bytes, at most {most}", logs.len());
         }
@@ -53,7 +56,7 @@ fn sound(outcome: &Result<Vec<Log>, ImportError>, text: &Text) {
 }
 
 /// Bytes of the log in JSON.
-fn sound_log(log: &Log) -> usize {
+fn check_log(log: &Log) -> usize {
     assert!(!log.is_empty(), "a log says something");
     assert!(formats().iter().any(|format| format.name == log.format), "{}", log.format);
     assert!(log.date.as_deref().is_none_or(is_date), "{:?}", log.date);
@@ -61,7 +64,7 @@ fn sound_log(log: &Log) -> usize {
     let prices = log.events.iter().filter_map(|event| event.price.as_ref());
     assert!(prices.map(|price| price.amount).all(is_amount), "{:?}", log.events);
     assert!(log.runs.windows(2).all(|pair| pair[0].run < pair[1].run), "runs are counted upwards");
-    log.runs.iter().for_each(sound_run);
+    log.runs.iter().for_each(check_run);
     let json = serde_json::to_string(log).expect("a log is JSON");
     let back: Log = serde_json::from_str(&json).expect("a log comes back");
     // Who said a condition is not part of the JSON, so two texts are compared and not two logs.
@@ -69,16 +72,16 @@ fn sound_log(log: &Log) -> usize {
     json.len()
 }
 
-fn sound_run(run: &LogRun) {
+fn check_run(run: &LogRun) {
     assert!(run.run > 0, "runs count from 1");
     let mut seen = HashSet::new();
     for figure in &run.results {
         assert!(seen.insert((figure.name(), &figure.step)), "a test comes once in a run: {figure:?}");
-        sound_figure(figure);
+        check_figure(figure);
     }
 }
 
-fn sound_figure(figure: &LogFigure) {
+fn check_figure(figure: &LogFigure) {
     assert!(is_amount(figure.mb_s) && is_amount(figure.as_printed.value), "{figure:?}");
     let beside = [figure.iops, figure.latency_us, figure.max_latency_us];
     assert!(beside.into_iter().flatten().all(is_amount), "{figure:?}");
@@ -115,23 +118,23 @@ mod tests {
 
     fn report(text: &str) -> Log {
         let format = formats().iter().find(|format| format.name == "crystaldiskmark").unwrap();
-        read_as(format, &Text::of(text)).unwrap().remove(0)
+        format.logs(&Text::of(text)).unwrap().remove(0)
     }
 
     #[test]
     #[should_panic(expected = "a test comes once in a run")]
-    fn a_log_with_a_test_twice_in_a_run_does_not_hold() {
+    fn a_log_with_a_test_twice_in_a_run_is_told() {
         let mut log = report("Sequential Read : 20.0 MB/s\nSequential Write : 9.0 MB/s\n");
         let first = log.runs[0].results[0].clone();
         log.runs[0].results.push(first);
-        sound_log(&log);
+        check_log(&log);
     }
 
     #[test]
     #[should_panic(expected = "inf")]
-    fn a_speed_that_is_no_number_does_not_hold() {
+    fn a_speed_that_is_no_number_is_told() {
         let mut log = report("Sequential Read : 20.0 MB/s\n");
         log.runs[0].results[0].mb_s = f64::INFINITY;
-        sound_log(&log);
+        check_log(&log);
     }
 }

@@ -23,13 +23,13 @@ const MOST_BYTES: u64 = 1 << 50;
 const MOST_AT_ONCE: u32 = 1 << 20;
 
 /// Leaves out of a log what cannot be, and lets no test stand twice in a run.
-pub(crate) fn keep_sound(log: &mut Log) {
+pub(crate) fn sanitize(log: &mut Log) {
     let mut impossible = 0;
     for run in &mut log.runs {
         let before = run.results.len();
-        run.results.retain(is_sound);
+        run.results.retain(is_possible);
         impossible += before - run.results.len();
-        run.results.iter_mut().for_each(keep_sound_details);
+        run.results.iter_mut().for_each(keep_possible_details);
         run.size_bytes = run.size_bytes.filter(|bytes| *bytes <= MOST_BYTES);
     }
     if impossible > 0 {
@@ -45,7 +45,7 @@ pub(crate) fn keep_sound(log: &mut Log) {
 }
 
 /// True for a speed in a test that there can be.
-fn is_sound(figure: &LogFigure) -> bool {
+fn is_possible(figure: &LogFigure) -> bool {
     let test = figure.test;
     (0.0..=MOST_MB_S).contains(&figure.mb_s)
         && (0.0..=f64::MAX).contains(&figure.as_printed.value)
@@ -54,8 +54,8 @@ fn is_sound(figure: &LogFigure) -> bool {
         && (1..=MOST_AT_ONCE).contains(&test.threads)
 }
 
-/// What stands beside a speed that is sound is worth no doubt of its own.
-fn keep_sound_details(figure: &mut LogFigure) {
+/// What stands beside a speed that can be is worth no doubt of its own.
+fn keep_possible_details(figure: &mut LogFigure) {
     figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
     for us in [&mut figure.latency_us, &mut figure.max_latency_us] {
         *us = us.filter(|us| (0.0..=MOST_US).contains(us));
@@ -110,7 +110,7 @@ mod tests {
     fn a_card_faster_than_anything_is_no_card() {
         let mut log = log(&[(1, &[20.0]), (2, &[1e20]), (3, &[f64::INFINITY])]);
         log.card.capacity_bytes = Some(u64::MAX);
-        keep_sound(&mut log);
+        sanitize(&mut log);
         assert_eq!((counts(&log), log.card.capacity_bytes), (vec![(1, 1), (2, 0), (3, 0)], None));
         assert!(log.doubts[0].starts_with("2 of its figures"), "{:?}", log.doubts);
     }
@@ -120,7 +120,7 @@ mod tests {
         let mut log = log(&[(1, &[20.0])]);
         let figure = &mut log.runs[0].results[0];
         (figure.iops, figure.latency_us, figure.max_latency_us) = (Some(f64::NAN), Some(-1.0), Some(900.0));
-        keep_sound(&mut log);
+        sanitize(&mut log);
         let figure = &log.runs[0].results[0];
         assert_eq!((figure.iops, figure.latency_us, figure.max_latency_us), (None, None, Some(900.0)));
         assert_eq!(log.doubts, Vec::<String>::new());
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_test_that_stands_twice_in_a_run_is_of_two() {
         let mut log = log(&[(1, &[20.0, 21.0]), (1, &[22.0])]);
-        keep_sound(&mut log);
+        sanitize(&mut log);
         assert_eq!(counts(&log), [(1, 1), (2, 1), (3, 1)]);
     }
 
@@ -137,7 +137,7 @@ mod tests {
     fn runs_that_are_counted_keep_their_numbers() {
         let mut log = log(&[(2, &[20.0]), (5, &[21.0])]);
         let before = log.clone();
-        keep_sound(&mut log);
+        sanitize(&mut log);
         assert_eq!(log, before);
     }
 
@@ -145,7 +145,7 @@ mod tests {
     fn a_test_of_no_bytes_is_none() {
         let mut log = log(&[(1, &[20.0])]);
         log.runs[0].results[0].test.block = 0;
-        keep_sound(&mut log);
+        sanitize(&mut log);
         assert_eq!(counts(&log), [(1, 0)]);
     }
 }

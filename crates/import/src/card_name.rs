@@ -7,7 +7,7 @@ use cardscope_model::card::CardFacts;
 use cardscope_model::label;
 
 /// Brand, name, size and marks. The brand is the first word; words with marks and sizes are no part of the name.
-pub(super) fn card_named(text: &str) -> CardFacts {
+pub(crate) fn card_named(text: &str) -> CardFacts {
     let mut card = CardFacts::default();
     if let Ok(label) = label::parse(text) {
         card.capacity_label = label.capacity.map(|capacity| capacity.printed);

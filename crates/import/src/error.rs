@@ -1,0 +1,19 @@
+//! Why a text could not be understood.
+
+/// A text that could not be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// No importer knows it.
+    #[error(
+        "no known log: {0}; `cardscope import --formats` lists what is understood, and a log that should be is worth a report"
+    )]
+    Unknown(String),
+    /// It is one of a format, but nothing in it could be read.
+    #[error("a log of {format} in which nothing could be read: {why}")]
+    Empty {
+        /// The format.
+        format: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+}
