@@ -101,4 +101,8 @@ impl Body for Visit {
     fn is_bad(&self) -> bool {
         self.verdict.is_bad()
     }
+
+    fn moved(&mut self) -> Option<&mut Moved> {
+        Some(&mut self.moved)
+    }
 }

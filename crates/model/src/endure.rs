@@ -119,9 +119,19 @@ impl Body for Endurance {
     fn is_bad(&self) -> bool {
         self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0)
     }
+
+    fn moved(&mut self) -> Option<&mut Moved> {
+        Some(&mut self.moved)
+    }
 }
 
 impl Endurance {
+    /// The write that the next round's stamps name; a round that was broken off has used up its own.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.rounds.last().map_or(0, |round| round.round) + 1
+    }
+
     /// The milestone that comes next, in percent; 0 is the first error.
     #[must_use]
     pub fn next_milestone_percent(&self) -> Option<f64> {

@@ -30,7 +30,7 @@ pub struct Limited {
 }
 
 /// What `format` did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Formatting {
     /// Quick, overwrite or discard.
     pub mode: Mode,
@@ -71,4 +71,8 @@ pub struct Formatting {
 /// The document of `format`.
 pub type FormatReport = Report<Formatting>;
 
-impl Body for Formatting {}
+impl Body for Formatting {
+    fn moved(&mut self) -> Option<&mut Moved> {
+        Some(&mut self.moved)
+    }
+}

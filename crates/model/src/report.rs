@@ -62,6 +62,11 @@ pub trait Body {
     fn is_bad(&self) -> bool {
         false
     }
+
+    /// What was moved to and from the card; `None` for a verb that moves nothing of its own.
+    fn moved(&mut self) -> Option<&mut Moved> {
+        None
+    }
 }
 
 /// The document of one use of a verb.

@@ -26,6 +26,15 @@ pub fn is_server(place: &Path) -> Result<bool, ArchiveError> {
     Ok(Address::of(place)?.is_some())
 }
 
+/// An archive's place as it may be shown: an address without its password.
+#[must_use]
+pub fn shown(place: &Path) -> PathBuf {
+    match Address::of(place) {
+        Ok(Some(address)) => address.shown(),
+        _ => place.to_owned(),
+    }
+}
+
 impl Address {
     /// The address; `None` for the path of a file.
     pub(crate) fn of(place: &Path) -> Result<Option<Self>, ArchiveError> {

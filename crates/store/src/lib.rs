@@ -41,7 +41,7 @@ mod summary;
 mod upgrade;
 mod write;
 
-pub use address::is_server;
+pub use address::{is_server, shown};
 pub use archive::Archive;
 pub use attachments::{NewAttachment, Owner, StoredAttachment};
 pub use cards::{StoredCard, StoredSpecimen};

@@ -1,12 +1,10 @@
 //! `endure`: wear until failure.
 
 use super::arguments::{duration, size};
-use crate::output::{self, Options};
-use crate::progress::Progress;
-use crate::signals;
-use crate::terminal::AtTerminal;
+use super::on_card::{Limits, OnCard};
+use crate::output::Options;
 use cardscope_workbench::Failure;
-use cardscope_workbench::endure::{self, Outcome, Request};
+use cardscope_workbench::endure::Request;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,9 +14,16 @@ use std::time::Duration;
 /// Everything on the card is lost, and so, in the end, is the card. Each round is kept when it is done; a run that was
 /// interrupted goes on with --resume.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("budget", |budget| budget.help("Begin no round that would end after this time, e.g. 90s, 3m, 1h")),
+    mut_arg("max_write", |most| most.help("Begin no round that would write more than this in all, e.g. 100G")),
+    mut_arg("seed", |seed| seed.conflicts_with("resume"))
+)]
 pub(crate) struct Endure {
-    /// Device, file, or sim:NAME[?key=value&…]
-    target: String,
+    #[command(flatten)]
+    card: OnCard,
+    #[command(flatten)]
+    limits: Limits,
     /// Wear only so much from the start of the card, e.g. 1G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     span: Option<u64>,
@@ -34,27 +39,9 @@ pub(crate) struct Endure {
     /// Wait so long for a card that went away
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
     wait: Duration,
-    /// Begin no round that would end after this time, e.g. 90s, 3m, 1h
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    budget: Option<Duration>,
-    /// Begin no round that would write more than this in all, e.g. 100G
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    max_write: Option<u64>,
-    /// What is true of card and rig, e.g. reader=internal (may be given again)
-    #[arg(long, value_name = "KEY=VALUE")]
-    condition: Vec<String>,
-    /// Seed of orders and data; the same seed repeats a run
-    #[arg(long, value_name = "N", conflicts_with = "resume")]
-    seed: Option<u64>,
     /// Save an image of the card to FILE first, and put it back at the end
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     backup: Option<PathBuf>,
-    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
-    archive: Option<PathBuf>,
-    /// Consent to lose what is on TARGET; must equal TARGET as typed
-    #[arg(long, value_name = "TARGET")]
-    yes_destroy: Option<String>,
 }
 
 /// Reads `10%` or `0.1`.
@@ -69,35 +56,15 @@ fn share(text: &str) -> Result<f64, String> {
 impl Endure {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let request = Request {
-            target: self.target,
+            common: self.card.common(self.limits.budget, self.limits.max_write),
             span: self.span,
             rounds: self.rounds,
             until: self.until,
             resume: self.resume,
             wait: self.wait,
-            budget: self.budget,
-            max_write: self.max_write,
-            conditions: self.condition,
-            seed: self.seed,
             backup: self.backup,
-            archive: self.archive,
         };
-        let interrupt = signals::interrupt();
-        let mut progress = Progress::new(options.quiet);
-        let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
-        let outcome = endure::endure(&request, &mut consent, &interrupt, &mut progress);
-        // A question that Ctrl-C left without an answer is no refusal.
-        let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
-        let Outcome { report, failure } = outcome.map_err(ended)?;
-        drop(progress);
-        output::document(options, &report, cardscope_report::endure::text)?;
-        Ok(match failure {
-            Some(failure) => {
-                output::say(&failure);
-                failure.exit_status()
-            }
-            None => u8::from(report.is_bad()),
-        })
+        self.card.execute(&request, options, cardscope_report::endure::text)
     }
 }
 

@@ -1,13 +1,11 @@
 //! `format`: the SD Association's layout for a card's capacity.
 
 use super::arguments::size;
-use crate::output::{self, Options};
-use crate::progress::Progress;
-use crate::signals;
-use crate::terminal::AtTerminal;
+use super::on_card::OnCard;
+use crate::output::Options;
 use cardscope_model::format::Mode;
 use cardscope_workbench::Failure;
-use cardscope_workbench::format::{self, Outcome, Request};
+use cardscope_workbench::format::Request;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -17,8 +15,8 @@ use std::path::PathBuf;
 /// its speed classes hold. Everything on the card is lost. The result is read back and compared.
 #[derive(Debug, Args)]
 pub(crate) struct Format {
-    /// Device, image file, or sim:NAME[?key=value&…]
-    target: String,
+    #[command(flatten)]
+    card: OnCard,
     /// Write only partition table and file system (the default)
     #[arg(long, conflicts_with_all = ["overwrite", "discard"])]
     quick: bool,
@@ -46,18 +44,6 @@ pub(crate) struct Format {
     /// Save an image of the card to FILE first; `cardscope restore FILE` undoes the format
     #[arg(long, value_name = "FILE")]
     backup: Option<PathBuf>,
-    /// What is true of card and rig, e.g. reader=internal (may be given again)
-    #[arg(long, value_name = "KEY=VALUE")]
-    condition: Vec<String>,
-    /// Seed of the data that overwrites, and of volume numbers
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
-    archive: Option<PathBuf>,
-    /// Consent to lose what is on TARGET; must equal TARGET as typed
-    #[arg(long, value_name = "TARGET")]
-    yes_destroy: Option<String>,
 }
 
 /// On or off.
@@ -78,33 +64,15 @@ impl Format {
 
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let request = Request {
+            common: self.card.common(None, None),
             mode: self.mode(),
-            target: self.target,
             label: self.label,
             size_adjustment: self.size_adjustment == Switch::On,
             boundary: self.boundary,
             limit_to_real: self.limit_to_real,
             real: self.real,
             backup: self.backup,
-            conditions: self.condition,
-            seed: self.seed,
-            archive: self.archive,
         };
-        let interrupt = signals::interrupt();
-        let mut progress = Progress::new(options.quiet);
-        let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
-        let outcome = format::format(&request, &mut consent, &interrupt, &mut progress);
-        // A question that Ctrl-C left without an answer is no refusal.
-        let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
-        let Outcome { report, failure } = outcome.map_err(ended)?;
-        drop(progress);
-        output::document(options, &report, cardscope_report::format::text)?;
-        Ok(match failure {
-            Some(failure) => {
-                output::say(&failure);
-                failure.exit_status()
-            }
-            None => u8::from(report.is_bad()),
-        })
+        self.card.execute(&request, options, cardscope_report::format::text)
     }
 }

@@ -1,11 +1,12 @@
 //! `observe`: is it the card that a system in use waits for?
 
 use super::arguments::duration;
-use crate::output::{self, Options};
+use super::on_card::shown;
+use crate::output::Options;
 use crate::progress::Progress;
 use crate::signals;
 use cardscope_workbench::Failure;
-use cardscope_workbench::observe::{self, Length, Outcome, Request};
+use cardscope_workbench::observe::{self, Length, Request};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -75,12 +76,8 @@ impl Observe {
         };
         let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
-        let Outcome { report, failure } = observe::observe(&request, &interrupt, &mut progress)?;
+        let outcome = observe::observe(&request, &interrupt, &mut progress)?;
         drop(progress);
-        output::document(options, &report, cardscope_report::observe::text)?;
-        Ok(failure.map_or(0, |failure| {
-            output::say(&failure);
-            failure.exit_status()
-        }))
+        Ok(shown(outcome, options, cardscope_report::observe::text)?.1)
     }
 }

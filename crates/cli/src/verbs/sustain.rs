@@ -1,15 +1,13 @@
 //! `sustain`: a long write or read with temperature.
 
 use super::arguments::{duration, region, size};
-use crate::output::{self, Options};
-use crate::progress::Progress;
-use crate::signals;
-use crate::terminal::{AtTerminal, TypedTemperatures};
+use super::on_card::OnCard;
+use crate::output::Options;
+use crate::terminal::TypedTemperatures;
 use cardscope_model::sustain::{Pattern, Work};
 use cardscope_workbench::Failure;
-use cardscope_workbench::sustain::{self, Outcome, Region, Request};
+use cardscope_workbench::sustain::{Region, Request};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Use a card for long and say what becomes of it: cache end, heat, stalls, somebody else on the bus, steady state
@@ -18,8 +16,8 @@ use std::time::Duration;
 /// used. Ends when the card is steady, or at --duration, --bytes or --max-temp.
 #[derive(Debug, Args)]
 pub(crate) struct Sustain {
-    /// Device, directory, file, or sim:NAME[?key=value&…]
-    target: String,
+    #[command(flatten)]
+    card: OnCard,
     /// Only read
     #[arg(long, conflicts_with_all = ["write", "mixed"])]
     read: bool,
@@ -66,18 +64,6 @@ pub(crate) struct Sustain {
     /// Hold this run against an earlier one: its session, or a file made with --json
     #[arg(long, value_name = "SESSION|FILE")]
     against: Option<String>,
-    /// What is true of card and rig, e.g. reader=internal (may be given again)
-    #[arg(long, value_name = "KEY=VALUE")]
-    condition: Vec<String>,
-    /// Seed of places and data; the same seed repeats a run
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
-    archive: Option<PathBuf>,
-    /// Consent to lose what is on TARGET, for --region and --erase; must equal TARGET as typed
-    #[arg(long, value_name = "TARGET")]
-    yes_destroy: Option<String>,
 }
 
 /// Where the workload goes.
@@ -99,49 +85,31 @@ impl Sustain {
         }
     }
 
-    fn request(self) -> Request {
+    fn request(&self) -> Request {
         Request {
+            common: self.card.common(None, self.max_write),
             work: self.work(),
             pattern: match self.pattern {
                 Order::Seq => Pattern::Sequential,
                 Order::Rnd => Pattern::Random,
             },
-            target: self.target,
             duration: self.duration,
             bytes: self.bytes,
-            max_write: self.max_write,
             region: self.region,
             erase: self.erase,
             size: self.size,
-            cooling: self.cooling,
-            cooling_of: self.cooling_of,
-            thermometers: self.thermometer,
+            cooling: self.cooling.clone(),
+            cooling_of: self.cooling_of.clone(),
+            thermometers: self.thermometer.clone(),
             max_celsius: self.max_temp,
-            against: self.against,
-            conditions: self.condition,
-            seed: self.seed,
-            archive: self.archive,
+            against: self.against.clone(),
         }
     }
 
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
-        let interrupt = signals::interrupt();
-        let mut progress = Progress::new(options.quiet);
-        let mut consent = AtTerminal { given: self.yes_destroy.clone(), interrupt: interrupt.clone() };
-        let mut typist = TypedTemperatures;
         let request = self.request();
-        let outcome = sustain::sustain(&request, &mut consent, &interrupt, &mut progress, &mut typist);
-        // A question that Ctrl-C left without an answer is no refusal.
-        let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
-        let Outcome { report, failure } = outcome.map_err(ended)?;
-        drop(progress);
-        output::document(options, &report, cardscope_report::sustain::text)?;
-        Ok(match failure {
-            Some(failure) => {
-                output::say(&failure);
-                failure.exit_status()
-            }
-            None => u8::from(report.is_bad()),
-        })
+        let mut typist = TypedTemperatures;
+        let attended = request.attended(&mut typist)?;
+        self.card.execute(&attended, options, cardscope_report::sustain::text)
     }
 }

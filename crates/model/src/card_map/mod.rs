@@ -202,4 +202,8 @@ pub struct CardMap {
 /// The document of `map`.
 pub type MapReport = Report<CardMap>;
 
-impl Body for CardMap {}
+impl Body for CardMap {
+    fn moved(&mut self) -> Option<&mut Moved> {
+        Some(&mut self.moved)
+    }
+}

@@ -28,10 +28,11 @@ pub const SMALLEST_SECTORS: u64 = 2048;
 pub const LARGEST_SECTORS: u64 = 1 << 38;
 
 /// The file systems of cards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileSystem {
     /// Up to 64 MiB.
+    #[default]
     Fat12,
     /// Up to 2 GiB.
     Fat16,
@@ -53,10 +54,11 @@ impl fmt::Display for FileSystem {
 }
 
 /// Kind of the partition table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
     /// Master boot record.
+    #[default]
     Mbr,
     /// GUID partition table, above 2 TiB.
     Gpt,
@@ -72,7 +74,7 @@ pub struct Wish {
 }
 
 /// A layout. Sectors of 512 bytes, counted from the card's start where nothing else is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Layout {
     /// Sectors of the card, or of the part of it that is laid out.
     pub total_sectors: u64,

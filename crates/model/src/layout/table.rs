@@ -60,7 +60,7 @@ pub fn row(sectors: u64) -> Row {
 }
 
 /// Heads and sectors per track.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Geometry {
     /// Heads.
     pub heads: u64,

@@ -112,7 +112,11 @@ pub struct LongRun {
 /// The document of `sustain`.
 pub type SustainReport = Report<LongRun>;
 
-impl Body for LongRun {}
+impl Body for LongRun {
+    fn moved(&mut self) -> Option<&mut Moved> {
+        Some(&mut self.moved)
+    }
+}
 
 /// Two conditions beside each other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

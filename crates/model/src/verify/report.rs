@@ -102,4 +102,8 @@ impl Body for Verification {
     fn is_bad(&self) -> bool {
         self.verdict.is_bad()
     }
+
+    fn moved(&mut self) -> Option<&mut Moved> {
+        Some(&mut self.moved)
+    }
 }

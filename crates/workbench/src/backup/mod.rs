@@ -61,6 +61,11 @@ impl Backup {
         &self.sums.about
     }
 
+    /// Where the image is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Says that a test writes to no other bytes: by the others the card is known again.
     pub(crate) fn overwritten(&mut self, start: u64, end: u64) {
         self.overwritten = Some((start, end));

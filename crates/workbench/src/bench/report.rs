@@ -1,31 +1,26 @@
 //! The document of a session: results from samples, summary from runs.
 
-use super::Request;
 use super::sizing::Writes;
 use crate::opening::Opened;
-use cardscope_analysis::anomaly::{self, Session, Sized};
+use crate::session::Session;
+use cardscope_analysis::anomaly::{self, Sized};
 use cardscope_analysis::{ceiling, estimate};
 use cardscope_engine::overhead;
 use cardscope_model::aggregate;
-use cardscope_model::caveat::{self, Caveat};
+use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{Recipe, Span};
-use cardscope_model::report::Report;
-use cardscope_model::result::Bench;
-use cardscope_model::result::{BenchReport, Precision, Sample, TestResult};
+use cardscope_model::result::{Bench, BenchReport, Precision, Sample, TestResult};
 use cardscope_model::units::BinarySize;
 
-/// The document before the first run.
-pub(super) fn empty(request: &Request, recipe: &Recipe, opened: &Opened, seed: u64) -> BenchReport {
-    Report {
-        header: opened.header(&request.target, seed),
-        body: Bench {
-            recipe: recipe.name.clone(),
-            recipe_version: recipe.fingerprint.clone(),
-            bus_ceiling_mb_s: opened.ceiling_mb_s,
-            engine_cost: overhead::measure(),
-            ..Bench::default()
-        },
-    }
+/// What the document says before the first run.
+pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) {
+    report.body = Bench {
+        recipe: recipe.name.clone(),
+        recipe_version: recipe.fingerprint.clone(),
+        bus_ceiling_mb_s: opened.ceiling_mb_s,
+        engine_cost: overhead::measure(),
+        ..Bench::default()
+    };
 }
 
 /// One line before the start: what will be moved.
@@ -64,20 +59,18 @@ pub(super) fn results(
 }
 
 /// Fills in what follows from the runs.
-pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) {
-    report.header.io_path = opened.target.info().io_path.to_owned();
+pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &Session<'_>) {
+    session.hear_target(&mut report.header);
     report.body.summary =
         aggregate::summarise(&report.body.runs, recipe, |values| estimate::estimate(values)?.ci95);
     report.header.findings.extend(aggregate::demand_findings(&report.body.runs, recipe));
-    let session = Session {
+    let odd = anomaly::findings(&anomaly::Session {
         runs: &report.body.runs,
         condition: &report.header.condition,
         ceiling_mb_s: report.body.bus_ceiling_mb_s,
-    };
-    let odd = anomaly::findings(&session);
+    });
     report.header.findings.extend(odd);
     report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
-    caveat::add(&mut report.header.caveats, opened.target.caveats());
 }
 
 /// The tests with the size of the stretch that each went over.

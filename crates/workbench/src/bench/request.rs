@@ -1,17 +1,17 @@
 //! What a benchmark session is asked to do, checked before anything is opened.
 
 use crate::error::Failure;
+use crate::session::Common;
 use cardscope_engine::input;
 use cardscope_model::condition::Condition;
 use cardscope_model::recipe::{self, Recipe, RecipeError};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A benchmark session as asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Device, directory, file or `sim:NAME`.
-    pub target: String,
+    /// What every verb is asked for; nothing new begins after its budget.
+    pub common: Common,
     /// A recipe's name or the path of its file.
     pub recipe: String,
     /// Passes; `None` leaves it to the recipe.
@@ -20,18 +20,8 @@ pub struct Request {
     pub only: Vec<String>,
     /// Size of the test area in bytes, instead of the recipe's.
     pub size: Option<u64>,
-    /// Time after which nothing new begins.
-    pub budget: Option<Duration>,
-    /// Bytes that may be written, putting back not counted.
-    pub max_write: Option<u64>,
-    /// `KEY=VALUE` each.
-    pub conditions: Vec<String>,
-    /// Seed; `None` draws one.
-    pub seed: Option<u64>,
     /// An image of the card is saved to this file first and put back after.
     pub backup: Option<PathBuf>,
-    /// The archive's file; `None` is the user's own.
-    pub archive: Option<PathBuf>,
 }
 
 impl Request {
@@ -68,13 +58,6 @@ impl Request {
     /// The recipe's text as it stands in its file.
     pub(super) fn recipe_text(&self) -> Result<String, Failure> {
         recipe_text(&self.recipe)
-    }
-
-    /// What the user states.
-    pub(super) fn condition(&self) -> Result<Condition, Failure> {
-        let mut condition = Condition::default();
-        self.conditions.iter().try_for_each(|text| condition.state(text)).map_err(Failure::refused)?;
-        Ok(condition)
     }
 }
 

@@ -1,13 +1,12 @@
 //! One pass of a recipe over a part of a card whose content is saved first and put back by whoever holds the journal:
 //! for a verb that measures without losing anything.
 
-use super::recorder::Recorder;
+use super::pass;
 use super::report;
 use super::sizing::smaller_area;
 use crate::error::Failure;
 use crate::opening::Opened;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use crate::session::Session;
 use cardscope_engine::runner::{RunError, Settings, run_pass};
 use cardscope_engine::target::{TargetError, place_area};
 use cardscope_model::recipe::{self, Recipe};
@@ -25,9 +24,7 @@ pub(crate) struct Measured {
     pub(crate) results: Vec<TestResult>,
     /// Tests that have none, and why.
     pub(crate) not_measured: Vec<NotMeasured>,
-    /// What ended it early.
-    pub(crate) failure: Option<Failure>,
-    /// The same for whoever puts back: a card that is gone is not written to.
+    /// What ended it early; a card that is gone is not written to by whoever puts back.
     pub(crate) stop: Option<Stop>,
 }
 
@@ -50,21 +47,16 @@ pub(crate) struct Pass<'a> {
     pub(crate) deadline: Option<Nanos>,
 }
 
-/// Runs the pass. What it writes over is saved by the keeper, or may go.
+/// Runs the pass. What it writes over is saved in the session's journal, or may go.
 ///
 /// # Errors
 /// A refusal, nothing was written: there is no room for the area, or nowhere to save it. The failure of the card itself
 /// stands in [`Measured`].
-pub(crate) fn pass(
-    pass: &Pass<'_>,
-    opened: &mut Opened,
-    keeper: Option<&mut dyn Keeper>,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-) -> Result<Measured, Failure> {
-    if pass.writes && keeper.is_none() && !pass.content_may_go {
+pub(crate) fn pass(pass: &Pass<'_>, session: &mut Session<'_>) -> Result<Measured, Failure> {
+    if pass.writes && session.journal.is_none() && !pass.content_may_go {
         return Err(Failure::refused("a card whose data is kept is not written to without a journal"));
     }
+    let Session { opened, interrupt, events, journal, .. } = session;
     let recipe = recipe_of(pass, opened)?;
     let room = |reason: TargetError| Failure::Refused(format!("there is no room for it: {reason}"));
     let region = match opened.target.info().whole_card {
@@ -72,7 +64,6 @@ pub(crate) fn pass(
         false => opened.target.area(recipe.area),
     };
     let region = region.map_err(room)?;
-    let ceiling = opened.ceiling_mb_s;
     let settings = Settings {
         seed: pass.seed,
         may_write: pass.writes,
@@ -80,17 +71,17 @@ pub(crate) fn pass(
         deadline: pass.deadline,
         more_follow: false,
     };
-    let mut recorder = Recorder::new(&recipe, String::new(), listener, None);
-    let ended = match keeper {
-        Some(keeper) if pass.writes => {
-            let mut saving = Saving::new(Some(keeper));
+    let mut seen = pass::Pass::new(&recipe, String::new(), *events, None);
+    let ended = match journal {
+        Some(journal) if pass.writes => {
+            let mut saving = Saving::new(Some(journal as &mut dyn Keeper));
             let saved = SavedArea::save(opened.target.as_mut(), &mut saving, region, pass.salt, interrupt);
-            saved.and_then(|mut area| run_pass(&mut area, &recipe, &settings, &mut recorder).map_err(stop))
+            saved.and_then(|mut area| run_pass(&mut area, &recipe, &settings, &mut seen).map_err(stop))
         }
-        _ => run_pass(opened.target.as_mut(), &recipe, &settings, &mut recorder).map_err(stop),
+        _ => run_pass(opened.target.as_mut(), &recipe, &settings, &mut seen).map_err(stop),
     };
-    recorder.settle_paces();
-    Ok(measured(&recipe, recorder, ceiling, ended.err()))
+    seen.settle_paces();
+    Ok(measured(&recipe, seen, opened.ceiling_mb_s, ended.err()))
 }
 
 /// The recipe, cut to its reads where nothing may be written, and over a smaller area where little may be.
@@ -116,8 +107,8 @@ fn stop(error: RunError) -> Stop {
     }
 }
 
-fn measured(recipe: &Recipe, recorder: Recorder<'_>, ceiling: Option<f64>, stop: Option<Stop>) -> Measured {
-    let Recorder { samples, caveats, precisions, not_measured, .. } = recorder;
+fn measured(recipe: &Recipe, seen: pass::Pass<'_>, ceiling: Option<f64>, stop: Option<Stop>) -> Measured {
+    let pass::Pass { samples, caveats, precisions, not_measured, .. } = seen;
     let results = report::results(recipe, &samples, caveats, precisions, ceiling);
-    Measured { results, not_measured, failure: stop.clone().map(Failure::from), stop }
+    Measured { results, not_measured, stop }
 }

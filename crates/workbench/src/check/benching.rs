@@ -3,15 +3,12 @@
 use super::visit::{Visit, in_a_line};
 use crate::bench::saved::{self, Pass};
 use crate::error::Failure;
-use crate::journal::Journal;
 use cardscope_analysis::anomaly;
-use cardscope_engine::event::{Event, Listener};
-use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_model::finding::Finding;
+use cardscope_model::report::Moved;
 use cardscope_model::result::{NotMeasured, Run, TestResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
-use cardscope_probe::keeper::Keeper;
 use cardscope_probe::site::salt;
 
 /// Room that it needs in the journal: its area, and some for its frame.
@@ -23,12 +20,8 @@ const PUT_BACK: f64 = 16.0;
 /// It takes about so many seconds on a slow card, saving and putting back included.
 const SECONDS: f64 = 45.0;
 
-impl Visit<'_> {
-    pub(super) fn bench(
-        &mut self,
-        interrupt: &Interrupt,
-        listener: &mut dyn Listener,
-    ) -> Result<(), Failure> {
+impl Visit<'_, '_> {
+    pub(super) fn bench(&mut self) -> Result<(), Failure> {
         let began = self.now();
         if self.budget.left(began) < 1.0 {
             self.left_out("bench", "no time was left; give a longer --budget");
@@ -42,7 +35,7 @@ impl Visit<'_> {
         }
         let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
         // What it writes to a card depends on the card; in a directory the target itself keeps to the limit.
-        let limited = self.request.max_write.is_some() && !self.directory;
+        let limited = self.request.common.max_write.is_some() && !self.directory;
         let writes = no_writes.is_none() && in_time && !limited;
         let seed = mix(self.report.header.seed ^ 1);
         let pass = Pass {
@@ -55,9 +48,9 @@ impl Visit<'_> {
             deadline: Some(self.end(began, writes)),
         };
         // Half of what may be written is for the parts to come.
-        self.opened.limit.share_out(2);
-        let measured = self.journaled(&pass, interrupt, listener);
-        self.opened.limit.share_out(1);
+        self.session.opened.limit.share_out(2);
+        let measured = self.journaled(&pass);
+        self.session.opened.limit.share_out(1);
         let (measured, failure) = match measured {
             Ok(both) => both,
             Err(Failure::Refused(why)) => {
@@ -88,10 +81,7 @@ impl Visit<'_> {
         if no_writes.is_none() && (!in_time || !self.report.body.not_measured.is_empty()) {
             self.wants_time();
         }
-        match measured.failure.or(failure) {
-            Some(failure) => Err(failure),
-            None => Ok(()),
-        }
+        failure.map_or(Ok(()), Err)
     }
 
     /// What a person would stumble over in the figures.
@@ -108,7 +98,7 @@ impl Visit<'_> {
         anomaly::findings(&anomaly::Session {
             runs: &[run],
             condition: &self.report.header.condition,
-            ceiling_mb_s: self.opened.ceiling_mb_s,
+            ceiling_mb_s: self.session.opened.ceiling_mb_s,
         })
     }
 
@@ -121,26 +111,16 @@ impl Visit<'_> {
     }
 
     /// A pass of the bench with a journal around it, where it writes to a card.
-    fn journaled(
-        &mut self,
-        pass: &Pass<'_>,
-        interrupt: &Interrupt,
-        listener: &mut dyn Listener,
-    ) -> Result<(saved::Measured, Option<Failure>), Failure> {
-        if !pass.writes || pass.content_may_go {
-            self.report.body.moved.data_kept &= !(pass.writes && self.request.erase);
-            return Ok((saved::pass(pass, self.opened, None, interrupt, listener)?, None));
+    fn journaled(&mut self, pass: &Pass<'_>) -> Result<(saved::Measured, Option<Failure>), Failure> {
+        let saves = pass.writes && !pass.content_may_go;
+        if saves {
+            self.session.events.phase("saving the area of the bench", None, None);
+            self.session.begin_journal(ROOM, pass.salt)?;
         }
-        listener.event(&Event::Phase {
-            what: "saving the area of the bench".into(),
-            bytes: None,
-            seconds: None,
-        });
-        let mut journal = Journal::create(&self.request.target, self.opened, ROOM)?;
-        journal.wrote_with(pass.salt).map_err(Failure::refused)?;
-        let keeper: &mut dyn Keeper = &mut journal;
-        let measured = saved::pass(pass, self.opened, Some(keeper), interrupt, listener)?;
-        let back = self.put_back(journal, measured.stop.as_ref(), listener).err();
-        Ok((measured, back))
+        let measured = saved::pass(pass, self.session);
+        let data_kept = !(pass.writes && self.request.erase);
+        let stop = measured.as_ref().ok().and_then(|measured| measured.stop.clone());
+        let failure = self.settle(stop, Moved { data_kept, ..Moved::default() });
+        Ok((measured?, failure))
     }
 }

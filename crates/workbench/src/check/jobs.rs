@@ -7,13 +7,13 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::job::{self, Figures};
 use cardscope_model::result::TestResult;
 
-impl Visit<'_> {
+impl Visit<'_, '_> {
     /// A fake or a dying card is good for nothing, whatever its speed.
     pub(super) fn judge_jobs(&mut self) {
         if self.report.body.verdict.is_bad() || self.report.body.bench.is_empty() {
             return;
         }
-        let (figures, assumed) = figures(&self.report);
+        let (figures, assumed) = figures(self.report);
         if assumed && figures.sustained_write_mb_s.is_some() {
             self.report.header.findings.push(
                 Finding::new(

@@ -3,8 +3,7 @@
 use super::visit::Visit;
 use crate::error::Failure;
 use crate::map;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use crate::session::{Common, Outcome};
 use cardscope_engine::runner::random::mix;
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
@@ -16,8 +15,8 @@ const LEAST_S: f64 = 4.0;
 /// Bytes after which the search for the end of the cache is given up: all of it must be saved and put back.
 const CACHE: u64 = 64 * MIB;
 
-impl Visit<'_> {
-    pub(super) fn map(&mut self, interrupt: &Interrupt, listener: &mut dyn Listener) -> Result<(), Failure> {
+impl Visit<'_, '_> {
+    pub(super) fn map(&mut self) -> Result<(), Failure> {
         let began = self.now();
         let left = self.budget.left(began);
         if self.report.body.verdict.is_bad() {
@@ -31,30 +30,26 @@ impl Visit<'_> {
         }
         let read_only = self.no_writes().is_some();
         let request = map::Request {
-            target: self.request.target.clone(),
-            budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
+            common: Common {
+                budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
+                max_write: self.left_to_write().filter(|_| !read_only),
+                seed: Some(mix(self.report.header.seed ^ 2)),
+                ..self.request.common.clone()
+            },
             read_only,
-            max_write: self.left_to_write().filter(|_| !read_only),
             erase: self.request.erase && self.no_writes().is_none(),
             cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
-            seed: Some(mix(self.report.header.seed ^ 2)),
-            archive: self.request.archive.clone(),
             ..map::Request::default()
         };
-        let map::Outcome { report: found, failure } =
-            match map::on(&request, self.opened, interrupt, listener) {
-                Ok(outcome) => outcome,
-                Err(Failure::Refused(why)) => {
-                    self.left_out("map", why);
-                    return Ok(());
-                }
-                Err(failure) => return Err(failure),
-            };
-        let report = &mut self.report;
-        report.body.moved.data_kept &= found.body.moved.data_kept;
-        report.body.moved.bytes_written += found.body.moved.bytes_written;
-        report.body.moved.bytes_restored += found.body.moved.bytes_restored;
-        report.body.moved.bytes_read += found.body.moved.bytes_read;
+        let Outcome { report: found, failure } = match self.session.part(&request) {
+            Ok(outcome) => outcome,
+            Err(Failure::Refused(why)) => {
+                self.left_out("map", why);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        self.add(&found.body.moved);
         self.found(found.header.findings.iter().cloned());
         let missing = out_of_time(&found.body.measured);
         self.report.body.map = Some(found);

@@ -3,24 +3,19 @@
 use super::jobs::figures;
 use super::visit::{Visit, in_a_line};
 use crate::error::Failure;
-use crate::journal::Journal;
-use crate::kept::{self, Returned};
+use crate::session::keeper;
 use crate::troubles;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::Measured;
 use cardscope_model::judged_mark::MarksMeasured;
 use cardscope_model::label;
+use cardscope_model::report::Moved;
 use cardscope_model::units::MIB;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
-use cardscope_probe::card::Card;
-use cardscope_probe::keeper::Keeper;
 use cardscope_probe::marks::{self, Options, TEST_AREA};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::{CARD_START, Limits, salt};
-use cardscope_probe::trouble::Stop;
 
 /// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
 const MOST: u64 = 256 * MIB;
@@ -40,12 +35,8 @@ const FILL_SHARE: f64 = 0.25;
 /// So much of a card must be left behind its start.
 const LEAST_AREA: u64 = 64 * MIB;
 
-impl Visit<'_> {
-    pub(super) fn marks(
-        &mut self,
-        interrupt: &Interrupt,
-        listener: &mut dyn Listener,
-    ) -> Result<(), Failure> {
+impl Visit<'_, '_> {
+    pub(super) fn marks(&mut self) -> Result<(), Failure> {
         let began = self.now();
         let why_not = match self.no_writes() {
             Some(why) => Some(why.to_owned()),
@@ -69,7 +60,7 @@ impl Visit<'_> {
             options => options?,
         };
         let mut measured = MarksMeasured::default();
-        let failure = match self.judged(&options, interrupt, listener, &mut measured) {
+        let failure = match self.judged(&options, &mut measured) {
             Err(Failure::Refused(why)) => {
                 self.left_out("marks", why);
                 return Ok(());
@@ -89,11 +80,11 @@ impl Visit<'_> {
 
     fn marks_options(&mut self, now: f64) -> Result<Options, Failure> {
         let erase = self.request.erase;
-        if self.opened.limit.left().is_some_and(|left| left < 2 * OWN_FILE.0) {
-            return Err(self.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
+        if self.session.opened.limit.left().is_some_and(|left| left < 2 * OWN_FILE.0) {
+            return Err(self.session.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
         }
         let region = match self.directory {
-            true => self.opened.target.area(self.own_file(now)).map_err(Failure::refused)?,
+            true => self.session.opened.target.area(self.own_file(now)).map_err(Failure::refused)?,
             false if erase => Region { start: 0, len: self.usable() },
             false => off_the_start(self.usable())?,
         };
@@ -107,8 +98,8 @@ impl Visit<'_> {
         };
         let printed = self.request.label.as_deref().map(label::parse).transpose();
         let printed = printed.map_err(Failure::refused)?;
-        let identity = self.opened.identity.as_ref();
-        let ceiling = self.opened.ceiling_mb_s;
+        let identity = self.session.opened.identity.as_ref();
+        let ceiling = self.session.opened.ceiling_mb_s;
         let options = Options::of(limits, identity, printed.as_ref(), ceiling);
         let options = Options { card_addresses: !self.directory, thorough: erase, ..options };
         let map = self.report.body.map.as_ref().map(|map| &map.body.measured);
@@ -117,61 +108,24 @@ impl Visit<'_> {
 
     /// Bytes of a file that is filled in time, by the speed that the bench saw.
     fn own_file(&self, now: f64) -> u64 {
-        let mb_s = figures(&self.report).0.write_mb_s;
+        let mb_s = figures(self.report).0.write_mb_s;
         let bytes = (mb_s.unwrap_or_default() * 1e6 * self.budget.left(now) * FILL_SHARE) as u64;
-        let left = self.opened.limit.left().unwrap_or(u64::MAX);
+        let left = self.session.opened.limit.left().unwrap_or(u64::MAX);
         (bytes.min(left / 2) / MIB * MIB).clamp(OWN_FILE.0, OWN_FILE.1)
     }
 
     /// Judges, then puts back whatever was overwritten, unless it may go.
-    fn judged(
-        &mut self,
-        options: &Options,
-        interrupt: &Interrupt,
-        listener: &mut dyn Listener,
-        into: &mut MarksMeasured,
-    ) -> Result<(), Failure> {
-        let mut journal = match self.directory || self.request.erase {
-            true => None,
-            false => Some(Journal::create(&self.request.target, self.opened, MOST)?),
-        };
-        if let Some(journal) = &mut journal {
-            journal.wrote_with(salt(options.limits.seed)).map_err(Failure::refused)?;
+    fn judged(&mut self, options: &Options, into: &mut MarksMeasured) -> Result<(), Failure> {
+        if !self.directory && !self.request.erase {
+            self.session.begin_journal(MOST, salt(options.limits.seed))?;
         }
-        let mut failed = Vec::new();
-        let stop = {
-            let mut card = Card::new(self.opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
-            let saving = Saving::new(journal.as_mut().map(|journal| journal as &mut dyn Keeper));
-            let stop = marks::judge(&mut card, saving, options, listener, into).err();
-            self.report.body.moved.bytes_written += card.tally().written;
-            self.report.body.moved.bytes_read += card.tally().read;
-            troubles::list(&mut failed, &card);
-            self.report.body.moved.data_kept &= card.tally().written == 0 || !self.request.erase;
-            stop
-        };
-        self.found(troubles::finding(&failed, "while its marks were judged"));
-        let back = journal.map(|journal| self.put_back(journal, stop.as_ref(), listener));
-        stop.map(Failure::from).or(back.and_then(Result::err)).map_or(Ok(()), Err)
-    }
-
-    /// Puts back what a journal has, and ends it where all is there again.
-    pub(super) fn put_back(
-        &mut self,
-        mut journal: Journal,
-        stop: Option<&Stop>,
-        listener: &mut dyn Listener,
-    ) -> Result<(), Failure> {
-        let returned = Returned::after(stop, self.opened, &mut journal, listener);
-        self.report.body.moved.bytes_restored += returned.tally.restored;
-        self.report.body.moved.bytes_read += returned.tally.read;
-        self.report.header.findings.extend(returned.finding());
-        let back = returned.all_is_there();
-        self.report.body.moved.data_kept &= back;
-        if !back {
-            self.waits = Some(journal.path().display().to_string());
-        }
-        let settled = kept::settle(journal, back, &mut self.report.header.findings);
-        returned.failure.map_or(settled, Err)
+        let mut moved = Moved::default();
+        let ended = self.session.drive((BLOCK, DEPTH), &mut moved, |card, journal, events| {
+            marks::judge(card, Saving::new(keeper(journal)), options, events, into)
+        });
+        moved.data_kept = moved.bytes_written == 0 || !self.request.erase;
+        self.found(troubles::finding(&moved.troubles, "while its marks were judged"));
+        self.settle(ended.err(), moved).map_or(Ok(()), Err)
     }
 }
 

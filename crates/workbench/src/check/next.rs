@@ -32,14 +32,15 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> 
 
 /// The same visit with more time, and nothing more allowed than now.
 fn longer(request: &Request) -> String {
-    let minutes = (request.budget.as_secs() / 60 * 3).max(10);
-    let mut command = format!("cardscope check {} --budget {minutes}m", quoted(&request.target));
+    let minutes = (request.budget().as_secs() / 60 * 3).max(10);
+    let mut command = format!("cardscope check {} --budget {minutes}m", quoted(&request.common.target));
     for (given, option) in [(request.read_only, " --read-only"), (request.erase, " --erase")] {
         if given {
             command.push_str(option);
         }
     }
-    command
+    let label = request.label.as_deref().map(|label| format!(" --label {}", quoted(label)));
+    command + &label.unwrap_or_default() + &request.common.options()
 }
 
 fn after_verdict(target: &str, verdict: Verdict, confidence: f64, directory: bool) -> Option<Next> {

@@ -4,14 +4,11 @@
 use super::visit::Visit;
 use crate::error::Failure;
 use crate::sustain::{card_limits, findings};
-use crate::troubles;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::random::mix;
 use cardscope_engine::target::Region;
+use cardscope_model::report::Moved;
 use cardscope_model::sustain::{Measured, Pattern, Sample, Work};
 use cardscope_model::units::MIB;
-use cardscope_probe::card::Card;
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
 use cardscope_probe::sustain::{BLOCK, DEPTH, LEAST_REGION, Log, Options, sustain};
@@ -36,12 +33,8 @@ impl Log for NoLog {
     }
 }
 
-impl Visit<'_> {
-    pub(super) fn sustain(
-        &mut self,
-        interrupt: &Interrupt,
-        listener: &mut dyn Listener,
-    ) -> Result<(), Failure> {
+impl Visit<'_, '_> {
+    pub(super) fn sustain(&mut self) -> Result<(), Failure> {
         let began = self.now();
         let left = self.budget.left(began);
         if left < LEAST_S {
@@ -61,40 +54,35 @@ impl Visit<'_> {
             }
         };
         let mut measured = Measured { limits: options.card_limits, ..Measured::default() };
-        let mut card = Card::new(self.opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
-        let mut log = NoLog;
-        let ended = sustain(&mut card, Saving::new(None), &options, listener, &mut log, &mut measured).err();
-        let tally = card.tally();
-        let mut failed = Vec::new();
-        troubles::list(&mut failed, &card);
-        drop(card);
-        self.report.body.moved.bytes_written += tally.written;
-        self.report.body.moved.bytes_read += tally.read;
-        self.report.body.moved.data_kept &= tally.written == 0 || self.directory;
+        let mut moved = Moved::default();
+        let ended = self.session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
+            sustain(card, Saving::new(None), &options, events, &mut NoLog, &mut measured)
+        });
+        moved.data_kept = moved.bytes_written == 0 || self.directory;
         let reading = (options.work == Work::Read).then(|| {
             let how =
                 if self.directory { "`cardscope sustain` writes, too" } else { "`--erase` lets it write" };
             format!("read test only, so that what is on the card is kept; {how}")
         });
-        self.found(findings(&measured, &failed, &self.report.header.condition, tally.written));
+        self.found(findings(&measured, &moved.troubles, &self.report.header.condition, moved.bytes_written));
         self.report.body.sustain = Some(measured);
         self.done("sustain", began, reading);
-        ended.map(Failure::from).map_or(Ok(()), Err)
+        self.settle(ended.err(), moved).map_or(Ok(()), Err)
     }
 
     fn sustain_options(&mut self, seconds: f64) -> Result<Options, String> {
         let writes = self.request.erase && self.no_writes().is_none();
-        if self.opened.limit.left().is_some_and(|left| left < OWN_FILE) {
-            return Err(self.opened.limit.refuse("a long run", OWN_FILE).to_string());
+        if self.session.opened.limit.left().is_some_and(|left| left < OWN_FILE) {
+            return Err(self.session.opened.limit.refuse("a long run", OWN_FILE).to_string());
         }
         let region = match self.directory {
-            true => self.opened.target.area(OWN_FILE).map_err(|e| e.to_string())?,
+            true => self.session.opened.target.area(OWN_FILE).map_err(|e| e.to_string())?,
             false => Region { start: 0, len: self.usable() / BLOCK_BYTES * BLOCK_BYTES },
         };
         if region.len < LEAST_REGION {
             return Err("the card is too small for it".to_owned());
         }
-        let whole = self.opened.target.info().whole_card;
+        let whole = self.session.opened.target.info().whole_card;
         let limits = Limits { seed: mix(self.report.header.seed ^ 4), region, max_write: None, budget: None };
         Ok(Options {
             limits,
@@ -103,7 +91,7 @@ impl Visit<'_> {
             duration: Duration::from_secs_f64(seconds),
             bytes: self.left_to_write().filter(|_| writes),
             max_celsius: None,
-            card_limits: card_limits(self.opened),
+            card_limits: card_limits(self.session.opened),
             card_bytes: whole.then_some(self.report.body.announced_bytes),
             prepare: self.directory,
         })

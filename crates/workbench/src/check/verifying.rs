@@ -2,10 +2,9 @@
 
 use super::visit::Visit;
 use crate::error::Failure;
+use crate::session::{Common, Outcome, perform};
 use crate::verify;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::verify::{Method, Verdict, VerifyReport};
+use cardscope_model::verify::{Method, Verdict, Verification, VerifyReport};
 
 /// Of what may be written, the question whether the capacity is real gets this part.
 const VERIFY_SHARE: u64 = 4;
@@ -13,24 +12,19 @@ const VERIFY_SHARE: u64 = 4;
 /// Bytes within which a limit was what ended it: the run at the end of a card doubles in such steps.
 const NEARLY: u64 = 128 << 20;
 
-impl Visit<'_> {
-    pub(super) fn verify(
-        &mut self,
-        interrupt: &Interrupt,
-        listener: &mut dyn Listener,
-    ) -> Result<(), Failure> {
+impl Visit<'_, '_> {
+    pub(super) fn verify(&mut self) -> Result<(), Failure> {
         if self.request.read_only {
             self.left_out("verify", "it writes (and puts back), and --read-only was given");
             return Ok(());
         }
         let began = self.now();
         let request = self.verify_request();
-        let outcome = if self.directory {
-            verify::files::run(&request, self.opened.held.as_deref(), interrupt, listener)
-        } else {
-            verify::quick::on(&request, self.opened, interrupt, listener)
+        let outcome = match self.directory {
+            true => self.verify_files(&request),
+            false => self.session.part(&request),
         };
-        let verify::Outcome { report, failure } = match outcome {
+        let Outcome { report, failure } = match outcome {
             Ok(outcome) => outcome,
             Err(Failure::Refused(why)) => {
                 self.left_out("verify", why);
@@ -39,9 +33,10 @@ impl Visit<'_> {
             Err(failure) => return Err(failure),
         };
         // Its files are written past the target of the visit.
-        self.opened.limit.count(report.body.moved.bytes_written);
+        self.session.opened.limit.count(report.body.moved.bytes_written);
         let whole = report.body.verdict != Verdict::Inconclusive;
-        let limited = request.max_write.is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
+        let limited =
+            request.common.max_write.is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
         self.take_verify(report);
         let short = match limited {
             true => "too little may be written to come to a verdict; --max-write sets the limit",
@@ -56,28 +51,31 @@ impl Visit<'_> {
         failure.map_or(Ok(()), Err)
     }
 
+    /// The files of `verify --files` are targets of their own, in the directory that is held open.
+    fn verify_files(&mut self, request: &verify::Request) -> Result<Outcome<Verification>, Failure> {
+        let there = self.session.opened.held.clone();
+        let mut opened = verify::files::open(request, there.as_deref(), self.session.interrupt)?;
+        opened.condition.clone_from(&self.session.opened.condition);
+        perform(request, &mut opened, self.session.interrupt, self.session.events)
+    }
+
     fn verify_request(&self) -> verify::Request {
         verify::Request {
-            target: self.request.target.clone(),
+            common: Common {
+                seed: Some(self.report.header.seed),
+                budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
+                max_write: self.left_to_write().map(|left| left / VERIFY_SHARE),
+                ..self.request.common.clone()
+            },
             method: if self.directory { Method::Files } else { Method::Quick },
-            thorough: false,
             erase: self.request.erase,
-            backup: None,
-            read_only: false,
-            resume: false,
-            two_passes: false,
-            keep_files: false,
-            budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
-            max_write: self.left_to_write().map(|left| left / VERIFY_SHARE),
             label: self.request.label.clone(),
-            conditions: self.request.conditions.clone(),
-            seed: Some(self.report.header.seed),
-            archive: self.request.archive.clone(),
+            ..verify::Request::default()
         }
     }
 
     fn take_verify(&mut self, found: VerifyReport) {
-        let report = &mut self.report;
+        let report = &mut *self.report;
         (report.body.verdict, report.body.confidence) = (found.body.verdict, found.body.confidence);
         (report.body.usable_bytes, report.body.proven_bytes) =
             (found.body.usable_bytes, found.body.proven_bytes);
@@ -85,11 +83,8 @@ impl Visit<'_> {
             // What the files filled, which is more than a file of a benchmark could be given.
             report.body.announced_bytes = found.body.announced_bytes;
         }
-        report.body.moved.data_kept &= found.body.moved.data_kept;
-        report.body.moved.bytes_written += found.body.moved.bytes_written;
-        report.body.moved.bytes_restored += found.body.moved.bytes_restored;
-        report.body.moved.bytes_read += found.body.moved.bytes_read;
         report.header.findings.extend(found.header.findings.clone());
-        report.body.verify = Some(found);
+        self.add(&found.body.moved);
+        self.report.body.verify = Some(found);
     }
 }

@@ -4,81 +4,77 @@ use super::budget::Budget;
 use super::{Request, next};
 use crate::error::Failure;
 use crate::identify::judged;
-use crate::opening::Opened;
-use crate::recording::Recording;
+use crate::session::Session;
 use crate::troubles;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::caveat;
-use cardscope_model::check::Visit as Body;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
-use cardscope_model::report::{Moved, Report};
+use cardscope_model::report::Moved;
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
+use cardscope_probe::trouble::Stop;
 
 /// A visit under way.
-pub(super) struct Visit<'a> {
+pub(super) struct Visit<'a, 's> {
     pub(super) request: &'a Request,
-    pub(super) opened: &'a mut Opened,
+    pub(super) session: &'a mut Session<'s>,
+    pub(super) report: &'a mut CheckReport,
     pub(super) budget: Budget,
     pub(super) directory: bool,
-    pub(super) report: CheckReport,
-    /// The journal that has what is not back on the card.
-    pub(super) waits: Option<String>,
 }
 
-impl<'a> Visit<'a> {
-    pub(super) fn new(request: &'a Request, opened: &'a mut Opened, seed: u64) -> Self {
-        let now = seconds(opened.target.now());
-        let info = opened.target.info();
-        let report = Report {
-            header: opened.header(&request.target, seed),
-            body: Body {
-                announced_bytes: info.bytes,
-                budget_s: request.budget.as_secs_f64(),
-                moved: Moved { data_kept: true, ..Moved::default() },
-                ..Body::default()
-            },
-        };
-        let directory = opened.is_directory();
-        Visit { request, opened, budget: Budget::new(request.budget, now), directory, report, waits: None }
+impl<'a, 's> Visit<'a, 's> {
+    pub(super) fn begin(
+        request: &'a Request,
+        session: &'a mut Session<'s>,
+        report: &'a mut CheckReport,
+    ) -> Self {
+        let budget = Budget::new(request.budget(), seconds(session.opened.target.now()));
+        let directory = session.opened.is_directory();
+        Visit { request, session, report, budget, directory }
     }
 
     /// Every part in turn; each is on disk before the next begins.
-    pub(super) fn all(
-        &mut self,
-        interrupt: &Interrupt,
-        listener: &mut dyn Listener,
-        recording: &mut Recording,
-    ) -> Result<(), Failure> {
+    pub(super) fn all(&mut self) -> Result<(), Failure> {
         self.info();
-        recording.update(&self.report)?;
-        self.verify(interrupt, listener)?;
-        recording.update(&self.report)?;
-        self.bench(interrupt, listener)?;
-        recording.update(&self.report)?;
-        self.map(interrupt, listener)?;
-        recording.update(&self.report)?;
-        self.marks(interrupt, listener)?;
-        recording.update(&self.report)?;
-        self.sustain(interrupt, listener)?;
-        recording.update(&self.report)
+        for part in [Self::verify, Self::bench, Self::map, Self::marks, Self::sustain] {
+            self.session.record(self.report)?;
+            part(self)?;
+        }
+        Ok(())
     }
 
-    /// The document as it is now.
-    pub(super) fn close(mut self) -> CheckReport {
+    /// What follows from all of it.
+    pub(super) fn conclude(&mut self) {
         let now = self.now();
         self.report.body.moved.seconds = self.budget.spent(now);
-        self.report.header.io_path = self.opened.target.info().io_path.to_owned();
-        caveat::add(&mut self.report.header.caveats, self.opened.target.caveats());
+        self.session.hear_target(&mut self.report.header);
         self.judge_jobs();
-        self.report.body.next = next::next(&self.report, self.request, self.directory);
-        self.report
+        self.report.body.next = next::next(self.report, self.request, self.directory);
+    }
+
+    /// Puts back what a part overwrote that ended with `stop`, or without, and adds what it moved; gives what ended it.
+    pub(super) fn settle(&mut self, stop: Option<Stop>, mut moved: Moved) -> Option<Failure> {
+        let mut failure = stop.clone().map(Failure::from);
+        if let Some(returned) = self.session.put_back(stop.as_ref(), &mut moved) {
+            self.report.header.findings.extend(returned.finding());
+            failure = failure.or(returned.failure);
+        }
+        let failure = self.session.settle(&mut moved, &mut self.report.header.findings, failure);
+        self.add(&moved);
+        failure
+    }
+
+    /// Adds what a part moved; the time is that of the whole visit.
+    pub(super) fn add(&mut self, part: &Moved) {
+        let all = &mut self.report.body.moved;
+        all.data_kept &= part.data_kept;
+        all.bytes_written += part.bytes_written;
+        all.bytes_restored += part.bytes_restored;
+        all.bytes_read += part.bytes_read;
     }
 
     pub(super) fn now(&mut self) -> f64 {
-        seconds(self.opened.target.now())
+        seconds(self.session.opened.target.now())
     }
 
     pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>) {
@@ -118,7 +114,7 @@ impl<'a> Visit<'a> {
 
     fn info(&mut self) {
         let began = self.now();
-        let Some(identity) = self.opened.identity.clone() else {
+        let Some(identity) = self.session.opened.identity.clone() else {
             return self.left_out("info", "this target says nothing of itself");
         };
         let identity = judged(identity);
@@ -131,14 +127,14 @@ impl<'a> Visit<'a> {
     pub(super) fn left_to_write(&self) -> Option<u64> {
         let written = self.report.body.moved.bytes_written;
         match self.directory {
-            true => self.opened.limit.left(),
-            false => self.request.max_write.map(|most| most.saturating_sub(written)),
+            true => self.session.opened.limit.left(),
+            false => self.request.common.max_write.map(|most| most.saturating_sub(written)),
         }
     }
 
     /// Bytes from 0 on that may be measured on: what lies beyond on a fake answers for nothing.
     pub(super) fn usable(&self) -> u64 {
-        let there = self.opened.target.info().bytes;
+        let there = self.session.opened.target.info().bytes;
         let usable = self.report.body.verify.as_ref().and_then(|report| report.body.at_most_usable());
         usable.map_or(there, |usable| usable.min(there))
     }
@@ -151,7 +147,7 @@ impl<'a> Visit<'a> {
             Verdict::Unstable | Verdict::Damaged => {
                 Some("the card does not keep what is written to it for sure, so nothing more is risked")
             }
-            _ if self.waits.is_some() || !self.report.body.moved.data_kept && !self.request.erase => {
+            _ if !self.report.body.moved.data_kept && !self.request.erase => {
                 Some("what was overwritten is not all back yet")
             }
             _ => None,

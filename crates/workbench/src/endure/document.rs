@@ -1,22 +1,11 @@
 //! The document of `endure`, and its lines while it runs.
 
 use super::Request;
-use crate::opening::Opened;
-use cardscope_model::caveat;
-use cardscope_model::endure::Endurance;
+use crate::session::Session;
 use cardscope_model::endure::EndureReport;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::report::Report;
 use cardscope_model::units::Capacity;
 use cardscope_probe::endure::{Ended, projection};
-
-pub(super) fn empty(request: &Request, opened: &Opened, span: u64, seed: u64) -> EndureReport {
-    let info = opened.target.info();
-    Report {
-        header: opened.header(&request.target, seed),
-        body: Endurance { announced_bytes: info.bytes, span_bytes: span, ..Endurance::default() },
-    }
-}
 
 pub(super) fn plan_line(report: &EndureReport, request: &Request) -> String {
     let rounds = request.rounds.map_or_else(|| "rounds".to_owned(), |n| format!("{n} rounds at most"));
@@ -129,10 +118,9 @@ fn lasting(seconds: f64) -> String {
     if number < 10.0 { format!("{number:.1} {name}") } else { format!("{number:.0} {name}") }
 }
 
-pub(super) fn conclude(report: &mut EndureReport, opened: &Opened) {
+pub(super) fn conclude(report: &mut EndureReport, session: &Session<'_>) {
     sum_up(report);
-    report.header.io_path = opened.target.info().io_path.to_owned();
-    caveat::add(&mut report.header.caveats, opened.target.caveats());
+    session.hear_target(&mut report.header);
     if report.body.milestones.is_empty() && report.body.rounds.len() >= SAID_AFTER[0] {
         report.header.findings.push(Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)));
     }

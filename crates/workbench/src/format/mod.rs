@@ -17,28 +17,21 @@ pub use state::{LastState, last_state};
 pub(crate) use writing::CardBytes;
 
 use crate::backup::Backup;
-use crate::consent::Consent;
 use crate::error::Failure;
-use crate::opening::{self, Opened};
-use crate::recording::Recording;
+use crate::session::{Common, Needs, Procedure, Session};
 use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::format::Formatting;
-use cardscope_model::format::{FormatReport, Limited, Mode};
+use cardscope_model::format::{FormatReport, Formatting, Mode};
 use cardscope_model::layout::{self, Layout, SECTOR, Wish};
-use cardscope_model::report::{Moved, Report};
 use cardscope_model::units::Capacity;
 use std::path::{Path, PathBuf};
 
 /// A format as asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Device, file or `sim:NAME`.
-    pub target: String,
+    /// What every verb is asked for.
+    pub common: Common,
     /// What is done beside the file system.
     pub mode: Mode,
     /// Name of the volume.
@@ -53,70 +46,58 @@ pub struct Request {
     pub real: Option<u64>,
     /// An image of the card is saved to this file first.
     pub backup: Option<PathBuf>,
-    /// `KEY=VALUE` each.
-    pub conditions: Vec<String>,
-    /// Seed; `None` draws one.
-    pub seed: Option<u64>,
-    /// The archive's file; `None` is the user's own.
-    pub archive: Option<PathBuf>,
 }
 
-/// What became of it: always a document, and what ended it early.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The document, partial where `failure` is set.
-    pub report: FormatReport,
-    /// What ended it early.
-    pub failure: Option<Failure>,
-}
+impl Procedure for Request {
+    const VERB: &'static str = "format";
+    type Body = Formatting;
 
-/// Formats a card.
-///
-/// # Errors
-/// A refusal: the request is wrong, a tool is missing, the target is not safe to write to, or consent was not given.
-/// Nothing was written.
-pub fn format(
-    request: &Request,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
-    let mut stated = Condition::default();
-    request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
-    look_before_asking(request)?;
-    let mut opened = opening::open(&request.target, true, consent, interrupt)?;
-    whole(&request.target, opened.device().and_then(|device| device.clearance.as_ref()))?;
-    opened.condition.overlay(&stated);
-    opened.caveats.iter().for_each(|caveat| listener.note(&caveat.to_string()));
-    let limited = limit::limit(request, &opened)?;
-    let card_bytes = opened.target.info().bytes;
-    let layout = layout_of(request, limited.as_ref().map_or(card_bytes, |l| l.real_bytes))?;
-    let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
-    let label = request.label.as_deref().map(|text| label::checked(text, layout.file_system)).transpose()?;
-    let picture = mkfs::make(&layout, label.as_deref(), seed)?;
-    listener.note(&plan_line(request, &layout));
-    if let Some(file) = &request.backup {
-        Backup::take(file, &mut opened, interrupt, listener)?;
+    fn common(&self) -> &Common {
+        &self.common
     }
-    let mut report = empty(request, &opened, layout, limited, seed);
-    report.body.label = label;
-    report.body.tool.clone_from(&picture.tool);
-    let mut recording =
-        Recording::begin(request.archive.as_deref(), "format", &request.target, seed, &opened)?;
-    report.header.session = Some(recording.name());
-    recording.update(&report)?;
-    let failure = writing::write(&picture, &mut opened, interrupt, listener, &mut report).err();
-    let written = failure.is_none();
-    if written {
-        conclude(&mut report);
+
+    fn needs(&self) -> Needs {
+        Needs::WriteAndLose(None)
     }
-    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
-    let held = opened.held.clone();
-    drop(opened);
-    if let Some(held) = held.filter(|_| written) {
-        cardscope_device::open::read_partitions_again(held);
+
+    fn check(&self) -> Result<(), Failure> {
+        look_before_asking(self)
     }
-    Ok(Outcome { report, failure })
+
+    fn run(&self, session: &mut Session<'_>, report: &mut FormatReport) -> Result<(), Failure> {
+        let clearance = session.opened.device().and_then(|device| device.clearance.as_ref());
+        whole(&self.common.target, clearance)?;
+        for caveat in &session.opened.caveats {
+            session.events.note(&caveat.to_string());
+        }
+        let limited = limit::limit(self, session.opened)?;
+        let layout = layout_of(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
+        let label = self.label.as_deref().map(|text| label::checked(text, layout.file_system)).transpose()?;
+        let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
+        session.events.note(&plan_line(self, &layout));
+        if let Some(file) = &self.backup {
+            // It stays: with it `restore` undoes the format.
+            Backup::take(file, session.opened, session.interrupt, session.events)?;
+        }
+        report.body = Formatting {
+            mode: self.mode,
+            card_bytes: session.bytes(),
+            layout,
+            label,
+            size_adjustment: self.size_adjustment,
+            limited,
+            file_system: state::file_system_word(layout.file_system).to_owned(),
+            backup: self.backup.as_ref().map(|path| path.display().to_string()),
+            tool: picture.tool.clone(),
+            ..Formatting::default()
+        };
+        session.record(report)?;
+        writing::write(&picture, session, report)?;
+        conclude(report);
+        let held = session.opened.let_go();
+        held.into_iter().for_each(cardscope_device::open::read_partitions_again);
+        Ok(())
+    }
 }
 
 /// Refuses what can be refused without opening anything, so that nobody is asked in vain.
@@ -124,19 +105,19 @@ fn look_before_asking(request: &Request) -> Result<(), Failure> {
     if request.real.is_some() && !request.limit_to_real {
         return Err(Failure::refused("--real says what --limit-to-real is to keep to: give both"));
     }
-    if request.target.starts_with("sim:") {
+    if request.common.target.starts_with("sim:") {
         return Ok(());
     }
-    let path = Path::new(&request.target);
+    let path = Path::new(&request.common.target);
     let bytes = match std::fs::metadata(path) {
         Ok(about) if about.is_dir() => {
             return Err(Failure::Refused(format!(
                 "{} is a directory; name the card itself, as `cardscope list` shows it, or an image file",
-                request.target
+                request.common.target
             )));
         }
         Ok(about) if about.is_file() => about.len(),
-        Ok(_) => whole_device(&request.target)?,
+        Ok(_) => whole_device(&request.common.target)?,
         // Opening says what is wrong with it.
         Err(_) => return Ok(()),
     };
@@ -163,7 +144,8 @@ fn whole(name: &str, clearance: Option<&Clearance>) -> Result<(), Failure> {
 /// The layout of so many bytes.
 fn layout_of(request: &Request, bytes: u64) -> Result<Layout, Failure> {
     let wish = Wish { boundary: request.boundary, size_adjustment: request.size_adjustment };
-    layout::plan(bytes / SECTOR, wish).map_err(|e| Failure::Refused(format!("{}: {e}", request.target)))
+    layout::plan(bytes / SECTOR, wish)
+        .map_err(|e| Failure::Refused(format!("{}: {e}", request.common.target)))
 }
 
 fn plan_line(request: &Request, layout: &Layout) -> String {
@@ -180,35 +162,6 @@ fn plan_line(request: &Request, layout: &Layout) -> String {
         layout.data_start * SECTOR,
         Capacity(layout.data_bytes())
     )
-}
-
-fn empty(
-    request: &Request,
-    opened: &Opened,
-    layout: Layout,
-    limited: Option<Limited>,
-    seed: u64,
-) -> FormatReport {
-    let info = opened.target.info();
-    Report {
-        header: opened.header(&request.target, seed),
-        body: Formatting {
-            mode: request.mode,
-            card_bytes: info.bytes,
-            layout,
-            present: None,
-            checked: false,
-            label: None,
-            size_adjustment: request.size_adjustment,
-            limited,
-            discarded: None,
-            state: None,
-            file_system: state::file_system_word(layout.file_system).to_owned(),
-            backup: request.backup.as_ref().map(|path| path.display().to_string()),
-            tool: String::new(),
-            moved: Moved::default(),
-        },
-    }
 }
 
 /// What is to be said of it when all is written.

@@ -6,14 +6,14 @@
 
 use super::picture::{Picture, Range};
 use crate::error::Failure;
-use crate::opening::Opened;
+use crate::session::Session;
 use cardscope_device::contents::{self, Bytes};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::layout::SECTOR;
+use cardscope_model::report::Moved;
 use cardscope_model::verify::Trouble;
 use cardscope_probe::card::{Answer, Card, pieces};
 use std::cell::RefCell;
@@ -27,30 +27,25 @@ const STRETCH: u64 = 64 << 20;
 /// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
 pub(super) fn write(
     picture: &Picture,
-    opened: &mut Opened,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    session: &mut Session<'_>,
     report: &mut FormatReport,
 ) -> Result<(), Failure> {
-    let unit = opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
-    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
-    if u64::from(card.sector()) > SECTOR {
-        return Err(Failure::Refused(format!(
-            "this card or its reader counts in sectors of {} bytes, and the layout of cards in 512; use another reader",
-            card.sector()
-        )));
-    }
-    let began = card.seconds();
-    let done = all(picture, &mut card, listener, report);
-    if done.is_ok() {
-        let source = CardBytes(RefCell::new(&mut card));
-        report.body.present = contents::present(&source, unit);
+    let unit =
+        session.opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
+    let mut moved = Moved::default();
+    let done = session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
+        if u64::from(card.sector()) > SECTOR {
+            return Err(Failure::Refused(format!(
+                "this card or its reader counts in sectors of {} bytes, and the layout of cards in 512; use another reader",
+                card.sector()
+            )));
+        }
+        all(picture, card, events, report)?;
+        report.body.present = contents::present(&CardBytes(RefCell::new(card)), unit);
         same_layout(report);
-    }
-    let tally = card.tally();
-    (report.body.moved.bytes_written, report.body.moved.bytes_read) = (tally.written, tally.read);
-    report.body.moved.seconds = card.seconds() - began;
-    report.body.moved.troubles = card.troubles().to_vec();
+        Ok(())
+    });
+    report.body.moved = moved;
     done
 }
 

@@ -4,7 +4,7 @@ use super::Request;
 use crate::card_key;
 use crate::error::Failure;
 use crate::output_file::{Mark, OutputFile};
-use crate::recording::Recording;
+use crate::recorder::Recorder;
 use cardscope_device::system::System;
 use cardscope_device::{filesystem, host, inspect};
 use cardscope_engine::event::Listener;
@@ -28,7 +28,7 @@ pub(super) struct Keeper {
     archive: Option<PathBuf>,
     save: Option<OutputFile>,
     /// Begun before the watch, unless it lies on the watched card.
-    recording: Option<Recording>,
+    recording: Option<Recorder>,
     kept: Instant,
     keeps: bool,
 }
@@ -67,8 +67,8 @@ impl Keeper {
         Ok(keeper)
     }
 
-    fn record(&mut self, report: &mut ObserveReport) -> Result<&mut Recording, Failure> {
-        let recording = Recording::of(self.archive.as_deref(), &self.start)?;
+    fn record(&mut self, report: &mut ObserveReport) -> Result<&mut Recorder, Failure> {
+        let recording = Recorder::of(self.archive.as_deref(), &self.start)?;
         report.header.session = Some(recording.name());
         Ok(self.recording.insert(recording))
     }

@@ -9,6 +9,7 @@ mod sample;
 
 use crate::error::Failure;
 use crate::identify;
+use crate::session::Outcome;
 use cardscope_analysis::observe::{Side, compare, summarise, verdict};
 use cardscope_device::watching::{Look, Watcher};
 use cardscope_engine::event::{Event, Listener};
@@ -60,15 +61,6 @@ pub struct Request {
     pub sysfs: Option<PathBuf>,
 }
 
-/// What was seen, and why it ended early.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The document.
-    pub report: ObserveReport,
-    /// Why it ended early.
-    pub failure: Option<Failure>,
-}
-
 /// Watches.
 ///
 /// # Errors
@@ -77,7 +69,7 @@ pub fn observe(
     request: &Request,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome<Observation>, Failure> {
     let system = identify::system(request.sysfs.as_deref())?;
     if !system.is_live() && request.length != Length::Nothing {
         return Err(Failure::refused(

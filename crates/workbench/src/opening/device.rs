@@ -51,6 +51,7 @@ pub(super) fn open(
         caveats,
         held: Some(Arc::clone(held)),
         limit: Limit::default(),
+        files: None,
         _thermometer: thermometer,
     })
 }

@@ -43,14 +43,15 @@ pub(super) fn at_stake(name: &str, bytes: u64) -> String {
 
 /// A directory whose files are targets of their own: what is known of card and rig, with the directory held open, and
 /// the options with which each file is opened. Nothing is made in it.
-pub(crate) fn mounted(path: &Path, interrupt: &Interrupt) -> Result<(Opened, RealOptions), Failure> {
+pub(crate) fn mounted(path: &Path, interrupt: &Interrupt) -> Result<Opened, Failure> {
     let mut for_files = RealOptions::default();
     let held = Arc::new(Held::open(path, Access::Read).map_err(Failure::refused)?);
-    let opened = opened(&held, interrupt, |options| {
+    let mut opened = opened(&held, interrupt, |options| {
         for_files = options;
         Ok(NullTarget::new(0))
     })?;
-    Ok((opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())), for_files))
+    opened.files = Some(for_files);
+    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())))
 }
 
 fn opened<T: Target + 'static>(
@@ -89,6 +90,7 @@ fn opened<T: Target + 'static>(
         caveats,
         held: Some(Arc::clone(held)),
         limit: Limit::default(),
+        files: None,
         _thermometer: thermometer,
     })
 }

@@ -19,6 +19,7 @@ use cardscope_device::open::Access;
 use cardscope_device::system::System;
 use cardscope_device::thermometer::Thermometer;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::null::NullTarget;
 use cardscope_engine::real::{HealthSource, PingSource, RealOptions, TemperatureSource};
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
@@ -46,6 +47,8 @@ pub struct Opened {
     pub held: Option<Arc<Held>>,
     /// How much may be written.
     pub limit: Limit,
+    /// How each file is opened, where the target is a directory whose files are targets of their own.
+    pub(crate) files: Option<RealOptions>,
     /// Reads the temperature as long as it is kept.
     _thermometer: Option<Thermometer>,
 }
@@ -67,6 +70,12 @@ impl Opened {
     #[must_use]
     pub fn is_directory(&self) -> bool {
         self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
+    }
+
+    /// Lets go of the card, so that the kernel or a mount may have it; gives what was held.
+    pub(crate) fn let_go(&mut self) -> Option<Arc<Held>> {
+        self.target = Box::new(NullTarget::new(0));
+        self.held.take()
     }
 
     /// A name that leads to what is open, whatever became of the name that it was opened by.

@@ -18,6 +18,7 @@ pub(super) fn open(name: &str) -> Result<Opened, Failure> {
         caveats: Vec::new(),
         held: None,
         limit: Limit::default(),
+        files: None,
         _thermometer: None,
     })
 }

@@ -2,7 +2,7 @@
 //! is said once.
 
 use super::Request;
-use super::keeping::Keeping;
+use super::writer::Writer;
 use crate::error::Failure;
 use cardscope_device::filesystem;
 use cardscope_device::sensors::{Extra, Readings, Sensors};
@@ -84,7 +84,7 @@ impl Parsed {
     /// # Errors
     /// If one that the user brings cannot work at all.
     pub(super) fn open(self, request: &Request) -> Result<Thermometers, Failure> {
-        let name = &request.target;
+        let name = &request.common.target;
         let simulated = name.starts_with("sim:");
         if simulated && self.0.is_empty() {
             return Ok(Thermometers { sensors: None, said: 0 });
@@ -116,7 +116,7 @@ impl Listener for &Shared<'_> {
 
 /// Where samples go and temperatures come from.
 pub(super) struct Tracks<'s, 'a> {
-    pub(super) keeping: &'s mut Keeping,
+    pub(super) writer: &'s mut Writer,
     pub(super) thermometers: &'s mut Thermometers,
     pub(super) listener: &'s Shared<'a>,
 }
@@ -126,7 +126,7 @@ impl Log for Tracks<'_, '_> {
         for trouble in self.thermometers.new_troubles() {
             self.listener.note(&format!("{trouble}; the run goes on without it"));
         }
-        self.keeping.keep(sample).map_err(|reason| Stop::Keep(KeepError(reason)))
+        self.writer.keep(sample).map_err(|reason| Stop::Keep(KeepError(reason)))
     }
 
     fn outside(&mut self) -> Vec<Reading> {

@@ -2,24 +2,16 @@
 
 mod document;
 
-use super::{Outcome, Request};
-use crate::backup::{self, Backup};
-use crate::bench::fresh_seed;
+use super::Request;
 use crate::card_key::{card_key, fingerprint};
 use crate::checkpoint::Checkpoint;
-use crate::consent::Consent;
 use crate::error::Failure;
-use crate::opening::{self, Opened};
-use crate::recording::Recording;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::condition::Condition;
-use cardscope_model::label;
-use cardscope_model::verify::Method;
+use crate::session::Session;
+use cardscope_model::units::Capacity;
+use cardscope_model::verify::VerifyReport;
 use cardscope_probe::card::Card;
 use cardscope_probe::full::resume::{Earlier, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
-use cardscope_probe::restore::PutBack;
 use cardscope_probe::trouble::Stop;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -38,79 +30,44 @@ struct Progress {
 
 pub(super) fn run(
     request: &Request,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
-    check(request)?;
-    let printed = request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
-    let mut stated = Condition::default();
-    request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
-    let mut opened = opening::open(&request.target, !request.read_only, consent, interrupt)?;
-    opened.condition.overlay(&stated);
-    crate::format::name_state(request.archive.as_deref(), &mut opened);
-    let mut way = Way::of(request, &mut opened, interrupt)?;
-    let backup = match &request.backup {
-        Some(file) => Some(Backup::take(file, &mut opened, interrupt, listener)?),
-        None => None,
-    };
-    let mut report = super::document::empty(request, Method::Full, &opened, way.seed);
+    session: &mut Session<'_>,
+    report: &mut VerifyReport,
+) -> Result<(), Failure> {
+    let pass = Pass::of(request, session, report.header.seed)?;
+    report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
-    let recording =
-        Recording::begin(request.archive.as_deref(), "verify", &request.target, way.seed, &opened)?;
-    report.header.session = Some(recording.name());
-    let found = way.go(request, &mut opened, interrupt, listener);
-    let (mut failure, begun) = match &found {
-        Ok(found) => {
-            document::fill(&mut report, &found.findings, &found.counts, &opened);
-            (found.findings.stop.clone().map(Failure::from), !request.read_only)
+    session.back_up(request.backup.as_deref(), None)?;
+    session.record(report)?;
+    session.events.note(&pass.plan_line(request));
+    let (found, failed_ios) = match pass.carry_out(request, session, report) {
+        Ok(found) => found,
+        Err(stop) => {
+            // There was no memory for its I/Os, so nothing was written.
+            session.keep_image_only();
+            report.body.moved.data_kept = true;
+            return Err(stop.into());
         }
-        Err(error) => (Some(error.clone()), false),
     };
-    super::document::judge_label(&mut report, printed.as_ref(), &opened);
-    report.body.moved.data_kept = !begun;
-    if let Some(backup) = backup.filter(|_| begun) {
-        let swapped = found.as_ref().is_ok_and(|found| matches!(found.findings.stop, Some(Stop::Swapped(_))));
-        match put_back(backup, swapped, &mut opened, interrupt, listener) {
-            Ok(back) => {
-                report.body.moved.bytes_restored = back.bytes;
-                report.body.moved.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
-                report.header.findings.extend(backup::finding(&back));
-                // The stamps are gone with it, so there is nothing to go on with.
-                way.forget();
-            }
-            Err(error) => {
-                report.header.caveats.push(document::still_in(request.backup.as_deref(), &error));
-                failure = failure.or(Some(error));
-            }
-        }
+    document::fill(report, &found, failed_ios);
+    session.hear_target(&mut report.header);
+    if matches!(found.stop, Some(Stop::Swapped(_))) {
+        session.found_another_card();
     }
-    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
-    Ok(Outcome { report, failure })
-}
-
-/// Puts the image back, whatever ended the pass; but not onto a card that is another one.
-fn put_back(
-    backup: Backup,
-    swapped: bool,
-    opened: &mut Opened,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-) -> Result<PutBack, Failure> {
-    match swapped {
-        true => Err(Failure::Io("nothing is put back onto another card".into())),
-        false => backup.put_back(opened, interrupt, listener),
+    if session.has_backup() {
+        // The stamps go with the image that is put back, so there is nothing to go on with.
+        pass.forget();
     }
+    found.stop.map_or(Ok(()), |stop| Err(stop.into()))
 }
 
 /// Refuses what goes against itself, before anything is opened.
-fn check(request: &Request) -> Result<(), Failure> {
+pub(super) fn check(request: &Request) -> Result<(), Failure> {
     let odd = [
         (request.resume, "--resume"),
         (request.two_passes, "--two-passes"),
         (request.backup.is_some(), "--backup"),
-        (request.max_write.is_some(), "--max-write"),
-        (request.seed.is_some(), "--seed"),
+        (request.common.max_write.is_some(), "--max-write"),
+        (request.common.seed.is_some(), "--seed"),
     ];
     if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
         return Err(Failure::Refused(format!(
@@ -123,18 +80,17 @@ fn check(request: &Request) -> Result<(), Failure> {
                 .into(),
         ));
     }
-    let directory = std::fs::metadata(&request.target).is_ok_and(|m| m.is_dir());
-    if directory {
+    if request.common.names_directory() {
         return Err(Failure::Refused(format!(
             "{} is a directory; --full is for whole cards. Name the device, or take --files to test the free space",
-            request.target
+            request.common.target
         )));
     }
     Ok(())
 }
 
 /// A fresh pass, one that goes on, or a look at what an earlier one wrote.
-struct Way {
+struct Pass {
     seed: u64,
     salt: u64,
     earlier: Option<Earlier>,
@@ -142,24 +98,18 @@ struct Way {
     card_bytes: u64,
 }
 
-struct Found {
-    findings: Findings,
-    counts: document::Counts,
-}
-
-impl Way {
-    fn of(request: &Request, opened: &mut Opened, interrupt: &Interrupt) -> Result<Self, Failure> {
-        let card_bytes = opened.target.info().bytes;
-        let key = card_key(opened);
+impl Pass {
+    fn of(request: &Request, session: &mut Session<'_>, seed: u64) -> Result<Self, Failure> {
+        let card_bytes = session.bytes();
+        let key = card_key(session.opened);
         let print = fingerprint(key.as_deref(), card_bytes);
         let checkpoint = key.map(|key| Checkpoint::of("full", &key)).transpose()?;
         if !request.resume && !request.read_only {
-            let seed = request.seed.unwrap_or_else(fresh_seed);
-            return Ok(Way { seed, salt: salt(seed, print), earlier: None, checkpoint, card_bytes });
+            return Ok(Pass { seed, salt: salt(seed, print), earlier: None, checkpoint, card_bytes });
         }
-        let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
-        let earlier = find(&mut card)?.ok_or_else(|| {
-            let name = &request.target;
+        let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
+        let name = &request.common.target;
+        let mut earlier = find(&mut card)?.ok_or_else(|| {
             Failure::Refused(format!(
                 "{name} holds no stamps of an earlier --full: it is another card, or somebody has written to it since. Nothing was written"
             ))
@@ -168,61 +118,54 @@ impl Way {
         let other = kept.as_ref().is_some_and(|kept| request.resume && kept.salt != earlier.salt);
         if !drawn_for(earlier.salt, print) || other {
             return Err(Failure::Refused(format!(
-                "the stamps on {} were written to another card, or by another run than the one to go on with; nothing was written. \
-                 Start anew without --resume",
-                request.target
+                "the stamps on {name} were written to another card, or by another run than the one to go on with; nothing was written. \
+                 Start anew without --resume"
             )));
         }
-        let mut earlier = earlier;
         let known = kept.filter(|kept| kept.salt == earlier.salt && kept.card_bytes == card_bytes);
         if let (Some(kept), true) = (&known, request.read_only) {
             earlier.reached = earlier.reached.max(kept.written);
         }
         let seed = known.map_or(0, |kept| kept.seed);
-        Ok(Way { seed, salt: earlier.salt, earlier: Some(earlier), checkpoint, card_bytes })
+        Ok(Pass { seed, salt: earlier.salt, earlier: Some(earlier), checkpoint, card_bytes })
     }
 
-    fn go(
-        &mut self,
+    /// What was found, and how many I/Os failed.
+    fn carry_out(
+        &self,
         request: &Request,
-        opened: &mut Opened,
-        interrupt: &Interrupt,
-        listener: &mut dyn Listener,
-    ) -> Result<Found, Failure> {
-        listener.note(&self.plan_line(request));
-        let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
-        let began = card.seconds();
-        let budget_s = request.budget.map(|b| b.as_secs_f64());
-        let findings = match (request.read_only, self.earlier) {
-            (true, Some(earlier)) => recheck::recheck(&mut card, &earlier, budget_s, listener),
-            _ => {
-                let settings = Settings {
-                    salt: self.salt,
-                    two_passes: request.two_passes,
-                    resumed_at: self.earlier.map_or(0, |earlier| earlier.reached),
-                    budget_s,
-                    max_write: request.max_write,
-                };
-                let mut last = Instant::now();
-                let mut keep = |written: u64| {
-                    if last.elapsed() > KEEP_EVERY || written >= self.card_bytes {
-                        last = Instant::now();
-                        self.keep(written);
+        session: &mut Session<'_>,
+        report: &mut VerifyReport,
+    ) -> Result<(Findings, u64), Stop> {
+        let budget_s = request.common.budget.map(|b| b.as_secs_f64());
+        let (findings, failed_ios) =
+            session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, _, events| {
+                let findings = match (request.read_only, self.earlier) {
+                    (true, Some(earlier)) => recheck::recheck(card, &earlier, budget_s, events),
+                    _ => {
+                        let settings = Settings {
+                            salt: self.salt,
+                            two_passes: request.two_passes,
+                            resumed_at: self.earlier.map_or(0, |earlier| earlier.reached),
+                            budget_s,
+                            max_write: request.common.max_write,
+                        };
+                        let mut last = Instant::now();
+                        let mut keep = |written: u64| {
+                            if last.elapsed() > KEEP_EVERY || written >= self.card_bytes {
+                                last = Instant::now();
+                                self.keep(written);
+                            }
+                        };
+                        verify(card, &settings, &mut keep, events)
                     }
                 };
-                verify(&mut card, &settings, &mut keep, listener)
-            }
-        };
-        let counts = document::Counts {
-            tally: card.tally(),
-            seconds: card.seconds() - began,
-            troubles: card.troubles().to_vec(),
-            trouble_count: card.trouble_count(),
-        };
+                Ok::<_, Stop>((findings, card.trouble_count()))
+            })?;
         if !request.read_only {
             self.keep(findings.written_to);
         }
-        Ok(Found { findings, counts })
+        Ok((findings, failed_ios))
     }
 
     /// A checkpoint that cannot be kept is no reason to stop: the stamps tell the same.
@@ -242,16 +185,15 @@ impl Way {
     }
 
     fn plan_line(&self, request: &Request) -> String {
-        let all = cardscope_model::units::Capacity(self.card_bytes);
+        let all = Capacity(self.card_bytes);
         match (request.read_only, self.earlier) {
             (true, Some(earlier)) => format!(
                 "nothing is written; {} that an earlier pass wrote are read again",
-                cardscope_model::units::Capacity(earlier.reached)
+                Capacity(earlier.reached)
             ),
-            (false, Some(earlier)) => format!(
-                "going on at {} of {all}, as the stamps on the card say",
-                cardscope_model::units::Capacity(earlier.reached)
-            ),
+            (false, Some(earlier)) => {
+                format!("going on at {} of {all}, as the stamps on the card say", Capacity(earlier.reached))
+            }
             _ => format!("every block is written and read back: {all} each way at most"),
         }
     }

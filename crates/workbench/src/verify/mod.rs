@@ -8,17 +8,18 @@ pub mod quick;
 
 use crate::consent::Consent;
 use crate::error::Failure;
-use cardscope_engine::event::Listener;
+use crate::opening::Opened;
+use crate::session::{Common, Needs, Procedure, Session};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::verify::{Method, VerifyReport};
+use cardscope_model::label::{self, Label};
+use cardscope_model::verify::{Method, Verification, VerifyReport};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// A verification as asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Device, directory, file or `sim:NAME`.
-    pub target: String,
+    /// What every verb is asked for.
+    pub common: Common,
     /// Quick, full or by files.
     pub method: Method,
     /// Quick: also finds out caches of up to 2 GiB.
@@ -35,46 +36,65 @@ pub struct Request {
     pub two_passes: bool,
     /// Files: leaves the files there.
     pub keep_files: bool,
-    /// Time in which all must be over, putting back included.
-    pub budget: Option<Duration>,
-    /// Bytes that may be written, putting back not counted.
-    pub max_write: Option<u64>,
     /// What is printed on the card.
     pub label: Option<String>,
-    /// `KEY=VALUE` each.
-    pub conditions: Vec<String>,
-    /// Seed; `None` draws one.
-    pub seed: Option<u64>,
-    /// The archive's file; `None` is the user's own.
-    pub archive: Option<PathBuf>,
 }
 
-/// What became of it: always a document, and what ended it early.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The document, partial where `failure` is set.
-    pub report: VerifyReport,
-    /// What ended it early.
-    pub failure: Option<Failure>,
-}
-
-/// Verifies a card.
-///
-/// # Errors
-/// A refusal: the request is wrong, the target is not safe to test, or consent was not given. Nothing was written.
-pub fn verify(
-    request: &Request,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
-    if let Some(odd) = misplaced(request) {
-        return Err(Failure::Refused(odd.to_owned()));
+impl Request {
+    /// What is printed on the card, as the user says.
+    fn printed(&self) -> Result<Option<Label>, Failure> {
+        self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)
     }
-    match request.method {
-        Method::Quick => quick::run(request, consent, interrupt, listener),
-        Method::Full => full::run(request, consent, interrupt, listener),
-        Method::Files => files::run(request, None, interrupt, listener),
+}
+
+impl Procedure for Request {
+    const VERB: &'static str = "verify";
+    type Body = Verification;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        match self.method {
+            Method::Quick if !self.erase => Needs::WriteAndKeep,
+            _ if self.read_only => Needs::Read,
+            _ => Needs::WriteAndLose(None),
+        }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        if let Some(odd) = misplaced(self) {
+            return Err(Failure::refused(odd));
+        }
+        // What cannot be read must not be found out after minutes.
+        self.printed()?;
+        match self.method {
+            Method::Quick => quick::check(self),
+            Method::Full => full::check(self),
+            Method::Files => Ok(()),
+        }
+    }
+
+    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened, Failure> {
+        match self.method {
+            Method::Files => files::open(self, None, interrupt),
+            _ => crate::session::open(self, consent, interrupt),
+        }
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<(), Failure> {
+        report.body.method = self.method;
+        report.body.announced_bytes = session.bytes();
+        let ended = match self.method {
+            Method::Quick => quick::run(self, session, report),
+            Method::Full => full::run(self, session, report),
+            Method::Files => files::run(self, session, report),
+        };
+        if let Some(printed) = self.printed()? {
+            document::judge_label(report, &printed, session.opened);
+        }
+        ended
     }
 }
 

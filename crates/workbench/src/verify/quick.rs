@@ -2,26 +2,15 @@
 //! put back and compared afterwards, however the probe ended; a card that is gone by then is put right by `restore`.
 
 use super::afford::Afford;
-use super::document;
-use super::{Outcome, Request};
-use crate::consent::{Consent, DataKept};
+use super::{Request, document};
 use crate::error::Failure;
-use crate::journal::Journal;
-use crate::kept::{self, Returned};
-use crate::opening::{self, Opened};
-use crate::recording::Recording;
-use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use crate::kept;
+use crate::session::{Session, keeper};
 use cardscope_engine::runner::random::mix;
-use cardscope_model::condition::Condition;
-use cardscope_model::label;
 use cardscope_model::units::{BinarySize, Capacity, MIB, seconds};
-use cardscope_model::verify::{Method, Verdict, VerifyReport};
+use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, Options};
-use cardscope_probe::card::Card;
-use cardscope_probe::keeper::Keeper;
 use cardscope_probe::restore::PutBack;
-use std::path::Path;
 use std::time::Duration;
 
 /// Below this there is nothing that a sample could tell.
@@ -33,87 +22,65 @@ const BESIDES: u64 = 192 * MIB;
 /// Room that a journal is given however short the time is.
 const SMALLEST_ROOM: u64 = 32 * MIB;
 
+/// Probes, then puts back whatever was overwritten, also after an interruption or an error.
 pub(super) fn run(
     request: &Request,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
-    check(request)?;
-    let mut stated = Condition::default();
-    request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
-    let mut kept = DataKept;
-    let consent = if request.erase { consent } else { &mut kept };
-    let mut opened = opening::open(&request.target, true, consent, interrupt)?;
-    opened.condition.overlay(&stated);
-    crate::format::name_state(request.archive.as_deref(), &mut opened);
-    on(request, &mut opened, interrupt, listener)
-}
-
-/// The same on a card that is open already, for a verb that does more with it.
-///
-/// # Errors
-/// A refusal: the label cannot be read, the card is too small, or there is no room for the journal. Nothing was
-/// written.
-pub(crate) fn on(
-    request: &Request,
-    opened: &mut Opened,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
-    let printed = request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
-    let bytes = opened.target.info().bytes;
+    session: &mut Session<'_>,
+    report: &mut VerifyReport,
+) -> Result<(), Failure> {
+    let bytes = session.bytes();
     if bytes < SMALLEST {
         return Err(Failure::Refused(format!(
             "{} has {bytes} bytes; below 1 MiB there is nothing to probe, `verify --full` tests every block",
-            request.target
+            request.common.target
         )));
     }
-    let seed = request.seed.unwrap_or_else(crate::bench::fresh_seed);
     let mut options = Options {
         thorough: request.thorough,
-        max_write: request.max_write,
-        budget: request.budget,
-        seed: mix(seed),
+        max_write: request.common.max_write,
+        budget: request.common.budget,
+        seed: mix(report.header.seed),
     };
-    let began = seconds(opened.target.now());
-    let look = |budget| Afford::look(opened, budget, !request.erase, interrupt);
-    let afford = request.budget.map(look).transpose()?;
-    let most = most_saved(&options, bytes, afford.as_ref());
-    let mut journal = match request.erase {
-        true => None,
-        false => Some(Journal::create(&request.target, opened, most)?),
-    };
-    plan(&options, bytes, afford.as_ref(), journal.as_ref(), listener);
+    let began = seconds(session.opened.target.now());
+    let look = |budget| Afford::look(session.opened, budget, !request.erase, session.interrupt);
+    let afford = options.budget.map(look).transpose()?;
+    if !request.erase {
+        session.begin_journal(most_saved(&options, bytes, afford.as_ref()), capacity::salt(&options))?;
+    }
+    plan(&options, bytes, afford.as_ref(), session);
     // Looking at the card before it is written to took some of the time.
-    let spent = Duration::from_secs_f64((seconds(opened.target.now()) - began).max(0.0));
+    let spent = Duration::from_secs_f64((seconds(session.opened.target.now()) - began).max(0.0));
     options.budget = options.budget.map(|budget| budget.saturating_sub(spent));
-    let mut report = document::empty(request, Method::Quick, opened, seed);
-    let recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, seed, opened)?;
-    report.header.session = Some(recording.name());
-    let failure = probe(opened, journal.as_mut(), &options, interrupt, listener, &mut report).err();
-    let waits =
-        journal.as_ref().filter(|_| !report.body.moved.data_kept).map(|j| j.path().display().to_string());
-    let failure = failure.map(|failure| kept::naming(failure, waits.as_deref()));
-    let failure = failure.or(journal.and_then(|journal| {
-        kept::settle(journal, report.body.moved.data_kept, &mut report.header.findings).err()
-    }));
-    document::judge_label(&mut report, printed.as_ref(), opened);
-    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
-    Ok(Outcome { report, failure })
+    session.record(report)?;
+    let ended = session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, journal, events| {
+        capacity::probe(card, keeper(journal), &options, events)
+    });
+    if let Ok(outcome) = &ended {
+        document::quick(report, outcome, bytes);
+    }
+    let stop = ended.err();
+    let mut failure = stop.clone().map(Failure::from);
+    if let Some(returned) = session.put_back(stop.as_ref(), &mut report.body.moved) {
+        if let Some(back) = &returned.back {
+            came_back(report, back);
+        }
+        failure = returned.failure.or(failure);
+    }
+    session.hear_target(&mut report.header);
+    failure.map_or(Ok(()), Err)
 }
 
 /// Refuses what goes against itself, before anything is opened.
-fn check(request: &Request) -> Result<(), Failure> {
+pub(super) fn check(request: &Request) -> Result<(), Failure> {
     if request.read_only {
         return Err(Failure::Refused(
             "--read-only reads again what --full or --files wrote: give one of them too".into(),
         ));
     }
-    if Path::new(&request.target).is_dir() {
+    if request.common.names_directory() {
         return Err(Failure::Refused(format!(
             "{0} is a directory: `verify {0} --files` fills its free space, or name the card's device (`cardscope list`)",
-            request.target
+            request.common.target
         )));
     }
     Ok(())
@@ -127,66 +94,21 @@ fn most_saved(options: &Options, bytes: u64, afford: Option<&Afford>) -> u64 {
 }
 
 /// What it will cost, before it begins.
-fn plan(
-    options: &Options,
-    bytes: u64,
-    afford: Option<&Afford>,
-    journal: Option<&Journal>,
-    listener: &mut dyn Listener,
-) {
+fn plan(options: &Options, bytes: u64, afford: Option<&Afford>, session: &mut Session<'_>) {
     let most = options.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, Afford::bytes));
     let run = options.run_bytes(bytes).min(most);
     if let Some(remark) = afford.and_then(|afford| afford.remark(bytes)) {
-        listener.note(&remark);
+        session.events.note(&remark);
     }
-    let keeps = match journal {
+    let keeps = match &session.journal {
         Some(journal) => format!("what it overwrites is kept in {} and put back", journal.path().display()),
         None => "what is on the card is lost".to_owned(),
     };
-    let text = format!(
+    session.events.note(&format!(
         "writes up to {} to a genuine card of {}, on a fake with a cache up to four times that; {keeps}",
         BinarySize(run >> 20 << 20),
         Capacity(bytes)
-    );
-    listener.note(&text);
-}
-
-/// Probes, then puts back whatever was overwritten, also after an interruption or an error.
-fn probe(
-    opened: &mut Opened,
-    mut journal: Option<&mut Journal>,
-    options: &Options,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-    report: &mut VerifyReport,
-) -> Result<(), Failure> {
-    let announced = opened.target.info().bytes;
-    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH)?;
-    let began = card.seconds();
-    if let Some(journal) = journal.as_deref_mut() {
-        let salted = journal.wrote_with(capacity::salt(options));
-        salted.map_err(|e| Failure::Refused(format!("{e}; nothing was written to the card")))?;
-    }
-    let keeper = journal.as_deref_mut().map(|journal| journal as &mut dyn Keeper);
-    let ended = capacity::probe(&mut card, keeper, options, listener);
-    let stop = ended.as_ref().err().cloned();
-    if let Ok(outcome) = &ended {
-        document::quick(report, outcome, announced);
-    }
-    let mut failure = stop.clone().map(Failure::from);
-    document::count(report, &mut card, began);
-    drop(card);
-    if let Some(journal) = journal {
-        let returned = Returned::after(stop.as_ref(), opened, journal, listener);
-        document::add(report, returned.tally, returned.seconds);
-        report.body.moved.data_kept = returned.all_is_there();
-        if let Some(back) = &returned.back {
-            came_back(report, back);
-        }
-        failure = returned.failure.or(failure);
-    }
-    report.header.io_path = opened.target.info().io_path.to_owned();
-    failure.map_or(Ok(()), Err)
+    ));
 }
 
 /// What putting back showed. Beyond the usable bytes nothing can be kept; what read as one byte repeated there was no

@@ -12,10 +12,11 @@ mod mounting;
 #[cfg(test)]
 mod tests;
 
-use super::{Made, Request};
+use super::Request;
 use crate::consent::DataKept;
 use crate::error::Failure;
 use crate::opening::{self, Opened};
+use crate::session::{Session, count};
 use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
@@ -23,7 +24,8 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending::owing;
 use cardscope_engine::target::TargetError;
-use cardscope_model::card_map::Tried;
+use cardscope_model::card_map::advice::Facts;
+use cardscope_model::card_map::{MapReport, Tried};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::MIB;
 use cardscope_probe::card::{Card, pieces};
@@ -55,42 +57,34 @@ const BLOCK: u32 = 1 << 20;
 /// Tries every file system; what came of it goes into the facts, also why one could not be tried.
 pub(super) fn try_all(
     request: &Request,
-    opened: Opened,
-    interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-    made: &mut Made,
-) {
+    session: &mut Session<'_>,
+    report: &mut MapReport,
+    facts: &mut Facts,
+) -> Result<(), Failure> {
     // What trials take is counted in the report, too.
-    let (began, before) = (Instant::now(), seconds(made.report.body.moved.seconds));
-    let trial = Trial::new(request, opened, interrupt);
+    let (began, before) = (Instant::now(), seconds(report.body.moved.seconds));
+    let trial = Trial::new(request, session);
     for kind in &KINDS {
-        if made.failure.is_some() {
-            break;
-        }
-        let left = request.budget.map(|b| b.saturating_sub(began.elapsed() + before));
-        let found = match &trial {
-            Err(why) => Ok(left_out(kind.name, why)),
+        let left = request.common.budget.map(|b| b.saturating_sub(began.elapsed() + before));
+        let tried = match &trial {
+            Err(why) => left_out(kind.name, why),
             Ok(_) if left.is_some_and(|left| left < EACH) => {
-                Ok(left_out(kind.name, "there was no time left for it"))
+                left_out(kind.name, "there was no time left for it")
             }
-            Ok(_) if !may_write(request, made) => {
-                Ok(left_out(kind.name, "more would be written than may be"))
-            }
-            Ok(trial) => trial.one(kind, listener, made),
+            Ok(_) if !may_write(request, report) => left_out(kind.name, "more would be written than may be"),
+            Ok(trial) => trial.one(kind, session.events, report)?,
         };
-        match found {
-            Ok(tried) => made.facts.tried.push(tried),
-            Err(failure) => made.failure = Some(failure),
-        }
+        facts.tried.push(tried);
     }
+    Ok(())
 }
 
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-fn may_write(request: &Request, made: &Made) -> bool {
-    request.max_write.is_none_or(|most| made.report.body.moved.bytes_written + WRITTEN <= most)
+fn may_write(request: &Request, report: &MapReport) -> bool {
+    request.common.max_write.is_none_or(|most| report.body.moved.bytes_written + WRITTEN <= most)
 }
 
 /// A device that file systems are tried on: as the guards saw it at first.
@@ -98,64 +92,75 @@ struct Trial<'a> {
     target: &'a str,
     clearance: Clearance,
     bytes: u64,
-    interrupt: &'a Interrupt,
+    interrupt: Interrupt,
 }
 
 impl<'a> Trial<'a> {
     /// Lets go of the card, so that it can be mounted.
-    fn new(request: &'a Request, opened: Opened, interrupt: &'a Interrupt) -> Result<Self, String> {
-        let target = request.target.as_str();
-        let bytes = opened.target.info().bytes / MIB * MIB;
+    fn new(request: &'a Request, session: &mut Session<'_>) -> Result<Self, String> {
+        let target = request.common.target.as_str();
+        let bytes = session.bytes() / MIB * MIB;
         if bytes < LEAST {
             return Err("it takes 512 MiB at least".to_owned());
         }
         // What the user gave up is the card that is held until now: it has to be the same one each time.
-        let Some(clearance) = opened.device().and_then(|device| device.clearance.clone()) else {
+        let Some(clearance) = session.opened.device().and_then(|device| device.clearance.clone()) else {
             return Err(format!(
                 "only a block device can be mounted, and {target} is none (an image becomes one with losetup)"
             ));
         };
-        Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt })
+        session.opened.let_go();
+        Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt: session.interrupt.clone() })
     }
 
-    fn one(&self, kind: &Kind, listener: &mut dyn Listener, made: &mut Made) -> Result<Tried, Failure> {
-        let picture = match self.picture(kind, made) {
+    fn one(
+        &self,
+        kind: &Kind,
+        listener: &mut dyn Listener,
+        report: &mut MapReport,
+    ) -> Result<Tried, Failure> {
+        let picture = match self.picture(kind, report) {
             Ok(picture) => picture,
             Err(why) => return Ok(left_out(kind.name, &why)),
         };
         listener.phase(&format!("small writes on {}", kind.name), None, None);
-        let mut opened = self.hold(self.interrupt)?;
+        let mut opened = self.hold(&self.interrupt)?;
         let left = format!("a file system made for a trial stays on {}", self.target);
         let _owing = owing("the file system made for a trial is taken off the card", left);
-        let put = self.put(&picture, &mut opened, made);
+        let put = self.put(&picture, &mut opened, report);
         drop(opened);
         // From here on something of a file system stands on the card: it is blanked on every way out.
-        let tried = put.and_then(|()| self.mounted(kind, listener, made));
+        let tried = put.and_then(|()| self.mounted(kind, listener, report));
         // Their own interrupt: this is done after Ctrl-C too.
         let own = Interrupt::default();
-        let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, made));
+        let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, report));
         if let Err(failure) = &blanked {
-            made.report.header.findings.push(stays(kind, failure));
+            report.header.findings.push(stays(kind, failure));
         }
         tried.and_then(|tried| blanked.map(|()| tried))
     }
 
-    fn mounted(&self, kind: &Kind, watch: &mut dyn Listener, made: &mut Made) -> Result<Tried, Failure> {
+    fn mounted(
+        &self,
+        kind: &Kind,
+        watch: &mut dyn Listener,
+        report: &mut MapReport,
+    ) -> Result<Tried, Failure> {
         let mounted = match self.mount(|path| Mounted::new(path, kind.name)) {
             Ok(mounted) => mounted,
             Err(why) => return Ok(left_out(kind.name, &why)),
         };
-        let tried = self.write(kind, &mounted, watch, made)?;
+        let tried = self.write(kind, &mounted, watch, report)?;
         mounted.unmount().map_err(Failure::io)?;
         Ok(tried)
     }
 
     /// The file system as its mkfs makes it; why not, where this machine has none.
-    fn picture(&self, kind: &Kind, made: &Made) -> Result<File, String> {
+    fn picture(&self, kind: &Kind, report: &MapReport) -> Result<File, String> {
         let program = kind.program()?;
         mounting::kernel_has(kind.name)?;
         let picture = crate::format::sparse(self.bytes).map_err(|e| e.to_string())?;
-        let arguments = kind.arguments(&made.report.body.advice);
+        let arguments = kind.arguments(&report.body.advice);
         crate::format::run(&program, &arguments, &picture).map_err(|e| e.to_string())?;
         Ok(picture)
     }
@@ -184,12 +189,12 @@ impl<'a> Trial<'a> {
     }
 
     /// Writes what mkfs made; the card was told before that nothing on it is of value.
-    fn put(&self, picture: &File, opened: &mut Opened, made: &mut Made) -> Result<(), Failure> {
-        let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, 1)?;
+    fn put(&self, picture: &File, opened: &mut Opened, report: &mut MapReport) -> Result<(), Failure> {
+        let mut card = Card::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;
         let began = card.seconds();
         let done = self.copy_all(picture, &mut card);
         let flushed = card.flush();
-        super::document::count(&mut made.report, &mut card, began);
+        count(&mut report.body.moved, &mut card, began);
         done.and(flushed.map_err(Failure::from))
     }
 
@@ -200,7 +205,7 @@ impl<'a> Trial<'a> {
     }
 
     /// No half of a file system stays behind: its first and its last blocks, by which it is known.
-    fn blank(&self, opened: &mut Opened, own: &Interrupt, made: &mut Made) -> Result<(), Failure> {
+    fn blank(&self, opened: &mut Opened, own: &Interrupt, report: &mut MapReport) -> Result<(), Failure> {
         let mut card = Card::new(opened.target.as_mut(), own, BLOCK, 1)?;
         let began = card.seconds();
         let nothing = vec![0; BLOCK as usize];
@@ -208,7 +213,7 @@ impl<'a> Trial<'a> {
             .into_iter()
             .try_for_each(|at| taken(card.write_bytes(at, &nothing)?));
         let flushed = card.flush();
-        super::document::count(&mut made.report, &mut card, began);
+        count(&mut report.body.moved, &mut card, began);
         done.and(flushed.map_err(Failure::from))
     }
 
@@ -231,23 +236,23 @@ impl<'a> Trial<'a> {
         kind: &Kind,
         mounted: &Mounted,
         watch: &mut dyn Listener,
-        made: &mut Made,
+        report: &mut MapReport,
     ) -> Result<Tried, Failure> {
         let name = mounted.point().display().to_string();
-        let mut opened = opening::open(&name, true, &mut DataKept, self.interrupt)?;
+        let mut opened = opening::open(&name, true, &mut DataKept, &self.interrupt)?;
         let region = match opened.target.area(discard::SPAN) {
             Ok(region) => region,
             Err(TargetError::Interrupted) => return Err(Stop::Interrupted.into()),
             Err(lost) if lost.is_final() => return Err(Stop::Target(lost).into()),
             Err(error) => return Ok(left_out(kind.name, &error.to_string())),
         };
-        let limits = Limits { seed: made.report.header.seed, region, max_write: None, budget: None };
-        let mut card = Card::new(opened.target.as_mut(), self.interrupt, BLOCK, 1)?;
+        let limits = Limits { seed: report.header.seed, region, max_write: None, budget: None };
+        let mut card = Card::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;
         let began = card.seconds();
         let mut site = Site::new(&mut card, Saving::new(None), &limits, watch);
         let tried = discard::small_writes(&mut site, kind.name);
         drop(site);
-        super::document::count(&mut made.report, &mut card, began);
+        count(&mut report.body.moved, &mut card, began);
         Ok(tried?)
     }
 }

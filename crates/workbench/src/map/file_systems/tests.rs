@@ -61,7 +61,7 @@ impl Slot {
 
     fn trial<'a>(&'a self, interrupt: &'a Interrupt) -> Trial<'a> {
         let clearance = cardscope_device::guard::check(&System::host(), &self.device).unwrap();
-        Trial { target: &self.device, clearance, bytes: BYTES, interrupt }
+        Trial { target: &self.device, clearance, bytes: BYTES, interrupt: interrupt.clone() }
     }
 }
 

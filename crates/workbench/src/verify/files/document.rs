@@ -1,24 +1,23 @@
 //! The document of `verify --files`, whole or partial, and the end of the files that this run made.
 
-use super::session::Session;
+use super::pass::Pass;
 use super::verdict::{self, Ground};
-use super::{Request, Work, names};
+use super::{Work, names};
 use crate::error::Failure;
-use crate::opening::Opened;
+use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::label::{self, Label, Measured, Seen};
-use cardscope_model::report::{Header, Moved, Report};
+use cardscope_model::report::Moved;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::Verification;
 use cardscope_model::verify::{FilesReport, Method, Verdict, VerifyReport};
 
 impl Work<'_> {
     /// Removes this run's files, unless they are to stay; a finding names those that would not go.
-    pub(super) fn tidy(&self, session: &mut Session<'_>) -> Vec<Finding> {
+    pub(super) fn tidy(&self, pass: &mut Pass<'_>) -> Vec<Finding> {
         if self.request.keep_files || self.request.read_only {
             return Vec::new();
         }
-        let stayed = session.own.remove_all(&session.folder);
+        let stayed = pass.own.remove_all(&pass.folder);
         let finding = || {
             Finding::new("files-left", Weight::Note, 1.0, format!("not removed: {}", names::listed(&stayed)))
                 .advise("Remove them by hand.")
@@ -26,77 +25,62 @@ impl Work<'_> {
         (!stayed.is_empty()).then(finding).into_iter().collect()
     }
 
-    /// The document as things stand.
-    pub(super) fn document(
-        &self,
-        session: &Session<'_>,
-        name: &str,
-        failure: Option<&Failure>,
-    ) -> VerifyReport {
-        let sorted = &session.sorted;
-        let ground = self.ground(session, failure);
+    /// Fills in how things stand.
+    pub(super) fn fill(&self, report: &mut VerifyReport, pass: &Pass<'_>, failure: Option<&Failure>) {
+        let sorted = &pass.sorted;
+        let ground = self.ground(pass, failure);
         let (verdict, confidence) = verdict::judge(sorted, &ground);
         let tested = ground.tested;
         let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
-        let mut caveats = self.opened.caveats.clone();
-        caveats.extend(session.caveats.iter().filter(|c| !self.opened.caveats.contains(c)).cloned());
-        Report {
-            header: Header {
-                target: self.request.target.clone(),
-                condition: self.opened.condition.clone(),
-                io_path: session.io_path.clone(),
-                caveats,
-                findings: self.findings(session, &ground, verdict),
-                session: Some(name.to_owned()),
-                ..Header::default()
+        caveat::add(&mut report.header.caveats, pass.caveats.iter().cloned());
+        report.header.io_path.clone_from(&pass.io_path);
+        report.header.findings = self.findings(pass, &ground, verdict);
+        report.body = Verification {
+            method: Method::Files,
+            verdict,
+            announced_bytes: self.planned(),
+            usable_bytes: first.or((verdict == Verdict::Genuine).then_some(tested)),
+            good_bytes: (tested > 0).then_some(sorted.counts.ok * 512),
+            proven_bytes: sorted.counts.ok * 512,
+            confidence,
+            wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
+            disproofs: sorted.disproofs.clone(),
+            files: Some(self.section(pass, tested)),
+            moved: Moved {
+                data_kept: true,
+                bytes_written: pass.bytes_written,
+                bytes_read: pass.bytes_read,
+                seconds: pass.seconds(),
+                troubles: pass.failed.clone(),
+                ..Moved::default()
             },
-            body: Verification {
-                method: Method::Files,
-                verdict,
-                announced_bytes: self.planned(),
-                usable_bytes: first.or((verdict == Verdict::Genuine).then_some(tested)),
-                good_bytes: (tested > 0).then_some(sorted.counts.ok * 512),
-                proven_bytes: sorted.counts.ok * 512,
-                confidence,
-                wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
-                disproofs: sorted.disproofs.clone(),
-                files: Some(self.section(session, tested)),
-                moved: Moved {
-                    data_kept: true,
-                    bytes_written: session.bytes_written,
-                    bytes_read: session.bytes_read,
-                    seconds: session.seconds(),
-                    troubles: session.failed.clone(),
-                    ..Moved::default()
-                },
-                ..Verification::default()
-            },
-        }
+            ..Verification::default()
+        };
     }
 
     fn planned(&self) -> u64 {
         self.files.iter().map(|file| file.named.bytes).sum()
     }
 
-    fn ground(&self, session: &Session<'_>, failure: Option<&Failure>) -> Ground {
+    fn ground(&self, pass: &Pass<'_>, failure: Option<&Failure>) -> Ground {
         let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
         // Less than a sector at the end of an odd file is never read.
         let unread = self.files.iter().any(|file| file.result.read_bytes + 512 <= file.named.bytes);
         Ground {
             tested,
-            free: self.free(session),
-            file_system: session.folder.room.total,
+            free: self.free(pass),
+            file_system: pass.folder.room.total,
             otherwise: self.otherwise,
-            refused: session.refused_bytes / 512,
+            refused: pass.refused_bytes / 512,
             cut_short: failure.is_some() || unread,
         }
     }
 
     /// What could be tested. A file system's own tables for the files are none of it, where it was filled to the brim.
-    fn free(&self, session: &Session<'_>) -> u64 {
+    fn free(&self, pass: &Pass<'_>) -> u64 {
         match self.request.read_only {
-            true => session.folder.free() + self.planned(),
-            false => session.folder.free(),
+            true => pass.folder.free() + self.planned(),
+            false => pass.folder.free(),
         }
     }
 
@@ -106,31 +90,31 @@ impl Work<'_> {
         self.files.iter().map(|file| before(&super::range(file.content, file.named.bytes))).sum()
     }
 
-    fn section(&self, session: &Session<'_>, tested_bytes: u64) -> FilesReport {
-        let folder = &session.folder;
+    fn section(&self, pass: &Pass<'_>, tested_bytes: u64) -> FilesReport {
+        let folder = &pass.folder;
         let written = !self.request.read_only;
         FilesReport {
             directory: folder.path.display().to_string(),
             file_system: folder.system.name.clone(),
             mounted_at: folder.system.mounted_at.clone(),
             file_system_bytes: folder.room.total,
-            free_bytes: self.free(session),
+            free_bytes: self.free(pass),
             tested_bytes,
             written,
-            kept: !written || !session.own.is_empty(),
-            sectors: session.sorted.counts,
-            first_error: session.sorted.first_error.clone(),
-            write: session.write_meter.pace(),
-            read: session.read_meter.pace(),
+            kept: !written || !pass.own.is_empty(),
+            sectors: pass.sorted.counts,
+            first_error: pass.sorted.first_error.clone(),
+            write: pass.write_meter.pace(),
+            read: pass.read_meter.pace(),
             files: self.files.iter().map(|file| file.result.clone()).collect(),
             missing: names::gaps(&self.files.iter().map(|file| file.named.clone()).collect::<Vec<_>>()),
             foreign: self.foreign.clone(),
         }
     }
 
-    fn findings(&self, session: &Session<'_>, ground: &Ground, verdict: Verdict) -> Vec<Finding> {
+    fn findings(&self, pass: &Pass<'_>, ground: &Ground, verdict: Verdict) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let counts = &session.sorted.counts;
+        let counts = &pass.sorted.counts;
         if counts.lost() > 0 {
             findings.push(
                 Finding::new(
@@ -146,7 +130,7 @@ impl Work<'_> {
                 .advise("Try another reader before you blame the card: `cardscope verify DEVICE` tells which part of the card is real."),
             );
             if wraps(verdict) {
-                findings.push(folded(self.wrap, &session.folder.system.name));
+                findings.push(folded(self.wrap, &pass.folder.system.name));
             }
         } else if verdict == Verdict::Inconclusive && !ground.cut_short {
             findings.push(
@@ -196,28 +180,4 @@ fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
         )
         .advise("`cardscope verify DEVICE` finds the period."),
     }
-}
-
-/// What is printed on the card, as the user says.
-pub(super) fn label(request: &Request) -> Result<Option<Label>, Failure> {
-    request.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)
-}
-
-/// Holds what is printed on the card against what was seen of it.
-pub(super) fn judge_label(report: &mut VerifyReport, label: Option<&Label>, opened: &Opened) {
-    let Some(label) = label else { return };
-    let pace = |pace: Option<cardscope_model::verify::Pace>| pace.map(|p| p.mb_s).into_iter().collect();
-    let files = report.body.files.as_ref();
-    let seen = Seen {
-        announced_bytes: opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
-        usable_bytes: None,
-        usable_confidence: 0.0,
-        identity: opened.identity.as_ref(),
-        measured: Measured {
-            read_mb_s: pace(files.and_then(|f| f.read)),
-            write_mb_s: pace(files.and_then(|f| f.write)),
-            ceiling_mb_s: opened.ceiling_mb_s,
-        },
-    };
-    report.header.findings.extend(label::judge(label, &seen));
 }

@@ -3,7 +3,7 @@
 //! content stands in it; of a wrapping card all such distances are multiples of the period.
 
 use super::ToRead;
-use super::session::Session;
+use super::pass::Pass;
 use super::sorting::Shift;
 use cardscope_device::filesystem;
 
@@ -15,11 +15,11 @@ const LEAST_PERIOD: u64 = 1 << 20;
 
 /// The period in bytes; `None` where the file system does not tell where files lie, or the distances have nothing in
 /// common.
-pub(super) fn period(session: &Session<'_>, files: &[ToRead]) -> Option<u64> {
-    let all = session.sorted.counts.overwritten;
+pub(super) fn period(pass: &Pass<'_>, files: &[ToRead]) -> Option<u64> {
+    let all = pass.sorted.counts.overwritten;
     let counts = |shift: &&Shift| shift.count as f64 >= LEAST_SHARE * all as f64;
-    let place = |offset| on_card(session, files, offset);
-    let distances: Option<Vec<u64>> = session
+    let place = |offset| on_card(pass, files, offset);
+    let distances: Option<Vec<u64>> = pass
         .sorted
         .shifts
         .values()
@@ -39,10 +39,10 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Where on the card a byte of the whole data lies.
-fn on_card(session: &Session<'_>, files: &[ToRead], offset: u64) -> Option<u64> {
+fn on_card(pass: &Pass<'_>, files: &[ToRead], offset: u64) -> Option<u64> {
     let file = files.iter().find(|file| super::range(file.content, file.named.bytes).contains(&offset))?;
     let start = super::range(file.content, file.named.bytes).start;
-    filesystem::place_of(&session.open(&file.named).ok()?, offset - start)
+    filesystem::place_of(&pass.open(&file.named).ok()?, offset - start)
 }
 
 #[cfg(test)]

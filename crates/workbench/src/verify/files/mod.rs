@@ -8,57 +8,63 @@ mod folding;
 mod meter;
 mod names;
 mod own;
+mod pass;
 #[cfg(test)]
 mod race_tests;
 mod reading;
-mod session;
 mod sorting;
 mod there;
 mod verdict;
 mod writing;
 
-use super::{Outcome, Request};
+use super::Request;
 use crate::error::Failure;
 use crate::opening::{self, Opened};
-use crate::recording::Recording;
+use crate::recorder::Recorder;
+use crate::session::Session;
 use cardscope_device::held::Held;
 use cardscope_engine::content::h2w::FILE_BYTES;
-use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::condition::Condition;
 use cardscope_model::units::Capacity;
+use cardscope_model::verify::VerifyReport;
 use folder::Folder;
+use pass::Pass;
 use reading::ToRead;
-use session::Session;
 
-/// `there` is the directory, where a verb that does more with it has it open.
-pub(crate) fn run(
+/// Opens the directory; `there` is the directory itself, where a verb that does more with it has it open.
+pub(crate) fn open(
     request: &Request,
     there: Option<&Held>,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
-    let mut stated = Condition::default();
-    request.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
-    let label = document::label(request)?;
-    let folder = Folder::open(&request.target, there)?;
-    let (mut opened, options) = opening::mounted(&folder.held.by_descriptor(), interrupt)?;
-    opened.limit_writes(request.max_write);
-    let total = check(request, &folder, &opened)?;
-    opened.condition.overlay(&stated);
-    crate::format::name_state(request.archive.as_deref(), &mut opened);
-    opened.caveats.extend(folder.caveats());
-    let mut session = Session::new(folder, options, interrupt, listener, request.budget);
-    let mut recording = Recording::begin(request.archive.as_deref(), "verify", &request.target, 0, &opened)?;
-    let mut work =
-        Work { request, opened: &opened, files: Vec::new(), foreign: Vec::new(), otherwise: 0, wrap: None };
-    let failure = work.carry_out(&mut session, total, &mut recording).err();
-    let stayed = work.tidy(&mut session);
-    let mut report = work.document(&session, &recording.name(), failure.as_ref());
+) -> Result<Opened, Failure> {
+    let folder = Folder::open(&request.common.target, there)?;
+    let mut opened = opening::mounted(&folder.held.by_descriptor(), interrupt)?;
+    opened.limit_writes(request.common.max_write);
+    Ok(opened)
+}
+
+pub(super) fn run(
+    request: &Request,
+    session: &mut Session<'_>,
+    report: &mut VerifyReport,
+) -> Result<(), Failure> {
+    let folder = Folder::open(&request.common.target, session.opened.held.as_deref())?;
+    let total = check(request, &folder, session.opened)?;
+    // The files are the same on every card.
+    report.header.seed = 0;
+    report.header.caveats.extend(folder.caveats());
+    session.record(report)?;
+    let Some(mut recorder) = session.lend_recorder() else { return Ok(()) };
+    let options = session.opened.files.clone().unwrap_or_default();
+    let opened = &*session.opened;
+    let mut pass = Pass::new(folder, options, session.interrupt, session.events, request.common.budget);
+    let mut work = Work { request, opened, files: Vec::new(), foreign: Vec::new(), otherwise: 0, wrap: None };
+    let ended = work.carry_out(&mut pass, total, &mut recorder, report);
+    let stayed = work.tidy(&mut pass);
+    work.fill(report, &pass, ended.as_ref().err());
     report.header.findings.extend(stayed);
-    document::judge_label(&mut report, label.as_ref(), &opened);
-    let failure = recording.close(&mut report, |report| &mut report.header.error, failure);
-    Ok(Outcome { report, failure })
+    session.return_recorder(Some(recorder));
+    ended
 }
 
 /// Bytes to write; what speaks against it is told before anything is done.
@@ -90,32 +96,34 @@ struct Work<'a> {
 impl Work<'_> {
     fn carry_out(
         &mut self,
-        session: &mut Session<'_>,
+        pass: &mut Pass<'_>,
         total: u64,
-        recording: &mut Recording,
+        recorder: &mut Recorder,
+        report: &mut VerifyReport,
     ) -> Result<(), Failure> {
         if self.request.read_only {
-            (self.files, self.foreign) = there::to_read(session);
+            (self.files, self.foreign) = there::to_read(pass);
         } else {
             let limit = self.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-            session.note(format!(
+            pass.note(format!(
                 "{} will be written to {} in files of 1 GiB and read back; what is there stays{limit}",
                 Capacity(total),
-                self.request.target
+                self.request.common.target
             ));
-            let outcome = writing::write_all(session, total);
-            self.files = there::written(session);
-            recording.update(&self.document(session, &recording.name(), outcome.as_ref().err()))?;
+            let outcome = writing::write_all(pass, total);
+            self.files = there::written(pass);
+            self.fill(report, pass, outcome.as_ref().err());
+            recorder.update(report)?;
             outcome?;
         }
-        session.sorted.tested = self.files.iter().map(|file| range(file.content, file.named.bytes)).collect();
-        reading::read_all(session, &mut self.files)?;
-        self.otherwise = reading::second_look(session, &self.files)?;
-        self.wrap = folding::period(session, &self.files);
-        if !session.folder.held.is_at(&session.folder.path) {
-            session.doubt(format!(
+        pass.sorted.tested = self.files.iter().map(|file| range(file.content, file.named.bytes)).collect();
+        reading::read_all(pass, &mut self.files)?;
+        self.otherwise = reading::second_look(pass, &self.files)?;
+        self.wrap = folding::period(pass, &self.files);
+        if !pass.folder.held.is_at(&pass.folder.path) {
+            pass.doubt(format!(
                 "{} was replaced during the test; the original directory was tested",
-                session.folder.path.display()
+                pass.folder.path.display()
             ));
         }
         Ok(())

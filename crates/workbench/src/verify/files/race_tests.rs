@@ -1,11 +1,12 @@
 //! Somebody who owns the directory changes it between any two steps of a run, as an attacker would who waits for root to
 //! test a card there: whatever he does and whenever, no file outside is written, cut, extended or removed.
 
-use super::super::{Outcome, Request, verify};
+use super::super::Request;
 use crate::consent::Beforehand;
+use crate::session::{Common, Outcome, execute};
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::verify::Method;
+use cardscope_model::verify::{Method, Verification};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -114,26 +115,24 @@ impl Listener for Attacker<'_> {
     }
 }
 
-fn run(place: &Place, read_only: bool, attack: Option<(Attack, u32)>) -> (u32, Option<Outcome>) {
+fn run(
+    place: &Place,
+    read_only: bool,
+    attack: Option<(Attack, u32)>,
+) -> (u32, Option<Outcome<Verification>>) {
     let request = Request {
-        target: place.at("card").to_str().unwrap().to_owned(),
+        common: Common {
+            target: place.at("card").to_str().unwrap().to_owned(),
+            max_write: (!read_only).then_some(WRITTEN),
+            archive: Some(place.at("archive.sqlite")),
+            ..Common::default()
+        },
         method: Method::Files,
-        thorough: false,
-        erase: false,
-        backup: None,
         read_only,
-        resume: false,
-        two_passes: false,
-        keep_files: false,
-        budget: None,
-        max_write: (!read_only).then_some(WRITTEN),
-        label: None,
-        conditions: Vec::new(),
-        seed: None,
-        archive: Some(place.at("archive.sqlite")),
+        ..Request::default()
     };
     let mut attacker = Attacker { place, attack, events: 0 };
-    let outcome = verify(&request, &mut Beforehand(None), &Interrupt::default(), &mut attacker);
+    let outcome = execute(&request, &mut Beforehand(None), &Interrupt::default(), &mut attacker);
     (attacker.events, outcome.ok())
 }
 

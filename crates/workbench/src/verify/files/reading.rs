@@ -3,7 +3,7 @@
 
 use super::meter::Meter;
 use super::names::Named;
-use super::session::Session;
+use super::pass::Pass;
 use super::sorting::{Place, Suspect};
 use super::writing::session_end;
 use crate::error::Failure;
@@ -47,94 +47,94 @@ impl ToRead {
 }
 
 /// Reads the files in order; those that the budget left no time for stay unread.
-pub(super) fn read_all(session: &mut Session<'_>, files: &mut [ToRead]) -> Result<(), Failure> {
-    session.phase("reading", files.iter().map(|file| file.named.bytes).sum());
+pub(super) fn read_all(pass: &mut Pass<'_>, files: &mut [ToRead]) -> Result<(), Failure> {
+    pass.phase("reading", files.iter().map(|file| file.named.bytes).sum());
     for file in files {
-        if session.is_over() {
-            session.note("the time for reading is over".into());
+        if pass.is_over() {
+            pass.note("the time for reading is over".into());
             break;
         }
-        read_file(session, file)?;
+        read_file(pass, file)?;
     }
     Ok(())
 }
 
-fn read_file(session: &mut Session<'_>, file: &mut ToRead) -> Result<(), Failure> {
-    let (open, mut target) = match open(session, &file.named) {
+fn read_file(pass: &mut Pass<'_>, file: &mut ToRead) -> Result<(), Failure> {
+    let (open, mut target) = match open(pass, &file.named) {
         Ok(both) => both,
         Err(reason) => {
             file.result.remark = Some(format!("not read: {reason}"));
-            session.doubt(format!("{} was not read: {reason}", file.named.name()));
+            pass.doubt(format!("{} was not read: {reason}", file.named.name()));
             return Ok(());
         }
     };
-    uncached(&mut target, session)?;
-    let outcome = read_target(session, file, &mut target);
-    session.heard(&target);
+    uncached(&mut target, pass)?;
+    let outcome = read_target(pass, file, &mut target);
+    pass.heard(&target);
     outcome.map_err(session_end)?;
-    read_tail(session, file, &open, target.info().sector);
+    read_tail(pass, file, &open, target.info().sector);
     Ok(())
 }
 
 /// A file, and the same as a target.
-fn open(session: &Session<'_>, named: &Named) -> Result<(File, RealTarget), String> {
-    let path = session.folder.file(named.number);
+fn open(pass: &Pass<'_>, named: &Named) -> Result<(File, RealTarget), String> {
+    let path = pass.folder.file(named.number);
     let cannot = |e: io::Error| format!("opening {} for reading: {e}", path.display());
-    let file = session.open(named).map_err(cannot)?;
+    let file = pass.open(named).map_err(cannot)?;
     let twin = file.try_clone().map_err(cannot)?;
-    let target = RealTarget::existing_file(twin.into(), &path, session.options.clone());
+    let target = RealTarget::existing_file(twin.into(), &path, pass.options.clone());
     Ok((file, target.map_err(|e| e.to_string())?))
 }
 
 /// Where direct I/O does not go, the page cache is emptied first. Only a planned target knows which it is.
-fn uncached(target: &mut RealTarget, session: &Session<'_>) -> Result<(), Failure> {
-    drop(Card::new(target, &session.interrupt, BLOCK, DEPTH).map_err(session_end)?);
+fn uncached(target: &mut RealTarget, pass: &Pass<'_>) -> Result<(), Failure> {
+    drop(Card::new(target, &pass.interrupt, BLOCK, DEPTH).map_err(session_end)?);
     if target.caveats().iter().any(|caveat| matches!(caveat, Caveat::NoDirectIo { .. })) {
         let _ = target.drop_caches();
     }
     Ok(())
 }
 
-fn read_target(session: &mut Session<'_>, file: &mut ToRead, target: &mut RealTarget) -> Result<(), Stop> {
-    let interrupt = session.interrupt.clone();
+fn read_target(pass: &mut Pass<'_>, file: &mut ToRead, target: &mut RealTarget) -> Result<(), Stop> {
+    let interrupt = pass.interrupt.clone();
     let whole = file.named.bytes - file.named.bytes % u64::from(target.info().sector);
     let mut card = Card::new(target, &interrupt, BLOCK, DEPTH)?;
     let (mut meter, now) = (Meter::default(), card.seconds());
     meter.begin(now);
-    session.read_meter.begin(now);
+    pass.read_meter.begin(now);
     let mut failed: Vec<Piece> = Vec::new();
     let outcome = card.read(pieces(0, whole, BLOCK), file.base(), |piece, at, answer| {
         let len = u64::from(piece.len);
         meter.moved(seconds(at), len);
-        session.read_meter.moved(seconds(at), len);
+        pass.read_meter.moved(seconds(at), len);
         match answer {
             Answer::Failed(_) => failed.push(piece),
-            other => take(session, file, piece, &other),
+            other => take(pass, file, piece, &other),
         }
-        session.read();
+        pass.read();
         Ok(())
     });
-    let outcome = outcome.and_then(|()| in_parts(session, file, &mut card, &failed));
-    session.bytes_read += card.tally().read;
-    session.troubles(card.troubles().iter().cloned());
+    let outcome = outcome.and_then(|()| in_parts(pass, file, &mut card, &failed));
+    pass.bytes_read += card.tally().read;
+    pass.troubles(card.troubles().iter().cloned());
     file.result.read = meter.pace();
     outcome
 }
 
 /// Sorts what a read found.
-fn take(session: &mut Session<'_>, file: &mut ToRead, piece: Piece, answer: &Answer<'_>) {
+fn take(pass: &mut Pass<'_>, file: &mut ToRead, piece: Piece, answer: &Answer<'_>) {
     let place = file.place(piece.offset);
     let counts = match answer {
-        Answer::Same => session.sorted.same(u64::from(piece.len)),
-        Answer::Differs { bytes, .. } => session.sorted.differs(place, bytes),
-        Answer::Failed(_) => session.sorted.unreadable(place, u64::from(piece.len)),
+        Answer::Same => pass.sorted.same(u64::from(piece.len)),
+        Answer::Differs { bytes, .. } => pass.sorted.differs(place, bytes),
+        Answer::Failed(_) => pass.sorted.unreadable(place, u64::from(piece.len)),
     };
     file.result.sectors.add(&counts);
     file.result.read_bytes += u64::from(piece.len);
 }
 
 fn in_parts(
-    session: &mut Session<'_>,
+    pass: &mut Pass<'_>,
     file: &mut ToRead,
     card: &mut Card<'_>,
     failed: &[Piece],
@@ -143,13 +143,13 @@ fn in_parts(
     let parts = failed.iter().flat_map(|piece| pieces(piece.offset, piece.end(), part));
     let expected = file.base();
     card.read(parts, expected, |piece, _, answer| {
-        take(session, file, piece, &answer);
+        take(pass, file, piece, &answer);
         Ok(())
     })
 }
 
 /// What direct I/O cannot reach at the end of an odd-sized file: a few sectors, and less than one.
-fn read_tail(session: &mut Session<'_>, file: &mut ToRead, open: &File, sector: u32) {
+fn read_tail(pass: &mut Pass<'_>, file: &mut ToRead, open: &File, sector: u32) {
     let odd = file.named.bytes % u64::from(sector);
     let (start, sectors) = (file.named.bytes - odd, odd - odd % SECTOR as u64);
     if !odd.is_multiple_of(SECTOR as u64) {
@@ -163,39 +163,39 @@ fn read_tail(session: &mut Session<'_>, file: &mut ToRead, open: &File, sector: 
     let read = open.read_exact_at(&mut bytes, start);
     let piece = Piece { offset: start, len: sectors as u32 };
     match read {
-        Ok(()) => take(session, file, piece, &Answer::Differs { bytes: &bytes, first: 0 }),
+        Ok(()) => take(pass, file, piece, &Answer::Differs { bytes: &bytes, first: 0 }),
         Err(_) => {
-            let counts = session.sorted.unreadable(file.place(start), sectors);
+            let counts = pass.sorted.unreadable(file.place(start), sectors);
             file.result.sectors.add(&counts);
             file.result.read_bytes += sectors;
         }
     }
-    session.bytes_read += sectors;
+    pass.bytes_read += sectors;
 }
 
 /// Reads pieces that were not as written once more, from files opened afresh; gives how many of them gave another
 /// answer than before.
-pub(super) fn second_look(session: &mut Session<'_>, files: &[ToRead]) -> Result<u64, Failure> {
-    let suspects = std::mem::take(&mut session.sorted.suspects);
+pub(super) fn second_look(pass: &mut Pass<'_>, files: &[ToRead]) -> Result<u64, Failure> {
+    let suspects = std::mem::take(&mut pass.sorted.suspects);
     let mut otherwise = 0;
     for suspect in &suspects {
         let Some(file) = files.iter().find(|file| file.named.number == suspect.number) else { continue };
-        if look_again(session, file, suspect)? != suspect.counts {
+        if look_again(pass, file, suspect)? != suspect.counts {
             otherwise += 1;
         }
     }
     if otherwise == 0 {
-        session.sorted.disproofs.iter_mut().for_each(|disproof| disproof.seen = 2);
+        pass.sorted.disproofs.iter_mut().for_each(|disproof| disproof.seen = 2);
     }
     Ok(otherwise)
 }
 
-fn look_again(session: &mut Session<'_>, file: &ToRead, suspect: &Suspect) -> Result<SectorCounts, Failure> {
-    let (_, mut target) = open(session, &file.named).map_err(Failure::io)?;
-    uncached(&mut target, session)?;
-    let interrupt = session.interrupt.clone();
+fn look_again(pass: &mut Pass<'_>, file: &ToRead, suspect: &Suspect) -> Result<SectorCounts, Failure> {
+    let (_, mut target) = open(pass, &file.named).map_err(Failure::io)?;
+    uncached(&mut target, pass)?;
+    let interrupt = pass.interrupt.clone();
     let mut card = Card::new(&mut target, &interrupt, BLOCK, 1).map_err(session_end)?;
-    let mut again = super::sorting::Sorted { tested: session.sorted.tested.clone(), ..Default::default() };
+    let mut again = super::sorting::Sorted { tested: pass.sorted.tested.clone(), ..Default::default() };
     let start = suspect.offset_in_file;
     let end = start + u64::from(suspect.len);
     let sector = u64::from(card.sector());
@@ -212,6 +212,6 @@ fn look_again(session: &mut Session<'_>, file: &ToRead, suspect: &Suspect) -> Re
         Ok(())
     })
     .map_err(session_end)?;
-    session.bytes_read += card.tally().read;
+    pass.bytes_read += card.tally().read;
     Ok(again.counts)
 }

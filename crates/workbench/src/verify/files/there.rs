@@ -3,8 +3,8 @@
 //! name while that other file is there, too.
 
 use super::names::{self, Named};
+use super::pass::Pass;
 use super::reading::ToRead;
-use super::session::Session;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_files::{Folder, Use, is_plain};
 use cardscope_model::verify::{FileResult, SectorCounts};
@@ -28,15 +28,15 @@ enum Glance {
 }
 
 /// The files to read, and those that have such a name but are none, with the reason.
-pub(super) fn to_read(session: &mut Session<'_>) -> (Vec<ToRead>, Vec<String>) {
-    let found = session.folder.there.clone();
+pub(super) fn to_read(pass: &mut Pass<'_>) -> (Vec<ToRead>, Vec<String>) {
+    let found = pass.folder.there.clone();
     let glances: Vec<(Named, Glance)> =
-        found.into_iter().map(|named| (named.clone(), glance(&session.folder.held, &named))).collect();
+        found.into_iter().map(|named| (named.clone(), glance(&pass.folder.held, &named))).collect();
     let at_home: HashMap<u64, bool> =
         glances.iter().map(|(named, seen)| (named.number, *seen == Glance::Content(named.number))).collect();
     let (mut files, mut foreign) = (Vec::new(), Vec::new());
     for (named, seen) in glances {
-        if let Some(reason) = foreigner(&session.folder.held, &named, seen) {
+        if let Some(reason) = foreigner(&pass.folder.held, &named, seen) {
             foreign.push(format!("{}: {reason}", named.name()));
             continue;
         }
@@ -49,7 +49,7 @@ pub(super) fn to_read(session: &mut Session<'_>) -> (Vec<ToRead>, Vec<String>) {
     }
     shortened(&mut files);
     foreign.extend(
-        session.folder.alike.iter().map(|name| format!("{name}: not a name that h2testw or f3write gives")),
+        pass.folder.alike.iter().map(|name| format!("{name}: not a name that h2testw or f3write gives")),
     );
     (files, foreign)
 }
@@ -131,11 +131,11 @@ fn owner(sector: &[u8; SECTOR], offset_in_file: u64) -> Option<u64> {
 }
 
 /// The files that this run wrote.
-pub(super) fn written(session: &Session<'_>) -> Vec<ToRead> {
+pub(super) fn written(pass: &Pass<'_>) -> Vec<ToRead> {
     let to_read = |result: &FileResult| ToRead {
         named: Named { number: result.number, bytes: result.bytes },
         content: result.number,
         result: result.clone(),
     };
-    session.written.iter().map(to_read).collect()
+    pass.written.iter().map(to_read).collect()
 }

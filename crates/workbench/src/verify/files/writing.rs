@@ -5,7 +5,7 @@
 
 use super::meter::Meter;
 use super::names::file_name;
-use super::session::Session;
+use super::pass::Pass;
 use crate::error::Failure;
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
@@ -40,24 +40,24 @@ enum End {
 }
 
 /// Writes files until `total` bytes are written, nothing more fits, or the budget ends.
-pub(super) fn write_all(session: &mut Session<'_>, total: u64) -> Result<(), Failure> {
-    session.phase("writing", total);
+pub(super) fn write_all(pass: &mut Pass<'_>, total: u64) -> Result<(), Failure> {
+    pass.phase("writing", total);
     let mut left = total;
     for number in 1.. {
         if left == 0 {
             break;
         }
         let bytes = left.min(FILE_BYTES);
-        let (written, end) = write_file(session, number, bytes)?;
+        let (written, end) = write_file(pass, number, bytes)?;
         left -= written.min(left);
         match end {
             End::Whole => {}
             End::Full => {
-                session.note_full(total - left, total);
+                pass.note_full(total - left, total);
                 break;
             }
             End::Budget => {
-                session.note(format!("the time for writing is over after {} bytes", total - left));
+                pass.note(format!("the time for writing is over after {} bytes", total - left));
                 break;
             }
         }
@@ -65,35 +65,35 @@ pub(super) fn write_all(session: &mut Session<'_>, total: u64) -> Result<(), Fai
     Ok(())
 }
 
-fn write_file(session: &mut Session<'_>, number: u64, bytes: u64) -> Result<(u64, End), Failure> {
-    let path = session.folder.file(number);
+fn write_file(pass: &mut Pass<'_>, number: u64, bytes: u64) -> Result<(u64, End), Failure> {
+    let path = pass.folder.file(number);
     let failed = |e: std::io::Error| Failure::Io(format!("{}: {e}", path.display()));
-    let file = match session.folder.held.create(OsStr::new(&file_name(number)), 0o644).map_err(Error::from) {
+    let file = match pass.folder.held.create(OsStr::new(&file_name(number)), 0o644).map_err(Error::from) {
         Ok(file) => file,
         Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
             return Ok((0, End::Full));
         }
         Err(error) => return Err(failed(error)),
     };
-    session.own.made(number, &file).map_err(failed)?;
+    pass.own.made(number, &file).map_err(failed)?;
     let twin = file.try_clone().map_err(failed)?;
-    let target = RealTarget::new_file(twin.into(), &path, bytes, session.options.clone());
+    let target = RealTarget::new_file(twin.into(), &path, bytes, pass.options.clone());
     let mut target = target.map_err(Failure::io)?;
     let mut filling = Filling { number, bytes, end: 0, meter: Meter::default(), troubles: Vec::new() };
-    let outcome = filling.fill(session, &mut target);
-    session.heard(&target);
+    let outcome = filling.fill(pass, &mut target);
+    pass.heard(&target);
     drop(target);
     let cut = cut_to(&file, filling.end);
-    let noted = session.own.made(number, &file);
-    session.written.push(filling.result());
+    let noted = pass.own.made(number, &file);
+    pass.written.push(filling.result());
     let refused = filling.troubles.iter().filter(|t| t.operation == "write" && !t.recovered);
-    session.refused_bytes += refused.map(|t| t.len).sum::<u64>();
-    session.troubles(filling.troubles);
+    pass.refused_bytes += refused.map(|t| t.len).sum::<u64>();
+    pass.troubles(filling.troubles);
     let end = outcome?;
     cut.and(noted).map_err(failed)?;
     if filling.end == 0 {
-        session.written.pop();
-        let _ = session.own.remove(&session.folder, number);
+        pass.written.pop();
+        let _ = pass.own.remove(&pass.folder, number);
     }
     Ok((filling.end, end))
 }
@@ -109,18 +109,18 @@ struct Filling {
 }
 
 impl Filling {
-    fn fill(&mut self, session: &mut Session<'_>, target: &mut dyn Target) -> Result<End, Failure> {
-        let interrupt = session.interrupt.clone();
+    fn fill(&mut self, pass: &mut Pass<'_>, target: &mut dyn Target) -> Result<End, Failure> {
+        let interrupt = pass.interrupt.clone();
         let mut card = Card::new(target, &interrupt, BLOCKS[0], DEPTH).map_err(session_end)?;
         let now = card.seconds();
         self.meter.begin(now);
-        session.write_meter.begin(now);
-        let outcome = self.stretches(session, &mut card);
+        pass.write_meter.begin(now);
+        let outcome = self.stretches(pass, &mut card);
         let flushed = card.flush();
         let now = card.seconds();
         self.meter.pass(now);
-        session.write_meter.pass(now);
-        session.bytes_written += card.tally().written;
+        pass.write_meter.pass(now);
+        pass.bytes_written += card.tally().written;
         self.troubles.extend_from_slice(card.troubles());
         let end = outcome.map_err(session_end)?;
         flushed.map_err(session_end)?;
@@ -134,16 +134,16 @@ impl Filling {
     }
 
     /// Full at the largest block need not be full at the smallest.
-    fn stretches(&mut self, session: &mut Session<'_>, card: &mut Card<'_>) -> Result<End, Stop> {
+    fn stretches(&mut self, pass: &mut Pass<'_>, card: &mut Card<'_>) -> Result<End, Stop> {
         for block in BLOCKS {
             loop {
                 if self.end >= self.bytes {
                     return Ok(End::Whole);
                 }
-                if session.writing_is_over() {
+                if pass.writing_is_over() {
                     return Ok(End::Budget);
                 }
-                match self.stretch(session, card, block) {
+                match self.stretch(pass, card, block) {
                     Ok(()) if self.troubles_say_read_only(card) => return Ok(End::Whole),
                     Ok(()) => {}
                     Err(Stop::Target(TargetError::NoSpace { .. })) => break,
@@ -158,14 +158,14 @@ impl Filling {
         card.troubles().iter().any(|t| t.errno == READ_ONLY_NOW)
     }
 
-    fn stretch(&mut self, session: &mut Session<'_>, card: &mut Card<'_>, block: u32) -> Result<(), Stop> {
+    fn stretch(&mut self, pass: &mut Pass<'_>, card: &mut Card<'_>, block: u32) -> Result<(), Stop> {
         let content = Content::H2w { base: (self.number - 1) * FILE_BYTES };
         let until = self.bytes.min(self.end + STRETCH);
         let mut ahead: Vec<Piece> = Vec::new();
         card.write(pieces(self.end, until, block), content, |piece, at, _| {
             self.meter.moved(seconds(at), u64::from(piece.len));
-            session.write_meter.moved(seconds(at), u64::from(piece.len));
-            session.wrote();
+            pass.write_meter.moved(seconds(at), u64::from(piece.len));
+            pass.wrote();
             // Pieces end in any order; the file is whole up to the first that has not.
             ahead.push(piece);
             while let Some(next) = ahead.iter().position(|p| p.offset == self.end) {

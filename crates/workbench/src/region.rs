@@ -1,28 +1,27 @@
 //! A part of a card that may go: whether a region of the user's lies on it, and what the question for consent says of
 //! it instead of the whole card.
 
-use crate::consent::{Consent, DataKept, Question};
+use crate::consent::{Consent, Question};
 use cardscope_device::contents::Contents;
 use cardscope_engine::target::Region;
 use cardscope_model::units::grouped;
 
-/// Whom to ask: nobody where the data is kept, the user where a part or all of it may go.
-pub(crate) struct Asking<'a> {
+/// The user, asked about a region instead of the whole card where only that may go.
+pub(crate) struct Narrowed<'a> {
     region: Option<Region>,
-    data_kept: bool,
     user: &'a mut dyn Consent,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> Narrowed<'a> {
     /// With a region only that is at stake.
-    pub(crate) fn new(region: Option<Region>, data_kept: bool, user: &'a mut dyn Consent) -> Self {
-        Asking { region, data_kept, user }
+    pub(crate) fn to(region: Option<Region>, user: &'a mut dyn Consent) -> Self {
+        Narrowed { region, user }
     }
 }
 
-impl Consent for Asking<'_> {
+impl Consent for Narrowed<'_> {
     fn ask(&mut self, question: &Question) -> Option<String> {
-        if self.data_kept { DataKept.ask(question) } else { self.user.ask(question) }
+        self.user.ask(question)
     }
 
     fn narrowed(&self, at_stake: &str, contents: &Contents) -> String {

@@ -24,7 +24,7 @@ const SHARE_OF_WRITING: f64 = 0.5;
 const MOST_TROUBLES: usize = 100;
 
 /// A run over the files of one folder.
-pub(super) struct Session<'a> {
+pub(super) struct Pass<'a> {
     pub(super) folder: Folder,
     pub(super) options: RealOptions,
     pub(super) interrupt: Interrupt,
@@ -45,7 +45,7 @@ pub(super) struct Session<'a> {
     budget: Option<Duration>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> Pass<'a> {
     pub(super) fn new(
         folder: Folder,
         options: RealOptions,
@@ -53,7 +53,7 @@ impl<'a> Session<'a> {
         listener: &'a mut dyn Listener,
         budget: Option<Duration>,
     ) -> Self {
-        Session {
+        Pass {
             folder,
             options,
             interrupt: interrupt.clone(),

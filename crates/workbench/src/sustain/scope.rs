@@ -4,12 +4,11 @@
 use super::{Region, Request};
 use crate::error::Failure;
 use crate::opening::Opened;
-use crate::scratch::within;
+use crate::region::within;
 use cardscope_model::sustain::{Limits, Work};
 use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
 use cardscope_probe::site;
 use cardscope_probe::sustain::{LEAST_REGION, Options};
-use std::path::Path;
 
 /// The file in a directory is so large, where there is room: four times the caches of common USB sticks and UHS-I cards.
 const OWN_FILE: u64 = 16 * GIB;
@@ -17,16 +16,13 @@ const OWN_FILE: u64 = 16 * GIB;
 /// And takes no more than so much of what is free, in percent: full cards behave differently.
 const OWN_SHARE: u64 = 80;
 
-fn is_directory(request: &Request) -> bool {
-    Path::new(&request.target).is_dir()
-}
-
 /// What the workload does, after all that was asked for; refuses what goes against itself.
 ///
 /// # Errors
 /// If options contradict each other, or writing would lose data without being allowed to.
 pub(super) fn work(request: &Request) -> Result<Work, Failure> {
-    let (directory, simulated) = (is_directory(request), request.target.starts_with("sim:"));
+    let (directory, simulated) =
+        (request.common.names_directory(), request.common.target.starts_with("sim:"));
     let frees = request.erase || request.region.is_some();
     let work = match request.work {
         Some(work) => work,
@@ -65,24 +61,24 @@ pub(super) fn work(request: &Request) -> Result<Work, Failure> {
 }
 
 /// Whether the target is opened to be written to.
-pub(super) fn writes(request: &Request, work: Work) -> bool {
-    work != Work::Read || is_directory(request)
+pub(super) fn writes(request: &Request) -> bool {
+    work(request) != Ok(Work::Read) || request.common.names_directory()
 }
 
 /// What may be used.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ground {
+pub(super) struct Scope {
     region: Region,
     own_file: bool,
     whole_card: bool,
 }
 
-impl Ground {
+impl Scope {
     /// Finds out what may be used of an open target.
     ///
     /// # Errors
     /// A refusal: the target or the region is too small, lies outside, or there is no room for a file.
-    pub(super) fn prepare(request: &Request, work: Work, opened: &mut Opened) -> Result<Ground, Failure> {
+    pub(super) fn prepare(request: &Request, work: Work, opened: &mut Opened) -> Result<Scope, Failure> {
         let info = opened.target.info();
         let (bytes, unit, whole_card) = (info.bytes, info.sector, info.whole_card);
         let sector = u64::from(unit);
@@ -92,7 +88,7 @@ impl Ground {
             (false, None) => Region { start: 0, len: bytes / sector * sector },
             (false, Some(region)) => {
                 within(region, bytes, unit).map_err(|why| {
-                    Failure::Refused(format!("{}: {why}; nothing was written", request.target))
+                    Failure::Refused(format!("{}: {why}; nothing was written", request.common.target))
                 })?;
                 region
             }
@@ -100,12 +96,12 @@ impl Ground {
         if region.len < LEAST_REGION {
             return Err(Failure::Refused(format!(
                 "{}: {} are too little for a long run; {} are the least, since a part is only read and the rest must last for more than a moment",
-                request.target,
+                request.common.target,
                 BinarySize(region.len),
                 BinarySize(LEAST_REGION)
             )));
         }
-        Ok(Ground { region, own_file, whole_card })
+        Ok(Scope { region, own_file, whole_card })
     }
 
     /// What the probe is to do.
@@ -167,7 +163,7 @@ fn written(request: &Request, work: Work, region: Region, own_file: bool) -> (u6
 /// A run that writes less than this shows neither the end of a cache nor heat, unless the user wants no more (`--bytes`)
 /// or says how much may be written.
 fn least_workload(request: &Request) -> u64 {
-    match (request.bytes, request.max_write) {
+    match (request.bytes, request.common.max_write) {
         (Some(bytes), _) => bytes,
         (None, Some(most)) => most / 2,
         (None, None) => OWN_FILE,

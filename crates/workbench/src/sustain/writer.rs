@@ -2,7 +2,7 @@
 //! measurement nothing; a crash loses the last second or two.
 
 use crate::error::Failure;
-use crate::recording::Recording;
+use crate::recorder::Recorder;
 use cardscope_model::sustain::{Sample, SustainReport};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,28 +19,27 @@ const AT_MOST_SHARE: u32 = 10;
 type Trouble = Arc<Mutex<Option<String>>>;
 
 /// Samples on their way to the archive.
-pub(super) struct Keeping {
+pub(super) struct Writer {
     samples: Sender<Sample>,
-    worker: JoinHandle<Recording>,
+    worker: JoinHandle<Option<Recorder>>,
     trouble: Trouble,
 }
 
-impl Keeping {
-    /// Starts with a document that has no samples yet; it is on disk when this returns.
+impl Writer {
+    /// Starts with a document that has no samples yet.
     ///
     /// # Errors
-    /// If it cannot be written, or there is no thread to be had.
-    pub(super) fn start(mut recording: Recording, report: &SustainReport) -> Result<Keeping, Failure> {
+    /// If there is no thread to be had.
+    pub(super) fn start(recorder: Option<Recorder>, report: &SustainReport) -> Result<Writer, Failure> {
         let report = report.clone();
-        recording.update(&report)?;
         let (samples, arriving) = channel();
         let trouble = Trouble::default();
         let noted = Arc::clone(&trouble);
         let worker = std::thread::Builder::new()
-            .name("keeper".into())
-            .spawn(move || keep(recording, report, &arriving, &noted));
+            .name("writer".into())
+            .spawn(move || write(recorder, report, &arriving, &noted));
         let worker = worker.map_err(|e| Failure::Io(format!("no thread to keep samples with: {e}")))?;
-        Ok(Keeping { samples, worker, trouble })
+        Ok(Writer { samples, worker, trouble })
     }
 
     /// Hands a sample over.
@@ -59,19 +58,19 @@ impl Keeping {
     ///
     /// # Errors
     /// If the thread broke.
-    pub(super) fn finish(self) -> Result<Recording, Failure> {
-        let Keeping { samples, worker, .. } = self;
+    pub(super) fn finish(self) -> Result<Option<Recorder>, Failure> {
+        let Writer { samples, worker, .. } = self;
         drop(samples);
         worker.join().map_err(|_| Failure::Io("the thread that kept the samples broke".to_owned()))
     }
 }
 
-fn keep(
-    mut recording: Recording,
+fn write(
+    mut recorder: Option<Recorder>,
     mut report: SustainReport,
     arriving: &Receiver<Sample>,
     trouble: &Mutex<Option<String>>,
-) -> Recording {
+) -> Option<Recorder> {
     let (mut due, mut unkept) = (Instant::now(), false);
     loop {
         let wait =
@@ -83,13 +82,13 @@ fn keep(
             }
             Err(RecvTimeoutError::Timeout) => {}
             // The last document is written by whoever has it.
-            Err(RecvTimeoutError::Disconnected) => return recording,
+            Err(RecvTimeoutError::Disconnected) => return recorder,
         }
         if !unkept || Instant::now() < due {
             continue;
         }
         let began = Instant::now();
-        if let Err(failure) = recording.update(&report) {
+        if let Some(Err(failure)) = recorder.as_mut().map(|recorder| recorder.update(&report)) {
             *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.to_string());
         }
         unkept = false;

@@ -1,6 +1,7 @@
 //! Listens to the runner: keeps every sample at once, tells the listener, gathers what the report needs.
 
 use crate::bench::pace;
+use crate::recorder::Recorder;
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::runner::{Observer, ObserverError, Pace, Step};
 use cardscope_model::caveat::Caveat;
@@ -9,18 +10,18 @@ use cardscope_model::result::{NotMeasured, Precision, Sample};
 use cardscope_model::units::{Nanos, seconds};
 use std::sync::{Arc, Mutex};
 
-/// Where finished samples go for good.
-pub(super) trait Keeper {
-    /// Stores one sample; it is on disk when this returns.
-    fn keep(&mut self, test: usize, index: u32, sample: &Sample) -> Result<(), ObserverError>;
+/// Where the samples of a pass are kept for good.
+pub(super) struct Kept<'a> {
+    pub(super) recorder: &'a mut Recorder,
+    pub(super) run: u32,
 }
 
 /// Everything that one pass yields.
-pub(super) struct Recorder<'a> {
+pub(super) struct Pass<'a> {
     recipe: &'a Recipe,
     label: String,
     listener: &'a mut dyn Listener,
-    keeper: Option<&'a mut dyn Keeper>,
+    kept: Option<Kept<'a>>,
     current: String,
     paces: Vec<(usize, Arc<Mutex<pace::Outcome>>)>,
     /// Samples by test.
@@ -33,19 +34,19 @@ pub(super) struct Recorder<'a> {
     pub(super) not_measured: Vec<NotMeasured>,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> Pass<'a> {
     pub(super) fn new(
         recipe: &'a Recipe,
         label: String,
         listener: &'a mut dyn Listener,
-        keeper: Option<&'a mut dyn Keeper>,
+        kept: Option<Kept<'a>>,
     ) -> Self {
         let n = recipe.tests.len();
-        Recorder {
+        Pass {
             recipe,
             label,
             listener,
-            keeper,
+            kept,
             current: String::new(),
             paces: Vec::new(),
             samples: vec![Vec::new(); n],
@@ -79,7 +80,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-impl Observer for Recorder<'_> {
+impl Observer for Pass<'_> {
     fn begin(&mut self, step: Step) {
         match step {
             Step::Prepare(bytes) => self.phase("writing the test area", Some(bytes), None),
@@ -98,8 +99,8 @@ impl Observer for Recorder<'_> {
     }
 
     fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), ObserverError> {
-        if let Some(keeper) = &mut self.keeper {
-            keeper.keep(test, index, &sample)?;
+        if let Some(kept) = &mut self.kept {
+            kept.recorder.add_sample(kept.run, &self.recipe.tests[test], index, &sample)?;
         }
         let what = self.current.clone();
         self.listener.event(&Event::Figure { what, mb_s: sample.mb_s(), counted: sample.counted });

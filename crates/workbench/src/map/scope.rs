@@ -3,15 +3,14 @@
 
 use super::Request;
 use crate::error::Failure;
-use crate::journal::Journal;
 use crate::opening::Opened;
-use crate::scratch::{phrase, within};
+use crate::region::{phrase, within};
+use crate::session::Session;
 use cardscope_engine::runner::random::mix;
 use cardscope_engine::target::Region;
 use cardscope_model::units::{BinarySize, MIB};
 use cardscope_probe::map::Options;
 use cardscope_probe::site::Limits;
-use std::path::Path;
 
 /// Why a directory is not looked at without writing.
 pub(crate) const NOTHING_TO_READ: &str = "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out";
@@ -34,7 +33,7 @@ const LEAST_OWN_FILE: u64 = 32 * MIB;
 
 /// What may be written to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Ground {
+pub(super) enum Scope {
     /// Nothing.
     Nothing(Region),
     /// All of it, saved before and put back after.
@@ -47,7 +46,7 @@ pub(super) enum Ground {
 
 /// Refuses what goes against itself, before anything is opened.
 pub(super) fn check(request: &Request) -> Result<(), Failure> {
-    let directory = Path::new(&request.target).is_dir();
+    let directory = request.common.names_directory();
     let frees = request.erase || request.region.is_some();
     let odd = [
         (
@@ -59,7 +58,7 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
                 && (frees
                     || request.fat
                     || request.try_file_systems
-                    || request.max_write.is_some()
+                    || request.common.max_write.is_some()
                     || request.cache.is_some()),
             "--read-only writes nothing: leave out --erase, --region, --fat, --max-write, --cache and --try-file-systems, or --read-only",
         ),
@@ -88,68 +87,59 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
     }
 }
 
-impl Ground {
-    /// Finds out what may be written to on an open target, and starts the journal where one is needed.
+impl Scope {
+    /// Finds out what may be written to on an open target.
     ///
     /// # Errors
     /// A refusal: the target is too small, the region lies outside of it, or there is no room.
-    pub(super) fn prepare(
-        request: &Request,
-        opened: &mut Opened,
-    ) -> Result<(Ground, Option<Journal>), Failure> {
-        let bytes = opened.target.info().bytes;
+    pub(super) fn find(request: &Request, session: &mut Session<'_>) -> Result<Scope, Failure> {
+        let bytes = session.bytes();
         if bytes < SMALLEST {
             return Err(Failure::Refused(format!(
                 "{} has {bytes} bytes; below 1 MiB there is nothing to map",
-                request.target
+                request.common.target
             )));
         }
         let all = Region { start: 0, len: bytes };
-        if opened.is_directory() {
-            return own_file(request, opened, bytes).map(|region| (Ground::OwnFile(region), None));
+        if session.opened.is_directory() {
+            session.opened.limit_writes(request.common.max_write);
+            return own_file(request, session.opened, bytes).map(Scope::OwnFile);
         }
         if request.read_only {
-            return Ok((Ground::Nothing(all), None));
+            return Ok(Scope::Nothing(all));
         }
         if let Some(region) = request.region {
-            let inside = within(region, bytes, opened.target.info().sector);
-            return inside.map(|()| (Ground::Free(region), None)).map_err(|why| named(request, &why));
+            within(region, bytes, session.opened.target.info().sector).map_err(|why| named(request, &why))?;
+            return Ok(Scope::Free(region));
         }
-        if request.erase {
-            return Ok((Ground::Free(all), None));
-        }
-        let room = most_written(request).min(bytes);
-        let journal = Journal::create(&request.target, opened, room).map_err(|f| with_ways_out(f, room))?;
-        Ok((Ground::Saved(all), Some(journal)))
+        Ok(if request.erase { Scope::Free(all) } else { Scope::Saved(all) })
     }
 
     /// What may be used.
     pub(super) fn region(&self) -> Region {
-        let (Ground::Nothing(region)
-        | Ground::Saved(region)
-        | Ground::Free(region)
-        | Ground::OwnFile(region)) = self;
+        let (Scope::Nothing(region) | Scope::Saved(region) | Scope::Free(region) | Scope::OwnFile(region)) =
+            self;
         *region
     }
 
     /// What the probe is to do.
     pub(super) fn options(&self, request: &Request, opened: &Opened, seed: u64) -> Options {
         let region = self.region();
-        let saved = matches!(self, Ground::Saved(_));
+        let saved = matches!(self, Scope::Saved(_));
         let written_through = if saved { CACHE_KEPT } else { region.len };
         Options {
             limits: Limits {
                 seed: mix(seed),
                 region,
                 max_write: match self {
-                    Ground::OwnFile(region) => Some(in_own_file(request, *region, opened)),
+                    Scope::OwnFile(region) => Some(in_own_file(request, *region, opened)),
                     _ if saved => Some(most_written(request)),
-                    _ => request.max_write,
+                    _ => request.common.max_write,
                 },
-                budget: request.budget,
+                budget: request.common.budget,
             },
-            card_addresses: !matches!(self, Ground::OwnFile(_)),
-            writes: !matches!(self, Ground::Nothing(_)),
+            card_addresses: !matches!(self, Scope::OwnFile(_)),
+            writes: !matches!(self, Scope::Nothing(_)),
             fat: request.fat,
             max_cache_bytes: request.cache.unwrap_or(written_through).min(region.len),
             claimed_unit: opened.identity.as_ref().and_then(|i| i.allocation_unit()).map(|unit| unit.bytes),
@@ -159,33 +149,43 @@ impl Ground {
     }
 
     /// What it will cost, before it begins.
-    pub(super) fn plan_line(&self, options: &Options, journal: Option<&Journal>, opened: &Opened) -> String {
+    pub(super) fn plan_line(&self, options: &Options, session: &Session<'_>) -> String {
         let most = |bytes: u64| BinarySize(bytes >> 20 << 20);
         let written =
             options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
-        match (self, journal) {
-            (Ground::Saved(_), Some(journal)) => format!(
+        match (self, &session.journal) {
+            (Scope::Saved(_), Some(journal)) => format!(
                 "writes up to {}; what it overwrites is kept in {} and put back",
                 most(written),
                 journal.path().display()
             ),
-            (Ground::OwnFile(region), _) => {
-                let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+            (Scope::OwnFile(region), _) => {
+                let limit =
+                    session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
                 let written = BinarySize(options.limits.max_write.unwrap_or(u64::MAX));
                 format!(
                     "uses a file of its own of {}, and writes up to {written}; no other file is touched{limit}",
                     most(region.len)
                 )
             }
-            (Ground::Nothing(_), _) => "reads only".to_owned(),
+            (Scope::Nothing(_), _) => "reads only".to_owned(),
             (_, _) => format!("writes; what stands in {} is lost", phrase(self.region())),
         }
     }
 }
 
+/// Starts the journal of a map that keeps what is on the card.
+///
+/// # Errors
+/// A refusal: there is no room for it; it names the other ways to a map.
+pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: u64) -> Result<(), Failure> {
+    let room = most_written(request).min(session.bytes());
+    session.begin_journal(room, salt).map_err(|failure| with_ways_out(failure, room))
+}
+
 /// Bytes that may be written where all of them are saved before.
 fn most_written(request: &Request) -> u64 {
-    request.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_KEPT).saturating_add(BESIDES))
+    request.common.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_KEPT).saturating_add(BESIDES))
 }
 
 fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
@@ -201,11 +201,11 @@ fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region,
 /// Bytes that a map writes in a file of its own at most: it fills it, and goes over it once more, beside single tests.
 fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
     let most = 2 * region.len + BESIDES;
-    most.min(request.max_write.unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
+    most.min(request.common.max_write.unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
 }
 
 fn named(request: &Request, why: &str) -> Failure {
-    Failure::Refused(format!("{}: {why}; nothing was written", request.target))
+    Failure::Refused(format!("{}: {why}; nothing was written", request.common.target))
 }
 
 /// Where the journal has no place, there are other ways to a map.

@@ -13,7 +13,7 @@ const MATTERS: f64 = 0.03;
 const SAME: [f64; 2] = [0.95, 1.05];
 
 /// An earlier run and its name.
-pub(super) struct Other {
+pub(super) struct Baseline {
     name: String,
     report: SustainReport,
 }
@@ -22,16 +22,16 @@ pub(super) struct Other {
 ///
 /// # Errors
 /// If there is none of that name, or it is of another verb.
-pub(super) fn load(name: &str, archive: Option<&Path>) -> Result<Other, Failure> {
+pub(super) fn load(name: &str, archive: Option<&Path>) -> Result<Baseline, Failure> {
     let document = earlier::document(name, archive, "sustain")?;
     let report =
         serde_json::from_value(document).map_err(|e| earlier::none(name, "sustain", &e.to_string()))?;
-    Ok(Other { name: name.to_owned(), report })
+    Ok(Baseline { name: name.to_owned(), report })
 }
 
 /// Holds this run against the other.
-pub(super) fn compare(here: &SustainReport, other: &Other) -> Comparison {
-    let there = &other.report;
+pub(super) fn compare(here: &SustainReport, baseline: &Baseline) -> Comparison {
+    let there = &baseline.report;
     let level =
         |what: &str, pick: fn(&SustainReport) -> Option<&Level>| speeds(what, pick(here), pick(there));
     let figure = |what: &str, unit: &str, of: fn(&SustainReport) -> Option<f64>| {
@@ -54,7 +54,7 @@ pub(super) fn compare(here: &SustainReport, other: &Other) -> Comparison {
     ];
     let lines = lines.into_iter().filter(|l| l.here.is_some() || l.there.is_some()).collect();
     Comparison {
-        other: other.name.clone(),
+        other: baseline.name.clone(),
         conditions: differing(here, there),
         lines,
         doubts: doubts(here, there),

@@ -1,0 +1,453 @@
+//! The frame that every verb on a card runs in, written once: resolve the target → guards → consent → open → journal →
+//! archive row → the verb → put back → close. A verb says what it needs and does its own part in between.
+
+mod common;
+
+pub use common::Common;
+
+use crate::backup::{self, Backup};
+use crate::consent::{Consent, DataKept};
+use crate::error::Failure;
+use crate::journal::Journal;
+use crate::kept::{self, Returned};
+use crate::opening::{self, Opened};
+use crate::recorder::Recorder;
+use crate::region::Narrowed;
+use crate::troubles;
+use cardscope_engine::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::runner::random;
+use cardscope_engine::target::Region;
+use cardscope_model::caveat::{self, Caveat};
+use cardscope_model::condition::Condition;
+use cardscope_model::finding::Finding;
+use cardscope_model::report::{Body, Header, Moved, Report};
+use cardscope_model::result::BenchReport;
+use cardscope_probe::card::Card;
+use cardscope_probe::keeper::Keeper;
+use cardscope_probe::trouble::Stop;
+use serde::Serialize;
+use std::path::Path;
+
+/// What a verb does to the card; it decides how the card is opened and who is asked before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Needs {
+    /// It only reads.
+    Read,
+    /// It writes, and everything is put back after.
+    WriteAndKeep,
+    /// What stands on the card is lost, or only what stands in this region.
+    WriteAndLose(Option<Region>),
+}
+
+/// A verb: what it needs, and what it does with an open card.
+pub trait Procedure {
+    /// The verb, as the command line and the archive name it.
+    const VERB: &'static str;
+    /// What its document holds beside the header.
+    type Body: Body + Default + Serialize;
+
+    /// What it was asked for in common with all verbs.
+    fn common(&self) -> &Common;
+
+    /// What it does to the card.
+    fn needs(&self) -> Needs;
+
+    /// Refuses what goes against itself, before anything is opened.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    fn check(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// What the user states of card and rig.
+    ///
+    /// # Errors
+    /// A refusal: a word that is none, or a value that it cannot have.
+    fn stated(&self) -> Result<Condition, Failure> {
+        self.common().stated()
+    }
+
+    /// Opens the target, past the guards and with the user's consent where something may be lost.
+    ///
+    /// # Errors
+    /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
+    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened, Failure> {
+        open(self, consent, interrupt)
+    }
+
+    /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
+    /// [`Session::record`] nothing is written to the card, and an error is a refusal without a document.
+    ///
+    /// # Errors
+    /// A refusal, or what ended it early.
+    fn run(&self, session: &mut Session<'_>, report: &mut Report<Self::Body>) -> Result<(), Failure>;
+
+    /// Stores the last document, and how it ended.
+    ///
+    /// # Errors
+    /// If it cannot be written; what was kept before stays.
+    fn finish(
+        recorder: Recorder,
+        report: &Report<Self::Body>,
+        failure: Option<&Failure>,
+    ) -> Result<(), Failure> {
+        recorder.finish(report, failure)
+    }
+}
+
+/// What became of it: always a document, and what ended it early.
+#[derive(Debug)]
+pub struct Outcome<B> {
+    /// The document, partial where `failure` is set.
+    pub report: Report<B>,
+    /// What ended it early.
+    pub failure: Option<Failure>,
+}
+
+/// Runs a verb on its target: the only way in, for a terminal as for a server.
+///
+/// # Errors
+/// A refusal: the request is wrong, the target is not safe to test, or consent was not given. Nothing was written.
+pub fn execute<P: Procedure>(
+    procedure: &P,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    events: &mut dyn Listener,
+) -> Result<Outcome<P::Body>, Failure> {
+    let begun = procedure.check().and_then(|()| {
+        let stated = procedure.stated()?;
+        let mut opened = procedure.open(consent, interrupt)?;
+        opened.condition.overlay(&stated);
+        crate::format::name_state(procedure.common().archive.as_deref(), &mut opened);
+        perform(procedure, &mut opened, interrupt, events)
+    });
+    // A question that Ctrl-C left without an answer is no refusal.
+    begun.map_err(|failure| if interrupt.raised() { Failure::Interrupted } else { failure })
+}
+
+/// Opens the target of a verb as its needs say.
+///
+/// # Errors
+/// A refusal: it is not safe to test, or consent was not given. Nothing was written.
+pub(crate) fn open<P: Procedure + ?Sized>(
+    procedure: &P,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+) -> Result<Opened, Failure> {
+    let target = &procedure.common().target;
+    match procedure.needs() {
+        Needs::Read => opening::open(target, false, &mut DataKept, interrupt),
+        Needs::WriteAndKeep => opening::open(target, true, &mut DataKept, interrupt),
+        Needs::WriteAndLose(region) => {
+            opening::open(target, true, &mut Narrowed::to(region, consent), interrupt)
+        }
+    }
+}
+
+/// The same on a card that is open already, for a verb of which it is a part.
+///
+/// # Errors
+/// A refusal, as [`execute`].
+pub(crate) fn perform<P: Procedure>(
+    procedure: &P,
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+    events: &mut dyn Listener,
+) -> Result<Outcome<P::Body>, Failure> {
+    let common = procedure.common();
+    let seed = common.seed.unwrap_or_else(fresh_seed);
+    let mut report =
+        Report { header: opened.header(&common.target, seed), body: <P::Body as Default>::default() };
+    let mut session = Session {
+        opened,
+        interrupt,
+        events,
+        verb: P::VERB,
+        common,
+        journal: None,
+        backup: None,
+        is_back: false,
+        another_card: false,
+        recorded: false,
+        recorder: None,
+    };
+    let mut failure = procedure.run(&mut session, &mut report).err();
+    match failure {
+        // Nothing was written to the card; an image that was taken stays, and is named.
+        Some(refusal) if !session.recorded => return Err(session.name_backup(refusal)),
+        None if !session.recorded => session.record(&mut report)?,
+        _ => {}
+    }
+    let mut nothing = Moved::default();
+    let moved = report.body.moved().unwrap_or(&mut nothing);
+    failure = session.settle(moved, &mut report.header.findings, failure);
+    failure = session.put_image_back(&mut report, failure);
+    Ok(session.close::<P>(report, failure))
+}
+
+/// One use of a verb on an open card: everything that the verb needs, and what the frame owes at its end.
+pub struct Session<'a> {
+    pub(crate) opened: &'a mut Opened,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) events: &'a mut dyn Listener,
+    pub(crate) common: &'a Common,
+    verb: &'static str,
+    pub(crate) journal: Option<Journal>,
+    is_back: bool,
+    backup: Option<Backup>,
+    another_card: bool,
+    /// True from the moment at which whatever ends the verb ends in the document.
+    recorded: bool,
+    recorder: Option<Recorder>,
+}
+
+impl Session<'_> {
+    /// Bytes of the open target.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.opened.target.info().bytes
+    }
+
+    /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
+    ///
+    /// # Errors
+    /// A refusal, as [`execute`].
+    pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<P::Body>, Failure> {
+        procedure.check()?;
+        perform(procedure, self.opened, self.interrupt, self.events)
+    }
+
+    /// Starts the journal in which up to `room` bytes are saved before they are overwritten; `salt` is that of the stamps
+    /// that will be written, by which the card is known again.
+    ///
+    /// # Errors
+    /// A refusal: there is no room for it. Nothing was written to the card.
+    pub(crate) fn begin_journal(&mut self, room: u64, salt: u64) -> Result<(), Failure> {
+        let mut journal = Journal::create(&self.common.target, self.opened, room)?;
+        journal
+            .wrote_with(salt)
+            .map_err(|e| Failure::Refused(format!("{e}; nothing was written to the card")))?;
+        self.journal = Some(journal);
+        self.is_back = false;
+        Ok(())
+    }
+
+    /// Saves an image of the card, which is put back at the end, however the verb ends. `overwritten` is what it may
+    /// write to at most: by the rest the card is known again.
+    ///
+    /// # Errors
+    /// A refusal, or what ended it. Nothing was written to the card.
+    pub(crate) fn back_up(
+        &mut self,
+        file: Option<&Path>,
+        overwritten: Option<(u64, u64)>,
+    ) -> Result<(), Failure> {
+        let Some(file) = file else { return Ok(()) };
+        let mut backup = Backup::take(file, self.opened, self.interrupt, self.events)?;
+        if let Some((start, end)) = overwritten {
+            backup.overwritten(start, end);
+        }
+        self.backup = Some(backup);
+        Ok(())
+    }
+
+    /// Whether an image is put back at the end.
+    pub(crate) fn has_backup(&self) -> bool {
+        self.backup.is_some()
+    }
+
+    /// The image need not be put back: nothing was written to the card.
+    pub(crate) fn keep_image_only(&mut self) {
+        self.backup = None;
+    }
+
+    /// Another card was found in the slot: nothing is put back onto it.
+    pub(crate) fn found_another_card(&mut self) {
+        self.another_card = true;
+    }
+
+    /// Stores the document as it is now; the first time this begins its row in the archive. From here on whatever ends
+    /// the verb ends in the document.
+    ///
+    /// # Errors
+    /// If the archive cannot be opened or written; what was kept before stays.
+    pub(crate) fn record<B: Serialize>(&mut self, report: &mut Report<B>) -> Result<(), Failure> {
+        if !self.recorded {
+            let Header { target, seed, .. } = &report.header;
+            let archive = self.common.archive.as_deref();
+            let recorder = Recorder::begin(archive, self.verb, target, *seed, self.opened)?;
+            report.header.session = Some(recorder.name());
+            (self.recorder, self.recorded) = (Some(recorder), true);
+        }
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.update(report))
+    }
+
+    /// Begins the row of a bench, whose samples are rows of their own.
+    ///
+    /// # Errors
+    /// If the archive cannot be opened or written.
+    pub(crate) fn record_bench(
+        &mut self,
+        report: &mut BenchReport,
+        recipe_text: String,
+    ) -> Result<(), Failure> {
+        let archive = self.common.archive.as_deref();
+        let recorder = Recorder::begin_bench(archive, report, recipe_text, self.opened)?;
+        report.header.session = Some(recorder.name());
+        (self.recorder, self.recorded) = (Some(recorder), true);
+        Ok(())
+    }
+
+    /// Lends the row to whoever stores the document while the verb goes on.
+    pub(crate) fn lend_recorder(&mut self) -> Option<Recorder> {
+        self.recorder.take()
+    }
+
+    /// Takes it back.
+    pub(crate) fn return_recorder(&mut self, recorder: Option<Recorder>) {
+        self.recorder = recorder;
+    }
+
+    /// Runs a probe on the card and counts what it moved, whatever ends it.
+    ///
+    /// # Errors
+    /// What ended the probe, or no memory for its I/Os.
+    pub(crate) fn drive<R, E: From<Stop>>(
+        &mut self,
+        (block, depth): (u32, u32),
+        moved: &mut Moved,
+        probe: impl FnOnce(&mut Card<'_>, Option<&mut Journal>, &mut dyn Listener) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let mut card = Card::new(self.opened.target.as_mut(), self.interrupt, block, depth)?;
+        let began = card.seconds();
+        let ended = probe(&mut card, self.journal.as_mut(), self.events);
+        count(moved, &mut card, began);
+        ended
+    }
+
+    /// Puts back what a probe overwrote that ended with `stop`, or without.
+    pub(crate) fn put_back(&mut self, stop: Option<&Stop>, moved: &mut Moved) -> Option<Returned> {
+        let journal = self.journal.as_mut()?;
+        self.is_back = true;
+        let returned = Returned::after(stop, self.opened, journal, self.events);
+        moved.bytes_written += returned.tally.written;
+        moved.bytes_restored += returned.tally.restored;
+        moved.bytes_read += returned.tally.read;
+        moved.seconds += returned.seconds;
+        moved.data_kept = returned.all_is_there();
+        Some(returned)
+    }
+
+    /// Puts back what a verb that ended early did not. A journal whose content is all on the card again goes; any other
+    /// stays, and is named.
+    pub(crate) fn settle(
+        &mut self,
+        moved: &mut Moved,
+        findings: &mut Vec<Finding>,
+        failure: Option<Failure>,
+    ) -> Option<Failure> {
+        let untouched = self.journal.as_ref().is_none_or(|journal| journal.kept().is_empty());
+        if !untouched && !self.is_back {
+            self.put_back(None, moved);
+        }
+        let Some(journal) = self.journal.take() else { return failure };
+        moved.data_kept |= untouched;
+        let waits = (!moved.data_kept).then(|| journal.path().display().to_string());
+        let failure = failure.map(|failure| kept::naming(failure, waits.as_deref()));
+        failure.or(kept::settle(journal, moved.data_kept, findings).err())
+    }
+
+    /// Puts the image back, whatever ended the verb; but not onto a card that is another one.
+    fn put_image_back<B: Body>(
+        &mut self,
+        report: &mut Report<B>,
+        failure: Option<Failure>,
+    ) -> Option<Failure> {
+        let Some(backup) = self.backup.take() else { return failure };
+        self.opened.lift_limit();
+        let path = backup.path().to_owned();
+        let back = match self.another_card {
+            true => Err(Failure::Io("nothing is put back onto another card".into())),
+            false => backup.put_back(self.opened, self.interrupt, self.events),
+        };
+        let error = match back {
+            Ok(back) => {
+                if let Some(moved) = report.body.moved() {
+                    moved.bytes_restored = back.bytes;
+                    moved.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
+                }
+                report.header.findings.extend(backup::finding(&back));
+                return failure;
+            }
+            Err(error) => error,
+        };
+        report.header.caveats.push(still_in(&path, &error));
+        Some(match failure {
+            // What says where the card's data is must not be lost behind what ended the verb.
+            Some(Failure::Io(why)) => Failure::Io(format!("{why}; {error}")),
+            Some(Failure::Refused(why)) => Failure::Io(format!("{why}; {error}")),
+            _ => error,
+        })
+    }
+
+    /// A failure that leaves an image behind says where it is.
+    fn name_backup(&self, failure: Failure) -> Failure {
+        match &self.backup {
+            Some(backup) => backup.named(&failure),
+            None => failure,
+        }
+    }
+
+    /// Notes what ended it early, and stores the last document. Also a document that could not be kept says so.
+    fn close<P: Procedure>(
+        &mut self,
+        mut report: Report<P::Body>,
+        failure: Option<Failure>,
+    ) -> Outcome<P::Body> {
+        report.header.error = failure.as_ref().map(ToString::to_string);
+        let not_kept = self.recorder.take().and_then(|row| P::finish(row, &report, failure.as_ref()).err());
+        let failure = failure.or(not_kept);
+        report.header.error = failure.as_ref().map(ToString::to_string);
+        Outcome { report, failure }
+    }
+
+    /// What the target itself has to say of how its I/O went.
+    pub(crate) fn hear_target(&self, header: &mut Header) {
+        header.io_path = self.opened.target.info().io_path.to_owned();
+        caveat::add(&mut header.caveats, self.opened.target.caveats());
+    }
+}
+
+/// A journal as a probe knows it.
+pub(crate) fn keeper(journal: Option<&mut Journal>) -> Option<&mut dyn Keeper> {
+    journal.map(|journal| journal as &mut dyn Keeper)
+}
+
+/// Adds what was moved since the card's clock stood at `began`, and the I/Os that failed.
+pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
+    let tally = card.tally();
+    moved.bytes_written += tally.written;
+    moved.bytes_restored += tally.restored;
+    moved.bytes_read += tally.read;
+    moved.seconds += card.seconds() - began;
+    troubles::list(&mut moved.troubles, card);
+}
+
+/// Where the card's data is that was not put back.
+fn still_in(file: &Path, error: &Failure) -> Caveat {
+    let file = file.display();
+    Caveat::Other {
+        text: format!(
+            "the card's data was not put back ({error}); it is in {file}: `cardscope restore {file} TARGET` puts it back"
+        ),
+    }
+}
+
+/// A seed that no earlier session had: from a fresh random UUID.
+pub(crate) fn fresh_seed() -> u64 {
+    let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
+    // 53 bits: JSON readers keep numbers as doubles, and a seed must come back unchanged.
+    random::mix(high ^ low) >> 11
+}
