@@ -181,12 +181,12 @@ fn eliminate(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
 
     const SIZES_KIB: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0];
 
     fn card(page_kib: Option<f64>, extra_ms: f64, seed: u64) -> Vec<SizeTime> {
-        let mut random = Random::new(seed);
+        let mut random = Random::from_state(seed);
         let time = |kib: &f64| {
             let page = page_kib.unwrap_or(0.001);
             let cut = if *kib < page { 1.0 } else { cut_ends(*kib, page) };
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_line_that_bends_without_a_step_has_no_page() {
         let of = |seed| {
-            let mut random = Random::new(seed);
+            let mut random = Random::from_state(seed);
             let time = |kib: &f64| {
                 let seconds = (2.04 + 0.388 * kib + 0.0865 * (kib - 4.0).max(0.0)) * 1e-3;
                 let noise = (0.005 * random.normal()).exp();

@@ -4,8 +4,8 @@
 //! (flash-behaviour 4.4). The percentile form; blocks for values that follow each other (lag-1 correlation > 0.2).
 
 use crate::quantile::{quantile_of_sorted, sorted};
-use crate::random::Random;
 use crate::student::LEVEL;
+use cardscope_model::random::Random;
 
 /// How a bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub fn interval95(values: &[f64], how: Resampling, statistic: impl Fn(&[f64]) ->
     if values.len() < 2 || how.resamples == 0 {
         return None;
     }
-    let mut random = Random::new(how.seed);
+    let mut random = Random::from_state(how.seed);
     let mut drawn = Vec::with_capacity(values.len());
     let found: Vec<f64> = (0..how.resamples)
         .map(|_| {
@@ -40,7 +40,7 @@ pub fn interval95(values: &[f64], how: Resampling, statistic: impl Fn(&[f64]) ->
 fn draw(values: &[f64], block: usize, random: &mut Random, drawn: &mut Vec<f64>) {
     drawn.clear();
     while drawn.len() < values.len() {
-        let start = random.below(values.len());
+        let start = random.index(values.len());
         let take = block.max(1).min(values.len() - drawn.len());
         drawn.extend((0..take).map(|i| values[(start + i) % values.len()]));
     }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_mean_is_near_that_of_students_t() {
-        let mut random = Random::new(11);
+        let mut random = Random::from_state(11);
         let values: Vec<f64> = (0..100).map(|_| 50.0 + 5.0 * random.normal()).collect();
         let [low, high] = interval95(&values, PLAIN, |v| mean(v).unwrap()).unwrap();
         // 1.98 × 5 / √100 = 0.99 either side.

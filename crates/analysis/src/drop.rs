@@ -128,12 +128,12 @@ fn fast_bytes(chunk: Chunk, before: f64, after: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
 
     const MIB: f64 = 1048576.0;
 
     fn series(levels: &[(usize, f64)], scatter: f64, seed: u64) -> Vec<Chunk> {
-        let mut random = Random::new(seed);
+        let mut random = Random::from_state(seed);
         let bytes = 16.0 * MIB;
         let chunk = |mb_s: &f64, random: &mut Random| {
             let stall = if random.unit() < 0.05 { 3.0 } else { 1.0 };

@@ -68,7 +68,7 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
     use proptest::prelude::*;
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn ninety_five_of_a_hundred_intervals_hold_the_true_speed() {
-        let mut random = Random::new(3);
+        let mut random = Random::from_state(3);
         let held = (0..4000)
             .filter(|_| {
                 let runs: Vec<f64> = (0..5).map(|_| 20.0 + 0.4 * random.normal()).collect();

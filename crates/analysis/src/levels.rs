@@ -241,7 +241,7 @@ pub fn run_states(reads: &[Vec<f64>], writes: &[Vec<f64>]) -> Vec<RunState> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
     use proptest::prelude::*;
 
     /// Seed 000, SEQ1G Q1T1 write with a fan, run 1 to 10.
@@ -304,7 +304,7 @@ mod tests {
     fn a_plain_card_has_one_level_in_99_of_100_sessions_whatever_their_length() {
         for cv in [0.02, 0.10, 0.20] {
             for count in [5, 6, 7, 8, 9, 10, 12, 15, 20] {
-                let mut random = Random::new(11 + count as u64);
+                let mut random = Random::from_state(11 + count as u64);
                 let mut session = || {
                     let runs: Vec<f64> = (0..count).map(|_| 100.0 * (cv * random.normal()).exp()).collect();
                     levels(&runs).unwrap().several()
@@ -320,12 +320,12 @@ mod tests {
         fn two_levels_that_are_far_apart_are_found_whatever_their_order(
             seed in 0u64..1000, fast in 2usize..6, ratio in 1.5..4.0f64,
         ) {
-            let mut random = Random::new(seed);
+            let mut random = Random::from_state(seed);
             let mut runs: Vec<f64> = (0..10)
                 .map(|i| if i < fast { 200.0 * ratio } else { 200.0 } * (0.02 * random.normal()).exp())
                 .collect();
             for i in (1..10).rev() {
-                runs.swap(i, random.below(i + 1));
+                runs.swap(i, random.index(i + 1));
             }
             let found = levels(&runs).unwrap();
             prop_assert_eq!(found.levels.len(), 2);

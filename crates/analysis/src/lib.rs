@@ -16,7 +16,6 @@ pub mod levels;
 pub mod observe;
 pub mod period;
 pub mod quantile;
-pub mod random;
 pub mod series;
 pub mod shift;
 pub mod sprt;

@@ -36,7 +36,7 @@ pub fn strongest(places: &[f64], periods: &[f64]) -> Option<Periodic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
 
     #[test]
     fn stalls_at_every_unit_are_periodic_and_stalls_anywhere_are_not() {
@@ -45,7 +45,7 @@ mod tests {
         let regular: Vec<f64> = (0..20).map(|i| mib(8.0 * f64::from(i) + 1.0)).collect();
         let found = strongest(&regular, &periods).unwrap();
         assert!(found.period == mib(8.0) && found.chance < 1e-6, "{found:?}");
-        let mut random = Random::new(3);
+        let mut random = Random::from_state(3);
         let anywhere: Vec<f64> = (0..20).map(|_| mib(1000.0) * random.unit()).collect();
         assert!(strongest(&anywhere, &periods).unwrap().chance > 0.01);
         assert_eq!(strongest(&[1.0], &periods), None);

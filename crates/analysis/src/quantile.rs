@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_deviation_is_that_of_a_normal_distribution_and_stalls_leave_it_alone() {
-        let mut random = crate::random::Random::new(3);
+        let mut random = cardscope_model::random::Random::from_state(3);
         let mut values: Vec<f64> = (0..20_000).map(|_| 5.0 + 2.0 * random.normal()).collect();
         values.iter_mut().step_by(100).for_each(|v| *v *= 100.0);
         let spread = deviation(&values, 5.0).unwrap();

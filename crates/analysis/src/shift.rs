@@ -47,10 +47,10 @@ fn level(times: &[f64]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
 
     fn times(n: usize, at: f64, seed: u64) -> Vec<f64> {
-        let mut random = Random::new(seed);
+        let mut random = Random::from_state(seed);
         (0..n)
             .map(|_| at * (0.08 * random.normal()).exp() * if random.unit() < 0.02 { 100.0 } else { 1.0 })
             .collect()

@@ -89,7 +89,7 @@ pub fn rate(slices: &[f64], threshold: f64) -> Sprt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
 
     #[test]
     fn two_slow_writes_of_a_probable_half_end_it_where_one_in_thirty_was_expected() {
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_rate_ten_percent_below_is_told_from_the_threshold_in_some_nine_slices() {
         // flash-behaviour 3.10: CV 10 %, about 9 slices; each error at most 1 % by design, here within 3 %.
-        let mut random = Random::new(7);
+        let mut random = Random::from_state(7);
         let (mut wrong, mut slices) = (0, 0);
         for round in 0..1000 {
             let level = if round % 2 == 0 { 500.0 } else { 450.0 };

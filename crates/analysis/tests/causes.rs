@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use cardscope_analysis::random::Random;
 use cardscope_analysis::series::{Known, Named, Slice, causes};
+use cardscope_model::random::Random;
 use std::fmt::Write;
 
 /// Series of each kind.
@@ -146,7 +146,7 @@ fn effects(kind: Kind, random: &mut Random) -> Vec<Effect> {
 }
 
 fn series(kind: Kind, seed: u64) -> (Vec<Slice>, Known) {
-    let random = &mut Random::new(seed);
+    let random = &mut Random::from_state(seed);
     let effects = effects(kind, random);
     let speed = log_between(random, 4e6, 800e6);
     let (probe, ping) = (log_between(random, 1e-4, 1.5e-3), log_between(random, 5e-5, 3e-4));

@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "all of this is test, its helpers too")]
 
 use cardscope_analysis::estimate::{estimate, mean};
-use cardscope_analysis::random::Random;
 use cardscope_analysis::stopping::unit_ios;
 use cardscope_analysis::{Decision, Precision, quantile};
+use cardscope_model::random::Random;
 use cardscope_model::recipe::Until;
 use cardscope_model::test_name::TestName;
 
@@ -45,7 +45,7 @@ struct Simulated {
 
 impl Simulated {
     fn new(card: Card, seed: u64) -> Self {
-        Simulated { card, random: Random::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d)), off: 0.0 }
+        Simulated { card, random: Random::from_state(seed.wrapping_mul(0x5851_f42d_4c95_7f2d)), off: 0.0 }
     }
 
     /// Seconds of the next `ios` I/Os.

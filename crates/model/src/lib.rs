@@ -34,6 +34,7 @@ pub mod nvme;
 pub mod observe;
 pub mod outside;
 pub mod publication;
+pub mod random;
 pub mod ranking;
 pub mod recipe;
 pub mod registers;

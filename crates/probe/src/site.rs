@@ -6,10 +6,10 @@ use crate::saving::Saving;
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
-use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::card_map::property::Cost;
 use cardscope_model::nvme::SmartLog;
+use cardscope_model::random::Random;
 use cardscope_model::units::{nanos, seconds};
 use std::time::Duration;
 
@@ -373,5 +373,5 @@ impl Drop for Site<'_, '_> {
 /// The salt of the stamps that a probe with this seed writes; a journal notes it before anything is overwritten.
 #[must_use]
 pub fn salt(seed: u64) -> u64 {
-    cardscope_engine::runner::random::mix(seed ^ 0x7369_7465)
+    cardscope_model::random::mix(seed ^ 0x7369_7465)
 }

@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use cardscope_analysis::random::Random;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
+use cardscope_model::random::Random;
 use cardscope_model::sustain::{Limits, Measured, Pattern, Sample, Work};
 use cardscope_probe::card::Card;
 use cardscope_probe::saving::Saving;
@@ -107,9 +107,9 @@ const PLAIN: [&str; 6] = [
 ];
 
 fn plain(random: &mut Random, seed: u64) -> Case {
-    let name = format!("sim:{}?seed={seed}", PLAIN[random.below(PLAIN.len())]);
-    let work = [Work::Write, Work::Read, Work::Mixed][random.below(3)];
-    Case::new(name, work, 60 + random.below(240) as u64, &[])
+    let name = format!("sim:{}?seed={seed}", PLAIN[random.index(PLAIN.len())]);
+    let work = [Work::Write, Work::Read, Work::Mixed][random.index(3)];
+    Case::new(name, work, 60 + random.index(240) as u64, &[])
 }
 
 /// Cards with a cache, of any size and of 1.6 to 3.6 times the speed after it.
@@ -118,7 +118,7 @@ fn cache(random: &mut Random, seed: u64) -> Case {
         ("pro-64g-u3", 20.0 + 30.0 * random.unit(), 0.4, 4.0),
         ("usb-stick-tlc", 12.0 + 12.0 * random.unit(), 0.5, 4.0),
         ("sandisk-256g-express", 150.0 + 80.0 * random.unit(), 5.0, 60.0),
-    ][random.below(3)];
+    ][random.index(3)];
     let before = after * (1.6 + 2.0 * random.unit());
     let bytes = ((least + (most - least) * random.unit()) * 1e9) as u64 / 4096 * 4096;
     let name = format!(
@@ -129,8 +129,8 @@ fn cache(random: &mut Random, seed: u64) -> Case {
 }
 
 fn heat(random: &mut Random, seed: u64) -> Case {
-    let card = ["lexar-1tb-express", "adata-256g-express"][random.below(2)];
-    let (ambient, capacity) = (20 + random.below(12), 3.0 + 5.0 * random.unit());
+    let card = ["lexar-1tb-express", "adata-256g-express"][random.index(2)];
+    let (ambient, capacity) = (20 + random.index(12), 3.0 + 5.0 * random.unit());
     let name = format!(
         "sim:{card}?seed={seed}&cooling=passive&thermal.ambient_c={ambient}&thermal.capacity_j_per_k={capacity:.1}"
     );
@@ -138,7 +138,7 @@ fn heat(random: &mut Random, seed: u64) -> Case {
 }
 
 fn both(random: &mut Random, seed: u64) -> Case {
-    let clean = 20_000_000_000 + random.below(60_000_000_000) as u64;
+    let clean = 20_000_000_000 + random.index(60_000_000_000) as u64;
     let name = format!(
         "sim:lexar-1tb-express?seed={seed}&cooling=passive&cache.clean_bytes={clean}&cache.reopen_bytes={clean}&thermal.ambient_c=30"
     );
@@ -147,18 +147,18 @@ fn both(random: &mut Random, seed: u64) -> Case {
 }
 
 fn bursts(random: &mut Random, seed: u64) -> Case {
-    let card = PLAIN[random.below(PLAIN.len())];
-    let (every, share) = (12 + random.below(30), 0.3 + 0.35 * random.unit());
-    let lasts = 2 + random.below(every / 3);
+    let card = PLAIN[random.index(PLAIN.len())];
+    let (every, share) = (12 + random.index(30), 0.3 + 0.35 * random.unit());
+    let lasts = 2 + random.index(every / 3);
     let name = format!(
         "sim:{card}?seed={seed}&disturb_every_s={every}&disturb_for_s={lasts}&disturb_share={share:.2}"
     );
-    Case::new(name, [Work::Write, Work::Read][random.below(2)], 240, &["interference"])
+    Case::new(name, [Work::Write, Work::Read][random.index(2)], 240, &["interference"])
 }
 
 /// Logs that are cleared unit by unit: 0.1 to 0.5 s each.
 fn merges(random: &mut Random, seed: u64) -> Case {
-    let card = ["samsung-32g-c10", "sony-32g-u3", "toshiba-16g-c10"][random.below(3)];
+    let card = ["samsung-32g-c10", "sony-32g-u3", "toshiba-16g-c10"][random.index(3)];
     let name = format!("sim:{card}?seed={seed}");
     // 1 MiB of log is full within seconds; then a merge of 0.17 s, shorter than a slice, comes with every fourth write or
     // every single one: that the fast log has ended says the same.
@@ -166,7 +166,7 @@ fn merges(random: &mut Random, seed: u64) -> Case {
     Case {
         or,
         pattern: Pattern::Random,
-        region: Some((256 + random.below(768) as u64) << 20),
+        region: Some((256 + random.index(768) as u64) << 20),
         ..Case::new(name, Work::Write, 240, &["stalls"])
     }
 }
@@ -193,7 +193,7 @@ fn what_a_simulated_card_does_for_long_is_named_and_plain_cards_are_left_alone()
     for (number, (what, draw)) in KINDS.iter().enumerate() {
         let (mut right, mut sized, mut caches) = (0, 0, 0);
         for seed in 0..count {
-            let case = draw(&mut Random::new(seed * 100 + number as u64), seed + 1);
+            let case = draw(&mut Random::from_state(seed * 100 + number as u64), seed + 1);
             let found = run(&case, seed);
             let told = named(&found);
             let ok = told == case.expected || case.or.is_some_and(|or| told == [or]);

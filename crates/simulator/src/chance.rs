@@ -1,7 +1,7 @@
 //! What a seed decides about places: which units are bad, which cells are weak. A pure function of the seed and the
 //! place, so that nothing need be kept for it and the truth can be worked out without the card.
 
-use cardscope_engine::runner::random;
+use cardscope_model::random::{self, GOLDEN};
 
 /// Cells are looked for in stretches of so many bytes.
 const STRETCH: u64 = 1 << 20;
@@ -27,14 +27,14 @@ impl Chance {
     /// The same, evenly in [0, 1).
     #[inline]
     pub(crate) fn unit(self, n: u64) -> f64 {
-        (self.draw(n) >> 11) as f64 / (1u64 << 53) as f64
+        random::unit(self.draw(n))
     }
 }
 
 /// One step of SplitMix64 (Steele, Lea, Flood 2014) from a state.
 #[inline]
 pub(crate) fn mix(n: u64) -> u64 {
-    random::mix(n.wrapping_add(0x9e37_79b9_7f4a_7c15))
+    random::mix(n.wrapping_add(GOLDEN))
 }
 
 /// Units of one size of which a share is chosen.

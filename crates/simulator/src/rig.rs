@@ -5,7 +5,8 @@
 mod disturbance;
 
 use crate::archetype::{self, Archetype};
-use crate::card::{Card, Command, Random};
+use crate::card::{Card, Command};
+use cardscope_model::random::Random;
 use disturbance::Disturbance;
 use std::ops::Range;
 
@@ -92,14 +93,14 @@ impl Rig {
             slow: None,
             disturbance: Disturbance::new(&a.rig),
             path: 1e9 * if a.front.path_s > 0.0 { a.front.path_s } else { PATH_S },
-            jitter: Random::new(seed ^ 0x7069_6e67),
+            jitter: Random::from_state(seed ^ 0x7069_6e67),
         }
     }
 
     /// A command that the controller answers without its flash, at `now`; returns when it ends. Heat slows the flash
     /// and its data path, not this.
     pub(crate) fn ping(&mut self, now: f64) -> f64 {
-        let scatter = 1.0 + JITTER * (2.0 * self.jitter.unit() - 1.0);
+        let scatter = 1.0 + JITTER * (2.0 * self.jitter.above_zero() - 1.0);
         let end = now + self.overhead + self.path * scatter;
         self.disturbance.as_mut().map_or(end, |other| other.stretch(now, end))
     }

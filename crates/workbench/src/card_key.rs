@@ -5,8 +5,8 @@
 
 use crate::opening::Opened;
 use cardscope_device::{inspect, system::System};
-use cardscope_engine::runner::random::mix;
 use cardscope_model::identity::Identity;
+use cardscope_model::random::mix;
 use cardscope_store::Piece;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

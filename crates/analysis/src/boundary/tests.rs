@@ -1,7 +1,7 @@
 //! The fit on levels of cards that were made up.
 
 use super::*;
-use crate::random::Random;
+use cardscope_model::random::Random;
 use proptest::prelude::*;
 
 /// Levels of a card with these units and heights (in µs), each with noise of the given error.
@@ -31,7 +31,7 @@ fn the_sizes_that_are_tried_hold_the_units_of_three_bits_a_cell() {
 
 #[test]
 fn page_and_erase_block_of_a_card_of_three_bits_a_cell_are_found() {
-    let levels = card(step(48 << 10, 60.0), step(24 << 20, 90.0), 8.0, &mut Random::new(1));
+    let levels = card(step(48 << 10, 60.0), step(24 << 20, 90.0), 8.0, &mut Random::from_state(1));
     let fit = fit(&levels, &Candidates::default()).unwrap();
     assert_eq!(fit.page.step.map(|s| s.bytes), Some(48 << 10));
     assert_eq!(fit.unit.step.map(|s| s.bytes), Some(24 << 20));
@@ -40,7 +40,7 @@ fn page_and_erase_block_of_a_card_of_three_bits_a_cell_are_found() {
 
 #[test]
 fn a_card_without_a_trace_has_none_nineteen_times_of_twenty() {
-    let mut random = Random::new(5);
+    let mut random = Random::from_state(5);
     let nothing = step(0, 0.0);
     let wrong = (0..200).filter(|_| {
         let fit = fit(&card(nothing, nothing, 10.0, &mut random), &Candidates::default()).unwrap();
@@ -54,7 +54,7 @@ fn a_card_without_a_trace_has_none_nineteen_times_of_twenty() {
 /// Two pages that differ by a single level, which chance puts half way between them.
 #[test]
 fn a_level_half_way_leaves_two_pages_open_and_says_so() {
-    let levels = card(step(12 << 10, 60.0), step(3 << 20, 90.0), 8.0, &mut Random::new(246));
+    let levels = card(step(12 << 10, 60.0), step(3 << 20, 90.0), 8.0, &mut Random::from_state(246));
     let half_way = levels.iter().find(|l| l.bytes == 12 << 10).unwrap().extra;
     assert!((25.0..35.0).contains(&half_way), "{half_way}");
     let page = fit(&levels, &Candidates::default()).unwrap().page;
@@ -64,7 +64,7 @@ fn a_level_half_way_leaves_two_pages_open_and_says_so() {
 
 #[test]
 fn one_odd_level_does_not_make_a_unit() {
-    let mut levels = card(step(16 << 10, 60.0), step(4 << 20, 200.0), 8.0, &mut Random::new(3));
+    let mut levels = card(step(16 << 10, 60.0), step(4 << 20, 200.0), 8.0, &mut Random::from_state(3));
     // As one remapped place in a region would do.
     for odd in [10, 22] {
         levels[odd].extra += 1000.0;
@@ -75,7 +75,7 @@ fn one_odd_level_does_not_make_a_unit() {
 
 #[test]
 fn a_segment_of_the_map_is_told_from_noise() {
-    let mut random = Random::new(8);
+    let mut random = Random::from_state(8);
     let candidates = segment_candidates(32 << 30);
     let mut left = |segment: u64| {
         let extra =
@@ -93,7 +93,7 @@ fn a_segment_of_the_map_is_told_from_noise() {
 
 #[test]
 fn places_that_were_never_written_are_told_from_noise_and_from_a_tail() {
-    let mut random = Random::new(2);
+    let mut random = Random::from_state(2);
     let mut times = |fast: usize| {
         (0..200)
             .map(|i| if i < fast { 0.23 } else { 1.64 } * (0.05 * random.normal()).exp())
@@ -110,8 +110,8 @@ fn places_that_were_never_written_are_told_from_noise_and_from_a_tail() {
 #[test]
 fn a_table_of_a_card_with_two_kinds_of_answers_shows_nothing() {
     // The SD NAND of the public logs: 0.23 or 1.64 ms a place; flashbench prints means over seven places.
-    let mut random = Random::new(32);
-    let mut mean = || (0..7).map(|_| if random.below(2) == 0 { 230.0 } else { 1640.0 }).sum::<f64>() / 7.0;
+    let mut random = Random::from_state(32);
+    let mut mean = || (0..7).map(|_| if random.index(2) == 0 { 230.0 } else { 1640.0 }).sum::<f64>() / 7.0;
     for _ in 0..50 {
         let rows = (0..20).map(|k| {
             let (pre, on, post) = (mean(), mean(), mean());
@@ -125,7 +125,7 @@ fn a_table_of_a_card_with_two_kinds_of_answers_shows_nothing() {
 
 #[test]
 fn a_mean_without_its_ends_is_not_moved_by_a_stall() {
-    let mut random = Random::new(4);
+    let mut random = Random::from_state(4);
     let mut values: Vec<f64> = (0..2000).map(|_| 10.0 + random.normal()).collect();
     values[..100].fill(5000.0);
     let (mean, deviation) = trimmed(&values).unwrap();
@@ -150,7 +150,7 @@ const THROWN_HALF_WAY: &[(u64, u64, &[u64])] =
 const HEIGHTS: (f64, f64, f64) = (60.0, 90.0, 8.0);
 
 fn noisy(page: u64, unit: u64, seed: u64) -> Vec<Level> {
-    card(step(page, HEIGHTS.0), step(unit, HEIGHTS.1), HEIGHTS.2, &mut Random::new(seed))
+    card(step(page, HEIGHTS.0), step(unit, HEIGHTS.1), HEIGHTS.2, &mut Random::from_state(seed))
 }
 
 /// What is wrong with the units that a fit tells: they must be exact, and where the levels say the double of the page, the

@@ -97,7 +97,7 @@ fn middle(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
     use proptest::prelude::*;
 
     /// One session of three runs in each of so many months, with a change in a year and 2 % of noise between sessions.
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_card_that_loses_a_tenth_in_a_year_is_seen_to() {
-        let found = age(&card(12, -0.10, &mut Random::new(1))).unwrap();
+        let found = age(&card(12, -0.10, &mut Random::from_state(1))).unwrap();
         assert!(found.real && found.sessions == 12, "{found:?}");
         assert!((found.percent_per_year.unwrap() + 10.0).abs() < 4.0, "{found:?}");
         assert!(found.ci95[0] < -8.0 && -8.0 < found.ci95[1] && found.ci95[1] < 0.0, "{found:?}");
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(age(&[(f64::NAN, 1.0), (1.0, f64::INFINITY), (2.0, 3.0)]), None);
         let standing = age(&[(0.0, 0.0), (50.0, 0.0), (100.0, 0.0), (150.0, 0.0)]).unwrap();
         assert_eq!((standing.real, standing.per_year, standing.percent_per_year), (false, 0.0, None));
-        let mut random = Random::new(5);
+        let mut random = Random::from_state(5);
         let long: Vec<(f64, f64)> = (0..9000).map(|d| (f64::from(d), 50.0 + random.normal())).collect();
         let found = age(&long).unwrap();
         assert!(found.sessions <= 300 && !found.real, "{found:?}");

@@ -7,7 +7,7 @@
 //! when cards get each other's marks at random.
 
 use crate::estimate::{estimate, mean};
-use crate::random::Random;
+use cardscope_model::random::Random;
 use cardscope_model::ranking::Group;
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ fn share(cards: &[(usize, f64)], count: usize, seed: u64) -> Option<(f64, f64)> 
     let found = between(&numbers, &off, &mut sums);
     let (n, k) = (cards.len() as f64, count as f64);
     let explained = 1.0 - (1.0 - found / all) * (n - 1.0) / (n - k);
-    let mut random = Random::new(seed);
+    let mut random = Random::from_state(seed);
     let as_much = (0..SHUFFLES).filter(|_| {
         shuffle(&mut off, &mut random);
         between(&numbers, &off, &mut sums) >= found * (1.0 - ROUNDING)
@@ -96,7 +96,7 @@ fn between(numbers: &[usize], off: &[f64], sums: &mut [(f64, f64)]) -> f64 {
 /// Fisher and Yates's shuffle.
 fn shuffle(values: &mut [f64], random: &mut Random) {
     for last in (1..values.len()).rev() {
-        values.swap(last, random.below(last + 1));
+        values.swap(last, random.index(last + 1));
     }
 }
 

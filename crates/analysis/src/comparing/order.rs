@@ -163,7 +163,7 @@ impl Usual {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
     use proptest::prelude::*;
 
     fn places(entries: &[Ranked]) -> Vec<(usize, u32, u32)> {
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn five_thousand_cards_are_placed_in_the_blink_of_an_eye() {
-        let mut random = Random::new(1);
+        let mut random = Random::from_state(1);
         let cards: Vec<Ranked> = (0..5000)
-            .map(|_| Ranked::from_runs(100.0 * random.normal().exp(), Some(2.0), 1 + random.below(9) as u32))
+            .map(|_| Ranked::from_runs(100.0 * random.normal().exp(), Some(2.0), 1 + random.index(9) as u32))
             .collect();
         let began = std::time::Instant::now();
         assert_eq!(order(&cards).len(), 5000);

@@ -63,7 +63,7 @@ pub fn propagate(figures: &[Figure], outcome: impl Fn(&[f64]) -> f64) -> Option<
 mod tests {
     use super::*;
     use crate::estimate::{deviation, mean};
-    use crate::random::Random;
+    use cardscope_model::random::Random;
     use proptest::prelude::*;
 
     fn figure(mean: f64, deviation: f64, runs: u32) -> Figure {
@@ -104,7 +104,7 @@ mod tests {
         let score = |f: &[f64]| 40.0 * (f[0] / 10.0).ln() + 20.0 * f[1].min(95.0).ln() - 300.0 / f[2];
         let truth = [25.0, 90.0, 12.0];
         for runs in [2, 5, 10] {
-            let mut random = Random::new(3);
+            let mut random = Random::from_state(3);
             let mut holds = || {
                 let figures = truth.map(|speed| {
                     let runs: Vec<f64> = (0..runs).map(|_| speed * (1.0 + 0.04 * random.normal())).collect();

@@ -1,11 +1,11 @@
 //! Single series whose cause a person would name at a glance.
 
 use super::*;
-use crate::random::Random;
+use cardscope_model::random::Random;
 
 /// A minute of slices at 20 MB/s with 4 % of noise, then whatever `change` makes of them.
 fn minute(change: impl Fn(usize, &mut Slice)) -> Vec<Slice> {
-    let mut random = Random::new(5);
+    let mut random = Random::from_state(5);
     let mut at_bytes = 0;
     (0..240)
         .map(|i| {

@@ -61,7 +61,7 @@ fn mser(means: &[f64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use cardscope_model::random::Random;
 
     fn units(paces: impl Iterator<Item = f64>) -> Vec<Unit> {
         paces.map(|seconds| Unit { seconds, ios: 1.0 }).collect()
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_card_that_needs_three_seconds_to_settle_loses_about_these() {
-        let mut random = Random::new(5);
+        let mut random = Random::from_state(5);
         let list = units(
             (0..1000).map(|i| 0.02 * (1.0 + 0.02 * random.normal()) + if i < 150 { 0.015 } else { 0.0 }),
         );
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_steady_card_loses_little_more_than_the_half_second() {
-        let mut random = Random::new(6);
+        let mut random = Random::from_state(6);
         let cuts: Vec<usize> = (0..50)
             .map(|_| end_of_startup(&units((0..1000).map(|_| 0.02 * (1.0 + 0.05 * random.normal())))))
             .collect();

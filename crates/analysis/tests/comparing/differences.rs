@@ -4,8 +4,8 @@ use crate::runs::Kind;
 use crate::tables::{keep, percent, table};
 use crate::{MOST_FALSE, TRIALS, share};
 use cardscope_analysis::comparing::{Difference, difference};
-use cardscope_analysis::random::Random;
 use cardscope_model::comparison::Verdict;
+use cardscope_model::random::Random;
 
 /// Runs of the first and the second card.
 const SIDES: [(usize, usize); 8] = [(3, 3), (3, 10), (3, 20), (5, 5), (5, 20), (7, 7), (10, 10), (20, 20)];
@@ -30,7 +30,7 @@ const STUCK: [Kind; 3] = [Kind::Follow(0.05, 0.7), Kind::Stay(0.7), Kind::Stay(0
 
 /// What came out of comparisons of two cards of one kind, the second faster by a factor.
 fn compared(kind: Kind, sides: (usize, usize), factor: f64) -> Vec<Difference> {
-    let mut random = Random::new(1 + sides.0 as u64 * 100 + sides.1 as u64);
+    let mut random = Random::from_state(1 + sides.0 as u64 * 100 + sides.1 as u64);
     (0..TRIALS)
         .map(|_| {
             let first = kind.runs(sides.0, &mut random);

@@ -6,7 +6,7 @@ use crate::{MOST_FALSE, TRIALS};
 use cardscope_analysis::bootstrap::{Resampling, interval95};
 use cardscope_analysis::comparing::{mean_interval, mean_interval_of};
 use cardscope_analysis::estimate::{deviation, estimate, mean};
-use cardscope_analysis::random::Random;
+use cardscope_model::random::Random;
 
 const RUNS: [usize; 4] = [3, 5, 10, 20];
 
@@ -30,7 +30,7 @@ const WAYS: [(&str, Way); 4] = [
 fn held(kind: Kind, runs: usize, way: Way) -> (f64, f64) {
     // The runs are 100 times a logarithm's normal distribution.
     let truth = 100.0 * (SPREAD * SPREAD / 2.0).exp();
-    let mut random = Random::new(40 + runs as u64);
+    let mut random = Random::from_state(40 + runs as u64);
     let (mut held, mut width) = (0, 0.0);
     for _ in 0..TRIALS {
         let [low, high] = way(&kind.runs(runs, &mut random)).unwrap();

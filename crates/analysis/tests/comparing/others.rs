@@ -5,13 +5,13 @@ use crate::tables::{keep, percent, table};
 use crate::{MOST_FALSE, TRIALS, share};
 use cardscope_analysis::comparing::{Age, Division, Ranked, age, groups, order, two_levels};
 use cardscope_analysis::estimate::{deviation, mean};
-use cardscope_analysis::random::Random;
+use cardscope_model::random::Random;
 
 #[test]
 fn two_levels_are_found_in_most_sessions_of_ten_runs_and_hardly_ever_where_there_is_one() {
     let counts = [6, 8, 10, 15, 20];
     let found = |kind: Kind, n: usize| {
-        let mut random = Random::new(77);
+        let mut random = Random::from_state(77);
         let sessions: Vec<Vec<f64>> = (0..TRIALS).map(|_| kind.runs(n, &mut random)).collect();
         share(&sessions, |runs| two_levels(runs).is_some())
     };
@@ -57,7 +57,7 @@ fn cards_that_are_alike_share_the_first_place_in_95_of_100_rankings_and_those_ap
         (Kind::Levels(0.6), 5),
     ] {
         let split = |cards: usize| {
-            let mut random = Random::new(5 + cards as u64);
+            let mut random = Random::from_state(5 + cards as u64);
             let all: Vec<Vec<u32>> =
                 (0..rankings).map(|_| ranking(&vec![1.0; cards], kind, runs, &mut random)).collect();
             share(&all, |places| places.iter().any(|place| *place > 1))
@@ -70,7 +70,7 @@ fn cards_that_are_alike_share_the_first_place_in_95_of_100_rankings_and_those_ap
     }
     keep("order", &table("runs", &cards.map(|n| format!("{n} cards")), &rows));
     let speeds: Vec<f64> = (0..20).map(|i| 1.3f64.powi(i)).collect();
-    let places = ranking(&speeds, Kind::Noise(0.02), 5, &mut Random::new(3));
+    let places = ranking(&speeds, Kind::Noise(0.02), 5, &mut Random::from_state(3));
     assert_eq!(places, (1..=20).collect::<Vec<u32>>());
 }
 
@@ -90,7 +90,7 @@ fn a_mark_that_says_nothing_is_believed_in_5_of_100_archives_and_explains_next_t
     let mut rows = Vec::new();
     for cards in [&[3, 3][..], &[10, 10], &[4, 3, 9, 1], &[12, 8, 6, 5, 3, 1, 1]] {
         let of = |factor: f64| -> Vec<Division> {
-            let mut random = Random::new(12_345 + cards.len() as u64);
+            let mut random = Random::from_state(12_345 + cards.len() as u64);
             (0..archives).map(|seed| groups(&archive(cards, factor, &mut random), seed)).collect()
         };
         let believed = |of: &[Division]| share(of, |d| d.p.unwrap() < 0.05);
@@ -122,7 +122,7 @@ fn aging(months: usize, change: f64, random: &mut Random) -> Vec<(f64, f64)> {
 fn a_card_that_stays_as_it_is_ages_in_no_more_than_5_of_100_archives() {
     let months = [4, 5, 8, 12, 24];
     let of = |months: usize, change: f64| -> Vec<Age> {
-        let mut random = Random::new(2);
+        let mut random = Random::from_state(2);
         (0..TRIALS / 2).map(|_| age(&aging(months, change, &mut random)).unwrap()).collect()
     };
     let row = |change: f64| {

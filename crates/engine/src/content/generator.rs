@@ -4,21 +4,12 @@
 //! xorshift128+ is Vigna's (shifts 23, 17, 26); the lanes are seeded by the finaliser of SplitMix64. No secret
 //! depends on either: a card that compresses or recognises patterns must find none.
 
+use cardscope_model::random::{GOLDEN, mix};
+
 /// Bytes that are made at once: the smallest sector there is.
 pub(super) const BLOCK: usize = 512;
 
 const LANES: usize = 8;
-
-/// 2^64 divided by the golden ratio: the step of SplitMix64.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// Spreads every bit of `x` over the whole result (the finaliser of SplitMix64).
-#[inline]
-pub(super) const fn mix(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
 
 /// Makes block `number` of the stream of `key`. The bytes are the same on machines of either byte order.
 #[inline]

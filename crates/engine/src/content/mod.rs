@@ -11,6 +11,7 @@ mod tests;
 
 pub use stamp::{Stamp, read_stamp, read_stamp_header};
 
+use cardscope_model::random::mix;
 use generator::BLOCK;
 
 /// Content of a write, or what a read is expected to find.
@@ -66,7 +67,7 @@ pub fn fill(content: Content, offset: u64, bytes: &mut [u8]) {
         }
         Content::Constant(byte) => bytes.fill(byte),
         Content::Stream { seed } => {
-            let key = generator::mix(seed ^ STREAM_KEY);
+            let key = mix(seed ^ STREAM_KEY);
             fill_blocks(offset, bytes, |number, block| generator::block(key, number, block));
         }
         Content::Stamp { salt, generation } => {
@@ -124,7 +125,7 @@ fn same_blocks(content: Content, offset: u64, bytes: &[u8]) -> usize {
             leading(first, bytes, |number, block| generator::same(NOISE_KEY, number, &[], block))
         }
         Content::Stream { seed } => {
-            let key = generator::mix(seed ^ STREAM_KEY);
+            let key = mix(seed ^ STREAM_KEY);
             leading(first, bytes, |number, block| generator::same(key, number, &[], block))
         }
         Content::Stamp { salt, generation } => {

@@ -6,6 +6,7 @@
 //! again, so every bit of the sector counts.
 
 use super::generator::{self, BLOCK};
+use cardscope_model::random::mix;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CARDSCOP");
 const BODY: usize = 40;
@@ -54,9 +55,9 @@ pub(super) struct Keys {
 
 impl Keys {
     pub(super) fn new(salt: u64, generation: u32) -> Self {
-        let body = generator::mix(generator::mix(salt ^ STAMP_KEY).wrapping_add(u64::from(generation)));
+        let body = mix(mix(salt ^ STAMP_KEY).wrapping_add(u64::from(generation)));
         let words = [MAGIC, salt, u64::from(generation)];
-        let begun = words.into_iter().fold(STAMP_KEY, |sum, word| generator::mix(sum ^ word));
+        let begun = words.into_iter().fold(STAMP_KEY, |sum, word| mix(sum ^ word));
         Keys { salt, generation, body, begun }
     }
 
@@ -68,7 +69,7 @@ impl Keys {
     /// A bijection of each word in turn: two headers that differ in one word never share it, others by 1 in 2^64.
     #[inline]
     fn checksum(&self, address: u64) -> u64 {
-        generator::mix(self.begun ^ address)
+        mix(self.begun ^ address)
     }
 }
 

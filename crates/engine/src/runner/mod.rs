@@ -8,13 +8,13 @@ mod drive;
 mod lanes;
 mod meter;
 mod prepare;
-pub mod random;
 mod stream;
 
 use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 use crate::target::{Region, Target, TargetError};
 use cardscope_model::caveat::Caveat;
+use cardscope_model::random::mix;
 use cardscope_model::recipe::{Recipe, Span, Test};
 use cardscope_model::result::Sample;
 use cardscope_model::units::{NANOS_PER_S, Nanos};
@@ -237,7 +237,7 @@ fn run_test(
             observer.caveat(index, Caveat::CachesKept { reason: error.to_string() });
         }
         observer.begin(step(test, index, number, region));
-        let seed = random::mix(settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
+        let seed = mix(settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
         let counted = number >= test.discard_loops;
         if test.name.op.writes() {
             let done = u64::from(number);

@@ -1,8 +1,8 @@
 //! One thread's sequence of I/Os: where the next one goes, and when the stream ends.
 
-use super::random::{Permutation, Random, mix};
 use crate::content::Content;
 use crate::target::{Direction, Io, Region};
+use cardscope_model::random::{Permutation, Random, mix};
 use cardscope_model::recipe::RandomDraw;
 use cardscope_model::test_name::{Op, Order};
 

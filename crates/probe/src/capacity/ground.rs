@@ -11,8 +11,8 @@ use crate::sector::{SECTOR, SectorFound, look};
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
-use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::Direction;
+use cardscope_model::random::Random;
 use cardscope_model::units::nanos;
 use std::collections::BTreeMap;
 

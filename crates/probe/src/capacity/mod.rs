@@ -21,7 +21,7 @@ use crate::card::Card;
 use crate::keeper::Keeper;
 use crate::trouble::Stop;
 use cardscope_engine::event::Listener;
-use cardscope_engine::runner::random::mix;
+use cardscope_model::random::mix;
 use cardscope_model::verify::{Disproof, Share, Verdict};
 use std::time::Duration;
 

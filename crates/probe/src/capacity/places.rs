@@ -1,6 +1,6 @@
 //! Where markers go: spread evenly over a range however many there will be, each at a random place of its share.
 
-use cardscope_engine::runner::random::Random;
+use cardscope_model::random::Random;
 
 /// Addresses in `start..end` in an order of which every beginning is spread evenly (van der Corput), each moved at
 /// random inside its share of `most` shares.

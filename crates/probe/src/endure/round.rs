@@ -6,8 +6,8 @@ use crate::full::reading::{Stamped, bad_in_both, read_judged};
 use crate::sector::SectorFound;
 use crate::trouble::Stop;
 use cardscope_engine::event::Listener;
-use cardscope_engine::runner::random::{Permutation, mix};
 use cardscope_model::endure::{BadSectors, EndureRound};
+use cardscope_model::random::{Permutation, mix};
 use cardscope_model::units::mb_per_s;
 
 /// What a round needs to know.

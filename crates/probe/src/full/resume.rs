@@ -7,7 +7,7 @@
 use crate::card::{Answer, Card, Piece};
 use crate::trouble::Stop;
 use cardscope_engine::content::{Content, Stamp, read_stamp_header};
-use cardscope_engine::runner::random::mix;
+use cardscope_model::random::mix;
 use std::collections::BTreeMap;
 
 const HALF: u64 = 0xffff_ffff;

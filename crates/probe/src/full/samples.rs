@@ -7,7 +7,7 @@ use super::reading::{Stamped, read_judged};
 use crate::card::{Card, Piece};
 use crate::sector::SectorFound;
 use crate::trouble::Stop;
-use cardscope_engine::runner::random::{Random, mix};
+use cardscope_model::random::{Random, mix};
 
 /// Bytes of a sample: the unit in which fakes' caches and pools count.
 pub(crate) const SAMPLE: u64 = 4096;

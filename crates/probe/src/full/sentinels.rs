@@ -6,7 +6,7 @@ use super::reading::Stamped;
 use super::samples::{SAMPLE, Sample, place, read};
 use crate::card::{Card, Piece};
 use crate::trouble::Stop;
-use cardscope_engine::runner::random::{Random, mix};
+use cardscope_model::random::{Random, mix};
 
 /// Their write comes before all others.
 pub(crate) const GENERATION: u32 = 0;

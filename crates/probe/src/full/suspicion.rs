@@ -6,7 +6,7 @@ use super::samples::{SAMPLE, Sample, Stretches, place, read};
 use crate::card::{Card, Piece};
 use crate::sector::SectorFound;
 use crate::trouble::Stop;
-use cardscope_engine::runner::random::{Random, mix};
+use cardscope_model::random::{Random, mix};
 
 /// Why writing ended before the end of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use super::{BLOCK, LEAST_REGION, Options, SMALL};
 use crate::piece::Piece;
-use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::Region;
+use cardscope_model::random::Random;
 use cardscope_model::sustain::Pattern;
 
 /// Bytes at the start of the region that are only read, at most.

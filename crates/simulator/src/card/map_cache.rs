@@ -69,8 +69,8 @@ impl MapCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::card::noise::Random;
     use crate::target_spec;
+    use cardscope_model::random::Random;
 
     #[test]
     fn random_reads_over_a_span_miss_as_often_as_the_closed_form_says() {
@@ -79,10 +79,10 @@ mod tests {
         let read = spec.archetype.read.unwrap();
         for (span_gib, share) in [(1, 0.0), (2, 0.5), (4, 0.75), (64, 1.0 - 1.0 / 64.0)] {
             let mut cache = MapCache::new(&read, spec.archetype.announced_bytes).unwrap();
-            let mut random = Random::new(5);
+            let mut random = Random::from_state(5);
             let mut misses = |n: u32| {
                 let blocks = span_gib * 262_144;
-                (0..n).filter(|_| cache.fetch(random.next() % blocks * 4096) > 0.0).count() as f64
+                (0..n).filter(|_| cache.fetch(random.next_u64() % blocks * 4096) > 0.0).count() as f64
                     / f64::from(n)
             };
             misses(100_000);

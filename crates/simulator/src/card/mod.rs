@@ -30,7 +30,6 @@ use counters::{Counters, Tally};
 use engine::Engine;
 use map_cache::MapCache;
 use mapped::Mapped;
-pub(crate) use noise::Random;
 use noise::{Draw, Noise};
 use planes::Planes;
 use ram::Ram;

@@ -1,35 +1,14 @@
-//! Scatter of the times, from a generator of its own so that the same seed gives the same card on every machine.
+//! Scatter of the times.
 //!
 //! The hot path draws one number an I/O and looks its factor up: exp() and ln() of millions of I/Os would cost
 //! more than the rest of the model. Both come from the libm crate, here and wherever the model needs them: the C
 //! library's differ in the last bit from version to version, and with it the same card would.
 
 use crate::archetype;
-use cardscope_engine::runner::random::mix;
+use cardscope_model::random::Random;
 
 /// Factors in the table; a power of two, so that bits of the random number pick one.
 const TABLE: usize = 1024;
-
-/// SplitMix64 (Steele, Lea, Flood 2014): one multiply chain, any seed is good.
-#[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Random(seed)
-    }
-
-    #[inline]
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    /// Evenly in (0, 1].
-    pub(crate) fn unit(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// Draws the factor of each command's cost, and its hiccups.
 #[derive(Debug)]
@@ -54,7 +33,7 @@ pub(crate) struct Draw {
 impl Noise {
     pub(crate) fn new(noise: &archetype::Noise, seed: u64) -> Self {
         Noise {
-            random: Random::new(seed),
+            random: Random::from_state(seed),
             read: table(noise.read_sigma),
             write: table(noise.write_sigma),
             hiccup_below: (noise.hiccup_p * f64::from(u32::MAX)) as u32,
@@ -64,30 +43,30 @@ impl Noise {
 
     /// Where the random numbers are.
     pub(super) fn state(&self) -> u64 {
-        self.random.0
+        self.random.state()
     }
 
     /// Goes on from there.
     pub(super) fn resume(&mut self, state: u64) {
-        self.random = Random::new(state);
+        self.random = Random::from_state(state);
     }
 
     #[inline]
     pub(crate) fn read(&mut self) -> Draw {
-        let bits = self.random.next();
+        let bits = self.random.next_u64();
         Draw { factor: f64::from(self.read[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
     }
 
     #[inline]
     pub(crate) fn write(&mut self) -> Draw {
-        let bits = self.random.next();
+        let bits = self.random.next_u64();
         Draw { factor: f64::from(self.write[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
     }
 
     #[inline]
     fn hiccup(&mut self, bits: u64) -> f64 {
         if ((bits >> 32) as u32) < self.hiccup_below {
-            -libm::log(self.random.unit()) * self.hiccup_ns
+            -libm::log(self.random.above_zero()) * self.hiccup_ns
         } else {
             0.0
         }

@@ -123,22 +123,23 @@ mod tests {
     use super::*;
     use crate::archetype::{Archetype, archetypes};
     use crate::card::Command;
-    use crate::card::noise::Random;
+    use cardscope_model::random::Random;
 
     const MIB: u64 = 1 << 20;
 
     /// Commands of all kinds and lengths, one after the other; returns when each ended.
     fn live(card: &mut Card, archetype: &Archetype, from: u64, count: u64) -> Vec<u64> {
-        let mut random = Random::new(from);
+        let mut random = Random::from_state(from);
         let span = archetype.announced_bytes.min(2048 * MIB) / 4096;
         let mut next = 0;
         (0..count)
             .map(|i| {
-                let len = [4096, 4096, 8192, 65536, MIB][(random.next() % 5) as usize];
-                let offset = if random.next().is_multiple_of(3) { random.next() % span * 4096 } else { next };
+                let len = [4096, 4096, 8192, 65536, MIB][(random.next_u64() % 5) as usize];
+                let offset =
+                    if random.next_u64().is_multiple_of(3) { random.next_u64() % span * 4096 } else { next };
                 let offset = offset.min(archetype.announced_bytes - len) / 4096 * 4096;
                 next = offset + len;
-                let write = !random.next().is_multiple_of(4);
+                let write = !random.next_u64().is_multiple_of(4);
                 let now = card.last_end + if i % 50 == 49 { 2e9 } else { 0.0 };
                 if i % 97 == 96 {
                     card.discard(now, offset, len);

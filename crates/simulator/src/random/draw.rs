@@ -1,6 +1,6 @@
 //! Numbers for a random card: all from one seeded generator, so that a seed names the same card everywhere.
 
-use crate::card::Random;
+use cardscope_model::random::Random;
 
 /// Draws one property after the other.
 #[derive(Debug)]
@@ -8,17 +8,17 @@ pub(super) struct Draw(Random);
 
 impl Draw {
     pub(super) fn new(seed: u64) -> Self {
-        Draw(Random::new(seed))
+        Draw(Random::from_state(seed))
     }
 
     /// True with probability `p`.
     pub(super) fn chance(&mut self, p: f64) -> bool {
-        self.0.unit() <= p
+        self.0.above_zero() <= p
     }
 
     /// Evenly between two values.
     pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.0.unit()
+        low + (high - low) * self.0.above_zero()
     }
 
     /// Between two values, evenly in the logarithm: for what spreads over orders of magnitude.
@@ -29,7 +29,7 @@ impl Draw {
     /// One of the values, by their weights.
     pub(super) fn one_of<T: Copy>(&mut self, weighted: &[(u32, T)]) -> T {
         let all: u32 = weighted.iter().map(|(weight, _)| weight).sum();
-        let mut left = (self.0.unit() * f64::from(all)).ceil() as u32;
+        let mut left = (self.0.above_zero() * f64::from(all)).ceil() as u32;
         for (weight, value) in weighted {
             if left <= *weight {
                 return *value;
@@ -41,7 +41,7 @@ impl Draw {
 
     /// A whole number below `limit`.
     pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.0.next() % limit.max(1)
+        self.0.next_u64() % limit.max(1)
     }
 }
 

@@ -4,8 +4,8 @@ use super::visit::Visit;
 use crate::error::Failure;
 use crate::map;
 use crate::session::{Common, Outcome};
-use cardscope_engine::runner::random::mix;
 use cardscope_model::card_map::Measured;
+use cardscope_model::random::mix;
 use cardscope_model::units::MIB;
 use std::time::Duration;
 

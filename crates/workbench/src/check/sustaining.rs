@@ -4,8 +4,8 @@
 use super::visit::Visit;
 use crate::error::Failure;
 use crate::sustain::{card_limits, findings};
-use cardscope_engine::runner::random::mix;
 use cardscope_engine::target::Region;
+use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
 use cardscope_model::sustain::{Measured, Pattern, Sample, Work};
 use cardscope_model::units::MIB;

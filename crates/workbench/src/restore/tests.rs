@@ -8,7 +8,7 @@ use crate::opening;
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::random::mix;
+use cardscope_model::random::mix;
 use cardscope_model::restore::RecognisedBy;
 use cardscope_probe::card::{Answer, Card, pieces};
 use cardscope_probe::keeper::{Keeper, Kept};

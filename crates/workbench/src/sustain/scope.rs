@@ -108,7 +108,7 @@ impl Scope {
     pub(super) fn options(&self, request: &Request, work: Work, opened: &Opened, seed: u64) -> Options {
         Options {
             limits: site::Limits {
-                seed: cardscope_engine::runner::random::mix(seed),
+                seed: cardscope_model::random::mix(seed),
                 region: self.region,
                 max_write: None,
                 budget: None,

@@ -6,7 +6,7 @@ use super::{Request, document};
 use crate::error::Failure;
 use crate::kept;
 use crate::session::{Session, keeper};
-use cardscope_engine::runner::random::mix;
+use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, Capacity, MIB, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, Options};

@@ -1,7 +1,7 @@
 //! Two cards, with numbers of our own and those of seed 000.
 
 use super::*;
-use crate::random::Random;
+use cardscope_model::random::Random;
 use proptest::prelude::*;
 
 /// Seed 000, SEQ1G Q1T1 write with a fan, run 1 to 10.
@@ -9,7 +9,7 @@ const ADATA: [f64; 10] = [614.0, 598.0, 610.0, 611.0, 337.0, 383.0, 424.0, 287.0
 const LEXAR: [f64; 10] = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
 
 fn runs(mean: f64, spread: f64, count: usize, seed: u64) -> Vec<f64> {
-    let mut random = Random::new(seed);
+    let mut random = Random::from_state(seed);
     (0..count).map(|_| mean * (spread * random.normal()).exp()).collect()
 }
 

@@ -2,8 +2,8 @@
 //! card, where file systems keep what hurts most to lose. A place that rested is taken again before a fresh one: each
 //! block that was touched is copied once more by the card when its content is put back, 0.6 s a piece on seed 004's.
 
-use cardscope_engine::runner::random::Random;
 use cardscope_engine::target::Region;
+use cardscope_model::random::Random;
 use cardscope_model::units::MIB;
 use std::collections::VecDeque;
 

@@ -1,0 +1,193 @@
+//! The program's random numbers: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), one addition and a mix for each number,
+//! full period of 2^64, any seed is good; and permutations that need no memory. The same seed gives the same numbers on
+//! every machine, so that a run can be repeated exactly. Not for secrets.
+
+/// 2^64 divided by the golden ratio: the step from one number to the next.
+pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A seeded generator.
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+/// Mixes 64 bits so that each input bit changes half of the output (the finaliser of SplitMix64).
+#[inline]
+#[must_use]
+pub const fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Random {
+    /// Starts far away from the seed, so that seeds which differ by a step of the generator give unlike numbers.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Random(mix(seed ^ GOLDEN))
+    }
+
+    /// Starts at the seed itself, as the reference implementation does, or goes on from a [`Random::state`].
+    #[must_use]
+    pub fn from_state(state: u64) -> Self {
+        Random(state)
+    }
+
+    /// What [`Random::from_state`] goes on from.
+    #[must_use]
+    pub fn state(&self) -> u64 {
+        self.0
+    }
+
+    /// The next 64 bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mix(self.0)
+    }
+
+    /// A number below `n`, by multiplication (bias below n / 2^64); 0 for `n` = 0.
+    #[inline]
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// The same for a place in a list.
+    pub fn index(&mut self, n: usize) -> usize {
+        self.below(n as u64) as usize
+    }
+
+    /// Evenly in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        unit(self.next_u64())
+    }
+
+    /// Evenly in (0, 1], for a logarithm.
+    pub fn above_zero(&mut self) -> f64 {
+        ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An exponentially distributed number with the given mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.unit()).ln()
+    }
+
+    /// A normally distributed number with mean 0 and deviation 1 (Box and Muller's transform).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+}
+
+/// 64 random bits as a number in [0, 1).
+#[inline]
+#[must_use]
+pub fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A permutation of `0..n` by a four-round Feistel network with cycle walking: each index once, no table.
+#[derive(Debug, Clone)]
+pub struct Permutation {
+    n: u64,
+    low_bits: u32,
+    high_bits: u32,
+    key: u64,
+}
+
+impl Permutation {
+    /// The permutation of `0..n` that belongs to a seed.
+    #[must_use]
+    pub fn new(n: u64, seed: u64) -> Self {
+        let bits = 64 - n.saturating_sub(1).leading_zeros();
+        let low_bits = bits / 2;
+        Permutation { n, low_bits, high_bits: bits - low_bits, key: mix(seed) }
+    }
+
+    /// Where index `i` goes; `i` must be below `n`.
+    #[inline]
+    #[must_use]
+    pub fn at(&self, i: u64) -> u64 {
+        let mut x = i;
+        loop {
+            x = self.scramble(x);
+            if x < self.n {
+                return x;
+            }
+        }
+    }
+
+    #[inline]
+    fn scramble(&self, x: u64) -> u64 {
+        let (mut low, mut high) = (x & mask(self.low_bits), x >> self.low_bits);
+        for round in 0..2u64 {
+            high = (high ^ hash(low, self.key ^ (2 * round))) & mask(self.high_bits);
+            low = (low ^ hash(high, self.key ^ (2 * round + 1))) & mask(self.low_bits);
+        }
+        (high << self.low_bits) | low
+    }
+}
+
+#[inline]
+fn mask(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+/// Cheaper than [`mix`]: four of these in a row scramble enough for places on a card.
+#[inline]
+fn hash(x: u64, key: u64) -> u64 {
+    let z = (x ^ key).wrapping_mul(GOLDEN);
+    z ^ (z >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_published_first_numbers_come_out() {
+        // Reference values for seed 1234567, as listed with the reference implementation.
+        let mut random = Random::from_state(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.next_u64()).collect();
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn the_distributions_have_the_moments_they_promise() {
+        let mut random = Random::from_state(7);
+        let n = 100_000;
+        let (mut exponential, mut normal, mut square) = (0.0, 0.0, 0.0);
+        for _ in 0..n {
+            exponential += random.exponential(3.0);
+            let z = random.normal();
+            normal += z;
+            square += z * z;
+        }
+        let n = f64::from(n);
+        assert!((exponential / n - 3.0).abs() < 0.05);
+        assert!((normal / n).abs() < 0.02 && (square / n - 1.0).abs() < 0.03);
+    }
+
+    proptest! {
+        #[test]
+        fn a_permutation_visits_every_index_once(n in 1u64..5000, seed: u64) {
+            let p = Permutation::new(n, seed);
+            let mut seen: Vec<u64> = (0..n).map(|i| p.at(i)).collect();
+            seen.sort_unstable();
+            prop_assert_eq!(seen, (0..n).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn numbers_stay_below_their_bound(n in 1u64.., seed: u64) {
+            let mut r = Random::new(seed);
+            prop_assert!((0..50).all(|_| r.below(n) < n));
+        }
+    }
+
+    /// Neighbours in order must not be neighbours on the card, or a "random" test would stream.
+    #[test]
+    fn a_permutation_leaves_no_runs() {
+        let p = Permutation::new(1 << 18, 7);
+        let close = (1..1 << 18).filter(|i| p.at(*i).abs_diff(p.at(i - 1)) <= 8).count();
+        assert!(close < 60, "{close} of 262144 steps stay within 8 blocks, 16 expected by chance");
+    }
+}
