@@ -54,7 +54,7 @@ pub(crate) struct Sustain {
     /// What is cooled: card, reader, host-controller, soc
     #[arg(long, value_name = "PLACE")]
     cooling_of: Option<String>,
-    /// A thermometer of yours: PLACE=command:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask (may be
+    /// A thermometer of yours: PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask (may be
     /// given again); a PLACE that begins with card counts as the card's
     #[arg(long, value_name = "PLACE=SOURCE")]
     thermometer: Vec<String>,
