@@ -1,3 +1,4 @@
-//! The house itself: which crate may use which.
+//! The house itself: which crate may use which, and what the documents promise of the code.
 
+mod claims;
 mod layers;
