@@ -4,8 +4,8 @@ use crate::allowance::Allowance;
 use crate::content::{Content, Match};
 use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::nvme::SmartLog;
 use cardscope_model::units::Nanos;
+use cardscope_sd::nvme::SmartLog;
 use std::time::Duration;
 
 /// File systems on which a file grows by writing zeros.

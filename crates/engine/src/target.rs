@@ -7,9 +7,9 @@
 use crate::allowance::Allowance;
 use crate::content::{Content, Match};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::nvme::SmartLog;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
+use cardscope_sd::nvme::SmartLog;
 use std::time::Duration;
 
 /// Direction of one I/O.

@@ -4,7 +4,7 @@
 //! adds brackets, where in a table every word that is neither mark nor size belongs to the name.
 
 use cardscope_model::card::CardFacts;
-use cardscope_model::label;
+use cardscope_sd::label;
 
 /// Brand, name, size and marks. The brand is the first word; words with marks and sizes are no part of the name.
 pub(crate) fn card_named(text: &str) -> CardFacts {

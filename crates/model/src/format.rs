@@ -1,8 +1,8 @@
 //! The document of `format`. Sizes in bytes, times in seconds of the target's clock.
 
-use crate::layout::Layout;
-use crate::layout::present::PresentLayout;
+use crate::present_layout::PresentLayout;
 use crate::report::{Body, Moved, Report};
+use cardscope_sd::layout::Layout;
 use serde::{Deserialize, Serialize};
 
 /// What is done to the card beside its file system.

@@ -6,13 +6,13 @@
 use crate::capacity::{CapacityView, Factors, factor};
 use crate::finding::Finding;
 use crate::judge;
-use crate::layout::present::{PresentLayout, Unit};
-use crate::mark::{Demand, Mark};
-use crate::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr, crc7};
+use crate::present_layout::{PresentLayout, Unit};
+use crate::usb::UsbReader;
+use cardscope_sd::bus::{MmcBus, PcieLink};
+use cardscope_sd::mark::{Demand, Mark};
+use cardscope_sd::nvme::NvmeIdentity;
+use cardscope_sd::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr, crc7};
 use serde::{Deserialize, Serialize};
-
-pub use crate::bus::{MmcBus, PcieLink, UsbReader};
-pub use crate::nvme::NvmeIdentity;
 
 /// What a card says of itself, and where it sits. Unknown parts are `None`, `null` in JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

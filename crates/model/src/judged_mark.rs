@@ -6,8 +6,8 @@
 use crate::card_map::property::Cost;
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::label::Label;
-use crate::mark::Mark;
+use cardscope_sd::label::Label;
+use cardscope_sd::mark::Mark;
 use serde::{Deserialize, Serialize};
 
 /// What became of a mark, or of one of its demands.

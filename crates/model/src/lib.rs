@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
-pub mod bus;
 pub mod capacity;
 pub mod card;
 pub mod card_map;
@@ -24,20 +23,16 @@ pub mod identity;
 pub mod imported;
 pub mod job;
 pub mod judge;
+pub mod judged_label;
 pub mod judged_mark;
-pub mod label;
-pub mod layout;
 pub mod log;
-pub mod maker;
-pub mod mark;
-pub mod nvme;
 pub mod observe;
 pub mod outside;
+pub mod present_layout;
 pub mod publication;
 pub mod random;
 pub mod ranking;
 pub mod recipe;
-pub mod registers;
 pub mod report;
 pub mod restore;
 pub mod result;
@@ -47,4 +42,5 @@ pub mod sustain;
 pub mod test_name;
 pub mod toml_error;
 pub mod units;
+pub mod usb;
 pub mod verify;

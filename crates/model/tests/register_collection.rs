@@ -3,10 +3,10 @@
 //! The collection is not part of the repository. It is looked for beside the folder that `CARDSCOPE_DATA` names
 //! (default `../shared/data` from the repository's root); where it is absent, the tests say so and pass.
 
-use cardscope_model::bus::MmcBus;
 use cardscope_model::finding::Weight;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
-use cardscope_model::registers::{Crc, RegisterError};
+use cardscope_sd::bus::MmcBus;
+use cardscope_sd::registers::{Crc, RegisterError};
 use std::path::PathBuf;
 
 /// One row: label, CID, CSD, SCR, SSR, capacity; empty texts where nothing was published.

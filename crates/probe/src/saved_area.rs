@@ -7,8 +7,8 @@ use crate::trouble::Stop;
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::nvme::SmartLog;
 use cardscope_model::units::Nanos;
+use cardscope_sd::nvme::SmartLog;
 use std::time::Duration;
 
 /// The target, as far as it is saved.

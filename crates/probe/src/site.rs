@@ -8,9 +8,9 @@ use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::card_map::property::Cost;
-use cardscope_model::nvme::SmartLog;
 use cardscope_model::random::Random;
 use cardscope_model::units::{nanos, seconds};
+use cardscope_sd::nvme::SmartLog;
 use std::time::Duration;
 
 /// The start of a card is left alone unless it is asked for: partition table and file system tables lie there, and the

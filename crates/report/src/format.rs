@@ -3,9 +3,9 @@
 use crate::bench::findings;
 use crate::figure::duration;
 use cardscope_model::format::{FormatReport, Mode};
-use cardscope_model::layout::present::{Partition, PresentLayout};
-use cardscope_model::layout::{Layout, SECTOR, Scheme};
+use cardscope_model::present_layout::{Partition, PresentLayout};
 use cardscope_model::units::{BinarySize, Capacity, grouped};
+use cardscope_sd::layout::{Layout, SECTOR, Scheme};
 use std::fmt::Write;
 
 /// The document as text.

@@ -1,12 +1,13 @@
 //! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
 
 use crate::bench::findings;
-use cardscope_model::bus::{MmcBus, PcieLink, UsbReader};
 use cardscope_model::identity::Identity;
-use cardscope_model::mark::Demand;
-use cardscope_model::nvme::NvmeIdentity;
-use cardscope_model::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
 use cardscope_model::units::BinarySize;
+use cardscope_model::usb::UsbReader;
+use cardscope_sd::bus::{MmcBus, PcieLink};
+use cardscope_sd::mark::Demand;
+use cardscope_sd::nvme::NvmeIdentity;
+use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
 use std::fmt::{Display, Write};
 
 /// The identity as text.

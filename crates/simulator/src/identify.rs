@@ -3,9 +3,10 @@
 
 use crate::archetype::{Archetype, ArchetypeError, NvmeIdentity as Described, PowerState, UsbIdentity};
 use crate::smart::{self, Facts};
-use cardscope_model::bus::{PcieLink, UsbProtocol, UsbReader};
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
-use cardscope_model::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, ThermalFeatures};
+use cardscope_model::usb::{UsbProtocol, UsbReader};
+use cardscope_sd::bus::PcieLink;
+use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, ThermalFeatures};
 
 /// Everything the card says of itself. Findings are left to whoever knows today's date.
 ///

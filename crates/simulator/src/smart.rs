@@ -4,7 +4,7 @@
 use crate::archetype::NvmeIdentity;
 use crate::card::counters::Counters;
 use crate::card::thermal::HeatCounters;
-use cardscope_model::nvme::SmartLog;
+use cardscope_sd::nvme::SmartLog;
 
 /// Bytes of a data unit: a thousand blocks of 512 bytes.
 const UNIT: u64 = 512_000;

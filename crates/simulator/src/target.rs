@@ -15,9 +15,9 @@ use cardscope_engine::target::{
     Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
 };
 use cardscope_model::condition::Condition;
-use cardscope_model::nvme::SmartLog;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
+use cardscope_sd::nvme::SmartLog;
 use std::collections::VecDeque;
 use std::time::Duration;
 

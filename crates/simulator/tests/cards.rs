@@ -6,7 +6,7 @@
 mod common;
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::target::{Direction, Io, Plan, Region, Target, TargetError};
-use cardscope_model::registers::Ssr;
+use cardscope_sd::registers::Ssr;
 use cardscope_simulator::Archetype;
 use common::{GIB, KIB, MIB, card, drive, io, near, one, plan, random_4k, sequential};
 use std::time::Duration;

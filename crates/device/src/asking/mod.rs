@@ -13,7 +13,7 @@ use crate::list::{Bus, bus};
 use crate::nvme;
 use crate::system::{System, number};
 use asked::Asked;
-use cardscope_model::nvme::SmartLog;
+use cardscope_sd::nvme::SmartLog;
 use rustix::io::Errno;
 use std::time::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 
 use super::reader::{Bytes, FileBytes};
 use super::{Contents, Table, examine};
-use cardscope_model::layout::boot::{self, Volume};
-use cardscope_model::layout::present::{PresentLayout, Read, Unit};
+use cardscope_model::present_layout::{PresentLayout, Read, Unit};
+use cardscope_sd::layout::boot::{self, Volume};
 use std::fs::File;
 
 /// The layout on an open device or image of `bytes` bytes; `stated` is the card's own allocation unit, where known.

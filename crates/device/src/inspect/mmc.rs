@@ -5,8 +5,8 @@
 use crate::block::BlockDevice;
 use crate::host::mmc_host;
 use crate::system::{System, number, text};
-use cardscope_model::bus::MmcBus;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_sd::bus::MmcBus;
 use rustix::fs::{Mode, OFlags};
 
 /// Longest record of `/dev/kmsg` (`CONSOLE_EXT_LOG_MAX`, include/linux/console.h), and records read at most.

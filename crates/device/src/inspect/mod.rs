@@ -12,7 +12,7 @@ use crate::list::{Bus, bus};
 use crate::system::{System, text};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
-use cardscope_model::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr};
+use cardscope_sd::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr};
 use std::path::Path;
 
 /// A device that cannot be inspected.

@@ -7,8 +7,8 @@ use crate::hwmon;
 use crate::nvme::{self, Answers};
 use crate::pci;
 use crate::system::{System, base_name, text};
-use cardscope_model::bus::PcieLink;
-use cardscope_model::nvme::{
+use cardscope_sd::bus::PcieLink;
+use cardscope_sd::nvme::{
     ExpressArea, ExpressIdentity, IdentifyController, IdentifyNamespace, NvmeError, NvmeIdentity, SmartLog,
     ThermalFeatures,
 };

@@ -5,7 +5,7 @@
 use crate::block::BlockDevice;
 use crate::system::{System, text};
 use crate::usb;
-use cardscope_model::bus::UsbReader;
+use cardscope_model::usb::UsbReader;
 
 /// Describes the reader or stick that a disk hangs on.
 pub(crate) fn reader(system: &System, disk: &BlockDevice) -> Option<UsbReader> {

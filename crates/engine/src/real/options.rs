@@ -2,7 +2,7 @@
 
 use super::holding::Holding;
 use crate::interrupt::Interrupt;
-use cardscope_model::nvme::SmartLog;
+use cardscope_sd::nvme::SmartLog;
 use rustix::io::Errno;
 use std::fmt;
 use std::os::fd::OwnedFd;

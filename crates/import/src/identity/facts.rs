@@ -2,7 +2,7 @@
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::identity::Identity;
-use cardscope_model::maker;
+use cardscope_sd::maker;
 use serde_json::{Map, Value};
 
 /// Parts of the document of `info` that hold nothing but what follows from the registers beside them.

@@ -6,8 +6,8 @@
 use crate::error::ImportError;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
-use cardscope_model::identity::PcieLink;
 use cardscope_model::log::{Log, Tool};
+use cardscope_sd::bus::PcieLink;
 use serde_json::json;
 
 /// Kinds of devices that a card can be, or sit in.

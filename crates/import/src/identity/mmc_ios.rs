@@ -5,8 +5,8 @@
 use crate::error::ImportError;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
-use cardscope_model::identity::MmcBus;
 use cardscope_model::log::Log;
+use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 
 /// Lines that no other file has together.

@@ -12,7 +12,7 @@ use crate::parts;
 use crate::text::Text;
 use cardscope_model::card::CardFacts;
 use cardscope_model::log::{Log, Tool};
-use cardscope_model::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
+use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
 use fields::Fields;
 use serde_json::{Value, json};
 

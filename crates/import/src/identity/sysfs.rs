@@ -7,8 +7,9 @@
 use super::facts::{facts, made_by, month, registers};
 use crate::error::ImportError;
 use crate::text::Text;
-use cardscope_model::identity::{HexRegisters, MmcBus, from_hex};
+use cardscope_model::identity::{HexRegisters, from_hex};
 use cardscope_model::log::Log;
+use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 use std::collections::BTreeMap;
 

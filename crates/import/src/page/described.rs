@@ -3,7 +3,7 @@
 //! What is printed on cards the model reads (`label`); here stand what it leaves: who sells it and under which name.
 
 use cardscope_model::card::CardFacts;
-use cardscope_model::label::{Label, parse};
+use cardscope_sd::label::{Label, parse};
 
 /// Words after which no name follows any more.
 const RATINGS: [&str; 7] = ["class", "speed", "video", "application", "performance", "uhs", "card"];

@@ -3,8 +3,8 @@
 use super::{STRONG, WEAK, hint, name, note};
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::registers::{Csd, Family};
 use crate::units::Capacity;
+use cardscope_sd::registers::{Csd, Family};
 
 /// A card holds at least this share of the size in its name …
 const NAME_FROM: f64 = 0.85;

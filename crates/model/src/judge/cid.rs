@@ -3,8 +3,8 @@
 use super::{MEDIUM, STRONG, WEAK, hint, name, note};
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::maker::{self, OidFit, UNREGISTERED};
-use crate::registers::{Cid, Crc, Family};
+use cardscope_sd::maker::{self, OidFit, UNREGISTERED};
+use cardscope_sd::registers::{Cid, Crc, Family};
 
 /// Serials below this come from small batches.
 const LOW_SERIAL: u32 = 0x1_0000;

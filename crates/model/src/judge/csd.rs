@@ -4,7 +4,7 @@ use super::cid::crc_mismatch;
 use super::{WEAK, hint, note};
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::registers::{Crc, Csd, Family, Raw, Scr};
+use cardscope_sd::registers::{Crc, Csd, Family, Raw, Scr};
 
 /// Looks at CSD and SCR.
 pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {

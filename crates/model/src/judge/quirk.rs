@@ -5,7 +5,7 @@
 use super::note;
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::registers::Cid;
+use cardscope_sd::registers::Cid;
 
 /// A row of the kernel's table; no name or date fits all.
 struct Quirk {

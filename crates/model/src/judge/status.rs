@@ -3,8 +3,8 @@
 use super::note;
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
-use crate::mark::Mark;
-use crate::nvme::SmartLog;
+use cardscope_sd::mark::Mark;
+use cardscope_sd::nvme::SmartLog;
 
 /// Looks at SSR and SMART.
 pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {

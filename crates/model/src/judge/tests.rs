@@ -1,9 +1,10 @@
 //! What a card's contradictions are called, on registers of real cards and on ones bent for the purpose.
 
 use super::*;
-use crate::bus::{MmcBus, PcieLink, UsbReader};
 use crate::identity::{HexRegisters, from_hex};
-use crate::nvme::{NvmeIdentity, SmartLog};
+use crate::usb::UsbReader;
+use cardscope_sd::bus::{MmcBus, PcieLink};
+use cardscope_sd::nvme::{NvmeIdentity, SmartLog};
 
 const TODAY: (u16, u8) = (2026, 11);
 const CSD_4_GB: &str = "400e00325b5900001d8a7f800a4040b9";

@@ -6,8 +6,8 @@ use crate::piece::Piece;
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
 use cardscope_engine::target::Direction;
-use cardscope_model::nvme::SmartLog;
 use cardscope_model::units::{Nanos, seconds};
+use cardscope_sd::nvme::SmartLog;
 
 /// After so many failures in a row a course that would go on by the clock is over: some cards refuse at once, and would
 /// be asked as often as the host can.

@@ -2,8 +2,8 @@
 //! where reader and bus would have let it through. Modes and ceilings: `sd-facts` 4 and 5.
 
 use cardscope_model::judged_mark::{Claim, ImpliedBus, MarksMeasured};
-use cardscope_model::label::PrintedBus;
-use cardscope_model::mark::Mark;
+use cardscope_sd::label::PrintedBus;
+use cardscope_sd::mark::Mark;
 
 /// Share of a bus's line rate that commands leave for data.
 const USABLE: f64 = 0.85;

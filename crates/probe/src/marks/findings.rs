@@ -3,7 +3,7 @@
 
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::judged_mark::{ClaimedBy, JudgedMark, MarksMeasured, Outcome};
-use cardscope_model::mark::Mark;
+use cardscope_sd::mark::Mark;
 
 /// Writes the findings anew.
 pub(super) fn draw(into: &mut MarksMeasured) {

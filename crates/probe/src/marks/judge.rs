@@ -3,7 +3,7 @@
 use super::parts::{Facts, parts};
 use super::{Family, Options, bus};
 use cardscope_model::judged_mark::{Highest, JudgedMark, MarksMeasured, Outcome, Part};
-use cardscope_model::mark::Mark;
+use cardscope_sd::mark::Mark;
 
 const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
 

@@ -25,8 +25,8 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::target::Region;
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, MarksMeasured, claims};
-use cardscope_model::label::Label;
 use cardscope_model::units::{GIB, MIB};
+use cardscope_sd::label::Label;
 
 pub use random::TEST_AREA;
 
@@ -101,7 +101,7 @@ impl Options {
         self.claimed.iter().any(|claim| claim.mark.letter() == letter)
     }
 
-    fn claimed_by(&self, mark: cardscope_model::mark::Mark) -> Vec<ClaimedBy> {
+    fn claimed_by(&self, mark: cardscope_sd::mark::Mark) -> Vec<ClaimedBy> {
         self.claimed.iter().filter(|claim| claim.mark == mark).map(|claim| claim.by).collect()
     }
 }

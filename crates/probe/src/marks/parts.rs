@@ -6,8 +6,8 @@ use super::sequential::{LARGE, recording_units, worst_unit};
 use super::{Family, bus};
 use cardscope_analysis::sprt;
 use cardscope_model::judged_mark::{MarksMeasured, Outcome, Part, RandomRate, SequentialWrite};
-use cardscope_model::mark::Mark;
 use cardscope_model::units::{KIB, MIB};
+use cardscope_sd::mark::Mark;
 
 /// Speeds in order within this share of the demand may fall on either side next time; random rates within the other.
 const CLOSE_SPEED: f64 = 0.05;

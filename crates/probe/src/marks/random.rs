@@ -13,8 +13,8 @@ use crate::trouble::Stop;
 use cardscope_analysis::sprt::{self, Verdict};
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::judged_mark::{MarksMeasured, RandomRate};
-use cardscope_model::mark::Mark;
 use cardscope_model::units::MIB;
+use cardscope_sd::mark::Mark;
 
 /// The specification's test area (RPTU), taken as MiB.
 pub const TEST_AREA: u64 = 256 * MIB;

@@ -272,7 +272,7 @@ fn throttling(record: &Record, of: [(&Causes, &[Slice]); 2]) -> Option<Throttlin
         read_ratio: h.read_ratio,
         counted: h.counted,
     };
-    let counted = |of: fn(&cardscope_model::nvme::SmartLog) -> u32| {
+    let counted = |of: fn(&cardscope_sd::nvme::SmartLog) -> u32| {
         record.health.as_ref().map(|(before, after)| of(after).saturating_sub(of(before)))
     };
     Some(Throttling {

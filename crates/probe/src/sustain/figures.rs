@@ -89,7 +89,7 @@ pub(super) fn read_latency(record: &Record) -> ReadLatency {
 /// The card's counters and the timing may disagree; then both are said.
 pub(super) fn findings_of_health(record: &Record, into: &mut Measured) {
     let Some((before, after)) = &record.health else { return };
-    let transitions = |h: &cardscope_model::nvme::SmartLog| {
+    let transitions = |h: &cardscope_sd::nvme::SmartLog| {
         h.thermal_management_t1_transitions.saturating_add(h.thermal_management_t2_transitions)
     };
     let counted = transitions(after).saturating_sub(transitions(before));
@@ -103,7 +103,7 @@ pub(super) fn findings_of_health(record: &Record, into: &mut Measured) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::nvme::SmartLog;
+    use cardscope_sd::nvme::SmartLog;
 
     #[test]
     fn counters_of_a_device_that_are_at_their_end_break_nothing() {

@@ -2,8 +2,8 @@
 
 use cardscope_analysis::series::Slice;
 use cardscope_analysis::series::experiment::Experiment;
-use cardscope_model::nvme::SmartLog;
 use cardscope_model::sustain::{Event, Phase, Sample};
+use cardscope_sd::nvme::SmartLog;
 
 /// A slice, and what the run was at.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! What a simulated card says of itself: its registers as hex, or its NVMe identity.
 
-use cardscope_model::bus::UsbProtocol;
+use cardscope_model::usb::UsbProtocol;
 use serde::{Deserialize, Serialize};
 
 /// Registers of an SD card, the identity of an SD Express card, which Linux shows as an NVMe device only, or the

@@ -2,7 +2,7 @@
 //! Specification 4.10: 5.2 CID, 5.3 CSD version 2.0, 4.10.2 SD status). The maker is one that nobody is.
 
 use crate::archetype::SdRegisters;
-use cardscope_model::registers::crc7::crc7;
+use cardscope_sd::registers::crc7::crc7;
 
 /// The unit of C_SIZE in a CSD of version 2.0.
 pub(super) const CAPACITY_UNIT: u64 = 512 << 10;

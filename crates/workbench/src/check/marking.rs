@@ -8,7 +8,6 @@ use crate::troubles;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::Measured;
 use cardscope_model::judged_mark::MarksMeasured;
-use cardscope_model::label;
 use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
 use cardscope_model::units::MIB;
@@ -16,6 +15,7 @@ use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::marks::{self, Options, TEST_AREA};
 use cardscope_probe::saving::Saving;
 use cardscope_probe::site::{CARD_START, Limits, salt};
+use cardscope_sd::label;
 
 /// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
 const MOST: u64 = 256 * MIB;

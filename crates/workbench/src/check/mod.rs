@@ -16,7 +16,7 @@ use crate::map::NOTHING_TO_READ;
 use crate::opening::Opened;
 use crate::session::{Common, Needs, Procedure, Session};
 use cardscope_model::check::{CheckReport, Visit as Body};
-use cardscope_model::label;
+use cardscope_sd::label;
 use std::time::Duration;
 use visit::Visit;
 

@@ -1,14 +1,14 @@
 //! The way to one card: the bus it hangs on, what stands between, and what would slow a test down there.
 //!
-//! Ceilings of the buses: sd-facts sections 4, 7 and 8, by way of `model::bus`.
+//! Ceilings of the buses: sd-facts sections 4, 7 and 8, by way of `cardscope_sd::bus`.
 
 use cardscope_device::inspect;
 use cardscope_device::list::{Bus, Entry};
 use cardscope_device::system::System;
 use cardscope_device::way::{self, UsbWay};
-use cardscope_model::bus::{UsbProtocol, UsbReader};
 use cardscope_model::doctor::{Point, State, Topic};
 use cardscope_model::identity::Identity;
+use cardscope_model::usb::{UsbProtocol, UsbReader};
 
 /// Modes of the SD bus that any card speaks, and the letters of the marks that only faster buses can meet.
 const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];

@@ -1,7 +1,7 @@
 //! Names of volumes: what FAT and exFAT allow.
 
 use crate::error::Failure;
-use cardscope_model::layout::FileSystem;
+use cardscope_sd::layout::FileSystem;
 
 /// Both allow so many characters.
 const MOST: usize = 11;

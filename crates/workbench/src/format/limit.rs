@@ -7,9 +7,9 @@ use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::Limited;
-use cardscope_model::layout::{Layout, SECTOR, table};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{SURE, Verdict, VerifyReport};
+use cardscope_sd::layout::{Layout, SECTOR, table};
 use cardscope_store::Archive;
 use std::path::Path;
 

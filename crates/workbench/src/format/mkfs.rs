@@ -6,7 +6,7 @@
 
 use super::picture::Picture;
 use crate::error::Failure;
-use cardscope_model::layout::{FileSystem, Layout, SECTOR, boot, exfat};
+use cardscope_sd::layout::{FileSystem, Layout, SECTOR, boot, exfat};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::os::fd::AsRawFd;

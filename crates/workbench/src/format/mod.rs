@@ -23,8 +23,8 @@ use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Formatting, Mode};
-use cardscope_model::layout::{self, Layout, SECTOR, Wish};
 use cardscope_model::units::Capacity;
+use cardscope_sd::layout::{self, Layout, SECTOR, Wish};
 use std::path::{Path, PathBuf};
 
 /// A format as asked for.

@@ -4,7 +4,7 @@
 //! marks of an earlier table or file system would go on shining through.
 
 use crate::error::Failure;
-use cardscope_model::layout::{Layout, SECTOR, Scheme, gpt, mbr};
+use cardscope_sd::layout::{Layout, SECTOR, Scheme, gpt, mbr};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use std::fs::File;

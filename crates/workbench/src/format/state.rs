@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_model::condition::Origin;
 use cardscope_model::format::FormatReport;
-use cardscope_model::layout::FileSystem;
+use cardscope_sd::layout::FileSystem;
 use cardscope_store::{Archive, EndedHow};
 use std::path::Path;
 

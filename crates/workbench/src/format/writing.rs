@@ -12,10 +12,10 @@ use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
-use cardscope_model::layout::SECTOR;
 use cardscope_model::report::Moved;
 use cardscope_model::verify::Trouble;
 use cardscope_probe::card::{Answer, Card, pieces};
+use cardscope_sd::layout::SECTOR;
 use std::cell::RefCell;
 
 /// Bytes of one I/O: no card is faster with more.

@@ -3,7 +3,7 @@
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::advice::{Facts, Place};
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::layout::present::{PresentLayout, Read, Unit};
+use cardscope_model::present_layout::{PresentLayout, Read, Unit};
 use cardscope_model::units::BinarySize;
 
 pub(super) fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
@@ -85,7 +85,7 @@ fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
 
 /// The partitions that are there, held against the erase block that was measured.
 fn alignment(layout: &PresentLayout, unit: u64, facts: &Facts) -> Option<Finding> {
-    let read = |p: &cardscope_model::layout::present::Partition| -> Read {
+    let read = |p: &cardscope_model::present_layout::Partition| -> Read {
         (p.number, p.start_bytes, p.bytes, p.volume.clone())
     };
     let partitions = layout.partitions.iter().map(read).collect();

@@ -2,8 +2,8 @@
 
 use cardscope_analysis::comparing::{self, UNKNOWN};
 use cardscope_model::card::{CardFacts, EventKind};
-use cardscope_model::mark::Mark;
 use cardscope_model::ranking::Groups;
+use cardscope_sd::mark::Mark;
 use cardscope_store::StoredCard;
 
 /// Seed of the exchanges, so that the same cards give the same answer tomorrow.

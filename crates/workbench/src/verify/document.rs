@@ -1,9 +1,10 @@
 //! The document of `verify`, whatever the method.
 
 use crate::opening::Opened;
-use cardscope_model::label::{self, Label, Measured, Seen};
+use cardscope_model::judged_label::{self, Measured, Seen};
 use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, VerifyReport};
 use cardscope_probe::capacity::{self, Outcome};
+use cardscope_sd::label::Label;
 
 /// What a quick probe found out.
 pub(super) fn quick(report: &mut VerifyReport, outcome: &Outcome, announced: u64) {
@@ -42,5 +43,5 @@ pub(super) fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &O
             ceiling_mb_s: opened.ceiling_mb_s,
         },
     };
-    report.header.findings.extend(label::judge(printed, &seen));
+    report.header.findings.extend(judged_label::judge(printed, &seen));
 }

@@ -11,8 +11,8 @@ use crate::error::Failure;
 use crate::opening::Opened;
 use crate::session::{Common, Needs, Procedure, Session};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::label::{self, Label};
 use cardscope_model::verify::{Method, Verification, VerifyReport};
+use cardscope_sd::label::{self, Label};
 use std::path::PathBuf;
 
 /// A verification as asked for.

@@ -4,8 +4,8 @@ use super::identity::Tested;
 use super::parts::{Heading, Part};
 use crate::speed::{dd, hdparm};
 use crate::text::Text;
-use cardscope_model::bus::bus_mode;
 use cardscope_model::log::{Log, LogFigure, LogRun};
+use cardscope_sd::bus::bus_mode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

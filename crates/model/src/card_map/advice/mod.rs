@@ -12,7 +12,7 @@ mod tests;
 mod tried;
 
 use super::{Advice, Command, Measured, Tried};
-use crate::layout::present::PresentLayout;
+use crate::present_layout::PresentLayout;
 use serde::{Deserialize, Serialize};
 
 pub use speed::{smallest_reaching, write_curve};

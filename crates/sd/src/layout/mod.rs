@@ -9,12 +9,10 @@ pub mod exfat;
 mod fat;
 pub mod gpt;
 pub mod mbr;
-pub mod present;
 pub mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::units::BinarySize;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use table::Geometry;
@@ -154,8 +152,7 @@ pub enum LayoutError {
     },
     /// Not a multiple of 8 KiB, none at all, or too large for the card.
     #[error(
-        "a boundary of {} is none for this card: it must be a multiple of {} and at most a quarter of the card",
-        BinarySize(*bytes), BinarySize(*step)
+        "a boundary of {bytes} bytes is none for this card: it must be a multiple of {step} bytes and at most a quarter of the card"
     )]
     Boundary {
         /// As wished.

@@ -5,7 +5,7 @@
 
 use super::Seen;
 use crate::finding::{Finding, Weight};
-use crate::label::{Label, PrintedBus, PrintedSpeed, Way};
+use cardscope_sd::label::{Label, PrintedBus, PrintedSpeed, Way};
 
 const CLAIM: &str = "label-speed";
 

@@ -5,8 +5,10 @@
 
 use super::raw::{Blank, Raw};
 use super::{Csd, Family, RegisterError, hex};
-use crate::units::{KIB, MIB};
 use serde::{Deserialize, Serialize};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
 
 /// AU_SIZE and UHS_AU_SIZE in bytes by code; not all are powers of two. Table 4-47.
 const AU_BYTES: [u64; 16] = [

@@ -5,10 +5,10 @@
 
 use super::Seen;
 use crate::finding::{Finding, Weight};
-use crate::label::{Label, PrintedCapacity};
-use crate::registers::Family;
 use crate::units::Capacity;
 use crate::verify::SURE;
+use cardscope_sd::label::{Label, PrintedCapacity};
+use cardscope_sd::registers::Family;
 
 /// Cards with less of the printed size than this are not known among honest ones …
 const USUAL_FROM: f64 = 0.93;

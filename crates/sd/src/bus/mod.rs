@@ -5,11 +5,9 @@
 
 mod mmc;
 mod pcie;
-mod usb;
 
 pub use mmc::{MmcBus, TIMINGS, Timing};
 pub use pcie::PcieLink;
-pub use usb::{UsbProtocol, UsbReader};
 
 /// A mode of the SD bus.
 #[derive(Debug, Clone, Copy, PartialEq)]

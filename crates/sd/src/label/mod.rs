@@ -3,14 +3,12 @@
 //! Marks and families: Physical Layer Specification 4.13, 3.11, 8.4 and 3.3 (reference page `sd-facts` 4 and 5). An x
 //! rating counts CD speeds of 150 kB/s. The card that gave the reason is the "1TB … 4K" of seed 001.
 
-mod judge;
 mod parse;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use judge::{Measured, Seen, judge};
 pub use parse::{LabelError, parse};
 
 use crate::mark::Mark;

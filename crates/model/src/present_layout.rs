@@ -1,10 +1,10 @@
 //! The layout that stands on a card now, held against the one that the SD Association gives its capacity and against
 //! the card's own allocation unit.
 
-use super::boot::Volume;
-use super::{Layout, SECTOR, Wish, plan};
 use crate::finding::{Finding, Weight};
 use crate::units::{BinarySize, grouped};
+use cardscope_sd::layout::boot::Volume;
+use cardscope_sd::layout::{Layout, SECTOR, Wish, plan};
 use serde::{Deserialize, Serialize};
 
 /// One partition, or a volume without one.

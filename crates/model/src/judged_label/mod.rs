@@ -4,9 +4,9 @@ mod capacity;
 mod marks;
 mod speed;
 
-use super::Label;
 use crate::finding::Finding;
 use crate::identity::Identity;
+use cardscope_sd::label::Label;
 
 /// Sequential speeds that were measured, one figure a run, in MB/s (10^6).
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,8 +3,8 @@
 use super::Seen;
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
-use crate::label::{Label, PrintedBus};
-use crate::mark::Mark;
+use cardscope_sd::label::{Label, PrintedBus};
+use cardscope_sd::mark::Mark;
 
 /// Marks that need more than a bus that may be printed beside them.
 const NEED_UHS_II: [u16; 2] = [60, 90];

@@ -1,0 +1,68 @@
+//! Labels as they are printed on real and false cards.
+
+use super::*;
+
+const FAKE: &str = "1TB U3 A2 V30 633x 'up to 95 MB/s' 4K SDXC UHS-I C10";
+
+fn read(text: &str) -> Label {
+    parse(text).unwrap()
+}
+
+fn marks(label: &Label) -> Vec<String> {
+    label.marks.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_false_terabyte_of_seed_001_is_read_word_by_word() {
+    let label = read(FAKE);
+    assert_eq!(label.capacity.as_ref().map(|c| c.bytes), Some(1_000_000_000_000));
+    assert_eq!(marks(&label), ["U3", "A2", "V30", "C10"]);
+    assert_eq!(label.false_marks, ["4K"]);
+    assert_eq!((&label.families[..], &label.buses[..]), (&[Family::Sdxc][..], &[PrintedBus::UhsI][..]));
+    let speeds: Vec<(f64, &str)> = label.speeds.iter().map(|s| (s.mb_s, s.printed.as_str())).collect();
+    assert_eq!(speeds.len(), 2);
+    assert!((speeds[0].0 - 94.95).abs() < 1e-9 && speeds[0].1 == "633x", "{speeds:?}");
+    assert_eq!(speeds[1], (95.0, "95 MB/s"));
+    assert!(label.unknown.is_empty(), "{:?}", label.unknown);
+}
+
+#[rstest::rstest]
+#[case("SanDisk Extreme PRO 64 GB microSDXC I U3 V30 A2 R 170 W 90", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("170MB/s read 90MB/s write", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("read up to 170 MB/s, write 90 MB/s", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("R170/W90", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("“100MB/s*”", &[(100.0, None)])]
+#[case("100 MB/s", &[(100.0, None)])]
+#[case("1667x", &[(250.05, None)])]
+fn speeds_are_read_as_makers_print_them(#[case] text: &str, #[case] expected: &[(f64, Option<Way>)]) {
+    let speeds = read(text).speeds;
+    assert_eq!(speeds.len(), expected.len(), "{speeds:?}");
+    for (speed, (mb_s, way)) in speeds.iter().zip(expected) {
+        assert!((speed.mb_s - mb_s).abs() < 1e-9 && speed.way == *way, "{speed:?}");
+    }
+}
+
+#[rstest::rstest]
+#[case("Class 10", &["C10"])]
+#[case("UHS Speed Class 3, Video Speed Class 30, Application Performance Class A2", &["U3", "V30", "A2"])]
+#[case("C10/U3", &["C10", "U3"])]
+#[case("E600 SD Express", &["E600"])]
+fn marks_are_read_as_letters_and_in_words(#[case] text: &str, #[case] expected: &[&str]) {
+    assert_eq!(marks(&read(text)), expected);
+}
+
+#[test]
+fn what_means_nothing_is_kept_and_nonsense_is_refused() {
+    assert_eq!(read("Lexar Professional 64GB").unknown, ["lexar", "professional"]);
+    assert_eq!(parse("  ' ' "), Err(LabelError::Empty));
+    assert_eq!(parse("64GB 128GB"), Err(LabelError::Capacities("64GB".into(), "128GB".into())));
+    assert!(parse("64GB 64 GB").is_ok());
+    assert!(matches!(parse(&"a".repeat(2000)), Err(LabelError::Long(2000))));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text: String) {
+        let _ = parse(&text);
+    }
+}
