@@ -3,11 +3,12 @@
 
 mod common;
 
+pub use crate::error::Failure;
+pub use cardscope_model::report::{Body, Report};
 pub use common::Common;
 
 use crate::backup::{self, Backup};
 use crate::consent::{Consent, DataKept};
-use crate::error::Failure;
 use crate::journal::Journal;
 use crate::kept::{self, Returned};
 use crate::opening::{self, Opened};
@@ -21,7 +22,7 @@ use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::random;
-use cardscope_model::report::{Body, Header, Moved, Report};
+use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::BenchReport;
 use cardscope_probe::card::Card;
 use cardscope_probe::keeper::Keeper;
@@ -50,8 +51,10 @@ pub trait Procedure {
     /// What it was asked for in common with all verbs.
     fn common(&self) -> &Common;
 
-    /// What it does to the card.
-    fn needs(&self) -> Needs;
+    /// What it does to the card: it only reads, unless it says otherwise.
+    fn needs(&self) -> Needs {
+        Needs::Read
+    }
 
     /// Refuses what goes against itself, before anything is opened.
     ///
