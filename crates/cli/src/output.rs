@@ -3,7 +3,6 @@
 //! Everything that the program says leaves through here, and nothing in it that steers a terminal: text from outside is
 //! shown as `model::outside` has it, whichever verb brings it.
 
-use crate::signals;
 use cardscope_model::outside;
 use cardscope_workbench::Failure;
 use cardscope_workbench::pending::{Owing, owing};
@@ -13,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Options of every verb.
 #[derive(Debug, Clone, Args)]
@@ -23,6 +23,19 @@ pub(crate) struct Options {
     /// No progress on stderr
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+}
+
+/// True once a verb looks at the interrupt and ends by itself, with a result.
+static ENDS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
+
+/// From now on the verb ends by itself when it is interrupted, and prints what it has.
+pub(crate) fn a_verb_ends_by_itself() {
+    ENDS_BY_ITSELF.store(true, Ordering::Relaxed);
+}
+
+/// Whether it does.
+pub(crate) fn verb_ends_by_itself() -> bool {
+    ENDS_BY_ITSELF.load(Ordering::Relaxed)
 }
 
 /// Prints a document: as JSON where asked for, else as its text, in which nothing that stands in the document begins a
@@ -79,7 +92,7 @@ fn as_text<T: Serialize + DeserializeOwned>(
 
 /// A verb that heeds a signal still prints what it has.
 fn printing() -> Option<Owing> {
-    signals::heeded().then(|| owing("the result is printed", ""))
+    verb_ends_by_itself().then(|| owing("the result is printed", ""))
 }
 
 fn print(body: &str) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 //! ends; where something has, such as putting a card's data back, it says what it waits for and what comes then. A second
 //! Ctrl-C, or the same signal again, half a second or more later, ends the program at once.
 
+use crate::output;
 use cardscope_model::outside;
 use cardscope_workbench::Failure;
 use cardscope_workbench::bench::Interrupt;
@@ -13,7 +14,6 @@ use signal_hook::iterator::Signals;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Keys bounce, and a shell and a terminal may both send one.
@@ -26,9 +26,6 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 const SLICE: Duration = Duration::from_millis(50);
 
 static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
-
-/// True once a verb looks at the interrupt and ends by itself.
-static HEEDED: AtomicBool = AtomicBool::new(false);
 
 /// Registers the handlers, before any verb begins.
 ///
@@ -49,13 +46,8 @@ pub(crate) fn watch() -> Result<(), Failure> {
 
 /// What the signals raise, for a verb that looks at it and ends by itself.
 pub(crate) fn interrupt() -> Interrupt {
-    HEEDED.store(true, Ordering::Relaxed);
+    output::a_verb_ends_by_itself();
     INTERRUPT.get_or_init(Interrupt::default).clone()
-}
-
-/// Whether the verb ends by itself when the interrupt is raised.
-pub(crate) fn heeded() -> bool {
-    HEEDED.load(Ordering::Relaxed)
 }
 
 fn take(mut signals: Signals) {
@@ -97,7 +89,7 @@ fn end_when_nothing_is_owed() {
         let owed = debts();
         if !owed.is_empty() {
             free_since = Instant::now();
-        } else if free_since.elapsed() >= PATIENCE || !heeded() {
+        } else if free_since.elapsed() >= PATIENCE || !output::verb_ends_by_itself() {
             end("interrupted\n");
         }
         if !said && !owed.is_empty() && asked.elapsed() >= PATIENCE {
@@ -143,14 +135,14 @@ fn say(words: &str) {
     match open.append(true).custom_flags(flags).open("/dev/stderr") {
         Ok(mut stderr) => drop(stderr.write_all(words.as_bytes())),
         // A socket, or another user's terminal, cannot be opened again.
-        Err(_) if takes_more() => drop(rustix::io::write(crate::output::stderr(), words.as_bytes())),
+        Err(_) if takes_more() => drop(rustix::io::write(output::stderr(), words.as_bytes())),
         Err(_) => {}
     }
 }
 
 /// Whether stderr takes something without keeping us waiting.
 fn takes_more() -> bool {
-    let stderr = crate::output::stderr();
+    let stderr = output::stderr();
     let mut asked = [PollFd::new(&stderr, PollFlags::OUT)];
     poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
