@@ -9,6 +9,7 @@ pub mod content;
 pub mod event;
 pub mod input;
 pub mod interrupt;
+pub mod journal;
 pub mod null;
 pub mod overhead;
 pub mod pending;

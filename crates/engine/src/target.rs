@@ -71,6 +71,20 @@ pub struct Region {
     pub len: u64,
 }
 
+impl Region {
+    /// First byte behind it.
+    #[must_use]
+    pub fn end(self) -> u64 {
+        self.start + self.len
+    }
+
+    /// Whether the bytes from `start` to `end` lie in it.
+    #[must_use]
+    pub fn holds(self, start: u64, end: u64) -> bool {
+        start >= self.start && end <= self.end()
+    }
+}
+
 /// What does not change about a target while it is open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetInfo {

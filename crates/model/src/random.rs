@@ -50,6 +50,13 @@ impl Random {
         ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
+    /// Puts values into a random order (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+
     /// The same for a place in a list.
     pub fn index(&mut self, n: usize) -> usize {
         self.below(n as u64) as usize

@@ -1,7 +1,7 @@
 //! What drives a [`Target`](cardscope_engine::target::Target) and ends in findings: is the capacity real, is every
 //! block whole, how long does the card last.
 //!
-//! A probe prints nothing and stores nothing. Where what it overwrites is kept ([`keeper::Keeper`]) and who hears
+//! A probe prints nothing and stores nothing. Where what it overwrites is kept ([`journal::Journal`]) and who hears
 //! how far it is ([`cardscope_engine::event::Listener`]) is handed in.
 #![forbid(unsafe_code)]
 
@@ -13,15 +13,15 @@ mod fill;
 mod flight;
 pub mod full;
 pub mod h2w;
-pub mod keeper;
+
 pub mod map;
 pub mod marks;
 mod piece;
 pub mod ranges;
 pub mod restore;
 pub mod saved_area;
-pub mod saving;
 pub mod sector;
 pub mod site;
 pub mod sustain;
 pub mod trouble;
+pub mod write_scope;

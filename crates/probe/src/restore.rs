@@ -1,4 +1,4 @@
-//! Puts back what a [`Keeper`] holds, then opens the card again, reads everything and compares.
+//! Puts back what a [`Journal`] holds, then opens the card again, reads everything and compares.
 //!
 //! Where two addresses of a fake lead to one place, the place must end with its oldest content (reference page
 //! `flash-behaviour` 3.11, "Keeping the data"). Such a second address shows itself: what was saved from it are the
@@ -8,11 +8,11 @@
 //! tells, everything is written once more, newest batch first: that is right whatever a fake does.
 
 use crate::card::{Answer, Card, pieces};
-use crate::keeper::{Keeper, Kept, PuttingBack};
 use crate::ranges::Ranges;
 use crate::trouble::Stop;
 use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
 use cardscope_engine::event::Listener;
+use cardscope_engine::journal::{Journal, Restoring, SavedRange};
 
 /// What became of the originals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,12 +20,12 @@ pub struct PutBack {
     /// Bytes that were put back.
     pub bytes: u64,
     /// Ranges that the card did not keep: beyond what it really has, or damaged.
-    pub lost: Vec<Kept>,
+    pub lost: Vec<SavedRange>,
     /// Those of them whose original was more than one byte repeated: data. What a fake reads as where nothing is, is one
     /// byte repeated on most.
-    pub lost_data: Vec<Kept>,
+    pub lost_data: Vec<SavedRange>,
     /// Ranges whose original could not be read again, and why.
-    pub unreadable: Vec<(Kept, String)>,
+    pub unreadable: Vec<(SavedRange, String)>,
 }
 
 /// A sector, the finest unit in which something is lost.
@@ -34,30 +34,30 @@ const SECTOR: u64 = 512;
 /// Progress is told after so many bytes.
 const TELL_EVERY: u64 = 4 << 20;
 
-/// Puts everything back and compares. What cannot be read from the keeper is named and left out; what the card does
+/// Puts everything back and compares. What cannot be read from the journal is named and left out; what the card does
 /// not take or keep is named as lost. Doing it again does no harm.
 ///
 /// It stops when the card's interrupt is raised; to put things back after Ctrl-C, hand in a card with an interrupt of
 /// its own.
 ///
 /// # Errors
-/// If the card is gone or the user stops it; the keeper holds everything still.
+/// If the card is gone or the user stops it; the journal holds everything still.
 pub fn put_back(
     card: &mut Card<'_>,
-    keeper: &mut dyn Keeper,
+    journal: &mut dyn Journal,
     watch: &mut dyn Listener,
 ) -> Result<PutBack, Stop> {
-    let kept = keeper.kept();
-    let order = in_order(card, keeper, &kept, watch)?;
+    let kept = journal.saved();
+    let order = in_order(card, journal, &kept, watch)?;
     let mut result = PutBack::default();
-    keeper.putting_back(PuttingBack::Begun);
-    write_all(card, keeper, &order, &mut result, watch)?;
-    keeper.putting_back(PuttingBack::Written);
-    look(card, keeper, &kept, &mut result, watch)?;
+    journal.restoring(Restoring::Begun);
+    write_all(card, journal, &order, &mut result, watch)?;
+    journal.restoring(Restoring::Written);
+    look(card, journal, &kept, &mut result, watch)?;
     if !result.lost.is_empty() {
         result = PutBack::default();
-        write_all(card, keeper, &kept, &mut result, watch)?;
-        look(card, keeper, &kept, &mut result, watch)?;
+        write_all(card, journal, &kept, &mut result, watch)?;
+        look(card, journal, &kept, &mut result, watch)?;
     }
     Ok(result)
 }
@@ -65,23 +65,24 @@ pub fn put_back(
 /// Opens the card anew and compares. Nothing is called lost on one look.
 fn look(
     card: &mut Card<'_>,
-    keeper: &mut dyn Keeper,
-    kept: &[Kept],
+    journal: &mut dyn Journal,
+    kept: &[SavedRange],
     result: &mut PutBack,
     watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
     card.flush()?;
     card.reopen()?;
-    compare_all(card, keeper, kept, result, watch)?;
+    compare_all(card, journal, kept, result, watch)?;
     if result.lost.is_empty() {
         return Ok(());
     }
     card.reopen()?;
     let first = std::mem::take(&mut result.lost);
     result.lost_data.clear();
-    let doubted = |k: &Kept| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
-    let doubted: Vec<Kept> = kept.iter().filter(|k| doubted(k)).copied().collect();
-    compare_all(card, keeper, &doubted, result, watch)?;
+    let doubted =
+        |k: &SavedRange| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
+    let doubted: Vec<SavedRange> = kept.iter().filter(|k| doubted(k)).copied().collect();
+    compare_all(card, journal, &doubted, result, watch)?;
     result.lost = common(&first, &result.lost);
     result.lost_data = common(&first, &result.lost_data);
     Ok(())
@@ -90,10 +91,10 @@ fn look(
 /// The order in which the ranges are written: `kept` is newest batch first.
 fn in_order(
     card: &mut Card<'_>,
-    keeper: &mut dyn Keeper,
-    kept: &[Kept],
+    journal: &mut dyn Journal,
+    kept: &[SavedRange],
     watch: &mut dyn Listener,
-) -> Result<Vec<Kept>, Stop> {
+) -> Result<Vec<SavedRange>, Stop> {
     let mut steps = Steps::begin(card, "reading what is to be put back", kept, watch);
     let mut original = Vec::new();
     let (mut first, mut others) = (Vec::new(), Vec::new());
@@ -103,7 +104,7 @@ fn in_order(
         let (start, end) = (range.offset, range.offset + range.len);
         let again = covered.add(start, end) != [(start, end)];
         // What cannot be read now may be a moment later, when it is written.
-        let readable = keeper.original(*range, &mut original).is_ok();
+        let readable = journal.original(*range, &mut original).is_ok();
         if !readable || again || holds_aliases(start, &original) {
             first.push(*range);
         } else {
@@ -119,8 +120,8 @@ fn in_order(
 
 fn write_all(
     card: &mut Card<'_>,
-    keeper: &mut dyn Keeper,
-    kept: &[Kept],
+    journal: &mut dyn Journal,
+    kept: &[SavedRange],
     result: &mut PutBack,
     watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
@@ -128,7 +129,7 @@ fn write_all(
     let mut original = Vec::new();
     for range in kept {
         card.go_on()?;
-        match keeper.original(*range, &mut original) {
+        match journal.original(*range, &mut original) {
             // What it does not take is found by the comparison.
             Ok(()) => {
                 card.put_back(range.offset, &original)?;
@@ -143,8 +144,8 @@ fn write_all(
 
 fn compare_all(
     card: &mut Card<'_>,
-    keeper: &mut dyn Keeper,
-    kept: &[Kept],
+    journal: &mut dyn Journal,
+    kept: &[SavedRange],
     result: &mut PutBack,
     watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
@@ -153,14 +154,14 @@ fn compare_all(
     let mut compared = Ranges::default();
     // The oldest first: of a range that was saved twice, the newer copy was overwritten again.
     for range in kept.iter().rev() {
-        if keeper.original(*range, &mut original).is_ok() {
+        if journal.original(*range, &mut original).is_ok() {
             let open = compared.add(range.offset, range.offset + range.len);
             for (start, end) in open {
                 let from = (start - range.offset) as usize;
                 let expected = &original[from..from + (end - start) as usize];
                 let mut lost = Vec::new();
                 compare(card, start, expected, &mut lost)?;
-                let telling = |l: &Kept| {
+                let telling = |l: &SavedRange| {
                     let from = (l.offset - start) as usize;
                     let original = &expected[from..from + l.len as usize];
                     original.iter().any(|b| *b != original[0])
@@ -176,7 +177,7 @@ fn compare_all(
 }
 
 /// Reads a range and names the sectors that do not hold what they should.
-fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<Kept>) -> Result<(), Stop> {
+fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<SavedRange>) -> Result<(), Stop> {
     let mut bad = Vec::new();
     let end = start + expected.len() as u64;
     card.read(pieces(start, end, card.block()), Content::Buffer, |piece, _, answer| {
@@ -184,7 +185,7 @@ fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<Kept
         let wanted = &expected[from..from + piece.len as usize];
         match answer {
             Answer::Differs { bytes, .. } => bad.extend(differing(piece.offset, wanted, bytes)),
-            Answer::Failed(_) => bad.push(Kept { offset: piece.offset, len: u64::from(piece.len) }),
+            Answer::Failed(_) => bad.push(SavedRange { offset: piece.offset, len: u64::from(piece.len) }),
             Answer::Same => {}
         }
         Ok(())
@@ -198,7 +199,7 @@ fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<Kept
 ///
 /// An "original" that is a stamp of another address is no data: the probe had written it there itself, through
 /// another address of the same place, whose own original is the one that counts.
-fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<Kept> {
+fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<SavedRange> {
     if wanted == found {
         return Vec::new();
     }
@@ -207,7 +208,7 @@ fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<Kept> {
     sectors
         .enumerate()
         .filter(|(i, (wanted, found))| wanted != found && !is_alias(at(*i), wanted))
-        .map(|(i, (wanted, _))| Kept { offset: at(i), len: wanted.len() as u64 })
+        .map(|(i, (wanted, _))| SavedRange { offset: at(i), len: wanted.len() as u64 })
         .collect()
 }
 
@@ -222,16 +223,16 @@ fn is_alias(address: u64, original: &[u8]) -> bool {
 }
 
 /// What is in both of two sets of ranges.
-fn common(one: &[Kept], other: &[Kept]) -> Vec<Kept> {
-    let meet = |a: &Kept, b: &Kept| {
+fn common(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
+    let meet = |a: &SavedRange, b: &SavedRange| {
         let (start, end) = (a.offset.max(b.offset), (a.offset + a.len).min(b.offset + b.len));
-        (start < end).then(|| Kept { offset: start, len: end - start })
+        (start < end).then(|| SavedRange { offset: start, len: end - start })
     };
     one.iter().flat_map(|a| other.iter().filter_map(move |b| meet(a, b))).collect()
 }
 
 /// Appends a range, joined to the last one where they touch.
-fn join(ranges: &mut Vec<Kept>, range: Kept) {
+fn join(ranges: &mut Vec<SavedRange>, range: SavedRange) {
     match ranges.last_mut() {
         Some(last) if last.offset + last.len == range.offset => last.len += range.len,
         _ => ranges.push(range),
@@ -246,7 +247,7 @@ struct Steps {
 }
 
 impl Steps {
-    fn begin(card: &mut Card<'_>, what: &str, kept: &[Kept], watch: &mut dyn Listener) -> Self {
+    fn begin(card: &mut Card<'_>, what: &str, kept: &[SavedRange], watch: &mut dyn Listener) -> Self {
         watch.phase(what, Some(kept.iter().map(|k| k.len).sum()), None);
         Steps { began: card.seconds(), done: 0, told: 0 }
     }

@@ -2,8 +2,8 @@
 //! nowhere else, and what it writes are stamps, so that after a crash they are known again and the originals put back.
 
 use crate::card::{Card, pieces};
-use crate::saving::Saving;
 use crate::trouble::Stop;
+use crate::write_scope::WriteScope;
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
 use cardscope_model::caveat::Caveat;
@@ -28,7 +28,7 @@ impl<'a> SavedArea<'a> {
     /// kept.
     pub fn save(
         target: &'a mut dyn Target,
-        saving: &mut Saving<'_>,
+        scope: &mut WriteScope<'_>,
         region: Region,
         salt: u64,
         interrupt: &cardscope_engine::interrupt::Interrupt,
@@ -39,8 +39,8 @@ impl<'a> SavedArea<'a> {
             return Err(Stop::Target(outside(region.start, region.len)));
         };
         let all: Vec<_> = pieces(region.start, end, card.block()).collect();
-        saving.save(&mut card, &all)?;
-        if let Some(piece) = all.iter().find(|piece| !saving.covers(**piece)) {
+        scope.save(&mut card, &all)?;
+        if let Some(piece) = all.iter().find(|piece| !scope.covers(**piece)) {
             return Err(Stop::Target(TargetError::Setup {
                 what: format!("saving {} bytes at {}", piece.len, piece.offset),
                 reason: "a part of them cannot be read, so nothing is written there".to_owned(),
@@ -51,7 +51,7 @@ impl<'a> SavedArea<'a> {
     }
 
     fn takes(&self, io: &Io) -> bool {
-        let end = self.region.start + self.region.len;
+        let end = self.region.end();
         io.offset >= self.region.start
             && io.offset.checked_add(u64::from(io.len)).is_some_and(|last| last <= end)
     }
@@ -158,26 +158,26 @@ impl Target for SavedArea<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keeper::{KeepError, Keeper, Kept};
     use cardscope_engine::interrupt::Interrupt;
+    use cardscope_engine::journal::{Journal, JournalError, SavedRange};
     use cardscope_model::recipe::Path;
     use cardscope_simulator::SimTarget;
 
     #[derive(Default)]
-    struct Memory(Vec<Kept>);
+    struct Memory(Vec<SavedRange>);
 
-    impl Keeper for Memory {
-        fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
-            self.0.push(Kept { offset, len: original.len() as u64 });
+    impl Journal for Memory {
+        fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
+            self.0.push(SavedRange { offset, len: original.len() as u64 });
             Ok(())
         }
-        fn commit(&mut self) -> Result<(), KeepError> {
+        fn commit(&mut self) -> Result<(), JournalError> {
             Ok(())
         }
-        fn kept(&self) -> Vec<Kept> {
+        fn saved(&self) -> Vec<SavedRange> {
             self.0.clone()
         }
-        fn original(&mut self, _kept: Kept, _into: &mut Vec<u8>) -> Result<(), KeepError> {
+        fn original(&mut self, _kept: SavedRange, _into: &mut Vec<u8>) -> Result<(), JournalError> {
             Ok(())
         }
     }
@@ -192,8 +192,8 @@ mod tests {
     fn nothing_is_written_beside_what_was_saved_and_what_is_written_are_stamps() {
         let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB").unwrap();
         let mut memory = Memory::default();
-        let mut saving = Saving::new(Some(&mut memory));
-        let mut area = SavedArea::save(&mut card, &mut saving, REGION, 7, &Interrupt::default()).unwrap();
+        let mut scope = WriteScope::new(Some(&mut memory));
+        let mut area = SavedArea::save(&mut card, &mut scope, REGION, 7, &Interrupt::default()).unwrap();
         let plan = Plan { depth: 1, block: 4096, path: Path::Direct, sync_each: false, own_buffers: true };
         area.plan(&plan).unwrap();
         for offset in [0, REGION.start - 4096, REGION.start + REGION.len, u64::MAX - 4095] {
@@ -206,14 +206,14 @@ mod tests {
         area.submit(&Io { direction: Direction::Read, ..write(REGION.start) }).unwrap();
         area.complete(1, &mut done).unwrap();
         assert_eq!(area.compare(0, Content::Stamp { salt: 7, generation: 1 }).unwrap(), Match::Same);
-        assert_eq!(memory.kept().iter().map(|k| k.len).sum::<u64>(), REGION.len);
+        assert_eq!(memory.saved().iter().map(|k| k.len).sum::<u64>(), REGION.len);
     }
 
     #[test]
     fn a_region_that_cannot_be_read_is_not_given_out() {
         let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB&faults.read_error_p=1").unwrap();
         let mut memory = Memory::default();
-        let mut saving = Saving::new(Some(&mut memory));
-        assert!(SavedArea::save(&mut card, &mut saving, REGION, 7, &Interrupt::default()).is_err());
+        let mut scope = WriteScope::new(Some(&mut memory));
+        assert!(SavedArea::save(&mut card, &mut scope, REGION, 7, &Interrupt::default()).is_err());
     }
 }

@@ -2,8 +2,8 @@
 //! here, so that nothing is written that was not saved or may not go.
 
 use crate::card::{Card, Piece};
-use crate::saving::Saving;
 use crate::trouble::Stop;
+use crate::write_scope::WriteScope;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::{Direction, Region};
@@ -34,7 +34,7 @@ pub struct Limits {
 pub struct Site<'s, 't> {
     /// Nobody else reaches it: what is not saved cannot be written.
     card: &'s mut Card<'t>,
-    saving: Saving<'s>,
+    scope: WriteScope<'s>,
     /// Hears how far it is.
     pub watch: &'s mut dyn Listener,
     /// Places and orders.
@@ -52,7 +52,7 @@ impl<'s, 't> Site<'s, 't> {
     /// Nothing is saved yet and nothing spent.
     pub fn new(
         card: &'s mut Card<'t>,
-        saving: Saving<'s>,
+        scope: WriteScope<'s>,
         limits: &Limits,
         watch: &'s mut dyn Listener,
     ) -> Self {
@@ -60,7 +60,7 @@ impl<'s, 't> Site<'s, 't> {
         card.end_at(deadline.map(nanos));
         Site {
             card,
-            saving,
+            scope,
             watch,
             random: Random::new(limits.seed),
             region: limits.region,
@@ -92,7 +92,7 @@ impl<'s, 't> Site<'s, 't> {
 
     /// The same once these pieces are saved and written, too.
     fn left_with(&mut self, pieces: &[Piece]) -> f64 {
-        let takes = |site: &Self| site.saving.seconds(site.card.costs(), pieces);
+        let takes = |site: &Self| site.scope.seconds(site.card.costs(), pieces);
         self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
 
@@ -114,7 +114,7 @@ impl<'s, 't> Site<'s, 't> {
     /// # Errors
     /// As [`Site::prepare`], but for the time.
     pub fn prepare_in_time(&mut self, pieces: &[Piece]) -> Result<bool, Stop> {
-        let end = self.region.start + self.region.len;
+        let end = self.region.end();
         let inside = |p: &Piece| p.offset >= self.region.start && p.end() <= end;
         if !pieces.iter().all(inside) || !self.may_write(pieces.iter().map(|p| u64::from(p.len)).sum()) {
             return Err(Stop::Limit);
@@ -124,7 +124,7 @@ impl<'s, 't> Site<'s, 't> {
             return Ok(false);
         }
         self.leave_time_to_put_back();
-        let saved = self.saving.save(self.card, pieces);
+        let saved = self.scope.save(self.card, pieces);
         self.leave_time_to_put_back();
         match saved {
             Err(Stop::Limit) => {
@@ -140,7 +140,7 @@ impl<'s, 't> Site<'s, 't> {
         if self.deadline.is_some() {
             let left = nanos(self.seconds_left());
             let end = self.card.now().saturating_add(left);
-            self.saving.end_at(end);
+            self.scope.end_at(end);
             self.card.end_at(Some(end));
         }
     }
@@ -197,10 +197,10 @@ impl<'s, 't> Site<'s, 't> {
         let content = self.content();
         let began = self.card.now();
         let until = began.saturating_add(nanos(seconds_long));
-        let Site { card, saving, region, .. } = self;
-        let end = region.start + region.len;
+        let Site { card, scope, region, .. } = self;
+        let end = region.end();
         let may = |p: &Piece| {
-            direction == Direction::Read || (p.offset >= region.start && p.end() <= end && saving.covers(*p))
+            direction == Direction::Read || (p.offset >= region.start && p.end() <= end && scope.covers(*p))
         };
         let next = std::iter::from_fn(|| pieces.next().filter(may));
         card.course_until(until, direction, content, next, |piece, at| {
@@ -228,8 +228,8 @@ impl<'s, 't> Site<'s, 't> {
     /// # Errors
     /// If the card is gone.
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
-        let inside = start >= self.region.start && start + len <= self.region.start + self.region.len;
-        if self.saving.keeps_data() || !inside {
+        let inside = start >= self.region.start && start + len <= self.region.end();
+        if self.scope.keeps_data() || !inside {
             return Ok(false);
         }
         self.card.discard(start, len)
@@ -238,7 +238,7 @@ impl<'s, 't> Site<'s, 't> {
     /// True where what is overwritten is saved first and put back later, which doubles its cost.
     #[must_use]
     pub fn keeps_data(&self) -> bool {
-        self.saving.keeps_data()
+        self.scope.keeps_data()
     }
 
     /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time.
@@ -331,8 +331,8 @@ impl<'s, 't> Site<'s, 't> {
 
     /// Whether the content of a piece is saved, or may go, and it lies in what may be used.
     fn may_overwrite(&self, piece: Piece) -> bool {
-        let end = self.region.start + self.region.len;
-        piece.offset >= self.region.start && piece.end() <= end && self.saving.covers(piece)
+        let end = self.region.end();
+        piece.offset >= self.region.start && piece.end() <= end && self.scope.covers(piece)
     }
 
     /// Stamps, so that what was written is known again when it is put back after a crash.

@@ -1,7 +1,7 @@
 //! Errors as data: an I/O that failed is recorded with its place and what became of the second try, and the probe goes
 //! on. Only a card that is gone ends it.
 
-use crate::keeper::KeepError;
+use cardscope_engine::journal::JournalError;
 use cardscope_engine::target::TargetError;
 pub use cardscope_model::verify::Trouble;
 
@@ -38,7 +38,7 @@ pub enum Stop {
     Interrupted,
     /// What was on the card could not be saved, so it was not overwritten.
     #[error(transparent)]
-    Keep(#[from] KeepError),
+    Journal(#[from] JournalError),
     /// The limits that the user set (time, bytes written) are reached.
     #[error("the limits given are reached")]
     Limit,

@@ -15,8 +15,8 @@ use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
 use cardscope_probe::card::{Answer, Card, pieces};
 use cardscope_probe::map;
 use cardscope_probe::restore::put_back;
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use common::{erasing, options};
 use memory::Memory;
@@ -64,7 +64,7 @@ fn target(name: &str) -> SimTarget {
     SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Probes with a keeper and puts everything back; the seconds it took.
+/// Probes with a journal and puts everything back; the seconds it took.
 fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
     let began = target.now();
     let mut memory = Memory::default();
@@ -214,7 +214,7 @@ fn map_in_budget(name: &str, budget: f64) -> f64 {
         only: Vec::new(),
     };
     let mut measured = Measured::default();
-    map::map(&mut card, Saving::new(Some(&mut memory)), &wanted, &mut Silent, &mut measured).unwrap();
+    map::map(&mut card, WriteScope::new(Some(&mut memory)), &wanted, &mut Silent, &mut measured).unwrap();
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     card.seconds() - began
 }

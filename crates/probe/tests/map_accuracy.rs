@@ -10,8 +10,8 @@ use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
 use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, map};
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::archetype::{Archetype, FakeKind, Start, Write as Engine};
 use cardscope_simulator::{SimTarget, random};
 use std::fmt::Write;
@@ -49,11 +49,11 @@ fn mapped(seed: u64) -> Mapped {
         only: Vec::new(),
     };
     let mut found = Measured::default();
-    map(&mut drive, Saving::new(None), &options, &mut Silent, &mut found).unwrap();
+    map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
     let reading_s = drive.seconds();
     let options = Options { writes: true, ..options };
     let mut found = Measured::default();
-    map(&mut drive, Saving::new(None), &options, &mut Silent, &mut found).unwrap();
+    map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
     let (seconds, written) = (drive.seconds() - reading_s, drive.tally().written);
     Mapped { seed, card, found, written, reading_s, seconds }
 }

@@ -9,8 +9,8 @@ use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
 use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, Part, map};
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::{SimTarget, random};
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn read_with(name: &str, change: impl Fn(&mut Options), only: &[Part]) -> Read {
     change(&mut options);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 8).unwrap();
     let mut measured = Measured::default();
-    map(&mut card, Saving::new(None), &options, &mut Silent, &mut measured).unwrap();
+    map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut measured).unwrap();
     Read { measured, seconds: card.seconds(), written: card.tally().written }
 }
 

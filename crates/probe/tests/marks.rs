@@ -7,34 +7,34 @@ mod watched;
 
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::{Journal, JournalError, SavedRange};
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::judged_mark::{MarksMeasured, Outcome, RandomRate};
 use cardscope_model::units::MIB;
 use cardscope_probe::card::Card;
-use cardscope_probe::keeper::{KeepError, Keeper, Kept};
 use cardscope_probe::marks::{Options, judge};
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_sd::mark::Mark;
 use cardscope_simulator::archetype::{Archetype, FakeKind, Write};
 use cardscope_simulator::{SimTarget, identity, target_spec};
 use std::time::Duration;
 use watched::{MINUTE, Watched, Which};
 
-/// A simulated card under `marks`; without a keeper its content is given up.
+/// A simulated card under `marks`; without a journal its content is given up.
 fn judged_with(
     name: &str,
-    keeper: Option<&mut Counting>,
+    journal: Option<&mut Counting>,
     change: impl FnOnce(&mut Options),
 ) -> MarksMeasured {
-    watched(name, keeper, |_| (), change).0
+    watched(name, journal, |_| (), change).0
 }
 
 /// The same, with what the card was asked for; `before` says how it behaves.
 fn watched(
     name: &str,
-    keeper: Option<&mut Counting>,
+    journal: Option<&mut Counting>,
     before: impl FnOnce(&mut Watched),
     change: impl FnOnce(&mut Options),
 ) -> (MarksMeasured, Watched) {
@@ -49,8 +49,8 @@ fn watched(
     before(&mut target);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
-    let saving = Saving::new(keeper.map(|keeper| keeper as &mut dyn Keeper));
-    judge(&mut card, saving, &options, &mut Silent, &mut found).unwrap();
+    let scope = WriteScope::new(journal.map(|journal| journal as &mut dyn Journal));
+    judge(&mut card, scope, &options, &mut Silent, &mut found).unwrap();
     drop(card);
     (found, target)
 }
@@ -206,8 +206,8 @@ fn no_card_however_slow_its_single_writes_takes_much_longer_than_it_may() {
     // block for each random write.
     for name in ["evoplus-32g-u1-fakeq", "lexar-16g-c10"] {
         for kept in [false, true] {
-            let mut keeper = Counting::default();
-            let found = judged_with(&format!("sim:{name}"), kept.then_some(&mut keeper), |o| {
+            let mut journal = Counting::default();
+            let found = judged_with(&format!("sim:{name}"), kept.then_some(&mut journal), |o| {
                 o.limits.budget = Some(Duration::from_secs(20));
                 o.claimed.push(cardscope_model::judged_mark::Claim {
                     mark: "A2".parse().unwrap(),
@@ -243,52 +243,52 @@ fn an_e_class_is_read_with_the_data_kept_and_written_only_where_it_may_go() {
 /// Counts what it is asked to keep.
 #[derive(Default)]
 struct Counting {
-    kept: Vec<Kept>,
+    kept: Vec<SavedRange>,
     committed: usize,
 }
 
-impl Keeper for Counting {
-    fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
-        self.kept.push(Kept { offset, len: original.len() as u64 });
+impl Journal for Counting {
+    fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
+        self.kept.push(SavedRange { offset, len: original.len() as u64 });
         Ok(())
     }
-    fn commit(&mut self) -> Result<(), KeepError> {
+    fn commit(&mut self) -> Result<(), JournalError> {
         self.committed = self.kept.len();
         Ok(())
     }
-    fn kept(&self) -> Vec<Kept> {
+    fn saved(&self) -> Vec<SavedRange> {
         self.kept.clone()
     }
-    fn original(&mut self, _: Kept, _: &mut Vec<u8>) -> Result<(), KeepError> {
-        Err(KeepError("not asked for here".into()))
+    fn original(&mut self, _: SavedRange, _: &mut Vec<u8>) -> Result<(), JournalError> {
+        Err(JournalError("not asked for here".into()))
     }
 }
 
 #[test]
 fn what_is_written_was_saved_before_and_is_little() {
-    let mut keeper = Counting::default();
-    let found = judged_with("sim:sandisk-extremepro-32g-a1", Some(&mut keeper), |_| ());
-    let kept: u64 = keeper.kept.iter().map(|k| k.len).sum();
-    assert_eq!(keeper.committed, keeper.kept.len(), "everything is on disk");
+    let mut journal = Counting::default();
+    let found = judged_with("sim:sandisk-extremepro-32g-a1", Some(&mut journal), |_| ());
+    let kept: u64 = journal.kept.iter().map(|k| k.len).sum();
+    assert_eq!(journal.committed, journal.kept.len(), "everything is on disk");
     assert!(kept > 0 && found.cost.written_bytes < 128 << 20, "{:?}", found.cost);
     assert!(kept < 128 << 20, "{kept} bytes saved");
     assert_eq!(outcome(&found, "A1"), Outcome::Met);
 }
 
 #[test]
-fn a_keeper_that_cannot_keep_ends_it_before_anything_is_written() {
+fn a_journal_that_cannot_save_ends_it_before_anything_is_written() {
     struct Full;
-    impl Keeper for Full {
-        fn keep(&mut self, _: u64, _: &[u8]) -> Result<(), KeepError> {
-            Err(KeepError("no room".into()))
+    impl Journal for Full {
+        fn save(&mut self, _: u64, _: &[u8]) -> Result<(), JournalError> {
+            Err(JournalError("no room".into()))
         }
-        fn commit(&mut self) -> Result<(), KeepError> {
+        fn commit(&mut self) -> Result<(), JournalError> {
             Ok(())
         }
-        fn kept(&self) -> Vec<Kept> {
+        fn saved(&self) -> Vec<SavedRange> {
             Vec::new()
         }
-        fn original(&mut self, _: Kept, _: &mut Vec<u8>) -> Result<(), KeepError> {
+        fn original(&mut self, _: SavedRange, _: &mut Vec<u8>) -> Result<(), JournalError> {
             Ok(())
         }
     }
@@ -298,7 +298,7 @@ fn a_keeper_that_cannot_keep_ends_it_before_anything_is_written() {
     let options = Options::of(limits, None, None, None);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
-    let ended = judge(&mut card, Saving::new(Some(&mut Full)), &options, &mut Silent, &mut found);
+    let ended = judge(&mut card, WriteScope::new(Some(&mut Full)), &options, &mut Silent, &mut found);
     assert!(ended.is_err());
     assert_eq!(card.tally().written, 0);
     assert!(found.read_mb_s.is_some(), "what was measured before stays");
@@ -351,10 +351,10 @@ fn nothing_is_written_below_the_region_wherever_it_begins_within_a_unit() {
     let start = 16 * MIB;
     for unit in [4 * MIB, 6 * MIB, 64 * MIB] {
         for (len, seed) in [(256 * MIB, 1), (256 * MIB, 2), (7 << 30, 3)] {
-            let mut keeper = Counting::default();
+            let mut journal = Counting::default();
             let (found, card) = watched(
                 "sim:noobs-8g-c6",
-                Some(&mut keeper),
+                Some(&mut journal),
                 |_| (),
                 |o| {
                     (o.unit, o.unit_from) = (Some(unit), "SSR".to_owned());
@@ -366,7 +366,7 @@ fn nothing_is_written_below_the_region_wherever_it_begins_within_a_unit() {
             let units = found.writing.iter().flat_map(|w| &w.units);
             assert!(units.clone().count() > 0, "{:?}", found.left_out);
             assert!(units.into_iter().all(|u| u.offset % unit == 0 && u.offset >= start), "{unit}");
-            assert!(keeper.kept.iter().all(|k| k.offset >= start));
+            assert!(journal.kept.iter().all(|k| k.offset >= start));
         }
     }
 }
@@ -385,10 +385,10 @@ fn what_a_reader_takes_for_itself_is_no_moving() {
 
 /// What a budget of so many seconds leaves of a card of which some I/Os take a minute.
 fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, Which)) -> MarksMeasured {
-    let mut keeper = Counting::default();
+    let mut journal = Counting::default();
     let found = watched(
         &format!("sim:{name}"),
-        keeps.then_some(&mut keeper),
+        keeps.then_some(&mut journal),
         |card| card.stalls = Some(stalls),
         |o| {
             o.limits.budget = Some(Duration::from_secs(budget));
@@ -427,8 +427,8 @@ fn a_card_that_takes_a_minute_for_each_io_ends_within_its_budget_and_one_of_them
 #[test]
 fn a_card_that_takes_a_minute_for_each_of_many_in_its_queue_ends_as_soon() {
     for keeps in [false, true] {
-        let mut keeper = Counting::default();
-        let found = judged_with("sim:constant?command_s=60", keeps.then_some(&mut keeper), |o| {
+        let mut journal = Counting::default();
+        let found = judged_with("sim:constant?command_s=60", keeps.then_some(&mut journal), |o| {
             o.limits.budget = Some(Duration::from_secs(20));
         });
         assert!(found.cost.seconds <= 20.0 + 60.0 + 1.0, "{keeps}: {:?}", found.cost);
@@ -445,9 +445,9 @@ fn a_card_that_fails_everything_ends_and_is_accused_of_nothing() {
     for faults in ["read_error_p=1", "write_error_p=1", "read_error_p=1&faults.write_error_p=1"] {
         for name in ["noobs-8g-c6", "a2-command-queue", "lexar-1tb-express"] {
             for keeps in [false, true] {
-                let mut keeper = Counting::default();
+                let mut journal = Counting::default();
                 let name = format!("sim:{name}?faults.{faults}");
-                let found = judged_with(&name, keeps.then_some(&mut keeper), |o| {
+                let found = judged_with(&name, keeps.then_some(&mut journal), |o| {
                     o.limits.budget = Some(Duration::from_secs(30));
                 });
                 assert!(found.cost.seconds <= 31.0, "{name}: {:?}", found.cost);

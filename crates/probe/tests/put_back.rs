@@ -8,7 +8,7 @@ use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_probe::card::{Answer, Card, Piece};
 use cardscope_probe::restore::{PutBack, put_back};
-use cardscope_probe::saving::Saving;
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use memory::Memory;
 
@@ -45,9 +45,9 @@ fn there_and_back(
 ) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, PutBack) {
     let before = places.iter().map(|place| read(card, *place)).collect();
     let mut memory = Memory::default();
-    let mut saving = Saving::new(Some(&mut memory));
+    let mut scope = WriteScope::new(Some(&mut memory));
     for place in places {
-        saving.save(card, &[at(*place)]).unwrap();
+        scope.save(card, &[at(*place)]).unwrap();
         card.write([at(*place)], stamp(1), |_, _, trouble| assert!(trouble.is_none())).unwrap();
     }
     damage(&mut memory);

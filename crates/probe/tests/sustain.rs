@@ -9,10 +9,10 @@ use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Phase, Sample, Work};
 use cardscope_probe::card::{Card, pieces};
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
 use cardscope_probe::trouble::Stop;
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use std::time::{Duration, Instant};
 
@@ -55,8 +55,8 @@ fn run_with(target: &mut SimTarget, options: &Options) -> (Measured, Result<(), 
     let mut card = Card::new(target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
     let mut measured = Measured::default();
     let mut log = Forgets(0);
-    let saving = Saving::new(None);
-    let ended = sustain(&mut card, saving, options, &mut Silent, &mut log, &mut measured);
+    let scope = WriteScope::new(None);
+    let ended = sustain(&mut card, scope, options, &mut Silent, &mut log, &mut measured);
     assert_eq!(log.0, measured.series.len(), "each sample was kept");
     (measured, ended)
 }
@@ -300,7 +300,7 @@ fn a_pause_that_heat_ends_leaves_no_experiment() {
     options.max_celsius = Some(90.0);
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
     let (mut measured, mut log) = (Measured::default(), Warms(20.0));
-    sustain(&mut card, Saving::new(None), &options, &mut Silent, &mut log, &mut measured).unwrap();
+    sustain(&mut card, WriteScope::new(None), &options, &mut Silent, &mut log, &mut measured).unwrap();
     assert_eq!(measured.ended_by, "--max-temp");
     assert!(!kinds(&measured).contains(&EventKind::Experiment), "{:?}", measured.events);
     assert!(

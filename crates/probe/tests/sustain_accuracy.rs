@@ -9,10 +9,10 @@ use cardscope_engine::target::{Region, Target};
 use cardscope_model::random::Random;
 use cardscope_model::sustain::{Limits, Measured, Pattern, Sample, Work};
 use cardscope_probe::card::Card;
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
 use cardscope_probe::trouble::Stop;
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use std::fmt::Write;
 use std::time::Duration;
@@ -80,7 +80,7 @@ fn run(case: &Case, seed: u64) -> Measured {
     };
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
     let mut measured = Measured::default();
-    sustain(&mut card, Saving::new(None), &options, &mut Silent, &mut Forgets, &mut measured).unwrap();
+    sustain(&mut card, WriteScope::new(None), &options, &mut Silent, &mut Forgets, &mut measured).unwrap();
     measured
 }
 

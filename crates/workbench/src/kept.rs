@@ -9,11 +9,11 @@ use crate::journal::{Extent, Journal, Survey, survey};
 use crate::opening::Opened;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::TargetError;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::card::{Card, Tally};
-use cardscope_probe::keeper::Keeper;
 use cardscope_probe::restore::{PutBack, put_back};
 use cardscope_probe::trouble::Stop;
 
@@ -50,7 +50,7 @@ impl Returned {
             tally: Tally::default(),
             seconds: 0.0,
             failure: None,
-            untouched: journal.kept().is_empty(),
+            untouched: journal.saved().is_empty(),
         };
         if matches!(stop, Some(Stop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
             return returned;
@@ -120,7 +120,7 @@ pub(crate) fn not_put_back(lost: u64, unreadable: u64, first: Option<u64>) -> Fi
 /// Refuses to write to another card than the one that the journal is about. It was held open all the time, so a card that
 /// answers is the same one, unless nothing on it is as the test left it.
 fn still_in(opened: &mut Opened, journal: &mut Journal) -> Result<(), Failure> {
-    if journal.kept().is_empty() {
+    if journal.saved().is_empty() {
         return Ok(());
     }
     // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.

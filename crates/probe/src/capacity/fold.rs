@@ -4,14 +4,14 @@
 //! is lost of it must overflow. What shows at two addresses is no cache's doing, since a cache knows its blocks by their
 //! addresses; so on a card where all of it does, the run may be short.
 
-use super::Outcome;
 use super::alias::{self, Fold, Hit};
 use super::boundary::{self, Boundary, Search, Way};
 use super::ground::{Claim, State, UNIT};
+use super::growth::Quick;
 use super::growth::mostly_lost;
+use super::options::Outcome;
 use super::pattern::step;
 use super::places::spread;
-use super::quick::Quick;
 use super::tail::{self, Flood, Tail, any_lost};
 use crate::card::Piece;
 use crate::trouble::Stop;

@@ -4,13 +4,13 @@
 //! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
 
 use crate::card::{Answer, Card, Piece, pieces};
-use crate::keeper::Keeper;
-use crate::saving::Saving;
-pub(super) use crate::saving::UNIT;
 use crate::sector::{SECTOR, SectorFound, look};
 use crate::trouble::Stop;
+pub(super) use crate::write_scope::UNIT;
+use crate::write_scope::WriteScope;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
+use cardscope_engine::journal::Journal;
 use cardscope_engine::target::Direction;
 use cardscope_model::random::Random;
 use cardscope_model::units::nanos;
@@ -58,7 +58,7 @@ impl State {
 /// The card, and all that is known of what was done to it.
 pub(super) struct Ground<'g, 't> {
     pub(super) card: &'g mut Card<'t>,
-    saving: Saving<'g>,
+    scope: WriteScope<'g>,
     pub(super) watch: &'g mut dyn Listener,
     pub(super) random: Random,
     pub(super) salt: u64,
@@ -78,16 +78,16 @@ pub(super) struct Ground<'g, 't> {
 impl<'g, 't> Ground<'g, 't> {
     pub(super) fn new(
         card: &'g mut Card<'t>,
-        keeper: Option<&'g mut dyn Keeper>,
+        journal: Option<&'g mut dyn Journal>,
         watch: &'g mut dyn Listener,
-        options: &super::Options,
+        options: &super::options::Options,
     ) -> Self {
         let deadline = options.budget.map(|b| card.seconds() + b.as_secs_f64());
         card.end_at(deadline.map(nanos));
         Ground {
-            salt: super::salt(options),
+            salt: super::options::salt(options),
             card,
-            saving: Saving::new(keeper),
+            scope: WriteScope::new(journal),
             watch,
             random: Random::new(options.seed),
             generation: 0,
@@ -118,18 +118,18 @@ impl<'g, 't> Ground<'g, 't> {
 
     fn has_time(&mut self, wanted: &[Piece], besides: f64) -> bool {
         let Some(end) = self.deadline else { return true };
-        let takes = self.saving.seconds(self.card.costs(), wanted) + besides;
+        let takes = self.scope.seconds(self.card.costs(), wanted) + besides;
         self.card.seconds() + takes < end
     }
 
     /// No row of I/Os goes on when it is time to put back.
     fn leave_time_to_put_back(&mut self) {
-        let end = self.deadline.map(|end| end - self.saving.seconds(self.card.costs(), &[]));
+        let end = self.deadline.map(|end| end - self.scope.seconds(self.card.costs(), &[]));
         self.card.end_at(end.map(nanos));
     }
 
     pub(super) fn keeps_data(&self) -> bool {
-        self.saving.keeps_data()
+        self.scope.keeps_data()
     }
 
     /// The block at this address.
@@ -140,7 +140,7 @@ impl<'g, 't> Ground<'g, 't> {
 
     /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
     pub(super) fn save(&mut self, wanted: &[Piece]) -> Result<(), Stop> {
-        let saved = self.saving.save(self.card, wanted);
+        let saved = self.scope.save(self.card, wanted);
         self.leave_time_to_put_back();
         saved
     }
@@ -156,11 +156,11 @@ impl<'g, 't> Ground<'g, 't> {
         self.generation += 1;
         let generation = self.generation;
         let content = Content::Stamp { salt: self.salt, generation };
-        let unit = |piece: &Piece| if self.saving.failed_on(*piece) { UNIT } else { piece.len };
+        let unit = |piece: &Piece| if self.scope.failed_on(*piece) { UNIT } else { piece.len };
         let mut claims: Vec<Claim> = wanted
             .iter()
             .flat_map(|p| pieces(p.offset, p.end(), unit(p)))
-            .map(|piece| Claim { piece, generation, written: !self.saving.failed_on(piece) })
+            .map(|piece| Claim { piece, generation, written: !self.scope.failed_on(piece) })
             .collect();
         let mut failed = Vec::new();
         let writes: Vec<Piece> = claims.iter().filter(|c| c.written).map(|c| c.piece).collect();

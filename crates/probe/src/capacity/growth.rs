@@ -3,13 +3,15 @@
 
 use super::alias::{self, Fold, Hit};
 use super::boundary::{self, observe};
-use super::ground::{Claim, State, UNIT};
+use super::ground::{Claim, Ground, State, UNIT};
+use super::options::Options;
 use super::places::spread;
-use super::quick::{Before, Quick};
-use super::tail::{self, Flood, LOOKS, any_lost, zip};
-use crate::card::{Answer, Piece};
+use super::tail::{self, Flood, LOOKS, Tail, any_lost, zip};
+use crate::card::{Answer, Card, Piece};
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
+use cardscope_engine::journal::Journal;
 use cardscope_engine::target::Direction;
 
 /// Markers at most; with none lost, more than 1.2 % of bad places are excluded.
@@ -69,6 +71,61 @@ pub(super) enum Shown {
 pub(super) fn mostly_lost(seen: &[(Claim, State)]) -> bool {
     let lost = seen.iter().filter(|(_, s)| !s.kept()).count();
     2 * lost > seen.len()
+}
+
+/// What was on the card at some places before anything was written.
+pub(super) struct Before {
+    pub(super) piece: Piece,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// A probe under way.
+pub(super) struct Quick<'g, 't> {
+    pub(super) ground: Ground<'g, 't>,
+    pub(super) options: Options,
+    pub(super) places: Vec<u64>,
+    pub(super) before: Vec<Before>,
+    pub(super) tail: Tail,
+    pub(super) markers: Vec<Claim>,
+    /// Seconds that one marker costs.
+    pub(super) marker_s: f64,
+    /// Bytes of the stretches.
+    pub(super) written_besides: u64,
+    /// What must be written before a loss shows.
+    pub(super) flood: Flood,
+    /// True where it is known that the end of the card is lost.
+    pub(super) end_is_lost: bool,
+    pub(super) cut_short: bool,
+}
+
+impl<'g, 't> Quick<'g, 't> {
+    pub(super) fn new(
+        card: &'g mut Card<'t>,
+        journal: Option<&'g mut dyn Journal>,
+        options: &Options,
+        watch: &'g mut dyn Listener,
+    ) -> Result<Self, Stop> {
+        let mut ground = Ground::new(card, journal, watch, options);
+        let all = ground.card.bytes();
+        // The first MiB holds the partition table: it is touched only where the boundary may lie there.
+        let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
+        let places = spread(from, to, MARKERS, &mut ground.random);
+        let before = Vec::new();
+        let (tail, markers) = (Tail::before(all), Vec::new());
+        Ok(Quick {
+            ground,
+            options: *options,
+            places,
+            before,
+            tail,
+            markers,
+            marker_s: 0.0,
+            written_besides: 0,
+            flood: Flood::default(),
+            end_is_lost: false,
+            cut_short: false,
+        })
+    }
 }
 
 impl Quick<'_, '_> {

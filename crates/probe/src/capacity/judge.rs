@@ -2,8 +2,8 @@
 
 use super::alias::Fold;
 use super::ground::{Claim, State};
-use super::quick::Quick;
-use super::{LEAST_RUN, Outcome, QUICK_RUN};
+use super::growth::Quick;
+use super::options::{LEAST_RUN, Outcome, QUICK_RUN};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, Capacity};
 use cardscope_model::verify::{Disproof, SURE, Trouble, Verdict};

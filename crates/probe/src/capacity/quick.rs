@@ -3,74 +3,19 @@
 
 use super::alias::{self, Fold};
 use super::boundary::{self, Boundary, Search, Way, observe};
-use super::ground::{Claim, Ground, State, UNIT};
-use super::growth::{BATCH, MARKERS, Shown, alias_run};
+use super::ground::{Claim, State, UNIT};
+use super::growth::{BATCH, Quick, Shown, alias_run};
+use super::options::Outcome;
 use super::pattern::{self, step};
 use super::places::spread;
-use super::tail::{self, Flood, Tail, any_lost, zip};
-use super::{Options, Outcome};
-use crate::card::{Answer, Card, Piece};
-use crate::keeper::Keeper;
+use super::tail::{self, Flood, any_lost, zip};
+use crate::card::{Answer, Piece};
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
-use cardscope_engine::event::Listener;
 use cardscope_model::verify::{Share, Verdict};
 use std::collections::BTreeSet;
 
-/// What was on the card at some places before anything was written.
-pub(super) struct Before {
-    pub(super) piece: Piece,
-    pub(super) bytes: Vec<u8>,
-}
-
-/// A probe under way.
-pub(super) struct Quick<'g, 't> {
-    pub(super) ground: Ground<'g, 't>,
-    pub(super) options: Options,
-    pub(super) places: Vec<u64>,
-    pub(super) before: Vec<Before>,
-    pub(super) tail: Tail,
-    pub(super) markers: Vec<Claim>,
-    /// Seconds that one marker costs.
-    pub(super) marker_s: f64,
-    /// Bytes of the stretches.
-    pub(super) written_besides: u64,
-    /// What must be written before a loss shows.
-    pub(super) flood: Flood,
-    /// True where it is known that the end of the card is lost.
-    end_is_lost: bool,
-    pub(super) cut_short: bool,
-}
-
-impl<'g, 't> Quick<'g, 't> {
-    pub(super) fn new(
-        card: &'g mut Card<'t>,
-        keeper: Option<&'g mut dyn Keeper>,
-        options: &Options,
-        watch: &'g mut dyn Listener,
-    ) -> Result<Self, Stop> {
-        let mut ground = Ground::new(card, keeper, watch, options);
-        let all = ground.card.bytes();
-        // The first MiB holds the partition table: it is touched only where the boundary may lie there.
-        let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
-        let places = spread(from, to, MARKERS, &mut ground.random);
-        let before = Vec::new();
-        let (tail, markers) = (Tail::before(all), Vec::new());
-        Ok(Quick {
-            ground,
-            options: *options,
-            places,
-            before,
-            tail,
-            markers,
-            marker_s: 0.0,
-            written_besides: 0,
-            flood: Flood::default(),
-            end_is_lost: false,
-            cut_short: false,
-        })
-    }
-
+impl Quick<'_, '_> {
     pub(super) fn run(&mut self) -> Result<Outcome, Stop> {
         self.look_before()?;
         let shown = self.grow()?;
@@ -329,7 +274,7 @@ impl<'g, 't> Quick<'g, 't> {
         alias::fold(&mut self.ground, &hits)
     }
 
-    /// Kept places above lost ones: a chain, a cache larger than it seemed, or damage.
+    /// SavedRange places above lost ones: a chain, a cache larger than it seemed, or damage.
     fn scattered(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         if let Some(fold) = self.find_fold(&seen)? {
             return self.folded(fold, seen);

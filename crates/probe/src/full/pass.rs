@@ -2,6 +2,7 @@
 
 use super::chart::Chart;
 use super::confirm;
+use super::findings::{BadBytes, Findings, Settings};
 use super::judge::{Judgement, Seen, judge, wrap};
 use super::ledger::Ledger;
 use super::originals::Originals;
@@ -10,7 +11,6 @@ use super::reading::{Reader, STRETCH, Stamped, read_judged};
 use super::samples::{SAMPLE, Stretches, Watchman};
 use super::sentinels;
 use super::suspicion::{Certain, Suspicion};
-use super::{BadBytes, Findings, Settings};
 use crate::card::{Card, Piece, pieces};
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;

@@ -4,11 +4,10 @@
 //! Seed 004 had no help from discard or any file system; so this is measured before it is advised.
 
 use crate::card::{Card, Piece};
-use crate::map::Options;
-use crate::map::writing::START;
-use crate::saving::Saving;
-use crate::site::Site;
+use crate::map::options::Options;
+use crate::site::{CARD_START, Site};
 use crate::trouble::Stop;
+use crate::write_scope::WriteScope;
 use cardscope_analysis::bootstrap::{Resampling, interval95};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Tried;
@@ -57,7 +56,7 @@ pub fn try_discard(
     before: Option<Tried>,
     into: &mut Vec<Tried>,
 ) -> Result<(), Stop> {
-    let mut site = Site::new(card, Saving::new(None), &options.limits, watch);
+    let mut site = Site::new(card, WriteScope::new(None), &options.limits, watch);
     if !site.has_time(2.0 * seconds()) {
         into.push(left_out(AFTER_DISCARD, "there was no time left for it"));
         return Ok(());
@@ -120,9 +119,9 @@ pub fn small_writes(site: &mut Site<'_, '_>, what: &str) -> Result<Tried, Stop> 
 
 fn places(site: &mut Site<'_, '_>) -> Vec<Piece> {
     let unit = u64::from(SMALL.max(site.sector()));
-    let end = site.region.start + site.region.len;
+    let end = site.region.end();
     // What lies within the card's start alone was named by the user.
-    let start = if end > 2 * START { site.region.start.max(START) } else { site.region.start };
+    let start = if end > 2 * CARD_START { site.region.start.max(CARD_START) } else { site.region.start };
     let slots = (end - start).min(SPAN) / unit;
     (0..MOST)
         .map(|_| Piece { offset: start + site.random.below(slots.max(1)) * unit, len: unit as u32 })

@@ -1,7 +1,9 @@
 //! From figures to outcomes: each mark by its demands, and for each letter the highest mark that the card would meet.
 
-use super::parts::{Facts, parts};
-use super::{Family, Options, bus};
+use super::bus;
+use super::margin::Facts;
+use super::options::{Family, Options};
+use super::parts::parts;
 use cardscope_model::judged_mark::{Highest, JudgedMark, MarksMeasured, Outcome, Part};
 use cardscope_sd::mark::Mark;
 

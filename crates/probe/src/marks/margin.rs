@@ -1,9 +1,10 @@
 //! How far below a demand a figure may lie before the card has missed it: what a measurement does not decide itself, and
 //! what its method may cost where it is not the specification's (`sd-facts` 5). In between a mark is borderline.
 
-use super::parts::Facts;
+use super::options::Family;
 use cardscope_analysis::quantile::{deviation, median};
 use cardscope_analysis::student::t95;
+use cardscope_model::judged_mark::MarksMeasured;
 
 /// A figure repeats no better than this, however even a short test was: units differ by up to 3.7 % (`flash-behaviour`
 /// 0, AU-to-AU spread).
@@ -30,6 +31,16 @@ const SMALL: f64 = 0.5;
 /// Through a USB reader, which cuts writes into 120 KiB and costs 1.2 to 2.3 times the time (`flash-behaviour` 5,
 /// "reader split"), or in a file, whose place in allocation units is not known.
 const INDIRECT: f64 = 0.5;
+
+/// Facts that the demands of a mark are judged from.
+pub(super) struct Facts<'a> {
+    pub(super) found: &'a MarksMeasured,
+    pub(super) family: Family,
+    /// True where the specification's volumes could be written.
+    pub(super) thorough: bool,
+    /// True where a file system stood between host and card.
+    pub(super) in_file: bool,
+}
 
 /// How a figure was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

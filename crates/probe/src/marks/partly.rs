@@ -4,8 +4,8 @@
 //! not why, and a genuine card that states 5 MB/s shows 0.7 (`sandisk-su04g`), since gaps cost it more than moving does.
 
 use super::course::{Course, DEPTH};
+use super::options::{Cut, Family, Options};
 use super::sequential::worst_unit;
-use super::{Cut, Family, Options};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;

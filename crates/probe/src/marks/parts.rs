@@ -1,9 +1,10 @@
 //! The demands of a mark, each with the figure that was measured for it.
 
-use super::margin::{Method, lowest_at_best, mean_at_best, without_rig};
-use super::random::{TEST_AREA, worth_a_queue};
+use super::bus;
+use super::margin::{Facts, Method, lowest_at_best, mean_at_best, without_rig};
+use super::options::Family;
+use super::random::{decides, worth_a_queue};
 use super::sequential::{LARGE, recording_units, worst_unit};
-use super::{Family, bus};
 use cardscope_analysis::sprt;
 use cardscope_model::judged_mark::{MarksMeasured, Outcome, Part, RandomRate, SequentialWrite};
 use cardscope_model::units::{KIB, MIB};
@@ -30,16 +31,6 @@ const NEEDS_ERASE: &str = "1.2 GB must be written: give `check --erase`";
 const HOST_SHARE: f64 = 0.5;
 /// The specification's own volume for sustained writing.
 const SUSTAINED: u64 = 1024 * MIB;
-
-/// Facts that the parts are made from.
-pub(super) struct Facts<'a> {
-    pub(super) found: &'a MarksMeasured,
-    pub(super) family: Family,
-    /// True where the specification's volumes could be written.
-    pub(super) thorough: bool,
-    /// True where a file system stood between host and card.
-    pub(super) in_file: bool,
-}
 
 /// The demands of a mark.
 pub(super) fn parts(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
@@ -204,12 +195,6 @@ fn random(mark: Mark, facts: &Facts<'_>, write: bool, least: f64) -> Part {
     part
 }
 
-/// The span that decides is the test area, or all there is where that is less.
-pub(super) fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
-    let largest = found.random.iter().map(|r| r.span_bytes).filter(|s| *s <= TEST_AREA).max();
-    largest == Some(rate.span_bytes)
-}
-
 /// Why A2 cannot be shown to be missed: it is promised with the card's queue, and rates without it say nothing.
 fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<String> {
     if mark.number() < 2 {
@@ -371,6 +356,7 @@ fn sure(outcome: Outcome, met: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marks::options::TEST_AREA;
     use cardscope_model::judged_mark::{Claim, ClaimedBy, PartlyUsed, SmallWrites};
 
     fn rate(write: bool, depth: u32, iops: f64) -> RandomRate {

@@ -1,7 +1,7 @@
 //! Reading and writing as SD Express classes are judged: large I/Os, a queue that is never empty, the slowest 600 MB in
 //! a row (Physical Layer Specification 8.4, `sd-facts` 5.4).
 
-use super::Options;
+use super::options::Options;
 use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -15,7 +15,7 @@ const BLOCK: u32 = 4 * MIB as u32;
 const DEPTH: u32 = 8;
 /// Bytes of the window that counts: 600 MB in whole blocks.
 const WINDOW: u64 = 600_000_000 / BLOCK as u64 * BLOCK as u64;
-/// Saving reads what is written, and putting it back writes it once more.
+/// WriteScope reads what is written, and putting it back writes it once more.
 const KEEPING: f64 = 3.0;
 /// Windows by default, and where content may go.
 const WINDOWS: u64 = 2;
@@ -72,7 +72,7 @@ fn stream(site: &mut Site<'_, '_>, write: bool, bytes: u64) -> Result<Option<Que
     site.shape(BLOCK, DEPTH)?;
     let places = (site.region.len - bytes) / (64 * MIB) + 1;
     let start = site.region.start + site.random.below(places) * 64 * MIB;
-    let start = start.min(site.region.start + site.region.len - bytes);
+    let start = start.min(site.region.end() - bytes);
     let all: Vec<Piece> = pieces(start, start + bytes, BLOCK).collect();
     if write && !site.prepare_in_time(&all)? {
         return Ok(None);

@@ -2,10 +2,9 @@
 //! and with the card's queue. As many slices of a quarter of a second as a sequential test needs to tell the rate from
 //! the demands (reference page `flash-behaviour` 3.10).
 
-use super::Options;
 use super::course::Course;
 use super::margin::random_at_best;
-use super::parts::decides;
+use super::options::{Options, TEST_AREA};
 use super::sequential::worst_unit;
 use crate::card::{Piece, pieces};
 use crate::site::Site;
@@ -15,9 +14,6 @@ use cardscope_engine::target::{Direction, Region};
 use cardscope_model::judged_mark::{MarksMeasured, RandomRate};
 use cardscope_model::units::MIB;
 use cardscope_sd::mark::Mark;
-
-/// The specification's test area (RPTU), taken as MiB.
-pub const TEST_AREA: u64 = 256 * MIB;
 
 /// Size of a random I/O.
 const SMALL: u32 = 4096;
@@ -166,6 +162,12 @@ pub(super) fn worth_a_queue(found: &MarksMeasured) -> bool {
     let claimed = found.claims.iter().any(|c| c.mark.letter() == 'A' && c.mark.number() >= 2);
     let reached = |r: &RandomRate| demands(r.write).iter().any(|demand| r.iops >= *demand);
     claimed || found.random.iter().filter(|r| r.depth == 1 && decides(found, r)).all(reached)
+}
+
+/// The span that decides is the test area, or all there is where that is less.
+pub(super) fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
+    let largest = found.random.iter().map(|r| r.span_bytes).filter(|s| *s <= TEST_AREA).max();
+    largest == Some(rate.span_bytes)
 }
 
 fn run(site: &mut Site<'_, '_>, mut task: Task, into: &mut MarksMeasured) -> Result<(), Stop> {

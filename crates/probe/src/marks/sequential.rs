@@ -4,7 +4,7 @@
 //! A unit that is slow once is written again: a card has slow units, a host has slow moments.
 
 use super::course::{Course, DEPTH};
-use super::{Cut, Family, Options};
+use super::options::{Cut, Family, Options};
 use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;

@@ -2,11 +2,11 @@
 //! reads, a command that needs no flash, temperature; once a second a long read, the card's counters, and a read with
 //! writes under way).
 
+use super::options::{BLOCK, DEPTH, Log, Options, SMALL};
 use super::places::Places;
 use super::record::{Empty, Wait};
 pub(super) use super::record::{Record, Taken};
 use super::samples::{Gathering, Now};
-use super::{BLOCK, DEPTH, Log, Options, SMALL};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;

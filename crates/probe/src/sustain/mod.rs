@@ -5,71 +5,20 @@
 mod conclude;
 mod course;
 mod figures;
+mod options;
 mod phases;
 mod places;
 mod record;
 mod samples;
 
 use crate::card::Card;
-use crate::saving::Saving;
-use crate::site::{self, Site};
+use crate::site::Site;
 use crate::trouble::Stop;
+use crate::write_scope::WriteScope;
 use cardscope_engine::event::Listener;
-use cardscope_model::sustain::{Limits, Measured, Pattern, Reading, Sample, Work};
+use cardscope_model::sustain::Measured;
 use course::Course;
-use std::time::Duration;
-
-/// Bytes of an I/O of a sequential workload.
-pub const BLOCK: u32 = 1 << 20;
-
-/// I/Os in flight.
-pub const DEPTH: u32 = 4;
-
-/// Bytes of an I/O of a random workload, and of the small reads.
-pub const SMALL: u32 = 4096;
-
-/// Least bytes of a region that a run makes sense in.
-pub const LEAST_REGION: u64 = 16 << 20;
-
-/// No cache of cards in three-bit cells is larger than a third of them (flash-behaviour 1.3); with room for error.
-const LARGEST_CACHE: f64 = 0.4;
-
-/// How a long run is made.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// What may be used.
-    pub limits: site::Limits,
-    /// What the workload does.
-    pub work: Work,
-    /// Where it goes.
-    pub pattern: Pattern,
-    /// How long all of it may take.
-    pub duration: Duration,
-    /// Bytes that the workload may move.
-    pub bytes: Option<u64>,
-    /// Temperature at which the run ends, in °C.
-    pub max_celsius: Option<f64>,
-    /// What the card says of its limits.
-    pub card_limits: Limits,
-    /// Bytes of the whole card, if offsets are its own.
-    pub card_bytes: Option<u64>,
-    /// True for a file of our own: what is to be read must be written first.
-    pub prepare: bool,
-}
-
-/// Who keeps the samples, and knows of thermometers outside of the card.
-pub trait Log {
-    /// A second is over.
-    ///
-    /// # Errors
-    /// If it cannot be kept: then nothing more is measured.
-    fn sample(&mut self, sample: &Sample) -> Result<(), Stop>;
-
-    /// Temperatures of everything but the card.
-    fn outside(&mut self) -> Vec<Reading> {
-        Vec::new()
-    }
-}
+pub use options::{BLOCK, DEPTH, LEAST_REGION, Log, Options, SMALL};
 
 /// Runs. What was measured before an early end stays in `into`.
 ///
@@ -77,13 +26,13 @@ pub trait Log {
 /// If the card is gone, the user stopped it, or samples cannot be kept. The limits of the run are no error.
 pub fn sustain<'s, 't>(
     card: &'s mut Card<'t>,
-    saving: Saving<'s>,
+    scope: WriteScope<'s>,
     options: &'s Options,
     watch: &'s mut dyn Listener,
     log: &'s mut dyn Log,
     into: &mut Measured,
 ) -> Result<(), Stop> {
-    let site = Site::new(card, saving, &options.limits, watch);
+    let site = Site::new(card, scope, &options.limits, watch);
     let mut course = Course::new(site, options, log);
     let ended = match phases::all(&mut course) {
         Err(Stop::Limit) => {

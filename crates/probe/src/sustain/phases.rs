@@ -2,7 +2,7 @@
 //! reads before and after, which tells heat from a full cache and what the pause gives back; the workload again; reads.
 
 use super::course::Course;
-use super::{BLOCK, LARGEST_CACHE, Options};
+use super::options::{BLOCK, LARGEST_CACHE, Options};
 use crate::piece::pieces;
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;

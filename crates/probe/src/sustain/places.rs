@@ -1,7 +1,7 @@
 //! Where the workload goes, and what the small reads read: places that the workload never writes, so that what changes
 //! about them is not what they hold.
 
-use super::{BLOCK, LEAST_REGION, Options, SMALL};
+use super::options::{BLOCK, LEAST_REGION, Options, SMALL};
 use crate::piece::Piece;
 use cardscope_engine::target::Region;
 use cardscope_model::random::Random;
@@ -35,7 +35,7 @@ impl Places {
         debug_assert!(region.len >= LEAST_REGION, "the caller refuses less");
         let block = u64::from(BLOCK);
         let start = region.start.next_multiple_of(block);
-        let end = (region.start + region.len) / block * block;
+        let end = region.end() / block * block;
         let read_only = READ_ONLY.min((end - start) / 8 / block * block).max(block);
         let reads = Region { start, len: read_only };
         let work = Region { start: start + read_only, len: end - start - read_only };

@@ -8,9 +8,9 @@ use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Property;
 use cardscope_probe::card::{Answer, Card, Tally, pieces};
 use cardscope_probe::map::{Options, Part, map};
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
 use cardscope_probe::trouble::Stop;
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 
 /// What a map said, and what it cost.
@@ -57,7 +57,7 @@ pub(crate) fn mapped(
     }
     let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    let ended = map(&mut card, Saving::new(None), &options, &mut Silent, &mut found);
+    let ended = map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut found);
     // Some fakes die under the test: that is no error of the map.
     assert!(matches!(ended, Ok(()) | Err(Stop::Target(TargetError::Gone { .. }))), "{name}: {ended:?}");
     let gone = ended.is_err();

@@ -9,7 +9,7 @@ use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Status;
 use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, Part, map};
-use cardscope_probe::saving::Saving;
+use cardscope_probe::write_scope::WriteScope;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -55,8 +55,8 @@ fn ended(
         let (mut memory, mut found) = (Memory::default(), Measured::default());
         let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
         let began = card.seconds();
-        let saving = if keep { Saving::new(Some(&mut memory)) } else { Saving::new(None) };
-        let result = map(&mut card, saving, &options, &mut Silent, &mut found);
+        let scope = if keep { WriteScope::new(Some(&mut memory)) } else { WriteScope::new(None) };
+        let result = map(&mut card, scope, &options, &mut Silent, &mut found);
         let seconds = card.seconds() - began;
         sender.send((result, Ended { found, seconds })).unwrap();
     });

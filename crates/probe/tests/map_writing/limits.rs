@@ -4,16 +4,16 @@ use crate::common::{mapped, options, read_all_of, target};
 use crate::memory::Memory;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::Journal;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::card_map::{Measured, SizePoint};
 use cardscope_probe::card::Card;
-use cardscope_probe::keeper::Keeper;
 use cardscope_probe::map::discard::small_writes;
 use cardscope_probe::map::{Options, Part, map};
 use cardscope_probe::restore::put_back;
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Site;
+use cardscope_probe::write_scope::WriteScope;
 
 #[test]
 fn a_whole_map_of_a_class_10_card_takes_under_four_minutes_with_its_data_put_back() {
@@ -24,7 +24,7 @@ fn a_whole_map_of_a_class_10_card_takes_under_four_minutes_with_its_data_put_bac
     let mut found = Measured::default();
     let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
+    map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
     let (written, mapped) = (card.tally().written, card.seconds() - began);
     drop(card);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
@@ -60,7 +60,8 @@ fn with_the_card_s_start_it_takes_little_more() {
     let mut memory = Memory::default();
     let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default()).unwrap();
+    map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default())
+        .unwrap();
     let mapped = card.seconds() - began;
     drop(card);
     let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
@@ -81,14 +82,14 @@ fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
         options.fat = fat;
         let mut memory = Memory::default();
         let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
-        map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default())
+        map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default())
             .unwrap();
         let mut nobody = Silent;
-        let mut site = Site::new(&mut card, Saving::new(Some(&mut memory)), &options.limits, &mut nobody);
+        let mut site = Site::new(&mut card, WriteScope::new(Some(&mut memory)), &options.limits, &mut nobody);
         small_writes(&mut site, "as it was").unwrap();
         // Nothing is written that was not saved.
         drop(site);
-        let saved = memory.kept();
+        let saved = memory.saved();
         assert!(!saved.is_empty());
         assert_eq!(saved.iter().any(|kept| kept.offset < START), fat, "{name}, --fat {fat}");
     }
@@ -121,7 +122,7 @@ fn a_map_with_a_journal_leaves_everything_as_it_was_and_writes_nowhere_else() {
     let mut memory = Memory::default();
     let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
     let mut found = Measured::default();
-    map(&mut card, Saving::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
+    map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
     assert!(card.tally().written > 10_000_000);
     drop(card);
     let mapped = read_all_of(&mut target);

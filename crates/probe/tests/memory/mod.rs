@@ -1,14 +1,14 @@
 //! A journal in memory.
 
-use cardscope_probe::keeper::{KeepError, Keeper, Kept};
+use cardscope_engine::journal::{Journal, JournalError, SavedRange};
 
 /// Bytes of a range, as in a journal on disk.
 const MOST: usize = 1 << 20;
 
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    batches: Vec<Vec<(Kept, Vec<u8>)>>,
-    open: Vec<(Kept, Vec<u8>)>,
+    batches: Vec<Vec<(SavedRange, Vec<u8>)>>,
+    open: Vec<(SavedRange, Vec<u8>)>,
 }
 
 impl Memory {
@@ -20,28 +20,29 @@ impl Memory {
     }
 }
 
-impl Keeper for Memory {
-    fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
+impl Journal for Memory {
+    fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         let parts = original.chunks(MOST).zip((offset..).step_by(MOST));
-        self.open
-            .extend(parts.map(|(part, at)| (Kept { offset: at, len: part.len() as u64 }, part.to_vec())));
+        self.open.extend(
+            parts.map(|(part, at)| (SavedRange { offset: at, len: part.len() as u64 }, part.to_vec())),
+        );
         Ok(())
     }
-    fn commit(&mut self) -> Result<(), KeepError> {
+    fn commit(&mut self) -> Result<(), JournalError> {
         self.batches.push(std::mem::take(&mut self.open));
         Ok(())
     }
-    fn kept(&self) -> Vec<Kept> {
-        let batch = |batch: &Vec<(Kept, Vec<u8>)>| {
-            let mut ranges: Vec<Kept> = batch.iter().map(|(kept, _)| *kept).collect();
+    fn saved(&self) -> Vec<SavedRange> {
+        let batch = |batch: &Vec<(SavedRange, Vec<u8>)>| {
+            let mut ranges: Vec<SavedRange> = batch.iter().map(|(kept, _)| *kept).collect();
             ranges.sort_by_key(|kept| kept.offset);
             ranges
         };
         self.batches.iter().rev().flat_map(batch).collect()
     }
-    fn original(&mut self, kept: Kept, into: &mut Vec<u8>) -> Result<(), KeepError> {
+    fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
         let found = self.batches.iter().flatten().find(|(k, _)| *k == kept);
-        into.clone_from(&found.ok_or_else(|| KeepError("not kept".to_owned()))?.1);
+        into.clone_from(&found.ok_or_else(|| JournalError("not kept".to_owned()))?.1);
         Ok(())
     }
 }

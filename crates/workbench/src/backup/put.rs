@@ -7,8 +7,8 @@ use crate::opening::Opened;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::SavedRange;
 use cardscope_probe::card::{Answer, Card, Piece, pieces};
-use cardscope_probe::keeper::Kept;
 use cardscope_probe::restore::PutBack;
 use cardscope_probe::trouble::Stop;
 use std::fs::File;
@@ -75,7 +75,7 @@ impl Backup {
         }
         for Unread { offset, len, reason } in &self.sums.unread {
             let why = format!("could not be read when the image was taken: {reason}");
-            result.unreadable.push((Kept { offset: *offset, len: *len }, why));
+            result.unreadable.push((SavedRange { offset: *offset, len: *len }, why));
         }
         Ok(result)
     }
@@ -119,7 +119,7 @@ impl Backup {
                     }
                     steps.done(end - start, card.now(), listener);
                 }
-                Err(why) => result.unreadable.push((Kept { offset: start, len: end - start }, why)),
+                Err(why) => result.unreadable.push((SavedRange { offset: start, len: end - start }, why)),
             },
         }
         Ok(())
@@ -129,7 +129,7 @@ impl Backup {
         &self,
         card: &mut Card<'_>,
         stretch: Stretch,
-        lost: &mut Vec<Kept>,
+        lost: &mut Vec<SavedRange>,
         steps: &mut Steps,
         listener: &mut dyn Listener,
     ) -> Result<(), Stop> {
@@ -161,7 +161,7 @@ impl Backup {
         for piece in bad {
             match lost.last_mut() {
                 Some(last) if last.offset + last.len == piece.offset => last.len += u64::from(piece.len),
-                _ => lost.push(Kept { offset: piece.offset, len: u64::from(piece.len) }),
+                _ => lost.push(SavedRange { offset: piece.offset, len: u64::from(piece.len) }),
             }
         }
         Ok(())

@@ -9,11 +9,11 @@ use cardscope_device::filesystem;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::JournalError;
 use cardscope_engine::pending::owing;
 use cardscope_files::{Draft, FileError, Folder, Identity};
 use cardscope_model::units::{BinarySize, Capacity};
 use cardscope_probe::card::{Answer, Card, Piece, pieces};
-use cardscope_probe::keeper::KeepError;
 use cardscope_probe::trouble::{Stop, Trouble};
 use std::ffi::OsString;
 use std::fs::File;
@@ -115,7 +115,7 @@ fn cannot(file: &Path, error: impl Into<FileError>) -> Failure {
 fn stopped(file: &Path, stop: Stop) -> Failure {
     match stop {
         Stop::Interrupted => Failure::Interrupted,
-        Stop::Keep(KeepError(why)) => Failure::Refused(format!(
+        Stop::Journal(JournalError(why)) => Failure::Refused(format!(
             "the backup {} cannot be written: {why}; nothing was done to the card. Name a file on a disk with room",
             file.display()
         )),
@@ -224,7 +224,7 @@ impl<'f> Taking<'f> {
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Stop> {
-        self.image.write_all_at(bytes, offset).map_err(|e| Stop::Keep(KeepError(e.to_string())))
+        self.image.write_all_at(bytes, offset).map_err(|e| Stop::Journal(JournalError(e.to_string())))
     }
 
     /// Asks again for what failed, in small pieces; gives what failed for good.
@@ -266,7 +266,7 @@ impl<'f> Taking<'f> {
                 // Behind what was written last there are zeros.
                 Ok(0) => break,
                 Ok(n) => filled += n,
-                Err(e) => return Err(Stop::Keep(KeepError(e.to_string()))),
+                Err(e) => return Err(Stop::Journal(JournalError(e.to_string()))),
             }
         }
         self.chunks[(chunk.offset / u64::from(CHUNK)) as usize] = Some(crc32c::crc32c(&bytes));

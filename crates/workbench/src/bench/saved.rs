@@ -7,15 +7,15 @@ use super::sizing::smaller_area;
 use crate::error::Failure;
 use crate::opening::Opened;
 use crate::session::Session;
+use cardscope_engine::journal::{Journal, JournalError};
 use cardscope_engine::runner::{RunError, Settings, run_pass};
 use cardscope_engine::target::{TargetError, place_area};
 use cardscope_model::recipe::{self, Recipe};
 use cardscope_model::result::{NotMeasured, TestResult};
 use cardscope_model::units::Nanos;
-use cardscope_probe::keeper::{KeepError, Keeper};
 use cardscope_probe::saved_area::SavedArea;
-use cardscope_probe::saving::Saving;
 use cardscope_probe::trouble::Stop;
+use cardscope_probe::write_scope::WriteScope;
 
 /// What a pass yielded.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ pub(crate) fn pass(pass: &Pass<'_>, session: &mut Session<'_>) -> Result<Measure
     let mut seen = pass::Pass::new(&recipe, String::new(), *events, None);
     let ended = match journal {
         Some(journal) if pass.writes => {
-            let mut saving = Saving::new(Some(journal as &mut dyn Keeper));
+            let mut saving = WriteScope::new(Some(journal as &mut dyn Journal));
             let saved = SavedArea::save(opened.target.as_mut(), &mut saving, region, pass.salt, interrupt);
             saved.and_then(|mut area| run_pass(&mut area, &recipe, &settings, &mut seen).map_err(stop))
         }
@@ -103,7 +103,7 @@ fn stop(error: RunError) -> Stop {
     match error {
         RunError::Target(TargetError::Interrupted) => Stop::Interrupted,
         RunError::Target(error) => Stop::Target(error),
-        other => Stop::Keep(KeepError(other.to_string())),
+        other => Stop::Journal(JournalError(other.to_string())),
     }
 }
 

@@ -13,8 +13,8 @@ use cardscope_model::report::Moved;
 use cardscope_model::units::MIB;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::marks::{self, Options, TEST_AREA};
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site::{CARD_START, Limits, salt};
+use cardscope_probe::write_scope::WriteScope;
 use cardscope_sd::label;
 
 /// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
@@ -121,7 +121,7 @@ impl Visit<'_, '_> {
         }
         let mut moved = Moved::default();
         let ended = self.session.drive((BLOCK, DEPTH), &mut moved, |card, journal, events| {
-            marks::judge(card, Saving::new(keeper(journal)), options, events, into)
+            marks::judge(card, WriteScope::new(keeper(journal)), options, events, into)
         });
         moved.data_kept = moved.bytes_written == 0 || !self.request.erase;
         self.found(troubles::finding(&moved.troubles, "while its marks were judged"));

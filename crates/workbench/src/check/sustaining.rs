@@ -9,10 +9,10 @@ use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
 use cardscope_model::sustain::{Measured, Pattern, Sample, Work};
 use cardscope_model::units::MIB;
-use cardscope_probe::saving::Saving;
 use cardscope_probe::site::Limits;
 use cardscope_probe::sustain::{BLOCK, DEPTH, LEAST_REGION, Log, Options, sustain};
 use cardscope_probe::trouble::Stop;
+use cardscope_probe::write_scope::WriteScope;
 use std::time::Duration;
 
 /// Below this nothing would have time to happen.
@@ -56,7 +56,7 @@ impl Visit<'_, '_> {
         let mut measured = Measured { limits: options.card_limits, ..Measured::default() };
         let mut moved = Moved::default();
         let ended = self.session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
-            sustain(card, Saving::new(None), &options, events, &mut NoLog, &mut measured)
+            sustain(card, WriteScope::new(None), &options, events, &mut NoLog, &mut measured)
         });
         moved.data_kept = moved.bytes_written == 0 || self.directory;
         let reading = (options.work == Work::Read).then(|| {

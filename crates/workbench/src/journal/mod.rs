@@ -1,8 +1,8 @@
 //! The journal: what a test is about to overwrite, on another disk, synced before the card is touched.
 //!
 //! Reference page `flash-behaviour` 3.11, "Keeping the data". A batch is appended and synced, then its commit record is
-//! appended and synced; only then does [`Keeper::commit`] return and the card is written. `docs/journal.md` has the
-//! format.
+//! appended and synced; only then does [`commit`](journal::Journal::commit) return and the card is written.
+//! `docs/journal.md` has the format.
 
 mod format;
 pub(crate) mod place;
@@ -24,9 +24,9 @@ pub(crate) use witness::WITNESSES;
 
 use crate::error::Failure;
 use crate::opening::Opened;
+use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
-use cardscope_probe::keeper::{KeepError, Keeper, Kept, PuttingBack};
 use format::{Entry, Head, Kind, MAGIC, MOST};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -54,7 +54,7 @@ pub(crate) struct Journal {
     salts: Vec<u64>,
     damage: Damage,
     /// How far putting back had come, where it had begun.
-    put_back: Option<PuttingBack>,
+    put_back: Option<Restoring>,
     /// Where it can be noted without room on the disk, first place first.
     set_aside: VecDeque<u64>,
     restored: bool,
@@ -204,11 +204,11 @@ impl Journal {
 
     /// Whether all of it was written back already, if not compared.
     pub(crate) fn written_back(&self) -> bool {
-        self.put_back == Some(PuttingBack::Written)
+        self.put_back == Some(Restoring::Written)
     }
 
     /// Whether the run had overwritten this range for sure: later batches were saved after it was.
-    pub(crate) fn overwrote(&self, kept: Kept) -> bool {
+    pub(crate) fn overwrote(&self, kept: SavedRange) -> bool {
         let range = u32::try_from(kept.len).ok().and_then(|len| self.kept.get(&(kept.offset, len)));
         // `batch` is the next one: of the newest two, one may not be committed, and one not written.
         range.is_some_and(|(batch, _)| batch + 2 < self.batch)
@@ -219,7 +219,7 @@ impl Journal {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn wrote_with(&mut self, salt: u64) -> Result<(), KeepError> {
+    pub(crate) fn wrote_with(&mut self, salt: u64) -> Result<(), JournalError> {
         self.append(Kind::Salt, 0, 0, 0, &salt.to_le_bytes()).map_err(|e| self.full(&e))?;
         self.salts.push(salt);
         Ok(())
@@ -274,8 +274,8 @@ impl Journal {
     }
 
     /// Notes how far putting back has come: in a place set aside, at the end where there is none left.
-    fn note(&mut self, step: PuttingBack) -> std::io::Result<()> {
-        let place = u32::from(step == PuttingBack::Written);
+    fn note(&mut self, step: Restoring) -> std::io::Result<()> {
+        let place = u32::from(step == Restoring::Written);
         match self.set_aside.pop_front() {
             Some(at) if self.write_at(at, Kind::PutBack, 0, 0, place, &[]).is_ok() => Ok(()),
             _ => self.append(Kind::PutBack, 0, 0, place, &[]),
@@ -321,16 +321,16 @@ impl Journal {
         }
     }
 
-    fn full(&self, error: &std::io::Error) -> KeepError {
-        KeepError(format!(
+    fn full(&self, error: &std::io::Error) -> JournalError {
+        JournalError(format!(
             "what is on the card could not be saved to the journal {}: {error}; nothing was overwritten that is not saved. Make room there, or set XDG_STATE_HOME to a folder on another disk",
             self.path.display()
         ))
     }
 }
 
-impl Keeper for Journal {
-    fn keep(&mut self, offset: u64, original: &[u8]) -> Result<(), KeepError> {
+impl journal::Journal for Journal {
+    fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         let mut at = offset;
         for part in original.chunks(MOST) {
             self.take(at, part).map_err(|e| self.full(&e))?;
@@ -339,7 +339,7 @@ impl Keeper for Journal {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), KeepError> {
+    fn commit(&mut self) -> Result<(), JournalError> {
         if self.pending.is_empty() {
             return Ok(());
         }
@@ -353,24 +353,25 @@ impl Keeper for Journal {
         Ok(())
     }
 
-    fn kept(&self) -> Vec<Kept> {
+    fn saved(&self) -> Vec<SavedRange> {
         let mut all: Vec<(u32, u64, u32)> =
             self.kept.iter().map(|((offset, len), (batch, _))| (u32::MAX - batch, *offset, *len)).collect();
         all.sort_unstable();
-        all.into_iter().map(|(_, offset, len)| Kept { offset, len: u64::from(len) }).collect()
+        all.into_iter().map(|(_, offset, len)| SavedRange { offset, len: u64::from(len) }).collect()
     }
 
-    fn original(&mut self, kept: Kept, into: &mut Vec<u8>) -> Result<(), KeepError> {
-        let unknown = || KeepError(format!("{} bytes at {} are not in the journal", kept.len, kept.offset));
+    fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+        let unknown =
+            || JournalError(format!("{} bytes at {} are not in the journal", kept.len, kept.offset));
         let len = u32::try_from(kept.len).map_err(|_| unknown())?;
         let (_, entry) = self.kept.get(&(kept.offset, len)).ok_or_else(unknown)?;
         read::payload(&self.file, entry, into)
     }
 
     /// The beginning is on disk before anything is put back. The end is not waited for: it only spares a question.
-    fn putting_back(&mut self, step: PuttingBack) {
+    fn restoring(&mut self, step: Restoring) {
         let noted = self.note(step);
-        if step == PuttingBack::Begun && noted.is_ok() {
+        if step == Restoring::Begun && noted.is_ok() {
             let _ = self.file.sync_data();
         }
         self.put_back = Some(step);

@@ -4,8 +4,8 @@
 use super::format::{About, ENTRY, Entry, HEAD, Head, Kind, MAGIC, MAGIC_STEM, MOST};
 use super::{Journal, place};
 use crate::error::Failure;
+use cardscope_engine::journal::{JournalError, Restoring};
 use cardscope_files::{FileError, Folder, Use, is_trusted};
-use cardscope_probe::keeper::{KeepError, PuttingBack};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -60,7 +60,7 @@ struct Scan {
     about: Option<About>,
     nonce: Option<u64>,
     salts: Vec<u64>,
-    put_back: Option<PuttingBack>,
+    put_back: Option<Restoring>,
     set_aside: VecDeque<u64>,
     restored: bool,
     batches: Vec<(u32, Vec<Entry>)>,
@@ -226,7 +226,7 @@ impl Scan {
             }
             Kind::PutBack => {
                 let begun = head.place == 0;
-                self.put_back = Some(if begun { PuttingBack::Begun } else { PuttingBack::Written });
+                self.put_back = Some(if begun { Restoring::Begun } else { Restoring::Written });
                 // The last one in the file is the newest: what is noted from now on comes behind it.
                 self.set_aside.clear();
             }
@@ -324,15 +324,15 @@ fn sound_payload(file: &File, at: u64, head: Head) -> std::io::Result<Option<Vec
 }
 
 /// The original of a range, checked.
-pub(super) fn payload(file: &File, entry: &Entry, into: &mut Vec<u8>) -> Result<(), KeepError> {
+pub(super) fn payload(file: &File, entry: &Entry, into: &mut Vec<u8>) -> Result<(), JournalError> {
     let stored = if entry.fill.is_some() { 1 } else { entry.len as usize };
     into.clear();
     into.resize(stored, 0);
     let place = format!("{} bytes of the card at {}", entry.len, entry.offset);
     file.read_exact_at(into, entry.at)
-        .map_err(|e| KeepError(format!("{place} cannot be read from the journal: {e}")))?;
+        .map_err(|e| JournalError(format!("{place} cannot be read from the journal: {e}")))?;
     if crc32c::crc32c(into) != entry.crc {
-        return Err(KeepError(format!("{place} are damaged in the journal: their checksum is wrong")));
+        return Err(JournalError(format!("{place} are damaged in the journal: their checksum is wrong")));
     }
     if entry.fill.is_some() {
         // The byte that was checked, not the copy of it in the entry.

@@ -5,8 +5,8 @@
 
 use super::{Journal, Witness};
 use cardscope_engine::content::{Content, read_stamp_header};
+use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_probe::card::{Answer, Card, pieces};
-use cardscope_probe::keeper::{Keeper, Kept};
 use cardscope_probe::ranges::Ranges;
 use cardscope_probe::trouble::Stop;
 
@@ -57,21 +57,21 @@ pub(crate) struct Survey {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Newer {
     /// What holds neither the original nor a stamp of the run.
-    pub(crate) foreign: Vec<Kept>,
+    pub(crate) foreign: Vec<SavedRange>,
     /// What was saved as a stamp of the run: on a fake another address leads to the same place, and has its original.
-    pub(crate) aliases: Vec<Kept>,
+    pub(crate) aliases: Vec<SavedRange>,
 }
 
 impl Newer {
     /// All of it, in order.
-    pub(crate) fn all(&self) -> Vec<Kept> {
+    pub(crate) fn all(&self) -> Vec<SavedRange> {
         joined([self.foreign.as_slice(), &self.aliases].concat())
     }
 }
 
-fn joined(mut ranges: Vec<Kept>) -> Vec<Kept> {
+fn joined(mut ranges: Vec<SavedRange>) -> Vec<SavedRange> {
     ranges.sort_unstable_by_key(|range| range.offset);
-    let mut all: Vec<Kept> = Vec::new();
+    let mut all: Vec<SavedRange> = Vec::new();
     for range in ranges {
         match all.last_mut() {
             Some(last) if last.offset + last.len == range.offset => last.len += range.len,
@@ -120,23 +120,23 @@ pub(crate) fn survey(
 
 /// Places that were read before the test and that it left alone.
 fn untouched(journal: &Journal) -> Vec<Witness> {
-    let kept = journal.kept();
+    let kept = journal.saved();
     let touched = |w: &&Witness| kept.iter().any(|k| k.offset < w.end() && w.offset < k.offset + k.len);
     journal.about().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
 }
 
 /// Ranges of the journal with the part of each that is looked at. The oldest first: where a place was saved twice, what
 /// counts is what stood there before the test.
-fn parts(journal: &Journal, extent: Extent) -> Vec<(Kept, Kept)> {
-    let mut all = journal.kept();
+fn parts(journal: &Journal, extent: Extent) -> Vec<(SavedRange, SavedRange)> {
+    let mut all = journal.saved();
     all.reverse();
     let (Extent::Sample(wanted) | Extent::Sign(wanted)) = extent else {
         return all.into_iter().map(|whole| (whole, whole)).collect();
     };
     let (each, step) = ((wanted / all.len().max(1)).max(1) as u64, all.len().div_ceil(wanted).max(1));
-    let part = move |whole: Kept, n: u64| {
+    let part = move |whole: SavedRange, n: u64| {
         let at = whole.len / each * n / PLACE * PLACE;
-        (whole, Kept { offset: whole.offset + at, len: PLACE.min(whole.len - at) })
+        (whole, SavedRange { offset: whole.offset + at, len: PLACE.min(whole.len - at) })
     };
     all.into_iter().step_by(step).flat_map(|whole| (0..each).map(move |n| part(whole, n))).collect()
 }
@@ -188,7 +188,7 @@ impl Survey {
     fn count(&mut self, start: u64, wanted: &[u8], found: &[u8], salts: &[u64], newer: &mut Newer) {
         let sectors = wanted.chunks(SECTOR).zip(found.chunks(SECTOR));
         for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
-            let place = Kept { offset, len: found.len() as u64 };
+            let place = SavedRange { offset, len: found.len() as u64 };
             if wanted == found {
                 self.same += u64::from(wanted.iter().any(|byte| *byte != wanted[0]));
                 continue;
@@ -276,7 +276,7 @@ mod tests {
         let found = [[1; SECTOR].to_vec(), stamp(7), noise.clone(), stamp(7), noise].concat();
         let mut newer = Newer::default();
         Survey::default().count(8192, &wanted, &found, &[7], &mut newer);
-        assert_eq!(newer.foreign, [Kept { offset: 8192, len: 512 }]);
-        assert_eq!(newer.aliases, [Kept { offset: 9216, len: 512 }]);
+        assert_eq!(newer.foreign, [SavedRange { offset: 8192, len: 512 }]);
+        assert_eq!(newer.aliases, [SavedRange { offset: 9216, len: 512 }]);
     }
 }

@@ -3,7 +3,7 @@
 use super::format::{About, MAGIC};
 use super::{Damage, Journal, is_journal};
 use cardscope_engine::content::{Content, fill};
-use cardscope_probe::keeper::{Keeper, Kept, PuttingBack};
+use cardscope_engine::journal::{Journal as _, Restoring, SavedRange};
 use proptest::prelude::*;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Card {
         }
     }
 
-    fn stamp(&mut self, range: Kept, generation: u32) {
+    fn stamp(&mut self, range: SavedRange, generation: u32) {
         let mut bytes = vec![0; range.len as usize];
         fill(Content::Stamp { salt: 9, generation }, range.offset, &mut bytes);
         self.write(range.offset, &bytes);
@@ -66,12 +66,17 @@ fn begin(folder: &Path) -> Journal {
     Journal::begin(folder, about).unwrap()
 }
 
-fn save(journal: &mut Journal, card: &Card, range: Kept) {
-    journal.keep(range.offset, &card.read(range.offset, range.len)).unwrap();
+fn save(journal: &mut Journal, card: &Card, range: SavedRange) {
+    journal.save(range.offset, &card.read(range.offset, range.len)).unwrap();
 }
 
 /// Saves and overwrites batch by batch; gives the journal's file, and where its last commit ends.
-fn test_run(folder: &Path, card: &mut Card, batches: &[Vec<Kept>], unfinished: &[Kept]) -> (PathBuf, u64) {
+fn test_run(
+    folder: &Path,
+    card: &mut Card,
+    batches: &[Vec<SavedRange>],
+    unfinished: &[SavedRange],
+) -> (PathBuf, u64) {
     let mut journal = begin(folder);
     journal.wrote_with(9).unwrap();
     for (number, batch) in batches.iter().enumerate() {
@@ -87,10 +92,10 @@ fn test_run(folder: &Path, card: &mut Card, batches: &[Vec<Kept>], unfinished: &
 }
 
 /// Puts back all that can be read; gives what could not.
-fn put_back(journal: &mut Journal, card: &mut Card) -> Vec<Kept> {
+fn put_back(journal: &mut Journal, card: &mut Card) -> Vec<SavedRange> {
     let mut bytes = Vec::new();
     let mut unreadable = Vec::new();
-    for kept in journal.kept() {
+    for kept in journal.saved() {
         match journal.original(kept, &mut bytes) {
             Ok(()) => card.write(kept.offset, &bytes),
             Err(_) => unreadable.push(kept),
@@ -99,14 +104,14 @@ fn put_back(journal: &mut Journal, card: &mut Card) -> Vec<Kept> {
     unreadable
 }
 
-fn range() -> impl Strategy<Value = Kept> {
-    (0..SECTORS, 1..8u64).prop_map(|(start, sectors)| Kept {
+fn range() -> impl Strategy<Value = SavedRange> {
+    (0..SECTORS, 1..8u64).prop_map(|(start, sectors)| SavedRange {
         offset: start * SECTOR,
         len: sectors.min(SECTORS - start) * SECTOR,
     })
 }
 
-fn batch() -> impl Strategy<Value = Vec<Kept>> {
+fn batch() -> impl Strategy<Value = Vec<SavedRange>> {
     proptest::collection::vec(range(), 1..5)
 }
 
@@ -198,7 +203,7 @@ proptest! {
 fn a_journal_is_the_owners_alone_and_is_known_by_its_first_line() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
-    journal.keep(0, &[1; 512]).unwrap();
+    journal.save(0, &[1; 512]).unwrap();
     journal.commit().unwrap();
     let path = journal.path().to_owned();
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -213,7 +218,7 @@ fn a_journal_is_the_owners_alone_and_is_known_by_its_first_line() {
 fn a_journal_that_another_user_put_there_is_not_believed_and_a_link_to_one_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, _) =
-        test_run(folder.path(), &mut Card::new(SECTORS), &[vec![Kept { offset: 0, len: 512 }]], &[]);
+        test_run(folder.path(), &mut Card::new(SECTORS), &[vec![SavedRange { offset: 0, len: 512 }]], &[]);
     let link = folder.path().join("journal-link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
     assert!(is_journal(&link), "opening it says why not");
@@ -227,7 +232,7 @@ fn a_journal_that_another_user_put_there_is_not_believed_and_a_link_to_one_is_no
 fn a_file_that_took_the_journal_s_name_is_not_removed_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
-    journal.keep(0, &[1; 512]).unwrap();
+    journal.save(0, &[1; 512]).unwrap();
     journal.commit().unwrap();
     let path = journal.path().to_owned();
     std::fs::remove_file(&path).unwrap();
@@ -244,7 +249,7 @@ fn a_journal_stays_in_its_folder_whatever_has_the_folder_s_name() {
     let mut journal = begin(&folder);
     std::fs::rename(&folder, &moved).unwrap();
     std::fs::create_dir(&folder).unwrap();
-    journal.keep(0, &[1; 512]).unwrap();
+    journal.save(0, &[1; 512]).unwrap();
     journal.commit().unwrap();
     assert_eq!(std::fs::read_dir(&moved).unwrap().count(), 1);
     journal.finish().unwrap();
@@ -255,7 +260,7 @@ fn a_journal_stays_in_its_folder_whatever_has_the_folder_s_name() {
 fn a_journal_whose_run_goes_on_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
-    journal.keep(0, &[1; 512]).unwrap();
+    journal.save(0, &[1; 512]).unwrap();
     journal.commit().unwrap();
     let path = journal.path().to_owned();
     let refusal = Journal::open(&path).err().unwrap().to_string();
@@ -281,12 +286,12 @@ fn a_journal_of_a_later_version_is_refused_by_its_number() {
 fn a_journal_that_let_nothing_be_overwritten_goes_by_itself_and_one_that_did_stays() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
-    journal.keep(0, &[1; 512]).unwrap();
+    journal.save(0, &[1; 512]).unwrap();
     let path = journal.path().to_owned();
     drop(journal);
     assert!(!path.exists());
     let mut journal = begin(folder.path());
-    journal.keep(0, &[1; 512]).unwrap();
+    journal.save(0, &[1; 512]).unwrap();
     journal.commit().unwrap();
     let path = journal.path().to_owned();
     drop(journal);
@@ -299,12 +304,12 @@ fn a_journal_that_let_nothing_be_overwritten_goes_by_itself_and_one_that_did_sta
 fn what_is_constant_takes_no_room_and_what_is_long_is_cut() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
-    journal.keep(0, &vec![0xff; 8 << 20]).unwrap();
+    journal.save(0, &vec![0xff; 8 << 20]).unwrap();
     journal.commit().unwrap();
     assert!(journal.path().metadata().unwrap().len() < 4096);
-    assert_eq!(journal.kept().len(), 8);
+    assert_eq!(journal.saved().len(), 8);
     let mut bytes = Vec::new();
-    for kept in journal.kept() {
+    for kept in journal.saved() {
         journal.original(kept, &mut bytes).unwrap();
         assert!(bytes == vec![0xff; 1 << 20]);
     }
@@ -315,13 +320,13 @@ fn batches_come_back_newest_first_and_within_one_by_address() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
     for (offset, commit) in [(4096, false), (512, true), (8192, false), (1024, true)] {
-        journal.keep(offset, &[offset as u8; 512]).unwrap();
+        journal.save(offset, &[offset as u8; 512]).unwrap();
         if commit {
             journal.commit().unwrap();
         }
     }
-    journal.keep(0, &[1; 512]).unwrap();
-    let offsets: Vec<u64> = journal.kept().iter().map(|kept| kept.offset).collect();
+    journal.save(0, &[1; 512]).unwrap();
+    let offsets: Vec<u64> = journal.saved().iter().map(|kept| kept.offset).collect();
     assert_eq!(offsets, [1024, 8192, 512, 4096], "and what is not committed is not among them");
 }
 
@@ -329,17 +334,17 @@ fn batches_come_back_newest_first_and_within_one_by_address() {
 fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
     let folder = tempfile::tempdir().unwrap();
     let (path, len) =
-        test_run(folder.path(), &mut Card::new(SECTORS), &[vec![Kept { offset: 0, len: 512 }]], &[]);
-    let noted = |step: PuttingBack| {
+        test_run(folder.path(), &mut Card::new(SECTORS), &[vec![SavedRange { offset: 0, len: 512 }]], &[]);
+    let noted = |step: Restoring| {
         let mut journal = Journal::open(&path).unwrap();
-        journal.putting_back(step);
+        journal.restoring(step);
         drop(journal);
         assert_eq!(Journal::open(&path).unwrap().put_back, Some(step));
         path.metadata().unwrap().len()
     };
     // Killed twice while it put back: the second time the last place is taken.
-    assert_eq!(noted(PuttingBack::Begun), len);
-    assert_eq!(noted(PuttingBack::Begun), len);
-    assert!(noted(PuttingBack::Written) > len);
+    assert_eq!(noted(Restoring::Begun), len);
+    assert_eq!(noted(Restoring::Begun), len);
+    assert!(noted(Restoring::Written) > len);
     assert_eq!(*Journal::open(&path).unwrap().damage(), Damage::default());
 }

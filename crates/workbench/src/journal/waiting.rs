@@ -11,8 +11,8 @@ use super::{Journal, place};
 use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::Journal as _;
 use cardscope_model::caveat::Caveat;
-use cardscope_probe::keeper::Keeper;
 use std::path::{Path, PathBuf};
 
 /// Refuses a card for which a journal waits, or may wait; journals of other cards are named in the caveats. Nothing is
@@ -42,7 +42,7 @@ fn against(
             Err(Unusable::Unknown(_)) if !file.exists() => continue,
             Err(Unusable::Unknown(why)) => return Err(unknown(target, file, &why)),
         };
-        let holds = !journal.kept().is_empty() || journal.damage().lost_ranges > 0;
+        let holds = !journal.saved().is_empty() || journal.damage().lost_ranges > 0;
         if !holds || journal.restored() {
             continue;
         }

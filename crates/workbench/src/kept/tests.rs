@@ -7,10 +7,10 @@ use crate::opening::{self, Opened};
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::TargetError;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::card::Card;
-use cardscope_probe::keeper::Keeper;
 use cardscope_probe::trouble::Stop;
 use tempfile::TempDir;
 
@@ -37,7 +37,7 @@ impl Overwritten {
         };
         let mut journal = Journal::begin(dir.path(), about).unwrap();
         write(&mut opened, &[7; LEN]);
-        journal.keep(AT, &[7; LEN]).unwrap();
+        journal.save(AT, &[7; LEN]).unwrap();
         journal.commit().unwrap();
         let mut stamps = [0; LEN];
         fill(Content::Stamp { salt: 9, generation: 0 }, AT, &mut stamps);

@@ -13,8 +13,8 @@ use cardscope_model::report::Moved;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::card::Card;
 use cardscope_probe::map::{self, Options, discard};
-use cardscope_probe::saving::Saving;
 use cardscope_probe::trouble::Stop;
+use cardscope_probe::write_scope::WriteScope;
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ fn all_parts(
     if facts.place == Place::Card {
         facts.layout = contents::present(&CardBytes(RefCell::new(&mut *card)), None);
     }
-    map::map(card, Saving::new(keeper(journal)), options, events, measured)?;
+    map::map(card, WriteScope::new(keeper(journal)), options, events, measured)?;
     let mut left = options.clone();
     let spent = Duration::from_secs_f64(card.seconds() - began);
     left.limits.budget = left.limits.budget.map(|budget| budget.saturating_sub(spent));

@@ -9,10 +9,10 @@ use crate::journal::{Extent, Journal, Medium, Newer, Survey, Whose, by_content, 
 use crate::opening::{self, Opened};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource};
 use cardscope_model::units::Capacity;
 use cardscope_probe::card::Card;
-use cardscope_probe::keeper::{Keeper, Kept};
 use cardscope_probe::restore::put_back;
 use cardscope_probe::trouble::Stop;
 use std::path::Path;
@@ -31,14 +31,14 @@ pub(super) fn restore(
     let target = request.target.clone().unwrap_or_else(|| journal.about().target.clone());
     let mut report = empty(&request.file, RestoreSource::Journal, &target, &journal.about().began);
     report.announced_bytes = journal.about().announced_bytes;
-    report.saved_bytes = journal.kept().iter().map(|kept| kept.len).sum();
+    report.saved_bytes = journal.saved().iter().map(|kept| kept.len).sum();
     if journal.restored() {
         report
             .notes
             .push("everything in this journal was put back before; the card was not touched".to_owned());
         return Ok(close(journal, report));
     }
-    if journal.kept().is_empty() && !damaged(&journal) {
+    if journal.saved().is_empty() && !damaged(&journal) {
         report.notes.push("its test ended before it overwrote anything; the card was not touched".to_owned());
         return Ok(close(journal, report));
     }
@@ -130,7 +130,7 @@ fn recognised(
 }
 
 /// What was written since the test is the user's, and only the user may have it overwritten.
-fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) -> Vec<Kept> {
+fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) -> Vec<SavedRange> {
     let Some(first) = newer.foreign.first() else { return newer.all() };
     let sectors = newer.foreign.iter().map(|range| range.len).sum::<u64>() / 512;
     let target = report.target.clone();
@@ -151,7 +151,7 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
         "{what}; they are left as they are. To have them overwritten too: cardscope restore {} {target} --yes-destroy {target}",
         report.file
     ));
-    let range = |kept: &Kept| RestoreRange { offset: kept.offset, len: kept.len, reason: None };
+    let range = |kept: &SavedRange| RestoreRange { offset: kept.offset, len: kept.len, reason: None };
     report.left = newer.foreign.iter().map(range).collect();
     newer.all()
 }
@@ -160,7 +160,7 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
 fn unreadable(journal: &mut Journal) -> Vec<RestoreRange> {
     let mut original = Vec::new();
     let mut bad = Vec::new();
-    for kept in journal.kept() {
+    for kept in journal.saved() {
         if let Err(error) = journal.original(kept, &mut original) {
             let reason = Some(error.to_string());
             bad.push(RestoreRange { offset: kept.offset, len: kept.len, reason });

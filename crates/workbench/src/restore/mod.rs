@@ -15,8 +15,8 @@ use crate::error::Failure;
 use crate::journal::{Journal, Unusable, is_journal, place};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_model::restore::{RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
-use cardscope_probe::keeper::{Keeper, Kept};
 use cardscope_probe::restore::PutBack;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ fn wait_of(path: &Path) -> WaitingJournal {
                 card: about.card.clone(),
                 announced_bytes: about.announced_bytes,
                 began: about.began.clone(),
-                saved_bytes: journal.kept().iter().map(|kept| kept.len).sum(),
+                saved_bytes: journal.saved().iter().map(|kept| kept.len).sum(),
                 state: if journal.restored() { "restored" } else { "waits" }.to_owned(),
             }
         }
@@ -129,7 +129,7 @@ fn empty(file: &Path, source: RestoreSource, target: &str, saved_at: &str) -> Re
 }
 
 fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
-    let range = |kept: Kept, reason| RestoreRange { offset: kept.offset, len: kept.len, reason };
+    let range = |kept: SavedRange, reason| RestoreRange { offset: kept.offset, len: kept.len, reason };
     report.bytes_restored = put_back.bytes;
     report.compared = true;
     report.lost = put_back.lost.into_iter().map(|kept| range(kept, None)).collect();

@@ -8,10 +8,10 @@ use crate::opening;
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_model::random::mix;
 use cardscope_model::restore::RecognisedBy;
 use cardscope_probe::card::{Answer, Card, pieces};
-use cardscope_probe::keeper::{Keeper, Kept};
 use cardscope_probe::restore::put_back;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -31,12 +31,12 @@ fn other_process() {
     journal.wrote_with(77).unwrap();
     let mut card = Card::new(opened.target.as_mut(), &interrupt, 64 << 10, 2).unwrap();
     for batch in 0..12 {
-        let places: Vec<Kept> = (0..6).map(|n| place(batch * 6 + n)).collect();
+        let places: Vec<SavedRange> = (0..6).map(|n| place(batch * 6 + n)).collect();
         for place in &places {
             let end = place.offset + place.len;
             card.read(pieces(place.offset, end, 64 << 10), Content::Buffer, |piece, _, answer| {
                 let Answer::Differs { bytes, .. } = answer else { panic!("{answer:?}") };
-                journal.keep(piece.offset, bytes).map_err(Into::into)
+                journal.save(piece.offset, bytes).map_err(Into::into)
             })
             .unwrap();
         }
@@ -52,10 +52,10 @@ fn other_process() {
     journal.finish().unwrap();
 }
 
-fn place(n: u64) -> Kept {
+fn place(n: u64) -> SavedRange {
     let (at, len) = (mix(n) % (BYTES / 4096), 1 + mix(n + 1000) % 20);
     let offset = at * 4096;
-    Kept { offset, len: (len * 4096).min(BYTES - offset) }
+    SavedRange { offset, len: (len * 4096).min(BYTES - offset) }
 }
 
 struct Table {

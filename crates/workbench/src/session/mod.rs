@@ -17,6 +17,7 @@ use crate::region::Narrowed;
 use crate::troubles;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::Region;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
@@ -25,7 +26,6 @@ use cardscope_model::random;
 use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::BenchReport;
 use cardscope_probe::card::Card;
-use cardscope_probe::keeper::Keeper;
 use cardscope_probe::trouble::Stop;
 use serde::Serialize;
 use std::path::Path;
@@ -351,7 +351,7 @@ impl Session<'_> {
         findings: &mut Vec<Finding>,
         failure: Option<Failure>,
     ) -> Option<Failure> {
-        let untouched = self.journal.as_ref().is_none_or(|journal| journal.kept().is_empty());
+        let untouched = self.journal.as_ref().is_none_or(|journal| journal.saved().is_empty());
         if !untouched && !self.is_back {
             self.put_back(None, moved);
         }
@@ -424,8 +424,8 @@ impl Session<'_> {
 }
 
 /// A journal as a probe knows it.
-pub(crate) fn keeper(journal: Option<&mut Journal>) -> Option<&mut dyn Keeper> {
-    journal.map(|journal| journal as &mut dyn Keeper)
+pub(crate) fn keeper(journal: Option<&mut Journal>) -> Option<&mut dyn cardscope_engine::journal::Journal> {
+    journal.map(|journal| journal as _)
 }
 
 /// Adds what was moved since the card's clock stood at `began`, and the I/Os that failed.

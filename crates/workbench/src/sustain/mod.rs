@@ -16,8 +16,8 @@ use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::sustain::{LongRun, Measured, Pattern, SustainReport, Work};
 use cardscope_model::verify::Trouble;
-use cardscope_probe::saving::Saving;
 use cardscope_probe::sustain::{BLOCK, DEPTH, sustain};
+use cardscope_probe::write_scope::WriteScope;
 use scope::Scope;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -132,7 +132,7 @@ impl Procedure for Attended<'_> {
             let shared = Shared::new(events);
             let mut tracks =
                 Tracks { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
-            sustain(card, Saving::new(None), &options, &mut &shared, &mut tracks, measured)
+            sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
         });
         document::conclude(report, session, thermometers.troubles());
         report.body.against = self.baseline.as_ref().map(|baseline| baseline::compare(report, baseline));

@@ -8,8 +8,8 @@ use cardscope_device::filesystem;
 use cardscope_device::sensors::{Extra, Readings, Sensors};
 use cardscope_device::system::System;
 use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::journal::JournalError;
 use cardscope_model::sustain::{Reading, Sample};
-use cardscope_probe::keeper::KeepError;
 use cardscope_probe::sustain::Log;
 use cardscope_probe::trouble::Stop;
 use std::cell::RefCell;
@@ -126,7 +126,7 @@ impl Log for Tracks<'_, '_> {
         for trouble in self.thermometers.new_troubles() {
             self.listener.note(&format!("{trouble}; the run goes on without it"));
         }
-        self.writer.keep(sample).map_err(|reason| Stop::Keep(KeepError(reason)))
+        self.writer.keep(sample).map_err(|reason| Stop::Journal(JournalError(reason)))
     }
 
     fn outside(&mut self) -> Vec<Reading> {

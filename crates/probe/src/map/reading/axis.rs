@@ -1,7 +1,7 @@
 //! Read speed over the address axis, at a hundred places as gnome-disks does (reference page `peers`, 2.13), with less
 //! to read at each. Slow places are looked at again before anything is said of them.
 
-use super::End;
+use super::patience::End;
 use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;

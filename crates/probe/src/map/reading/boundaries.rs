@@ -1,14 +1,15 @@
 //! Page and erase block (3.1): rounds of triples over all levels until one account of them is beyond doubt, or an
 //! effect worth the name is excluded; later rounds visit only the levels about which the accounts still open disagree.
 
-use super::levels::Levels;
-use super::span::{Span, shuffle, two_sectors};
+use super::levels::{Found, Levels};
+use super::patience::{End, LOOK, allowance, no_time};
+use super::span::{Span, two_sectors};
 use super::survey::Survey;
 use super::window::{BOUNDARIES, triples};
-use super::{End, allowance, no_time, segment, shown};
+use super::{segment, shown};
 use crate::site::Site;
 use crate::trouble::Stop;
-use cardscope_analysis::boundary::{self, Candidates, Choice, Fit, Level, divides, fit, height_error};
+use cardscope_analysis::boundary::{self, Candidates, Choice, Level, divides, fit, height_error};
 use cardscope_model::card_map::Measured;
 
 /// Triples a level in the first rounds.
@@ -28,16 +29,6 @@ const SHORT_LOOK: f64 = 4.0;
 
 /// Scatter of a triple, as a share of a read's time, below which effects of half a percent can be seen at all.
 const STEADY: f64 = 0.035;
-
-/// Seconds of the card's time that the search may take, the most that there is time for.
-pub(super) const LOOK: [f64; 5] = [20.0, 12.0, 6.0, 3.0, 1.5];
-
-/// What the search came to.
-pub(super) struct Found {
-    pub(super) levels: Levels,
-    pub(super) fit: Option<Fit>,
-    pub(super) points: Vec<Level>,
-}
 
 /// Looks for page and erase block, and for the segment of the map above them.
 pub(super) fn measure(
@@ -98,7 +89,7 @@ fn round(
     end: End,
 ) -> Result<bool, Stop> {
     let mut order: Vec<u64> = std::iter::repeat_n(wanted, batch).flatten().copied().collect();
-    shuffle(site, &mut order);
+    site.random.shuffle(&mut order);
     for window in order.chunks(BOUNDARIES) {
         into.add(&triples(site, span, survey, window, end)?);
         if end.is_there(site) {

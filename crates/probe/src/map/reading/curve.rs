@@ -1,7 +1,7 @@
 //! Reads by their size, in order and at random: the curve of seed 004.
 
-use super::End;
-use super::span::{Span, shuffle};
+use super::patience::End;
+use super::span::Span;
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -36,7 +36,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     let Some(largest) = sizes.last() else { return Ok(()) };
     site.shape(*largest as u32, 1)?;
     let mut order: Vec<(u64, bool)> = sizes.iter().flat_map(|s| [(*s, false), (*s, true)]).collect();
-    shuffle(site, &mut order);
+    site.random.shuffle(&mut order);
     let (wanted, mut cut) = (order.len(), 0);
     for (size, random) in order {
         let Some(point) = point(site, span, size, random, point_s, end)? else {

@@ -1,7 +1,7 @@
 //! What was timed so far, level by level, as the fit wants it.
 
 use super::window::Triple;
-use cardscope_analysis::boundary::{Level, TRIMMED_WIDER, trimmed};
+use cardscope_analysis::boundary::{Fit, Level, TRIMMED_WIDER, trimmed};
 use cardscope_analysis::quantile::median;
 use std::collections::BTreeMap;
 
@@ -56,4 +56,11 @@ impl Levels {
         };
         self.extras.iter().filter_map(level).collect()
     }
+}
+
+/// What the search for page and erase block came to.
+pub(super) struct Found {
+    pub(super) levels: Levels,
+    pub(super) fit: Option<Fit>,
+    pub(super) points: Vec<Level>,
 }

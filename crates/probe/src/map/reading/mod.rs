@@ -5,6 +5,7 @@ mod axis;
 mod boundaries;
 mod curve;
 mod levels;
+mod patience;
 mod planes;
 mod queue;
 mod read_unit;
@@ -15,7 +16,7 @@ mod survey;
 mod tables;
 mod window;
 
-use super::{Options, Part};
+use super::options::{Options, Part};
 use crate::fill::{fill, unwritten};
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -28,15 +29,6 @@ const IN_A_FILE: &str = "offsets in a file are the file system's, not the card's
 
 /// Smaller cards have too few boundaries of anything.
 const LEAST_CARD: u64 = 32 << 20;
-
-/// A part of many short reads ends after so many times the seconds that it should take: a card that stalls for minutes
-/// must not stall the map at each read.
-const PATIENCE: f64 = 5.0;
-
-/// The least share of what was to be looked at, in random order, from which anything is said: half of 12 pairs of each
-/// distance are 6, and hardly ever fewer than 3, so that a hiccup is not the median; of a quarter some distances would
-/// have a single pair.
-const LEAST_SHARE: f64 = 0.5;
 
 /// Measures everything that reads can show.
 pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Measured) -> Result<(), Stop> {
@@ -107,52 +99,4 @@ fn reason(span: Span, options: &Options) -> Option<String> {
         return Some(IN_A_FILE.to_owned());
     }
     (span.len < LEAST_CARD).then(|| format!("{} bytes have too few boundaries of anything", span.len))
-}
-
-/// The moment, in seconds of the card's clock, from which on a part reads no more.
-#[derive(Debug, Clone, Copy)]
-struct End(f64);
-
-impl End {
-    /// After so many seconds, or once the time given is up.
-    fn after(site: &mut Site<'_, '_>, seconds: f64) -> End {
-        End(site.seconds() + seconds.min(site.seconds_left()))
-    }
-
-    /// Once a part that should take so many seconds has taken many times as long.
-    fn of_patience(site: &mut Site<'_, '_>, seconds: f64) -> End {
-        End::after(site, PATIENCE * seconds)
-    }
-
-    /// Whether it has come.
-    fn is_there(self, site: &mut Site<'_, '_>) -> bool {
-        site.seconds() >= self.0
-    }
-
-    /// Why it came; `None` where it has not.
-    fn reason(self, site: &mut Site<'_, '_>) -> Option<&'static str> {
-        let in_time = site.has_time(0.0);
-        self.is_there(site).then_some(if in_time {
-            "the card answered too slowly"
-        } else {
-            "the time given was too short"
-        })
-    }
-
-    /// Why too little was looked at before it came; `None` where that was enough to say something, or something else
-    /// than the time has left things out.
-    fn too_little(self, site: &mut Site<'_, '_>, seen: usize, wanted: usize, what: &str) -> Option<String> {
-        let why = self.reason(site).filter(|_| (seen as f64) < LEAST_SHARE * wanted as f64)?;
-        Some(format!("{why}: {seen} of {wanted} {what}"))
-    }
-}
-
-/// The most time of these that is left, longest first; `None` where even the shortest is too long.
-fn allowance(site: &mut Site<'_, '_>, seconds: &[f64]) -> Option<f64> {
-    seconds.iter().copied().find(|s| site.has_time(*s))
-}
-
-/// What is said of a part for which no time is left.
-fn no_time<T>(seconds: f64) -> Property<T> {
-    Property::not_tested(format!("the time given was too short for it; it takes about {seconds:.0} s"))
 }

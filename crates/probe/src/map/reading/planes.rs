@@ -2,8 +2,8 @@
 //! one plane, and overlaps with it where they do not (Chen, Koufaty and Zhang, SIGMETRICS 2009: read pairs at growing
 //! strides).
 
-use super::span::{Span, shuffle, two_sectors};
-use super::{End, allowance, no_time};
+use super::patience::{End, allowance, no_time};
+use super::span::{Span, two_sectors};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -42,7 +42,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
         (0..30).flat_map(|k| [1u64 << k, 3u64 << k]).filter(|s| STRIDES.contains(s) && *s > len).collect();
     strides.sort_unstable();
     let mut order: Vec<usize> = (0..strides.len()).flat_map(|s| [s; PAIRS]).collect();
-    shuffle(site, &mut order);
+    site.random.shuffle(&mut order);
     let (mut pairs, mut alone) = (vec![Vec::new(); strides.len()], Vec::new());
     let wanted = order.len();
     for which in order {

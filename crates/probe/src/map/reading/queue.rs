@@ -1,8 +1,8 @@
 //! How much a queue really helps reads (3.9): random 4 KiB reads with 1 to 32 in flight, the depths in shuffled
 //! visits. By Little's law the gain over one at a time is the number of commands the card works on.
 
-use super::span::{Span, shuffle};
-use super::{End, no_time};
+use super::patience::{End, no_time};
+use super::span::Span;
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -82,7 +82,7 @@ fn rates(site: &mut Site<'_, '_>, span: Span, visits: usize, single: f64, end: E
     let mut rates: Rates = vec![Vec::new(); DEPTHS.len()];
     for _ in 0..visits {
         let mut order: Vec<usize> = (0..DEPTHS.len()).collect();
-        shuffle(site, &mut order);
+        site.random.shuffle(&mut order);
         for which in order {
             if end.is_there(site) {
                 return Ok(rates);

@@ -1,8 +1,8 @@
 //! What the controller fetches for one read: a second read inside a unit just read needs no flash, and is much
 //! faster where the controller still holds the unit (seed 004's `-a` falls to 47 µs below 4 KiB).
 
-use super::span::{Span, shuffle, two_sectors};
-use super::{End, allowance, no_time};
+use super::patience::{End, allowance, no_time};
+use super::span::{Span, two_sectors};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -36,7 +36,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     let distances: Vec<u64> =
         (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MOST).collect();
     let mut order: Vec<usize> = (0..distances.len()).flat_map(|d| [d; PAIRS]).collect();
-    shuffle(site, &mut order);
+    site.random.shuffle(&mut order);
     let mut shares = vec![Vec::new(); distances.len()];
     let wanted = order.len();
     for which in order {

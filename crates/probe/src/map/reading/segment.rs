@@ -1,13 +1,12 @@
 //! The segment of the mapping table: a further rise of the same extra time, far above any erase block (11 of 46 public
 //! runs have one at 1 to 2 GiB; taken for an erase block it would mislead everybody).
 
-use super::boundaries::Found;
-use super::levels::Levels;
+use super::levels::{Found, Levels};
+use super::patience::{End, allowance, no_time};
 use super::shown::{MOST_SURE, plot, seen};
-use super::span::{Span, shuffle};
+use super::span::Span;
 use super::survey::Survey;
 use super::window::{BOUNDARIES, triples};
-use super::{End, allowance, no_time};
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::boundary::{Choice, Level, divides, fit_segment, segment_candidates};
@@ -55,7 +54,7 @@ pub(super) fn measure(
     let mut levels = Levels::default();
     let choice = loop {
         let mut order: Vec<u64> = std::iter::repeat_n(&segments, BATCH).flatten().copied().collect();
-        shuffle(site, &mut order);
+        site.random.shuffle(&mut order);
         for window in order.chunks(BOUNDARIES) {
             levels.add(&triples(site, span, survey, window, end)?);
         }

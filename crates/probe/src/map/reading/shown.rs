@@ -1,6 +1,6 @@
 //! From a fit to properties: what counts as seen, and what it rests on.
 
-use super::boundaries::Found;
+use super::levels::Found;
 use super::survey::Survey;
 use cardscope_analysis::boundary::{Choice, Level, Step, height_error};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};

@@ -1,7 +1,7 @@
 //! Where reads go: all of a card, or the test file.
 
-use super::Options;
 use crate::card::Piece;
+use crate::map::options::Options;
 use crate::site::Site;
 
 /// So much of a file: it must be written before it is read, and the largest reads want eight places.
@@ -38,11 +38,4 @@ impl Span {
 /// Two sectors: the least that straddles a boundary with a whole sector on either side.
 pub(super) fn two_sectors(site: &Site<'_, '_>) -> u64 {
     2 * u64::from(site.sector())
-}
-
-/// Puts values into a random order (Fisher and Yates).
-pub(super) fn shuffle<T>(site: &mut Site<'_, '_>, values: &mut [T]) {
-    for i in (1..values.len()).rev() {
-        values.swap(i, site.random.below(i as u64 + 1) as usize);
-    }
 }

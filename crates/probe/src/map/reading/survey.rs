@@ -1,8 +1,8 @@
 //! A first look at some places: do they all answer alike, do they hold data, and does a place answer faster once its
 //! neighbourhood was read?
 
+use super::patience::{End, LOOK, allowance, no_time};
 use super::span::{Span, two_sectors};
-use super::{End, allowance, boundaries, no_time};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
@@ -49,7 +49,7 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
     site.phase("first look at some places");
     let before = site.spent();
     if allowance(site, &[1.0]).is_none() {
-        let (page, unit) = (no_time(boundaries::LOOK[0]), no_time(boundaries::LOOK[0]));
+        let (page, unit) = (no_time(LOOK[0]), no_time(LOOK[0]));
         (into.page_bytes, into.erase_block_bytes) = (page, unit);
         (into.map_segment_bytes, into.read_unit_bytes) = (no_time(3.0), no_time(1.0));
         into.unmapped_share = no_time(1.0);

@@ -1,9 +1,9 @@
 //! Two tables of flashbench from timings of our own, in its pattern: `-a` (boundaries) and `-s` (scatter), as the
 //! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
 
-use super::super::lfsr::lfsr;
-use super::End;
+use super::patience::End;
 use crate::card::Piece;
+use crate::map::lfsr::lfsr;
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_model::card_map::{FlashbenchTable, Measured};

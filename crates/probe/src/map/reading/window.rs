@@ -1,8 +1,8 @@
 //! Triples of reads before, on and behind a boundary, several boundaries at a time in one random order: what drifts
 //! cancels, and no read follows another one of its own boundary, whose unit the controller might still hold.
 
-use super::End;
-use super::span::{Span, shuffle, two_sectors};
+use super::patience::End;
+use super::span::{Span, two_sectors};
 use super::survey::Survey;
 use crate::card::Piece;
 use crate::site::Site;
@@ -100,7 +100,7 @@ fn boundary(
 /// All parts of so many boundaries in a random order, in which no two neighbours belong to one boundary.
 fn order(site: &mut Site<'_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = (0..boundaries).flat_map(|b| (0..3).map(move |k| (b, k))).collect();
-    shuffle(site, &mut order);
+    site.random.shuffle(&mut order);
     for i in 1..order.len() {
         if order[i].0 == order[i - 1].0
             && let Some(other) = (i + 1..order.len()).find(|j| order[*j].0 != order[i].0)

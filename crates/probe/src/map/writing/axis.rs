@@ -1,8 +1,7 @@
 //! Write speed over the address axis, beside the speed of reads at the same cells. At each place the first write opens
 //! the block and pays for closing another one; it is not counted.
 
-use super::bench::Bench;
-use super::open::BLOCK;
+use super::bench::{BLOCK, Bench};
 use crate::card::{Piece, pieces};
 use crate::trouble::Stop;
 use cardscope_model::units::MIB;
@@ -40,9 +39,7 @@ fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(),
         .filter_map(|(i, cell)| Some((i, place(bench, cell)?)))
         .collect();
     // In no order of addresses: what drifts must not look like a slope.
-    for i in (1..places.len()).rev() {
-        places.swap(i, bench.site.random.below(i as u64 + 1) as usize);
-    }
+    bench.site.random.shuffle(&mut places);
     let all: Vec<Piece> = places.iter().flat_map(|(_, at)| writes(*at)).collect();
     bench.site.prepare(&all)?;
     for (i, at) in places {
@@ -71,10 +68,10 @@ fn writes(at: u64) -> impl Iterator<Item = Piece> {
 
 /// A boundary of an erase block near the middle of a cell, where what lies there may be written to.
 fn place(bench: &Bench<'_, '_, '_>, cell: &MapCell) -> Option<u64> {
-    let unit = bench.ground.unit();
+    let unit = bench.slots.unit();
     let at = (cell.start + cell.bytes / 2) / unit * unit;
     let end = at + u64::from(BLOCK) + SAMPLE;
-    (at >= cell.start && end <= cell.start + cell.bytes && bench.ground.holds(at, end)).then_some(at)
+    (at >= cell.start && end <= cell.start + cell.bytes && bench.slots.holds(at, end)).then_some(at)
 }
 
 fn summary(cells: &[MapCell]) -> Option<MapSpeed> {

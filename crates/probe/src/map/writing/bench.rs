@@ -1,8 +1,9 @@
 //! What all writing parts share: the site, places that have rested, and timing many writes that were saved in one go.
 
-use super::ground::{EVERY_UNIT, Ground, START};
+use super::slots::{EVERY_UNIT, Slots};
 use crate::card::Piece;
-use crate::map::Options;
+use crate::map::options::Options;
+use crate::site::CARD_START;
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_model::card_map::Measured;
@@ -10,6 +11,10 @@ use cardscope_model::units::MIB;
 
 /// Longest write of a map.
 pub(super) const LARGEST: u32 = 4 << 20;
+
+/// Bytes of a write that opens a block: whole pages of every size up to 48 KiB, so that each position costs the same; none of the "small"
+/// ones that some cards put elsewhere (up to 8 KiB); below the 120 KiB at which readers cut.
+pub(super) const BLOCK: u32 = 48 << 10;
 
 /// A part ends after so many seconds, whatever is left of it: the slowest simulated card needs 16 minutes for its open
 /// blocks, closing one every few seconds; a card that stalls for a minute at each write would need days. The cache is
@@ -19,7 +24,7 @@ const PATIENCE: f64 = 3600.0;
 /// Everything a part works with.
 pub(super) struct Bench<'b, 's, 't> {
     pub(super) site: &'b mut Site<'s, 't>,
-    pub(super) ground: Ground,
+    pub(super) slots: Slots,
     pub(super) options: &'b Options,
     pub(super) into: &'b mut Measured,
     /// When the part under way began, in seconds of the card's clock.
@@ -33,12 +38,12 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         options: &'b Options,
         into: &'b mut Measured,
     ) -> Option<Self> {
-        let from = if options.card_addresses { START } else { 0 };
+        let from = if options.card_addresses { CARD_START } else { 0 };
         let known = known_unit(into);
         let unit = known.unwrap_or_else(|| stand_in(site.region.len, options.claimed_unit));
-        let ground = Ground::new(site.region, unit, known.is_some(), from)?;
+        let slots = Slots::new(site.region, unit, known.is_some(), from)?;
         let began = site.seconds();
-        Some(Bench { site, ground, options, into, began })
+        Some(Bench { site, slots, options, into, began })
     }
 
     /// A part begins, with all of its patience.
@@ -49,22 +54,22 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
 
     /// Takes places of the erase block that was found meanwhile: so they begin on its pages too, whatever those are.
     pub(super) fn lay_out_anew(&mut self) {
-        let from = if self.options.card_addresses { START } else { 0 };
+        let from = if self.options.card_addresses { CARD_START } else { 0 };
         let unit = known_unit(self.into);
-        if let Some(ground) = unit.and_then(|unit| Ground::new(self.site.region, unit, true, from)) {
-            self.ground = ground;
+        if let Some(slots) = unit.and_then(|unit| Slots::new(self.site.region, unit, true, from)) {
+            self.slots = slots;
         }
     }
 
     /// `n` places that were not used lately.
     pub(super) fn places(&mut self, n: usize) -> Option<Vec<u64>> {
-        self.ground.take(n, &mut self.site.random)
+        self.slots.take(n, &mut self.site.random)
     }
 
     /// A fresh stretch that begins on a boundary of every erase block there is, where there is such.
     pub(super) fn stretch(&mut self, bytes: u64) -> Option<u64> {
-        let aligns = [EVERY_UNIT, 64 * MIB, self.ground.unit()];
-        aligns.iter().find_map(|align| self.ground.stretch(bytes, *align, &mut self.site.random))
+        let aligns = [EVERY_UNIT, 64 * MIB, self.slots.unit()];
+        aligns.iter().find_map(|align| self.slots.stretch(bytes, *align, &mut self.site.random))
     }
 
     /// Saves what stands in pieces, in one go, and writes them one after the other: the seconds each took, without

@@ -1,7 +1,6 @@
 //! What a write costs by its size, in order and at random: the curve that opens seed 004.
 
-use super::bench::{Bench, LARGEST};
-use super::open::BLOCK as OPENING;
+use super::bench::{BLOCK, Bench, LARGEST};
 use super::reader;
 use crate::card::{Piece, pieces};
 use crate::trouble::Stop;
@@ -65,7 +64,7 @@ fn sizes(bench: &Bench<'_, '_, '_>) -> impl Iterator<Item = (u64, usize)> + use<
 fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let mut wanted: Vec<(u64, usize)> = sizes(bench).collect();
     let all = |wanted: &[(u64, usize)]| LEAD + wanted.iter().map(|(size, n)| size * *n as u64).sum::<u64>();
-    let room = bench.ground.bytes() / 2;
+    let room = bench.slots.bytes() / 2;
     while wanted.len() > 1 && all(&wanted) > room {
         wanted.remove(0);
     }
@@ -87,7 +86,7 @@ fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 /// Within as many fresh blocks as the card keeps open, as seed 004 did: what a card can do at random at its best.
 /// Beyond that each write closes a block, which is the open blocks' and the span's to tell.
 fn at_random(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    let unit = bench.ground.unit();
+    let unit = bench.slots.unit();
     let mut blocks = Blocks { n: kept_open(&bench.into.open_blocks.random), places: Vec::new(), left: 0 };
     // The smallest first: they leave the least behind for those after them.
     let wanted: Vec<(u64, usize)> = sizes(bench).filter(|(size, _)| *size <= unit).collect();
@@ -117,12 +116,12 @@ struct Blocks {
 impl Blocks {
     /// `n` places of `size` bytes in open blocks, of which there are none where fresh ones are wanted and not to be had.
     fn pieces(&mut self, bench: &mut Bench<'_, '_, '_>, size: u64, n: usize) -> Result<Vec<Piece>, Stop> {
-        let unit = bench.ground.unit();
+        let unit = bench.slots.unit();
         if self.left < size * n as u64 {
             self.places = bench.places(self.n as usize).unwrap_or_default();
             self.left = (u64::from(self.n) * unit / WORN_SHARE).max(size * n as u64);
             // Opening them pays for what was open before.
-            let opened: Vec<Piece> = self.places.iter().map(|p| Piece { offset: *p, len: OPENING }).collect();
+            let opened: Vec<Piece> = self.places.iter().map(|p| Piece { offset: *p, len: BLOCK }).collect();
             bench.write_all(&opened)?;
         }
         self.left -= size * n as u64;

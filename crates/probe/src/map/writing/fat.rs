@@ -3,8 +3,8 @@
 //! done when asked for.
 
 use super::bench::Bench;
-use super::ground::START;
 use crate::card::{Piece, pieces};
+use crate::site::CARD_START;
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::{deviation, median};
 use cardscope_engine::target::Region;
@@ -48,7 +48,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         bench.into.fat_region_bytes = Property::not_tested(why);
         return Ok(());
     }
-    debug_assert_eq!(REACH, START, "what is left alone elsewhere is looked at here");
+    debug_assert_eq!(REACH, CARD_START, "what is left alone elsewhere is looked at here");
     let before = bench.site.spent();
     // A step inside an erase block follows the one before it out of order, wherever it lies: so the steps elsewhere are
     // taken in the same way, and each step of the start is held against the same step there.

@@ -7,22 +7,21 @@ mod bench;
 mod cache;
 mod curve;
 mod fat;
-mod ground;
 mod open;
 mod page;
 mod queue;
 mod reader;
+mod slots;
 mod span;
 mod tables;
 
-use super::{Options, Part};
 use crate::card::Piece;
+use crate::map::options::{Options, Part};
 use crate::site::Site;
 use crate::trouble::Stop;
 use bench::{Bench, LARGEST};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
-pub(super) use ground::START;
 
 /// Each part that writes, in the order in which they run: the card's start comes last, since what lies there hurts most
 /// to lose, and the cache late, since filling it changes what everything after it costs.

@@ -55,9 +55,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 fn by_size(bench: &mut Bench<'_, '_, '_>) -> Result<Vec<SizeTime>, Stop> {
     let sector = u64::from(bench.site.sector());
     let mut sizes: Vec<u64> = SIZES_KIB.iter().map(|kib| kib * KIB).filter(|size| *size >= sector).collect();
-    for i in (1..sizes.len()).rev() {
-        sizes.swap(i, bench.site.random.below(i as u64 + 1) as usize);
-    }
+    bench.site.random.shuffle(&mut sizes);
     let open = bench.into.open_blocks.linear.value.unwrap_or(2);
     let blocks = if open >= 2 { 2 } else { 1 };
     let mut found = Vec::new();

@@ -54,10 +54,10 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let span = match known.status {
         Status::Measured | Status::AtLeast => known.value.or(known.bound).unwrap_or(SPAN).min(SPAN),
         // Inside one erase block, where every card is as fast as it gets.
-        Status::None | Status::NotTested => bench.ground.unit().min(ONE_BLOCK),
+        Status::None | Status::NotTested => bench.slots.unit().min(ONE_BLOCK),
     };
-    let span = span.min(bench.ground.bytes());
-    let Some(start) = bench.ground.span(span, &mut bench.site.random) else { return Ok(()) };
+    let span = span.min(bench.slots.bytes());
+    let Some(start) = bench.slots.span(span, &mut bench.site.random) else { return Ok(()) };
     let found = rates(bench, (start, span))?;
     let Some(gain) = found.and_then(|(one, many)| Gain::of(&one, &many)) else {
         bench.into.write_queue_gain = Property::not_tested("too few writes ended in the time of a slice");

@@ -22,7 +22,7 @@ const MOST_READER_SECONDS: f64 = 1.5;
 /// Compares 128 KiB with what 64 and 120 KiB let expect, until it is dearer for sure or cannot be by much.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let round: u64 = CUT.iter().sum::<u64>().next_multiple_of(64 * KIB);
-    let most = ROUNDS.1.min((bench.ground.unit() / round) as usize);
+    let most = ROUNDS.1.min((bench.slots.unit() / round) as usize);
     let began = bench.site.seconds();
     let mut times: [Vec<f64>; 3] = Default::default();
     let (mut seen, mut misses) = (None, 0);

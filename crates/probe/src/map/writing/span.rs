@@ -46,9 +46,9 @@ struct Spanned {
 /// Measures the spans from small to large.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let before = bench.site.spent();
-    let smallest = bench.ground.unit().min(4 * MIB);
+    let smallest = bench.slots.unit().min(4 * MIB);
     let mut found: Vec<Spanned> = Vec::new();
-    let most = bench.ground.bytes();
+    let most = bench.slots.bytes();
     for bytes in [smallest].into_iter().chain(SPANS).filter(|bytes| *bytes <= most) {
         bench.afford(1.0)?;
         found.extend(over(bench, bytes)?);
@@ -69,7 +69,7 @@ fn in_order(bench: &Bench<'_, '_, '_>) -> Option<f64> {
 }
 
 fn over(bench: &mut Bench<'_, '_, '_>, bytes: u64) -> Result<Option<Spanned>, Stop> {
-    let Some(start) = bench.ground.span(bytes, &mut bench.site.random) else { return Ok(None) };
+    let Some(start) = bench.slots.span(bytes, &mut bench.site.random) else { return Ok(None) };
     let began = bench.site.seconds();
     let mut times = Vec::with_capacity(WRITES);
     while times.len() < WRITES && bench.site.seconds() - began < MOST_SECONDS {

@@ -2,9 +2,9 @@
 //! first erase blocks, open-au in order and at random. Rows that would take too long are left out, largest sizes first
 //! as there.
 
-use super::super::lfsr::lfsr;
 use super::bench::Bench;
 use crate::card::Piece;
+use crate::map::lfsr::lfsr;
 use crate::trouble::Stop;
 use cardscope_model::card_map::FlashbenchTable;
 use cardscope_model::units::MIB;
@@ -56,7 +56,7 @@ fn find_fat(bench: &mut Bench<'_, '_, '_>, unit: u64) -> Result<(), Stop> {
 
 fn open_au(bench: &mut Bench<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Result<(), Stop> {
     let from = bench.site.region.start.max(OPEN_START).div_ceil(unit) * unit;
-    let end = bench.site.region.start + bench.site.region.len;
+    let end = bench.site.region.end();
     if from + ((n - 1) * OPEN_STEP + 1) * unit > end {
         return Ok(());
     }

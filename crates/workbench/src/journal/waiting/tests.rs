@@ -7,7 +7,7 @@ use crate::journal::{About, Journal, witness};
 use crate::opening::{self, Opened};
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_probe::keeper::{Keeper, PuttingBack};
+use cardscope_engine::journal::{Journal as _, Restoring};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -61,7 +61,7 @@ impl Killed {
             let places =
                 (0..RANGES).map(|n| (n * batches + batch) * (BYTES / (RANGES * batches)) / BLOCK * BLOCK);
             for at in places.clone() {
-                journal.keep(at as u64, &before[at..at + BLOCK]).unwrap();
+                journal.save(at as u64, &before[at..at + BLOCK]).unwrap();
             }
             journal.commit().unwrap();
             for at in places.filter(|_| batch + 1 < batches) {
@@ -124,15 +124,14 @@ fn a_copy_of_the_card_or_an_empty_one_is_tested_once_the_card_itself_must_have_s
         killed.tests(&killed.before);
         let early = Killed::new(killed.before.clone(), 1);
         assert!(early.opening(&early.before).is_err(), "the run may have been killed before it wrote");
-        let late =
-            Killed::with(killed.before.clone(), 12, |journal| journal.putting_back(PuttingBack::Begun));
+        let late = Killed::with(killed.before.clone(), 12, |journal| journal.restoring(Restoring::Begun));
         assert!(late.opening(&late.before).is_err(), "or when almost all was back");
     }
 }
 
 #[test]
 fn a_card_that_was_put_back_in_part_or_used_since_is_refused() {
-    let killed = Killed::with(data(1), 6, |journal| journal.putting_back(PuttingBack::Begun));
+    let killed = Killed::with(data(1), 6, |journal| journal.restoring(Restoring::Begun));
     let half = [&killed.before[..BYTES / 2], &killed.after[BYTES / 2..]].concat();
     killed.refuses(&half, "a test of this card");
     let killed = Killed::new(data(1), 6);

@@ -65,8 +65,8 @@ impl Course {
     pub(super) fn new(bench: &mut Bench<'_, '_, '_>, most: u64) -> Self {
         // In whole MiB: the last write must not end in the midst of a sector.
         let most = most / MIB * MIB;
-        let len = most.min(bench.ground.bytes() / MIB * MIB);
-        let start = bench.ground.span(len, &mut bench.site.random).unwrap_or(bench.site.region.start);
+        let len = most.min(bench.slots.bytes() / MIB * MIB);
+        let start = bench.slots.span(len, &mut bench.site.random).unwrap_or(bench.site.region.start);
         Course {
             start,
             len,

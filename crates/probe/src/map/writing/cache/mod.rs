@@ -42,7 +42,7 @@ const NO_WRITE: &str = "no write of it succeeded";
 /// Writes until the cache ends, or the bytes that may be written do.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     // Once round and a little more: a cache may be as large as nearly all of the card.
-    let round = bench.ground.bytes() / 100 * ROUND_PERCENT / MIB * MIB;
+    let round = bench.slots.bytes() / 100 * ROUND_PERCENT / MIB * MIB;
     let most = bench.options.max_cache_bytes.min(round);
     if most < LEAST || !bench.site.may_write(LEAST) {
         let least = LEAST / MIB;

@@ -1,8 +1,8 @@
 //! What closing a block copies and how fast, by how its cost changes with what was written to the block before; and,
 //! where reads showed no erase block, its size: a block written whole needs no closing at all (flash-behaviour 3.3).
 
-use super::super::bench::Bench;
-use super::search::{BLOCK, Found};
+use super::super::bench::{BLOCK, Bench};
+use super::search::Found;
 use crate::card::{Piece, pieces};
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;

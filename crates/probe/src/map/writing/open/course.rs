@@ -90,13 +90,11 @@ impl Course {
     fn positions(self, bench: &mut Bench<'_, '_, '_>) -> Vec<u64> {
         let stride = self.visit() as u64;
         // A block written whole in order is closed for nothing: a quarter stays free. Out of order half of it does.
-        let inside = bench.ground.inside() * if stride == 1 { 3 } else { 4 } / 4;
+        let inside = bench.slots.inside() * if stride == 1 { 3 } else { 4 } / 4;
         let room = inside / u64::from(self.block) / stride;
         let mut positions: Vec<u64> = (0..room.clamp(4, POSITIONS)).map(|i| i * stride).collect();
         if self.order == Order::Random {
-            for i in (1..positions.len()).rev() {
-                positions.swap(i, bench.site.random.below(i as u64 + 1) as usize);
-            }
+            bench.site.random.shuffle(&mut positions);
         }
         positions
     }

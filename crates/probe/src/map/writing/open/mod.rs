@@ -6,7 +6,7 @@ mod course;
 mod judge;
 mod search;
 
-use super::bench::Bench;
+use super::bench::{BLOCK, Bench};
 use crate::trouble::Stop;
 use cardscope_analysis::quantile::median;
 use cardscope_analysis::shift::shift;
@@ -15,7 +15,6 @@ use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
 use course::{Course, Order};
 use judge::judge;
-pub(super) use search::BLOCK;
 use search::{Found, MOST, search};
 
 /// A write that is slow by itself, whatever is open: so many times one in order.
@@ -115,7 +114,7 @@ const ROOM: u64 = 14;
 /// Whether large writes out of order cost more with one block more in turn than `limit`; `None` where too few of them
 /// succeeded.
 fn dearer_beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Option<bool>, Stop> {
-    let block = BLOCK * (bench.ground.inside() / ROOM / u64::from(BLOCK)).clamp(1, LARGE) as u32;
+    let block = BLOCK * (bench.slots.inside() / ROOM / u64::from(BLOCK)).clamp(1, LARGE) as u32;
     let course = |n| Course { n, block, order: Order::Random };
     let Some(at) = course(limit).run(bench, |times| times.len() >= 2 * limit as usize + 4)? else {
         return Ok(Some(false));

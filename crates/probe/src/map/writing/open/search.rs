@@ -1,17 +1,13 @@
 //! The largest number of blocks in turn that costs no more than few: doubled until it does, then bisected
 //! (flash-behaviour 3.4).
 
-use super::super::bench::Bench;
+use super::super::bench::{BLOCK, Bench};
 use super::course::{Course, Order, Timed};
 use super::judge::{Judged, Judgement, judge};
 use crate::trouble::Stop;
 
 /// Where no limit shows up to here, none is looked for.
 pub(super) const MOST: u32 = 32;
-
-/// Bytes of a write: whole pages of every size up to 48 KiB, so that each position costs the same; none of the "small"
-/// ones that some cards put elsewhere (up to 8 KiB); below the 120 KiB at which readers cut.
-pub(in crate::map::writing) const BLOCK: u32 = 48 << 10;
 
 /// Every write dearer by this is a soft limit; SanDisk cards show 2 to 5 times.
 const SOFT: f64 = 1.25;

@@ -7,10 +7,6 @@ use cardscope_model::random::Random;
 use cardscope_model::units::MIB;
 use std::collections::VecDeque;
 
-/// The start of a card is left alone unless it is asked for: the first 4 to 16 MiB may be treated in a way of their own
-/// (flash-behaviour 1.2).
-pub(in crate::map) use crate::site::CARD_START as START;
-
 /// A boundary of every erase block known: 64 and 48 MiB are the largest of powers of two and of three times such.
 pub(super) const EVERY_UNIT: u64 = 192 * MIB;
 
@@ -32,7 +28,7 @@ const SURELY_INSIDE: u64 = MIB;
 
 /// The part of the card that may be written to, in places of one erase block each.
 #[derive(Debug, Clone)]
-pub(super) struct Ground {
+pub(super) struct Slots {
     first: u64,
     unit: u64,
     known: bool,
@@ -41,13 +37,13 @@ pub(super) struct Ground {
     recent: VecDeque<usize>,
 }
 
-impl Ground {
+impl Slots {
     /// Places of `unit` bytes, known to be an erase block or only thought to, in a region from address `from` on.
     /// `None` where there are too few.
-    pub(super) fn new(region: Region, unit: u64, known: bool, from: u64) -> Option<Ground> {
+    pub(super) fn new(region: Region, unit: u64, known: bool, from: u64) -> Option<Slots> {
         let first = region.start.max(from).div_ceil(unit) * unit;
-        let count = (region.start + region.len).saturating_sub(first) / unit;
-        (count >= LEAST_PLACES).then(|| Ground {
+        let count = region.end().saturating_sub(first) / unit;
+        (count >= LEAST_PLACES).then(|| Slots {
             first,
             unit,
             known,
@@ -141,6 +137,7 @@ impl Ground {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::site::CARD_START;
     use proptest::prelude::*;
 
     proptest! {
@@ -149,16 +146,16 @@ mod tests {
             start in 0u64..1 << 34, mib in 8u64..4096, unit in prop::sample::select(vec![1u64, 4, 6, 24]), seed: u64,
         ) {
             let region = Region { start, len: mib * MIB };
-            let Some(mut ground) = Ground::new(region, unit * MIB, true, START) else { return Ok(()) };
+            let Some(mut slots) = Slots::new(region, unit * MIB, true, CARD_START) else { return Ok(()) };
             let mut random = Random::new(seed);
             let mut seen: Vec<u64> = Vec::new();
             for n in [1usize, 2, 3, 5, 8, 13, 1, 2, 3] {
-                let Some(places) = ground.take(n, &mut random) else { break };
+                let Some(places) = slots.take(n, &mut random) else { break };
                 prop_assert_eq!(places.len(), n);
                 for place in places {
                     prop_assert!(!seen.iter().rev().take(RECENT).any(|s| *s == place), "{} was used before", place);
                     seen.push(place);
-                    prop_assert!(place >= START.max(start) && place + unit * MIB <= start + mib * MIB);
+                    prop_assert!(place >= CARD_START.max(start) && place + unit * MIB <= start + mib * MIB);
                     prop_assert!(place.is_multiple_of(unit * MIB));
                 }
             }
@@ -168,10 +165,10 @@ mod tests {
     #[test]
     fn a_stretch_keeps_off_what_was_written() {
         let region = Region { start: 0, len: 1024 * MIB };
-        let mut ground = Ground::new(region, 4 * MIB, false, START).unwrap();
+        let mut slots = Slots::new(region, 4 * MIB, false, CARD_START).unwrap();
         let mut random = Random::new(1);
-        let places = ground.take(20, &mut random).unwrap();
-        let stretch = ground.stretch(100 * MIB, 4 * MIB, &mut random).unwrap();
+        let places = slots.take(20, &mut random).unwrap();
+        let stretch = slots.stretch(100 * MIB, 4 * MIB, &mut random).unwrap();
         assert!(stretch.is_multiple_of(4 * MIB));
         for place in places {
             assert!(place + 4 * MIB <= stretch || place >= stretch + 100 * MIB);

@@ -1,11 +1,11 @@
-//! Saving what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
+//! WriteScope what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
 //! read, so that it cannot be saved, must not be overwritten.
 
 use crate::card::{Answer, Card, Costs, Piece, pieces};
-use crate::keeper::Keeper;
 use crate::ranges::Ranges;
 use crate::trouble::Stop;
 use cardscope_engine::content::Content;
+use cardscope_engine::journal::Journal;
 use cardscope_engine::target::Direction;
 use cardscope_model::units::Nanos;
 
@@ -55,9 +55,9 @@ impl Amount {
     }
 }
 
-/// What is saved of a card. Without a keeper its content may go, and nothing is saved.
-pub struct Saving<'k> {
-    keeper: Option<&'k mut dyn Keeper>,
+/// What is saved of a card. Without a journal its content may go, and nothing is saved.
+pub struct WriteScope<'k> {
+    journal: Option<&'k mut dyn Journal>,
     saved: Ranges,
     unsavable: Ranges,
     end: Option<Nanos>,
@@ -65,12 +65,12 @@ pub struct Saving<'k> {
     originals: Amount,
 }
 
-impl<'k> Saving<'k> {
+impl<'k> WriteScope<'k> {
     /// Nothing is saved yet. `None` says that the card's content may go.
     #[must_use]
-    pub fn new(keeper: Option<&'k mut dyn Keeper>) -> Self {
-        Saving {
-            keeper,
+    pub fn new(journal: Option<&'k mut dyn Journal>) -> Self {
+        WriteScope {
+            journal,
             saved: Ranges::default(),
             unsavable: Ranges::default(),
             end: None,
@@ -107,13 +107,13 @@ impl<'k> Saving<'k> {
     /// True where the content is kept.
     #[must_use]
     pub fn keeps_data(&self) -> bool {
-        self.keeper.is_some()
+        self.journal.is_some()
     }
 
     /// Whether a piece may be overwritten now: all of it is saved, or may go.
     #[must_use]
     pub fn covers(&self, piece: Piece) -> bool {
-        self.keeper.is_none() || self.saved.contains(piece.offset, piece.end())
+        self.journal.is_none() || self.saved.contains(piece.offset, piece.end())
     }
 
     /// Whether a part of a piece could not be saved.
@@ -124,10 +124,10 @@ impl<'k> Saving<'k> {
     /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
     ///
     /// # Errors
-    /// If the card is gone, the user stopped it, or the keeper cannot keep; then nothing may be written.
+    /// If the card is gone, the user stopped it, or the journal cannot take it; then nothing may be written.
     /// [`Stop::Limit`] where the time was over before all of it was saved.
     pub fn save(&mut self, card: &mut Card<'_>, wanted: &[Piece]) -> Result<(), Stop> {
-        let Some(keeper) = self.keeper.as_deref_mut() else { return Ok(()) };
+        let Some(journal) = self.journal.as_deref_mut() else { return Ok(()) };
         let block = card.block();
         // Each byte once: two copies of a place would have to be put back in the order in which they were saved.
         let mut wanted_now = Ranges::default();
@@ -145,7 +145,7 @@ impl<'k> Saving<'k> {
         let ended = card.read(new, Content::Buffer, |piece, at, answer| {
             match answer {
                 Answer::Differs { bytes, .. } => {
-                    keeper.keep(piece.offset, bytes)?;
+                    journal.save(piece.offset, bytes)?;
                     kept.push(piece);
                 }
                 Answer::Same | Answer::Failed(_) => unreadable.push(piece),
@@ -155,7 +155,7 @@ impl<'k> Saving<'k> {
         if ended.as_ref().is_err_and(|stop| *stop != Stop::Limit) {
             return ended;
         }
-        keeper.commit()?;
+        journal.commit()?;
         kept.iter().for_each(|p| {
             self.originals.add(p.offset, p.end());
             self.saved.add(p.offset, p.end());

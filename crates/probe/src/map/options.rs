@@ -1,10 +1,33 @@
-//! The parts of a map by name, so that one of them can be asked for alone, and what was not asked for says so.
+//! How a map is made; its parts by name, so that one of them can be asked for alone, and what was not asked for says
+//! so.
 
-use super::Options;
+use crate::site::Limits;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
 use std::fmt;
 use std::str::FromStr;
+
+/// How a map is made.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What may be used and spent.
+    pub limits: Limits,
+    /// True where offsets are the card's own addresses; in a file they are the file system's, and nothing can be said
+    /// about boundaries.
+    pub card_addresses: bool,
+    /// False where only reading parts are wanted or allowed.
+    pub writes: bool,
+    /// True where the region at the start of the card may be written to (saved first, like everything).
+    pub fat: bool,
+    /// True where the cache is written through to its end; otherwise at most `max_cache_bytes`.
+    pub max_cache_bytes: u64,
+    /// Allocation unit that the card claims (SSR), where it says one: a hint, never the answer.
+    pub claimed_unit: Option<u64>,
+    /// True where the raw tables of flashbench are wanted too, which cost more I/O.
+    pub tables: bool,
+    /// The parts that are wanted ([`Options::wants`]); all of them where it is empty.
+    pub only: Vec<Part>,
+}
 
 /// A part of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
