@@ -1,37 +1,71 @@
-//! Cards that come with the program, so that a first result has something to stand beside: those of the five reports that
-//! Cardscope began with, one file each in `collection/`, with what their text says and nothing else.
+//! Cards that come with the program, so that a first result has something to stand beside: those of five published
+//! reports, a session a file in `collection/` as `archive export` writes them, with what the reports say and nothing else.
 
-use crate::card::{CardFacts, Event};
-use crate::condition::{Condition, Origin};
-use crate::log::{Log, LogFigure, LogRun, Tool};
+use crate::condition::Condition;
+use crate::log::{Log, LogFigure, LogRun};
 use crate::result::ToolPrints;
-use crate::test_name::TestName;
-use crate::toml_error::located;
-use crate::units::{MIB, parse_size};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use crate::session_file::{Figure, FileRun, SessionFile};
+use serde_json::Value;
 
-static FILES: &[&str] = &[
-    include_str!("../../../collection/seed-000.toml"),
-    include_str!("../../../collection/seed-001.toml"),
-    include_str!("../../../collection/seed-002.toml"),
-    include_str!("../../../collection/seed-003.toml"),
-    include_str!("../../../collection/seed-004.toml"),
-];
+/// What stands in the log of a session for the report's title.
+const TITLE: &str = "published";
+
+macro_rules! files {
+    ($($name:literal)*) => { &[$(include_str!(concat!("../../../collection/", $name))),*] };
+}
+
+static FILES: &[&str] = files!(
+    "seed-000/01-lexar-play-pro-1tb.json"
+    "seed-000/02-lexar-play-pro-1tb-2.json"
+    "seed-000/03-adata-premier-extreme-256gb.json"
+    "seed-000/04-adata-premier-extreme-256gb-2.json"
+    "seed-000/05-sandisk-sdsqxfn-256gb.json"
+    "seed-001/01-samsung-microsd-2gb.json"
+    "seed-001/02-oem-microsdhc-likely-toshiba-or-kingston-8gb.json"
+    "seed-001/03-sandisk-ultra-microsdhc-16gb.json"
+    "seed-001/04-sandisk-extreme-microsdhc-16gb.json"
+    "seed-001/05-samsung-microsdhc-black-32gb.json"
+    "seed-001/06-samsung-evo-microsdhc-32gb.json"
+    "seed-001/07-samsung-evo-plus-microsdxc-64gb.json"
+    "seed-001/08-samsung-pro-microsdxc-64gb.json"
+    "seed-001/09-samsung-pro-microsdxc-64gb-2.json"
+    "seed-001/10-samsung-pro-microsdxc-64gb-3.json"
+    "seed-001/11-samsung-pro-plus-microsdxc-128gb.json"
+    "seed-001/12-samsung-pro-plus-microsdxc-128gb-2.json"
+    "seed-001/13-samsung-pro-plus-microsdxc-128gb-3.json"
+    "seed-001/14-samsung-evo-plus-microsdxc-256gb.json"
+    "seed-001/15-sandian-microsdxc-fake-1tb.json"
+    "seed-002/01-sandisk-ultra-microsdxc-64gb.json"
+    "seed-002/02-toshiba-exceria-type-2-sdxc-64gb.json"
+    "seed-002/03-kingston-ultimate-sdhc-32gb.json"
+    "seed-002/04-kingston-128gb-card.json"
+    "seed-002/05-samsung-sdhc-32gb.json"
+    "seed-002/06-patriot-lx-32gb.json"
+    "seed-002/07-team-sdhc-class-10-32gb.json"
+    "seed-002/08-element14-supplied-card.json"
+    "seed-002/09-sandisk-microsdhc-4gb.json"
+    "seed-002/10-sandisk-microsdsc-1gb.json"
+    "seed-003/01-samsung-evo-2019.json"
+    "seed-003/02-sandisk-extreme-2019.json"
+    "seed-003/03-samsung-pro-2019.json"
+    "seed-003/04-sony-95-mb-s-card-2019.json"
+    "seed-004/01-lexar-microsd-class-10-16gb.json"
+    "seed-004/02-lexar-microsd-class-10-16gb-2.json"
+);
 
 /// A file of the collection that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the collection cannot be read: {0}")]
 pub struct CollectionError(String);
 
-/// One file: a report and its cards.
+/// A report and its cards.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collected {
     /// Its short name: `seed-000`.
     pub name: String,
     /// The report's title and date.
     pub title: String,
-    /// A log for each card.
+    /// A log for each session.
     pub logs: Vec<Log>,
 }
 
@@ -40,134 +74,80 @@ pub struct Collected {
 /// # Errors
 /// If a file is wrong; a test holds that none is.
 pub fn builtin() -> Result<Vec<Collected>, CollectionError> {
-    FILES.iter().map(|text| parse(text)).collect()
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: String,
-    title: String,
-    method: String,
-    card: Vec<Card>,
-}
-
-#[derive(Deserialize)]
-struct Card {
-    #[serde(default)]
-    event: Vec<Event>,
-    #[serde(default)]
-    session: Vec<Session>,
-    #[serde(flatten)]
-    facts: CardFields,
-}
-
-/// The facts as they stand in the table of a card; unknown words are refused by [`CardFacts`].
-type CardFields = toml::Table;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Session {
-    tool: String,
-    size: Option<String>,
-    loops: Option<u32>,
-    #[serde(default)]
-    condition: BTreeMap<String, String>,
-    unit: String,
-    tests: Vec<TestName>,
-    runs: Vec<Vec<f64>>,
-}
-
-fn parse(text: &str) -> Result<Collected, CollectionError> {
-    let odd = |what: String| CollectionError(what);
-    let file: File = toml::from_str(text).map_err(|e| odd(located(text, &e)))?;
-    let mut logs = Vec::new();
-    for card in file.card {
-        let facts: CardFacts =
-            card.facts.try_into().map_err(|e: toml::de::Error| odd(e.message().to_owned()))?;
-        let mut bare = Log::new("collection");
-        (bare.card, bare.events) = (facts.clone(), card.event);
-        bare.other.insert("method".to_owned(), file.method.clone().into());
-        for session in &card.session {
-            logs.push(self::session(session, &bare).map_err(|why| odd(format!("{}: {why}", facts.title())))?);
-        }
-        if card.session.is_empty() {
-            logs.push(bare);
+    let mut reports: Vec<Collected> = Vec::new();
+    for text in FILES {
+        let file: SessionFile = serde_json::from_str(text).map_err(|e| CollectionError(e.to_string()))?;
+        let name = file.target.clone();
+        let mut log = log(file).ok_or_else(|| CollectionError(format!("a session of {name} has no log")))?;
+        let title = log.other.remove(TITLE);
+        match reports.last_mut().filter(|report| report.name == name) {
+            Some(report) => report.logs.push(log),
+            None => {
+                let title = title.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
+                reports.push(Collected { name, title, logs: vec![log] });
+            }
         }
     }
-    Ok(Collected { name: file.name, title: file.title, logs })
+    Ok(reports)
 }
 
-fn session(session: &Session, bare: &Log) -> Result<Log, String> {
-    let mb_s = unit(&session.unit)?;
-    let size_bytes = session.size.as_deref().map(parse_size).transpose().map_err(|e| e.to_string())?;
-    let mut log = bare.clone();
-    log.tool = Some(Tool { name: session.tool.clone(), version: None });
-    log.condition = condition(&session.condition);
-    for (number, values) in (1..).zip(&session.runs) {
-        if values.len() != session.tests.len() {
-            return Err(format!(
-                "run {number} has {} values for {} tests",
-                values.len(),
-                session.tests.len()
-            ));
-        }
-        let results = session.tests.iter().zip(values).map(|(test, value)| LogFigure {
-            test: test.pattern,
-            op: test.op,
-            step: None,
-            mb_s: value * mb_s,
-            iops: None,
-            latency_us: None,
-            max_latency_us: None,
-            as_printed: ToolPrints { value: *value, unit: "MB/s".to_owned() },
-        });
-        log.runs.push(LogRun {
-            run: number,
-            size_bytes,
-            loops: session.loops,
-            condition: None,
-            results: results.collect(),
-        });
-    }
-    Ok(log)
-}
-
-/// What one printed "MB/s" is in MB/s (10^6).
-fn unit(name: &str) -> Result<f64, String> {
-    match name {
-        "MB/s" => Ok(1.0),
-        "MiB/s" => Ok(MIB as f64 / 1e6),
-        // KDiskMark divides KiB/s by 1000.
-        "KiB/ms" => Ok(1.024),
-        other => Err(format!("{other:?} is no unit of the collection")),
-    }
-}
-
-fn condition(words: &BTreeMap<String, String>) -> Condition {
+/// The log of a session with its runs, and with who says what of the condition.
+fn log(file: SessionFile) -> Option<Log> {
     let mut condition = Condition::default();
-    for (word, value) in words {
-        condition.set(word, value, Origin::Stated);
+    for (word, value) in file.condition.iter() {
+        condition.set(word, value, *file.origins.get(word)?);
     }
-    condition
+    Some(Log { condition, runs: file.runs.into_iter().map(run).collect(), ..file.log? })
+}
+
+fn run(run: FileRun) -> LogRun {
+    LogRun {
+        run: run.run,
+        size_bytes: run.size_bytes,
+        loops: run.loops,
+        condition: None,
+        results: run.figures.into_iter().flatten().map(figure).collect(),
+    }
+}
+
+fn figure(figure: Figure) -> LogFigure {
+    LogFigure {
+        test: figure.test.pattern,
+        op: figure.test.op,
+        step: figure.step,
+        mb_s: figure.mb_s,
+        iops: figure.iops,
+        latency_us: figure.latency_us,
+        max_latency_us: figure.max_latency_us,
+        as_printed: figure.printed.unwrap_or(ToolPrints { value: figure.mb_s, unit: "MB/s".to_owned() }),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::condition::WORDS;
+    use std::path::Path;
 
     #[test]
-    fn every_file_is_sound_and_names_its_report() {
-        let all = builtin().unwrap();
-        assert_eq!(all.len(), FILES.len());
-        for collected in &all {
-            assert!(!collected.logs.is_empty() && !collected.title.is_empty());
-            for log in &collected.logs {
-                assert!(log.card.brand.is_some(), "{log:?}");
-                assert!(log.condition.iter().all(|(word, _)| WORDS.iter().any(|(w, _)| *w == word)));
-            }
+    fn every_file_is_in_the_result_format_and_says_its_card_and_report() {
+        for text in FILES {
+            let file = SessionFile::from_json(text).unwrap();
+            assert_eq!(file.to_json().unwrap(), *text);
+            let log = log(file).unwrap();
+            assert!(log.card.brand.is_some() && log.other.contains_key(TITLE), "{log:?}");
+            assert!(log.condition.iter().all(|(word, _)| WORDS.iter().any(|(w, _)| *w == word)));
         }
+        let names: Vec<String> = builtin().unwrap().into_iter().map(|report| report.name).collect();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../collection");
+        let mut folders: Vec<String> = Vec::new();
+        let mut files = 0;
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            folders.push(entry.file_name().into_string().unwrap());
+            files += std::fs::read_dir(entry.path()).unwrap().count();
+        }
+        folders.sort();
+        assert_eq!((names, FILES.len()), (folders, files), "a folder a report, and each file is here");
     }
 
     #[test]
@@ -178,13 +158,5 @@ mod tests {
             sandisk.runs[0].results.iter().find(|f| f.name().to_string() == "SEQ32M Q32T1 read").unwrap();
         assert_eq!(read.as_printed.value, 836.0);
         assert!((read.mb_s - 876.609_536).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_run_with_too_few_values_is_refused() {
-        let text = "name='x'\ntitle='x'\nmethod='x'\n[[card]]\nbrand='b'\n[[card.session]]\ntool='t'\nunit='MB/s'\n\
-                    tests=['RND4K Q1T1 read']\nruns=[[1.0],[]]\n";
-        assert!(parse(text).unwrap_err().to_string().contains("run 2 has 0 values for 1 tests"));
-        assert!(parse(&text.replace("brand", "brnad")).is_err());
     }
 }
