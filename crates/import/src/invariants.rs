@@ -5,6 +5,7 @@ use crate::formats::{Format, formats};
 use crate::mixed;
 use crate::text::Text;
 use cardscope_model::log::{Log, LogFigure, LogRun};
+use jiff::civil::{Date, DateTime};
 use std::collections::HashSet;
 
 /// Bytes of a log in JSON for each byte of a text: a line of twenty bytes may become a run with its heading, its size
@@ -94,9 +95,9 @@ fn is_amount(value: f64) -> bool {
 
 /// `YYYY-MM-DD`, perhaps with `Thh:mm:ss` behind it.
 fn is_date(text: &str) -> bool {
-    let form = if text.len() == 10 { "0000-00-00" } else { "0000-00-00T00:00:00" };
-    let fits = |(found, form): (char, char)| if form == '0' { found.is_ascii_digit() } else { found == form };
-    text.len() == form.len() && text.chars().zip(form.chars()).all(fits)
+    let same = |read: String| read == text;
+    text.parse::<Date>().is_ok_and(|day| same(day.to_string()))
+        || text.parse::<DateTime>().is_ok_and(|at| same(at.to_string()) && text.len() > "0000-00-00".len())
 }
 
 #[cfg(test)]
@@ -108,6 +109,7 @@ mod tests {
         for (text, is) in [
             ("2024-02-03", true),
             ("2024-02-03T04:05:06", true),
+            ("2024-02-31", false),
             ("2024-02", false),
             ("2024-02-03T04:05", false),
             ("2024/02/03", false),

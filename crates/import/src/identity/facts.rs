@@ -37,13 +37,6 @@ pub(crate) fn registers(identity: &Identity) -> Map<String, Value> {
     fields.into_iter().filter(|(name, value)| given(value) && !DERIVED.contains(&name.as_str())).collect()
 }
 
-/// The kernel's month of manufacture, `11/2013`, as `2013-11`.
-pub(crate) fn month(text: &str) -> Option<String> {
-    let (month, year) = text.trim().split_once('/')?;
-    let (month, year): (u8, u16) = (month.parse().ok()?, year.parse().ok()?);
-    ((1..=12).contains(&month) && year > 1990).then(|| format!("{year}-{month:02}"))
-}
-
 /// Who uses a maker's number with this OEM id.
 pub(crate) fn made_by(manfid: &str, oemid: &str) -> Option<String> {
     let hex = |text: &str| u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok();
@@ -72,14 +65,6 @@ mod tests {
         );
         let words: Vec<String> = registers(&identity).keys().cloned().collect();
         assert_eq!(words, ["cid", "csd", "capacity_bytes"]);
-    }
-
-    #[test]
-    fn the_kernels_month_comes_year_first() {
-        assert_eq!(month("02/2019").as_deref(), Some("2019-02"));
-        for none in ["13/2019", "2019", "02/19", "x/2019", ""] {
-            assert_eq!(month(none), None, "{none}");
-        }
     }
 
     #[test]

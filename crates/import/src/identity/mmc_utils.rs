@@ -3,6 +3,7 @@
 //! Layout of the texts: mmc-utils of 2022; of the register: JEDEC eMMC 5.1 (JESD84-B51), 7.4. A life time estimate of n
 //! says that up to n times 10 % of the device's life are used, 0Bh that all of it is.
 
+use crate::dates::month;
 use crate::error::ImportError;
 use crate::text::Text;
 use cardscope_model::log::{Log, Tool};
@@ -20,9 +21,6 @@ const RAW_FIELDS: [(&str, usize, usize); 6] = [
     ("EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_A", 268, 1),
     ("EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_B", 269, 1),
 ];
-
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// True where a line that only mmc-utils prints, or the raw register, stands in it.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -129,10 +127,8 @@ fn take_card(line: &str, log: &mut Log) {
 /// `2024 may`, with `-v` behind the digits: `0x185 2024 may`.
 fn made(text: &str) -> Option<String> {
     let mut words = text.split_whitespace().rev();
-    let month = words.next()?.to_lowercase();
-    let month = MONTHS.iter().position(|name| month.starts_with(name))? + 1;
-    let year: u16 = words.next()?.parse().ok()?;
-    Some(format!("{year}-{month:02}"))
+    let name = words.next()?.get(..3)?;
+    month("%Y %b", &format!("{} {name}", words.next()?))
 }
 
 /// The bytes in `29.72Gbyte (31914983424 bytes, 62333952 sectors, 512 bytes each)`; the rounded size is none.

@@ -4,7 +4,8 @@
 //!
 //! Names are those of drivers/mmc/core/sd.c.
 
-use super::facts::{facts, made_by, month, registers};
+use super::facts::{facts, made_by, registers};
+use crate::dates::month;
 use crate::error::ImportError;
 use crate::text::Text;
 use cardscope_model::identity::{HexRegisters, from_hex};
@@ -95,7 +96,7 @@ fn named(card: &Values, log: &mut Log) {
     let facts = &mut log.card;
     facts.model = facts.model.take().or_else(|| owned("name"));
     facts.serial = facts.serial.take().or_else(|| owned("serial"));
-    facts.made = facts.made.take().or_else(|| month(card.get("date")?));
+    facts.made = facts.made.take().or_else(|| month("%m/%Y", card.get("date")?));
     facts.maker = facts.maker.take().or_else(|| made_by(card.get("manfid")?, card.get("oemid")?));
 }
 

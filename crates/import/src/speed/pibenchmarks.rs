@@ -6,8 +6,8 @@
 
 use super::dd;
 use crate::amount::{Amount, amount, binary_mb_s, random, sequential, step};
+use crate::dates::month;
 use crate::error::ImportError;
-use crate::identity::facts::month;
 use crate::numbers::{KIB_S, number};
 use crate::runs::Runs;
 use crate::text::Text;
@@ -130,7 +130,7 @@ fn identify(line: &str, log: &mut Log) {
             let card = &mut log.card;
             (card.maker, card.model) = (field("Manufacturer"), field("Model"));
             (card.form, card.firmware) = (field("Product"), field("FW Version"));
-            card.made = field("Date Manufactured").and_then(|date| month(&date));
+            card.made = field("Date Manufactured").and_then(|date| month("%m/%Y", &date));
             let clock = field("Clock Speed").map(|mhz| format!("SD bus at {mhz} MHz"));
             set(&mut log.condition, "board_clock", clock);
         }
