@@ -197,5 +197,22 @@ impl<'a> Line<'a> {
 }
 
 #[cfg(test)]
-#[path = "cdm_fio_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn figures_come_back_within_what_the_script_cuts_off(kib_s in 4_u64..4_000_000, ios in 1_u64..4) {
+            let iops = kib_s as f64 / 4.0;
+            let (printed, cut) = (kib_s / 1024, iops as u64);
+            let text = format!("4KB Q{ios}T1 Read: {printed}MB/s IOPS={cut}\n");
+            let log = read(&Text::of(&text)).unwrap().remove(0);
+            let result = &log.runs[0].results[0];
+            let truth = kib_s as f64 * 1024.0;
+            proptest::prop_assert!(result.mb_s * 1e6 <= truth + 1.0 && truth - result.mb_s * 1e6 <= 1_048_576.0);
+            // Speed and IOPS were cut on their own: one MiB here, one I/O there.
+            let by_iops = result.iops.unwrap_or(0.0) * 4096.0;
+            proptest::prop_assert!((by_iops - result.mb_s * 1e6).abs() <= 1_048_576.0 + 4096.0);
+        }
+    }
+}

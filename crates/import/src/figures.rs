@@ -262,63 +262,6 @@ mod tests {
         read(&text).unwrap()
     }
 
-    #[test]
-    fn figures_typed_from_a_photograph_name_it() {
-        let found = logs(
-            "card,marks,size,tool,cooling,test,value,unit,source\n\
-             Example Swift 64GB,U3 V30,1GiB,cdm_fio,active,SEQ1M Q8T1 read,80,MiB/s,screen.jpg\n\
-             Example Swift 64GB,U3 V30,1GiB,cdm_fio,active,RND4K Q1T1 write,250,IOPS,screen.jpg\n\
-             Example Swift 64GB,U3 V30,1GiB,cdm_fio,active,SEQ1M Q8T1 read,81,MiB/s,screen.jpg\n",
-        );
-        assert_eq!(found.len(), 1);
-        let log = &found[0];
-        assert_eq!(
-            (log.card.title(), log.other[TYPED_FROM].as_str()),
-            ("Example Swift 64GB".into(), Some("screen.jpg"))
-        );
-        assert_eq!(log.condition.get("note"), Some("figures typed from screen.jpg"));
-        assert_eq!((log.runs.len(), log.runs[0].size_bytes), (2, Some(1 << 30)));
-        let speeds: Vec<f64> = log.runs.iter().flat_map(|run| &run.results).map(|f| f.mb_s).collect();
-        assert_eq!(speeds, [80.0 * 1.048_576, 250.0 * 4096.0 / 1e6, 81.0 * 1.048_576]);
-        assert_eq!(log.runs[0].results[1].as_printed, ToolPrints { value: 250.0, unit: "IOPS".into() });
-    }
-
-    #[test]
-    fn a_table_of_a_spreadsheet_with_semicolons_and_commas_is_the_same() {
-        let found = logs("card;test;op;mb_s\r\nA 8GB;SEQ1M Q8T1;Read;20,5\r\n");
-        assert_eq!(found[0].runs[0].results[0].mb_s, 20.5);
-    }
-
-    #[test]
-    fn of_a_report_only_the_runs_are_taken() {
-        let found = logs(
-            "card,brand,name,test,op,figure,run,mb_s,condition_state,condition_cooling\n\
-             A · cooling active,'=A,X,SEQ1M Q8T1,read,run,1,20,fresh | used,active\n\
-             A · cooling active,'=A,X,SEQ1M Q8T1,read,run,2,22,fresh | used,active\n\
-             A · cooling active,'=A,X,SEQ1M Q8T1,read,average,,21,fresh | used,active\n",
-        );
-        assert_eq!((found.len(), found[0].runs.len()), (1, 2));
-        assert_eq!(
-            (found[0].card.brand.as_deref(), found[0].condition.get("cooling")),
-            (Some("=A"), Some("active"))
-        );
-        assert_eq!(found[0].condition.get("state"), None);
-        assert_eq!(found[0].doubts, ["state were mixed: fresh | used"]);
-    }
-
-    #[test]
-    fn a_row_that_is_wrong_says_why_and_stops_no_other() {
-        let found = logs(
-            "card,test,value,unit,run\nA,SEQ1M Q8T1 read,1,MB/s,1\nA,SEQ1M Q8T1 read,2,MB/s,1\n\
-             A,sequential,1,MB/s,1\nA,SEQ1M Q8T1 read,fast,MB/s,2\nA,SEQ1M Q8T1 read,1,MB,3\nA,RND4K Q1T1 read,1e308,GB/s,3\n",
-        );
-        assert_eq!(found[0].runs.len(), 1);
-        assert_eq!(found[0].doubts.len(), 5, "{:?}", found[0].doubts);
-        assert!(found[0].doubts[0].contains("has a SEQ1M Q8T1 read already"), "{:?}", found[0].doubts);
-        let nothing = read(&Text::of("card,test,mb_s\nA,SEQ1M Q8T1 read,\n")).unwrap_err();
-        assert!(nothing.to_string().contains("no figure stands in it"), "{nothing}");
-    }
-
     proptest::proptest! {
         #[test]
         fn any_speed_comes_back(hundredths in 0u32..10_000_000) {

@@ -1,7 +1,6 @@
 //! JSON of strangers as values, in memory that is bounded by the length of its text: a list of lists that is written with
 //! two letters each would take fifty times as much. What a format does not ask for is read past.
 
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::cell::Cell;
@@ -35,19 +34,19 @@ pub(crate) const ALL: Choice = Choice { keeps: |_, _| true, packs: |_| false };
 pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
     let left = Cell::new(text.len().max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Kept { choice: ALL, within: "", left: &left }.deserialize(&mut reader)?;
+    let value = Kept { choice: ALL, within: "", left: &left, past: false }.deserialize(&mut reader)?;
     reader.end().map(|()| value)
 }
 
-/// The value with which a text begins, as far as it was chosen, and the length of its text. Values that would take more than `room` bytes (and some MiB, which
-/// every text may take) are an error.
+/// The value with which a text begins, as far as it was chosen, and the length of its text. Values that would take more
+/// than `room` bytes (and some MiB, which every text may take) are an error.
 ///
 /// # Errors
 /// If there is none, or it would take more memory.
 pub(crate) fn first(text: &str, room: usize, choice: Choice) -> Result<(Value, usize), serde_json::Error> {
     let left = Cell::new(room.max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Kept { choice, within: "", left: &left }.deserialize(&mut reader)?;
+    let value = Kept { choice, within: "", left: &left, past: false }.deserialize(&mut reader)?;
     Ok((value, reader.into_iter::<IgnoredAny>().byte_offset()))
 }
 
@@ -59,6 +58,9 @@ struct Kept<'a> {
     within: &'a str,
     /// Bytes of memory that are left for values.
     left: &'a Cell<usize>,
+    /// True for a value that is read past: null comes of it. It is held to the same rules as one that is kept: it nests no
+    /// deeper, and its numbers are numbers.
+    past: bool,
 }
 
 impl Kept<'_> {
@@ -105,6 +107,9 @@ impl<'de> Visitor<'de> for Kept<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        if self.past {
+            return Ok(Value::Null);
+        }
         self.spend(text.len())?;
         Ok(text.into())
     }
@@ -114,6 +119,9 @@ impl<'de> Visitor<'de> for Kept<'_> {
         let packs = (self.choice.packs)(self.within);
         let mut left = self.left.get();
         while let Some(mut value) = list.next_element_seed(self)? {
+            if self.past {
+                continue;
+            }
             if packs {
                 value = Value::String(value.to_string());
                 self.left.set(left);
@@ -126,10 +134,14 @@ impl<'de> Visitor<'de> for Kept<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        if self.past {
+            while fields.next_entry_seed(self, self)?.is_some() {}
+            return Ok(Value::Null);
+        }
         let mut all = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
             if !(self.choice.keeps)(self.within, &name) {
-                fields.next_value::<Past>()?;
+                fields.next_value_seed(Kept { past: true, ..self })?;
                 continue;
             }
             self.spend(FIELD + name.len())?;
@@ -138,57 +150,6 @@ impl<'de> Visitor<'de> for Kept<'_> {
             all.insert(name, value);
         }
         Ok(Value::Object(all))
-    }
-}
-
-/// A value that is read past, held to the same rules as one that is kept: it nests no deeper, and its numbers are numbers.
-struct Past;
-
-impl<'de> Deserialize<'de> for Past {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Past)
-    }
-}
-
-impl<'de> Visitor<'de> for Past {
-    type Value = Past;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any valid JSON value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Past, E> {
-        Ok(Past)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Past, E> {
-        Ok(Past)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Past, E> {
-        Ok(Past)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Past, E> {
-        Ok(Past)
-    }
-
-    fn visit_unit<E>(self) -> Result<Past, E> {
-        Ok(Past)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Past, E> {
-        Ok(Past)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Past, A::Error> {
-        while list.next_element::<Past>()?.is_some() {}
-        Ok(Past)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Past, A::Error> {
-        while fields.next_entry::<Past, Past>()?.is_some() {}
-        Ok(Past)
     }
 }
 

@@ -10,28 +10,76 @@ mod as_ssd;
 mod card_name;
 mod cdm_fio;
 mod dates;
-mod disk_mark;
-#[cfg(test)]
-mod effort;
 mod error;
 mod figures;
 mod fio;
 mod formats;
-mod identity;
 pub mod invariants;
 mod json;
 mod mixed;
 mod mojibake;
 mod notes;
 mod numbers;
-mod page;
 mod parts;
-mod probe;
 mod runs;
 mod sanitize;
-mod speed;
 mod table;
 mod text;
+
+mod disk_mark {
+    //! Reports of the CrystalDiskMark family: one reader, and what each program does differently.
+
+    pub(crate) mod crystaldiskmark;
+    mod dialect;
+    mod footer;
+    pub(crate) mod kdiskmark;
+    mod line;
+    mod report;
+}
+
+mod identity {
+    //! What a card and its bus say of themselves: registers, NVMe's pages, links, in the layouts of the tools that print
+    //! them.
+
+    pub(crate) mod facts;
+    pub(crate) mod lspci;
+    pub(crate) mod mmc_ios;
+    pub(crate) mod mmc_utils;
+    pub(crate) mod nvme;
+    pub(crate) mod sysfs;
+}
+
+mod page {
+    //! Pages with charts of runs. Only what stands in a fixed form is read; sentences are left to people.
+
+    mod chart;
+    pub(crate) mod chart_page;
+    mod described;
+    mod markdown;
+}
+
+mod probe {
+    //! Tools that look into a card or ask whether its capacity is real: one module each.
+
+    pub(crate) mod f3;
+    pub(crate) mod flashbench;
+    pub(crate) mod h2testw;
+    pub(crate) mod mfst;
+}
+
+mod speed {
+    //! Tools that measure speed: one module each.
+
+    pub(crate) mod agnostics;
+    pub(crate) mod bonnie;
+    pub(crate) mod dd;
+    pub(crate) mod disk_benchmark;
+    pub(crate) mod hdparm;
+    pub(crate) mod ioping;
+    pub(crate) mod iozone;
+    pub(crate) mod microsd_benchmarks;
+    pub(crate) mod pibenchmarks;
+}
 
 pub use error::ImportError;
 pub use formats::{Format, formats};

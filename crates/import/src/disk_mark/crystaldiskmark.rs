@@ -20,5 +20,27 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
 }
 
 #[cfg(test)]
-#[path = "crystaldiskmark_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn printed_figures_come_back_and_agree_with_their_iops(
+            mb_s in 0.001..8000.0_f64, queue in 1_u32..64, threads in 1_u32..16
+        ) {
+            let iops = mb_s * 1e6 / 4096.0;
+            let text = format!(
+                "[Write]\n  RND    4KiB (Q={queue:3}, T={threads:2}): {mb_s:9.3} MB/s [{iops:9.1} IOPS] <{:9.2} us>\n",
+                1e6 / iops
+            );
+            let log = read(&Text::of(&text)).unwrap().remove(0);
+            let read = &log.runs[0].results[0];
+            proptest::prop_assert_eq!(read.test.to_string(), format!("RND4K Q{queue}T{threads}"));
+            proptest::prop_assert!((read.mb_s - mb_s).abs() <= 0.000_5 + 1e-9);
+            if let Some(printed) = read.iops {
+                // Both were rounded: 0.0005 MB/s here, 0.05 I/Os of 4096 bytes there.
+                proptest::prop_assert!((read.mb_s * 1e6 - printed * 4096.0).abs() <= 500.0 + 205.0);
+            }
+        }
+    }
+}

@@ -94,35 +94,3 @@ fn is_address(text: &str) -> bool {
     let Some((slot, function)) = slot.split_once('.') else { return false };
     hex(domain, 4) && hex(bus, 2) && hex(slot, 2) && hex(function, 1)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const CARD: &str = "# lspci -vv\n03:00.0 Non-Volatile memory controller: Sample Corp IX 99 NVMe SSD (prog-if 02 [NVM Express])\n\tSubsystem: Sample Corp Device 0001\n\tCapabilities: [70] Express (v2) Endpoint\n\t\tLnkCap:\tPort #0, Speed 8GT/s, Width x1, ASPM L1\n\t\tLnkSta:\tSpeed 5GT/s (downgraded), Width x1 (ok)\n\t\tLnkCap2: Supported Link Speeds: 2.5-8GT/s\n";
-
-    #[test]
-    fn a_card_has_its_link_and_no_name() {
-        let log = read(&Text::of(CARD)).unwrap().remove(0);
-        assert_eq!(log.condition.get("bus_mode"), Some("PCIe 2.0 x1"));
-        insta::assert_snapshot!(log.other["pcie"], @r#"{"address":"03:00.0","current_speed_gt_s":5.0,"current_width":1,"max_speed_gt_s":8.0,"max_width":1,"ceiling_mb_s":500.0,"limited":true}"#);
-        assert!(log.card.is_empty());
-        assert_eq!(log.doubts.len(), 1);
-    }
-
-    #[test]
-    fn among_all_devices_of_a_computer_only_cards_are_taken() {
-        let text =
-            format!("0000:00:02.0 VGA compatible controller: X\n\tLnkSta:\tSpeed 8GT/s, Width x16\n{CARD}");
-        let logs = read(&Text::of(&text)).unwrap();
-        assert_eq!((logs.len(), logs[0].part.as_deref()), (1, Some("03:00.0")));
-        let none = &text[..text.find("# lspci").unwrap()];
-        assert!(read(&Text::of(none)).is_err());
-    }
-
-    #[test]
-    fn a_capture_cut_before_the_link_knows_none() {
-        let log = read(&Text::of(&CARD[..CARD.find("Speed 5").unwrap()])).unwrap().remove(0);
-        assert_eq!((log.condition.get("bus_mode"), log.other["pcie"]["max_width"].as_u64()), (None, Some(1)));
-    }
-}

@@ -55,24 +55,6 @@ mod tests {
 
     const IOS: &str = "clock:\t\t40000000 Hz\r\nactual clock:\t40000000 Hz\r\nvdd:\t\t21 (3.3 ~ 3.4 V)\r\nbus width:\t2 (4 bits)\r\ntiming spec:\t6 (sd uhs SDR104)\r\nsignal voltage:\t1 (1.80 V)\r\n";
 
-    #[test]
-    fn a_bus_slower_than_its_name_is_a_doubt() {
-        let log = read(&Text::decode(IOS.as_bytes())).unwrap().remove(0);
-        assert_eq!(
-            (log.condition.get("bus_mode"), log.other["mmc"]["ceiling_mb_s"].as_f64()),
-            (Some("SDR104"), Some(20.0))
-        );
-        assert!(log.doubts[0].contains("40 MHz in place of 208 MHz"), "{:?}", log.doubts);
-        let fast = IOS.replace("40000000", "200000000");
-        assert!(read(&Text::decode(fast.as_bytes())).unwrap()[0].doubts.is_empty());
-    }
-
-    #[test]
-    fn what_says_nothing_of_a_bus_is_empty() {
-        assert!(read(&Text::of("clock:\nbus width:\n")).unwrap()[0].is_empty());
-        assert!(!recognise(&Text::of("clock: noon")));
-    }
-
     proptest::proptest! {
         #[test]
         fn any_clock_comes_back(mhz in 1u64..300) {

@@ -147,61 +147,7 @@ mod tests {
         read(&text).unwrap().remove(0)
     }
 
-    #[test]
-    fn a_line_of_anybody_s_yaml_is_no_card() {
-        assert!(!recognise(&Text::of("product: 'widget'\nversion: 3\n")));
-        assert!(recognise(&Text::of("manufacturer: 'X' 'Y'\nproduct: 'SD16G' 0.1\n")));
-    }
-
-    #[test]
-    fn a_cards_cid_in_words() {
-        let log = log(
-            "type: 'SD'\r\nmanufacturer: 'SanDisk' 'SD'\r\nproduct: 'SX32G' 8.5\r\nserial: 0xfe00bd8b\r\nmanufacturing date: 2024 may\r\n",
-        );
-        assert_eq!((log.card.model.as_deref(), log.card.maker.as_deref()), (Some("SX32G"), Some("SanDisk")));
-        assert_eq!(
-            (log.card.serial.as_deref(), log.card.made.as_deref()),
-            (Some("0xfe00bd8b"), Some("2024-05"))
-        );
-    }
-
-    #[test]
-    fn the_same_with_all_fields() {
-        let log = log(
-            "type: 'SD'\n======SD/CID======\n\tMID: 0x1b (Unlisted)\n\tOID: SM\n\tPNM: EB1QT\n\tPRV: 0x30 (3.0)\n\tPSN: 0xa1b2c3d4\n\tMDT: 0x17a 2023 october\n\tCRC: 0x00\n",
-        );
-        assert_eq!((log.card.model.as_deref(), log.card.made.as_deref()), (Some("EB1QT"), Some("2023-10")));
-    }
-
     const EXT_CSD: &str = "=============================================\n  Extended CSD rev 1.8 (MMC 5.1)\n=============================================\n\nCard Supported Command sets [S_CMD_SET: 0x01]\nSector Count [SEC_COUNT: 0x00e68000]\n Device is block-addressed\neMMC Life Time Estimation A [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_A]: 0x02\neMMC Life Time Estimation B [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_B]: 0x01\neMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01\n";
-
-    #[test]
-    fn an_emmc_tells_how_worn_it_is() {
-        let log = log(EXT_CSD);
-        assert_eq!(
-            (log.card.form.as_deref(), log.card.capacity_bytes),
-            (Some("eMMC"), Some(0x00e6_8000 * 512))
-        );
-        insta::assert_snapshot!(log.other["ext_csd"], @r#"{"s_cmd_set":1,"sec_count":15106048,"device_life_time_est_typ_a":2,"device_life_time_est_typ_b":1,"pre_eol_info":1,"life_used_a_percent_at_most":20,"life_used_b_percent_at_most":10}"#);
-    }
-
-    #[test]
-    fn the_raw_register_says_the_same() {
-        let mut bytes = vec![0u8; 512];
-        (bytes[192], bytes[267], bytes[268], bytes[269]) = (8, 1, 2, 1);
-        bytes[212..216].copy_from_slice(&0x00e6_8000u32.to_le_bytes());
-        let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-        let (raw, words) = (log(&hex), log(EXT_CSD));
-        assert_eq!(raw.card, words.card);
-        assert_eq!(raw.other["ext_csd"]["life_used_a_percent_at_most"], 20);
-        assert!(!recognise(&Text::of(&hex[..1000])));
-    }
-
-    #[test]
-    fn a_capture_cut_off_keeps_what_is_whole() {
-        let log = log(&EXT_CSD[..EXT_CSD.find("0x02").unwrap() + 3]);
-        assert_eq!(log.other["ext_csd"]["sec_count"], 0x00e6_8000);
-    }
 
     proptest::proptest! {
         #[test]

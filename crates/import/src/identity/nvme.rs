@@ -133,4 +133,20 @@ fn host_memory(fields: &Fields) -> Option<Value> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn any_counters_come_back(read: u32, written: u32, kelvin in 200u16..400) {
+            let text = format!(
+                "Smart Log for NVME device:nvme0\ntemperature : 98 °F ({kelvin} K)\n\
+                 Data Units Read : {read} (5 MB)\nData Units Written : {written} (1 GB)\n"
+            );
+            let smart = &super::read(&Text::of(&text)).unwrap()[0].other["nvme"]["smart"];
+            proptest::prop_assert_eq!(smart["data_read_bytes"].as_u64(), Some(u64::from(read) * 512_000));
+            proptest::prop_assert_eq!(smart["data_units_written"].as_u64(), Some(u64::from(written)));
+            proptest::prop_assert_eq!(smart["temperature_kelvin"].as_u64(), Some(u64::from(kelvin)));
+        }
+    }
+}

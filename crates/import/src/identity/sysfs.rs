@@ -166,10 +166,6 @@ fn pair(text: &str) -> Option<(&'static str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rstest::rstest;
-
-    const CID: &str = "1b534d454231515430a1b2c3d4017a00";
-    const CSD: &str = "400e00325b590000ee7f7f800a400000";
 
     fn logs(text: &str) -> Vec<Log> {
         let text = Text::decode(text.as_bytes());
@@ -177,51 +173,9 @@ mod tests {
         read(&text).unwrap()
     }
 
-    #[rstest]
-    #[case::cat(format!("$ cat /sys/block/mmcblk0/device/cid\r\n{CID}\r\n$ cat /sys/block/mmcblk0/device/csd\r\n{CSD}\r\n"))]
-    #[case::grep(format!("/sys/bus/mmc/devices/mmc0:aaaa/cid:{CID}\n/sys/bus/mmc/devices/mmc0:aaaa/csd:{CSD}\n/sys/bus/mmc/devices/mmc0:aaaa/dsr:0x404\n"))]
-    #[case::head(format!("==> /sys/block/mmcblk0/device/cid <==\n{CID}\n\n==> /sys/block/mmcblk0/device/csd <==\n{CSD}\n"))]
-    #[case::udev(format!("    ATTRS{{cid}}==\"{CID}\"\n    ATTRS{{csd}}==\"{CSD}\"\n"))]
-    #[case::plain(format!("CID: {CID}\nCSD = {CSD}\n"))]
-    #[case::pairs(format!("man:0x00001b oem:0x534d name:EB1QT hwrev:0x3 fwrev:0x0 date:10/2023 cid:{CID} csd:{CSD}"))]
-    fn a_cards_registers_are_found_however_they_are_shown(#[case] text: String) {
-        let logs = logs(&text);
-        let card = &logs[0].card;
-        assert_eq!((logs.len(), card.cid.as_deref(), card.csd.as_deref()), (1, Some(CID), Some(CSD)));
-        assert_eq!((card.model.as_deref(), card.capacity_bytes), (Some("EB1QT"), Some(32_010_928_128)));
-        assert_eq!(logs[0].other["cid"]["pnm"], "EB1QT");
-    }
-
     #[test]
     fn garbage_that_looks_like_millions_of_cards_ends() {
         assert!(cards(&"name:a\nname:b\n".repeat(20_000)).len() <= MOST_CARDS + 1);
-    }
-
-    #[test]
-    fn what_the_kernel_decoded_counts_where_the_register_is_missing() {
-        let log = &logs(
-            "manfid: 0x000003\noemid: 0x5344\nname: SX64G\nserial: 0x12345678\ndate: 04/2021\ntype: SD\npreferred_erase_size: 8388608\n",
-        )[0];
-        assert_eq!((log.card.model.as_deref(), log.card.made.as_deref()), (Some("SX64G"), Some("2021-04")));
-        assert!(
-            log.card.maker.as_deref().is_some_and(|maker| maker.contains("SanDisk")),
-            "{:?}",
-            log.card.maker
-        );
-        assert_eq!(log.other["mmc"]["preferred_erase_size"], 8_388_608);
-    }
-
-    #[test]
-    fn a_second_cid_is_a_second_card() {
-        let other = CID.replace("a1b2c3d4", "00000001");
-        assert_eq!(logs(&format!("cid: {CID}\ncid: {other}\n")).len(), 2);
-    }
-
-    #[test]
-    fn a_register_cut_in_the_middle_is_a_doubt() {
-        let log = &logs(&format!("cid: {CID}\ncsd: {}", &CSD[..20]))[0];
-        assert!(log.doubts[0].contains("CSD"), "{:?}", log.doubts);
-        assert!(!recognise(&Text::of(&format!("cid: {}", &CID[..20]))));
     }
 
     proptest::proptest! {

@@ -145,4 +145,24 @@ fn figure(name: &str, op: Op, printed: &str) -> Option<LogFigure> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn log(text: &str) -> Log {
+        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_speed_comes_back_as_printed(hundredths in 1u64..102_400, unit in "(KB|MB|GB)/s") {
+            let value = hundredths as f64 / 100.0;
+            let log = log(&format!("Average writing speed: {value:.2} {unit}\n"));
+            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, value);
+        }
+        #[test]
+        fn any_counts_of_sectors_come_back(ok in 1u64..1 << 40, bad in 0u64..1 << 40) {
+            let read = &log(&format!("  Data OK: 1.00 GB ({ok} sectors)\nData LOST: 1.00 GB ({bad} sectors)\n\tCorrupted: 1.00 GB ({bad} sectors)\n")).other["f3read"];
+            proptest::prop_assert_eq!((read["good_bytes"].as_u64(), read["lost_bytes"].as_u64()), (Some(ok * 512), Some(bad * 512)));
+        }
+    }
+}

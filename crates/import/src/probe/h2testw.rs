@@ -170,59 +170,6 @@ mod tests {
         read(&Text::decode(text.as_bytes())).unwrap().remove(0)
     }
 
-    #[test]
-    fn two_reports_are_two_logs_with_a_verdict_each() {
-        let good =
-            "Test finished without errors.\nWriting speed: 10.0 MByte/s\nReading speed: 20.0 MByte/s\n";
-        let bad = "The media is likely to be defective.\nWriting speed: 5.00 MByte/s\nReading speed: 6.00 MByte/s\n";
-        let found = read(&Text::of(&format!("{good}\n{bad}"))).unwrap();
-        let told: Vec<_> = found
-            .iter()
-            .map(|log| (log.other["h2testw"]["verdict"].as_str(), log.runs[0].results.len()))
-            .collect();
-        assert_eq!(told, [(Some("genuine"), 2), (Some("damaged"), 2)]);
-    }
-
-    #[test]
-    fn a_good_card_has_two_speeds_and_is_genuine() {
-        let log = log(
-            "Warning: Only 7580 of 7581 MByte tested.\r\nTest finished without errors.\r\nYou can now delete the test files *.h2w or verify them again.\r\nWriting speed: 8.51 MByte/s\r\nReading speed: 19.6 MByte/s\r\nH2testw v1.4\r\n",
-        );
-        let [write, read] = &log.runs[0].results[..] else { panic!("two figures") };
-        assert!((write.mb_s - 8.51 * 1.048_576).abs() < 1e-9 && (read.mb_s - 19.6 * 1.048_576).abs() < 1e-9);
-        assert_eq!(
-            (write.name().to_string().as_str(), write.step.as_deref()),
-            ("SEQ1M Q1T1 write", Some("h2testw"))
-        );
-        assert_eq!(log.tool.unwrap().version.as_deref(), Some("1.4"));
-        insta::assert_snapshot!(log.other["h2testw"], @r#"{"verdict":"genuine","tested_bytes":7948206080,"announced_bytes":7949254656}"#);
-    }
-
-    const BAD: &str = "The media is likely to be defective.\n3.9 GByte OK (8177664 sectors)\n11.5 GByte DATA LOST (24117248 sectors)\nDetails:11.0 GByte overwritten (23068672 sectors)\n1 KByte slightly changed (< 8 bit/sector, 2 sectors)\n511.9 MByte corrupted (1048574 sectors)\n11.0 GByte aliased memory (23068672 sectors)\nFirst error at offset: 0x00000000f9a00000\nExpected: 0x00000000f9a00000\nFound: 0x0000000012345600\nH2testw version 1.3\nWriting speed: 11.2 MByte/s\nReading speed: 18.0 MByte/s\nH2testw v1.4\n";
-
-    #[test]
-    fn a_fake_card_has_its_losses_sorted() {
-        insta::assert_snapshot!(log(BAD).other["h2testw"], @r#"{"verdict":"damaged","tested_bytes":16534994944,"good_bytes":4186963968,"lost_bytes":12348030976,"sectors":{"ok":8177664,"changed":2,"overwritten":23068672,"corrupted":1048574,"aliased":23068672,"unreadable":0},"first_error":{"offset":4188012544,"expected":4188012544,"found":305419776}}"#);
-        assert_eq!(log(BAD).tool.unwrap().version.as_deref(), Some("1.4"));
-    }
-
-    #[test]
-    fn the_german_words_say_the_same() {
-        let german = "Achtung: Nur 7580 von 7581 MByte getestet.\nFertig, kein Fehler aufgetreten.\nSchreibrate: 8,51 MByte/s\nLeserate: 19,6 MByte/s\nH2testw v1.4\n";
-        let log = log(german);
-        assert_eq!(log.runs[0].results[1].as_printed.value, 19.6);
-        assert_eq!(log.other["h2testw"]["verdict"], "genuine");
-    }
-
-    #[test]
-    fn an_asterisk_that_a_page_escaped_and_a_missing_end_do_no_harm() {
-        let log = log(
-            "Test finished without errors.\nYou can now delete the test files \\*.h2w\nWriting speed: 8.51 MByte/s\nReading spe",
-        );
-        assert_eq!((log.runs[0].results.len(), log.runs[0].size_bytes), (1, None));
-        assert!(!recognise(&Text::of("Writing speed: 8.51 MB/s")));
-    }
-
     proptest::proptest! {
         #[test]
         fn any_speed_comes_back_as_printed(hundredths in 1u32..100_000) {

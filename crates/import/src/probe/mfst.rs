@@ -87,26 +87,3 @@ fn spread(values: impl Iterator<Item = f64> + Clone) -> Option<Value> {
     let high = values.clone().reduce(f64::max)?;
     Some(json!({"mean": values.sum::<f64>() / n as f64, "min": low, "max": high}))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HEAD: &str = "Date/Time,Rounds Completed,Bytes Written,Total Bytes Written,Write Rate (bytes/sec),Bytes Read,Total Bytes Read,Read Rate (bytes/sec),Bad Sectors,Total Bad Sesctors,Bad Sector Rate (counts/min)\n";
-
-    #[test]
-    fn a_card_that_wears_out_has_its_first_error_named() {
-        let text = format!(
-            "{HEAD}2025-05-01 10:00:00,0,600000000,600000000,10000000.00,0,0,0.00,0,0,0.00\n2025-05-01 10:01:00,1,0,600000000,0.00,900000000,900000000,15000000.00,3,3,3.00\n2025-05-01 10:02:00,1,1200000000,1800000000,20000000.00,0,900000000,0.00,1,4,1.00\n2025-05-01 10:03:00,1,12"
-        );
-        let log = read(&Text::of(&text)).unwrap().remove(0);
-        assert!(recognise(&Text::of(&text)));
-        assert_eq!(log.date.as_deref(), Some("2025-05-01T10:00:00"));
-        insta::assert_snapshot!(log.other["mfst"], @r#"{"rows":3,"from":"2025-05-01 10:00:00","to":"2025-05-01 10:02:00","rounds_completed":1.0,"bytes_written":1800000000.0,"bytes_read":900000000.0,"write_mb_s":{"mean":15.0,"min":10.0,"max":20.0},"read_mb_s":{"mean":15.0,"min":15.0,"max":15.0},"bad_sectors":4.0,"first_error":{"at":"2025-05-01 10:01:00","rounds_completed":1.0,"bytes_written":600000000.0,"bad_sectors":3.0}}"#);
-    }
-
-    #[test]
-    fn headings_alone_are_no_test() {
-        assert!(read(&Text::of(HEAD)).is_err());
-    }
-}

@@ -127,4 +127,36 @@ impl Finished {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn log(text: &str) -> Log {
+        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
+    }
+
+    #[test]
+    fn what_comes_from_a_card_is_read_and_what_goes_there_is_written() {
+        for (operands, op) in [
+            ("if=/dev/mmcblk0 of=card.img", Some(Op::Read)),
+            ("if=card.img of=/dev/sdb", Some(Op::Write)),
+            ("if=/dev/sda of=/dev/sdb", None),
+            ("if=a of=b", None),
+        ] {
+            assert_eq!(Command::all(&format!("dd {operands} bs=1M"))[0].op, op, "{operands}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_copy_comes_back_from_its_bytes_and_seconds(blocks in 1u64..100_000, micros in 1_000u64..1_000_000_000) {
+            let (bytes, seconds) = (blocks * 4096, micros as f64 / 1e6 + 0.000_000_1);
+            let mb_s = bytes as f64 / 1e6 / seconds;
+            let line = format!("{blocks}+0 records in\n{blocks}+0 records out\n{bytes} bytes (x) copied, {seconds:.7} s, {mb_s:.3} MB/s\n");
+            proptest::prop_assume!(mb_s > 0.01);
+            let log = log(&line);
+            let figure = &log.runs[0].results[0];
+            proptest::prop_assert!((figure.mb_s - mb_s).abs() <= mb_s * 1e-3);
+            proptest::prop_assert_eq!(figure.name().to_string(), "SEQ4K Q1T1 write");
+        }
+    }
+}

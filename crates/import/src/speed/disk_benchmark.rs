@@ -70,39 +70,6 @@ mod tests {
         read(&Text::decode(text.as_bytes())).unwrap().remove(0)
     }
 
-    #[test]
-    fn a_cards_table_is_in_mebibytes_whatever_it_says() {
-        let text = "| Benchmark                  | Result |\r\n| -------------------------- | ------ |\r\n| iozone 4K random read      | 12.50 MB/s |\r\n| iozone 4K random write     | 4.25 MB/s |\r\n| iozone 1M random read      | 80.00 MB/s |\r\n| iozone 1M random write     | 30.00 MB/s |\r\n| iozone 1M sequential read  | 85.00 MB/s |\r\n| iozone 1M sequential write | 33,50 MB/s |\r\n";
-        assert!(recognise(&Text::decode(text.as_bytes())));
-        let log = log(text);
-        let found: Vec<String> =
-            log.runs[0].results.iter().map(|f| format!("{} {:?} {:.4}", f.name(), f.step, f.mb_s)).collect();
-        insta::assert_snapshot!(found.join("\n"), @r#"
-        RND4K Q1T1 read Some("4k random read") 13.1072
-        RND4K Q1T1 write Some("4k random write") 4.4564
-        RND1M Q1T1 read Some("1024k random read") 83.8861
-        RND1M Q1T1 write Some("1024k random write") 31.4573
-        SEQ1M Q1T1 read Some("1024k reread") 89.1290
-        SEQ1M Q1T1 write Some("1024k rewrite") 35.1273
-        "#);
-    }
-
-    #[test]
-    fn the_older_tables_fio_row_is_in_true_megabytes() {
-        let log = log(
-            "| fio 1M sequential read | 416MB/s |\n| iozone 1M random write| 188.70MB/s |\n| iozone 1M ran",
-        );
-        let figures: Vec<(String, f64)> =
-            log.runs[0].results.iter().map(|f| (f.name().to_string(), f.mb_s)).collect();
-        assert_eq!(figures[0], ("SEQ1M Q64T4 read".to_owned(), 416.0));
-        assert_eq!(figures.len(), 2);
-    }
-
-    #[test]
-    fn other_tables_are_no_benchmarks() {
-        assert!(!recognise(&Text::of("| Disk | 4K Random Read |\n| --- | --- |\n| SD | 7 MB/sec |\n")));
-    }
-
     proptest::proptest! {
         #[test]
         fn any_speed_comes_back_as_printed(hundredths in 0u32..1_000_000) {

@@ -124,56 +124,6 @@ mod tests {
     }
 
     #[test]
-    fn two_disks_are_two_logs_and_a_partition_is_of_its_disk() {
-        let read = |device: &str, mb: f64| {
-            format!("{device}:\n Timing buffered disk reads:  66 MB in  3.03 seconds =  {mb} MB/sec\n")
-        };
-        let both = logs(&format!(
-            "{}{}{}",
-            read("/dev/mmcblk0", 44.0),
-            read("/dev/mmcblk0p1", 43.0),
-            read("/dev/sda", 500.0)
-        ));
-        assert_eq!(both.iter().map(speeds).collect::<Vec<_>>(), [vec![44.0, 43.0], vec![500.0]]);
-        for (name, disk) in
-            [("/dev/sda1", "/dev/sda"), ("/dev/nvme0n1p2", "/dev/nvme0n1"), ("/dev/nvme0n1", "/dev/nvme0n1")]
-        {
-            assert_eq!(whole_disk(name), disk);
-        }
-    }
-
-    #[test]
-    fn a_card_read_twice_has_two_runs_and_its_errors_are_passed_over() {
-        let text = "\n/dev/mmcblk1:\r\n HDIO_DRIVE_CMD(identify) failed: Invalid argument\r\n Timing buffered disk reads:  66 MB in  3.03 seconds =  21.75 MB/sec\r\n\r\n/dev/mmcblk1p1:\r\n Timing buffered disk reads:  68 MB in  3.01 seconds =  22.57 MB/sec\r\n";
-        let log = &logs(text)[0];
-        assert_eq!(speeds(log), [21.75, 22.57]);
-        assert_eq!(log.runs[1].run, 2);
-        let figure = &log.runs[0].results[0];
-        assert!((figure.mb_s - 21.75 * 1.048_576).abs() < 1e-9);
-        assert_eq!(
-            (figure.name().to_string().as_str(), figure.step.as_deref()),
-            ("SEQ2M Q1T1 read", Some("hdparm -t"))
-        );
-        assert!(log.other.is_empty());
-    }
-
-    #[test]
-    fn cached_reads_are_no_speed_of_the_card() {
-        let text = "/dev/sdb:\n Timing O_DIRECT cached reads:    82 MB in  2.01 seconds =  40.81 MB/sec\n Timing O_DIRECT disk reads: 120 MB in  3.02 seconds =  39.75 MB/sec\n Timing cached reads:   1622 MB in  2.00 seconds = 810.93 MB/sec\n";
-        let log = &logs(text)[0];
-        assert_eq!(speeds(log), [39.75]);
-        assert_eq!(log.runs[0].results[0].step.as_deref(), Some("hdparm -t --direct"));
-        assert_eq!(log.other["hdparm"]["cached_reads"].as_array().unwrap().len(), 2);
-        assert_eq!(log.other["hdparm"]["devices"][0], "/dev/sdb");
-    }
-
-    #[test]
-    fn a_card_slower_than_a_megabyte_is_in_kilobytes() {
-        let log = &logs(" Timing buffered disk reads:   2 MB in  4.01 seconds = 510.72 kB/sec")[0];
-        assert!((log.runs[0].results[0].mb_s - 0.510_72 * 1.024).abs() < 1e-9);
-    }
-
-    #[test]
     fn a_line_that_was_cut_is_left_out() {
         let whole = " Timing buffered disk reads:  66 MB in  3.03 seconds =  21.75 MB/sec";
         for cut in 1..whole.len() {

@@ -74,50 +74,6 @@ mod tests {
         read(&Text::decode(text.as_bytes())).unwrap().remove(0)
     }
 
-    const PINGS: &str = "4 KiB >>> /mnt (vfat /dev/sdb1 29.7 GiB): request=1 time=2.11 ms (warmup)\r\n4 KiB >>> /mnt (vfat /dev/sdb1 29.7 GiB): request=2 time=1.50 ms\r\n\r\n--- /mnt (vfat /dev/sdb1 29.7 GiB) ioping statistics ---\r\n10 requests completed in 20.0 ms, 40 KiB written, 500 iops, 1.95 MiB/s\r\ngenerated 11 requests in 10.0 s, 44 KiB, 1 iops, 4.40 KiB/s\r\nmin/avg/max/mdev = 890.1 us / 2.00 ms / 5.25 ms / 500.1 us\r\n";
-
-    #[test]
-    fn a_card_pinged_once_a_second_has_its_latency() {
-        let log = log(PINGS);
-        let figure = &log.runs[0].results[0];
-        assert_eq!(figure.name().to_string(), "RND4K Q1T1 write");
-        assert_eq!(
-            (figure.iops, figure.latency_us, figure.max_latency_us),
-            (Some(500.0), Some(2000.0), Some(5250.0))
-        );
-        assert!((figure.mb_s - 1.95 * 1.048_576).abs() < 1e-9);
-        assert_eq!(log.condition.get("file_system"), Some("vfat"));
-        assert!(log.doubts.is_empty());
-    }
-
-    #[test]
-    fn thousands_of_requests_and_large_ones_are_read() {
-        let log = log(
-            "--- /dev/sdb (block device 14.8 GiB) ioping statistics ---\n3.25 k requests completed in 2.98 s, 812.5 MiB read, 1.09 k iops, 272.7 MiB/s\ngenerated 3.25 k requests\nmin/avg/max/mdev = 0.5 ms / 917.1 us / 10.0 ms / 1 us\n",
-        );
-        let figure = &log.runs[0].results[0];
-        assert_eq!((figure.name().to_string().as_str(), figure.iops), ("SEQ256K Q1T1 read", Some(1090.0)));
-    }
-
-    #[test]
-    fn statistics_in_json_are_exact() {
-        let json = r#"[{"timestamp": 1.5,"localtime": "2025-03-04T05:06:07+0000","target": {"path": ".","fstype": "exfat","device": "/dev/sdb1","device_size": 7},"io": {"request": 1,"operation": "write","size": 4096,"time": 133920,"ignored": true}},{"localtime": "2025-03-04T05:06:09+0000","target": {"fstype": "exfat"},"stat": {"count": 3,"size": 12288,"time": 6000000,"iops": 500.0,"bps": 2048000,"min": 1000000,"avg": 2000000,"max": 3000000,"mdev": 1},"load": {"count": 4}}]"#;
-        let log = log(json);
-        let figure = &log.runs[0].results[0];
-        assert_eq!((figure.mb_s, figure.iops, figure.latency_us), (2.048, Some(500.0), Some(2000.0)));
-        assert_eq!(
-            (figure.name().to_string().as_str(), log.date.as_deref()),
-            ("RND4K Q1T1 write", Some("2025-03-04T05:06:07"))
-        );
-        let error = read(&Text::of(&json[..json.len() - 20])).unwrap_err().to_string();
-        assert!(error.contains("JSON"), "{error}");
-    }
-
-    #[test]
-    fn statistics_cut_off_before_their_speed_are_none() {
-        assert!(log(&PINGS[..PINGS.find(" iops").unwrap()]).runs.is_empty());
-    }
-
     proptest::proptest! {
         #[test]
         fn any_speed_comes_back_as_printed(hundredths in 1u32..100_000) {

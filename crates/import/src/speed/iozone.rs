@@ -152,4 +152,29 @@ fn refuse_other_units(text: &Text) -> Result<(), ImportError> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "                                                              random    random     bkwd    record    stride\n              kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read   fwrite frewrite    fread  freread\n";
+
+    fn log(text: &str) -> Log {
+        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
+    }
+
+    fn row(file: u64, record: u64, speeds: &[Option<u64>]) -> String {
+        let cells: String = speeds.iter().map(|s| s.map_or(" ".repeat(9), |s| format!(" {s:>8}"))).collect();
+        format!("{file:>16}{record:>8}{cells}\n")
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_speeds_come_back_under_their_columns(speeds in proptest::collection::vec(proptest::option::of(1u64..99_999_999), 13)) {
+            let log = log(&format!("{HEAD}{}", row(102_400, 4, &speeds)));
+            let values: Vec<f64> = log.runs.iter().flat_map(|run| &run.results).map(|f| f.as_printed.value).collect();
+            let expected: Vec<f64> = speeds[..6].iter().flatten().map(|s| *s as f64).collect();
+            proptest::prop_assert_eq!(values, expected);
+            let others = log.other.get("iozone").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
+            proptest::prop_assert_eq!(others, speeds[6..].iter().flatten().count());
+        }
+    }
+}

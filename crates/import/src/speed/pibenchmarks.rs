@@ -158,71 +158,9 @@ fn marks(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effort::seconds_of;
 
     fn log(text: &str) -> Log {
         read(&Text::decode(text.as_bytes())).unwrap().remove(0)
-    }
-
-    const TABLE: &str = "     Category                  Test                      Result     \r\n--------                  --------                  --------\r\nHDParm                    Disk Read                 38.11 MB/s               \r\nHDParm                    Cached Disk Read          36.22 MB/s               \r\nDD                        Disk Write                15.3 MB/s                \r\nFIO                       4k random read            2001 IOPS (8004 KB/s)   \r\nFIO                       4k random write           401 IOPS (1604 KB/s)    \r\nIOZone                    4k read                   8111 KB/s                \r\nIOZone                    4k write                  2222 KB/s                \r\nIOZone                    4k random read            7333 KB/s                \r\nIOZone                    4k random write           1444 KB/s                \r\n\r\n                          Score: 987                                         \r\n";
-
-    #[test]
-    fn a_card_has_the_nine_rows_under_the_recipes_steps() {
-        let log = log(TABLE);
-        let found: Vec<String> = log.runs[0]
-            .results
-            .iter()
-            .map(|f| format!("{} = {} {:.4} MB/s {:?}", f.step.as_deref().unwrap(), f.name(), f.mb_s, f.iops))
-            .collect();
-        insta::assert_snapshot!(found.join("\n"), @r#"
-        HDParm Disk Read = SEQ2M Q1T1 read 39.9612 MB/s None
-        HDParm Cached Disk Read = SEQ2M Q1T1 read 37.9794 MB/s None
-        DD Disk Write = SEQ4K Q1T1 write 15.3000 MB/s None
-        FIO 4k random read = RND4K Q64T1 read 8.1961 MB/s Some(2001.0)
-        FIO 4k random write = RND4K Q64T1 write 1.6425 MB/s Some(401.0)
-        IOZone 4k read = SEQ4K Q1T1 read 8.3057 MB/s None
-        IOZone 4k write = SEQ4K Q1T1 write 2.2753 MB/s None
-        IOZone 4k random read = RND4K Q1T1 read 7.5090 MB/s None
-        IOZone 4k random write = RND4K Q1T1 write 1.4787 MB/s None
-        "#);
-        assert_eq!(log.other["pibenchmarks"]["scores"][0], 987.0);
-    }
-
-    #[test]
-    fn the_text_before_the_table_tells_board_and_card() {
-        let text = format!(
-            "Board information: Manufacturer: Raspberry Pi Foundation - Model: Raspberry Pi 3 Model B Plus Rev 1.3 - Architecture: armv7l - OS: Raspbian GNU/Linux 10 (buster)\nMicroSD information: Clock Speed: 50.0 - Manufacturer: Samsung - Model: EB1QT - Vendor: SM - Product: SD - HW Version: 0x3 - FW Version: 0x0 - Date Manufactured: 02/2019\nClass: A1 Class 10 V10 U1\n{TABLE}"
-        );
-        let log = log(&text);
-        assert_eq!((log.card.model.as_deref(), log.card.made.as_deref()), (Some("EB1QT"), Some("2019-02")));
-        assert_eq!(log.card.marks, ["A1", "C10", "V10", "U1"]);
-        assert_eq!(log.condition.get("board"), Some("Raspberry Pi 3 Model B Plus Rev 1.3"));
-        assert_eq!(log.condition.get("board_clock"), Some("SD bus at 50.0 MHz"));
-    }
-
-    #[test]
-    fn dds_own_line_knows_the_unit_that_the_table_lost() {
-        let line = "545259520 bytes (545 MB, 520 MiB) copied, 602.718 s, 905 kB/s\n";
-        let log = log(&format!(
-            "133120+0 records in\n133120+0 records out\n{line}{}",
-            TABLE.replace("15.3 MB/s", "905 MB/s")
-        ));
-        assert!((log.runs[0].results[2].mb_s - 0.904_668).abs() < 1e-5);
-        assert!(log.doubts[0].contains("kB/s"), "{:?}", log.doubts);
-    }
-
-    #[test]
-    fn a_table_cut_off_keeps_its_whole_rows() {
-        let log = log(&TABLE[..TABLE.find("8111 KB").unwrap() + 3]);
-        assert_eq!(log.runs[0].results.len(), 5);
-    }
-
-    #[test]
-    fn copies_without_end_cost_no_time() {
-        let copy = |n: u64| format!("{n} bytes copied, 1.0 s, {n} B/s\nDD   Disk Write   5.5 MB/s\n");
-        let text: String = (1..60_000).map(copy).collect();
-        let (seconds, log) = seconds_of(|| log(&text));
-        assert!(log.runs.len() == 59_999 && seconds < 6.0, "{seconds} s");
     }
 
     proptest::proptest! {

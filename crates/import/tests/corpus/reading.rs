@@ -1,8 +1,8 @@
 //! What is read from the files as they are, whole and cut.
 
 use super::{Example, check, corpus, fuzz, names};
-use cardscope_import::{Text, formats, invariants, read};
-use cardscope_model::log::LogFigure;
+use cardscope_import::{ImportError, Text, formats, invariants, read};
+use cardscope_model::log::{Log, LogFigure};
 use std::time::{Duration, Instant};
 
 /// Bytes of a long log.
@@ -103,13 +103,38 @@ fn repeated(example: &Example, bytes: usize) -> Vec<u8> {
     example.bytes.iter().copied().cycle().take(bytes).collect()
 }
 
+fn in_time(what: &str, bytes: &[u8], read: impl FnOnce(&Text) -> Result<Vec<Log>, ImportError>) -> Vec<Log> {
+    let start = Instant::now();
+    let logs = read(&Text::decode(bytes)).unwrap_or_default();
+    let taken = start.elapsed();
+    assert!(taken < LONG_ENOUGH, "{what}: {taken:?} for {} bytes", bytes.len());
+    logs
+}
+
 #[test]
 fn a_long_log_takes_no_longer_than_its_length() {
     for example in corpus() {
         let bytes = repeated(&example, LONG);
-        let start = Instant::now();
-        let _ = read(&bytes);
-        let taken = start.elapsed();
-        assert!(taken < LONG_ENOUGH, "{}: {taken:?} for {LONG} bytes", example.place());
+        in_time(&example.place(), &bytes, |_| read(&bytes));
     }
+}
+
+#[test]
+fn lines_without_end_take_no_longer_than_their_length_and_are_told_up_to_a_number() {
+    let lines = |format: &str, line: fn(u32) -> String| {
+        let text: String = (1..60_000).map(line).collect();
+        let format = formats().iter().find(|known| known.name == format).expect("a format");
+        in_time(format.name, text.as_bytes(), format.read)
+    };
+    lines("flashbench", |n| format!("  Cluster {n} out of range (268435455 > 30797). Setting to EOF.\n"));
+    let headings = lines("flashbench", |n| format!("==== Linear read speed (hdparm) {n} ====\n"));
+    assert!(headings[0].doubts[0].contains("(hdparm) 59999"), "{:?}", headings[0].doubts);
+    let copies =
+        lines("pibenchmarks", |n| format!("{n} bytes copied, 1.0 s, {n} B/s\nDD   Disk Write   5.5 MB/s\n"));
+    assert_eq!(copies[0].runs.len(), 59_999);
+    let jobs = lines("fio-text", |n| {
+        format!("j{n}: (groupid={n}, jobs=1): err= 5: pid=1\n  read: IOPS=10, BW=40KiB/s\n")
+    });
+    let doubts = &jobs[0].doubts;
+    assert_eq!((doubts.len(), doubts[50].as_str()), (51, "more of its jobs have such doubts"));
 }
