@@ -1,8 +1,9 @@
 //! A test over several runs as one estimate: a mean never stands alone, with it go the number of runs and its
 //! 95 % interval (DESIGN, "Honest numbers").
 
-use crate::quantile::{quantile_of_sorted, sorted};
 use crate::student::t95;
+pub use cardscope_model::statistics::{deviation, mean};
+use cardscope_model::statistics::{quantile_of_sorted, sorted};
 
 /// What several values of one quantity say together. Units are those of the values; "best" means greatest, as it
 /// does for a speed.
@@ -46,23 +47,6 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     });
     let median = quantile_of_sorted(&ordered, 0.5)?;
     Some(Estimate { n: values.len() as u32, mean, median, best, worst, deviation, ci95 })
-}
-
-/// Mean; `None` for no values.
-#[must_use]
-pub fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// Standard deviation with n − 1 in the divisor; `None` for fewer than two values.
-#[must_use]
-pub fn deviation(values: &[f64]) -> Option<f64> {
-    if values.len() < 2 {
-        return None;
-    }
-    let centre = mean(values)?;
-    let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
-    Some((squares / (values.len() as f64 - 1.0)).sqrt())
 }
 
 #[cfg(test)]

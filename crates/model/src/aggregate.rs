@@ -14,6 +14,7 @@ use crate::histogram::Histogram;
 use crate::recipe::{Aggregate, Test};
 use crate::result::{LatencyUs, LoopResult, Sample, TemperatureC, TestResult, ToolPrints};
 use crate::series::Series;
+use crate::statistics;
 use crate::units::{MB, mb_per_s, seconds};
 
 /// What one test measured in one run. `None` where no loop counts, because the run ended before the first did.
@@ -80,8 +81,8 @@ fn speeds(loops: &[LoopResult]) -> Vec<f64> {
 fn combine(aggregate: Aggregate, values: &[f64], total: f64) -> f64 {
     match aggregate {
         Aggregate::Max => values.iter().copied().fold(f64::MIN, f64::max),
-        Aggregate::Mean => mean(values),
-        Aggregate::Median => median(values),
+        Aggregate::Mean => statistics::mean(values).unwrap_or(f64::NAN),
+        Aggregate::Median => statistics::median(values).unwrap_or(f64::NAN),
         Aggregate::Total => total,
     }
 }
@@ -119,17 +120,6 @@ pub fn course<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Series {
     let mut all = Series::default();
     samples.into_iter().filter(|s| s.counted).for_each(|s| all.append(&s.series));
     all
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    if sorted.len().is_multiple_of(2) { (sorted[middle - 1] + sorted[middle]) / 2.0 } else { sorted[middle] }
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub mod restore;
 pub mod result;
 pub mod series;
 pub mod session_file;
+pub mod statistics;
 pub mod sustain;
 pub mod test_name;
 pub mod toml_error;

@@ -1,25 +1,26 @@
 //! `doctor` as text: what is wrong first, with what to do; then all points in one line each.
 
+use crate::page::{Block, Page};
 use cardscope_model::doctor::{DoctorReport, Point, State};
-use std::fmt::Write;
 
 /// The report as people read it.
 #[must_use]
 pub fn text(report: &DoctorReport) -> String {
-    let mut out = format!("{}\n", headline(report));
+    let mut page = Page::new("", answer(report));
     for state in [State::Fail, State::Warn] {
         for point in report.points.iter().filter(|point| point.state == state) {
-            trouble(&mut out, point);
+            let head = format!("{} {}: {}", point.state.word(), point.point, on(point));
+            let advice = point.advice.iter().map(|advice| format!("   do: {advice}"));
+            let lines = [format!("  why: {}", point.why)].into_iter().chain(advice);
+            page.add(&head, [Block::Lines(lines.collect())]);
         }
     }
-    let _ = writeln!(out);
-    for point in &report.points {
-        let _ = writeln!(out, "  {:<8}{:<20}{}", point.state.word(), point.point, on(point));
-    }
-    out
+    let all = report.points.iter().map(|p| format!("{:<8}{:<20}{}", p.state.word(), p.point, on(p)));
+    page.add("", [Block::Lines(all.collect())]);
+    page.text()
 }
 
-fn headline(report: &DoctorReport) -> String {
+fn answer(report: &DoctorReport) -> String {
     let of = report.target.as_ref().map_or_else(String::new, |target| format!(" with {target}"));
     match (report.failed, report.warned) {
         (0, 0) => format!("This computer is fit to measure{of}."),
@@ -35,14 +36,6 @@ fn headline(report: &DoctorReport) -> String {
 
 fn points(count: usize) -> String {
     if count == 1 { "one point".to_owned() } else { format!("{count} points") }
-}
-
-fn trouble(out: &mut String, point: &Point) {
-    let _ = writeln!(out, "\n{} {}: {}", point.state.word(), point.point, on(point));
-    let _ = writeln!(out, "     why: {}", point.why);
-    if let Some(advice) = &point.advice {
-        let _ = writeln!(out, "      do: {advice}");
-    }
 }
 
 fn on(point: &Point) -> String {

@@ -1,10 +1,10 @@
 //! `endure` as text.
 
 use crate::figure::{duration, speed};
+use crate::page::{Block, Fact, Page, fact, troubles};
 use crate::table::Table;
-use cardscope_model::endure::{EndureReport, EndureRound};
+use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
 use cardscope_model::units::Capacity;
-use std::fmt::Write;
 
 /// Rounds that are listed: the first and the last of them.
 const LISTED: usize = 12;
@@ -12,98 +12,76 @@ const LISTED: usize = 12;
 /// The report as people read it.
 #[must_use]
 pub fn text(report: &EndureReport) -> String {
-    let mut out = format!(
-        "{}: {} rounds over {}, {} written ({:.1} cycles) in {}\n",
-        report.header.target,
-        report.body.rounds.len(),
-        Capacity(report.body.span_bytes),
-        Capacity(report.body.moved.bytes_written),
-        report.body.cycles,
-        duration(report.body.moved.seconds)
+    let body = &report.body;
+    let answer = format!(
+        "{} rounds over {}, {} written ({:.1} cycles) in {}",
+        body.rounds.len(),
+        Capacity(body.span_bytes),
+        Capacity(body.moved.bytes_written),
+        body.cycles,
+        duration(body.moved.seconds)
     );
-    let _ = writeln!(out, "bad in the last round: {:.4} % of the sectors", report.body.bad_share * 100.0);
-    if !report.body.ended_by.is_empty() {
-        let _ = writeln!(out, "ended by: {}", report.body.ended_by);
+    let mut page = Page::new(&report.header.target, answer);
+    page.add("", [Block::Facts(facts(report))]);
+    page.add("Rounds", [Block::Table(rounds(&body.rounds))]);
+    page.add("Milestones", [Block::Table(milestones(&body.milestones))]);
+    page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
+    page.framed(&report.header)
+}
+
+fn facts(report: &EndureReport) -> Vec<Fact> {
+    let body = &report.body;
+    let mut facts =
+        vec![fact("bad in the last round", format!("{:.4} % of the sectors", body.bad_share * 100.0))];
+    if !body.ended_by.is_empty() {
+        facts.push(fact("ended by", &body.ended_by));
     }
-    if report.body.returns > 0 {
-        let _ = writeln!(out, "the card went away and came back {} times", report.body.returns);
+    if body.returns > 0 {
+        facts.push(fact("went away and came back", format!("{} times", body.returns)));
     }
-    match (&report.body.projection, &report.body.projection_reason) {
-        (Some(p), _) => {
-            let _ = writeln!(
-                out,
-                "half of it will be bad after about {:.0} cycles, {:.0} to {:.0} with 95 % ({} rounds with losses)",
-                p.cycles, p.interval[0], p.interval[1], p.rounds
-            );
-        }
-        (None, Some(reason)) => {
-            let _ = writeln!(out, "no projection: {reason}");
-        }
-        (None, None) => {}
-    }
-    let _ = write!(out, "\n{}", rounds(&report.body.rounds));
-    if !report.body.milestones.is_empty() {
-        let _ = write!(out, "\n{}", milestones(report));
-    }
-    for finding in &report.header.findings {
-        let _ = writeln!(out, "\n{}", finding.verdict);
-    }
-    if let Some(error) = &report.header.error {
-        let _ = writeln!(out, "\nended early: {error}");
-    }
-    out
+    facts.extend(body.projection.as_ref().map(|p| {
+        let [low, high] = p.interval;
+        let about = format!("about {:.0} cycles, {low:.0} to {high:.0} with 95 %", p.cycles);
+        fact("half of it bad after", format!("{about} ({} rounds with losses)", p.rounds))
+    }));
+    let reason = body.projection_reason.as_ref().filter(|_| body.projection.is_none());
+    facts.extend(reason.map(|reason| fact("no projection", reason)));
+    facts
 }
 
 fn rounds(rounds: &[EndureRound]) -> Table {
-    let head = [
-        "round",
-        "write MB/s",
-        "read MB/s",
-        "bad %",
-        "misdirected",
-        "stale",
-        "foreign",
-        "flipped",
-        "lost",
-        "unreadable",
-    ];
-    let mut table = Table::new(head);
-    let half = LISTED / 2;
-    for (n, round) in rounds.iter().enumerate() {
-        if rounds.len() > LISTED && n >= half && n + half < rounds.len() {
-            if n == half {
-                table.row(["…"]);
-            }
-            continue;
-        }
-        let bad = &round.bad;
-        let count = |n: u64| if n > 0 { n.to_string() } else { String::new() };
-        table.row([
-            round.round.to_string(),
-            speed(round.write_mb_s),
-            speed(round.read_mb_s),
-            format!("{:.4}", round.bad_share * 100.0),
-            count(bad.misdirected),
-            count(bad.stale),
-            count(bad.foreign),
-            count(bad.flipped),
-            count(bad.lost),
-            count(bad.unreadable),
-        ]);
-    }
-    table.drop_blank_columns();
-    table
+    let (half, all) = (LISTED / 2, rounds.len());
+    let shown = |n: &usize| all <= LISTED || *n < half || *n + half >= all;
+    let listed = (0..all).filter(shown).map(|n| &rounds[n]);
+    let count = |n: u64| if n > 0 { n.to_string() } else { String::new() };
+    let gap = if all > LISTED { rounds.get(all - half).map(|round| round.round) } else { None };
+    Table::of(
+        listed,
+        &[
+            ("round", &|r| {
+                if gap == Some(r.round) { format!("… {}", r.round) } else { r.round.to_string() }
+            }),
+            ("write MB/s", &|r| speed(r.write_mb_s)),
+            ("read MB/s", &|r| speed(r.read_mb_s)),
+            ("bad %", &|r| format!("{:.4}", r.bad_share * 100.0)),
+            ("misdirected", &|r| count(r.bad.misdirected)),
+            ("stale", &|r| count(r.bad.stale)),
+            ("another run's", &|r| count(r.bad.foreign)),
+            ("flipped", &|r| count(r.bad.flipped)),
+            ("lost", &|r| count(r.bad.lost)),
+            ("unreadable", &|r| count(r.bad.unreadable)),
+        ],
+    )
 }
 
-fn milestones(report: &EndureReport) -> Table {
-    let mut table = Table::new(["milestone", "round", "GB written", "after"]);
-    for milestone in &report.body.milestones {
-        table.row([
-            milestone.milestone.clone(),
-            milestone.round.to_string(),
-            format!("{:.2}", milestone.bytes_written as f64 / 1e9),
-            duration(milestone.seconds),
-        ]);
-    }
-    table
+fn milestones(milestones: &[Milestone]) -> Table {
+    Table::of(
+        milestones,
+        &[
+            ("milestone", &|m| m.milestone.clone()),
+            ("round", &|m| m.round.to_string()),
+            ("GB written", &|m| format!("{:.2}", m.bytes_written as f64 / 1e9)),
+            ("after", &|m| duration(m.seconds)),
+        ],
+    )
 }

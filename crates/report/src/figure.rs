@@ -1,4 +1,6 @@
-//! Numbers as people read them: as many digits as mean something, and a unit that fits. What is no number is a dash.
+//! Numbers as people read them: as many digits as mean something, and a unit that fits. What is not a number is a dash.
+
+use cardscope_model::test_name::TestName;
 
 /// What stands where there is no number.
 pub const NONE: &str = "–";
@@ -75,6 +77,12 @@ pub fn interval([low, high]: [f64; 2], write: impl Fn(f64) -> String) -> String 
 #[must_use]
 pub fn count(n: u32, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// A test by its name, with its step where a recipe has it twice.
+#[must_use]
+pub fn test_of(test: TestName, step: Option<&str>) -> String {
+    step.map_or_else(|| test.to_string(), |step| format!("{test} ({step})"))
 }
 
 #[cfg(test)]

@@ -1,42 +1,26 @@
 //! What fits what, as text.
 
-use crate::bench::findings;
+use crate::page::{Block, Page};
 use crate::table::Table;
-use cardscope_model::capacity::fit::{AgainstPrint, CardFit, FitReport, Nominal};
+use cardscope_model::capacity::fit::{AgainstPrint, CardFit, CardSize, FitReport, Nominal};
 use cardscope_model::units::{Capacity, grouped};
-use std::fmt::Write;
 
 /// The document as text.
 #[must_use]
 pub fn text(report: &FitReport) -> String {
-    let mut out = asked(report);
-    if let Some(target) = &report.target {
-        let _ = writeln!(out, "{}", of_target(target));
-    }
-    if let Some(print) = &report.print {
-        let _ = writeln!(out, "{}", against(print));
-    }
-    let _ = write!(out, "\n{}", nominals(&report.nominal));
+    let size = report.asked_bytes.map_or_else(String::new, |bytes| Capacity(bytes).to_string());
+    let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), size);
+    let used = report.in_use_bytes.map(|used| format!("in use up to byte {}", grouped(used)));
+    let end = report.partitions_end_bytes;
+    let end = end.map(|end| format!("its last partition ends at byte {}", grouped(end)));
+    let lines = [used, end, report.target.as_ref().map(of_target), report.print.as_ref().map(against)];
+    page.add("", [Block::Lines(lines.into_iter().flatten().collect())]);
+    page.add("", [Block::Table(nominals(&report.nominal))]);
     if report.target.is_none() {
-        let _ = write!(out, "\n{}", cards(&report.cards));
+        page.add("", [Block::Table(cards(&report.cards))]);
     }
-    let said = findings(&report.findings);
-    if !said.is_empty() {
-        let _ = write!(out, "\n{said}");
-    }
-    out
-}
-
-fn asked(report: &FitReport) -> String {
-    let (Some(asked), Some(bytes)) = (&report.asked, report.asked_bytes) else { return String::new() };
-    let mut out = format!("{asked}: {}\n", Capacity(bytes));
-    if let Some(used) = report.in_use_bytes {
-        let _ = writeln!(out, "  in use up to byte {}", grouped(used));
-    }
-    if let Some(end) = report.partitions_end_bytes {
-        let _ = writeln!(out, "  its last partition ends at byte {}", grouped(end));
-    }
-    out
+    page.add("Findings", [Block::Findings(report.findings.clone())]);
+    page.text()
 }
 
 fn of_target(target: &CardFit) -> String {
@@ -64,7 +48,7 @@ fn against(print: &AgainstPrint) -> String {
         if print.lacks_bytes < 0 { ("more", -print.lacks_bytes) } else { ("less", print.lacks_bytes) };
     let usual = if print.usual { "usual" } else { "more than any known card lacks" };
     format!(
-        "  {} bytes ({:.2} %) {word} than the {} on its label; {usual}: known cards lack {:.2} % to {:.2} %",
+        "{} bytes ({:.2} %) {word} than the {} on its label; {usual}: known cards lack {:.2} % to {:.2} %",
         grouped(bytes.unsigned_abs()),
         print.lacks_percent.abs(),
         print.nominal,
@@ -73,56 +57,43 @@ fn against(print: &AgainstPrint) -> String {
     )
 }
 
-fn nominals(all: &[Nominal]) -> String {
-    let mut table = Table::new([
-        "sold as",
-        "known",
-        "smallest, bytes",
-        "largest, bytes",
-        "spread, MB",
-        "safe partition end, bytes",
-        "fits",
-    ]);
-    for n in all {
-        let bytes = |card: &Option<cardscope_model::capacity::fit::CardSize>| {
-            card.as_ref().map(|card| grouped(card.bytes)).unwrap_or_default()
-        };
-        table.row([
-            n.nominal.clone(),
-            n.known.to_string(),
-            bytes(&n.smallest),
-            bytes(&n.largest),
-            format!("{:.1}", n.spread_bytes as f64 / 1e6),
-            grouped(n.safe_partition_bytes),
-            n.fits.map(|fits| if fits { "all" } else { "not all" }.to_owned()).unwrap_or_default(),
-        ]);
-    }
-    table.drop_blank_columns();
-    table.to_string()
+fn nominals(all: &[Nominal]) -> Table {
+    let bytes = |card: &Option<CardSize>| card.as_ref().map(|card| grouped(card.bytes)).unwrap_or_default();
+    let fits = |fits| if fits { "all" } else { "not all" }.to_owned();
+    Table::of(
+        all,
+        &[
+            ("sold as", &|n| n.nominal.clone()),
+            ("known", &|n| n.known.to_string()),
+            ("smallest, bytes", &|n| bytes(&n.smallest)),
+            ("largest, bytes", &|n| bytes(&n.largest)),
+            ("spread, MB", &|n| format!("{:.1}", n.spread_bytes as f64 / 1e6)),
+            ("safe partition end, bytes", &|n| grouped(n.safe_partition_bytes)),
+            ("fits", &|n| n.fits.map(fits).unwrap_or_default()),
+        ],
+    )
 }
 
-fn cards(all: &[CardFit]) -> String {
-    let mut table = Table::new(["card", "bytes", "sold as", "fits", "left, bytes", "source"]);
-    for card in all {
-        let left = card.spare_bytes.map(|spare| {
-            let sign = if spare < 0 { "-" } else { "" };
-            format!("{sign}{}", grouped(spare.unsigned_abs()))
-        });
-        let fits = match (card.fits, card.fits_if_cut) {
-            (Some(true), _) => "yes",
-            (Some(false), true) => "if cut",
-            (Some(false), false) => "no",
-            (None, _) => "",
-        };
-        table.row([
-            card.card.card.clone(),
-            grouped(card.card.bytes),
-            card.nominal.clone().unwrap_or_default(),
-            fits.to_owned(),
-            left.unwrap_or_default(),
-            card.card.source.clone(),
-        ]);
-    }
-    table.drop_blank_columns();
-    table.to_string()
+fn cards(all: &[CardFit]) -> Table {
+    let left = |spare: i64| {
+        let sign = if spare < 0 { "-" } else { "" };
+        format!("{sign}{}", grouped(spare.unsigned_abs()))
+    };
+    let fits = |card: &CardFit| match (card.fits, card.fits_if_cut) {
+        (Some(true), _) => "yes",
+        (Some(false), true) => "if cut",
+        (Some(false), false) => "no",
+        (None, _) => "",
+    };
+    Table::of(
+        all,
+        &[
+            ("card", &|c| c.card.card.clone()),
+            ("bytes", &|c| grouped(c.card.bytes)),
+            ("sold as", &|c| c.nominal.clone().unwrap_or_default()),
+            ("fits", &|c| fits(c).to_owned()),
+            ("left, bytes", &|c| c.spare_bytes.map(left).unwrap_or_default()),
+            ("source", &|c| c.card.source.clone()),
+        ],
+    )
 }

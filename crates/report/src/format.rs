@@ -1,105 +1,73 @@
 //! What `format` did, as text; and how what stands on a card is laid out, for `info` too.
 
-use crate::bench::findings;
-use crate::figure::duration;
+use crate::page::{Block, Fact, Page, fact, moved};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::present_layout::{Partition, PresentLayout};
 use cardscope_model::units::{BinarySize, Capacity, grouped};
 use cardscope_sd::layout::{Layout, SECTOR, Scheme};
-use std::fmt::Write;
 
 /// The document as text.
 #[must_use]
 pub fn text(report: &FormatReport) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "{}", headline(report));
-    layout_lines(&mut out, &report.body.layout);
-    let done = match report.body.mode {
+    let body = &report.body;
+    let mut page = Page::new(&report.header.target, answer(report));
+    let mut facts = layout_facts(&body.layout);
+    let mode = match body.mode {
         Mode::Quick => "quick: only partition table and file system",
         Mode::Overwrite => "every byte was overwritten first",
         Mode::Discard => "discard first",
     };
-    line(&mut out, "done", done);
-    line(&mut out, "made by", &report.body.tool);
-    let moved = format!(
-        "{} bytes written, {} bytes read, {}",
-        grouped(report.body.moved.bytes_written),
-        grouped(report.body.moved.bytes_read),
-        duration(report.body.moved.seconds)
+    facts.extend([fact("mode", mode), fact("made by", &body.tool), fact("I/O", moved(&body.moved))]);
+    let adjusted = body.size_adjustment.then_some("on: the partition ends on a whole cylinder");
+    facts.extend(adjusted.map(|words| fact("size adjustment", words)));
+    let state = body.state.iter();
+    facts.extend(
+        state.map(|s| fact("state", format!("{s}; later runs on this card name it as their condition"))),
     );
-    line(&mut out, "moved", &moved);
-    if report.body.size_adjustment {
-        line(&mut out, "size adjustment", "on: the partition ends on a whole cylinder");
-    }
-    if let Some(state) = &report.body.state {
-        line(&mut out, "state", &format!("{state}; later runs on this card name it as their condition"));
-    }
-    if let Some(file) = &report.body.backup {
-        line(&mut out, "backup", &format!("`cardscope restore {file} {}` undoes this", report.header.target));
-    }
-    let said = findings(&report.header.findings);
-    if !said.is_empty() {
-        let _ = write!(out, "\n{said}");
-    }
-    out
+    let undo = body
+        .backup
+        .iter()
+        .map(|file| format!("`cardscope restore {file} {}` undoes this", report.header.target));
+    facts.extend(undo.map(|undo| fact("backup", undo)));
+    page.add("", [Block::Facts(facts)]);
+    page.framed(&report.header)
 }
 
-fn headline(report: &FormatReport) -> String {
+fn answer(report: &FormatReport) -> String {
     let name = report.body.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
-    let layout = &report.body.layout;
+    let system = &report.body.layout.file_system;
     match &report.header.error {
-        Some(error) => format!("{}: not formatted ({error})", report.header.target),
-        None if report.body.checked => {
-            format!(
-                "{}: formatted as {}{name}, read back and compared",
-                report.header.target, layout.file_system
-            )
-        }
-        None => {
-            format!(
-                "{}: written as {}{name}, but it does not read back",
-                report.header.target, layout.file_system
-            )
-        }
+        Some(_) => "not formatted".to_owned(),
+        None if report.body.checked => format!("formatted as {system}{name}, read back and compared"),
+        None => format!("written as {system}{name}, but it does not read back"),
     }
 }
 
-fn line(out: &mut String, label: &str, value: &str) {
-    let _ = writeln!(out, "  {label:<18}{value}");
-}
-
-fn layout_lines(out: &mut String, layout: &Layout) {
+fn layout_facts(layout: &Layout) -> Vec<Fact> {
     let table = match layout.scheme {
         Scheme::Mbr => format!("MBR, type {:02X}", layout.partition_type),
         Scheme::Gpt => "GPT".to_owned(),
     };
     let sectors = |n: u64| format!("sector {} ({})", grouped(n), BinarySize(n * SECTOR));
-    line(out, "partition table", &table);
-    line(
-        out,
-        "partition",
-        &format!("{}, {}", sectors(layout.partition_start), Capacity(layout.partition_sectors * SECTOR)),
-    );
-    line(
-        out,
-        "files from",
-        &format!("{}, boundary {}", sectors(layout.data_start), BinarySize(layout.boundary_sectors * SECTOR)),
-    );
+    let (size, boundary) =
+        (Capacity(layout.partition_sectors * SECTOR), BinarySize(layout.boundary_sectors * SECTOR));
     let cluster = BinarySize(layout.cluster_sectors * SECTOR);
-    line(out, "clusters", &format!("{} of {cluster}", grouped(layout.clusters)));
+    vec![
+        fact("partition table", table),
+        fact("partition", format!("{}, {size}", sectors(layout.partition_start))),
+        fact("files from", format!("{}, boundary {boundary}", sectors(layout.data_start))),
+        fact("clusters", format!("{} of {cluster}", grouped(layout.clusters))),
+    ]
 }
 
-/// How what stands on a card is laid out: labels and values.
-#[must_use]
-pub fn present_lines(present: &PresentLayout) -> Vec<(String, String)> {
+/// How what stands on a card is laid out.
+pub(crate) fn present_facts(present: &PresentLayout) -> Vec<Fact> {
     let table = present.table.as_ref().map_or_else(|| "none".to_owned(), |table| table.to_uppercase());
-    let mut lines = vec![("partition table".to_owned(), table)];
-    lines.extend(present.partitions.iter().map(|p| (p.name(), partition(p))));
-    lines.push((
-        "files should begin on".to_owned(),
-        format!("{}: {}", BinarySize(present.unit_bytes), present.unit_source),
-    ));
-    lines
+    let mut facts = vec![fact("partition table", table)];
+    facts.extend(present.partitions.iter().map(|p| (p.name(), partition(p))));
+    let unit = format!("{}: {}", BinarySize(present.unit_bytes), present.unit_source);
+    facts.push(fact("files should begin on", unit));
+    facts
 }
 
 fn partition(p: &Partition) -> String {

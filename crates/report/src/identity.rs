@@ -1,6 +1,7 @@
 //! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
 
-use crate::bench::findings;
+use crate::format::present_facts;
+use crate::page::{Block, Fact, Page, fact};
 use cardscope_model::identity::Identity;
 use cardscope_model::units::BinarySize;
 use cardscope_model::usb::UsbReader;
@@ -8,81 +9,49 @@ use cardscope_sd::bus::{MmcBus, PcieLink};
 use cardscope_sd::mark::Demand;
 use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 
 /// The identity as text.
 #[must_use]
 pub fn text(identity: &Identity) -> String {
     let mut page = Page::default();
-    if let Some(cid) = &identity.cid {
-        page.part("Card (CID)", |p| cid_lines(p, cid));
-    }
-    if let Some(emmc) = &identity.emmc {
-        page.part("This is an eMMC, no card", |p| p.line("name", Some(&emmc.pnm)));
-    }
-    page.part("Capacity", |p| capacity_lines(p, identity));
-    if let Some(csd) = &identity.csd {
-        page.part("Card-specific data (CSD)", |p| csd_lines(p, csd));
-    }
-    if let Some(scr) = &identity.scr {
-        page.part("Configuration (SCR)", |p| scr_lines(p, scr));
-    }
-    if let Some(ssr) = &identity.ssr {
-        page.part("SD status (SSR)", |p| ssr_lines(p, ssr));
-    }
-    if let Some(ocr) = &identity.ocr {
-        page.part("Operating conditions (OCR)", |p| ocr_lines(p, ocr));
-    }
-    if !identity.mark_demands.is_empty() {
-        page.part("Marks it claims", |p| identity.mark_demands.iter().for_each(|d| mark_line(p, d)));
-    }
-    if let Some(nvme) = &identity.nvme {
-        page.part("NVMe", |p| nvme_lines(p, nvme));
-    }
-    page.part("Bus", |p| bus_lines(p, identity));
-    if let Some(layout) = &identity.layout {
-        let lines = crate::format::present_lines(layout);
-        page.part("Layout", |p| lines.iter().for_each(|(label, value)| p.line(label, Some(value))));
-    }
-    let hints = findings(&identity.findings);
-    if !hints.is_empty() {
-        page.out.push('\n');
-        page.out.push_str(&hints);
-    }
-    page.out
+    let mut part = |head: &str, fill: &dyn Fn(&mut Facts)| {
+        let mut facts = Facts::default();
+        fill(&mut facts);
+        page.add(head, [Block::Facts(facts.0)]);
+    };
+    part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
+    part("This is an eMMC, no card", &|p| p.line("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm)));
+    part("Capacity", &|p| capacity_lines(p, identity));
+    part("Card-specific data (CSD)", &|p| identity.csd.iter().for_each(|csd| csd_lines(p, csd)));
+    part("Configuration (SCR)", &|p| identity.scr.iter().for_each(|scr| scr_lines(p, scr)));
+    part("SD status (SSR)", &|p| identity.ssr.iter().for_each(|ssr| ssr_lines(p, ssr)));
+    part("Operating conditions (OCR)", &|p| identity.ocr.iter().for_each(|ocr| ocr_lines(p, ocr)));
+    part("Marks it claims", &|p| identity.mark_demands.iter().for_each(|d| mark_line(p, d)));
+    part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme)));
+    part("Bus", &|p| bus_lines(p, identity));
+    part("Layout", &|p| p.0.extend(identity.layout.iter().flat_map(present_facts)));
+    page.add("Findings", [Block::Findings(identity.findings.clone())]);
+    page.text()
 }
 
+/// Facts with what is known only.
 #[derive(Default)]
-struct Page {
-    out: String,
-}
+struct Facts(Vec<Fact>);
 
-impl Page {
-    /// A headed part; a part without a line leaves no trace.
-    fn part(&mut self, head: &str, fill: impl FnOnce(&mut Page)) {
-        let before = self.out.len();
-        let blank = if before > 0 { "\n" } else { "" };
-        let _ = writeln!(self.out, "{blank}{head}");
-        let headed = self.out.len();
-        fill(self);
-        if self.out.len() == headed {
-            self.out.truncate(before);
-        }
-    }
-
+impl Facts {
     fn line(&mut self, label: &str, value: Option<impl Display>) {
-        if let Some(value) = value.map(|v| v.to_string()).filter(|v| !v.is_empty()) {
-            let _ = writeln!(self.out, "  {label:<24}{value}");
-        }
+        let value = value.map(|v| v.to_string()).filter(|v| !v.is_empty());
+        self.0.extend(value.map(|value| fact(label, value)));
     }
 
     fn flags(&mut self, label: &str, flags: &[(&str, bool)]) {
         let set: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
-        self.line(label, (!set.is_empty()).then(|| set.join(", ")));
+        self.line(label, Some(set.join(", ")));
     }
 }
 
-fn cid_lines(p: &mut Page, cid: &Cid) {
+fn cid_lines(p: &mut Facts, cid: &Cid) {
     p.line("raw", Some(&cid.raw));
     let note = cid.maker_note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
     let maker = cid.maker.as_deref().unwrap_or("unknown maker");
@@ -103,7 +72,7 @@ fn crc_words(crc: Crc) -> &'static str {
     }
 }
 
-fn capacity_lines(p: &mut Page, identity: &Identity) {
+fn capacity_lines(p: &mut Facts, identity: &Identity) {
     if let Some(c) = &identity.capacity {
         let nominal = c.nominal.as_deref().map(|n| format!(", sold as {n}")).unwrap_or_default();
         p.line("size", Some(format!("{}{nominal}", c.text)));
@@ -113,7 +82,7 @@ fn capacity_lines(p: &mut Page, identity: &Identity) {
     }
 }
 
-fn csd_lines(p: &mut Page, csd: &Csd) {
+fn csd_lines(p: &mut Facts, csd: &Csd) {
     p.line("raw", Some(&csd.raw));
     p.line("structure", csd.csd_version.as_deref());
     p.line("family", csd.family.as_ref());
@@ -135,7 +104,7 @@ fn csd_lines(p: &mut Page, csd: &Csd) {
     p.line("check sum (CRC7)", Some(crc_words(csd.crc)));
 }
 
-fn scr_lines(p: &mut Page, scr: &Scr) {
+fn scr_lines(p: &mut Facts, scr: &Scr) {
     p.line("raw", Some(&scr.raw));
     p.line("specification", scr.version.as_deref());
     p.line("security", scr.sd_security_text.as_deref());
@@ -146,7 +115,7 @@ fn scr_lines(p: &mut Page, scr: &Scr) {
     p.line("commands", Some(scr.cmd_support_list.join(", ")));
 }
 
-fn ssr_lines(p: &mut Page, ssr: &Ssr) {
+fn ssr_lines(p: &mut Facts, ssr: &Ssr) {
     let size = |bytes: Option<u64>| bytes.map(BinarySize);
     p.line("speed class", ssr.speed_class.map(|c| format!("C{c}")));
     p.line("UHS speed grade", Some(format!("U{}", ssr.uhs_speed_grade)));
@@ -168,7 +137,7 @@ fn ssr_lines(p: &mut Page, ssr: &Ssr) {
     p.line("protected area", Some(format!("{} bytes", ssr.size_of_protected_area)));
 }
 
-fn ocr_lines(p: &mut Page, ocr: &Ocr) {
+fn ocr_lines(p: &mut Facts, ocr: &Ocr) {
     p.line("raw", Some(&ocr.raw));
     let volts = |low: f64, high: f64| format!("{low} to {high} V");
     p.line("supply", ocr.vdd_min_v.zip(ocr.vdd_max_v).map(|(low, high)| volts(low, high)));
@@ -184,7 +153,7 @@ fn ocr_lines(p: &mut Page, ocr: &Ocr) {
     );
 }
 
-fn mark_line(p: &mut Page, demand: &Demand) {
+fn mark_line(p: &mut Facts, demand: &Demand) {
     let mut wants = vec![format!("writes at {} MB/s", demand.write_mb_s)];
     wants.extend(demand.read_mb_s.map(|r| format!("reads at {r} MB/s")));
     wants.extend(demand.random_read_iops.map(|r| format!("{r} random 4 KiB reads a second")));
@@ -192,7 +161,7 @@ fn mark_line(p: &mut Page, demand: &Demand) {
     p.line(&demand.mark.to_string(), Some(format!("{}; {}", wants.join(", "), demand.bus)));
 }
 
-fn nvme_lines(p: &mut Page, nvme: &NvmeIdentity) {
+fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity) {
     let celsius = |t: Option<i32>| t.map(|c| format!("{c} °C"));
     if let Some(i) = &nvme.identify {
         p.line("model", Some(i.mn.trim()));
@@ -234,7 +203,7 @@ fn throttled(transitions: u32, seconds: u32, level: &str) -> String {
     format!("{transitions} times to {level}, {seconds} s in all")
 }
 
-fn bus_lines(p: &mut Page, identity: &Identity) {
+fn bus_lines(p: &mut Facts, identity: &Identity) {
     p.line("mode", identity.bus_mode());
     p.line("carries at most", identity.ceiling_mb_s().map(|c| format!("{c:.1} MB/s")));
     if let Some(mmc) = &identity.mmc {
@@ -248,14 +217,14 @@ fn bus_lines(p: &mut Page, identity: &Identity) {
     }
 }
 
-fn mmc_lines(p: &mut Page, mmc: &MmcBus) {
+fn mmc_lines(p: &mut Facts, mmc: &MmcBus) {
     p.line("timing", mmc.timing_text.as_deref());
     p.line("clock", mmc.running_hz().map(|hz| format!("{} MHz", hz as f64 / 1e6)));
     p.line("width", mmc.bus_width.map(|w| format!("{w} bit")));
     p.line("signalling", mmc.signal_voltage_v.map(|v| format!("{v:.2} V")));
 }
 
-fn usb_lines(p: &mut Page, usb: &UsbReader) {
+fn usb_lines(p: &mut Facts, usb: &UsbReader) {
     let words =
         [&usb.vendor, &usb.product].into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(" ");
     let ids = [&usb.vendor_id, &usb.product_id]
@@ -271,7 +240,7 @@ fn usb_lines(p: &mut Page, usb: &UsbReader) {
     }
 }
 
-fn pcie_lines(p: &mut Page, pcie: &PcieLink) {
+fn pcie_lines(p: &mut Facts, pcie: &PcieLink) {
     if pcie.limited {
         p.line("link", Some("slower than the card could: see the hints"));
     }

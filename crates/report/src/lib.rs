@@ -12,16 +12,19 @@ pub mod comparison;
 pub mod doctor;
 pub mod endure;
 pub mod figure;
-pub mod files;
+mod files;
+pub mod finding;
 pub mod fit;
 pub mod format;
 pub mod h2testw;
 pub mod identity;
 pub mod import;
-pub mod map;
+mod map;
 pub mod marks;
 mod markup;
 pub mod observe;
+mod page;
+mod page_html;
 pub mod plot;
 pub mod png;
 pub mod publication;
@@ -31,6 +34,8 @@ pub mod sustain;
 pub mod svg;
 pub mod table;
 pub mod verify;
+
+pub use markup::HEAD as HTML_HEAD;
 
 #[cfg(test)]
 mod sample;

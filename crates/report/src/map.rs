@@ -2,36 +2,33 @@
 //! below for what was lost.
 
 use crate::figure::speed;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::{Capacity, grouped};
 use cardscope_model::verify::{MapCell, MapSpeed, SpeedMap};
-use std::fmt::Write;
 
 /// Columns at most, so that a line fits a terminal.
 const COLUMNS: usize = 72;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The map as people read it; empty where nothing was measured.
-#[must_use]
-pub fn text(map: &SpeedMap) -> String {
-    let mut out = String::new();
+/// The map as lines; none where nothing was measured.
+pub(crate) fn lines(map: &SpeedMap) -> Vec<String> {
     let groups: Vec<&[MapCell]> = map.cells.chunks(map.cells.len().div_ceil(COLUMNS).max(1)).collect();
+    let mut out = Vec::new();
     for (what, whole, of) in [
         ("write", map.write, (|c| c.write_mb_s) as fn(&MapCell) -> Option<f64>),
         ("read", map.read, |c| c.read_mb_s),
     ] {
         let Some(whole) = whole else { continue };
-        let _ = writeln!(out, "{what:5} {}", bars(&groups, whole.max_mb_s, of));
-        let _ = writeln!(out, "      {}", summary(&whole));
+        out.extend([format!("{what:5} {}", bars(&groups, whole.max_mb_s, of)), summary(&whole)]);
     }
     if map.cells.iter().any(|c| c.bad_bytes > 0 || c.errors > 0) {
-        let _ = writeln!(out, "bad   {}", groups.iter().map(|g| badness(g)).collect::<String>());
-        out.push_str("      . below 1 % of the column's bytes, : below 10 %, # more, E an I/O failed\n");
+        out.push(format!("bad   {}", groups.iter().map(|g| badness(g)).collect::<String>()));
+        out.push("      . below 1 % of the column's bytes, : below 10 %, # more, E an I/O failed".to_owned());
     }
     if !out.is_empty() {
         let bytes: u64 = map.cells.iter().map(|c| c.bytes).sum();
         let column = groups.first().map_or(0, |g| g.iter().map(|c| c.bytes).sum());
-        let _ = writeln!(out, "      a column is {} of {}", Capacity(column), Capacity(bytes));
+        out.push(format!("      a column is {} of {}", Capacity(column), Capacity(bytes)));
     }
     out
 }
@@ -50,14 +47,10 @@ fn bars(groups: &[&[MapCell]], most: f64, of: fn(&MapCell) -> Option<f64>) -> St
 
 fn summary(whole: &MapSpeed) -> String {
     let slowest = whole.slowest_second.map_or_else(String::new, |second| {
-        format!(
-            ", slowest second {} MB/s at byte {}",
-            speed(second.mb_s),
-            cardscope_model::units::grouped(second.address)
-        )
+        format!(", slowest second {} MB/s at byte {}", speed(second.mb_s), grouped(second.address))
     });
     format!(
-        "min {} MB/s, mean {} MB/s, max {} MB/s{slowest}",
+        "      min {} MB/s, mean {} MB/s, max {} MB/s{slowest}",
         speed(whole.min_mb_s),
         speed(whole.mean_mb_s),
         speed(whole.max_mb_s)
@@ -101,7 +94,7 @@ mod tests {
             slowest_second: Some(SlowestSecond { mb_s: 3.2, address: 3 << 20 }),
         };
         let map = SpeedMap { cell_bytes: 1 << 20, cells, write: Some(whole), read: None };
-        insta::assert_snapshot!(text(&map), @r"
+        insta::assert_snapshot!(lines(&map).join("\n"), @r"
         write ██▂█
               min 5.000 MB/s, mean 11.43 MB/s, max 20.00 MB/s, slowest second 3.200 MB/s at byte 3 145 728
         bad    . #

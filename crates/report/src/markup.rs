@@ -5,6 +5,9 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::outside;
 use std::fmt::Write;
 
+/// How every page begins: by this a page of ours is known again, and may be replaced by a newer one.
+pub const HEAD: &str = "<!DOCTYPE html>\n<!-- Cardscope page -->\n";
+
 /// A table in a box that scrolls by itself where it is too wide.
 pub(crate) fn grid(table: &Table) -> String {
     let cell = |(column, text): (usize, &String), tag: &str| {

@@ -1,14 +1,14 @@
 //! `observe` as text: what the system waited for, the figures of the watch, its course in one line each, and the
 //! earlier watch beside it.
 
-use crate::bench;
 use crate::figure::{duration, speed};
+use crate::page::{Block, Fact, Page, fact};
 use crate::table::Table;
 use cardscope_model::observe::{
-    ComparedFigure, ObserveComparison, ObserveReport, ObserveSample, ObserveSummary, SettledStatus,
+    ObserveComparison, ObserveReport, ObserveSample, ObserveSummary, PartitionTraffic, SettledStatus,
 };
+use cardscope_model::statistics;
 use cardscope_model::units::mb_per_s;
-use std::fmt::Write;
 
 /// Columns of a course.
 const COLUMNS: usize = 60;
@@ -19,36 +19,24 @@ const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 /// The report as people read it.
 #[must_use]
 pub fn text(report: &ObserveReport) -> String {
-    let mut out = String::new();
-    if let Some(summary) = &report.body.summary {
-        let _ =
-            writeln!(out, "{}: the system waited for {}\n", report.header.target, summary.bottleneck.word());
-        figures(&mut out, summary);
-        course(&mut out, &report.body.samples);
-        partitions(&mut out, report);
-    } else {
-        let _ = writeln!(out, "{}: watched nothing", report.header.target);
+    let body = &report.body;
+    let answer = body.summary.as_ref().map_or("watched nothing".to_owned(), |summary| {
+        format!("the system waited for {}", summary.bottleneck.word())
+    });
+    let mut page = Page::new(&report.header.target, answer);
+    if let Some(summary) = &body.summary {
+        page.add("", [Block::Facts(figures(summary))]);
+        page.add("", [Block::Facts(courses(&body.samples)), Block::Facts(partitions(report))]);
     }
-    if let Some(boot) = &report.body.from_boot {
-        since_boot(&mut out, boot);
+    if let Some(boot) = &body.from_boot {
+        let head =
+            format!("Since boot, {} ago (the device's own figures: since it came)", duration(boot.seconds));
+        page.add(&head, [Block::Facts(since_boot(boot))]);
     }
-    if let Some(comparison) = &report.body.comparison {
-        compared(&mut out, comparison);
+    if let Some(comparison) = &body.comparison {
+        compared(&mut page, comparison);
     }
-    if !report.header.findings.is_empty() {
-        let _ = write!(out, "\n{}", bench::findings(&report.header.findings));
-    }
-    for caveat in &report.header.caveats {
-        let _ = writeln!(out, "Note: {caveat}.");
-    }
-    if let Some(error) = &report.header.error {
-        let _ = writeln!(out, "Ended early: {error}");
-    }
-    out
-}
-
-fn line(out: &mut String, name: &str, value: impl std::fmt::Display) {
-    let _ = writeln!(out, "  {name:<28}{value}");
+    page.framed(&report.header)
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -63,26 +51,28 @@ fn known(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
     share.map_or_else(|| "unknown".to_owned(), show)
 }
 
-fn figures(out: &mut String, s: &ObserveSummary) {
-    line(out, "watched", duration(s.seconds));
-    line(out, "calm", settled(s));
-    line(out, "not calm for", duration(s.loaded_seconds));
+fn figures(s: &ObserveSummary) -> Vec<Fact> {
     let traffic = |ios: u64, bytes: u64| {
         format!("{ios} I/Os, {} ({} MB/s)", megabytes(bytes), speed(mb_per_s(bytes, s.seconds)))
     };
-    line(out, "read", traffic(s.reads, s.read_bytes));
-    line(out, "written", traffic(s.writes, s.write_bytes));
-    line(out, "mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms")));
-    line(out, "I/Os of 16 KiB or less", known(s.small_share, percent));
-    line(out, "device at work", percent(s.utilisation));
-    line(out, "most I/Os under way", format!("{:.1}", s.queue_max));
-    line(out, "some tasks waited for I/O", known(s.io_some_seconds, duration));
-    line(out, "all tasks waited for I/O", known(s.io_full_seconds, duration));
-    line(out, "processors at work", known(s.cpu_busy, percent));
-    line(out, "processors idle for I/O", known(s.iowait, percent));
-    if s.swap_bytes.is_some_and(|bytes| bytes > 0) {
-        line(out, "swapped", megabytes(s.swap_bytes.unwrap_or_default()));
-    }
+    let mut facts = vec![
+        fact("watched", duration(s.seconds)),
+        fact("idle", settled(s)),
+        fact("not idle for", duration(s.loaded_seconds)),
+        fact("read", traffic(s.reads, s.read_bytes)),
+        fact("written", traffic(s.writes, s.write_bytes)),
+        fact("mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms"))),
+        fact("I/Os of 16 KiB or less", known(s.small_share, percent)),
+        fact("device at work", percent(s.utilisation)),
+        fact("most I/Os under way", format!("{:.1}", s.queue_max)),
+        fact("some tasks waited for I/O", known(s.io_some_seconds, duration)),
+        fact("all tasks waited for I/O", known(s.io_full_seconds, duration)),
+        fact("processors at work", known(s.cpu_busy, percent)),
+        fact("processors idle for I/O", known(s.iowait, percent)),
+    ];
+    let swapped = s.swap_bytes.filter(|bytes| *bytes > 0);
+    facts.extend(swapped.map(|bytes| fact("swapped", megabytes(bytes))));
+    facts
 }
 
 fn settled(s: &ObserveSummary) -> String {
@@ -95,63 +85,64 @@ fn settled(s: &ObserveSummary) -> String {
 }
 
 /// One line each for what went on, from the beginning to the end.
-fn course(out: &mut String, samples: &[ObserveSample]) {
-    let _ = writeln!(out);
-    row(out, "device at work", samples, |s| Some(s.utilisation));
-    row(out, "tasks waiting for I/O", samples, |s| s.io_some);
-    row(out, "processors at work", samples, |s| s.cpu_busy);
+fn courses(samples: &[ObserveSample]) -> Vec<Fact> {
+    let all = [
+        ("device at work", course(samples, |s| Some(s.utilisation))),
+        ("tasks waiting for I/O", course(samples, |s| s.io_some)),
+        ("processors at work", course(samples, |s| s.cpu_busy)),
+    ];
+    all.into_iter().filter_map(|(name, drawn)| Some(fact(name, format!("|{}|", drawn?)))).collect()
 }
 
-fn row(out: &mut String, name: &str, samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) {
+fn course(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -> Option<String> {
     let columns = COLUMNS.min(samples.len());
-    let mut drawn = String::new();
-    for column in 0..columns {
+    let step = |column: usize| {
         let (from, to) = (column * samples.len() / columns, (column + 1) * samples.len() / columns);
         let values: Vec<f64> = samples[from..to].iter().filter_map(&of).collect();
-        if values.is_empty() {
-            return;
-        }
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        drawn.push(STEPS[(mean.clamp(0.0, 1.0) * 8.0).round() as usize]);
-    }
-    line(out, name, format!("|{drawn}|"));
+        Some(STEPS[(statistics::mean(&values)?.clamp(0.0, 1.0) * 8.0).round() as usize])
+    };
+    (0..columns).map(step).collect()
 }
 
-fn partitions(out: &mut String, report: &ObserveReport) {
+fn partitions(report: &ObserveReport) -> Vec<Fact> {
     let moved = report.body.partitions.iter().filter(|p| p.read_bytes + p.write_bytes > 0);
-    for part in moved {
-        let value = format!("{} read, {} written", megabytes(part.read_bytes), megabytes(part.write_bytes));
-        line(out, &part.name, value);
-    }
+    let fact_of = |part: &PartitionTraffic| {
+        fact(
+            &part.name,
+            format!("{} read, {} written", megabytes(part.read_bytes), megabytes(part.write_bytes)),
+        )
+    };
+    moved.map(fact_of).collect()
 }
 
-fn since_boot(out: &mut String, s: &ObserveSample) {
-    let _ =
-        writeln!(out, "\nSince boot, {} ago (the device's own figures: since it came):", duration(s.seconds));
-    line(out, "read", format!("{} I/Os, {}", s.reads, megabytes(s.read_bytes)));
-    line(out, "written", format!("{} I/Os, {}", s.writes, megabytes(s.write_bytes)));
-    line(out, "mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms")));
-    line(out, "mean size of an I/O", known(s.mean_io_bytes(), |b| format!("{:.1} KiB", b / 1024.0)));
-    line(out, "device at work", percent(s.utilisation));
-    line(out, "some tasks waited for I/O", known(s.io_some, |share| duration(share * s.seconds)));
-    line(out, "all tasks waited for I/O", known(s.io_full, |share| duration(share * s.seconds)));
-    line(out, "processors at work", known(s.cpu_busy, percent));
+fn since_boot(s: &ObserveSample) -> Vec<Fact> {
+    let share = |share: f64| duration(share * s.seconds);
+    vec![
+        fact("read", format!("{} I/Os, {}", s.reads, megabytes(s.read_bytes))),
+        fact("written", format!("{} I/Os, {}", s.writes, megabytes(s.write_bytes))),
+        fact("mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms"))),
+        fact("mean size of an I/O", known(s.mean_io_bytes(), |b| format!("{:.1} KiB", b / 1024.0))),
+        fact("device at work", percent(s.utilisation)),
+        fact("some tasks waited for I/O", known(s.io_some, share)),
+        fact("all tasks waited for I/O", known(s.io_full, share)),
+        fact("processors at work", known(s.cpu_busy, percent)),
+    ]
 }
 
-fn compared(out: &mut String, c: &ObserveComparison) {
+fn compared(page: &mut Page, c: &ObserveComparison) {
     let by = if c.since_boot { "by the time since boot" } else { "by the time since each watch began" };
-    let _ = writeln!(
-        out,
-        "\nAgainst {}, {} of both, laid over each other {by}:",
-        c.against,
-        duration(c.span_seconds)
+    let head =
+        format!("Against {}, {} of both, laid over each other {by}", c.against, duration(c.span_seconds));
+    let value = |value: Option<f64>, unit: &str| value.map_or("unknown".to_owned(), |v| figure(v, unit));
+    let table = Table::of(
+        &c.figures,
+        &[
+            ("", &|f| f.what.clone()),
+            ("before", &|f| value(f.before, &f.unit)),
+            ("now", &|f| value(f.now, &f.unit)),
+        ],
     );
-    let mut table = Table::new(["", "before", "now"]);
-    for ComparedFigure { what, unit, before, now } in &c.figures {
-        let value = |value: &Option<f64>| value.map_or_else(|| "unknown".to_owned(), |v| figure(v, unit));
-        table.row([what.clone(), value(before), value(now)]);
-    }
-    let _ = write!(out, "{table}");
+    page.add(&head, [Block::Table(table)]);
 }
 
 fn figure(value: f64, unit: &str) -> String {
@@ -178,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_is_told_with_its_verdict_first_and_its_course_in_one_line_each() {
+    fn a_watch_is_shown_with_its_verdict_first_and_its_course_in_one_line_each() {
         let summary = ObserveSummary {
             seconds: 90.0,
             reads: 21_000,
@@ -220,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_a_watch_is_told_as_one() {
+    fn a_document_without_a_watch_says_so() {
         let report = Report {
             header: Header { target: "sda".into(), ..Header::default() },
             body: Observation::default(),

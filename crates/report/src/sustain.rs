@@ -1,16 +1,17 @@
 //! `sustain` as text: what happened, in words and in order; then the picture of it, the levels, and what helps.
 
-mod against;
-
-use crate::bench;
-use crate::figure::{duration, speed, time_us};
-use crate::plot;
+use crate::chart::Chart;
+use crate::figure::{duration, interval, speed, time_us};
+use crate::page::{Block, Fact, Page, fact, moved, troubles};
 use crate::table::Table;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Status;
-use cardscope_model::sustain::{Event, EventKind, Measured, Pattern, Sample, SustainReport, Work};
+use cardscope_model::statistics;
+use cardscope_model::sustain::{
+    Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, Sample, SteadyState, SustainReport,
+    Work,
+};
 use cardscope_model::units::{BinarySize, Capacity, grouped};
-use std::fmt::Write;
 
 /// Events that are listed; of more the first and the last.
 const LISTED: usize = 16;
@@ -21,27 +22,23 @@ const POINTS: usize = 120;
 /// The report as people read it.
 #[must_use]
 pub fn text(report: &SustainReport) -> String {
-    let mut out = format!("{}: {}\n\n", report.header.target, headline(report));
-    events(&mut out, report);
-    for picture in plots(&report.body.measured) {
-        let _ = writeln!(out, "{}", plot::text(&picture));
+    let (body, measured) = (&report.body, &report.body.measured);
+    let mut page = Page::new(&report.header.target, headline(report));
+    page.add("What happened", [Block::Lines(events(&measured.events))]);
+    for chart in charts(measured) {
+        page.add("", [Block::Chart(Box::new(chart))]);
     }
-    levels(&mut out, report);
-    facts(&mut out, report);
-    if let Some(comparison) = &report.body.against {
-        out += &against::text(comparison);
+    let more = measured.levels.len().saturating_sub(LISTED);
+    let more = (more > 0).then(|| format!("… and {more} more levels"));
+    page.add("", [Block::Table(levels(&measured.levels)), Block::Lines(more.into_iter().collect())]);
+    page.add("", [Block::Facts(facts(measured))]);
+    if let Some(comparison) = &body.against {
+        compared(&mut page, comparison);
     }
-    cost(&mut out, report);
-    if !report.header.findings.is_empty() {
-        let _ = write!(out, "\n{}", bench::findings(&report.header.findings));
-    }
-    for left_out in &report.body.measured.left_out {
-        let _ = writeln!(out, "Left out: {left_out}.");
-    }
-    for caveat in &report.header.caveats {
-        let _ = writeln!(out, "Mind: {caveat}.");
-    }
-    out
+    page.add("", [Block::Words(work(report)), Block::Words(moved(&body.moved))]);
+    page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
+    page.add("Left out", measured.left_out.iter().map(|what| Block::Words(format!("{what}."))));
+    page.framed(&report.header)
 }
 
 /// What there is to say in one line.
@@ -76,23 +73,14 @@ pub(crate) fn headline(report: &SustainReport) -> String {
     }
 }
 
-fn events(out: &mut String, report: &SustainReport) {
-    let all = &report.body.measured.events;
-    if all.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "What happened");
+fn events(all: &[Event]) -> Vec<String> {
     let half = LISTED / 2;
-    for (i, event) in all.iter().enumerate() {
-        if all.len() > LISTED && (half..all.len() - half).contains(&i) {
-            if i == half {
-                let _ = writeln!(out, "  … {} more …", all.len() - LISTED);
-            }
-            continue;
-        }
-        let _ = writeln!(out, "{}", event_line(event));
+    let mut lines: Vec<String> = all.iter().map(event_line).collect();
+    if all.len() > LISTED {
+        let more = format!("… {} more …", all.len() - LISTED);
+        lines.splice(half..all.len() - half, [more]);
     }
-    let _ = writeln!(out);
+    lines
 }
 
 fn event_line(event: &Event) -> String {
@@ -104,10 +92,15 @@ fn event_line(event: &Event) -> String {
         EventKind::Pause | EventKind::TooHot | EventKind::NoAnswer => String::new(),
         _ => format!(" ({:.0} %)", event.confidence * 100.0),
     };
-    format!("  {:>12}  {gb:>8.2} GB  {}{sure}{evidence}", duration(event.at_s), event.kind.words())
+    format!("{:>12}  {gb:>8.2} GB  {}{sure}{evidence}", duration(event.at_s), event.kind.words())
 }
 
 /// Speed and temperature over time; none where too little was measured to draw.
+pub(crate) fn charts(measured: &Measured) -> Vec<Chart> {
+    plots(measured).iter().map(Chart::from).collect()
+}
+
+/// The same as curves.
 pub(crate) fn plots(measured: &Measured) -> Vec<Plot> {
     let series = &measured.series;
     if series.len() < 3 {
@@ -153,95 +146,82 @@ fn thinned(series: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Vec<(f64, 
     let each = series.len().div_ceil(POINTS).max(1);
     let mean = |part: &[Sample]| {
         let values: Vec<f64> = part.iter().filter_map(of).collect();
-        let last = part.last()?;
-        (!values.is_empty()).then(|| (last.at_s, values.iter().sum::<f64>() / values.len() as f64))
+        Some((part.last()?.at_s, statistics::mean(&values)?))
     };
     series.chunks(each).filter_map(mean).collect()
 }
 
-fn levels(out: &mut String, report: &SustainReport) {
-    let all = &report.body.measured.levels;
-    if all.is_empty() {
-        return;
-    }
-    let mut table = Table::new(["level", "MB/s", "95 % interval", "from", "to", "GB", "state"]);
-    for level in all.iter().take(LISTED) {
-        table.row([
-            level.op.clone(),
-            speed(level.mb_s),
-            format!("{} … {}", speed(level.ci95[0]), speed(level.ci95[1])),
-            duration(level.from_s),
-            duration(level.to_s),
-            format!("{:.2}", level.bytes as f64 / 1e9),
-            level.state.clone(),
-        ]);
-    }
-    let _ = write!(out, "{table}");
-    if all.len() > LISTED {
-        let _ = writeln!(out, "… and {} more levels", all.len() - LISTED);
-    }
-    let _ = writeln!(out);
+fn levels(levels: &[Level]) -> Table {
+    Table::of(
+        levels.iter().take(LISTED),
+        &[
+            ("level", &|l| l.op.clone()),
+            ("MB/s", &|l| speed(l.mb_s)),
+            ("95 % interval", &|l| interval(l.ci95, speed)),
+            ("from", &|l| duration(l.from_s)),
+            ("to", &|l| duration(l.to_s)),
+            ("GB", &|l| format!("{:.2}", l.bytes as f64 / 1e9)),
+            ("state", &|l| l.state.clone()),
+        ],
+    )
 }
 
-fn facts(out: &mut String, report: &SustainReport) {
-    let measured = &report.body.measured;
-    let mut line = |name: &str, value: String| {
-        let _ = writeln!(out, "  {name:<26}{value}");
-    };
+fn facts(measured: &Measured) -> Vec<Fact> {
+    let latency = &measured.read_latency;
+    let alone = latency.alone_p50_us.zip(latency.alone_p99_us);
+    let alone = alone.map(|(p50, p99)| format!("{} median, {} for 99 %", time_us(p50), time_us(p99)));
+    let writing = latency.writing_p50_us.zip(latency.writing_p99_us).zip(latency.writing_max_us);
+    let writing = writing.map(|((p50, p99), max)| {
+        format!("{} median, {} for 99 %, {} at worst", time_us(p50), time_us(p99), time_us(max))
+    });
+    let all = [
+        ("cache", cache(measured)),
+        ("after a pause", measured.recovery.as_ref().map(recovery)),
+        ("steady state (SNIA)", measured.steady_state.as_ref().map(steady_state)),
+        ("4 KiB read, alone", alone),
+        ("4 KiB read, while writing", writing),
+        ("warmest", measured.max_celsius.map(|warmest| format!("{warmest:.0} °C{}", limits(measured)))),
+        ("ended by", Some(measured.ended_by.clone())),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
+}
+
+fn cache(measured: &Measured) -> Option<String> {
     let cache = &measured.cache_bytes;
     match (cache.status, cache.value, cache.bound) {
-        (Status::Measured, Some(bytes), _) => line("cache", format!("{:.2} GB", bytes as f64 / 1e9)),
+        (Status::Measured, Some(bytes), _) => Some(format!("{:.2} GB", bytes as f64 / 1e9)),
         (Status::AtLeast, _, Some(bound)) => {
-            line("cache", format!("no end within the {} bytes written", grouped(bound)));
+            Some(format!("no end within the {} bytes written", grouped(bound)))
         }
-        (Status::None, ..) => line("cache", "none: the speed never fell".to_owned()),
-        _ => {}
+        (Status::None, ..) => Some("none: the speed never fell".to_owned()),
+        _ => None,
     }
-    if let Some(recovery) = &measured.recovery {
-        let least = if recovery.at_least { "at least " } else { "" };
-        let gb = recovery.bytes as f64 / 1e9;
-        let back = match recovery.bytes {
-            0 => format!("nothing came back in {:.0} s", recovery.pause_s),
-            _ => format!(
-                "{least}{gb:.2} GB fast again after {:.0} s: {:.1} MB/s",
-                recovery.pause_s, recovery.mb_s
-            ),
-        };
-        line("after a pause", back);
+}
+
+fn recovery(recovery: &Recovery) -> String {
+    let least = if recovery.at_least { "at least " } else { "" };
+    let (gb, pause_s) = (recovery.bytes as f64 / 1e9, recovery.pause_s);
+    match recovery.bytes {
+        0 => format!("nothing came back in {pause_s:.0} s"),
+        _ => format!("{least}{gb:.2} GB fast again after {pause_s:.0} s: {:.1} MB/s", recovery.mb_s),
     }
-    if let Some(steady) = &measured.steady_state {
-        let words = if steady.reached { "reached" } else { "not reached" };
-        line(
-            "steady state (SNIA)",
-            format!(
-                "{words}: {} MB/s, spread {:.1} %, rise {:+.1} % over five rounds of {}",
-                speed(steady.mb_s),
-                steady.spread * 100.0,
-                // Rounded first, so that a little less than nothing is no "-0.0".
-                (steady.slope * 1000.0).round() / 10.0 + 0.0,
-                duration(steady.round_s)
-            ),
-        );
-    }
-    let latency = &measured.read_latency;
-    if let (Some(p50), Some(p99)) = (latency.alone_p50_us, latency.alone_p99_us) {
-        line("4 KiB read, alone", format!("{} median, {} for 99 %", time_us(p50), time_us(p99)));
-    }
-    if let (Some(p50), Some(p99), Some(max)) =
-        (latency.writing_p50_us, latency.writing_p99_us, latency.writing_max_us)
-    {
-        let all = format!("{} median, {} for 99 %, {} at worst", time_us(p50), time_us(p99), time_us(max));
-        line("4 KiB read, while writing", all);
-    }
-    if let Some(warmest) = measured.max_celsius {
-        line("warmest", format!("{warmest:.0} °C{}", limits(report)));
-    }
-    line("ended by", measured.ended_by.clone());
+}
+
+fn steady_state(steady: &SteadyState) -> String {
+    format!(
+        "{}: {} MB/s, spread {:.1} %, rise {:+.1} % over five rounds of {}",
+        if steady.reached { "reached" } else { "not reached" },
+        speed(steady.mb_s),
+        steady.spread * 100.0,
+        // Rounded first, so that a little less than nothing is no "-0.0".
+        (steady.slope * 1000.0).round() / 10.0 + 0.0,
+        duration(steady.round_s)
+    )
 }
 
 /// The card's own limits, for the line of its temperature.
-fn limits(report: &SustainReport) -> String {
-    let limits = &report.body.measured.limits;
+fn limits(measured: &Measured) -> String {
+    let limits = &measured.limits;
     let named =
         [("TMT1", limits.tmt1_celsius), ("TMT2", limits.tmt2_celsius), ("TMPTH", limits.tmpth_celsius)];
     let known: Vec<String> =
@@ -249,30 +229,44 @@ fn limits(report: &SustainReport) -> String {
     if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) }
 }
 
-fn cost(out: &mut String, report: &SustainReport) {
-    let pattern = match report.body.pattern {
+/// What the workload was.
+fn work(report: &SustainReport) -> String {
+    let body = &report.body;
+    let pattern = match body.pattern {
         Pattern::Sequential => "in order",
         Pattern::Random => "at random",
     };
-    let work = match report.body.work {
+    let work = match body.work {
         Work::Read => "read",
         Work::Write => "written",
         Work::Mixed => "written and read in turn",
     };
-    let _ = writeln!(
-        out,
-        "\n{} blocks {work} {pattern}, {} in flight, over {} from {} on; {} bytes written, {} read in {}",
-        BinarySize(report.body.block_bytes),
-        report.body.queue_depth,
-        Capacity(report.body.region_bytes),
-        report.body.region_start,
-        grouped(report.body.moved.bytes_written),
-        grouped(report.body.moved.bytes_read),
-        duration(report.body.moved.seconds)
+    let region = format!("{} from {} on", Capacity(body.region_bytes), body.region_start);
+    let block = BinarySize(body.block_bytes);
+    format!("{block} blocks {work} {pattern}, {} in flight, over {region}", body.queue_depth)
+}
+
+/// Two conditions beside each other.
+fn compared(page: &mut Page, comparison: &Comparison) {
+    let conditions = comparison.conditions.iter();
+    let conditions = conditions.map(|(word, here, there)| format!("{word}: {here} here, {there} there"));
+    let value = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), speed);
+    let ratio = |[low, high]: [f64; 2]| format!("{low:.2} … {high:.2}");
+    let table = Table::of(
+        &comparison.lines,
+        &[
+            ("", &|line| line.what.clone()),
+            ("here", &|line| value(line.here)),
+            ("there", &|line| value(line.there)),
+            ("unit", &|line| line.unit.clone()),
+            ("ratio", &|line| line.ratio.map(|r| format!("{r:.2}")).unwrap_or_default()),
+            ("95 % interval", &|line| line.ratio_ci95.map(ratio).unwrap_or_default()),
+            ("", &|line| line.says.clone()),
+        ],
     );
-    if let Some(session) = &report.header.session {
-        let _ = writeln!(out, "Kept as {session}.");
-    }
+    let doubts = comparison.doubts.iter().map(|doubt| Block::Words(format!("{doubt}.")));
+    let body = [Block::Lines(conditions.collect()), Block::Table(table)];
+    page.add(&format!("Against {}", comparison.other), body.into_iter().chain(doubts));
 }
 
 #[cfg(test)]

@@ -17,6 +17,18 @@ impl Table {
         Table { head: head.into_iter().map(Into::into).collect(), rows: Vec::new(), left: vec![0] }
     }
 
+    /// A row for each thing; a column has its head and what it shows of a thing. Columns in which no row has anything
+    /// are left out.
+    pub fn of<'a, T: 'a>(
+        things: impl IntoIterator<Item = &'a T>,
+        columns: &[(&str, &dyn Fn(&T) -> String)],
+    ) -> Self {
+        let mut table = Table::new(columns.iter().map(|(head, _)| *head));
+        things.into_iter().for_each(|thing| table.row(columns.iter().map(|(_, show)| show(thing))));
+        table.drop_blank_columns();
+        table
+    }
+
     /// Columns of words, which begin at the left.
     #[must_use]
     pub fn to_the_left(mut self, columns: impl IntoIterator<Item = usize>) -> Self {

@@ -1,39 +1,34 @@
 //! `verify` as text: the verdict first, then what it rests on, what it cost, and what to do.
 
-use crate::figure::{duration, speed};
-use crate::{bench, files, map};
+use crate::figure::speed;
+use crate::page::{Block, Fact, Page, fact, listed, moved, troubles};
+use crate::{files, map};
 use cardscope_model::units::{Capacity, grouped, mb_per_s};
-use cardscope_model::verify::{Disproof, SectorFound, Trouble, Verdict, VerifyReport};
-use std::fmt::Write;
+use cardscope_model::verify::{Disproof, SectorFound, Verdict, VerifyReport};
 
-/// So many addresses and failed I/Os are listed; the others are counted.
+/// Addresses that are listed; the others are counted.
 const LISTED: usize = 8;
 
 /// The report as people read it.
 #[must_use]
 pub fn text(report: &VerifyReport) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "{}: {}\n", report.header.target, headline(report));
-    sizes(&mut out, report);
-    disproofs(&mut out, &report.body.disproofs);
-    if let Some(found) = &report.body.files {
-        let _ = write!(out, "\n{}", files::files_section(found));
+    let body = &report.body;
+    let mut page = Page::new(&report.header.target, answer(report));
+    page.add("", [Block::Facts(sizes(report))]);
+    page.add("Addresses that disprove it", [listed(&body.disproofs, LISTED, disproof)]);
+    if let Some(found) = &body.files {
+        files::add(&mut page, found);
     }
-    if let Some(found) = &report.body.map {
-        let _ = write!(out, "\n{}", map::text(found));
-    }
-    troubles(&mut out, &report.body.moved.troubles);
-    cost(&mut out, report);
-    if !report.header.findings.is_empty() {
-        let _ = write!(out, "\n{}", bench::findings(&report.header.findings));
-    }
-    for caveat in &report.header.caveats {
-        let _ = writeln!(out, "Note: {caveat}.");
-    }
-    out
+    page.add(
+        "Speed over the addresses",
+        [Block::Lines(body.map.as_ref().map(map::lines).unwrap_or_default())],
+    );
+    page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
+    page.add("", cost(report).map(Block::Words));
+    page.framed(&report.header)
 }
 
-fn headline(report: &VerifyReport) -> String {
+fn answer(report: &VerifyReport) -> String {
     let sure = format!("confidence {:.1} %", report.body.confidence * 100.0);
     match report.body.verdict {
         Verdict::Genuine => format!("genuine, as far as was looked ({sure})"),
@@ -45,42 +40,28 @@ fn headline(report: &VerifyReport) -> String {
     }
 }
 
-fn sizes(out: &mut String, report: &VerifyReport) {
-    let mut line = |name: &str, value: Option<u64>| {
-        let value = value.map_or("unknown".to_owned(), |bytes| Capacity(bytes).to_string());
-        let _ = writeln!(out, "  {name:<24}{value}");
+fn sizes(report: &VerifyReport) -> Vec<Fact> {
+    let body = &report.body;
+    let size = |name: &str, value: Option<u64>| {
+        fact(name, value.map_or("unknown".to_owned(), |bytes| Capacity(bytes).to_string()))
     };
-    line("announced", Some(report.body.announced_bytes));
-    line("usable from the start", report.body.usable_bytes);
-    line("good in all, about", report.body.good_bytes);
-    line("proven at one time", Some(report.body.proven_bytes));
-    if report.body.wrap_bytes.is_some() {
-        let name =
-            if report.body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
-        line(name, report.body.wrap_bytes);
-    }
-    if report.body.cache_bytes.is_some() {
-        line("hidden by a cache up to", report.body.cache_bytes);
-    }
+    let mut facts = vec![
+        size("announced", Some(body.announced_bytes)),
+        size("usable capacity", body.usable_bytes),
+        size("working (estimate)", body.good_bytes),
+        size("verified capacity", Some(body.proven_bytes)),
+    ];
+    let wrap = if body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
+    let known = [(wrap, body.wrap_bytes), ("hidden by a cache up to", body.cache_bytes)];
+    facts.extend(
+        known.into_iter().filter(|(_, bytes)| bytes.is_some()).map(|(name, bytes)| size(name, bytes)),
+    );
+    facts
 }
 
-fn disproofs(out: &mut String, disproofs: &[Disproof]) {
-    if disproofs.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "\nAddresses that disprove it:");
-    for proof in disproofs.iter().take(LISTED) {
-        let found = found(proof.found);
-        let (address, seen) = (grouped(proof.address), proof.seen);
-        let _ = writeln!(out, "  byte {address}: {} expected, {found} found ({seen} looks)", proof.expected);
-    }
-    more(out, disproofs.len());
-}
-
-fn more(out: &mut String, count: usize) {
-    if count > LISTED {
-        let _ = writeln!(out, "  … and {} more in the JSON document", count - LISTED);
-    }
+fn disproof(proof: &Disproof) -> String {
+    let (address, found) = (grouped(proof.address), found(proof.found));
+    format!("byte {address}: {} expected, {found} found ({} looks)", proof.expected, proof.seen)
 }
 
 /// What stood in a sector, in words.
@@ -97,46 +78,16 @@ fn found(found: SectorFound) -> String {
     }
 }
 
-fn troubles(out: &mut String, troubles: &[Trouble]) {
-    if troubles.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "\nFailed I/Os:");
-    for trouble in troubles.iter().take(LISTED) {
-        let Trouble { operation, offset, len, errno, reason, recovered } = trouble;
-        let again = if *recovered { "the second try succeeded" } else { "twice" };
-        let offset = grouped(*offset);
-        let _ = writeln!(out, "  {operation} of {len} bytes at {offset}: {reason} (errno {errno}), {again}");
-    }
-    more(out, troubles.len());
-}
-
-fn cost(out: &mut String, report: &VerifyReport) {
-    let moved =
-        report.body.moved.bytes_written + report.body.moved.bytes_restored + report.body.moved.bytes_read;
-    let restored = match report.body.moved.bytes_restored {
-        0 => String::new(),
-        bytes => format!(", {} put back", megabytes(bytes)),
-    };
-    let kept = if report.body.moved.data_kept { "is as it was" } else { "is not what it was before" };
-    let _ = writeln!(
-        out,
-        "\n{} written{restored}, {} read in {} ({} in all); what was on it {kept}.",
-        megabytes(report.body.moved.bytes_written),
-        megabytes(report.body.moved.bytes_read),
-        duration(report.body.moved.seconds),
-        format_args!("{} MB/s", speed(mb_per_s(moved, report.body.moved.seconds))),
-    );
-    if let Some(share) = &report.body.share {
+fn cost(report: &VerifyReport) -> impl Iterator<Item = String> {
+    let cost = &report.body.moved;
+    let all = cost.bytes_written + cost.bytes_restored + cost.bytes_read;
+    let share = report.body.share.as_ref().map(|share| {
         let bound = share.excluded_above * 100.0;
-        let _ = writeln!(
-            out,
-            "{} of {} places were bad: a bad share above {bound:.1} % would have been seen with 95 %.",
-            share.bad, share.samples
-        );
-    }
-}
-
-fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+        let (bad, samples) = (share.bad, share.samples);
+        format!(
+            "{bad} of {samples} samples were bad: would detect ≥ {bound:.1} % bad blocks (95 % confidence)."
+        )
+    });
+    let speed = format!("All I/O together: {} MB/s.", speed(mb_per_s(all, cost.seconds)));
+    [Some(format!("{} {speed}", moved(cost))), share].into_iter().flatten()
 }

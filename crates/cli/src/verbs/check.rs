@@ -45,7 +45,7 @@ impl Check {
             label: self.label,
         };
         // Three minutes of work must not end in a page that cannot be written; and it must not overwrite the card.
-        let mark = Mark::Head(cardscope_report::check::HEAD);
+        let mark = Mark::Head(cardscope_report::HTML_HEAD);
         let claim = |file| OutputFile::claim("--html", file, Some(&request.common.target), mark);
         let page = self.html.as_deref().map(claim).transpose()?;
         let (report, status) = self.card.report(&request, options, cardscope_report::check::text)?;

@@ -147,7 +147,7 @@ fn claim(place: &Path, mark: Mark) -> Result<OutputFile, Failure> {
 /// By what a report of this format is known. Somebody's own notes may well name Cardscope; they do not read like this.
 fn mark(format: &Format) -> Mark {
     match format.name {
-        "html" => Mark::Head(cardscope_report::check::HEAD),
+        "html" => Mark::Head(cardscope_report::HTML_HEAD),
         "json" => Mark::Fields(&["title", "made_on", "tool_version", "comparison", "cards"]),
         "csv" => Mark::Head("card,card_id,brand,name,"),
         "markdown" | "plotly" => Mark::Word("MB/s are 10^6 bytes a second. Made on "),

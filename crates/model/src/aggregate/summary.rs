@@ -1,9 +1,10 @@
 //! A session in a few lines: each test over all counted runs.
 
 use super::judge::verdict_run;
-use super::{mean, mean_latency_s, median, tool_prints};
+use super::{mean_latency_s, tool_prints};
 use crate::recipe::{Recipe, Test};
 use crate::result::{Run, Summary, TestResult};
+use crate::statistics::{mean, median};
 
 /// Summary of every test of the recipe that was measured in a counted run, in the recipe's order, in MB/s.
 ///
@@ -31,20 +32,18 @@ fn summary(
     };
     let deciding = if deciding.is_empty() { &results } else { &deciding };
     let speeds: Vec<f64> = results.iter().map(|r| r.mb_s).collect();
-    if speeds.is_empty() {
-        return None;
-    }
-    let recipe_value = mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>());
-    let latency_s = mean(&deciding.iter().map(|r| mean_latency_s(test.aggregate, r)).collect::<Vec<_>>());
+    let mean_speed = mean(&speeds)?;
+    let recipe_value = mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>())?;
+    let latency_s = mean(&deciding.iter().map(|r| mean_latency_s(test.aggregate, r)).collect::<Vec<_>>())?;
     Some(Summary {
         test: test.name.pattern,
         op: test.name.op,
         step: test.step.clone(),
         n: speeds.len() as u32,
-        mean: mean(&speeds),
+        mean: mean_speed,
         best: speeds.iter().copied().fold(f64::MIN, f64::max),
         worst: speeds.iter().copied().fold(f64::MAX, f64::min),
-        median: median(&speeds),
+        median: median(&speeds)?,
         ci95: if speeds.len() > 1 { ci95(&speeds) } else { None },
         recipe_value,
         tool_prints: tool_prints(test, recipe_value, latency_s),

@@ -1,42 +1,34 @@
 //! What follows from a map, in sentences and as commands to paste.
 
 use crate::figure::{rate, time_us};
+use crate::page::{Block, Fact, fact};
 use cardscope_model::card_map::{Advice, Tried};
 use cardscope_model::units::{BinarySize, grouped};
-use std::fmt::Write;
 
-/// The advice; empty where there is none.
-pub(super) fn text(advice: &Advice) -> String {
-    let mut out = String::new();
-    for sentence in &advice.words {
-        let _ = writeln!(out, "  {sentence}");
-    }
-    settings(&mut out, advice);
-    for tried in &advice.tried {
-        let _ = writeln!(out, "  tried {}", self::tried(tried));
-    }
-    for command in &advice.commands {
-        let _ = writeln!(out, "  # {}\n  {}", command.what, command.command);
-    }
-    out
+/// The advice; nothing where there is none.
+pub(super) fn blocks(advice: &Advice) -> Vec<Block> {
+    let commands = advice.commands.iter().flat_map(|c| [format!("# {}", c.what), c.command.clone()]);
+    vec![
+        Block::Lines(advice.words.clone()),
+        Block::Facts(settings(advice)),
+        Block::Lines(advice.tried.iter().map(|tried| format!("tried {}", self::tried(tried))).collect()),
+        Block::Lines(commands.collect()),
+    ]
 }
 
-fn settings(out: &mut String, advice: &Advice) {
+fn settings(advice: &Advice) -> Vec<Fact> {
     let blocks = |n: u64| format!("{n} blocks of 4 KiB");
-    let list = [
+    let options = (!advice.mount_options.is_empty()).then(|| advice.mount_options.join(","));
+    let all = [
         ("partition start", advice.partition_start_bytes.map(|b| format!("{} bytes", grouped(b)))),
         ("ext4 stride", advice.ext4_stride.map(blocks)),
         ("ext4 stripe width", advice.ext4_stripe_width.map(blocks)),
         ("F2FS section", advice.f2fs_segments_per_section.map(|n| format!("{n} segments of 2 MiB"))),
         ("exFAT cluster", advice.exfat_cluster_bytes.map(|b| BinarySize(b).to_string())),
         ("slow below", advice.slow_below_bytes.map(|b| format!("{} an I/O", BinarySize(b)))),
+        ("mount options", options),
     ];
-    for (name, value) in list.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        let _ = writeln!(out, "  {name:<18} {value}");
-    }
-    if !advice.mount_options.is_empty() {
-        let _ = writeln!(out, "  {:<18} {}", "mount options", advice.mount_options.join(","));
-    }
+    all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
 }
 
 fn tried(tried: &Tried) -> String {

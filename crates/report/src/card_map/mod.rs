@@ -1,58 +1,45 @@
 //! A card's map as text: what it is made of in one sentence, a line a property with how sure it is and why, the
-//! curves, what follows from it, and the block of lines that opens seed 004.
+//! curves, what follows from it, and the block of lines that opens a published review.
 
 mod advice;
 pub mod flashbench;
 pub(crate) mod properties;
 mod tables;
 
-use crate::figure::duration;
-use crate::{bench, map, plot};
+use crate::chart::Chart;
+use crate::map;
+use crate::page::{Block, Page, fact, moved, troubles};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Evidence, Property, Status};
 use cardscope_model::card_map::{MapReport, Measured};
 use cardscope_model::units::{BinarySize, Capacity};
-use std::fmt::Write;
-
-/// So many failed I/Os are listed; the others are counted.
-const LISTED: usize = 5;
 
 /// The report as people read it.
 #[must_use]
 pub fn text(report: &MapReport) -> String {
-    let measured = &report.body.measured;
-    let mut out = format!("{}: {}\n", report.header.target, headline(measured));
-    let _ = writeln!(out, "{}\n", Capacity(report.body.announced_bytes));
-    out += &properties::lines(measured);
-    section(&mut out, "Speed by size of an I/O", &tables::curves(&measured.curves));
-    section(&mut out, "Speed over the addresses", &measured.axis.as_ref().map_or(String::new(), map::text));
-    for picture in plots(measured) {
-        section(&mut out, "", &plot::text(picture));
+    let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
+    let mut page = Page::new(&header.target, answer(measured));
+    page.add("", [Block::Facts(vec![fact("announced", Capacity(body.announced_bytes))])]);
+    page.add("", [Block::Lines(properties::lines(measured))]);
+    page.add("Speed by size of an I/O", tables::curves(&measured.curves).map(Block::Table));
+    let axis = measured.axis.as_ref().map(map::lines).unwrap_or_default();
+    page.add("Speed over the addresses", [Block::Lines(axis)]);
+    for chart in charts(measured) {
+        page.add("", [Block::Chart(Box::new(chart))]);
     }
-    if !measured.tables.is_empty() {
-        section(&mut out, "Tables in flashbench's layout", &flashbench::text(&measured.tables));
-    }
-    let findings = bench::findings(&report.header.findings);
-    section(&mut out, "Findings", &findings);
-    section(&mut out, "What follows from it", &advice::text(&report.body.advice));
-    section(&mut out, "In the form of a review", &tables::profile(&report.body.profile));
-    section(&mut out, "", &cost(report));
-    out
-}
-
-fn section(out: &mut String, title: &str, body: &str) {
-    if body.is_empty() {
-        return;
-    }
-    out.push('\n');
-    if !title.is_empty() {
-        let _ = writeln!(out, "{title}");
-    }
-    out.push_str(body);
+    page.add("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
+    page.add_findings(header, std::iter::empty());
+    page.add("What follows from it", advice::blocks(&body.advice));
+    page.add("In the form of a review", [Block::Lines(tables::profile(&body.profile))]);
+    page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
+    let cost = format!("{} Seed {}, I/O by {}.", moved(&body.moved), header.seed, header.io_path);
+    page.add("", [Block::Words(cost)]);
+    page.add_end(header);
+    page.text()
 }
 
 /// What was found, in one sentence.
-fn headline(measured: &Measured) -> String {
+fn answer(measured: &Measured) -> String {
     let size = |name: &str, property: &Property<u64>| {
         property.value.map(|bytes| format!("{name} of {}", BinarySize(bytes)))
     };
@@ -63,9 +50,8 @@ fn headline(measured: &Measured) -> String {
     };
     let blocks = &measured.open_blocks;
     let open = match (open(&blocks.linear), open(&blocks.random)) {
-        (Some(a), Some(b)) if a == b => Some(format!("{a} of them open at a time")),
-        (Some(a), Some(b)) => Some(format!("{a} of them open in order, {b} at random")),
-        (Some(a), None) => Some(format!("{a} of them open at a time")),
+        (Some(a), Some(b)) if a != b => Some(format!("{a} of them open in order, {b} at random")),
+        (Some(a), _) => Some(format!("{a} of them open at a time")),
         _ => None,
     };
     let queue = match measured.queue_depth_effective.status {
@@ -83,8 +69,8 @@ fn headline(measured: &Measured) -> String {
     if parts.is_empty() { "nothing shows of what is inside".to_owned() } else { parts.join(", ") }
 }
 
-/// Every picture once: page and erase block share theirs.
-pub(crate) fn plots(measured: &Measured) -> Vec<&Plot> {
+/// Every chart once: page and erase block share theirs.
+pub(crate) fn charts(measured: &Measured) -> Vec<Chart> {
     let m = measured;
     let evidence: [&Evidence; 13] = [
         &m.page_bytes.evidence,
@@ -102,53 +88,15 @@ pub(crate) fn plots(measured: &Measured) -> Vec<&Plot> {
         &m.write_queue_gain.evidence,
     ];
     let mut found: Vec<&Plot> = Vec::new();
-    for picture in evidence.into_iter().filter_map(|e| e.plot.as_ref()).chain(&m.plots) {
-        // The picture of the segment shows all that the picture of page and erase block shows.
-        match found.iter_mut().find(|p| p.title == picture.title) {
-            Some(known) if picture.series.len() > known.series.len() => *known = picture,
+    for plot in evidence.into_iter().filter_map(|e| e.plot.as_ref()).chain(&m.plots) {
+        // The chart of the segment shows all that the chart of page and erase block shows.
+        match found.iter_mut().find(|p| p.title == plot.title) {
+            Some(known) if plot.series.len() > known.series.len() => *known = plot,
             Some(_) => (),
-            None => found.push(picture),
+            None => found.push(plot),
         }
     }
-    found
-}
-
-fn cost(report: &MapReport) -> String {
-    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-    let kept = if report.body.moved.data_kept { "is as it was" } else { "is not what it was before" };
-    let mut out = format!(
-        "{} written, {} put back, {} read in {}; what was on it {kept}. Seed {}, I/O by {}.\n",
-        megabytes(report.body.moved.bytes_written),
-        megabytes(report.body.moved.bytes_restored),
-        megabytes(report.body.moved.bytes_read),
-        duration(report.body.moved.seconds),
-        report.header.seed,
-        report.header.io_path,
-    );
-    for trouble in report.body.moved.troubles.iter().take(LISTED) {
-        let _ = writeln!(
-            out,
-            "Failed: {} of {} bytes at byte {}: {}.",
-            trouble.operation,
-            trouble.len,
-            cardscope_model::units::grouped(trouble.offset),
-            trouble.reason
-        );
-    }
-    if report.body.moved.troubles.len() > LISTED {
-        let _ =
-            writeln!(out, "… and {} more in the JSON document.", report.body.moved.troubles.len() - LISTED);
-    }
-    for caveat in &report.header.caveats {
-        let _ = writeln!(out, "Note: {caveat}.");
-    }
-    if let Some(session) = &report.header.session {
-        let _ = writeln!(out, "Kept as session {session}.");
-    }
-    if let Some(error) = &report.header.error {
-        let _ = writeln!(out, "Ended early: {error}");
-    }
-    out
+    found.into_iter().map(Chart::from).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use crate::figure::{duration, rate, speed, time_us};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Number, Property, Status};
 use cardscope_model::units::BinarySize;
-use std::fmt::Write;
 
 /// Numbers of the evidence that fit beside the value; all of them are in the document.
 const NUMBERS: usize = 2;
@@ -21,19 +20,12 @@ struct Row {
 }
 
 /// All properties, each in a line.
-pub(super) fn lines(measured: &Measured) -> String {
-    let mut out = String::new();
-    for Row { name, found, sure, rest } in rows(measured) {
-        let _ = match sure {
-            None => writeln!(out, "  {name:<23} {found}"),
-            Some(sure) => {
-                let sure = format!("{:.1} %", sure * 100.0);
-                let line = format!("  {name:<23} {found:<16} {sure:>6}  {rest}");
-                writeln!(out, "{}", line.trim_end())
-            }
-        };
-    }
-    out
+pub(super) fn lines(measured: &Measured) -> Vec<String> {
+    let line = |Row { name, found, sure, rest }: Row| match sure {
+        None => format!("{name:<23} {found}"),
+        Some(sure) => format!("{name:<23} {found:<16} {:>6}  {rest}", format!("{:.1} %", sure * 100.0)),
+    };
+    rows(measured).into_iter().map(line).collect()
 }
 
 /// What was tested, each with its value and how sure that is.

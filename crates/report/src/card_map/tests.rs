@@ -2,7 +2,7 @@
 
 use super::*;
 use cardscope_model::card_map::CardMap;
-use cardscope_model::card_map::plot::{Axis, Scale, Series};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Cost;
 use cardscope_model::card_map::{
     Advice, Command, Curves, FlashbenchTable, OpenBlocks, ProfileLine, SizePoint, Tried,
@@ -135,7 +135,8 @@ fn report() -> MapReport {
 fn the_page_says_first_what_the_card_is_made_of_and_ends_with_the_block_of_the_review() {
     insta::assert_snapshot!(text(&report()), @r"
     sim:lexar-16g-c10: pages of 16 KiB, erase blocks of 4 MiB, 5 of them open at a time, one read at a time
-    16 012 804 096 bytes (16.01 GB, 14.91 GiB)
+
+      announced               16 012 804 096 bytes (16.01 GB, 14.91 GiB)
 
       page                    16 KiB           99.9 %  extra time across it 99.1 µs, triples 544 (1.3 s)
       read unit               not tested: the map ended before it
@@ -185,14 +186,14 @@ fn the_page_says_first_what_the_card_is_made_of_and_ends_with_the_block_of_the_r
     64KiB   9.05M/s 
 
     Findings
-    Hint: reads from 1 GB to 2 GB are slow
+      Hint: reads from 1 GB to 2 GB are slow
 
     What follows from it
       Write at least 16 KiB at a time.
-      partition start    4 194 304 bytes
-      ext4 stride        4 blocks of 4 KiB
-      exFAT cluster      128 KiB
-      mount options      noatime
+      partition start         4 194 304 bytes
+      ext4 stride             4 blocks of 4 KiB
+      exFAT cluster           128 KiB
+      mount options           noatime
       tried as it was: 293 random 4 KiB writes a second (95 % interval 280 to 306 IOPS)
       tried nilfs2: not done, mkfs.nilfs2 is not installed
       # ext4
@@ -202,7 +203,8 @@ fn the_page_says_first_what_the_card_is_made_of_and_ends_with_the_block_of_the_r
       page size:             16 KiB  [reads across boundaries]
       random write 4 KiB: 1.20 MB/s
 
-    35.0 MB written, 35.0 MB put back, 90.0 MB read in 1 min 14 s; what was on it is as it was. Seed 7, I/O by simulated.
+      wrote 35.0 MB, restored 35.0 MB, read 90.0 MB in 1 min 14 s; data preserved. Seed 7, I/O by
+      simulated.
     ");
 }
 

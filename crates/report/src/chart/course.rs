@@ -1,8 +1,8 @@
 //! Speed and temperature over time: of a test over its runs, and of a long run.
 
 use super::{Caption, Chart, Kind, Lines, bars::MB_S};
-use crate::comparison::words::{self, condition};
-use crate::figure::count;
+use crate::comparison::words::condition;
+use crate::figure::{count, test_of};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::publication::Course;
 use cardscope_model::series::Bucket;
@@ -103,7 +103,7 @@ pub fn of_test(courses: &[&Course]) -> Option<Chart> {
     };
     let celsius = Series { name: "temperature".into(), points: together.celsius };
     Some(Chart {
-        title: format!("Speed over time, {}", words::test_of(first.test, first.step.as_deref())),
+        title: format!("Speed over time, {}", test_of(first.test, first.step.as_deref())),
         caption: Caption {
             unit: MB_S.into(),
             runs: count(together.runs, "run"),

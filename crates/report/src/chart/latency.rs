@@ -2,8 +2,7 @@
 //! show that people wait for.
 
 use super::{Caption, Chart, Kind, Lines};
-use crate::comparison::words;
-use crate::figure::count;
+use crate::figure::{count, test_of};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::histogram::Histogram;
 use cardscope_model::publication::Latencies;
@@ -24,7 +23,7 @@ pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
     let runs = timed.iter().map(|l| l.runs).max().unwrap_or_default();
     let alike = timed.iter().all(|l| l.entry == first.entry);
     let name = |l: &Latencies| {
-        let test = words::test_of(l.test, l.step.as_deref());
+        let test = test_of(l.test, l.step.as_deref());
         if alike { test } else { format!("{test} · {}", named(l)) }
     };
     let series = timed.iter().map(|l| Series { name: name(l), points: longer(&l.histogram) }).collect();

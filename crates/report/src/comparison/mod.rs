@@ -5,8 +5,8 @@
 pub mod tables;
 pub mod words;
 
-use crate::bench;
 use crate::figure::NONE;
+use crate::finding;
 use crate::table::Table;
 use cardscope_model::comparison::Comparison;
 use std::fmt::Write;
@@ -59,7 +59,7 @@ pub fn text(comparison: &Comparison, how: How) -> String {
     if how.every_run {
         section(&mut out, "Every run, MB/s, in the order of measuring", &every_run(comparison));
     }
-    section(&mut out, "What was noticed", &bench::findings(&comparison.findings));
+    section(&mut out, "What was noticed", &finding::lines(&comparison.findings));
     section(&mut out, "Where the figures are from", &sources(comparison));
     out
 }

@@ -1,9 +1,8 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
-use crate::figure::{count, interval, speed};
+use crate::figure::{count, interval, speed, test_of};
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Setting, Spread, Verdict};
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::test_name::TestName;
 use cardscope_model::units::BinarySize;
 
 /// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
@@ -64,15 +63,6 @@ impl Measure {
 #[must_use]
 pub fn test(test: &ComparedTest) -> String {
     test_of(test.test, test.step.as_deref())
-}
-
-/// The same of its name and step.
-#[must_use]
-pub fn test_of(test: TestName, step: Option<&str>) -> String {
-    match step {
-        Some(step) => format!("{test} ({step})"),
-        None => test.to_string(),
-    }
 }
 
 /// A setting in one line: `cdm8-default · 1 GiB · cooling active`.

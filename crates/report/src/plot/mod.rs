@@ -4,6 +4,7 @@
 mod canvas;
 mod ruler;
 
+use crate::chart::{Chart, Kind};
 use canvas::Canvas;
 use cardscope_model::card_map::plot::{Axis, Plot};
 pub(crate) use ruler::{Ruler, named};
@@ -20,9 +21,11 @@ const TICKS: (usize, usize) = (6, 5);
 /// A character a series, in their order; further series begin again.
 const GLYPHS: [char; 6] = ['*', 'o', '+', 'x', '#', '@'];
 
-/// The picture, each line ended; one line that says so where there is nothing to draw.
+/// The curves of a chart, each line ended; one line that says so where there is nothing to draw.
 #[must_use]
-pub fn text(plot: &Plot) -> String {
+pub fn text(chart: &Chart) -> String {
+    let Kind::Lines(lines) = &chart.kind else { return String::new() };
+    let plot = &lines.plot;
     let points = || plot.series.iter().flat_map(|s| s.points.iter());
     let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
     let x = Ruler::tight(&plot.x, drawn().map(|p| p.0), TICKS.0);

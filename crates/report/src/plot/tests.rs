@@ -1,7 +1,7 @@
 //! What a plot looks like in a terminal, and that nothing strange in it breaks it.
 
 use super::*;
-use cardscope_model::card_map::plot::{Scale, Series};
+use cardscope_model::card_map::plot::{Plot, Scale, Series};
 
 fn series(name: &str, points: &[(f64, f64)]) -> Series {
     Series { name: name.to_owned(), points: points.to_vec() }
@@ -24,7 +24,7 @@ fn curve() -> Plot {
 
 #[test]
 fn the_write_curve_of_seed_004() {
-    insta::assert_snapshot!(text(&curve()), @r"
+    insta::assert_snapshot!(text(&Chart::from(&curve())), @r"
     Write speed by size
          (speed, MB/s)
          │            ┆                    ··o·····o···········o··
@@ -61,7 +61,7 @@ fn cache_end() -> Plot {
 
 #[test]
 fn a_cache_that_ends_is_a_step_above_an_axis_that_begins_at_nothing() {
-    insta::assert_snapshot!(text(&cache_end()), @r"
+    insta::assert_snapshot!(text(&Chart::from(&cache_end())), @r"
     Speed over time
          (speed, MB/s)
       60 ┤                              ┆
@@ -105,7 +105,7 @@ fn whatever_was_measured_is_drawn_within_the_width_of_a_terminal_or_said_to_be_n
             marks: vec![(2.0, "two".to_owned()), (f64::NAN, "nowhere".to_owned())],
             ..curve()
         };
-        let drawn = text(&plot);
+        let drawn = text(&Chart::from(&plot));
         assert!(drawn.lines().all(|line| line.chars().count() <= 90), "{points:?} {x:?} {y:?}:\n{drawn}");
         assert!(drawn.contains('*') || drawn.contains("nothing to draw"), "{points:?} {x:?} {y:?}:\n{drawn}");
     }

@@ -1,8 +1,8 @@
 //! A publication as Markdown: tables that any forge, wiki or blog shows, and the same sentences as everywhere.
 
-use crate::bench::joint;
 use crate::comparison::words::Measure;
 use crate::comparison::{IOPS, tables, words};
+use crate::finding::sentence;
 use crate::ranking;
 use crate::table::Table;
 use cardscope_model::comparison::Comparison;
@@ -185,16 +185,7 @@ fn findings(findings: &[Finding]) -> String {
             Weight::Hint => "**Hint:** ",
             Weight::Bad => "**Bad:** ",
         };
-        let evidence: Vec<String> =
-            finding.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
-        let evidence =
-            if evidence.is_empty() { String::new() } else { format!(" ({})", evidence.join(", ")) };
-        let mut said = format!("{}{evidence}", finding.verdict);
-        if let Some(advice) = &finding.advice {
-            said.push_str(joint(&finding.verdict, advice));
-            said.push_str(advice);
-        }
-        let _ = write!(out, "\n- {weight}{}", plain(&said));
+        let _ = write!(out, "\n- {weight}{}", plain(&sentence(finding)));
     }
     if out.is_empty() { out } else { out + "\n" }
 }

@@ -2,8 +2,8 @@
 
 pub mod tables;
 
-use crate::bench;
 use crate::comparison::section;
+use crate::finding;
 use cardscope_model::ranking::Ranking;
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ pub fn text(ranking: &Ranking) -> String {
         let body = format!("{}\n{}\n", tables::groups(groups, ranking), groups.verdict);
         section(&mut out, &format!("By {}, {}", groups.by, tables::unit(ranking)), &body);
     }
-    section(&mut out, "What was noticed", &bench::findings(&ranking.findings));
+    section(&mut out, "What was noticed", &finding::lines(&ranking.findings));
     out
 }
 

@@ -9,7 +9,6 @@ pub(crate) mod palette;
 
 use crate::chart::{Chart, Kind};
 use crate::markup::escaped;
-use cardscope_model::card_map::plot::Plot;
 use std::fmt;
 
 /// Where a picture will stand.
@@ -41,12 +40,6 @@ struct Drawing {
 
 /// Height of a line of text.
 const LINE: f64 = 16.0;
-
-/// A plot as it stands on a page; empty where there is nothing to draw.
-#[must_use]
-pub fn svg(plot: &Plot) -> String {
-    of(&Chart::from(plot), Place::Page)
-}
 
 /// The chart; empty where there is nothing to draw.
 #[must_use]

@@ -4,9 +4,7 @@ use super::*;
 use crate::chart::{bars, course};
 use crate::comparison::words::Measure;
 use crate::sample;
-use cardscope_model::card_map::plot::{Scale, Series};
-
-use cardscope_model::card_map::plot::Axis;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 
 fn plot(points: Vec<(f64, f64)>) -> Plot {
     Plot {
@@ -18,6 +16,11 @@ fn plot(points: Vec<(f64, f64)>) -> Plot {
     }
 }
 
+/// The plot as it stands on a page.
+fn drawn(plot: &Plot) -> String {
+    of(&Chart::from(plot), Place::Page)
+}
+
 fn sound(text: &str) {
     roxmltree::Document::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
@@ -25,15 +28,15 @@ fn sound(text: &str) {
 
 #[test]
 fn a_picture_names_its_axes_with_units_and_is_sound_xml_whatever_it_is_called() {
-    let text = svg(&plot(vec![(4096.0, 1.0), (65536.0, 8.0), (4_194_304.0, 12.0)]));
+    let text = drawn(&plot(vec![(4096.0, 1.0), (65536.0, 8.0), (4_194_304.0, 12.0)]));
     assert!(text.contains("speed, MB/s") && text.contains("<title>speed &lt;by&gt; size"), "{text}");
     sound(&text);
 }
 
 #[test]
 fn nothing_to_draw_is_no_picture_and_odd_numbers_are_left_out() {
-    assert_eq!(svg(&plot(vec![])), "");
-    sound(&svg(&plot(vec![(4096.0, f64::NAN), (4096.0, 2.0), (8192.0, f64::INFINITY)])));
+    assert_eq!(drawn(&plot(vec![])), "");
+    sound(&drawn(&plot(vec![(4096.0, f64::NAN), (4096.0, 2.0), (8192.0, f64::INFINITY)])));
 }
 
 #[test]

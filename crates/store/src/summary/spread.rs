@@ -5,6 +5,7 @@ use crate::connection::{Outcome, Rows};
 use crate::record::Figure;
 use crate::write::json;
 use cardscope_model::comparison::Setting;
+use cardscope_model::statistics;
 use cardscope_model::test_name::TestName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -143,30 +144,20 @@ impl Test {
     fn spread(mut self) -> Spread {
         self.speeds.sort_by(f64::total_cmp);
         let speeds = &self.speeds;
-        let (n, mean) = (speeds.len(), mean(speeds));
+        let n = speeds.len();
         Spread {
             test: self.test,
             step: self.step,
             n: u32::try_from(n).unwrap_or(u32::MAX),
-            mean,
-            sd: standard_deviation(speeds, mean),
-            median: (speeds[(n - 1) / 2] + speeds[n / 2]) / 2.0,
+            mean: statistics::mean(speeds).unwrap_or(f64::NAN),
+            sd: statistics::deviation(speeds),
+            median: statistics::median(speeds).unwrap_or(f64::NAN),
             best: speeds[n - 1],
             worst: speeds[0],
             max_latency_us: self.max_latency_us,
             last: self.last,
         }
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Of the runs, with n - 1 in the denominator.
-fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub fn html(publication: &Publication) -> String {
          <header>\n<h1>{title}</h1>\n<p>{}</p>\n<nav aria-label=\"Contents\"><ul>{contents}</ul></nav>\n</header>\n\
          <main>\n{body}</main>\n<footer>Made on {} by Cardscope {}</footer>\n\
          <div id=\"tip\" role=\"status\" hidden></div>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        crate::check::HEAD,
+        crate::markup::HEAD,
         head(&title),
         prose(&subtitle(publication)),
         escaped(&publication.made_on),

@@ -1,0 +1,192 @@
+//! `check` as one page: identity, capacity, speeds, jobs, marks, flash, a long run, and what to do next.
+
+use crate::bench::precision;
+use crate::card_map::{self, properties};
+use crate::figure::{duration, rate, speed, test_of, time_us};
+use crate::page::{Block, Fact, News, Page, fact, moved};
+use crate::table::Table;
+use crate::{marks, page_html, ranking, sustain};
+use cardscope_model::check::{CheckReport, PartState};
+use cardscope_model::identity::Identity;
+use cardscope_model::job::JobScore;
+use cardscope_model::judged_mark::MarksMeasured;
+use cardscope_model::result::TestResult;
+use cardscope_model::sustain::Measured;
+use cardscope_model::units::Capacity;
+use cardscope_model::verify::{Method, Verdict};
+
+/// Charts of the map that the page has room for.
+const CHARTS: usize = 3;
+
+/// The page for a terminal.
+#[must_use]
+pub fn text(report: &CheckReport) -> String {
+    page(report).text()
+}
+
+/// The page as one HTML file that needs nothing else.
+#[must_use]
+pub fn html(report: &CheckReport) -> String {
+    page_html::document(&page(report))
+}
+
+fn page(report: &CheckReport) -> Page {
+    let (header, body) = (&report.header, &report.body);
+    let mut page = Page::new(&header.target, answer(report));
+    page.news = match body.verdict {
+        _ if report.is_bad() => News::Bad,
+        Verdict::Genuine => News::Good,
+        _ => News::Open,
+    };
+    if let Some(identity) = &body.identity {
+        page.add("What it is", [Block::Facts(what_it_is(identity, report))]);
+    }
+    page.add("Is it real", [Block::Facts(capacity(report))]);
+    page.add("What it can do", [Block::Table(speeds(&body.bench))]);
+    page.add("Suitable for", [Block::Facts(jobs(&body.jobs))]);
+    page.add("Marks", [Block::Facts(body.marks.as_ref().map(marks_of).unwrap_or_default())]);
+    page.add("Flash geometry", flash(report));
+    page.add("Sustained use", body.sustain.iter().flat_map(long_run));
+    page.add_findings(header, body.bench.iter());
+    page.add("What to do next", next(report));
+    page.add("How it was found out", [Block::Facts(time(report))]);
+    page.add_end(header);
+    page
+}
+
+fn answer(report: &CheckReport) -> String {
+    let body = &report.body;
+    let sure = format!("confidence {:.1} %", body.confidence * 100.0);
+    match body.verdict {
+        Verdict::Genuine => format!(
+            "genuine as far as was looked, {} of {} proven at one time ({sure})",
+            Capacity(body.proven_bytes),
+            Capacity(body.announced_bytes)
+        ),
+        Verdict::Inconclusive => "whether the capacity is real was not found out".to_owned(),
+        Verdict::ReaderSuspect => format!("ask a second reader before the card is accused ({sure})"),
+        bad => format!("{}: not what it says ({sure})", bad.word().to_uppercase()),
+    }
+}
+
+fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<Fact> {
+    let model = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref());
+    let marks: Vec<String> = identity.mark_demands.iter().map(|d| d.mark.to_string()).collect();
+    let marks = (!marks.is_empty()).then(|| fact("marks it claims", marks.join(" ")));
+    let name = identity.cid.iter().map(|cid| fact("name", &cid.pnm));
+    let known = name.chain(model.map(|controller| fact("model", &controller.mn))).chain(marks);
+    known
+        .chain(report.header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value)))
+        .collect()
+}
+
+fn capacity(report: &CheckReport) -> Vec<Fact> {
+    let body = &report.body;
+    let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
+    let usable = body.usable_bytes.map_or("not known".to_owned(), |bytes| Capacity(bytes).to_string());
+    vec![
+        fact(if by_files { "free space filled" } else { "announced" }, Capacity(body.announced_bytes)),
+        fact("usable capacity", usable),
+        fact("verified capacity", Capacity(body.proven_bytes)),
+        fact("the card's data", content(report)),
+    ]
+}
+
+/// What became of the card's content. A journal that waits is named among the findings.
+fn content(report: &CheckReport) -> &'static str {
+    let waits = report.header.findings.iter().any(|finding| finding.claim == "journal-waits");
+    match report.body.moved.data_kept {
+        true => "preserved",
+        false if waits => "not all restored yet",
+        false => "given up, as agreed",
+    }
+}
+
+fn speeds(results: &[TestResult]) -> Table {
+    Table::of(
+        results,
+        &[
+            ("test", &|r| test_of(r.name(), r.step.as_deref())),
+            ("MB/s", &|r| speed(r.mb_s)),
+            ("± of 95 %", &precision),
+            ("IOPS", &|r| rate(r.iops)),
+            ("median", &|r| time_us(r.latency_us.p50)),
+            ("longest", &|r| time_us(r.latency_us.max)),
+        ],
+    )
+}
+
+fn jobs(jobs: &[JobScore]) -> Vec<Fact> {
+    let mut jobs: Vec<&JobScore> = jobs.iter().collect();
+    jobs.sort_by(|a, b| b.score.unwrap_or(-1.0).total_cmp(&a.score.unwrap_or(-1.0)));
+    let line = |job: &JobScore| {
+        let mut means = job.missed.first().map_or_else(|| job.meaning.clone(), |missed| vec![missed.clone()]);
+        if !job.missing.is_empty() {
+            means.push(format!("not measured: {}", job.missing.join(", ")));
+        }
+        let score = job.score.map(|s| format!(", {s:.0} of 100")).unwrap_or_default();
+        fact(&job.job, format!("{}{score}: {}", ranking::tables::fit(job.fit), means.join("; ")))
+    };
+    jobs.into_iter().map(line).collect()
+}
+
+fn marks_of(found: &MarksMeasured) -> Vec<Fact> {
+    let claimed = found.judged.iter().filter(|judged| !judged.claimed_by.is_empty());
+    let mut facts: Vec<Fact> = claimed
+        .map(|judged| {
+            let line = marks::line(judged);
+            let (name, rest) = line.split_once(": ").unwrap_or(("", &line));
+            fact(name, rest)
+        })
+        .collect();
+    let highest: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
+    facts
+        .push(fact("measured class", if highest.is_empty() { "none".to_owned() } else { highest.join(" ") }));
+    facts
+}
+
+fn flash(report: &CheckReport) -> Vec<Block> {
+    let Some(map) = &report.body.map else { return Vec::new() };
+    let roomy = |block: Block| Block::Roomy(Box::new(block));
+    let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS);
+    let mut blocks = vec![Block::Facts(properties::known(&map.body.measured))];
+    blocks.extend(charts.map(|chart| roomy(Block::Chart(Box::new(chart)))));
+    blocks.extend(map.body.advice.words.iter().map(|words| roomy(Block::Words(words.clone()))));
+    blocks.push(Block::Commands(map.body.advice.commands.iter().map(|c| c.command.clone()).collect()));
+    blocks
+}
+
+fn long_run(found: &Measured) -> Vec<Block> {
+    let levels = found.levels.iter().map(|level| {
+        let span = format!("{} to {}", duration(level.from_s), duration(level.to_s));
+        fact(&level.op, format!("{} MB/s, {} ({span})", speed(level.mb_s), level.state))
+    });
+    let warmest = found.max_celsius.map(|celsius| fact("warmest", format!("{celsius:.0} °C")));
+    let events = found.events.iter();
+    let events = events.map(|event| fact(event.kind.words(), format!("after {}", duration(event.at_s))));
+    let charts = sustain::charts(found).into_iter().take(1);
+    let charts = charts.map(|chart| Block::Roomy(Box::new(Block::Chart(Box::new(chart)))));
+    [Block::Facts(levels.chain(warmest).chain(events).collect())].into_iter().chain(charts).collect()
+}
+
+fn next(report: &CheckReport) -> impl Iterator<Item = Block> {
+    report.body.next.iter().flat_map(|next| {
+        let end = if next.command.is_some() { ":" } else { "." };
+        [Block::Words(format!("{}{end}", next.what)), Block::Commands(next.command.iter().cloned().collect())]
+    })
+}
+
+fn time(report: &CheckReport) -> Vec<Fact> {
+    let body = &report.body;
+    let part = |part: &cardscope_model::check::Part| {
+        let reason = part.reason.as_ref().map(|r| format!(": {r}")).unwrap_or_default();
+        let what = match part.state {
+            PartState::Done => duration(part.seconds),
+            PartState::Partly => format!("{}, in part{reason}", duration(part.seconds)),
+            PartState::LeftOut => format!("left out{reason}"),
+        };
+        fact(&part.part, what)
+    };
+    let all = format!("{} of {}", duration(body.moved.seconds), duration(body.budget_s));
+    body.parts.iter().map(part).chain([fact("in all", all), fact("I/O", moved(&body.moved))]).collect()
+}
