@@ -3,9 +3,9 @@
 //! For the median, for ratios, and wherever a distribution has two levels and Student's t does not hold
 //! (flash-behaviour 4.4). The percentile form; blocks for values that follow each other (lag-1 correlation > 0.2).
 
-use crate::quantile::{quantile_of_sorted, sorted};
 use crate::student::LEVEL;
 use cardscope_model::random::Random;
+use cardscope_model::statistics::{quantile_of_sorted, sorted};
 
 /// How a bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +49,8 @@ fn draw(values: &[f64], block: usize, random: &mut Random, drawn: &mut Vec<f64>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::mean;
-    use crate::quantile::median;
+    use cardscope_model::statistics::mean;
+    use cardscope_model::statistics::median;
 
     const PLAIN: Resampling = Resampling { resamples: 2000, block: 1, seed: 1 };
 

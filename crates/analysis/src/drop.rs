@@ -1,7 +1,8 @@
 //! A speed that falls for good: where a cache ends in the course of a long write (reference page `flash-behaviour`,
 //! 3.6). Robust against single slow chunks, and against series that scatter.
 
-use crate::quantile::{deviation, median};
+use crate::quantile::deviation;
+use cardscope_model::statistics::median;
 
 /// Chunks whose median is held against that of all before.
 const WINDOW: usize = 7;

@@ -3,7 +3,7 @@
 //! 4.2).
 
 use crate::estimate::{Estimate, estimate};
-use crate::quantile::{median, median_in_place, sorted};
+use cardscope_model::statistics::{median, median_in_place, sorted};
 
 /// Neighbouring levels are at least so far apart, nearest run to nearest run.
 pub const LEAST_GAP: f64 = 0.15;

@@ -2,7 +2,8 @@
 //! bounded. For yes-or-no observations (was this write slow?) and for rates against a threshold (reference page
 //! `flash-behaviour` 3.4 and 3.10).
 
-use crate::quantile::{deviation, median};
+use crate::quantile::deviation;
+use cardscope_model::statistics::median;
 
 /// Which of two hypotheses the observations speak for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

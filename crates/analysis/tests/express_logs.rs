@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use cardscope_analysis::series::runs::{RunCauses, RunSpeeds, judge};
+use cardscope_analysis::levels::{RunState, run_states};
 use std::path::PathBuf;
 
 /// The log's text; `None`, with a line that says so, where the logs are not.
@@ -18,24 +18,19 @@ fn log(name: &str) -> Option<String> {
     text
 }
 
-fn runs(text: &str) -> Vec<RunSpeeds> {
+/// What the speeds of the log's tests in order, a row each, say of its runs.
+fn judged(name: &str) -> Option<Vec<RunState>> {
+    let text = log(name)?;
     let all = |head: &str| -> Vec<f64> {
         let values = text.lines().filter_map(|line| line.trim().strip_prefix(head)?.split_once("MB/s"));
         values.map(|(value, _)| value.trim().parse().unwrap()).collect()
     };
     let reads = ["Sequential Read:", "512KB Read:", "Sequential Q32T1 Read:"].map(all);
-    let writes = all("Sequential Write:");
-    let run =
-        |i: usize| RunSpeeds { reads: reads.iter().map(|r| r[i]).collect(), write: writes.get(i).copied() };
-    (0..reads.iter().map(Vec::len).min().unwrap()).map(run).collect()
+    Some(run_states(&reads, &[all("Sequential Write:")]))
 }
 
-fn judged(name: &str) -> Option<Vec<RunCauses>> {
-    Some(judge(&runs(&log(name)?)))
-}
-
-fn hot(judged: &[RunCauses]) -> Vec<usize> {
-    (1..=judged.len()).filter(|run| judged[run - 1].heat).collect()
+fn hot(judged: &[RunState]) -> Vec<usize> {
+    (1..=judged.len()).filter(|run| judged[run - 1].hot).collect()
 }
 
 #[test]
@@ -44,7 +39,7 @@ fn without_a_fan_the_adata_is_hot_from_the_sixth_run_on_and_with_one_never() {
     assert_eq!(hot(&passive), [6, 7, 8, 9, 10]);
     let active = judged("adata-SD71-active-cooling.log").unwrap();
     assert!(hot(&active).is_empty());
-    let full = active.iter().filter(|run| run.cache).count();
+    let full = active.iter().filter(|run| run.behind_cache).count();
     assert!((6..=8).contains(&full), "{full} of 10 runs with its cache full");
 }
 

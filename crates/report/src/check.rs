@@ -125,7 +125,7 @@ fn jobs(jobs: &[JobScore]) -> Vec<Fact> {
             means.push(format!("not measured: {}", job.missing.join(", ")));
         }
         let score = job.score.map(|s| format!(", {s:.0} of 100")).unwrap_or_default();
-        fact(&job.job, format!("{}{score}: {}", ranking::tables::fit(job.fit), means.join("; ")))
+        fact(&job.job, format!("{}{score}: {}", ranking::fit(job.fit), means.join("; ")))
     };
     jobs.into_iter().map(line).collect()
 }

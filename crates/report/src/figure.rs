@@ -59,12 +59,16 @@ pub fn printed(value: f64) -> String {
     match value {
         v if !v.is_finite() => NONE.to_owned(),
         v if v.abs() >= LARGE => format!("{v:.3e}"),
-        v => {
-            let text = format!("{v:.3}");
-            let short = text.trim_end_matches('0').trim_end_matches('.');
-            if short == "-0" { "0".to_owned() } else { short.to_owned() }
-        }
+        v => trimmed(v, 3),
     }
+}
+
+/// A number with so many decimals, those left out that are 0 to the end.
+#[must_use]
+pub fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
 /// Its two ends, written alike: `310 … 498`.

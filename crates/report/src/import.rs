@@ -87,16 +87,21 @@ fn what(log: &Log) -> String {
 }
 
 fn figures(run: &LogRun, of: usize) -> String {
-    let mut table = Table::new(["test", "MB/s", "IOPS", "as printed"]);
-    for figure in &run.results {
-        let name = [Some(figure.name().to_string()), figure.step.clone()].into_iter().flatten();
-        table.row([
-            name.collect::<Vec<_>>().join(" "),
-            speed(figure.mb_s),
-            figure.iops.map_or(String::new(), |iops| format!("{iops}")),
-            format!("{} {}", figure.as_printed.value, figure.as_printed.unit),
-        ]);
-    }
+    let table = Table::of(
+        &run.results,
+        &[
+            ("test", &|f| {
+                [Some(f.name().to_string()), f.step.clone()]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            }),
+            ("MB/s", &|f| speed(f.mb_s)),
+            ("IOPS", &|f| f.iops.map_or(String::new(), |iops| format!("{iops}"))),
+            ("as printed", &|f| format!("{} {}", f.as_printed.value, f.as_printed.unit)),
+        ],
+    );
     let head = if of > 1 { format!("  run {}\n", run.run) } else { String::new() };
     head + &table.to_string().lines().map(|line| format!("    {line}\n")).collect::<String>()
 }
@@ -171,8 +176,8 @@ mod tests {
         insta::assert_snapshot!(text(&report, true), @r"
         a.log: cdm_fio, SD71 · 1 run with 1 figure
           note: its end is missing
-            test              MB/s  IOPS  as printed
-            SEQ1G Q1T1 read  786.4          750 MB/s
+            test              MB/s  as printed
+            SEQ1G Q1T1 read  786.4    750 MB/s
 
         1 file: 1 run and 1 figure understood; nothing was kept: a dry run
         ");

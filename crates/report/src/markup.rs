@@ -11,7 +11,7 @@ pub const HEAD: &str = "<!DOCTYPE html>\n<!-- Cardscope page -->\n";
 /// A table in a box that scrolls by itself where it is too wide.
 pub(crate) fn grid(table: &Table) -> String {
     let cell = |(column, text): (usize, &String), tag: &str| {
-        let class = if column > 0 && table.is_to_the_left(column) { " class=\"words\"" } else { "" };
+        let class = if column > 0 && table.is_left_aligned(column) { " class=\"words\"" } else { "" };
         format!("<{tag}{class}>{}</{tag}>", escaped(text))
     };
     let head: String = table.head().iter().enumerate().map(|c| cell(c, "th")).collect();
@@ -51,6 +51,32 @@ fn finding(finding: &Finding) -> String {
     }
     out.push_str("</li>\n");
     out
+}
+
+/// The line below a chart that says how to read it.
+pub(crate) fn figcaption(text: &str) -> String {
+    format!("<p class=\"caption\">{}</p>\n", prose(text))
+}
+
+/// Conclusions under a heading; nothing where there are none.
+pub(crate) fn concluded(head: &str, all: &[Finding]) -> String {
+    if all.is_empty() { String::new() } else { format!("<h3>{head}</h3>\n{}", findings(all)) }
+}
+
+/// What can be unfolded; open where it says so.
+pub(crate) fn folded(summary: &str, open: bool, body: &str) -> String {
+    let open = if open { " open" } else { "" };
+    format!("<details{open}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
+}
+
+/// Names and values as a list.
+pub(crate) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let rows: String = facts
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), prose(&value)))
+        .collect();
+    if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
 }
 
 /// Running text: what stands between backticks is typed as it is, and elsewhere a number stays with what follows it.

@@ -2,7 +2,7 @@
 
 use crate::markup::{HEAD, escaped, findings, grid, prose};
 use crate::page::{Block, News, Page, Part};
-use crate::svg::{self, Place};
+use crate::svg::{self, Medium};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -49,7 +49,7 @@ fn block(block: &Block) -> String {
         }
         Block::Findings(all) => findings(all),
         Block::Roomy(block) => self::block(block),
-        Block::Chart(chart) => match svg::of(chart, Place::Page) {
+        Block::Chart(chart) => match svg::of(chart, Medium::Page) {
             drawn if drawn.is_empty() => drawn,
             drawn => format!("<figure><figcaption>{}</figcaption>{drawn}</figure>\n", escaped(&chart.title)),
         },

@@ -4,7 +4,7 @@
 //! The font is DejaVu Sans, cut down to the letters that figures and names need; `fonts/LICENSE` is its licence.
 
 use crate::chart::Chart;
-use crate::svg::{self, Picture, Place};
+use crate::svg::{self, Medium, Picture};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb::Database};
 use std::sync::{Arc, LazyLock};
@@ -52,7 +52,7 @@ pub enum PngError {
 /// # Errors
 /// Where there is nothing to draw, or far too much.
 pub fn png(charts: &[Chart]) -> Result<Vec<u8>, PngError> {
-    let Some(Picture { text, width, height }) = svg::picture(charts, Place::Fixed) else {
+    let Some(Picture { text, width, height }) = svg::picture(charts, Medium::Fixed) else {
         return Err(PngError::Nothing);
     };
     let scale = SCALE.min((MOST_PIXELS / (width * height)).sqrt());
@@ -129,25 +129,5 @@ mod tests {
         let crate::chart::Kind::Bars(bars) = &mut chart.kind else { panic!("bars") };
         bars.groups = vec![bars.groups[0].clone(); 4_000];
         assert!(matches!(png(&[chart]), Err(PngError::TooLarge { .. })));
-    }
-
-    /// Writes pictures to look at where `CARDSCOPE_PAGES` names a directory.
-    #[test]
-    fn pictures_to_look_at_are_written_where_asked_for() {
-        let Ok(directory) = std::env::var("CARDSCOPE_PAGES") else {
-            println!("CARDSCOPE_PAGES is not set: no pictures written");
-            return;
-        };
-        for cards in [3, 12] {
-            let all = crate::publication::charts(&sample::publication(cards, 10, 6));
-            for (name, chart) in
-                all.into_iter().filter(|(name, _)| !name.contains("card") || name.contains("card-1-"))
-            {
-                let picture = png(std::slice::from_ref(&chart)).unwrap();
-                std::fs::write(format!("{directory}/{cards}-{name}.png"), picture).unwrap();
-                std::fs::write(format!("{directory}/{cards}-{name}.svg"), svg::of(&chart, Place::File))
-                    .unwrap();
-            }
-        }
     }
 }

@@ -1,9 +1,8 @@
 //! Documents for tests: cards that never were, with figures of the size that cards have, the same each time.
 
 use cardscope_model::card::{CardFacts, Event, EventKind, Price};
-use cardscope_model::card_map::CardMap;
 use cardscope_model::card_map::property::{Evidence, Property};
-use cardscope_model::card_map::{Advice, MapReport, Measured, SizePoint};
+use cardscope_model::card_map::{Advice, CardMap, MapReport, Measured, SizePoint};
 use cardscope_model::comparison::{
     ComparedTest, Comparison, Differs, Entry, Pair, PrintedSpread, Setting, Spread, TwoLevels, Verdict,
 };
@@ -16,11 +15,9 @@ use cardscope_model::ranking::{Group, Groups, Place, RankedBy, Ranking};
 use cardscope_model::report::{Header, Moved, Report};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::series::Bucket;
-use cardscope_model::sustain::LongRun;
-use cardscope_model::sustain::{self, Reading, SustainReport};
+use cardscope_model::sustain::{self, LongRun, Reading, SustainReport};
 use cardscope_model::test_name::TestName;
-use cardscope_model::verify::Verification;
-use cardscope_model::verify::{self, MapCell, MapSpeed, Method, SpeedMap, VerifyReport};
+use cardscope_model::verify::{self, MapCell, MapSpeed, Method, SpeedMap, Verification, VerifyReport};
 
 /// Tests in the order of recipes, each with the speed of a middling card in MB/s.
 const TESTS: [(&str, f64); 12] = [
@@ -275,6 +272,13 @@ fn latencies(card: usize, test: usize, runs: u32) -> Latencies {
     }
 }
 
+/// The document of a test of a card in the reader slot.
+fn of_card<B>(body: B) -> Report<B> {
+    let header =
+        Header { target: "/dev/mmcblk0".into(), io_path: "io_uring".into(), seed: 1, ..Header::default() };
+    Report { header, body }
+}
+
 /// A map with a page, erase block, open blocks and curves.
 pub(crate) fn map(card: usize) -> MapReport {
     let point =
@@ -292,31 +296,23 @@ pub(crate) fn map(card: usize) -> MapReport {
     measured.open_blocks.random = Property::at_least(6, 0.95, evidence());
     measured.curves.sequential_read = curve(88.0);
     measured.curves.random_write = curve(12.5 + card as f64);
-    Report {
-        header: Header {
-            target: "/dev/mmcblk0".into(),
-            io_path: "io_uring".into(),
-            seed: 1,
-            ..Header::default()
+    of_card(CardMap {
+        measured,
+        advice: Advice {
+            words: vec!["Let partitions start at a multiple of 4 MiB.".into()],
+            ..Advice::default()
         },
-        body: CardMap {
-            measured,
-            advice: Advice {
-                words: vec!["Let partitions start at a multiple of 4 MiB.".into()],
-                ..Advice::default()
-            },
-            announced_bytes: 63_864_569_856,
-            moved: Moved {
-                data_kept: true,
-                bytes_written: 1 << 30,
-                bytes_restored: 1 << 30,
-                bytes_read: 1 << 30,
-                seconds: 95.0,
-                ..Moved::default()
-            },
-            ..CardMap::default()
+        announced_bytes: 63_864_569_856,
+        moved: Moved {
+            data_kept: true,
+            bytes_written: 1 << 30,
+            bytes_restored: 1 << 30,
+            bytes_read: 1 << 30,
+            seconds: 95.0,
+            ..Moved::default()
         },
-    }
+        ..CardMap::default()
+    })
 }
 
 /// A full proof of capacity with a slow tenth and a hole.
@@ -338,31 +334,23 @@ pub(crate) fn verify() -> VerifyReport {
         write: whole(11.0, 27.1, 33.0),
         read: whole(88.0, 88.5, 89.0),
     };
-    Report {
-        header: Header {
-            target: "/dev/mmcblk0".into(),
-            io_path: "io_uring".into(),
-            seed: 1,
-            ..Header::default()
+    of_card(Verification {
+        method: Method::Full,
+        verdict: verify::Verdict::Damaged,
+        announced_bytes: 63_864_569_856,
+        usable_bytes: Some(46_976_204_800),
+        good_bytes: Some(63_863_521_280),
+        proven_bytes: 63_863_521_280,
+        confidence: 0.999,
+        map: Some(map),
+        moved: Moved {
+            bytes_written: 63_864_569_856,
+            bytes_read: 63_864_569_856,
+            seconds: 2900.0,
+            ..Moved::default()
         },
-        body: Verification {
-            method: Method::Full,
-            verdict: verify::Verdict::Damaged,
-            announced_bytes: 63_864_569_856,
-            usable_bytes: Some(46_976_204_800),
-            good_bytes: Some(63_863_521_280),
-            proven_bytes: 63_863_521_280,
-            confidence: 0.999,
-            map: Some(map),
-            moved: Moved {
-                bytes_written: 63_864_569_856,
-                bytes_read: 63_864_569_856,
-                seconds: 2900.0,
-                ..Moved::default()
-            },
-            ..Verification::default()
-        },
-    }
+        ..Verification::default()
+    })
 }
 
 /// Two minutes of writing in which a cache ends and the card grows warm.
@@ -381,25 +369,17 @@ pub(crate) fn long_run() -> SustainReport {
         ended_by: "--duration".into(),
         ..sustain::Measured::default()
     };
-    Report {
-        header: Header {
-            target: "/dev/mmcblk0".into(),
-            io_path: "io_uring".into(),
-            seed: 1,
-            ..Header::default()
-        },
-        body: LongRun {
-            work: sustain::Work::Write,
-            pattern: sustain::Pattern::Sequential,
-            block_bytes: 1 << 20,
-            queue_depth: 4,
-            region_bytes: 1 << 34,
-            measured,
-            announced_bytes: 63_864_569_856,
-            moved: Moved { bytes_written: 4_000_000_000, seconds: 120.0, ..Moved::default() },
-            ..LongRun::default()
-        },
-    }
+    of_card(LongRun {
+        work: sustain::Work::Write,
+        pattern: sustain::Pattern::Sequential,
+        block_bytes: 1 << 20,
+        queue_depth: 4,
+        region_bytes: 1 << 34,
+        measured,
+        announced_bytes: 63_864_569_856,
+        moved: Moved { bytes_written: 4_000_000_000, seconds: 120.0, ..Moved::default() },
+        ..LongRun::default()
+    })
 }
 
 fn part(card: usize, runs: u32, tests: usize) -> CardPart {

@@ -270,4 +270,102 @@ fn compared(page: &mut Page, comparison: &Comparison) {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::sample;
+    use cardscope_model::card_map::property::{Evidence, Property};
+    use cardscope_model::report::Report;
+    use cardscope_model::sustain::{ComparedLine, LongRun, Throttling};
+
+    /// A run whose cache ends and which heat slows.
+    fn report() -> SustainReport {
+        let mut report = sample::long_run();
+        let measured = &mut report.body.measured;
+        measured.events.push(
+            Event::new(EventKind::Throttled, 55.0, 25_000_000_000, 0.99).because("temperature", "81 °C"),
+        );
+        measured.throttling =
+            Some(Throttling { after_s: 55.0, at_celsius: Some(81.0), ..Throttling::default() });
+        measured.max_celsius = Some(82.0);
+        report
+    }
+
+    #[test]
+    fn what_happened_comes_first_in_words_and_in_order() {
+        let page = text(&report());
+        let first = page.lines().next().unwrap();
+        assert_eq!(
+            first,
+            "/dev/mmcblk0: its fast cache ends after 2.4 GB, then 22.00 MB/s; heat slows it after 55.0 s at 81 °C"
+        );
+        let place = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is missing\n{page}"));
+        assert!(place("the fast cache is full (97 %)") < place("heat slows the card (99 %)"));
+        assert!(
+            place("heat slows the card") < place("Speed over time")
+                && place("Speed over time") < place("Temperature over time")
+        );
+        assert!(page.contains("MB/s") && page.contains("°C") && page.contains("ended by"));
+    }
+
+    #[test]
+    fn a_run_that_shows_nothing_says_so_and_one_that_measured_nothing_too() {
+        let mut quiet = report();
+        (quiet.body.measured.throttling, quiet.body.measured.cache_bytes) =
+            (None, Property::at_least(26_000_000_000, 0.95, Evidence::default()));
+        assert!(text(&quiet).contains("it keeps its speed"), "{}", text(&quiet));
+        assert!(text(&quiet).contains("no end within the 26 000 000 000 bytes written"));
+        quiet.body.measured = Measured::default();
+        assert!(text(&quiet).starts_with("/dev/mmcblk0: nothing was measured"));
+    }
+
+    #[test]
+    fn a_pause_that_gives_nothing_back_says_so() {
+        let mut run = report();
+        run.body.measured.recovery = Some(Recovery { pause_s: 30.0, ..Recovery::default() });
+        let page = text(&run);
+        assert!(page.contains("nothing came back in 30 s") && !page.contains("fast again"), "{page}");
+        run.body.measured.recovery =
+            Some(Recovery { pause_s: 30.0, bytes: 300_000_000, ..Recovery::default() });
+        assert!(text(&run).contains("0.30 GB fast again after 30 s"), "{}", text(&run));
+    }
+
+    #[test]
+    fn a_card_that_gives_up_says_so_first() {
+        let mut run = report();
+        run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
+        assert!(
+            text(&run).starts_with("/dev/mmcblk0: the card takes no more writes after 58.0 s; its fast"),
+            "{}",
+            text(&run)
+        );
+    }
+
+    #[test]
+    fn two_conditions_stand_beside_each_other_with_their_ratio() {
+        let line = ComparedLine {
+            what: "fast level".into(),
+            unit: "MB/s".into(),
+            here: Some(540.0),
+            there: Some(750.0),
+            ratio: Some(0.72),
+            ratio_ci95: Some([0.71, 0.73]),
+            says: "slower".into(),
+        };
+        let comparison = Comparison {
+            other: "fan.json".into(),
+            conditions: vec![("cooling".into(), "passive".into(), "active".into())],
+            lines: vec![line],
+            doubts: vec!["one run each".into()],
+        };
+        let page = text(&Report { body: LongRun { against: Some(comparison), ..report().body }, ..report() });
+        for words in [
+            "Against fan.json",
+            "cooling: passive here, active there",
+            "0.71 … 0.73",
+            "slower",
+            "one run each",
+        ] {
+            assert!(page.contains(words), "{words}\n{page}");
+        }
+    }
+}

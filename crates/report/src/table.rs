@@ -29,16 +29,18 @@ impl Table {
         table
     }
 
-    /// Columns of words, which begin at the left.
+    /// Columns of words, by their heads: they begin at the left.
     #[must_use]
-    pub fn to_the_left(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
+    pub fn left_aligned<'a>(mut self, heads: impl IntoIterator<Item = &'a str>) -> Self {
+        let column = |head: &str| self.head.iter().position(|known| known == head);
+        let columns: Vec<usize> = heads.into_iter().filter_map(column).collect();
         self.left.extend(columns);
         self
     }
 
     /// Whether a column's cells begin at the left.
     #[must_use]
-    pub fn is_to_the_left(&self, column: usize) -> bool {
+    pub fn is_left_aligned(&self, column: usize) -> bool {
         self.left.contains(&column)
     }
 
@@ -83,7 +85,7 @@ impl Table {
         let mut text = String::new();
         for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
             let gap = if column == 0 { "" } else { "  " };
-            match self.is_to_the_left(column) {
+            match self.is_left_aligned(column) {
                 true => text.push_str(&format!("{gap}{cell:<width$}")),
                 false => text.push_str(&format!("{gap}{cell:>width$}")),
             }

@@ -1,8 +1,9 @@
 //! `verify` as text: the verdict first, then what it rests on, what it cost, and what to do.
 
+use crate::chart::inside::{TERMINAL, addresses};
 use crate::figure::speed;
+use crate::files;
 use crate::page::{Block, Fact, Page, fact, listed, moved, troubles};
-use crate::{files, map};
 use cardscope_model::units::{Capacity, grouped, mb_per_s};
 use cardscope_model::verify::{Disproof, SectorFound, Verdict, VerifyReport};
 
@@ -19,10 +20,8 @@ pub fn text(report: &VerifyReport) -> String {
     if let Some(found) = &body.files {
         files::add(&mut page, found);
     }
-    page.add(
-        "Speed over the addresses",
-        [Block::Lines(body.map.as_ref().map(map::lines).unwrap_or_default())],
-    );
+    let map = body.map.as_ref().and_then(|map| addresses(map, &report.header.condition, TERMINAL));
+    page.add("", map.map(|chart| Block::Chart(Box::new(chart))));
     page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
     page.add("", cost(report).map(Block::Words));
     page.framed(&report.header)

@@ -1,7 +1,7 @@
 //! A read far below its class: single 4 KiB reads against what cards of the same class do in public logs, and against
 //! what the same card does with a queue (the 13 MB/s of seed 000's SanDisk, the 1.58 MB/s of a U3 card on a Pi 4).
 
-use super::{Table, digits};
+use super::table::{Table, digits};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::test_name::Op;
 

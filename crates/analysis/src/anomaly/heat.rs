@@ -2,10 +2,10 @@
 //! an SSD was "wildly inconsistent", 2 to 3 times slower without air. Reads have no cache that could end, so falling
 //! reads on a USB path under long load point there, unless the card itself is known to be hot.
 
-use super::Session;
-use crate::quantile::median;
+use super::table::{Session, large_in_order};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::series::Bucket;
+use cardscope_model::statistics::median;
 use cardscope_model::test_name::Op;
 
 /// Load of less than this warms nothing that matters.
@@ -82,7 +82,7 @@ pub(super) fn of_session(session: &Session<'_>) -> Option<Finding> {
         .iter()
         .filter(|run| run.counted)
         .flat_map(|run| &run.results)
-        .filter(|r| r.op == Op::Read && super::large_in_order(&r.name()))
+        .filter(|r| r.op == Op::Read && large_in_order(&r.name()))
         .collect();
     let busy: f64 = session.runs.iter().flat_map(|run| &run.results).map(|r| r.seconds).sum();
     // Each test is held against itself: the same test of the first run and of the last, or its own course.

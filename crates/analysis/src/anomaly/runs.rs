@@ -1,6 +1,6 @@
 //! Runs that are not alike: two levels, and runs that were hot or behind the cache.
 
-use super::{Table, digits, large_in_order, listed};
+use super::table::{Row, Table, digits, large_in_order, listed};
 use crate::levels::{Companion, Levels, companion, levels, run_states};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::test_name::{Op, Order};
@@ -71,7 +71,7 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
         let rows = table.of(op, |n| {
             large_in_order(n) || n.pattern.order == Order::Sequential && n.pattern.block >= 512 * KIB
         });
-        rows.map(super::Row::speeds).collect()
+        rows.map(Row::speeds).collect()
     };
     let states = run_states(&in_order(Op::Read), &in_order(Op::Write));
     if states.len() < LEAST_RUNS {
@@ -82,8 +82,8 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
     };
     let hot = named(|s| s.hot);
     let behind = named(|s| s.behind_cache && !s.hot);
-    let read = table.in_order(Op::Read).map(super::Row::speeds);
-    let write = table.in_order(Op::Write).map(super::Row::speeds);
+    let read = table.in_order(Op::Read).map(Row::speeds);
+    let write = table.in_order(Op::Write).map(Row::speeds);
     let mut findings = Vec::new();
     if !hot.is_empty() {
         let text = format!(

@@ -1,7 +1,7 @@
 //! Tests of one card against each other: blocks of 512 KiB faster than writing in order (seed 002), a queue that makes
 //! it slower (seed 001), a small test that flatters (64 MiB against 1 GiB, seed 001), a speed above the bus.
 
-use super::{Row, Table, digits, listed};
+use super::table::{Row, Table, digits, listed};
 use crate::ceiling;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::test_name::{Op, Order, TestName};

@@ -1,10 +1,11 @@
 //! The figures of the seeds, typed from them, and figures beside them in which nothing is odd.
 
 use super::*;
-use cardscope_model::condition::Origin;
+use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Weight;
-use cardscope_model::result::{LatencyUs, TemperatureC};
+use cardscope_model::result::{LatencyUs, Run, TemperatureC, TestResult};
 use cardscope_model::series::Bucket;
+use cardscope_model::test_name::TestName;
 
 fn result(name: &str, mb_s: f64) -> TestResult {
     let name: TestName = name.parse().unwrap();

@@ -239,7 +239,7 @@ fn scatter(levels: &[Level], account: &Account) -> f64 {
         |l: &Level| ((l.extra - at(&account.heights, account.page, account.unit, l.bytes)) / l.error).abs();
     let mut all: Vec<f64> = levels.iter().map(off).collect();
     // A normal deviate lies within 0.6745 deviations half of the time.
-    crate::quantile::median_in_place(&mut all).map_or(1.0, |m| (m / 0.6745).max(1.0))
+    cardscope_model::statistics::median_in_place(&mut all).map_or(1.0, |m| (m / 0.6745).max(1.0))
 }
 
 /// The probabilities of what the accounts say of one effect, the other left open.

@@ -1,7 +1,7 @@
 //! Whether times come from two kinds of places: those never written answer without a look at the flash, 4 to 7 times
 //! faster (reference page `flash-behaviour`, 3.1, the SD NAND of section 0).
 
-use crate::quantile::sorted;
+use cardscope_model::statistics::sorted;
 
 /// Two kinds of times.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,7 +11,7 @@ pub use fit::{Choice, Fit, Step, fit, fit_segment, height_error};
 pub use levels::{Candidates, divides, levels, page_candidates, segment_candidates, unit_candidates};
 pub use mixture::{Modes, two_modes};
 
-use crate::quantile::{quantile_of_sorted, sorted};
+use cardscope_model::statistics::{quantile_of_sorted, sorted};
 
 /// What straddling reads cost at boundaries that are multiples of `bytes` and of no larger unit.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,6 @@
 //! One quantity over time, smoothed so that single outliers do not decide.
 
-use crate::quantile::median_in_place;
+use cardscope_model::statistics::median_in_place;
 
 pub(super) use crate::quantile::MAD_SCALE;
 

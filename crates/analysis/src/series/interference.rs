@@ -2,7 +2,7 @@
 
 use super::Slice;
 use super::channel::{filled, scatter, smoothed, stretches};
-use crate::quantile::{median, quantile};
+use cardscope_model::statistics::{median, quantile};
 
 /// So much longer must such a command take (flash-behaviour 4.1: +12 %).
 const SLOWER: f64 = 1.12;

@@ -3,7 +3,7 @@
 
 use super::Slice;
 use super::channel::{filled, scatter, smoothed};
-use crate::quantile::median;
+use cardscope_model::statistics::median;
 
 /// Slices in a block: one second.
 const BLOCK: usize = 4;
@@ -226,7 +226,7 @@ fn level(slices: &[Slice], places: &[usize]) -> Level {
 
 /// Distribution-free 95 % interval of a median: the order statistics at n/2 ± 0.98 √n.
 fn of_median(values: &[f64]) -> [f64; 2] {
-    let ordered = crate::quantile::sorted(values);
+    let ordered = cardscope_model::statistics::sorted(values);
     let (n, half) = (values.len() as f64, 0.98 * (values.len() as f64).sqrt());
     let at = |place: f64| ordered[(place.max(0.0) as usize).min(ordered.len() - 1)];
     [at((n / 2.0 - half).floor()), at((n / 2.0 + half).ceil())]

@@ -10,7 +10,6 @@ mod channel;
 pub mod experiment;
 mod interference;
 mod levels;
-pub mod runs;
 mod stalls;
 mod steady;
 

@@ -3,7 +3,8 @@
 
 use super::Slice;
 use super::channel::{running_quantile, stretches};
-use crate::quantile::{median, quantile};
+use crate::period::strongest;
+use cardscope_model::statistics::{median, quantile};
 
 /// A time without a completion is a stall if it is so many times the usual one …
 const TIMES: f64 = 8.0;
@@ -174,22 +175,13 @@ fn candidates(stalls: &[Stall]) -> Vec<f64> {
     all
 }
 
-/// Rayleigh's test over the positions modulo each period: p ≈ exp(−n R²), times the periods tried.
+/// The strongest period of the stalls' positions, where chance does not explain it.
 fn period(stalls: &[Stall], bytes: u64) -> Option<Period> {
     if stalls.len() < 10 {
         return None;
     }
     let tried: Vec<f64> = candidates(stalls).into_iter().filter(|p| *p * 4.0 <= bytes as f64).collect();
-    let strength = |period: f64| {
-        let angle = |s: &Stall| std::f64::consts::TAU * (s.at_bytes as f64 / period).fract();
-        let (sin, cos) = stalls.iter().map(angle).fold((0.0, 0.0), |(s, c), a| (s + a.sin(), c + a.cos()));
-        (sin * sin + cos * cos).sqrt() / stalls.len() as f64
-    };
-    let (bytes, strength) =
-        tried.iter().map(|p| (*p, strength(*p))).filter(|(_, r)| r.is_finite()).max_by(|a, b| {
-            // Of a period and its parts the longest is the one that means something.
-            (a.1 * 20.0).round().total_cmp(&(b.1 * 20.0).round()).then(a.0.total_cmp(&b.0))
-        })?;
-    let chance = (tried.len() as f64 * (-(stalls.len() as f64) * strength * strength).exp()).min(1.0);
-    (chance < 0.001 && strength > 0.5).then_some(Period { bytes: bytes as u64, strength, chance })
+    let positions: Vec<f64> = stalls.iter().map(|stall| stall.at_bytes as f64).collect();
+    let found = strongest(&positions, &tried).filter(|found| found.chance < 0.001 && found.strength > 0.5)?;
+    Some(Period { bytes: found.period as u64, strength: found.strength, chance: found.chance })
 }

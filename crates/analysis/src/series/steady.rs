@@ -3,7 +3,7 @@
 //! that outlives five rounds passes (flash-behaviour 1.5, 4.3).
 
 use super::Slice;
-use crate::estimate::mean;
+use cardscope_model::statistics::mean;
 
 /// Rounds in the window.
 pub const ROUNDS: usize = 5;

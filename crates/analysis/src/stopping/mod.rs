@@ -12,6 +12,7 @@ mod ratio;
 mod startup;
 mod units;
 
+pub use ratio::Known;
 pub use units::unit_ios;
 
 use cardscope_model::caveat::Caveat;
@@ -26,25 +27,6 @@ const GROWTH: f64 = 1.15;
 /// block costs a write, what a retried read costs.
 const UNSEEN_WRITE_STALL_S: f64 = 0.250;
 const UNSEEN_READ_STALL_S: f64 = 0.020;
-
-/// What is known about a test's mean speed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known {
-    /// Half width of the 95 % interval, in percent of the mean.
-    pub half_width_percent: f64,
-    /// Mean I/Os per second after the start-up.
-    pub iops: f64,
-    /// Seconds at the start that were left out as start-up.
-    pub startup_s: f64,
-    /// Seconds that count.
-    pub counted_s: f64,
-    /// Stalls in them.
-    pub stalls: u32,
-    /// Longest of them, in seconds above the usual time.
-    pub longest_stall_s: f64,
-    /// Share of the time that went into stalls, 0 to 1. Above 0.3 the mean alone says little.
-    pub stall_share: f64,
-}
 
 /// What to do after a slice.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_comes_first_is_told_with_what_was_reached() {
+    fn a_limit_that_comes_first_is_reported_with_what_was_reached() {
         let (decision, elapsed) = steady("SEQ1M Q1T1 write", until(2.0, 1.0, 6.0), 0.05, 1);
         let Decision::LimitHit { known: Some(known), caveat } = decision else { panic!("{decision:?}") };
         assert!((6.0..6.1).contains(&elapsed) && known.half_width_percent > 8.0, "{known:?} after {elapsed}");

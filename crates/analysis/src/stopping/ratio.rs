@@ -5,46 +5,30 @@
 //! plus the square of one more stall than was seen:
 //! V = n·s_f²·(1 + ρ₁)/(1 − ρ₁) + Σ sᵢ² + s_max².
 
-use super::Known;
 use super::startup::end_of_startup;
-use super::units::Unit;
-use crate::quantile::{median, median_deviation};
+use super::units::{Unit, Usual};
 use crate::student::t95;
 
-/// A unit is a stall if it took more than so often the median …
-const STALL_TIMES_MEDIAN: f64 = 2.0;
-/// … and lies so many median deviations above it.
-const STALL_DEVIATIONS: f64 = 8.0;
 /// Correlation above this says "still moving", and would make the variance infinite.
 const MOST_CORRELATION: f64 = 0.99;
 
-/// The usual pace (seconds an I/O), and where a stall begins.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Usual {
-    pace: f64,
-    stall_from: f64,
-}
-
-impl Usual {
-    pub(super) fn of(units: &[Unit]) -> Self {
-        let paces: Vec<f64> = units.iter().map(|u| u.pace()).collect();
-        let pace = median(&paces).unwrap_or(0.0);
-        let spread = median_deviation(&paces, pace).unwrap_or(0.0);
-        Usual { pace, stall_from: (STALL_TIMES_MEDIAN * pace).max(pace + STALL_DEVIATIONS * spread) }
-    }
-
-    pub(super) fn pace(self) -> f64 {
-        self.pace
-    }
-
-    pub(super) fn is_stall(self, unit: Unit) -> bool {
-        unit.pace() > self.stall_from
-    }
-
-    /// Seconds a unit took above the usual.
-    fn excess(self, unit: Unit) -> f64 {
-        unit.seconds - self.pace * unit.ios
-    }
+/// What is known about a test's mean speed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Known {
+    /// Half width of the 95 % interval, in percent of the mean.
+    pub half_width_percent: f64,
+    /// Mean I/Os per second after the start-up.
+    pub iops: f64,
+    /// Seconds at the start that were left out as start-up.
+    pub startup_s: f64,
+    /// Seconds that count.
+    pub counted_s: f64,
+    /// Stalls in them.
+    pub stalls: u32,
+    /// Longest of them, in seconds above the usual time.
+    pub longest_stall_s: f64,
+    /// Share of the time that went into stalls, 0 to 1. Above 0.3 the mean alone says little.
+    pub stall_share: f64,
 }
 
 /// What the units say; `None` if there are none.

@@ -3,8 +3,7 @@
 //! MSER cuts where the standard error of what remains is least: cutting more of a start-up lowers the spread,
 //! cutting more of the settled part lowers the count. On means of five, so that noise does not decide.
 
-use super::ratio::Usual;
-use super::units::Unit;
+use super::units::{Unit, Usual};
 
 /// Start-up that is always cut, in seconds.
 const ALWAYS_S: f64 = 0.5;

@@ -3,6 +3,8 @@
 //! A unit must be long enough to average the card's own jitter and short enough to show a stall
 //! (flash-behaviour 4.3 uses 1 MiB of a sequential and 16 I/Os of a random test).
 
+use crate::quantile::median_deviation;
+use cardscope_model::statistics::median;
 use cardscope_model::test_name::{Order, Pattern};
 use cardscope_model::units::MIB;
 
@@ -38,6 +40,39 @@ impl Unit {
     fn add(&mut self, other: Unit) {
         self.seconds += other.seconds;
         self.ios += other.ios;
+    }
+}
+
+/// A unit is a stall if it took more than so often the median …
+const STALL_TIMES_MEDIAN: f64 = 2.0;
+/// … and lies so many median deviations above it.
+const STALL_DEVIATIONS: f64 = 8.0;
+/// The usual pace (seconds an I/O), and where a stall begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Usual {
+    pace: f64,
+    stall_from: f64,
+}
+
+impl Usual {
+    pub(super) fn of(units: &[Unit]) -> Self {
+        let paces: Vec<f64> = units.iter().map(|u| u.pace()).collect();
+        let pace = median(&paces).unwrap_or(0.0);
+        let spread = median_deviation(&paces, pace).unwrap_or(0.0);
+        Usual { pace, stall_from: (STALL_TIMES_MEDIAN * pace).max(pace + STALL_DEVIATIONS * spread) }
+    }
+
+    pub(super) fn pace(self) -> f64 {
+        self.pace
+    }
+
+    pub(super) fn is_stall(self, unit: Unit) -> bool {
+        unit.pace() > self.stall_from
+    }
+
+    /// Seconds a unit took above the usual.
+    pub(super) fn excess(self, unit: Unit) -> f64 {
+        unit.seconds - self.pace * unit.ios
     }
 }
 

@@ -2,6 +2,7 @@
 //! three digits, and each is cut to seven bytes, unit included (a negative difference loses its `s` so, and 999.6 µs
 //! is `1e+03µ`); the oddities are kept, since who reads such a table reads them too.
 
+use crate::figure::trimmed;
 use cardscope_model::card_map::FlashbenchTable;
 use std::fmt::Write;
 
@@ -109,11 +110,6 @@ fn three(value: f64) -> String {
         2
     };
     trimmed(value, digits)
-}
-
-fn trimmed(value: f64, digits: usize) -> String {
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// The first seven bytes. Half a character is none.

@@ -1,18 +1,19 @@
 //! A card's map as text: what it is made of in one sentence, a line a property with how sure it is and why, the
 //! curves, what follows from it, and the block of lines that opens a published review.
 
-mod advice;
 pub mod flashbench;
 pub(crate) mod properties;
-mod tables;
 
 use crate::chart::Chart;
-use crate::map;
-use crate::page::{Block, Page, fact, moved, troubles};
+use crate::chart::inside::{TERMINAL, addresses};
+use crate::figure::{rate, speed, time_us};
+use crate::page::{Block, Fact, Page, fact, moved, troubles};
+use crate::table::Table;
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Evidence, Property, Status};
-use cardscope_model::card_map::{MapReport, Measured};
-use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_model::card_map::{Advice, Curves, MapReport, Measured, ProfileLine, SizePoint, Tried};
+use cardscope_model::units::{BinarySize, Capacity, grouped};
+use std::collections::BTreeSet;
 
 /// The report as people read it.
 #[must_use]
@@ -21,16 +22,16 @@ pub fn text(report: &MapReport) -> String {
     let mut page = Page::new(&header.target, answer(measured));
     page.add("", [Block::Facts(vec![fact("announced", Capacity(body.announced_bytes))])]);
     page.add("", [Block::Lines(properties::lines(measured))]);
-    page.add("Speed by size of an I/O", tables::curves(&measured.curves).map(Block::Table));
-    let axis = measured.axis.as_ref().map(map::lines).unwrap_or_default();
-    page.add("Speed over the addresses", [Block::Lines(axis)]);
-    for chart in charts(measured) {
+    page.add("Speed by size of an I/O", curves(&measured.curves).map(Block::Table));
+    let axis = measured.axis.as_ref();
+    let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
+    for chart in axis.into_iter().chain(charts(measured)) {
         page.add("", [Block::Chart(Box::new(chart))]);
     }
     page.add("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
     page.add_findings(header, std::iter::empty());
-    page.add("What follows from it", advice::blocks(&body.advice));
-    page.add("In the form of a review", [Block::Lines(tables::profile(&body.profile))]);
+    page.add("What follows from it", advice_blocks(&body.advice));
+    page.add("In the form of a review", [Block::Lines(profile(&body.profile))]);
     page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
     let cost = format!("{} Seed {}, I/O by {}.", moved(&body.moved), header.seed, header.io_path);
     page.add("", [Block::Words(cost)]);
@@ -97,6 +98,81 @@ pub(crate) fn charts(measured: &Measured) -> Vec<Chart> {
         }
     }
     found.into_iter().map(Chart::from).collect()
+}
+
+/// Speeds by size, a line a size; columns without a figure are left out.
+fn curves(curves: &Curves) -> Option<Table> {
+    let all = [&curves.sequential_read, &curves.random_read, &curves.sequential_write, &curves.random_write];
+    let sizes: BTreeSet<u64> = all.iter().flat_map(|c| c.iter().map(|p| p.bytes)).collect();
+    let at = |curve: &[SizePoint], bytes: &u64, show: fn(&SizePoint) -> String| {
+        curve.iter().find(|p| p.bytes == *bytes).map_or(String::new(), show)
+    };
+    let mb_s = |p: &SizePoint| speed(p.mb_s);
+    let iops = |p: &SizePoint| rate(p.iops);
+    let table = Table::of(
+        &sizes,
+        &[
+            ("I/O size", &|bytes| BinarySize(*bytes).to_string()),
+            ("read MB/s", &|bytes| at(&curves.sequential_read, bytes, mb_s)),
+            ("random MB/s", &|bytes| at(&curves.random_read, bytes, mb_s)),
+            ("IOPS", &|bytes| at(&curves.random_read, bytes, iops)),
+            ("write MB/s", &|bytes| at(&curves.sequential_write, bytes, mb_s)),
+            ("random MB/s", &|bytes| at(&curves.random_write, bytes, mb_s)),
+            ("IOPS", &|bytes| at(&curves.random_write, bytes, iops)),
+        ],
+    );
+    (!sizes.is_empty()).then_some(table)
+}
+
+/// The block that opens a review, each line with how it was got.
+fn profile(lines: &[ProfileLine]) -> Vec<String> {
+    let what = lines.iter().map(|l| l.what.chars().count() + 1).max().unwrap_or(0);
+    let value = lines.iter().map(|l| l.value.chars().count()).max().unwrap_or(0);
+    let line = |line: &ProfileLine| {
+        let name = format!("{}:", line.what);
+        let how = if line.how.is_empty() { String::new() } else { format!("  [{}]", line.how) };
+        format!("{name:<what$} {:>value$}{how}", line.value)
+    };
+    lines.iter().map(line).collect()
+}
+
+/// The advice; nothing where there is none.
+fn advice_blocks(advice: &Advice) -> Vec<Block> {
+    let commands = advice.commands.iter().flat_map(|c| [format!("# {}", c.what), c.command.clone()]);
+    vec![
+        Block::Lines(advice.words.clone()),
+        Block::Facts(settings(advice)),
+        Block::Lines(advice.tried.iter().map(|tried| format!("tried {}", self::tried(tried))).collect()),
+        Block::Lines(commands.collect()),
+    ]
+}
+
+fn settings(advice: &Advice) -> Vec<Fact> {
+    let blocks = |n: u64| format!("{n} blocks of 4 KiB");
+    let options = (!advice.mount_options.is_empty()).then(|| advice.mount_options.join(","));
+    let all = [
+        ("partition start", advice.partition_start_bytes.map(|b| format!("{} bytes", grouped(b)))),
+        ("ext4 stride", advice.ext4_stride.map(blocks)),
+        ("ext4 stripe width", advice.ext4_stripe_width.map(blocks)),
+        ("F2FS section", advice.f2fs_segments_per_section.map(|n| format!("{n} segments of 2 MiB"))),
+        ("exFAT cluster", advice.exfat_cluster_bytes.map(|b| BinarySize(b).to_string())),
+        ("slow below", advice.slow_below_bytes.map(|b| format!("{} an I/O", BinarySize(b)))),
+        ("mount options", options),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
+}
+
+fn tried(tried: &Tried) -> String {
+    let Some(iops) = tried.iops else {
+        let why = tried.reason.as_deref().unwrap_or("no figure");
+        return format!("{}: not done, {why}", tried.what);
+    };
+    let interval = tried.ci95.map_or(String::new(), |(low, high)| {
+        format!(" (95 % interval {} to {} IOPS)", rate(low), rate(high))
+    });
+    let longest =
+        tried.longest_s.map_or(String::new(), |s| format!(", the longest took {}", time_us(s * 1e6)));
+    format!("{}: {} random 4 KiB writes a second{interval}{longest}", tried.what, rate(iops))
 }
 
 #[cfg(test)]

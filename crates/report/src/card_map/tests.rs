@@ -1,12 +1,9 @@
 //! The page of a card like that of seed 004: what was found, what was not, and what follows.
 
 use super::*;
-use cardscope_model::card_map::CardMap;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{Axis, Scale, Series};
 use cardscope_model::card_map::property::Cost;
-use cardscope_model::card_map::{
-    Advice, Command, Curves, FlashbenchTable, OpenBlocks, ProfileLine, SizePoint, Tried,
-};
+use cardscope_model::card_map::{CardMap, Command, FlashbenchTable, OpenBlocks};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::{Header, Moved, Report};
 

@@ -2,7 +2,7 @@
 
 use super::{Bar, Bars, Caption, Chart, Group, Kind, POINTS};
 use crate::comparison::words::{self, Measure};
-use crate::ranking::tables as ranking_tables;
+use crate::ranking;
 use cardscope_model::comparison::{Comparison, Entry, Spread};
 use cardscope_model::ranking::{Place, RankedBy, Ranking};
 
@@ -84,13 +84,13 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
         interval: place.ci95,
         runs: Vec::new(),
     });
-    let names = places.iter().map(|p| format!("{}  {}", ranking_tables::place(p), p.entry.name));
+    let names = places.iter().map(|p| format!("{}  {}", ranking::place(p), p.entry.name));
     let (unit, name) = match &ranking.by {
         RankedBy::Job(job) => (POINTS, job.clone()),
         RankedBy::Test(test) => ("MB/s", test.to_string()),
     };
     chart(
-        &ranking_tables::title(ranking),
+        &ranking::title(ranking),
         Caption {
             unit: if unit == POINTS { "points of 100".into() } else { MB_S.into() },
             runs: words::runs_each(places.iter().map(|p| p.entry.runs)),

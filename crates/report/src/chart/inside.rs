@@ -1,16 +1,20 @@
 //! What is inside a card: speed by size of an I/O, pages and blocks, speed over the addresses.
 
-use super::{Addresses, Caption, Chart, Flash, Kind, Lines, bars::MB_S};
+use super::{Addresses, Caption, Chart, Flash, Kind, Lines, Strip, bars::MB_S};
 use crate::comparison::words::condition;
 use crate::figure::speed;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Property;
 use cardscope_model::card_map::{MapReport, SizePoint};
 use cardscope_model::condition::Condition;
+use cardscope_model::units::grouped;
 use cardscope_model::verify::{MapCell, SpeedMap};
 
-/// Columns of the strip over the addresses.
-const COLUMNS: usize = 100;
+/// Columns over the addresses in a picture.
+pub const PICTURE: usize = 100;
+
+/// The same on a terminal.
+pub const TERMINAL: usize = 72;
 
 /// Speed by size of an I/O; `None` where no sizes were tried.
 #[must_use]
@@ -79,11 +83,12 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
     })
 }
 
-/// Speed over the addresses; `None` where nothing was measured along them.
+/// Speed over the addresses in so many columns at most; `None` where nothing was measured along them.
 #[must_use]
-pub fn addresses(map: &SpeedMap, of: &Condition) -> Option<Chart> {
+pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart> {
     let bytes: u64 = map.cells.iter().map(|c| c.bytes).fold(0, u64::saturating_add);
-    let parts: Vec<&[MapCell]> = map.cells.chunks(map.cells.len().div_ceil(COLUMNS).max(1)).collect();
+    let parts: Vec<&[MapCell]> = map.cells.chunks(map.cells.len().div_ceil(columns).max(1)).collect();
+    let column_bytes = parts.first().map_or(0, |part| part.iter().map(|c| c.bytes).sum());
     // The slowest cell of a column: a mean would hide it.
     let column = |of: fn(&MapCell) -> Option<f64>| -> Vec<Option<f64>> {
         let known = |cell: &MapCell| of(cell).filter(|v| v.is_finite() && *v >= 0.0);
@@ -96,8 +101,11 @@ pub fn addresses(map: &SpeedMap, of: &Condition) -> Option<Chart> {
         let said = whole.map_or(String::new(), |w| {
             format!(": {} … {}, mean {} MB/s", speed(w.min_mb_s), speed(w.max_mb_s), speed(w.mean_mb_s))
         });
+        let slowest = whole.and_then(|whole| whole.slowest_second).map_or_else(String::new, |second| {
+            format!(", slowest second {} MB/s at byte {}", speed(second.mb_s), grouped(second.address))
+        });
         if columns.iter().any(Option::is_some) {
-            strips.push((format!("{name}{said}"), columns));
+            strips.push(Strip { name: format!("{name}{said}"), slowest, columns });
         }
     }
     let share = |part: &&[MapCell]| {
@@ -111,11 +119,45 @@ pub fn addresses(map: &SpeedMap, of: &Condition) -> Option<Chart> {
     (!strips.is_empty() || !lost.is_empty()).then(|| Chart {
         title: "Speed over the addresses".into(),
         caption: Caption {
-            unit: "MB/s (10^6 bytes a second)".into(),
+            unit: MB_S.into(),
             runs: "1 pass".into(),
             interval: "each column shows its slowest part".into(),
             condition: condition(of),
         },
-        kind: Kind::Addresses(Addresses { bytes, strips, lost }),
+        kind: Kind::Addresses(Addresses { bytes, column_bytes, strips, lost }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::verify::{MapSpeed, SlowestSecond};
+
+    #[test]
+    fn a_slow_part_and_a_hole_stand_out() {
+        let cell = |(n, write_mb_s, bad_bytes): (u64, f64, u64)| MapCell {
+            start: n << 20,
+            bytes: 1 << 20,
+            write_mb_s: Some(write_mb_s),
+            bad_bytes,
+            ..MapCell::default()
+        };
+        let cells = [(0, 20.0, 0), (1, 20.0, 512), (2, 5.0, 0), (3, 20.0, 1 << 20)].map(cell).to_vec();
+        let whole = MapSpeed {
+            min_mb_s: 5.0,
+            mean_mb_s: 11.43,
+            max_mb_s: 20.0,
+            slowest_second: Some(SlowestSecond { mb_s: 3.2, address: 3 << 20 }),
+        };
+        let map = SpeedMap { cell_bytes: 1 << 20, cells, write: Some(whole), read: None };
+        let chart = addresses(&map, &Condition::default(), TERMINAL).unwrap();
+        insta::assert_snapshot!(crate::plot::text(&chart), @r"
+        Speed over the addresses
+        write ██▂█
+              5.000 … 20.00, mean 11.43 MB/s, slowest second 3.200 MB/s at byte 3 145 728
+        bad    . #
+              . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed
+              a column is 1 048 576 bytes (0.00 GB, 0.00 GiB) of 4 194 304 bytes (0.00 GB, 0.00 GiB)
+        ");
+    }
 }

@@ -5,9 +5,9 @@
 //! measured: a picture travels without the text around it.
 
 pub mod bars;
-pub mod course;
 pub mod inside;
 pub mod latency;
+pub mod over_time;
 
 use crate::figure::{printed, speed};
 use cardscope_model::card_map::plot::{Axis, Plot, Series};
@@ -145,11 +145,23 @@ pub struct Lines {
 pub struct Addresses {
     /// Bytes of the card.
     pub bytes: u64,
-    /// One strip a direction: its name and its columns' speeds in MB/s, evenly over the card; `None` where nothing was
-    /// measured.
-    pub strips: Vec<(String, Vec<Option<f64>>)>,
+    /// Bytes of a column.
+    pub column_bytes: u64,
+    /// One strip a direction.
+    pub strips: Vec<Strip>,
     /// Share of bytes that were lost by column, 0 to 1; empty where none were.
     pub lost: Vec<f64>,
+}
+
+/// Speed in one direction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Strip {
+    /// Its direction, with the least, greatest and mean speed.
+    pub name: String,
+    /// Its slowest second, where there is room for that.
+    pub slowest: String,
+    /// The columns' speeds in MB/s, evenly over the card; `None` where nothing was measured.
+    pub columns: Vec<Option<f64>>,
 }
 
 /// What a card is made of, as far as timing shows it.

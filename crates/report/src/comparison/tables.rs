@@ -12,10 +12,11 @@ use std::ops::Range;
 /// Stands behind a true figure in MB/s where the tool's own was asked for and is not known.
 pub(crate) const NOT_PRINTED: &str = " ¹";
 
-/// Names of the entries as heads of columns: numbered, and cut where they are long.
-#[must_use]
-pub fn heads(entries: &[Entry], longest: usize) -> Vec<String> {
-    entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, cut(&entry.name, longest))).collect()
+/// A table with a column for each entry of a range, headed by its number and its name, which is cut where it is long.
+fn beside(comparison: &Comparison, first: &str, entries: &Range<usize>, longest: usize) -> Table {
+    let head = |(i, entry): (usize, &Entry)| format!("{} {}", i + 1, cut(&entry.name, longest));
+    let heads = comparison.entries.iter().enumerate().filter(|(i, _)| entries.contains(i)).map(head);
+    Table::new([first.to_owned()].into_iter().chain(heads))
 }
 
 /// At most so many characters, the last of them a sign that some are missing.
@@ -37,9 +38,7 @@ pub fn figures(
     as_printed: bool,
     longest: usize,
 ) -> Table {
-    let heads = heads(&comparison.entries, longest);
-    let head = heads.get(entries.clone()).unwrap_or_default().iter().cloned();
-    let mut table = Table::new(["test".to_owned()].into_iter().chain(head));
+    let mut table = beside(comparison, "test", &entries, longest);
     for test in &comparison.tests {
         let spreads = test.spreads.get(entries.clone()).unwrap_or_default();
         if spreads.iter().all(Option::is_none) {
@@ -69,9 +68,7 @@ fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
 /// I/Os a second at the mean, of the tests of 4 KiB, which people know by them.
 #[must_use]
 pub fn iops(comparison: &Comparison, entries: Range<usize>, longest: usize) -> Table {
-    let heads = heads(&comparison.entries, longest);
-    let head = heads.get(entries.clone()).unwrap_or_default().iter().cloned();
-    let mut table = Table::new(["test".to_owned()].into_iter().chain(head));
+    let mut table = beside(comparison, "test", &entries, longest);
     for test in comparison.tests.iter().filter(|test| test.test.pattern.block == 4 * KIB) {
         let spreads = test.spreads.get(entries.clone()).unwrap_or_default();
         let cell = |spread: &Option<Spread>| spread.as_ref()?.iops.map(rate);
@@ -99,11 +96,26 @@ fn tool(prints: &ToolPrints) -> String {
     format!("{} {}", printed(prints.value), prints.unit).trim_end().to_owned()
 }
 
+/// The entries of each test from the fastest down, by these names.
+#[must_use]
+pub fn orders(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table {
+    let mut table = Table::new(["test", "fastest first"]).left_aligned(["fastest first"]);
+    let orders = comparison.tests.iter().map(|test| [words::test(test), words::order(test, &name)]);
+    orders.filter(|[_, order]| !order.is_empty()).for_each(|row| table.row(row));
+    table
+}
+
+/// The number by which an entry is named where its name has no room.
+#[must_use]
+pub fn number(entry: usize) -> String {
+    (entry + 1).to_string()
+}
+
 /// Pairs of entries test by test: how much the second is faster, how sure that is, and what can be said.
 #[must_use]
 pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
     let head = ["test", "pair", "second against first", "95 % interval", "chance alone", "what can be said"];
-    let mut table = Table::new(head).to_the_left([1, 5]);
+    let mut table = Table::new(head).left_aligned(["pair", "what can be said"]);
     for test in &comparison.tests {
         for pair in test.pairs.iter().filter(|pair| wanted(pair)) {
             table.row([
@@ -112,7 +124,7 @@ pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
                 words::against(pair),
                 words::percent_interval(pair),
                 pair.p.map(words::chance).unwrap_or_default(),
-                words::verdict(pair, |entry| (entry + 1).to_string()),
+                words::verdict(pair, number),
             ]);
         }
     }
@@ -123,9 +135,7 @@ pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
 /// What is not the same for all entries besides the card, for the entries of a range.
 #[must_use]
 pub fn differs(comparison: &Comparison, entries: Range<usize>, longest: usize) -> Table {
-    let heads = heads(&comparison.entries, longest);
-    let head = heads.get(entries.clone()).unwrap_or_default().iter().cloned();
-    let mut table = Table::new(["".to_owned()].into_iter().chain(head));
+    let mut table = beside(comparison, "", &entries, longest);
     for Differs { what, values } in &comparison.differs {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
         let values = values.get(entries.clone()).unwrap_or_default().iter().map(value);
@@ -137,7 +147,7 @@ pub fn differs(comparison: &Comparison, entries: Range<usize>, longest: usize) -
 /// The entries: what they are and how much was measured of each.
 #[must_use]
 pub fn entries(comparison: &Comparison) -> Table {
-    let mut table = Table::new(["", "card", "measured"]).to_the_left([1, 2]);
+    let mut table = Table::new(["", "card", "measured"]).left_aligned(["card", "measured"]);
     for (number, entry) in comparison.entries.iter().enumerate() {
         table.row([(number + 1).to_string(), entry.name.clone(), words::amount(entry)]);
     }

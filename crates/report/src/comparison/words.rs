@@ -259,6 +259,18 @@ pub fn levels(spread: &Spread) -> Option<String> {
     ))
 }
 
+/// All spreads that do so, each in a sentence.
+#[must_use]
+pub fn jumps(comparison: &Comparison) -> Vec<String> {
+    let all = comparison.tests.iter().flat_map(|test| {
+        comparison.entries.iter().zip(&test.spreads).filter_map(move |(entry, spread)| {
+            let words = levels(spread.as_ref()?)?;
+            Some(format!("{} of {} {words}.", self::test(test), entry.name))
+        })
+    });
+    all.collect()
+}
+
 /// The entries of a test from the fastest down, by their means, with what stands between neighbours: `2 > 1 ? 3`. Empty
 /// where fewer than two were measured.
 #[must_use]

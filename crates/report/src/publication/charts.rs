@@ -1,17 +1,15 @@
 //! The charts of a publication: all that there are, each with a name that a file may have, and the one that stands for
 //! the whole.
 
-use super::PublishError;
-use crate::chart::{Chart, bars, course, inside, latency};
+use crate::chart::{Chart, bars, inside, latency, over_time};
 use crate::comparison::words::Measure;
 use cardscope_model::publication::{CardPart, Course, Latencies, Publication};
 
-/// The averages of all cards, or where there are none the first order.
-pub(super) fn main(publication: &Publication) -> Result<Chart, PublishError> {
-    bars::by_card(&publication.comparison, Measure::Average)
-        .map(|chart| named(chart, &publication.title))
-        .or_else(|| publication.rankings.iter().find_map(bars::by_place))
-        .ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
+/// The averages of all cards, or where there are none the first order; `None` without either.
+pub(super) fn main(publication: &Publication) -> Option<Chart> {
+    let averages = bars::by_card(&publication.comparison, Measure::Average);
+    let averages = averages.map(|chart| named(chart, &publication.title));
+    averages.or_else(|| publication.rankings.iter().find_map(bars::by_place))
 }
 
 /// Every chart of a publication with a name that a file may have.
@@ -60,7 +58,7 @@ fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
         // The same test again: another step, or another setting.
         let before = all.iter().filter(|(known, _)| known.starts_with(&name)).count();
         let name = if before == 0 { name } else { format!("{name}-{}", before + 1) };
-        all.push((name, course::of_test(&courses)));
+        all.push((name, over_time::of_test(&courses)));
     }
     all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
     all
@@ -96,11 +94,11 @@ pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
     let proof =
         part.verify.as_ref().and_then(|verify| Some((verify.body.map.as_ref()?, &verify.header.condition)));
     [
-        ("long-run", part.sustain.as_ref().and_then(course::of_long_run)),
+        ("long-run", part.sustain.as_ref().and_then(over_time::of_long_run)),
         ("latency-of-reads", latency::chart("How long reads took", &latencies(false))),
         ("latency-of-writes", latency::chart("How long writes took", &latencies(true))),
         ("size", part.map.as_ref().and_then(inside::by_size)),
         ("flash", part.map.as_ref().and_then(inside::flash)),
-        ("addresses", proof.or(axis).and_then(|(map, of)| inside::addresses(map, of))),
+        ("addresses", proof.or(axis).and_then(|(map, of)| inside::addresses(map, of, inside::PICTURE))),
     ]
 }

@@ -57,7 +57,7 @@ pub(super) fn grid(table: &Table) -> String {
         let cells = cells.iter().map(|cell| plain(cell)).collect::<Vec<_>>().join(" | ");
         format!("| {cells} |\n")
     };
-    let rules = (0..table.head().len()).map(|c| if table.is_to_the_left(c) { "---" } else { "---:" });
+    let rules = (0..table.head().len()).map(|c| if table.is_left_aligned(c) { "---" } else { "---:" });
     let rule = format!("| {} |\n", rules.collect::<Vec<_>>().join(" | "));
     let rows: String = table.rows().iter().map(|row| line(row)).collect();
     format!("\n{}{rule}{rows}", line(table.head()))
@@ -99,13 +99,7 @@ fn iops(comparison: &Comparison) -> String {
 }
 
 pub(super) fn differences(comparison: &Comparison) -> String {
-    let mut table = Table::new(["test", "fastest first"]).to_the_left([1]);
-    for test in &comparison.tests {
-        let order = words::order(test, |entry| (entry + 1).to_string());
-        if !order.is_empty() {
-            table.row([words::test(test), order]);
-        }
-    }
+    let table = tables::orders(comparison, tables::number);
     if table.rows().is_empty() {
         return String::new();
     }
@@ -118,13 +112,13 @@ pub(super) fn differences(comparison: &Comparison) -> String {
 }
 
 pub(super) fn ranked(ranking: &Ranking) -> String {
-    let mut out = format!("\n## {}\n", plain(&ranking::tables::title(ranking)));
-    out += &grid(&ranking::tables::places(ranking));
+    let mut out = format!("\n## {}\n", plain(&ranking::title(ranking)));
+    out += &grid(&ranking::places(ranking));
     if ranking.places.iter().any(|place| place.shared_by > 1) {
-        let _ = writeln!(out, "\n{}", ranking::tables::SHARED);
+        let _ = writeln!(out, "\n{}", ranking::SHARED);
     }
     for place in &ranking.places {
-        let remarks = ranking::tables::remarks(place);
+        let remarks = ranking::remarks(place);
         if !remarks.is_empty() {
             let _ = write!(out, "\n- {}: {}", plain(&place.entry.name), plain(&remarks.join("; ")));
         }
@@ -134,7 +128,7 @@ pub(super) fn ranked(ranking: &Ranking) -> String {
     }
     out.push('\n');
     if let Some(groups) = &ranking.groups {
-        let table = grid(&ranking::tables::groups(groups, ranking));
+        let table = grid(&ranking::groups(groups, ranking));
         let _ = write!(out, "\n### By {}\n{table}\n{}\n", plain(&groups.by), plain(&groups.verdict));
     }
     out + &findings(&ranking.findings)

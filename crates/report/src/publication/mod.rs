@@ -14,8 +14,9 @@ pub use html::html;
 pub use markdown::markdown;
 pub use plotly::plotly;
 
+use crate::chart::Chart;
 use crate::png::{PngError, png};
-use crate::svg::{self, Place};
+use crate::svg::{self, Medium};
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 
@@ -127,7 +128,11 @@ pub fn json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
 /// # Errors
 /// Where no card has a speed or a place.
 pub fn svg(publication: &Publication) -> Result<String, PublishError> {
-    Ok(svg::of(&charts::main(publication)?, Place::File))
+    Ok(svg::of(&main(publication)?, Medium::File))
+}
+
+fn main(publication: &Publication) -> Result<Chart, PublishError> {
+    charts::main(publication).ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
 }
 
 /// The same as PNG.
@@ -135,7 +140,7 @@ pub fn svg(publication: &Publication) -> Result<String, PublishError> {
 /// # Errors
 /// Where no card has a speed or a place, or there are too many for one picture.
 pub fn picture(publication: &Publication) -> Result<Vec<u8>, PublishError> {
-    png(&[charts::main(publication)?])
+    png(&[main(publication)?])
         .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })
 }
 
@@ -159,9 +164,9 @@ impl Picture {
 /// Where there is none, or one cannot be drawn.
 pub fn pictures(publication: &Publication, what: Picture) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
     let ending = Picture::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
-    let drawn = |(name, chart): (String, crate::chart::Chart)| {
+    let drawn = |(name, chart): (String, Chart)| {
         let bytes = match what {
-            Picture::Svg => svg::of(&chart, Place::File).into_bytes(),
+            Picture::Svg => svg::of(&chart, Medium::File).into_bytes(),
             Picture::Png => png(&[chart])
                 .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })?,
         };

@@ -61,8 +61,8 @@ proptest! {
             prop_assert_eq!(figures.count(), 0, "{}", format.name);
         }
         for (_, chart) in charts(&publication) {
-            for place in [Place::Page, Place::File, Place::Fixed] {
-                let drawn = crate::svg::of(&chart, place);
+            for medium in [Medium::Page, Medium::File, Medium::Fixed] {
+                let drawn = crate::svg::of(&chart, medium);
                 if !drawn.is_empty() {
                     let read = roxmltree::Document::parse(&drawn);
                     prop_assert!(read.is_ok(), "{:?}\n{}", read, drawn);

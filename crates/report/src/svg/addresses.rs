@@ -1,7 +1,7 @@
 //! A strip a direction over the card's addresses: the taller and fuller a column, the faster its slowest part. Below
 //! them what was lost.
 
-use super::{Drawing, LINE, N, cut};
+use super::drawing::{Drawing, LINE, N, cut};
 use crate::chart::Addresses;
 use crate::figure::speed;
 use crate::markup::escaped;
@@ -14,15 +14,21 @@ const HIGH: f64 = 44.0;
 const STEPS: f64 = 5.0;
 
 pub(super) fn draw(map: &Addresses, width: f64) -> Option<Drawing> {
-    let columns = map.strips.iter().map(|(_, c)| c.len()).chain([map.lost.len()]).max().filter(|n| *n > 0)?;
+    let columns = map
+        .strips
+        .iter()
+        .map(|strip| strip.columns.len())
+        .chain([map.lost.len()])
+        .max()
+        .filter(|n| *n > 0)?;
     let room = width - 2.0 * LEFT;
     let step = room / columns as f64;
     let mut drawing = Drawing::default();
-    for (number, (name, speeds)) in map.strips.iter().enumerate() {
+    for (number, one) in map.strips.iter().enumerate() {
         drawing.height += LINE;
-        let (y, text) = (drawing.height, escaped(&cut(name, room)));
+        let (y, text) = (drawing.height, escaped(&cut(&one.name, room)));
         let _ = writeln!(drawing.elements, "<text x=\"{LEFT}\" y=\"{}\">{text}</text>", y - 3.0);
-        strip(&mut drawing.elements, speeds, y, step, number + 1);
+        strip(&mut drawing.elements, &one.columns, y, step, number + 1);
         drawing.height += HIGH + 6.0;
     }
     if !map.lost.is_empty() {

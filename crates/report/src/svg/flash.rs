@@ -1,6 +1,6 @@
 //! What a card is made of: one erase block with its pages, and the blocks that stay open at a time.
 
-use super::{Drawing, LINE, cut};
+use super::drawing::{Drawing, LINE, cut};
 use crate::chart::Flash;
 use crate::markup::escaped;
 use cardscope_model::units::BinarySize;

@@ -1,10 +1,10 @@
 //! Curves over an axis, with a band behind the first and a second axis at the right where there is one.
 
+use super::drawing::{Drawing, LINE, N, cut, wide};
 use super::palette::SERIES;
-use super::{Drawing, LINE, N, cut, wide};
 use crate::chart::Lines;
 use crate::markup::escaped;
-use crate::plot::{Ruler, named};
+use crate::ruler::{Ruler, named};
 use cardscope_model::card_map::plot::{Axis, Scale, Series};
 use std::fmt::Write;
 

@@ -3,17 +3,18 @@
 
 mod addresses;
 mod bars;
+mod drawing;
 mod flash;
 mod lines;
 pub(crate) mod palette;
 
 use crate::chart::{Chart, Kind};
 use crate::markup::escaped;
-use std::fmt;
+use drawing::{Drawing, LINE, N, wrapped};
 
-/// Where a picture will stand.
+/// What a picture is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Medium {
     /// On a page of ours, which has title, caption and style of its own.
     Page,
     /// Alone, as a file.
@@ -22,35 +23,23 @@ pub enum Place {
     Fixed,
 }
 
-impl Place {
+impl Medium {
     /// Width in units of the picture, of which a page has one a pixel.
     fn width(self) -> f64 {
-        if self == Place::Page { 380.0 } else { 760.0 }
+        if self == Medium::Page { 380.0 } else { 760.0 }
     }
 }
 
-/// A part of a picture: its elements and its height.
-#[derive(Debug, Default)]
-struct Drawing {
-    elements: String,
-    height: f64,
-    /// Attributes of the root that tell a page's script how to read places back into values.
-    reading: String,
-}
-
-/// Height of a line of text.
-const LINE: f64 = 16.0;
-
 /// The chart; empty where there is nothing to draw.
 #[must_use]
-pub fn of(chart: &Chart, place: Place) -> String {
-    of_all(std::slice::from_ref(chart), place)
+pub fn of(chart: &Chart, medium: Medium) -> String {
+    of_all(std::slice::from_ref(chart), medium)
 }
 
 /// Several charts below each other as one picture; empty where there is nothing to draw.
 #[must_use]
-pub fn of_all(charts: &[Chart], place: Place) -> String {
-    picture(charts, place).map(|picture| picture.text).unwrap_or_default()
+pub fn of_all(charts: &[Chart], medium: Medium) -> String {
+    picture(charts, medium).map(|picture| picture.text).unwrap_or_default()
 }
 
 /// A picture with its size.
@@ -61,14 +50,14 @@ pub(crate) struct Picture {
 }
 
 /// Several charts below each other; `None` where there is nothing to draw.
-pub(crate) fn picture(charts: &[Chart], place: Place) -> Option<Picture> {
-    let width = place.width();
+pub(crate) fn picture(charts: &[Chart], medium: Medium) -> Option<Picture> {
+    let width = medium.width();
     let mut body = String::new();
     let mut y = 0.0;
     let mut reading = String::new();
     for chart in charts {
         let Some(drawing) = drawing(chart, width) else { continue };
-        let (above, below) = around(chart, place, width);
+        let (above, below) = around(chart, medium, width);
         let top = y + above.height;
         for (part, at) in [(&above, y), (&drawing, top), (&below, top + drawing.height)] {
             match (part.elements.is_empty(), at > 0.0) {
@@ -82,7 +71,7 @@ pub(crate) fn picture(charts: &[Chart], place: Place) -> Option<Picture> {
         y = top + drawing.height + below.height;
         reading = drawing.reading;
     }
-    (!body.is_empty()).then(|| Picture { text: framed(charts, place, &body, y, &reading), width, height: y })
+    (!body.is_empty()).then(|| Picture { text: framed(charts, medium, &body, y, &reading), width, height: y })
 }
 
 fn drawing(chart: &Chart, width: f64) -> Option<Drawing> {
@@ -95,8 +84,8 @@ fn drawing(chart: &Chart, width: f64) -> Option<Drawing> {
 }
 
 /// Title above and caption below; a page has both of its own.
-fn around(chart: &Chart, place: Place, width: f64) -> (Drawing, Drawing) {
-    if place == Place::Page {
+fn around(chart: &Chart, medium: Medium, width: f64) -> (Drawing, Drawing) {
+    if medium == Medium::Page {
         return (Drawing::default(), Drawing::default());
     }
     let mut above = Drawing { height: 18.0, ..Drawing::default() };
@@ -117,68 +106,24 @@ fn around(chart: &Chart, place: Place, width: f64) -> (Drawing, Drawing) {
     (above, below)
 }
 
-fn framed(charts: &[Chart], place: Place, body: &str, height: f64, reading: &str) -> String {
-    let (width, height) = (N(place.width()), N(height));
+fn framed(charts: &[Chart], medium: Medium, body: &str, height: f64, reading: &str) -> String {
+    let (width, height) = (N(medium.width()), N(height));
     let joined =
         |of: fn(&Chart) -> String| charts.iter().map(|c| escaped(&of(c))).collect::<Vec<_>>().join("; ");
     let title = joined(|chart| chart.title.clone());
-    if place == Place::Page {
+    if medium == Medium::Page {
         // What the picture says stands in its caption already.
         return format!(
             "<svg viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\"{reading}>\n<title>{title}</title>\n{body}</svg>\n"
         );
     }
-    let style = if place == Place::File { palette::standalone() } else { palette::fixed(&palette::LIGHT) };
+    let style = if medium == Medium::File { palette::standalone() } else { palette::fixed(&palette::LIGHT) };
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{title}</title>\n\
          <desc>{}</desc>\n<style>{style}</style>\n<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
         joined(|chart| chart.caption.words()),
     )
-}
-
-/// A place in a picture: to a tenth, without digits that say nothing.
-struct N(f64);
-
-impl fmt::Display for N {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0 * 10.0).round();
-        if tenths % 10.0 == 0.0 {
-            write!(f, "{:.0}", tenths / 10.0 + 0.0)
-        } else {
-            write!(f, "{:.1}", tenths / 10.0)
-        }
-    }
-}
-
-/// About how wide a text of 12 px is: an average letter of sans-serif fonts takes 0.55 of the font's size.
-fn wide(text: &str) -> f64 {
-    text.chars().count() as f64 * 6.6
-}
-
-/// A text cut to a width.
-fn cut(text: &str, width: f64) -> String {
-    let most = (width / 6.6).max(2.0) as usize;
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most - 1).collect();
-    format!("{}…", kept.trim_end_matches([' ', '.', ',']))
-}
-
-/// A text in lines of a width.
-fn wrapped(text: &str, width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if wide(line) + wide(word) + 6.6 <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(cut(word, width)),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::fmt::Write;
 /// Series that are told apart; more begin again.
 pub(crate) const SERIES: usize = 8;
 
-/// The colours on one ground.
-pub(crate) struct Ground {
+/// The colours of a light or a dark page.
+pub(crate) struct Theme {
     ground: &'static str,
     ink: &'static str,
     dim: &'static str,
@@ -19,7 +19,7 @@ pub(crate) struct Ground {
 }
 
 /// On white.
-pub(crate) const LIGHT: Ground = Ground {
+pub(crate) const LIGHT: Theme = Theme {
     ground: "#ffffff",
     ink: "#1d2430",
     dim: "#566070",
@@ -30,7 +30,7 @@ pub(crate) const LIGHT: Ground = Ground {
 };
 
 /// On black.
-pub(crate) const DARK: Ground = Ground {
+pub(crate) const DARK: Theme = Theme {
     ground: "#14181f",
     ink: "#e6e9ee",
     dim: "#a3adba",
@@ -43,9 +43,9 @@ pub(crate) const DARK: Ground = Ground {
 /// How the lines of the series are broken, so that they differ in print.
 const DASHES: [&str; SERIES] = ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3", "12 3", "6 2 2 2 2 2"];
 
-/// The variables of one ground, for a stylesheet.
-pub(crate) fn variables(ground: &Ground) -> String {
-    let Ground { ground, ink, dim, line, soft, bad, series } = ground;
+/// The variables of a theme, for a stylesheet.
+pub(crate) fn variables(theme: &Theme) -> String {
+    let Theme { ground, ink, dim, line, soft, bad, series } = theme;
     let mut out =
         format!("--ground:{ground};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};");
     for (number, colour) in series.iter().enumerate() {
@@ -95,9 +95,9 @@ pub(crate) fn standalone() -> String {
 }
 
 /// The style without variables, for who draws pictures and knows none.
-pub(crate) fn fixed(ground: &Ground) -> String {
+pub(crate) fn fixed(theme: &Theme) -> String {
     let mut out = classes();
-    for variable in variables(ground).split_terminator(';') {
+    for variable in variables(theme).split_terminator(';') {
         if let Some((name, value)) = variable.split_once(':') {
             out = out.replace(&format!("var({name})"), value);
         }
@@ -124,13 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_stands_out_from_its_ground_and_text_can_be_read() {
-        for ground in [&LIGHT, &DARK] {
-            for colour in ground.series {
-                assert!(contrast(colour, ground.ground) >= 3.0, "{colour} on {}", ground.ground);
+    fn every_colour_stands_out_from_its_background_and_text_can_be_read() {
+        for theme in [&LIGHT, &DARK] {
+            for colour in theme.series {
+                assert!(contrast(colour, theme.ground) >= 3.0, "{colour} on {}", theme.ground);
             }
-            for text in [ground.ink, ground.dim, ground.bad] {
-                for under in [ground.ground, ground.soft] {
+            for text in [theme.ink, theme.dim, theme.bad] {
+                for under in [theme.ground, theme.soft] {
                     assert!(contrast(text, under) >= 4.5, "{text} on {under}");
                 }
             }

@@ -1,7 +1,7 @@
 //! What charts look like as SVG, and that nothing strange in them breaks it.
 
 use super::*;
-use crate::chart::{bars, course};
+use crate::chart::{bars, over_time};
 use crate::comparison::words::Measure;
 use crate::sample;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
@@ -18,7 +18,7 @@ fn plot(points: Vec<(f64, f64)>) -> Plot {
 
 /// The plot as it stands on a page.
 fn drawn(plot: &Plot) -> String {
-    of(&Chart::from(plot), Place::Page)
+    of(&Chart::from(plot), Medium::Page)
 }
 
 fn sound(text: &str) {
@@ -41,11 +41,11 @@ fn nothing_to_draw_is_no_picture_and_odd_numbers_are_left_out() {
 
 #[test]
 fn few_cards_have_a_colour_and_a_hatch_each_and_many_their_names_beside_their_bars() {
-    let few = of(&bars::by_card(&sample::comparison(3, 5, 4), Measure::Average).unwrap(), Place::File);
+    let few = of(&bars::by_card(&sample::comparison(3, 5, 4), Measure::Average).unwrap(), Medium::File);
     assert!(few.contains("class=\"f3\"") && few.contains("class=\"hatch\""), "{few}");
     assert!(few.contains("whiskers: 95 % interval of the mean") && few.contains("5 runs each"), "{few}");
     sound(&few);
-    let many = of(&bars::by_card(&sample::comparison(20, 5, 2), Measure::Best).unwrap(), Place::File);
+    let many = of(&bars::by_card(&sample::comparison(20, 5, 2), Measure::Best).unwrap(), Medium::File);
     assert!(!many.contains("class=\"f2\"") && many.matches("Elm A2 64GB").count() == 7, "{many}");
     sound(&many);
 }
@@ -53,7 +53,7 @@ fn few_cards_have_a_colour_and_a_hatch_each_and_many_their_names_beside_their_ba
 #[test]
 fn a_picture_that_stands_alone_says_unit_runs_interval_and_condition() {
     let chart = bars::by_run(&sample::comparison(2, 4, 2), 0).unwrap();
-    let text = of(&chart, Place::Fixed);
+    let text = of(&chart, Medium::Fixed);
     for words in ["10^6 bytes a second", "4 runs in 2 sessions", "no interval", "cooling passive"] {
         assert!(text.contains(words), "{words}\n{text}");
     }
@@ -62,7 +62,7 @@ fn a_picture_that_stands_alone_says_unit_runs_interval_and_condition() {
 
 #[test]
 fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
-    let text = of(&course::of_long_run(&sample::long_run()).unwrap(), Place::File);
+    let text = of(&over_time::of_long_run(&sample::long_run()).unwrap(), Medium::File);
     assert!(text.contains("the fast cache is full") && text.contains("card, °C"), "{text}");
     sound(&text);
 }
@@ -71,7 +71,7 @@ fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
 fn speed_and_temperature_share_the_axis_of_time() {
     let courses = sample::courses(0, 0, 4);
     let all: Vec<_> = courses.iter().collect();
-    let text = of(&course::of_test(&all).unwrap(), Place::Page);
+    let text = of(&over_time::of_test(&all).unwrap(), Medium::Page);
     assert!(text.contains("temperature, °C") && text.contains("fill-opacity=\".2\""), "{text}");
     assert!(text.contains("data-z=\"°C|linear|"), "{text}");
     sound(&text);

@@ -1,11 +1,10 @@
 //! Bars as rows of HTML: a name, a bar, a figure. They take any width, text stays text, and the script finds all it
 //! needs in their attributes.
 
-use super::tables::figcaption;
 use crate::chart::{Bar, Bars, Chart, Group, Kind, bars};
 use crate::comparison::words::{self, Measure};
-use crate::figure::interval;
-use crate::markup::escaped;
+use crate::figure::{interval, trimmed};
+use crate::markup::{escaped, figcaption};
 use crate::svg::palette;
 use cardscope_model::comparison::{Comparison, Spread};
 use std::fmt::Write;
@@ -72,16 +71,11 @@ fn attributes(spread: Option<&Spread>) -> String {
 
 /// Five digits that mean something, for the script.
 fn short(value: f64) -> String {
-    let text = match value.abs() {
+    match value.abs() {
         v if v >= 1e9 => format!("{value:e}"),
-        v if v >= 1000.0 => format!("{value:.1}"),
-        v if v >= 10.0 => format!("{value:.2}"),
-        _ => format!("{value:.4}"),
-    };
-    if text.contains('.') && !text.contains('e') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
+        v if v >= 1000.0 => trimmed(value, 1),
+        v if v >= 10.0 => trimmed(value, 2),
+        _ => trimmed(value, 4),
     }
 }
 

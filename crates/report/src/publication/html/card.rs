@@ -1,13 +1,12 @@
 //! A card's part of the page: what is known of it, what became of it, and every picture of it.
 
 use super::super::charts;
-use super::tables::{facts, figcaption};
-use super::{concluded, courses, folded};
+use super::courses;
 use crate::card_map::properties;
 use crate::chart::Chart;
-use crate::markup::{escaped, prose};
-use crate::ranking::tables::price;
-use crate::svg::{self, Place};
+use crate::markup::{concluded, escaped, facts, figcaption, folded, prose};
+use crate::ranking::price;
+use crate::svg::{self, Medium};
 use cardscope_model::card::{CardFacts, Event, EventKind};
 use cardscope_model::publication::{CardPart, Publication};
 use cardscope_model::units::Capacity;
@@ -141,7 +140,7 @@ fn pictures(part: &CardPart) -> Vec<Chart> {
 }
 
 fn figure(chart: &Chart) -> String {
-    let drawn = svg::of(chart, Place::Page);
+    let drawn = svg::of(chart, Medium::Page);
     if drawn.is_empty() {
         return drawn;
     }

@@ -2,11 +2,10 @@
 //! that falls most has a picture of its own.
 
 use super::super::charts::by_test;
-use super::tables::figcaption;
 use crate::chart::Chart;
-use crate::chart::course::{Together, of_test, together};
+use crate::chart::over_time::{Together, of_test, together};
 use crate::figure::{speed, test_of, time_us};
-use crate::markup::escaped;
+use crate::markup::{escaped, figcaption};
 use cardscope_model::publication::{CardPart, Course, Latencies};
 use cardscope_model::test_name::TestName;
 use std::fmt::Write;

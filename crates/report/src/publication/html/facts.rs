@@ -1,9 +1,8 @@
 //! The page's beginning and end: what came out in a few lines, and how it was measured and is to be read.
 
-use super::{concluded, folded};
 use crate::comparison::words;
-use crate::markup::{escaped, prose};
-use crate::ranking::tables;
+use crate::markup::{concluded, escaped, folded, prose};
+use crate::ranking;
 use cardscope_model::publication::Publication;
 
 /// Cards that share the first place and are named.
@@ -25,7 +24,7 @@ pub(super) fn glance(publication: &Publication) -> String {
                     named(&best)
                 ),
             };
-            Some(format!("{}: {words}.", tables::title(ranking)))
+            Some(format!("{}: {words}.", ranking::title(ranking)))
         })
         .collect();
     lines.extend(words::counted(&publication.comparison));

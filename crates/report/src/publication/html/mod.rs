@@ -14,7 +14,7 @@ mod tables;
 
 use crate::comparison::{IOPS, words};
 use crate::figure::count;
-use crate::markup::{escaped, findings, prose};
+use crate::markup::{escaped, prose};
 use crate::svg::palette;
 use cardscope_model::publication::Publication;
 
@@ -98,17 +98,6 @@ fn subtitle(publication: &Publication) -> String {
         words::common_setting(comparison),
     ];
     parts.join(" · ")
-}
-
-/// Conclusions under a heading; nothing where there are none.
-fn concluded(head: &str, all: &[cardscope_model::finding::Finding]) -> String {
-    if all.is_empty() { String::new() } else { format!("<h3>{head}</h3>\n{}", findings(all)) }
-}
-
-/// What can be unfolded; open where it says so.
-fn folded(summary: &str, open: bool, body: &str) -> String {
-    let open = if open { " open" } else { "" };
-    format!("<details{open}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Which differences are real: the order in each test with what stands between neighbours, all pairs where cards are
 //! few, and two cards of the reader's choice where they are many.
 
-use super::folded;
 use crate::comparison::{tables, words};
-use crate::markup::{escaped, grid};
-use crate::table::Table;
+use crate::markup::{escaped, folded, grid};
 use cardscope_model::comparison::{Comparison, Pair, Verdict};
 use std::fmt::Write;
 
@@ -25,23 +23,16 @@ pub(super) fn differences(comparison: &Comparison) -> String {
         "<p>From the fastest down by their means; numbers are those of the cards above. <b>&gt;</b> faster for sure, \
          <b>=</b> alike, <b>?</b> cannot be told apart from what was measured.</p>\n",
     );
-    out += &grid(&orders(comparison));
+    let name = |entry: usize| match comparison.entries.get(entry) {
+        Some(card) if comparison.entries.len() <= NAMED => card.name.clone(),
+        _ => tables::number(entry),
+    };
+    out += &grid(&tables::orders(comparison, name));
     if comparison.entries.len() <= LISTED {
         let table = tables::pairs(comparison, |_| true);
         return out + &folded("Every pair", table.rows().len() <= OPEN, &grid(&table));
     }
     out + &two(comparison)
-}
-
-fn orders(comparison: &Comparison) -> Table {
-    let mut table = Table::new(["test", "fastest first"]).to_the_left([1]);
-    let name = |entry: usize| match comparison.entries.get(entry) {
-        Some(card) if comparison.entries.len() <= NAMED => card.name.clone(),
-        _ => (entry + 1).to_string(),
-    };
-    let orders = comparison.tests.iter().map(|test| [words::test(test), words::order(test, name)]);
-    orders.filter(|[_, order]| !order.is_empty()).for_each(|row| table.row(row));
-    table
 }
 
 /// Two cards beside each other, by the script alone, from the pairs as numbers.

@@ -1,10 +1,9 @@
 //! Orders on the page: bars with their intervals, places with ties, what that means for the job, groups.
 
-use super::tables::figcaption;
-use super::{bars, concluded, folded};
+use super::bars;
 use crate::chart::{Chart, Kind, bars as chart};
-use crate::markup::{escaped, grid, prose};
-use crate::ranking::tables;
+use crate::markup::{concluded, escaped, figcaption, folded, grid, prose};
+use crate::ranking;
 use cardscope_model::ranking::Ranking;
 
 pub(super) fn rankings(rankings: &[Ranking]) -> String {
@@ -12,7 +11,7 @@ pub(super) fn rankings(rankings: &[Ranking]) -> String {
 }
 
 fn ranking(ranking: &Ranking) -> String {
-    let mut out = format!("<article>\n<h3>{}</h3>\n", prose(&tables::title(ranking)));
+    let mut out = format!("<article>\n<h3>{}</h3>\n", prose(&ranking::title(ranking)));
     if let Some(Chart { caption, kind: Kind::Bars(bars), .. }) = chart::by_place(ranking) {
         let groups: String =
             bars.groups.iter().map(|group| bars::group_of(group, &bars, |_| String::new())).collect();
@@ -20,12 +19,12 @@ fn ranking(ranking: &Ranking) -> String {
     }
     match ranking.places.is_empty() {
         true => out += "<p>No card could be placed.</p>\n",
-        false => out += &grid(&tables::places(ranking)),
+        false => out += &grid(&ranking::places(ranking)),
     }
     let remarks: String = ranking
         .places
         .iter()
-        .map(|place| (place, tables::remarks(place)))
+        .map(|place| (place, ranking::remarks(place)))
         .filter(|(_, remarks)| !remarks.is_empty())
         .map(|(p, remarks)| {
             format!(
@@ -44,8 +43,8 @@ fn ranking(ranking: &Ranking) -> String {
         out += &format!(
             "<h4>By {}, {}</h4>\n{}<p>{}</p>\n",
             escaped(&groups.by),
-            tables::unit(ranking),
-            grid(&tables::groups(groups, ranking)),
+            ranking::unit(ranking),
+            grid(&ranking::groups(groups, ranking)),
             prose(&groups.verdict)
         );
     }

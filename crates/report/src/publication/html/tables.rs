@@ -1,9 +1,8 @@
 //! Tables on the page: what was compared, and the figures. Cards stand at the left where they are many.
 
-use super::folded;
 use crate::comparison::tables::{self, entries};
 use crate::comparison::words::{self, Measure};
-use crate::markup::{escaped, grid, prose};
+use crate::markup::{folded, grid, prose};
 use crate::table::Table;
 use cardscope_model::comparison::{Comparison, Differs};
 
@@ -13,11 +12,6 @@ const COLUMNS: usize = 6;
 /// Characters of a name at the head of a column, which has no room for all of them.
 const NAME: usize = 60;
 
-/// The line below a chart that says how to read it.
-pub(super) fn figcaption(text: &str) -> String {
-    format!("<p class=\"caption\">{}</p>\n", prose(text))
-}
-
 /// What was compared, each with what differs besides the card.
 pub(super) fn compared(comparison: &Comparison) -> String {
     if comparison.entries.is_empty() {
@@ -25,8 +19,8 @@ pub(super) fn compared(comparison: &Comparison) -> String {
     }
     let all = entries(comparison);
     let words = comparison.differs.iter().map(|differs| differs.what.replace('_', " "));
-    let columns = 1..all.head().len() + comparison.differs.len();
-    let mut table = Table::new(all.head().iter().cloned().chain(words)).to_the_left(columns);
+    let head: Vec<String> = all.head().iter().cloned().chain(words).collect();
+    let mut table = Table::new(head.clone()).left_aligned(head.iter().map(String::as_str));
     for (number, row) in all.rows().iter().enumerate() {
         let value = |differs: &Differs| differs.values.get(number).cloned().flatten();
         let values =
@@ -51,18 +45,8 @@ pub(super) fn figures(comparison: &Comparison) -> String {
             out += &folded(&head, measure == Measure::Average, &grid(&turned(table, n)));
         }
     }
-    let levels: String = comparison
-        .tests
-        .iter()
-        .flat_map(|test| test.spreads.iter().zip(&comparison.entries).map(move |(s, e)| (test, s, e)))
-        .filter_map(|(test, spread, entry)| {
-            let words = words::levels(spread.as_ref()?)?;
-            Some(format!(
-                "<li>{}</li>\n",
-                prose(&format!("{} of {} {words}.", words::test(test), entry.name))
-            ))
-        })
-        .collect();
+    let levels = words::jumps(comparison);
+    let levels: String = levels.iter().map(|line| format!("<li>{}</li>\n", prose(line))).collect();
     if !levels.is_empty() {
         out += &folded("Runs that jump between two levels", n <= COLUMNS, &format!("<ul>\n{levels}</ul>\n"));
     }
@@ -88,14 +72,4 @@ fn turned(table: Table, entries: usize) -> Table {
         turned.row([card.clone()].into_iter().chain(cells));
     }
     turned
-}
-
-/// Names and values as a list.
-pub(super) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let rows: String = facts
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), prose(&value)))
-        .collect();
-    if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
 }

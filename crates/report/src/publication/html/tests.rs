@@ -147,16 +147,3 @@ fn numbers_that_are_none_are_dashes() {
     assert!(!page.contains("NaN") && !page.contains(">inf"), "no number");
     sound(&html(&publication));
 }
-
-/// Writes pages to look at where `CARDSCOPE_PAGES` names a directory.
-#[test]
-fn pages_to_look_at_are_written_where_asked_for() {
-    let Ok(directory) = std::env::var("CARDSCOPE_PAGES") else {
-        println!("CARDSCOPE_PAGES is not set: no pages written");
-        return;
-    };
-    for cards in [3, 20] {
-        let page = html(&sample::publication(cards, 10, 12));
-        std::fs::write(format!("{directory}/page-{cards}.html"), page).unwrap();
-    }
-}

@@ -1,5 +1,6 @@
 //! Where a value lies along an axis, which values get a tick, and how a tick is written.
 
+use crate::figure::trimmed;
 use cardscope_model::card_map::plot::{Axis, Scale};
 
 /// Values within this share of the highest hardly differ: less than cards vary by from one run to the next.
@@ -181,10 +182,4 @@ fn time(us: f64) -> String {
 fn plain(value: f64, step: f64, scale: Scale) -> String {
     let grain = if scale == Scale::Linear { step } else { value.abs().max(f64::MIN_POSITIVE) };
     trimmed(value, (-grain.log10().floor()).clamp(0.0, 9.0) as usize)
-}
-
-fn trimmed(value: f64, digits: usize) -> String {
-    let text = format!("{value:.digits$}");
-    let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }

@@ -1,0 +1,218 @@
+//! `rank` for a terminal, and its tables for Markdown and the page, too: cards in order with ties as ties, what that
+//! means for the job, groups, and who could not be placed.
+
+use crate::comparison::{section, words};
+use crate::figure::{NONE, interval, printed, speed};
+use crate::finding;
+use crate::table::Table;
+use cardscope_model::card::Price;
+use cardscope_model::job::Fit;
+use cardscope_model::ranking::{Groups, Place, RankedBy, Ranking};
+use std::fmt::Write;
+
+/// The order as people read it on a terminal.
+#[must_use]
+pub fn text(ranking: &Ranking) -> String {
+    let mut out = format!("{}\n", title(ranking));
+    match ranking.places.is_empty() {
+        true => out += "No card could be placed.\n",
+        false => section(&mut out, "Best first", &places(ranking).to_string()),
+    }
+    if ranking.places.iter().any(|p| p.shared_by > 1) {
+        let _ = writeln!(out, "{SHARED}");
+    }
+    section(&mut out, "What that means", &what_it_means(ranking));
+    section(&mut out, "Not placed", &not_placed(ranking));
+    if let Some(found) = &ranking.groups {
+        let body = format!("{}\n{}\n", groups(found, ranking), found.verdict);
+        section(&mut out, &format!("By {}, {}", found.by, unit(ranking)), &body);
+    }
+    section(&mut out, "Findings", &finding::lines(&ranking.findings));
+    out
+}
+
+fn what_it_means(ranking: &Ranking) -> String {
+    let mut out = String::new();
+    for place in &ranking.places {
+        let remarks = remarks(place);
+        if !remarks.is_empty() {
+            let _ = writeln!(out, "  {}. {}: {}", place.place, place.entry.name, remarks.join("; "));
+        }
+    }
+    out
+}
+
+fn not_placed(ranking: &Ranking) -> String {
+    ranking.not_placed.iter().fold(String::new(), |mut out, (card, reason)| {
+        let _ = writeln!(out, "  {card}: {reason}");
+        out
+    })
+}
+
+/// What a shared place means.
+pub const SHARED: &str =
+    "Cards with = share their place: they cannot be told apart, or differ by less than anybody notices.";
+
+/// What is ordered by, as a heading.
+#[must_use]
+pub fn title(ranking: &Ranking) -> String {
+    let on = ranking.on.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
+    match &ranking.by {
+        RankedBy::Job(name) => {
+            let words = ranking.places.iter().find_map(|p| p.job.as_ref()).map(|job| job.title.as_str());
+            match words.filter(|words| !words.is_empty() && words != name) {
+                Some(words) => format!("Cards for {name}{on}: {words}"),
+                None => format!("Cards for {name}{on}"),
+            }
+        }
+        RankedBy::Test(test) => format!("Cards by {test}{on}"),
+    }
+}
+
+/// What the value is, with its unit.
+#[must_use]
+pub fn unit(ranking: &Ranking) -> &'static str {
+    match ranking.by {
+        RankedBy::Job(_) => "score of 100",
+        RankedBy::Test(_) => "MB/s",
+    }
+}
+
+/// A value as people write it: a score with one decimal, a speed as speeds are.
+#[must_use]
+pub fn value(ranking: &Ranking, value: f64) -> String {
+    match ranking.by {
+        RankedBy::Job(_) if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
+        _ => speed(value),
+    }
+}
+
+/// A place, shared or not: `3`, `1 =`.
+#[must_use]
+pub fn place(place: &Place) -> String {
+    if place.shared_by > 1 { format!("{} =", place.place) } else { place.place.to_string() }
+}
+
+/// How good a card is for a job, in a word.
+#[must_use]
+pub fn fit(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Unfit => "unfit",
+        Fit::Poor => "poor",
+        Fit::Fair => "fair",
+        Fit::Good => "good",
+        Fit::Unknown => "not known",
+    }
+}
+
+/// What was paid.
+#[must_use]
+pub fn price(price: &Price) -> String {
+    let amount = if price.amount.is_finite() { format!("{:.2}", price.amount) } else { NONE.to_owned() };
+    format!("{amount} {}", price.currency)
+}
+
+/// The places.
+#[must_use]
+pub fn places(ranking: &Ranking) -> Table {
+    let ends = |ends: [f64; 2]| interval(ends, |v| value(ranking, v));
+    let table = Table::of(
+        &ranking.places,
+        &[
+            ("place", &place),
+            ("card", &|p| p.entry.name.clone()),
+            (unit(ranking), &|p| value(ranking, p.value)),
+            ("95 % interval", &|p| p.ci95.map(ends).unwrap_or_default()),
+            ("runs", &|p| p.entry.runs.to_string()),
+            ("fit", &|p| p.job.as_ref().map(|job| fit(job.fit).to_owned()).unwrap_or_default()),
+            ("price", &|p| p.price.as_ref().map(price).unwrap_or_default()),
+            ("per price", &per_price),
+        ],
+    );
+    table.left_aligned(["card", "fit"])
+}
+
+fn per_price(place: &Place) -> String {
+    match (place.per_price, &place.price) {
+        (Some(value), Some(price)) => format!("{} / {}", printed(value), price.currency),
+        (Some(value), None) => printed(value),
+        (None, _) => String::new(),
+    }
+}
+
+/// What is to be said of a card at its place, as sentences.
+#[must_use]
+pub fn remarks(place: &Place) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(job) = &place.job {
+        out.extend((!job.meaning.is_empty()).then(|| job.meaning.join("; ")));
+        out.extend(job.missed.iter().map(|missed| format!("misses {missed}")));
+        out.extend((!job.missing.is_empty()).then(|| format!("not measured: {}", job.missing.join(", "))));
+    }
+    if !place.capped.is_empty() {
+        out.push(format!("the host caps {}", place.capped.join(", ")));
+    }
+    out.extend(place.spread.as_ref().and_then(words::levels));
+    out.extend(place.doubts.iter().cloned());
+    out
+}
+
+/// The groups.
+#[must_use]
+pub fn groups(groups: &Groups, ranking: &Ranking) -> Table {
+    let value = |v: f64| value(ranking, v);
+    Table::of(
+        &groups.groups,
+        &[
+            (groups.by.as_str(), &|g| g.name.clone()),
+            ("cards", &|g| g.cards.to_string()),
+            ("mean", &|g| value(g.mean)),
+            ("median", &|g| value(g.median)),
+            ("worst", &|g| value(g.worst)),
+            ("best", &|g| value(g.best)),
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn cards_that_cannot_be_told_apart_share_a_place() {
+        insta::assert_snapshot!(text(&sample::ranking(3)), @r#"
+        Cards for pi-boot on Raspberry Pi 4: system of a small computer
+
+        Best first
+        place  card                score of 100  95 % interval  runs  fit       price    per price
+        1 =    Alder Swift 64GB            91.5    87.5 … 94.5    10  good   9.90 EUR  9.242 / EUR
+        1 =    Birch Endure 128GB          71.5    67.5 … 74.5    10  good  10.90 EUR   6.56 / EUR
+        3      Cedar 32GB                  51.5    47.5 … 54.5    10  fair  11.90 EUR  4.328 / EUR
+        Cards with = share their place: they cannot be told apart, or differ by less than anybody notices.
+
+        What that means
+          1. Alder Swift 64GB: boot: 18.0 s; the host caps sequential read
+          1. Birch Endure 128GB: boot: 19.0 s
+          3. Cedar 32GB: boot: 20.0 s
+
+        Not placed
+          Fir 8GB: random writes were not measured
+
+        By mark, score of 100
+        mark  cards  mean  median  worst  best
+        A2        2  80.0    81.0   70.0  91.5
+
+        what the mark says about the score for "pi-boot" cannot be told from chance with 3 cards; 12 % of the spread between cards lies between the groups (by chance alone: 0.410)
+        "#);
+    }
+
+    #[test]
+    fn an_order_without_cards_says_so_and_names_who_could_not_be_placed() {
+        let page = text(&sample::ranking(0));
+        assert!(
+            page.contains("No card could be placed.") && page.contains("Fir 8GB: random writes"),
+            "{page}"
+        );
+    }
+}
