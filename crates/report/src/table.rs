@@ -11,6 +11,9 @@ pub struct Table {
     left: Vec<usize>,
 }
 
+/// A column: its head, and what it shows of a thing.
+type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+
 impl Table {
     /// A table with these column heads.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
@@ -19,10 +22,7 @@ impl Table {
 
     /// A row for each thing; a column has its head and what it shows of a thing. Columns in which no row has anything
     /// are left out.
-    pub fn of<'a, T: 'a>(
-        things: impl IntoIterator<Item = &'a T>,
-        columns: &[(&str, &dyn Fn(&T) -> String)],
-    ) -> Self {
+    pub fn of<'a, T: 'a>(things: impl IntoIterator<Item = &'a T>, columns: &[Column<'_, T>]) -> Self {
         let mut table = Table::new(columns.iter().map(|(head, _)| *head));
         things.into_iter().for_each(|thing| table.row(columns.iter().map(|(_, show)| show(thing))));
         table.drop_blank_columns();
