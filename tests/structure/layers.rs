@@ -10,7 +10,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cardscope-sd", &[]),
     ("cardscope-model", &["sd"]),
     ("cardscope-engine", &["model", "files", "sd"]),
-    ("cardscope-analysis", &["model"]),
+    ("cardscope-analysis", &["model", "sd"]),
     ("cardscope-import", &["model", "sd"]),
     ("cardscope-store", &["model", "files"]),
     ("cardscope-device", &["engine", "model", "files", "sd"]),

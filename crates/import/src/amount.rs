@@ -2,7 +2,7 @@
 //! tool and 10^6 for the next. Which tool does what is said at each importer (and in `docs/import.md`).
 
 use crate::numbers::{figure, number, speed};
-use cardscope_model::log::LogFigure;
+use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 
 /// A number and the unit behind it.
@@ -83,8 +83,8 @@ pub(crate) fn random(block: u64, queue: u32, op: Op) -> TestName {
 }
 
 /// A figure of a step of a script.
-pub(crate) fn step(name: &str, test: TestName, printed: Amount<'_>, mb_s: f64) -> LogFigure {
-    LogFigure { step: Some(name.to_owned()), ..figure(test, printed.value, printed.unit, mb_s) }
+pub(crate) fn step(name: &str, test: TestName, printed: Amount<'_>, mb_s: f64) -> Figure {
+    Figure { step: Some(name.to_owned()), ..figure(test, printed.value, printed.unit, mb_s) }
 }
 
 #[cfg(test)]

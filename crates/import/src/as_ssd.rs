@@ -12,7 +12,8 @@ use crate::parts;
 use crate::runs::Runs;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, LogFigure, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_model::units::{KIB, MIB};
 use serde_json::{Map, Value, json};
@@ -162,7 +163,7 @@ impl Reader {
             "mb/s" => figure(test, value, unit, MIB_S),
             "iops" => {
                 let by_iops = figure(test, value, unit, test.pattern.block as f64 / 1e6);
-                LogFigure { iops: Some(value).filter(|iops| *iops > 0.0), ..by_iops }
+                Figure { iops: Some(value).filter(|iops| *iops > 0.0), ..by_iops }
             }
             _ => return,
         };

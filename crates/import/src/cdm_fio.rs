@@ -10,7 +10,8 @@ use crate::numbers::{MIB_S, figure, speed};
 use crate::runs::Runs;
 use crate::text::Text;
 use cardscope_model::condition::Condition;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_model::units::{GIB, KIB, MIB, parse_size};
 
@@ -43,7 +44,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
 #[derive(Default)]
 struct Reader {
     runs: Runs,
-    head: LogRun,
+    head: Run,
     zeroes: bool,
     size_guessed: bool,
     coarse: bool,
@@ -54,16 +55,16 @@ impl Reader {
         if let Some(line) = Line::parse(text) {
             self.result(&line);
         } else if let Some(condition) = cooling(text) {
-            self.begin(LogRun { condition: Some(condition), ..LogRun::default() });
+            self.begin(Run { condition: Some(condition), ..Run::default() });
         } else if text.trim() == "Configuration:" {
-            self.begin(LogRun { condition: self.head.condition.clone(), ..LogRun::default() });
+            self.begin(Run { condition: self.head.condition.clone(), ..Run::default() });
         } else if let Some((key, value)) = text.split_once('=') {
             self.setting(key.trim(), value.trim());
         }
     }
 
     /// A run begins; a condition holds for all that follow it.
-    fn begin(&mut self, head: LogRun) {
+    fn begin(&mut self, head: Run) {
         self.head = head;
         self.runs.begin(self.head.clone());
     }
@@ -85,7 +86,7 @@ impl Reader {
         let size = self.runs.last_mut().size_bytes;
         self.size_guessed |= size.is_none() && line.needs_size();
         let Some(result) = line.figure(size.unwrap_or(USUAL_SIZE)) else { return };
-        self.coarse |= result.as_printed.value < COARSE_BELOW;
+        self.coarse |= result.printed().value < COARSE_BELOW;
         self.runs.add(result);
     }
 
@@ -177,7 +178,7 @@ impl<'a> Line<'a> {
         Some((order, kib.checked_mul(KIB)?))
     }
 
-    fn figure(&self, size: u64) -> Option<LogFigure> {
+    fn figure(&self, size: u64) -> Option<Figure> {
         let test = TestName { pattern: self.pattern(size)?, op: self.op };
         let mut result = figure(test, self.value, "MB/s", MIB_S);
         result.iops = self.iops.filter(|iops| *iops > 0.0 && self.agrees(*iops, test.pattern.block));

@@ -14,8 +14,9 @@ use crate::table::{Row, Table};
 use crate::text::Text;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, Origin, WORDS};
-use cardscope_model::log::{Log, LogFigure, LogRun, TYPED_FROM, Tool};
+use cardscope_model::log::{Log, TYPED_FROM, Tool};
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::{MB, parse_size};
 use std::collections::{HashMap, HashSet};
@@ -76,7 +77,7 @@ fn is_run(row: &Row<'_>) -> bool {
 /// The rows of one card under one condition.
 struct Part {
     head: Log,
-    runs: Vec<LogRun>,
+    runs: Vec<Run>,
     /// Where a run stands, by its number and size.
     places: HashMap<(u32, Option<u64>), usize>,
     seen: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
@@ -90,7 +91,7 @@ impl Part {
         Part { head, runs: Vec::new(), places, seen, times }
     }
 
-    fn take(&mut self, row: &Row<'_>, figure: LogFigure) -> Result<(), String> {
+    fn take(&mut self, row: &Row<'_>, figure: Figure) -> Result<(), String> {
         let (test, step, size_bytes) = (figure.name(), figure.step.clone(), size(row)?);
         let run = match row.get("run") {
             Some(text) => text.parse().map_err(|_| format!("{text:?} is no number of a run"))?,
@@ -106,7 +107,7 @@ impl Part {
         let place = *self.places.entry((run, size_bytes)).or_insert(self.runs.len());
         if place == self.runs.len() {
             let loops = row.get("loops").and_then(|loops| loops.parse().ok());
-            self.runs.push(LogRun { run, size_bytes, loops, ..LogRun::default() });
+            self.runs.push(Run { run, size_bytes, loops, ..Run::default() });
         }
         self.runs[place].results.push(figure);
         Ok(())
@@ -116,7 +117,7 @@ impl Part {
     fn finish(self) -> Log {
         let mut runs = self.runs;
         runs.sort_by_key(|run| (run.size_bytes, run.run));
-        let runs = runs.into_iter().zip(1..).map(|(run, number)| LogRun { run: number, ..run }).collect();
+        let runs = runs.into_iter().zip(1..).map(|(run, number)| Run { run: number, ..run }).collect();
         Log { runs, ..self.head }
     }
 }
@@ -173,7 +174,7 @@ fn condition(row: &Row<'_>, doubts: &mut Vec<String>) -> Condition {
     condition
 }
 
-fn figure(row: &Row<'_>) -> Result<LogFigure, String> {
+fn figure(row: &Row<'_>) -> Result<Figure, String> {
     let test = test(row)?;
     let true_speed = row.get("mb_s").map(|text| known(text, "mb_s")).transpose()?;
     let printed = said(row, &["printed_value", "value"]).map(|text| known(&text, "value")).transpose()?;
@@ -191,7 +192,7 @@ fn figure(row: &Row<'_>) -> Result<LogFigure, String> {
         Some(value) => ToolPrints { value, unit: unit.clone() },
         None => ToolPrints { value: mb_s, unit: "MB/s".to_owned() },
     };
-    Ok(LogFigure {
+    Ok(Figure {
         test: test.pattern,
         op: test.op,
         step: row.get("step").map(plain).map(str::to_owned),
@@ -199,7 +200,7 @@ fn figure(row: &Row<'_>) -> Result<LogFigure, String> {
         iops: iops.or(printed.filter(|_| unit == "IOPS")),
         latency_us: row.get("latency_us").and_then(speed),
         max_latency_us: row.get("max_latency_us").and_then(speed),
-        as_printed,
+        as_printed: Some(as_printed),
     })
 }
 

@@ -4,7 +4,8 @@ use crate::error::ImportError;
 use crate::formats::{Format, formats};
 use crate::mixed;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun};
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
 use jiff::civil::{Date, DateTime};
 use std::collections::HashSet;
 
@@ -73,7 +74,7 @@ fn check_log(log: &Log) -> usize {
     json.len()
 }
 
-fn check_run(run: &LogRun) {
+fn check_run(run: &Run) {
     assert!(run.run > 0, "runs count from 1");
     let mut seen = HashSet::new();
     for figure in &run.results {
@@ -82,8 +83,8 @@ fn check_run(run: &LogRun) {
     }
 }
 
-fn check_figure(figure: &LogFigure) {
-    assert!(is_amount(figure.mb_s) && is_amount(figure.as_printed.value), "{figure:?}");
+fn check_figure(figure: &Figure) {
+    assert!(is_amount(figure.mb_s) && is_amount(figure.printed().value), "{figure:?}");
     let beside = [figure.iops, figure.latency_us, figure.max_latency_us];
     assert!(beside.into_iter().flatten().all(is_amount), "{figure:?}");
     assert!(figure.test.block > 0 && figure.test.queue > 0 && figure.test.threads > 0, "{figure:?}");

@@ -1,7 +1,7 @@
 //! Numbers as tools print them, in any locale, and the speeds they stand for.
 
-use cardscope_model::log::LogFigure;
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::Figure;
 use cardscope_model::test_name::TestName;
 
 /// A number with a point or a comma before its decimals; groups of three may be divided by the other one, blanks or
@@ -32,8 +32,8 @@ pub(crate) fn speed(text: &str) -> Option<f64> {
 }
 
 /// A figure printed in a unit that is `mb_s` MB/s (10^6) each.
-pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> LogFigure {
-    LogFigure {
+pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> Figure {
+    Figure {
         test: test.pattern,
         op: test.op,
         step: None,
@@ -41,7 +41,7 @@ pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> LogFi
         iops: None,
         latency_us: None,
         max_latency_us: None,
-        as_printed: ToolPrints { value, unit: unit.to_owned() },
+        as_printed: Some(ToolPrints { value, unit: unit.to_owned() }),
     }
 }
 

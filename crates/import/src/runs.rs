@@ -3,29 +3,29 @@
 //! Logs mark the border between two runs badly or not at all. One rule holds for all tools here: a test comes once in
 //! a run, so one that comes again begins the next run.
 
-use cardscope_model::log::{LogFigure, LogRun};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use std::collections::HashSet;
 
 /// Runs that are being read.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
-    runs: Vec<LogRun>,
+    runs: Vec<Run>,
     seen: HashSet<(TestName, Option<String>)>,
 }
 
 impl Runs {
     /// Begins a run; what `head` says of size, loops and condition holds for it.
-    pub(crate) fn begin(&mut self, head: LogRun) {
+    pub(crate) fn begin(&mut self, head: Run) {
         self.seen.clear();
         self.runs.push(head);
     }
 
     /// Adds a figure to the run, or begins the next one like it where the run has that test already.
-    pub(crate) fn add(&mut self, figure: LogFigure) {
+    pub(crate) fn add(&mut self, figure: Figure) {
         let name = (figure.name(), figure.step.clone());
         if self.seen.contains(&name) || self.runs.is_empty() {
-            let head = LogRun { results: Vec::new(), ..self.runs.last().cloned().unwrap_or_default() };
+            let head = Run { results: Vec::new(), ..self.runs.last().cloned().unwrap_or_default() };
             self.begin(head);
         }
         self.seen.insert(name);
@@ -40,18 +40,18 @@ impl Runs {
     }
 
     /// The run that is being read, begun where there is none.
-    pub(crate) fn last_mut(&mut self) -> &mut LogRun {
+    pub(crate) fn last_mut(&mut self) -> &mut Run {
         if self.runs.is_empty() {
-            self.begin(LogRun::default());
+            self.begin(Run::default());
         }
         let last = self.runs.len() - 1;
         &mut self.runs[last]
     }
 
     /// All runs that measured something, counted from 1.
-    pub(crate) fn finish(self) -> Vec<LogRun> {
+    pub(crate) fn finish(self) -> Vec<Run> {
         let measured = self.runs.into_iter().filter(|run| !run.results.is_empty());
-        measured.zip(1..).map(|(run, number)| LogRun { run: number, ..run }).collect()
+        measured.zip(1..).map(|(run, number)| Run { run: number, ..run }).collect()
     }
 }
 
@@ -60,14 +60,14 @@ mod tests {
     use super::*;
     use crate::numbers::{MIB_S, figure};
 
-    fn read_of(value: f64) -> LogFigure {
+    fn read_of(value: f64) -> Figure {
         figure("RND4K Q1T1 read".parse().unwrap(), value, "MB/s", MIB_S)
     }
 
     #[test]
     fn a_test_that_comes_again_begins_the_next_run_of_the_same_size() {
         let mut runs = Runs::default();
-        runs.begin(LogRun { size_bytes: Some(1 << 30), ..LogRun::default() });
+        runs.begin(Run { size_bytes: Some(1 << 30), ..Run::default() });
         runs.add(read_of(3.0));
         runs.add(read_of(4.0));
         let runs = runs.finish();
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn a_run_that_measured_nothing_is_not_counted() {
         let mut runs = Runs::default();
-        runs.begin(LogRun::default());
-        runs.begin(LogRun::default());
+        runs.begin(Run::default());
+        runs.begin(Run::default());
         runs.add(read_of(3.0));
         assert_eq!(runs.finish().iter().map(|run| run.run).collect::<Vec<_>>(), [1]);
     }

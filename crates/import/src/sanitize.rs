@@ -4,7 +4,8 @@
 //! product made of such figures.
 
 use crate::runs::Runs;
-use cardscope_model::log::{Log, LogFigure, LogRun};
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
 use std::collections::HashSet;
 
 /// MB/s: a million GB a second.
@@ -45,17 +46,17 @@ pub(crate) fn sanitize(log: &mut Log) {
 }
 
 /// True for a speed in a test that there can be.
-fn is_possible(figure: &LogFigure) -> bool {
+fn is_possible(figure: &Figure) -> bool {
     let test = figure.test;
     (0.0..=MOST_MB_S).contains(&figure.mb_s)
-        && (0.0..=f64::MAX).contains(&figure.as_printed.value)
+        && (0.0..=f64::MAX).contains(&figure.printed().value)
         && (1..=MOST_BYTES).contains(&test.block)
         && (1..=MOST_AT_ONCE).contains(&test.queue)
         && (1..=MOST_AT_ONCE).contains(&test.threads)
 }
 
 /// What stands beside a speed that can be is worth no doubt of its own.
-fn keep_possible_details(figure: &mut LogFigure) {
+fn keep_possible_details(figure: &mut Figure) {
     figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
     for us in [&mut figure.latency_us, &mut figure.max_latency_us] {
         *us = us.filter(|us| (0.0..=MOST_US).contains(us));
@@ -63,9 +64,9 @@ fn keep_possible_details(figure: &mut LogFigure) {
 }
 
 /// True where runs are counted upwards and have each test once.
-fn counted(runs: &[LogRun]) -> bool {
+fn counted(runs: &[Run]) -> bool {
     let rising = runs.windows(2).all(|pair| pair[0].run < pair[1].run);
-    let once = |run: &LogRun| {
+    let once = |run: &Run| {
         let mut seen = HashSet::new();
         run.results.iter().all(|figure| seen.insert((figure.name(), &figure.step)))
     };
@@ -73,7 +74,7 @@ fn counted(runs: &[LogRun]) -> bool {
 }
 
 /// A test that comes again begins the next run, as everywhere.
-fn recounted(runs: Vec<LogRun>) -> Vec<LogRun> {
+fn recounted(runs: Vec<Run>) -> Vec<Run> {
     let mut all = Runs::default();
     for mut run in runs {
         let results = std::mem::take(&mut run.results);
@@ -93,10 +94,10 @@ mod tests {
         let read = "RND4K Q1T1 read".parse().unwrap();
         log.runs = runs
             .iter()
-            .map(|(run, speeds)| LogRun {
+            .map(|(run, speeds)| Run {
                 run: *run,
                 results: speeds.iter().map(|mb_s| figure(read, *mb_s, "MB/s", 1.0)).collect(),
-                ..LogRun::default()
+                ..Run::default()
             })
             .collect();
         log

@@ -5,7 +5,8 @@
 
 use cardscope_import::{Format, Text, formats};
 use cardscope_model::condition::Condition;
-use cardscope_model::log::{Log, LogFigure, LogRun};
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ fn a_log_that_is_cut_off_anywhere_keeps_the_lines_before_and_gains_none() {
                 for (cut, whole) in figures(&cut).zip(figures(&whole)) {
                     let place = format!("{} at {end}", file.display());
                     assert_eq!((cut.name(), &cut.as_printed), (whole.name(), &whole.as_printed), "{place}");
-                    let fewer = cut.iops.is_none() || cut.iops == whole.iops || whole.as_printed.value == 0.0;
+                    let fewer = cut.iops.is_none() || cut.iops == whole.iops || whole.printed().value == 0.0;
                     assert!(fewer, "{place}");
                 }
             }
@@ -70,7 +71,7 @@ fn a_log_that_is_cut_off_anywhere_keeps_the_lines_before_and_gains_none() {
     }
 }
 
-fn figures(logs: &[Log]) -> impl Iterator<Item = &LogFigure> {
+fn figures(logs: &[Log]) -> impl Iterator<Item = &Figure> {
     logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results)
 }
 
@@ -108,7 +109,7 @@ fn log_lines(log: &Log) -> String {
     lines.join("\n") + "\n"
 }
 
-fn run_lines(run: &LogRun) -> Vec<String> {
+fn run_lines(run: &Run) -> Vec<String> {
     let [size, loops] = [run.size_bytes, run.loops.map(u64::from)]
         .map(|number| number.map_or_else(|| "?".to_owned(), |number| number.to_string()));
     let mut lines = vec![format!("  run {} size {size} loops {loops}", run.run)];
@@ -117,8 +118,8 @@ fn run_lines(run: &LogRun) -> Vec<String> {
     lines
 }
 
-fn figure_line(figure: &LogFigure) -> String {
-    let printed = &figure.as_printed;
+fn figure_line(figure: &Figure) -> String {
+    let printed = figure.printed();
     let mut line = format!("    {}", figure.name());
     figure.step.iter().for_each(|step| line += &format!(" [{step}]"));
     line += &format!(" {} MB/s printed as {} {}", figure.mb_s, printed.value, printed.unit);

@@ -5,7 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "what is missing or wrong here must fail loudly")]
 
 use cardscope_import::read;
-use cardscope_model::log::{Log, LogFigure};
+use cardscope_model::log::Log;
+use cardscope_model::run::Figure;
 use std::path::{Path, PathBuf};
 
 fn data() -> Option<PathBuf> {
@@ -35,7 +36,7 @@ fn named<'a>(files: &'a [(String, Vec<Log>)], part: &str) -> &'a Log {
     &files.iter().find(|(name, _)| name.contains(part)).unwrap_or_else(|| panic!("no file {part}")).1[0]
 }
 
-fn result<'a>(log: &'a Log, run: usize, name: &str) -> &'a LogFigure {
+fn result<'a>(log: &'a Log, run: usize, name: &str) -> &'a Figure {
     let found = log.runs[run - 1].results.iter().find(|r| r.name().to_string() == name && r.step.is_none());
     found.unwrap_or_else(|| panic!("no {name} in run {run}"))
 }
@@ -43,7 +44,7 @@ fn result<'a>(log: &'a Log, run: usize, name: &str) -> &'a LogFigure {
 /// The number as printed and the IOPS.
 fn printed(log: &Log, run: usize, name: &str) -> (f64, Option<f64>) {
     let result = result(log, run, name);
-    (result.as_printed.value, result.iops)
+    (result.printed().value, result.iops)
 }
 
 /// Speed and IOPS come from the same bytes: they agree within `slack` bytes a second of rounding, and half a percent.
@@ -165,7 +166,7 @@ fn fio_documents_are_read_whatever_stands_around_them() {
     let capped = named(&files, "note-before");
     assert_eq!(result(capped, 1, "RND4K Q1T1 write").mb_s, 34.067_83);
     let old = result(named(&files, "2.2.10"), 1, "RND4K Q32T1 write");
-    assert_eq!((old.as_printed.value, old.iops, old.latency_us), (62_499.0, Some(15_624.7), Some(8151.19)));
+    assert_eq!((old.printed().value, old.iops, old.latency_us), (62_499.0, Some(15_624.7), Some(8151.19)));
     agrees(&files, 1024.0);
 }
 
@@ -178,7 +179,7 @@ fn the_json_behind_a_log_of_cdm_fio_gives_the_same_tests() {
         let exact = result(json, 1, &printed.name().to_string());
         // The script cuts MiB/s to a whole number.
         let cut = (exact.mb_s / 1.048_576).floor();
-        assert_eq!(cut, printed.as_printed.value, "{}", printed.name());
+        assert_eq!(cut, printed.printed().value, "{}", printed.name());
     }
 }
 
@@ -186,10 +187,10 @@ fn the_json_behind_a_log_of_cdm_fio_gives_the_same_tests() {
 fn a_card_at_50_mhz_is_read_from_fios_text() {
     let Some(files) = folder("fio-text") else { return };
     let read = result(named(&files, "50mhz-read"), 1, "SEQ1M Q1T8 read");
-    assert_eq!((read.as_printed.value, read.as_printed.unit.as_str()), (22.5, "MiB/s"));
+    assert_eq!((read.printed().value, read.printed().unit.as_str()), (22.5, "MiB/s"));
     assert!((read.mb_s - 23.6).abs() < 0.05);
     let write = result(named(&files, "50mhz-write"), 1, "SEQ1M Q1T8 write");
-    assert_eq!((write.as_printed.value, write.as_printed.unit.as_str()), (8607.0, "KiB/s"));
+    assert_eq!((write.printed().value, write.printed().unit.as_str()), (8607.0, "KiB/s"));
     assert!((write.mb_s - 8.813).abs() < 0.001);
     assert_eq!(write.max_latency_us, Some(2_023_000.0));
     assert_eq!(printed(named(&files, "own-"), 1, "SEQ1M Q8T1 read"), (1965.0, Some(1964.0)));

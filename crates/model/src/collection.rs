@@ -2,9 +2,9 @@
 //! reports, a session a file in `collection/` as `archive export` writes them, with what the reports say and nothing else.
 
 use crate::condition::Condition;
-use crate::log::{Log, LogFigure, LogRun};
-use crate::result::ToolPrints;
-use crate::session_file::{Figure, FileRun, SessionFile};
+use crate::log::Log;
+use crate::run::Run;
+use crate::session_file::{FileRun, SessionFile};
 use serde_json::Value;
 
 /// What stands in the log of a session for the report's title.
@@ -100,26 +100,13 @@ fn log(file: SessionFile) -> Option<Log> {
     Some(Log { condition, runs: file.runs.into_iter().map(run).collect(), ..file.log? })
 }
 
-fn run(run: FileRun) -> LogRun {
-    LogRun {
+fn run(run: FileRun) -> Run {
+    Run {
         run: run.run,
         size_bytes: run.size_bytes,
         loops: run.loops,
-        condition: None,
-        results: run.figures.into_iter().flatten().map(figure).collect(),
-    }
-}
-
-fn figure(figure: Figure) -> LogFigure {
-    LogFigure {
-        test: figure.test.pattern,
-        op: figure.test.op,
-        step: figure.step,
-        mb_s: figure.mb_s,
-        iops: figure.iops,
-        latency_us: figure.latency_us,
-        max_latency_us: figure.max_latency_us,
-        as_printed: figure.printed.unwrap_or(ToolPrints { value: figure.mb_s, unit: "MB/s".to_owned() }),
+        results: run.figures.into_iter().flatten().collect(),
+        ..Run::default()
     }
 }
 
@@ -156,7 +143,7 @@ mod tests {
         let sandisk = all[0].logs.iter().find(|log| log.card.brand.as_deref() == Some("SanDisk")).unwrap();
         let read =
             sandisk.runs[0].results.iter().find(|f| f.name().to_string() == "SEQ32M Q32T1 read").unwrap();
-        assert_eq!(read.as_printed.value, 836.0);
+        assert_eq!(read.printed().value, 836.0);
         assert!((read.mb_s - 876.609_536).abs() < 1e-9);
     }
 }

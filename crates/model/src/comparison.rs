@@ -2,23 +2,12 @@
 //! the card. The document of `compare`.
 
 use crate::card::CardFacts;
-use crate::condition::Condition;
 use crate::finding::Finding;
 use crate::result::ToolPrints;
+use crate::setting::Setting;
 use crate::test_name::TestName;
 use crate::units::MB;
 use serde::{Deserialize, Serialize};
-
-/// How something was measured, as far as it decides what may be compared.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Setting {
-    /// The recipe, or the tool whose log it is.
-    pub recipe: String,
-    /// Size of the test area in bytes, where known.
-    pub size_bytes: Option<u64>,
-    /// What was true of card and rig.
-    pub condition: Condition,
-}
 
 /// One column of a comparison: a card, or one of its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

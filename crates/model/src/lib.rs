@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
+pub mod archived;
 pub mod capacity;
 pub mod card;
 pub mod card_map;
@@ -36,8 +37,10 @@ pub mod recipe;
 pub mod report;
 pub mod restore;
 pub mod result;
+pub mod run;
 pub mod series;
 pub mod session_file;
+pub mod setting;
 pub mod statistics;
 pub mod sustain;
 pub mod test_name;

@@ -5,8 +5,7 @@
 
 use crate::card::{CardFacts, Event};
 use crate::condition::Condition;
-use crate::result::ToolPrints;
-use crate::test_name::{Op, Pattern, TestName};
+use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -45,7 +44,7 @@ pub struct Log {
     /// What was true of card and rig in all runs.
     pub condition: Condition,
     /// The runs, in the order of the log.
-    pub runs: Vec<LogRun>,
+    pub runs: Vec<Run>,
     /// What is no speed: registers, NVMe logs, capacity probes, flashbench tables; in the words of DESIGN's JSON fields.
     pub other: Map<String, Value>,
     /// What is doubtful about it, as sentences.
@@ -75,55 +74,5 @@ impl Log {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.other.is_empty() && self.card.is_empty() && self.runs.iter().all(|run| run.results.is_empty())
-    }
-}
-
-/// One run in a log.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct LogRun {
-    /// Counts from 1.
-    pub run: u32,
-    /// Size of the test file or area in bytes.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub size_bytes: Option<u64>,
-    /// Loops in it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub loops: Option<u32>,
-    /// What was true of this run and not of all.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub condition: Option<Condition>,
-    /// What it measured.
-    pub results: Vec<LogFigure>,
-}
-
-/// One figure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LogFigure {
-    /// The pattern.
-    pub test: Pattern,
-    /// Read, write or mix.
-    pub op: Op,
-    /// Where a log has the same test twice: `re-read`, `direct`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub step: Option<String>,
-    /// Speed in MB/s (10^6), as exact as the log is.
-    pub mb_s: f64,
-    /// I/Os per second, where the log says; `None` where it does not, or prints 0 for less than one.
-    pub iops: Option<f64>,
-    /// Mean latency in microseconds, where the log says.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub latency_us: Option<f64>,
-    /// Longest latency in microseconds, where the log says.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub max_latency_us: Option<f64>,
-    /// The figure and its unit as printed.
-    pub as_printed: ToolPrints,
-}
-
-impl LogFigure {
-    /// Pattern and operation together.
-    #[must_use]
-    pub fn name(&self) -> TestName {
-        TestName { pattern: self.test, op: self.op }
     }
 }

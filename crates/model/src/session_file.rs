@@ -4,6 +4,7 @@
 //! version does not have, since leaving it out would lose it silently. Bytes of files stand in it as base64
 //! (RFC 4648, section 4). The JSON Schema is `docs/result-file.schema.json`.
 
+mod figures;
 mod unknown;
 
 use crate::card::{CardFacts, Event};
@@ -12,7 +13,8 @@ use crate::condition::{Condition, Origin};
 use crate::finding::Finding;
 use crate::log::Log;
 use crate::outside;
-use crate::result::{BenchReport, Run, Sample, ToolPrints};
+use crate::result::{BenchReport, Run, Sample};
+use crate::run::Figure;
 use crate::test_name::TestName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -185,6 +187,7 @@ pub struct FileRun {
     /// Loops in it.
     pub loops: Option<u32>,
     /// One figure for each test, in one shape whoever measured; `None` for a run that did not finish.
+    #[serde(with = "figures")]
     pub figures: Option<Vec<Figure>>,
     /// All results of a run that was measured here.
     pub results: Option<Run>,
@@ -205,30 +208,6 @@ pub struct FileSource {
     pub imported_at: String,
     /// Its bytes, in base64.
     pub content: String,
-}
-
-/// What one test gave in one run, whoever measured it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
-    /// The test.
-    pub test: TestName,
-    /// Where a recipe has the same test twice.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub step: Option<String>,
-    /// Speed in MB/s (10^6).
-    pub mb_s: f64,
-    /// I/Os per second, where known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub iops: Option<f64>,
-    /// Mean latency in microseconds, where known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub latency_us: Option<f64>,
-    /// Longest latency in microseconds, where known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub max_latency_us: Option<f64>,
-    /// The figure as the tool prints it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub printed: Option<ToolPrints>,
 }
 
 /// One finished loop of a test.

@@ -3,7 +3,8 @@
 use crate::figure::speed;
 use crate::table::Table;
 use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
-use cardscope_model::log::{Log, LogRun};
+use cardscope_model::log::Log;
+use cardscope_model::run::Run;
 
 /// The document as text. `detailed` shows the figures of what was understood.
 #[must_use]
@@ -86,7 +87,7 @@ fn what(log: &Log) -> String {
     parts.join(" · ")
 }
 
-fn figures(run: &LogRun, of: usize) -> String {
+fn figures(run: &Run, of: usize) -> String {
     let table = Table::of(
         &run.results,
         &[
@@ -99,7 +100,7 @@ fn figures(run: &LogRun, of: usize) -> String {
             }),
             ("MB/s", &|f| speed(f.mb_s)),
             ("IOPS", &|f| f.iops.map_or(String::new(), |iops| format!("{iops}"))),
-            ("as printed", &|f| format!("{} {}", f.as_printed.value, f.as_printed.unit)),
+            ("as printed", &|f| format!("{} {}", f.printed().value, f.printed().unit)),
         ],
     );
     let head = if of > 1 { format!("  run {}\n", run.run) } else { String::new() };
@@ -141,17 +142,17 @@ fn word(kept: Kept) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::log::LogFigure;
     use cardscope_model::result::ToolPrints;
+    use cardscope_model::run::Figure;
 
     fn line() -> FileLine {
         let mut log = Log::new("cdm_fio");
         log.card.name = Some("SD71".into());
         log.doubts.push("its end is missing".into());
         let test: cardscope_model::test_name::TestName = "SEQ1G Q1T1 read".parse().unwrap();
-        log.runs.push(LogRun {
+        log.runs.push(Run {
             run: 1,
-            results: vec![LogFigure {
+            results: vec![Figure {
                 test: test.pattern,
                 op: test.op,
                 step: None,
@@ -159,9 +160,9 @@ mod tests {
                 iops: None,
                 latency_us: None,
                 max_latency_us: None,
-                as_printed: ToolPrints { value: 750.0, unit: "MB/s".into() },
+                as_printed: Some(ToolPrints { value: 750.0, unit: "MB/s".into() }),
             }],
-            ..LogRun::default()
+            ..Run::default()
         });
         FileLine { file: "a.log".into(), log: Some(log), kept: Kept::DryRun, sessions: vec![], error: None }
     }

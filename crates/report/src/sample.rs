@@ -4,7 +4,7 @@ use cardscope_model::card::{CardFacts, Event, EventKind, Price};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::card_map::{Advice, CardMap, MapReport, Measured, SizePoint};
 use cardscope_model::comparison::{
-    ComparedTest, Comparison, Differs, Entry, Pair, PrintedSpread, Setting, Spread, TwoLevels, Verdict,
+    ComparedTest, Comparison, Differs, Entry, Pair, PrintedSpread, Spread, TwoLevels, Verdict,
 };
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::{Finding, Weight};
@@ -15,6 +15,7 @@ use cardscope_model::ranking::{Group, Groups, Place, RankedBy, Ranking};
 use cardscope_model::report::{Header, Moved, Report};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::series::Bucket;
+use cardscope_model::setting::Setting;
 use cardscope_model::sustain::{self, LongRun, Reading, SustainReport};
 use cardscope_model::test_name::TestName;
 use cardscope_model::verify::{self, MapCell, MapSpeed, Method, SpeedMap, Verification, VerifyReport};

@@ -7,8 +7,9 @@
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_store::{Archive, NewSource};
 use std::error::Error;
@@ -164,25 +165,21 @@ fn log(card: usize, number: usize, runs: usize) -> Log {
     log
 }
 
-fn log_run(card: usize, number: usize, run: u32) -> LogRun {
+fn log_run(card: usize, number: usize, run: u32) -> Run {
     let results = TESTS.iter().enumerate().map(|(place, test)| {
         let wobble = ((number * 7919 + place * 104_729 + run as usize * 31) % 1000) as f64 / 2e4;
         figure(test, (10.0 + (card % 90) as f64) * (1.0 + wobble) / (1.0 + place as f64))
     });
-    LogRun { run, size_bytes: Some(1 << 30), loops: Some(5), condition: None, results: results.collect() }
+    Run { run, size_bytes: Some(1 << 30), loops: Some(5), results: results.collect(), ..Run::default() }
 }
 
-fn figure(test: &str, mb_s: f64) -> LogFigure {
+fn figure(test: &str, mb_s: f64) -> Figure {
     let name: TestName = test.parse().expect("the names above are names of tests");
-    LogFigure {
-        test: name.pattern,
-        op: name.op,
-        step: None,
-        mb_s,
+    Figure {
         iops: Some(mb_s * 1e6 / name.pattern.block as f64),
         latency_us: Some(1e6 / mb_s),
-        max_latency_us: None,
-        as_printed: ToolPrints { value: (mb_s * 1000.0).round() / 1000.0, unit: "MB/s".to_owned() },
+        as_printed: Some(ToolPrints { value: (mb_s * 1000.0).round() / 1000.0, unit: "MB/s".to_owned() }),
+        ..Figure::of(name, mb_s)
     }
 }
 

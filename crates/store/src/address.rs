@@ -3,7 +3,6 @@
 //! Addresses are those of libpq (<https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING>). A password with
 //! signs in it that an address would have to spell out (`/`, `?`, `#`, `@`) makes no address and stands in one all the same.
 
-use crate::ArchiveError;
 use std::path::{Path, PathBuf};
 
 /// The schemes of PostgreSQL's addresses.
@@ -12,18 +11,14 @@ const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
 /// What of an address is shown behind its `?`: nothing in which a password may stand.
 const SHOWN_WORDS: [&str; 6] = ["host", "hostaddr", "port", "user", "dbname", "sslmode"];
 
+/// The scheme of an address that is of no database known here.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct OtherScheme(pub(crate) String);
+
 /// Where a server's database is.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
     pub(crate) url: String,
-}
-
-/// Whether an archive's place is a server rather than a file.
-///
-/// # Errors
-/// If it is the address of something that is neither, so that no file gets such a name, which may hold a password.
-pub fn is_server(place: &Path) -> Result<bool, ArchiveError> {
-    Ok(Address::of(place)?.is_some())
 }
 
 /// An archive's place as it may be shown: an address without its password.
@@ -37,16 +32,16 @@ pub fn shown(place: &Path) -> PathBuf {
 
 impl Address {
     /// The address; `None` for the path of a file.
-    pub(crate) fn of(place: &Path) -> Result<Option<Self>, ArchiveError> {
+    ///
+    /// # Errors
+    /// The scheme of another kind of address.
+    pub(crate) fn of(place: &Path) -> Result<Option<Self>, OtherScheme> {
         let text = place.to_string_lossy();
         let Some(scheme) = scheme(&text) else { return Ok(None) };
         let is_known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
         match place.to_str() {
             Some(url) if is_known => Ok(Some(Address { url: url.to_owned() })),
-            _ => Err(ArchiveError::Open {
-                path: PathBuf::from(format!("{scheme}://…")),
-                reason: "an archive is a file, or a database at postgres://user@host/name".to_owned(),
-            }),
+            _ => Err(OtherScheme(scheme.to_owned())),
         }
     }
 
@@ -127,20 +122,6 @@ mod tests {
             ("postgres:///cards@x", "postgres://…"),
         ] {
             assert_eq!(shown(url), expected, "{url}");
-        }
-    }
-
-    #[test]
-    fn a_path_is_no_address_and_another_address_is_no_path() {
-        for path in ["postgres", "/srv/postgres:/a.sqlite", "archive.sqlite", "./odd://name", "://x"] {
-            assert_eq!(is_server(Path::new(path)), Ok(false), "{path}");
-        }
-        for server in ["postgres://db/cards", "PostgreSQL://db/cards", "POSTGRES://db"] {
-            assert_eq!(is_server(Path::new(server)), Ok(true), "{server}");
-        }
-        for other in ["mysql://me:secret@db/cards", "sqlite:///secret.sqlite", "HTTP://secret"] {
-            let refused = is_server(Path::new(other)).unwrap_err().to_string();
-            assert!(refused.contains("postgres://") && !refused.contains("secret"), "{refused}");
         }
     }
 

@@ -1,17 +1,24 @@
 //! The archive as its users see it: blocking calls, one error type.
 
 use crate::address::Address;
-use crate::connection::{Connection, Outcome};
-use crate::firmness::Firmness;
-use crate::place::Place;
+use crate::archive_file::ArchiveFile;
+use crate::connection::{Connection, Durability, Outcome};
 use crate::record::{
     EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredSession,
 };
-use crate::{ArchiveError, place, postgres, read, sqlite, write};
+use crate::{ArchiveError, archive_file, postgres, read, sqlite, write};
 use cardscope_model::result::{BenchReport, Run};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Runtime;
+
+/// Whether an archive's place is a server rather than a file.
+///
+/// # Errors
+/// If it is the address of something that is neither, so that no file gets such a name, which may hold a password.
+pub fn is_server(place: &Path) -> Result<bool, ArchiveError> {
+    Ok(Address::of(place)?.is_some())
+}
 
 /// An open archive.
 ///
@@ -20,11 +27,11 @@ use tokio::runtime::Runtime;
 #[derive(Debug)]
 pub struct Archive {
     path: PathBuf,
-    firmness: Firmness,
+    durability: Durability,
     /// Before the runtime, so that it is gone when the runtime goes. `None` only while dropping.
     connection: Option<Connection>,
     /// The file, where it is one: held until its connection is closed.
-    _place: Option<Place>,
+    _place: Option<ArchiveFile>,
     /// The server, where it is not a file.
     server: Option<Address>,
     /// How long the server may be silent.
@@ -39,7 +46,7 @@ impl Archive {
     /// # Errors
     /// If neither `XDG_DATA_HOME` nor `HOME` is set.
     pub fn default_path() -> Result<PathBuf, ArchiveError> {
-        place::default_path()
+        archive_file::default_path()
     }
 
     /// Opens the archive: a file, or a database of a PostgreSQL server by its address (`postgres://user@host/name`).
@@ -55,13 +62,13 @@ impl Archive {
             .enable_all()
             .build()
             .map_err(|e| ArchiveError::Failed { path: path.clone(), reason: e.to_string() })?;
-        let place = if server.is_none() { Some(place::look(&path)?) } else { None };
+        let place = if server.is_none() { Some(archive_file::look(&path)?) } else { None };
         let connection = match (&server, &place) {
             (Some(address), _) => Some(runtime.block_on(postgres::open(address, postgres::ANSWER))?),
             (None, place) => place.as_ref().map(|p| runtime.block_on(sqlite::open(p))).transpose()?,
         };
-        let (firmness, answer) = (Firmness::Later, postgres::ANSWER);
-        Ok(Archive { path, firmness, connection, _place: place, server, answer, runtime })
+        let (durability, answer) = (Durability::Later, postgres::ANSWER);
+        Ok(Archive { path, durability, connection, _place: place, server, answer, runtime })
     }
 
     /// Sets how long a server may go on without a row or an end to a statement, before the call fails as
@@ -85,7 +92,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be written.
     pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
-        self.call(Firmness::Later, async |c| c.alone(async |c| write::session(c, start).await).await)
+        self.call(Durability::Later, async |c| c.alone(async |c| write::session(c, start).await).await)
     }
 
     /// Stores the start of a run, as firmly as that of a session.
@@ -93,7 +100,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be written, or the session has a run of that number.
     pub fn begin_run(&mut self, session: SessionId, start: RunStart) -> Result<(), ArchiveError> {
-        self.call(Firmness::Later, async |c| write::run(c, session, start).await)
+        self.call(Durability::Later, async |c| write::run(c, session, start).await)
     }
 
     /// Stores a sample of a run that was begun; it is on disk when this returns.
@@ -106,7 +113,7 @@ impl Archive {
         run: u32,
         record: &SampleRecord,
     ) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| write::sample(c, &session.to_string(), run, record).await)
+        self.call(Durability::Now, async |c| write::sample(c, &session.to_string(), run, record).await)
     }
 
     /// Stores the results of a run that was begun; they are on disk when this returns.
@@ -114,7 +121,7 @@ impl Archive {
     /// # Errors
     /// If they cannot be written.
     pub fn finish_run(&mut self, session: SessionId, run: &Run) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| c.alone(async |c| write::run_end(c, session, run).await).await)
+        self.call(Durability::Now, async |c| c.alone(async |c| write::run_end(c, session, run).await).await)
             .map_err(|e| e.about(session))
     }
 
@@ -128,7 +135,7 @@ impl Archive {
         how: EndedHow,
         report: &BenchReport,
     ) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| {
+        self.call(Durability::Now, async |c| {
             c.alone(async |c| write::session_end(c, session, how, report).await).await
         })
         .map_err(|e| e.about(session))
@@ -139,7 +146,7 @@ impl Archive {
     /// # Errors
     /// If there is none of that name, or it cannot be read.
     pub fn session(&mut self, session: SessionId) -> Result<StoredSession, ArchiveError> {
-        self.call(self.firmness, async |c| read::session(c, session).await).map_err(|e| e.about(session))
+        self.call(self.durability, async |c| read::session(c, session).await).map_err(|e| e.about(session))
     }
 
     /// All sessions, oldest first.
@@ -147,7 +154,7 @@ impl Archive {
     /// # Errors
     /// If they cannot be read.
     pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.call(self.firmness, async |c| read::summaries(c).await)
+        self.call(self.durability, async |c| read::summaries(c).await)
     }
 
     /// The sessions whose process ended without finishing them. Their samples are there.
@@ -161,23 +168,23 @@ impl Archive {
     }
 
     /// How firmly the last call wrote; reading takes it as it is.
-    pub(crate) fn firmness(&self) -> Firmness {
-        self.firmness
+    pub(crate) fn durability(&self) -> Durability {
+        self.durability
     }
 
     /// Work on the database, that blocks. A server that went away is asked for again with the next call.
     pub(crate) fn call<T>(
         &mut self,
-        firmness: Firmness,
+        durability: Durability,
         work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
     ) -> Result<T, ArchiveError> {
         let mut connection = self.connected()?;
-        let set = match firmness == self.firmness {
+        let set = match durability == self.durability {
             true => Ok(()),
-            false => self.runtime.block_on(connection.set(firmness)),
+            false => self.runtime.block_on(connection.set(durability)),
         };
         if set.is_ok() {
-            self.firmness = firmness;
+            self.durability = durability;
         }
         let done = match set {
             Ok(()) => self.runtime.block_on(work(&mut connection)),
@@ -186,7 +193,7 @@ impl Archive {
         let done = done.map_err(|e| ArchiveError::of_database(&self.path, &e));
         if matches!(done, Err(ArchiveError::Unreachable { .. })) {
             // As a new connection writes.
-            self.firmness = Firmness::Later;
+            self.durability = Durability::Later;
         } else {
             self.connection = Some(connection);
         }
@@ -230,11 +237,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         // PRAGMA synchronous: 1 is NORMAL, 2 is FULL.
-        for (firmness, expected) in [(Firmness::Later, 1), (Firmness::Now, 2), (Firmness::Later, 1)] {
-            let level = archive.call(firmness, async |c| {
+        for (durability, expected) in [(Durability::Later, 1), (Durability::Now, 2), (Durability::Later, 1)] {
+            let level = archive.call(durability, async |c| {
                 c.one(statement("PRAGMA synchronous"), |row| row.get::<i64>(0)).await
             });
-            assert_eq!(level.unwrap(), expected, "{firmness:?}");
+            assert_eq!(level.unwrap(), expected, "{durability:?}");
         }
     }
 
@@ -242,16 +249,30 @@ mod tests {
     fn what_could_not_be_set_is_set_with_the_next_call() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
-        let run = |archive: &mut Archive, firmness, text| {
-            archive.call(firmness, async |c| c.execute(statement(text)).await)
+        let run = |archive: &mut Archive, durability, text| {
+            archive.call(durability, async |c| c.execute(statement(text)).await)
         };
         // SQLite refuses to set it within a transaction.
-        run(&mut archive, Firmness::Later, "BEGIN").unwrap();
-        run(&mut archive, Firmness::Now, "SELECT 1").unwrap_err();
-        run(&mut archive, Firmness::Later, "COMMIT").unwrap();
-        let level = archive.call(Firmness::Now, async |c| {
+        run(&mut archive, Durability::Later, "BEGIN").unwrap();
+        run(&mut archive, Durability::Now, "SELECT 1").unwrap_err();
+        run(&mut archive, Durability::Later, "COMMIT").unwrap();
+        let level = archive.call(Durability::Now, async |c| {
             c.one(statement("PRAGMA synchronous"), |row| row.get::<i64>(0)).await
         });
         assert_eq!(level.unwrap(), 2, "FULL");
+    }
+
+    #[test]
+    fn a_path_is_no_address_and_another_address_is_no_path() {
+        for path in ["postgres", "/srv/postgres:/a.sqlite", "archive.sqlite", "./odd://name", "://x"] {
+            assert_eq!(is_server(Path::new(path)), Ok(false), "{path}");
+        }
+        for server in ["postgres://db/cards", "PostgreSQL://db/cards", "POSTGRES://db"] {
+            assert_eq!(is_server(Path::new(server)), Ok(true), "{server}");
+        }
+        for other in ["mysql://me:secret@db/cards", "sqlite:///secret.sqlite", "HTTP://secret"] {
+            let refused = is_server(Path::new(other)).unwrap_err().to_string();
+            assert!(refused.contains("postgres://") && !refused.contains("secret"), "{refused}");
+        }
     }
 }

@@ -1,8 +1,7 @@
 //! Files that hang on a card, a piece or a session: photographs, receipts, the maker's answer.
 
-use crate::connection::{Connection, Outcome, Row, Rows, statement};
+use crate::connection::{Connection, Durability, Outcome, Row, Rows, statement};
 use crate::events::exists;
-use crate::firmness::Firmness;
 use crate::{Archive, ArchiveError, SessionId, hash, stamp};
 use cardscope_model::session_file::AttachedTo;
 use uuid::Uuid;
@@ -75,7 +74,7 @@ impl Archive {
             exists(c, asked, &to.name()).await?;
             store(c, to, file, &stamp::now()).await
         };
-        self.call(Firmness::Now, async |c| c.alone(attach).await).map_err(|e| match to {
+        self.call(Durability::Now, async |c| c.alone(attach).await).map_err(|e| match to {
             Owner::Session(id) => e.about(id),
             Owner::Card(id) | Owner::Specimen(id) => e.about_card(id),
         })
@@ -86,7 +85,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be read.
     pub fn attachments(&mut self, card: &str) -> Result<Vec<StoredAttachment>, ArchiveError> {
-        self.call(self.firmness(), async |c| c.all(statement(OF_CARD).bind(card), stored).await)
+        self.call(self.durability(), async |c| c.all(statement(OF_CARD).bind(card), stored).await)
     }
 
     /// The bytes of an attached file.
@@ -95,7 +94,7 @@ impl Archive {
     /// If there is none of that hash, or it cannot be read.
     pub fn attachment(&mut self, hash: &str) -> Result<Vec<u8>, ArchiveError> {
         let asked = || statement("SELECT content FROM attachment WHERE hash = $1").bind(hash);
-        self.call(self.firmness(), async |c| c.one(asked(), |row| row.get(0)).await)
+        self.call(self.durability(), async |c| c.one(asked(), |row| row.get(0)).await)
             .map_err(|e| e.about_file(hash))
     }
 }

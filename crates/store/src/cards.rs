@@ -1,36 +1,13 @@
 //! The cards of the archive: listed, found, edited, put together.
 
 use crate::attachments::{self, NewAttachment, Owner};
-use crate::connection::{Connection, Outcome, Row, Rows, found, statement};
+use crate::connection::{Connection, Durability, Outcome, Row, Rows, found, statement};
 use crate::events::{self, Events, exists, prices};
-use crate::firmness::Firmness;
 use crate::naming::Names;
-use crate::shelf::{mark_stale, update_card};
+use crate::resolver::{mark_stale, update_card};
 use crate::{Archive, ArchiveError, sql, stamp};
-use cardscope_model::card::{CardFacts, Event, Price};
-
-/// A card: a model as one buys it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredCard {
-    /// Its name in the archive: 64 hex digits.
-    pub id: String,
-    /// How it is called.
-    pub title: String,
-    /// What is known of it, without serial numbers: those are its pieces'.
-    pub facts: CardFacts,
-    /// Pieces that could be told apart.
-    pub specimens: u32,
-    /// Sessions.
-    pub sessions: u32,
-    /// Finished runs.
-    pub runs: u32,
-    /// When it was first measured, where known.
-    pub first: Option<String>,
-    /// When it was last measured, where known.
-    pub last: Option<String>,
-    /// What was last paid for it.
-    pub price: Option<Price>,
-}
+use cardscope_model::archived::StoredCard;
+use cardscope_model::card::{CardFacts, Event};
 
 /// One piece of a card.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +35,7 @@ impl Archive {
     /// If they cannot be read, or counts that are too old cannot be made anew.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
         self.settle()?;
-        self.call(self.firmness(), async |c| {
+        self.call(self.durability(), async |c| {
             let prices = prices(c).await?;
             let mut cards = c.all(statement(CARDS), card).await?;
             cards.iter_mut().for_each(|card| card.price = prices.get(&card.id).cloned());
@@ -92,7 +69,7 @@ impl Archive {
     pub fn specimens(&mut self, card: &str) -> Result<Vec<StoredSpecimen>, ArchiveError> {
         const OF_CARD: &str =
             "SELECT id, serial, facts, first_seen FROM specimen WHERE card_id = $1 ORDER BY first_seen, id";
-        self.call(self.firmness(), async |c| {
+        self.call(self.durability(), async |c| {
             c.all(statement(OF_CARD).bind(card), |row| {
                 Ok(StoredSpecimen {
                     id: row.get(0)?,
@@ -130,7 +107,7 @@ impl Archive {
             }
             Ok(())
         };
-        self.call(Firmness::Now, async |c| c.alone(edit).await).map_err(|e| e.about_card(id))
+        self.call(Durability::Now, async |c| c.alone(edit).await).map_err(|e| e.about_card(id))
     }
 
     /// Makes one card of two that are the same: everything of `from` goes to `into`, and so does whatever is met
@@ -141,13 +118,13 @@ impl Archive {
     pub fn merge_cards(&mut self, from: &str, into: &str) -> Result<(), ArchiveError> {
         for id in [from, into] {
             let there = async |c: &mut Connection| exists(c, "SELECT 1 FROM card WHERE id = $1", id).await;
-            self.call(self.firmness(), there).map_err(|e| e.about_card(id))?;
+            self.call(self.durability(), there).map_err(|e| e.about_card(id))?;
         }
         if from == into {
             return Ok(());
         }
         let merge = async |c: &mut Connection| merge(c, from, into).await;
-        self.call(Firmness::Now, async |c| c.alone(merge).await).map_err(|e| e.about_card(from))
+        self.call(Durability::Now, async |c| c.alone(merge).await).map_err(|e| e.about_card(from))
     }
 }
 
@@ -195,7 +172,6 @@ async fn merge(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
     edit(c, into, &known).await?;
     for moved in [
         "UPDATE session SET card_id = $2 WHERE card_id = $1",
-        "UPDATE record SET card_id = $2 WHERE card_id = $1",
         "UPDATE specimen SET card_id = $2 WHERE card_id = $1",
         "UPDATE attached SET card_id = $2 WHERE card_id = $1",
         "UPDATE known_as SET card_id = $2 WHERE card_id = $1",

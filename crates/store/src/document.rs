@@ -1,70 +1,17 @@
-//! Records: results of verbs that are no benchmark session (`verify`, `endure`, `format`), one JSON document each.
+//! Records: sessions of verbs that are no benchmark (`verify`, `endure`, `format`), one JSON document each.
 //!
-//! Unlike a session, whose samples stand in rows of their own, a record is kept anew as a whole each time it grows:
-//! its document is small, and only its verb knows what is in it.
+//! Unlike that of a benchmark, whose samples stand in rows of their own, such a document is kept anew as a whole each time
+//! it grows: it is small, and only its verb knows what is in it.
 
-use crate::firmness::Firmness;
-use crate::record::{EndedHow, Piece, SessionId};
+use crate::connection::{Connection, Durability, Outcome, statement};
+use crate::record::{EndedHow, RecordStart, SessionId, SessionSummary, StoredRecord};
 use crate::{Archive, ArchiveError, read, write};
-use cardscope_model::condition::Condition;
 use serde_json::Value;
 
-/// What is known when a record begins.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordStart {
-    /// The verb: `verify`, `endure`, `format`.
-    pub kind: String,
-    /// The target as the user named it.
-    pub target: String,
-    /// The card, where it could be identified.
-    pub piece: Option<Piece>,
-    /// The seed of places and data.
-    pub seed: u64,
-    /// What is true of card and rig.
-    pub condition: Condition,
-    /// What the card says of itself; `Null` where it says nothing.
-    pub identity: Value,
-    /// The computer.
-    pub host: Value,
-    /// Cardscope's own version.
-    pub tool_version: String,
-}
-
-/// A record in a list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordSummary {
-    /// Its name; sessions and records share their names, so that no two are alike.
-    pub id: SessionId,
-    /// The verb.
-    pub kind: String,
-    /// The target as the user named it.
-    pub target: String,
-    /// The card's model, where known.
-    pub card: Option<String>,
-    /// The card's name in the archive, where it could be identified.
-    pub card_id: Option<String>,
-    /// When it began, UTC.
-    pub started_at: String,
-    /// When its document was last kept, UTC.
-    pub updated_at: Option<String>,
-    /// When it ended, UTC; `None` while it runs, or if its process died.
-    pub ended_at: Option<String>,
-    /// How it ended.
-    pub ended: Option<EndedHow>,
-    /// True while its process lives on this machine.
-    pub running: bool,
-}
-
-/// A record as stored.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredRecord {
-    /// The line it has in a list.
-    pub summary: RecordSummary,
-    /// As it began.
-    pub start: RecordStart,
-    /// Its document as last kept; `None` if it never was.
-    pub document: Option<Value>,
-}
+const SESSIONS: &str =
+    "SELECT id FROM session WHERE card_id = $1 AND recipe_hash <> '' ORDER BY started_at, id";
+const RECORDS: &str =
+    "SELECT id FROM session WHERE card_id = $1 AND recipe_hash = '' ORDER BY started_at, id";
 
 impl Archive {
     /// Stores the start of a record; it is on disk when this returns.
@@ -72,7 +19,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be written.
     pub fn begin_record(&mut self, start: &RecordStart) -> Result<SessionId, ArchiveError> {
-        self.call(Firmness::Now, async |c| c.alone(async |c| write::record(c, start).await).await)
+        self.call(Durability::Now, async |c| c.alone(async |c| write::record(c, start).await).await)
     }
 
     /// Stores a record's document as it is now; it is on disk when this returns.
@@ -80,7 +27,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be written, or there is no such record; the document before it is kept then.
     pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| write::record_update(c, record, document).await)
+        self.call(Durability::Now, async |c| write::record_update(c, record, document).await)
             .map_err(|e| e.about(record))
     }
 
@@ -94,7 +41,7 @@ impl Archive {
         how: EndedHow,
         document: &Value,
     ) -> Result<(), ArchiveError> {
-        self.call(Firmness::Now, async |c| write::record_end(c, record, how, document).await)
+        self.call(Durability::Now, async |c| write::record_end(c, record, how, document).await)
             .map_err(|e| e.about(record))
     }
 
@@ -103,14 +50,40 @@ impl Archive {
     /// # Errors
     /// If there is none of that name, or it cannot be read.
     pub fn record(&mut self, record: SessionId) -> Result<StoredRecord, ArchiveError> {
-        self.call(self.firmness(), async |c| read::record(c, record).await).map_err(|e| e.about(record))
+        self.call(self.durability(), async |c| read::record(c, record).await).map_err(|e| e.about(record))
     }
 
     /// All records, oldest first.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn records(&mut self) -> Result<Vec<RecordSummary>, ArchiveError> {
-        self.call(self.firmness(), async |c| read::records(c).await)
+    pub fn records(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
+        self.call(self.durability(), async |c| read::records(c).await)
     }
+
+    /// The sessions of a card, oldest first.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn card_sessions(&mut self, card: &str) -> Result<Vec<SessionId>, ArchiveError> {
+        self.call(self.durability(), async |c| names(c, SESSIONS, card).await)
+    }
+
+    /// What other verbs found out about a card, oldest first.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn card_records(&mut self, card: &str) -> Result<Vec<StoredRecord>, ArchiveError> {
+        self.call(self.durability(), async |c| {
+            let mut records = Vec::new();
+            for id in names(c, RECORDS, card).await? {
+                records.push(read::record(c, id).await?);
+            }
+            Ok(records)
+        })
+    }
+}
+
+async fn names(c: &mut Connection, text: &'static str, card: &str) -> Outcome<Vec<SessionId>> {
+    c.all(statement(text).bind(card), |row| row.parsed(0)).await
 }

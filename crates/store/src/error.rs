@@ -1,7 +1,7 @@
 //! What can go wrong with an archive, each told as what happened, on what, and what to do.
 
 use crate::SessionId;
-use crate::address::is_server;
+use crate::address::{Address, OtherScheme};
 use cardscope_model::session_file::SessionFileError;
 use sqlx::postgres::PgDatabaseError;
 use std::path::{Path, PathBuf};
@@ -123,6 +123,15 @@ pub enum ArchiveError {
     },
 }
 
+impl From<OtherScheme> for ArchiveError {
+    fn from(OtherScheme(scheme): OtherScheme) -> Self {
+        ArchiveError::Open {
+            path: PathBuf::from(format!("{scheme}://…")),
+            reason: "an archive is a file, or a database at postgres://user@host/name".to_owned(),
+        }
+    }
+}
+
 // Primary result codes of SQLite (https://www.sqlite.org/rescode.html); the lowest byte of an extended one.
 const PERM: i64 = 3;
 const BUSY: i64 = 5;
@@ -189,7 +198,7 @@ impl ArchiveError {
     fn of_connection(path: &Path, error: &sqlx::Error) -> Option<Self> {
         let lost = |reason: String| ArchiveError::Unreachable { path: path.to_owned(), reason };
         match error {
-            sqlx::Error::Io(e) if is_server(path) == Ok(true) => Some(lost(e.to_string())),
+            sqlx::Error::Io(e) if matches!(Address::of(path), Ok(Some(_))) => Some(lost(e.to_string())),
             sqlx::Error::Io(e) => Some(ArchiveError::of_system(path, e)),
             sqlx::Error::Protocol(reason) => Some(lost(reason.clone())),
             _ => None,

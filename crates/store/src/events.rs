@@ -1,9 +1,7 @@
 //! What happened to cards: bought, in use, failed.
 
-use crate::connection::{Connection, Outcome, Row, Rows, statement};
-use crate::firmness::Firmness;
-use crate::shelf::Placed;
-use crate::write::json;
+use crate::connection::{Connection, Durability, Outcome, Row, Rows, json, statement};
+use crate::resolver::Resolved;
 use crate::{Archive, ArchiveError};
 use cardscope_model::card::{Event, Price};
 use std::collections::HashMap;
@@ -28,7 +26,7 @@ impl Default for Events {
 
 impl Events {
     /// Adds events of a card, and of a piece where it is known.
-    pub(crate) fn add_all(&mut self, placed: &Placed, events: &[Event]) -> Outcome<()> {
+    pub(crate) fn add_all(&mut self, placed: &Resolved, events: &[Event]) -> Outcome<()> {
         events.iter().try_for_each(|event| self.add(&placed.card, placed.specimen.as_deref(), event))
     }
 
@@ -102,7 +100,7 @@ impl Archive {
             events.add(card, specimen, event)?;
             events.write(c).await
         };
-        self.call(Firmness::Now, async |c| c.alone(work).await).map_err(|e| e.about_card(card))
+        self.call(Durability::Now, async |c| c.alone(work).await).map_err(|e| e.about_card(card))
     }
 
     /// What happened to a card, oldest first; with each event the piece it happened to, where known.
@@ -110,7 +108,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be read.
     pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, Event)>, ArchiveError> {
-        self.call(self.firmness(), async |c| of_card(c, card).await)
+        self.call(self.durability(), async |c| of_card(c, card).await)
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod address;
 mod archive;
+mod archive_file;
 mod attachments;
 mod cards;
 mod connection;
@@ -16,23 +17,19 @@ mod error;
 mod events;
 mod figures;
 mod file;
-mod firmness;
 mod hash;
-mod held;
 mod import;
 mod measurements;
 mod migration;
 mod naming;
-mod of_card;
 mod once;
-mod place;
 mod postgres;
 mod process;
 mod read;
 mod record;
 mod removal;
+mod resolver;
 mod rig;
-mod shelf;
 mod sources;
 mod sql;
 mod sqlite;
@@ -41,19 +38,16 @@ mod summary;
 mod upgrade;
 mod write;
 
-pub use address::{is_server, shown};
-pub use archive::Archive;
+pub use address::shown;
+pub use archive::{Archive, is_server};
 pub use attachments::{NewAttachment, Owner, StoredAttachment};
-pub use cards::{StoredCard, StoredSpecimen};
-pub use document::{RecordStart, RecordSummary, StoredRecord};
+pub use cards::StoredSpecimen;
 pub use error::ArchiveError;
-pub use figures::of_log as figures_of;
 pub use import::{Kept, NewSource, setting_of};
-pub use measurements::MeasuredRun;
 pub use naming::is_named;
 pub use record::{
-    EndedHow, Figure, Piece, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart, SessionSummary,
-    StoredRun, StoredSession,
+    EndedHow, Piece, RecordStart, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart,
+    SessionSummary, StoredRecord, StoredRun, StoredSession,
 };
 pub use sources::StoredSource;
-pub use summary::{SummaryRow, summaries_of};
+pub use summary::summaries_of;

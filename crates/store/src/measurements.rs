@@ -1,33 +1,10 @@
 //! The figures of cards, run by run: what comparing starts from.
 
 use crate::connection::{Connection, Outcome, Row, composed, in_chunks};
-use crate::record::Figure;
 use crate::{Archive, ArchiveError, SessionId, figures};
-use cardscope_model::comparison::Setting;
+use cardscope_model::run::{CardRun, Run};
+use cardscope_model::setting::Setting;
 use std::collections::{BTreeSet, HashMap};
-
-/// One run of one card.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MeasuredRun {
-    /// Its session.
-    pub session: SessionId,
-    /// Its card.
-    pub card_id: String,
-    /// The piece, where it could be told from others.
-    pub specimen: Option<String>,
-    /// How it was measured.
-    pub setting: Setting,
-    /// When: UTC for what was measured here, the log's own date for a log; `None` where nobody knows.
-    pub at: Option<String>,
-    /// Its number in the session.
-    pub run: u32,
-    /// False where it is not part of the summary.
-    pub counted: bool,
-    /// The file it is from.
-    pub source: Option<String>,
-    /// What it measured.
-    pub figures: Vec<Figure>,
-}
 
 /// When a run was made: a session of one's own has a clock, a log has perhaps a date.
 macro_rules! at {
@@ -49,8 +26,8 @@ impl Archive {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn measurements(&mut self, cards: &[String]) -> Result<Vec<MeasuredRun>, ArchiveError> {
-        self.call(self.firmness(), async |c| of_cards(c, cards).await)
+    pub fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>, ArchiveError> {
+        self.call(self.durability(), async |c| of_cards(c, cards).await)
     }
 }
 
@@ -58,10 +35,10 @@ impl Archive {
 struct Raw {
     started_at: String,
     setting: String,
-    run: MeasuredRun,
+    run: CardRun,
 }
 
-async fn of_cards(c: &mut Connection, cards: &[String]) -> Outcome<Vec<MeasuredRun>> {
+async fn of_cards(c: &mut Connection, cards: &[String]) -> Outcome<Vec<CardRun>> {
     let mut raw = Vec::new();
     for some in in_chunks(cards) {
         let asked = composed(format!("{RUNS} ({})", c.all_places(some.len()))).bind_all(some);
@@ -69,26 +46,29 @@ async fn of_cards(c: &mut Connection, cards: &[String]) -> Outcome<Vec<MeasuredR
     }
     let settings = settings(c, raw.iter().map(|raw| raw.setting.as_str())).await?;
     raw.sort_by(|a, b| {
-        (&a.started_at, a.run.session, a.run.run).cmp(&(&b.started_at, b.run.session, b.run.run))
+        (&a.started_at, &a.run.session, a.run.run.run).cmp(&(&b.started_at, &b.run.session, b.run.run.run))
     });
     let with_setting = |raw: Raw| {
         let setting = settings.get(&raw.setting).cloned().unwrap_or_default();
-        MeasuredRun { setting, ..raw.run }
+        CardRun { setting, ..raw.run }
     };
     Ok(raw.into_iter().map(with_setting).collect())
 }
 
 fn raw_run(row: &Row) -> Outcome<Raw> {
-    let run = MeasuredRun {
-        session: row.parsed(0)?,
+    let run = CardRun {
+        session: row.parsed::<SessionId>(0)?.to_string(),
         card_id: row.get(1)?,
-        specimen: row.get(2)?,
+        unit: row.get(2)?,
         setting: Setting::default(),
         at: row.get(4)?,
-        run: row.whole(5)?,
-        counted: row.get(6)?,
         source: row.get(7)?,
-        figures: figures::of_text(&row.get::<String>(8)?)?,
+        run: Run {
+            run: row.whole(5)?,
+            counted: row.get(6)?,
+            results: figures::of_text(&row.get::<String>(8)?)?,
+            ..Run::default()
+        },
     };
     Ok(Raw { started_at: row.get(9)?, setting: row.get(3)?, run })
 }

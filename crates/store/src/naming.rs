@@ -19,7 +19,7 @@ pub(crate) struct Sighting {
     /// What is known of that piece alone.
     pub(crate) piece_facts: CardFacts,
     /// Where it was met, told apart from all other places: what names a card of which nothing else is known.
-    pub(crate) place: String,
+    pub(crate) met_at: String,
     /// How it is called if nothing names it.
     pub(crate) title: String,
     /// The name it had in the archive that it comes from.
@@ -140,7 +140,7 @@ pub(crate) fn of_piece(piece: Option<&Piece>, place: &str, place_shown: &str) ->
         piece_facts: of_piece_alone(&facts),
         facts,
         piece: piece.cloned(),
-        place: place.to_owned(),
+        met_at: place.to_owned(),
         title: unnamed(place_shown),
         id: None,
     }
@@ -179,7 +179,7 @@ pub(crate) fn of_log(log: &Log, place: &str, called: &str) -> Sighting {
         facts = told;
     }
     let title = log.part.as_ref().map_or(called.to_owned(), |part| format!("{called} ({part})"));
-    Sighting { piece_facts: of_piece_alone(&facts), facts, piece, place: place.to_owned(), title, id: None }
+    Sighting { piece_facts: of_piece_alone(&facts), facts, piece, met_at: place.to_owned(), title, id: None }
 }
 
 fn piece(identity: &Identity, capacity_bytes: Option<u64>) -> Option<Piece> {

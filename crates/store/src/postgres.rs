@@ -4,8 +4,7 @@
 //! is not encrypted: put a tunnel around it where the network is not yours.
 
 use crate::address::Address;
-use crate::connection::{Connection, Outcome, Server, composed, statement};
-use crate::firmness::Firmness;
+use crate::connection::{Connection, Durability, Outcome, Server, composed, statement};
 use crate::{ArchiveError, migration};
 use sqlx::ConnectOptions;
 use sqlx::postgres::PgConnectOptions;
@@ -41,13 +40,5 @@ pub(crate) async fn open(address: &Address, answer: Duration) -> Result<Connecti
 async fn prepare(c: &mut Connection) -> Outcome<()> {
     c.execute(composed(format!("SET lock_timeout = '{}s'", PATIENCE.as_secs()))).await?;
     c.execute(statement("SET client_min_messages = warning")).await?;
-    c.execute(statement(firmness(Firmness::Later))).await.map(|_| ())
-}
-
-/// How PostgreSQL is told how firmly to write.
-pub(crate) fn firmness(firmness: Firmness) -> &'static str {
-    match firmness {
-        Firmness::Later => "SET synchronous_commit = off",
-        Firmness::Now => "SET synchronous_commit = on",
-    }
+    c.set(Durability::Later).await
 }

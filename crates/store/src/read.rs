@@ -1,15 +1,15 @@
 //! What is read back: lists, and sessions whole.
 
 use crate::connection::{Connection, Outcome, Row, statement};
-use crate::document::{RecordStart, RecordSummary, StoredRecord};
 use crate::record::{
-    EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredRun,
-    StoredSession,
+    EndedHow, Piece, RecordStart, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary,
+    StoredRecord, StoredRun, StoredSession,
 };
 use crate::{figures, once, process, sql};
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::{Log, LogRun};
+use cardscope_model::log::Log;
 use cardscope_model::result::{BenchReport, Sample, TemperatureC};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) async fn session(c: &mut Connection, id: SessionId) -> Outcome<Stored
     let name = id.to_string();
     let summary = c.one(statement(sql::SUMMARY).bind(&name), summary).await?;
     let read = c.one(statement(sql::SESSION).bind(&name), |row| {
-        Ok((start(row)?, row.optional_json::<BenchReport>("report")?, row.optional_json("log")?))
+        Ok((start(row)?, row.optional_json::<BenchReport>("document")?, row.optional_json("log")?))
     });
     let (start, mut report, log) = read.await?;
     let mut runs = c.all(statement(sql::RUNS).bind(&name), run).await?;
@@ -56,54 +56,35 @@ fn run(row: &Row) -> Outcome<StoredRun> {
 }
 
 /// A run as a log has it: a log is stored without its runs, which stand in rows of their own.
-fn log_run(run: &StoredRun) -> LogRun {
-    LogRun {
+fn log_run(run: &StoredRun) -> Run {
+    let printed = |figure: &Figure| Figure { as_printed: Some(figure.printed()), ..figure.clone() };
+    Run {
         run: run.start.run,
         size_bytes: run.start.size_bytes,
         loops: run.loops,
-        condition: None,
-        results: run.figures.iter().cloned().map(figures::to_log).collect(),
+        results: run.figures.iter().map(printed).collect(),
+        ..Run::default()
     }
 }
 
 /// Every record, oldest first.
-pub(crate) async fn records(c: &mut Connection) -> Outcome<Vec<RecordSummary>> {
-    c.all(statement(sql::RECORDS), record_summary).await
+pub(crate) async fn records(c: &mut Connection) -> Outcome<Vec<SessionSummary>> {
+    c.all(statement(sql::RECORDS), summary).await
 }
 
 /// One record with its document.
 pub(crate) async fn record(c: &mut Connection, id: SessionId) -> Outcome<StoredRecord> {
-    c.one(statement(sql::RECORD).bind(id.to_string()), |row| {
-        let start = RecordStart {
-            kind: row.get("kind")?,
-            target: row.get("target")?,
-            piece: piece(row)?,
-            seed: row.parsed("seed")?,
-            condition: condition(row)?,
-            identity: row.json("identity")?,
-            host: row.json("host")?,
-            tool_version: row.get("tool_version")?,
-        };
-        let document = row.optional_json("document")?;
-        Ok(StoredRecord { summary: record_summary(row)?, start, document })
-    })
-    .await
-}
-
-fn record_summary(row: &Row) -> Outcome<RecordSummary> {
-    let (ended_at, ended, running) = end(row)?;
-    Ok(RecordSummary {
-        id: row.parsed("id")?,
-        kind: row.get("kind")?,
-        target: row.get("target")?,
-        card: row.get("model")?,
-        card_id: row.get("card_id")?,
-        started_at: row.get("started_at")?,
-        updated_at: row.get("updated_at")?,
-        ended_at,
-        ended,
-        running,
-    })
+    let name = id.to_string();
+    let summary = c.one(statement(sql::RECORD).bind(&name), summary).await?;
+    let kind = summary.kind.clone();
+    let read = c.one(statement(sql::SESSION).bind(&name), |row| {
+        let SessionStart { target, piece, seed, condition, identity, host, tool_version, .. } = start(row)?;
+        let start =
+            RecordStart { kind: kind.clone(), target, piece, seed, condition, identity, host, tool_version };
+        Ok((start, row.optional_json("document")?))
+    });
+    let (start, document) = read.await?;
+    Ok(StoredRecord { summary, start, document })
 }
 
 /// When and how it ended; true where it did not and its process lives.
@@ -125,6 +106,7 @@ fn summary(row: &Row) -> Outcome<SessionSummary> {
         card_id: row.get("card_id")?,
         recipe: row.get("recipe")?,
         started_at: row.get("started_at")?,
+        updated_at: row.get("updated_at")?,
         running,
         ended_at,
         ended,

@@ -5,12 +5,13 @@ use cardscope_model::log::Log;
 use cardscope_model::report::{Header, Report};
 use cardscope_model::result::Bench;
 use cardscope_model::result::{BenchReport, Run};
+use cardscope_model::run::Figure;
 use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-pub use cardscope_model::session_file::{Figure, SampleRecord};
+pub use cardscope_model::session_file::SampleRecord;
 
 /// Names a session for ever, in every archive: a UUID of version 7, so that names sort by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,7 +132,7 @@ impl EndedHow {
 pub struct SessionSummary {
     /// Its name.
     pub id: SessionId,
-    /// `bench` for what was measured here, `import` for a log of another tool.
+    /// `bench` for what was measured here, `import` for a log of another tool, else the verb of a record.
     pub kind: String,
     /// The target as the user named it; the name of the file for a log.
     pub target: String,
@@ -139,10 +140,12 @@ pub struct SessionSummary {
     pub card: Option<String>,
     /// The card's name in the archive.
     pub card_id: Option<String>,
-    /// The recipe's name.
+    /// The recipe's name; empty for a record.
     pub recipe: String,
     /// When it began, UTC.
     pub started_at: String,
+    /// When a record's document was last kept, UTC.
+    pub updated_at: Option<String>,
     /// When it ended, UTC; `None` while it runs, or if its process died.
     pub ended_at: Option<String>,
     /// How it ended.
@@ -168,6 +171,38 @@ pub struct StoredRun {
     pub figures: Vec<Figure>,
     /// Every finished sample, in order.
     pub samples: Vec<SampleRecord>,
+}
+
+/// What is known when a record begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordStart {
+    /// The verb: `verify`, `endure`, `format`.
+    pub kind: String,
+    /// The target as the user named it.
+    pub target: String,
+    /// The card, where it could be identified.
+    pub piece: Option<Piece>,
+    /// The seed of places and data.
+    pub seed: u64,
+    /// What is true of card and rig.
+    pub condition: Condition,
+    /// What the card says of itself; `Null` where it says nothing.
+    pub identity: Value,
+    /// The computer.
+    pub host: Value,
+    /// Cardscope's own version.
+    pub tool_version: String,
+}
+
+/// A record as stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRecord {
+    /// The line it has in a list.
+    pub summary: SessionSummary,
+    /// As it began.
+    pub start: RecordStart,
+    /// Its document as last kept; `None` if it never was.
+    pub document: Option<Value>,
 }
 
 /// A session as stored, with everything raw.

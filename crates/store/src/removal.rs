@@ -1,8 +1,7 @@
 //! Taking a session or a record out of the archive, with what was there for it alone.
 
-use crate::connection::{Connection, Outcome, found, statement};
-use crate::firmness::Firmness;
-use crate::shelf::mark_stale;
+use crate::connection::{Connection, Durability, Outcome, statement};
+use crate::resolver::mark_stale;
 use crate::{Archive, ArchiveError, SessionId, cards};
 
 /// What was measured in one session.
@@ -15,7 +14,6 @@ pub(crate) const MEASURED: [&str; 3] = [
 /// A card that nothing names and that nothing is left of.
 const EMPTY: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
     AND NOT EXISTS (SELECT 1 FROM session WHERE card_id = $1) \
-    AND NOT EXISTS (SELECT 1 FROM record WHERE card_id = $1) \
     AND NOT EXISTS (SELECT 1 FROM specimen WHERE card_id = $1) \
     AND NOT EXISTS (SELECT 1 FROM event WHERE card_id = $1) \
     AND NOT EXISTS (SELECT 1 FROM attached WHERE card_id = $1)";
@@ -28,17 +26,14 @@ impl Archive {
     /// If there is none of that name, or it cannot be removed; nothing is removed then.
     pub fn remove_session(&mut self, session: SessionId) -> Result<(), ArchiveError> {
         let remove = async |c: &mut Connection| remove(c, &session.to_string()).await;
-        self.call(Firmness::Now, async |c| c.alone(remove).await).map_err(|e| e.about(session))
+        self.call(Durability::Now, async |c| c.alone(remove).await).map_err(|e| e.about(session))
     }
 }
 
 async fn remove(c: &mut Connection, id: &str) -> Outcome<()> {
     let asked = statement("SELECT card_id, source_hash FROM session WHERE id = $1").bind(id);
-    let session: Option<(Option<String>, Option<String>)> =
-        c.optional(asked, |row| Ok((row.get(0)?, row.get(1)?))).await?;
-    let Some((card, source)) = session else {
-        return found(c.execute(statement("DELETE FROM record WHERE id = $1").bind(id)).await?);
-    };
+    let (card, source): (Option<String>, Option<String>) =
+        c.one(asked, |row| Ok((row.get(0)?, row.get(1)?))).await?;
     for part in MEASURED.into_iter().chain(["DELETE FROM attached WHERE session_id = $1"]) {
         c.execute(statement(part).bind(id)).await?;
     }

@@ -1,10 +1,9 @@
 //! Settings and rigs: what stands once for the many runs that share it.
 
-use crate::connection::{Connection, Outcome, Rows, Value};
-use crate::write::json;
+use crate::connection::{Connection, Outcome, Rows, Value, json};
 use crate::{hash, sql};
-use cardscope_model::comparison::Setting;
 use cardscope_model::condition::Condition;
+use cardscope_model::setting::Setting;
 use std::collections::BTreeMap;
 
 /// The words of a condition that are about everything between the card and the figures: see

@@ -39,7 +39,7 @@ impl Archive {
     /// If they cannot be read.
     pub fn sources(&mut self) -> Result<Vec<StoredSource>, ArchiveError> {
         let all = sources!("", "ORDER BY o.imported_at, o.name, o.hash");
-        self.call(self.firmness(), async |c| c.all(statement(all), source).await)
+        self.call(self.durability(), async |c| c.all(statement(all), source).await)
     }
 
     /// A file with its bytes.
@@ -49,7 +49,7 @@ impl Archive {
     pub fn source(&mut self, hash: &str) -> Result<(StoredSource, Vec<u8>), ArchiveError> {
         let one = sources!(", o.content", "WHERE o.hash = $1");
         let asked = || statement(one).bind(hash);
-        self.call(self.firmness(), async |c| c.one(asked(), |row| Ok((source(row)?, row.get(6)?))).await)
+        self.call(self.durability(), async |c| c.one(asked(), |row| Ok((source(row)?, row.get(6)?))).await)
             .map_err(|e| e.about_file(hash))
     }
 }

@@ -1,9 +1,8 @@
-//! Statements of sessions, runs, records and cards: numbered parameters and plain SQL, which SQLite and PostgreSQL both
+//! Statements of sessions, runs and cards: numbered parameters and plain SQL, which SQLite and PostgreSQL both
 //! take. Those of a single question stand beside it.
 
-use crate::connection::{Outcome, Value};
+use crate::connection::{Outcome, Value, json};
 use crate::naming;
-use crate::write::json;
 use cardscope_model::card::CardFacts;
 
 pub(crate) const INSERT_RECIPES: &str = "INSERT INTO recipe (hash, name, version, text)";
@@ -46,7 +45,10 @@ pub(crate) fn card_row(
 
 pub(crate) const INSERT_SESSIONS: &str = "INSERT INTO session (id, kind, card_id, specimen_id, rig_hash, source_hash, \
     content_hash, log, target, recipe_hash, seed, condition, condition_origins, io_path, bus_ceiling_mb_s, identity, \
-    host, tool_version, process, started_at, measured_at, ended_at, ended_how, report)";
+    host, tool_version, process, started_at, measured_at, updated_at, ended_at, ended_how, document)";
+
+/// The recipe of a session that has none: of a verb that leaves a document and no runs.
+pub(crate) const NO_RECIPE: &str = "";
 
 /// A session that came without its end gets what the file with its end says.
 pub(crate) const SESSION_AGAIN: &str = "ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, card_id = excluded.card_id, \
@@ -56,8 +58,8 @@ pub(crate) const SESSION_AGAIN: &str = "ON CONFLICT (id) DO UPDATE SET kind = ex
     condition_origins = excluded.condition_origins, io_path = excluded.io_path, \
     bus_ceiling_mb_s = excluded.bus_ceiling_mb_s, identity = excluded.identity, host = excluded.host, \
     tool_version = excluded.tool_version, process = excluded.process, started_at = excluded.started_at, \
-    measured_at = excluded.measured_at, ended_at = excluded.ended_at, ended_how = excluded.ended_how, \
-    report = excluded.report";
+    measured_at = excluded.measured_at, updated_at = excluded.updated_at, ended_at = excluded.ended_at, \
+    ended_how = excluded.ended_how, document = excluded.document";
 
 pub(crate) const INSERT_RUNS: &str = "INSERT INTO run (session_id, number, seed, counted, started_at, ended_at, \
     results, setting_hash, size_bytes, loops, figures)";
@@ -70,7 +72,7 @@ pub(crate) const INSERT_SAMPLE: &str = "INSERT INTO sample (session_id, run_numb
 pub(crate) const FINISH_RUN: &str = "UPDATE run SET counted = $3, ended_at = $4, results = $5, setting_hash = $6, \
     loops = $7, figures = $8 WHERE session_id = $1 AND number = $2";
 
-pub(crate) const FINISH_SESSION: &str = "UPDATE session SET ended_at = $2, ended_how = $3, report = $4, \
+pub(crate) const FINISH_SESSION: &str = "UPDATE session SET ended_at = $2, ended_how = $3, document = $4, \
     condition = $5, condition_origins = $6, rig_hash = $7 WHERE id = $1";
 
 pub(crate) const SETTLE_RUNS: &str =
@@ -97,7 +99,7 @@ macro_rules! summaries {
         concat!(
             "SELECT s.id, s.kind, s.target, s.card_id, \
              COALESCE(p.model, CASE WHEN c.named THEN c.title END) AS card, r.name AS recipe, \
-             s.started_at, s.ended_at, s.ended_how, s.process, \
+             s.started_at, s.updated_at, s.ended_at, s.ended_how, s.process, \
              (SELECT COUNT(*) FROM run WHERE session_id = s.id) AS runs, \
              (SELECT COUNT(*) FROM sample WHERE session_id = s.id) AS samples \
              FROM session s JOIN recipe r ON r.hash = s.recipe_hash \
@@ -107,11 +109,13 @@ macro_rules! summaries {
     };
 }
 
-pub(crate) const SUMMARIES: &str = summaries!("ORDER BY s.started_at, s.id");
-pub(crate) const SUMMARY: &str = summaries!("WHERE s.id = $1");
+pub(crate) const SUMMARIES: &str = summaries!("WHERE s.recipe_hash <> '' ORDER BY s.started_at, s.id");
+pub(crate) const SUMMARY: &str = summaries!("WHERE s.id = $1 AND s.recipe_hash <> ''");
+pub(crate) const RECORDS: &str = summaries!("WHERE s.recipe_hash = '' ORDER BY s.started_at, s.id");
+pub(crate) const RECORD: &str = summaries!("WHERE s.id = $1 AND s.recipe_hash = ''");
 
 pub(crate) const SESSION: &str = "SELECT s.target, s.seed, s.condition, s.condition_origins, s.io_path, \
-    s.bus_ceiling_mb_s, s.identity, s.host, s.tool_version, s.report, s.log, r.name, r.version, r.text, \
+    s.bus_ceiling_mb_s, s.identity, s.host, s.tool_version, s.document, s.log, r.name, r.version, r.text, \
     p.maker, p.model, p.capacity_bytes, p.serial, p.id AS identity_hash \
     FROM session s JOIN recipe r ON r.hash = s.recipe_hash \
     LEFT JOIN specimen p ON p.id = s.specimen_id WHERE s.id = $1";
@@ -125,35 +129,8 @@ pub(crate) const SAMPLES: &str = "SELECT test_key, test, op, step, loop_index, c
 pub(crate) const INSERT_SOURCES: &str =
     "INSERT INTO source (hash, name, format, content_bytes, content, imported_at)";
 
-pub(crate) const INSERT_RECORDS: &str = "INSERT INTO record (id, kind, card_id, specimen_id, target, seed, condition, \
-    condition_origins, identity, host, tool_version, process, started_at, updated_at, ended_at, ended_how, document)";
+pub(crate) const UPDATE_RECORD: &str =
+    "UPDATE session SET updated_at = $2, document = $3 WHERE id = $1 AND recipe_hash = ''";
 
-/// The same as [`SESSION_AGAIN`] for a record.
-pub(crate) const RECORD_AGAIN: &str = "ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, card_id = excluded.card_id, \
-    specimen_id = excluded.specimen_id, target = excluded.target, seed = excluded.seed, condition = excluded.condition, \
-    condition_origins = excluded.condition_origins, identity = excluded.identity, host = excluded.host, \
-    tool_version = excluded.tool_version, process = excluded.process, started_at = excluded.started_at, \
-    updated_at = excluded.updated_at, ended_at = excluded.ended_at, ended_how = excluded.ended_how, \
-    document = excluded.document";
-
-pub(crate) const UPDATE_RECORD: &str = "UPDATE record SET updated_at = $2, document = $3 WHERE id = $1";
-
-pub(crate) const FINISH_RECORD: &str =
-    "UPDATE record SET updated_at = $2, ended_at = $2, ended_how = $3, document = $4 WHERE id = $1";
-
-/// The columns of a record, all but its document.
-macro_rules! records {
-    ($more:literal, $rest:literal) => {
-        concat!(
-            "SELECT d.id, d.kind, d.target, d.seed, d.condition, d.condition_origins, d.identity, d.host, \
-             d.tool_version, d.process, d.started_at, d.updated_at, d.ended_at, d.ended_how, d.card_id, \
-             p.maker, p.model, p.capacity_bytes, p.serial, p.id AS identity_hash",
-            $more,
-            " FROM record d LEFT JOIN specimen p ON p.id = d.specimen_id ",
-            $rest
-        )
-    };
-}
-
-pub(crate) const RECORDS: &str = records!("", "ORDER BY d.started_at, d.id");
-pub(crate) const RECORD: &str = records!(", d.document", "WHERE d.id = $1");
+pub(crate) const FINISH_RECORD: &str = "UPDATE session SET updated_at = $2, ended_at = $2, ended_how = $3, \
+    document = $4 WHERE id = $1 AND recipe_hash = ''";

@@ -1,8 +1,7 @@
 //! What is SQLite's own: opening and making the file, and how firmly it is written.
 
+use crate::archive_file::{ArchiveFile, Found};
 use crate::connection::{Connection, Outcome};
-use crate::firmness::Firmness;
-use crate::place::{Found, Place};
 use crate::{ArchiveError, migration};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteLockingMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Executor};
@@ -24,7 +23,7 @@ const CACHE: &str = "-16000";
 
 /// Opens what was found, makes or upgrades it where needed. Where that fails it is closed again in order, so that no
 /// log of ours stays beside a file that is not for us.
-pub(crate) async fn open(place: &Place) -> Result<Connection, ArchiveError> {
+pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
     let shared = connect_ready(place, SqliteLockingMode::Normal).await;
     match shared {
         // Sharing takes an index of 32 KiB beside the log. Alone, SQLite keeps it in memory, and an archive on a full
@@ -36,7 +35,7 @@ pub(crate) async fn open(place: &Place) -> Result<Connection, ArchiveError> {
     }
 }
 
-async fn connect_ready(place: &Place, locking: SqliteLockingMode) -> Result<Connection, ArchiveError> {
+async fn connect_ready(place: &ArchiveFile, locking: SqliteLockingMode) -> Result<Connection, ArchiveError> {
     let mut file = connect(place, locking).await.map_err(|e| ArchiveError::of_database(place.path(), &e))?;
     let made = match place.is_still_there() {
         Ok(()) => make(&mut file, place).await,
@@ -56,7 +55,7 @@ async fn connect_ready(place: &Place, locking: SqliteLockingMode) -> Result<Conn
     }
 }
 
-async fn connect(place: &Place, locking: SqliteLockingMode) -> Outcome<SqliteConnection> {
+async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> Outcome<SqliteConnection> {
     SqliteConnectOptions::new()
         .filename(place.real())
         .locking_mode(locking)
@@ -75,14 +74,14 @@ async fn connect(place: &Place, locking: SqliteLockingMode) -> Outcome<SqliteCon
 ///
 /// SQLite would sync some ten times over these two pages, which is seconds on a slow card; nothing is in them yet, so
 /// they are synced once, at the end.
-async fn make(connection: &mut SqliteConnection, place: &Place) -> Result<(), ArchiveError> {
+async fn make(connection: &mut SqliteConnection, place: &ArchiveFile) -> Result<(), ArchiveError> {
     if place.found() == Found::Archive {
         return Ok(());
     }
     mark(connection, place).await.map_err(|e| ArchiveError::of_database(place.path(), &e))
 }
 
-async fn mark(connection: &mut SqliteConnection, place: &Place) -> Outcome<()> {
+async fn mark(connection: &mut SqliteConnection, place: &ArchiveFile) -> Outcome<()> {
     insist(connection, "PRAGMA synchronous = OFF").await?;
     // The application id of `place`, in decimal.
     insist(connection, "PRAGMA application_id = 1129538353").await?;
@@ -107,12 +106,4 @@ fn is_busy(error: &sqlx::Error) -> bool {
     // SQLITE_BUSY and its extended forms.
     let code = error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<i64>().ok());
     code.is_some_and(|c| c & 0xff == 5)
-}
-
-/// How SQLite is told how firmly to write.
-pub(crate) fn firmness(firmness: Firmness) -> &'static str {
-    match firmness {
-        Firmness::Later => "PRAGMA synchronous = NORMAL",
-        Firmness::Now => "PRAGMA synchronous = FULL",
-    }
 }

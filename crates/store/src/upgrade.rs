@@ -2,13 +2,14 @@
 
 use crate::connection::{Connection, Outcome, Row, Rows, statement};
 use crate::naming::{self, Names};
+use crate::resolver::{CardResolver, update_card};
 use crate::rig::Shared;
-use crate::shelf::{Shelf, update_card};
 use crate::write::BENCH;
 use crate::{figures, sql};
 use cardscope_model::card::CardFacts;
-use cardscope_model::comparison::Setting;
-use cardscope_model::result::Run;
+use cardscope_model::result;
+use cardscope_model::run::Run;
+use cardscope_model::setting::Setting;
 
 /// The version whose tables [`cards`] fills.
 pub(crate) const CARDS: i64 = 3;
@@ -77,13 +78,13 @@ async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> Outcome<
     const FILL: &str =
         "UPDATE run SET setting_hash = $3, loops = $4, figures = $5 WHERE session_id = $1 AND number = $2";
     let finished = statement("SELECT number, results FROM run WHERE session_id = $1 AND results IS NOT NULL");
-    let runs: Vec<(i64, Option<Run>)> =
+    let runs: Vec<(i64, Option<result::Run>)> =
         c.all(finished.bind(session), |row| Ok((row.get(0)?, row.json(1).ok()))).await?;
     for (number, run) in runs {
         let Some(run) = run else { continue };
-        let loops = run.results.iter().map(|r| r.loops.len() as u64).max();
-        let fill = statement(FILL).bind(session).bind(number).bind(setting).bind(loops);
-        c.execute(fill.bind(figures::to_text(&figures::of_run(&run))?)).await?;
+        let run = Run::from(&run);
+        let fill = statement(FILL).bind(session).bind(number).bind(setting).bind(run.loops);
+        c.execute(fill.bind(figures::to_text(&run.speeds())?)).await?;
     }
     Ok(())
 }
@@ -91,8 +92,8 @@ async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> Outcome<
 /// A card of its own for a session whose card said nothing of itself.
 async fn unnamed_card(c: &mut Connection, session: &Session) -> Outcome<String> {
     let sighting = naming::of_piece(None, &session.id, &session.target);
-    let mut shelf = Shelf::default();
-    let placed = shelf.place(&sighting);
-    shelf.write(c).await?;
+    let mut resolver = CardResolver::default();
+    let placed = resolver.resolve(&sighting);
+    resolver.write(c).await?;
     Ok(placed.card)
 }

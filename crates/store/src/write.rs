@@ -1,18 +1,17 @@
 //! What is written of own measurements: sessions, runs, samples, records, and their ends.
 
-use crate::connection::{Connection, Outcome, Row, Rows, Value, found, statement};
-use crate::document::RecordStart;
+use crate::connection::{Connection, Outcome, Row, Rows, Value, found, json, statement};
 use crate::once::{self, Test};
-use crate::record::{EndedHow, Piece, RunStart, SampleRecord, SessionId, SessionStart};
+use crate::record::{EndedHow, Piece, RecordStart, RunStart, SampleRecord, SessionId, SessionStart};
+use crate::resolver::{CardResolver, Resolved, mark_stale};
 use crate::rig::Shared;
-use crate::shelf::{Placed, Shelf, mark_stale};
 use crate::{figures, naming, process, sql, stamp};
-use cardscope_model::comparison::Setting;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::result::{BenchReport, Run};
+use cardscope_model::run::Run as Figures;
+use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
-use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -26,9 +25,9 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
     let id = SessionId(Uuid::now_v7());
     let (name, now) = (id.to_string(), stamp::now());
     let sighting = naming::of_piece(start.piece.as_ref(), &name, &start.target);
-    let mut shelf = Shelf::of(c, std::slice::from_ref(&sighting)).await?;
-    let placed = shelf.place(&sighting);
-    shelf.write(c).await?;
+    let mut resolver = CardResolver::of(c, std::slice::from_ref(&sighting)).await?;
+    let placed = resolver.resolve(&sighting);
+    resolver.write(c).await?;
     let mut shared = Shared::default();
     let recipe = shared.recipe(&start.recipe, &start.recipe_version, &start.recipe_text);
     let rig = shared.rig(&start.condition)?;
@@ -59,6 +58,7 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
         Value::Text(None),
         Value::Text(None),
         Value::Text(None),
+        Value::Text(None),
     ]);
     rows.write(c).await?;
     Ok(id)
@@ -68,16 +68,26 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
 pub(crate) async fn record(c: &mut Connection, start: &RecordStart) -> Outcome<SessionId> {
     let id = SessionId(Uuid::now_v7());
     let placed = place_piece(c, start.piece.as_ref()).await?;
-    let mut rows = Rows::new(sql::INSERT_RECORDS, "");
+    let mut shared = Shared::default();
+    let rig = shared.rig(&start.condition)?;
+    shared.write(c).await?;
+    let mut rows = Rows::new(sql::INSERT_SESSIONS, "");
     rows.push([
         id.to_string().into(),
         (&start.kind).into(),
         placed.as_ref().map(|p| p.card.clone()).into(),
         placed.and_then(|p| p.specimen).into(),
+        rig.into(),
+        Value::Text(None),
+        Value::Text(None),
+        Value::Text(None),
         (&start.target).into(),
+        sql::NO_RECIPE.into(),
         start.seed.to_string().into(),
         json(&start.condition)?.into(),
         json(&origins(&start.condition))?.into(),
+        "".into(),
+        Value::Real(None),
         json(&start.identity)?.into(),
         json(&start.host)?.into(),
         (&start.tool_version).into(),
@@ -87,17 +97,18 @@ pub(crate) async fn record(c: &mut Connection, start: &RecordStart) -> Outcome<S
         Value::Text(None),
         Value::Text(None),
         Value::Text(None),
+        Value::Text(None),
     ]);
     rows.write(c).await?;
     Ok(id)
 }
 
-async fn place_piece(c: &mut Connection, piece: Option<&Piece>) -> Outcome<Option<Placed>> {
+async fn place_piece(c: &mut Connection, piece: Option<&Piece>) -> Outcome<Option<Resolved>> {
     let Some(piece) = piece else { return Ok(None) };
     let sighting = naming::of_piece(Some(piece), "", "");
-    let mut shelf = Shelf::of(c, std::slice::from_ref(&sighting)).await?;
-    let placed = shelf.place(&sighting);
-    shelf.write(c).await?;
+    let mut resolver = CardResolver::of(c, std::slice::from_ref(&sighting)).await?;
+    let placed = resolver.resolve(&sighting);
+    resolver.write(c).await?;
     Ok(Some(placed))
 }
 
@@ -173,7 +184,7 @@ pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &Run) -
     let (setting, card) = setting_of(c, session).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
     let setting = store_setting(c, &setting).await?;
-    let loops = run.results.iter().map(|r| r.loops.len() as u64).max();
+    let figures = Figures::from(run);
     let stored = tests_of(c, session, run.run).await?;
     let end = statement(sql::FINISH_RUN)
         .bind(session.to_string())
@@ -182,8 +193,8 @@ pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &Run) -
         .bind(stamp::now())
         .bind(json(&once::without_courses(run, &stored))?)
         .bind(setting)
-        .bind(loops)
-        .bind(figures::to_text(&figures::of_run(run))?);
+        .bind(figures.loops)
+        .bind(figures::to_text(&figures.speeds())?);
     found(c.execute(end).await?)
 }
 
@@ -275,8 +286,4 @@ pub(crate) async fn findings(c: &mut Connection, session: &str, findings: &[Find
 /// Who says what of a condition, which its own stored form leaves out.
 pub(crate) fn origins(condition: &Condition) -> BTreeMap<&str, Origin> {
     condition.iter().filter_map(|(word, _)| Some((word, condition.origin(word)?))).collect()
-}
-
-pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
-    serde_json::to_string(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }

@@ -36,6 +36,8 @@ pub mod session;
 mod shelf;
 pub mod simulate;
 pub mod sustain;
+#[cfg(test)]
+mod testing;
 mod troubles;
 pub mod verify;
 

@@ -1,6 +1,7 @@
 //! Keeps the results of verbs in the archive: begun, kept anew any number of times,
 //! finished. Each call is on disk when it returns, so a crash leaves the last document.
 
+use crate::archive::open;
 use crate::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
@@ -10,7 +11,7 @@ use cardscope_model::result::{BenchReport, Run, Sample};
 use cardscope_store::{Archive, EndedHow, RecordStart, RunStart, SampleRecord, SessionId, SessionStart};
 use serde::Serialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is done before a program that keeps results ends by itself.
 pub(crate) const STORED: &str = "what was measured is stored in the archive";
@@ -162,12 +163,6 @@ impl Recorder {
     ) -> Result<(), Failure> {
         Ok(self.archive.finish_session(self.id, how(failure), report)?)
     }
-}
-
-/// Opens the archive; `None` is the user's own.
-fn open(archive: Option<&Path>) -> Result<Archive, Failure> {
-    let path = archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p)))?;
-    Ok(Archive::open(path)?)
 }
 
 /// How something ended, in the archive's words.

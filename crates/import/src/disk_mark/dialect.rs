@@ -1,7 +1,8 @@
 //! The programs of the family: how their headings and result lines are known, and what their MB/s are worth.
 
 use super::line::{self, Line};
-use cardscope_model::log::{Log, LogFigure, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, Order};
 
 /// Its MB/s are true.
@@ -54,7 +55,7 @@ fn has_three_decimals(line: &str) -> bool {
 
 /// What makes a report of KDiskMark doubtful.
 pub(super) fn doubts(log: &Log) -> Vec<String> {
-    let any = |test: fn(&LogFigure) -> bool| log.runs.iter().flat_map(|run| &run.results).any(test);
+    let any = |test: fn(&Figure) -> bool| log.runs.iter().flat_map(|run| &run.results).any(test);
     let halved = any(|figure| figure.test.threads > 1) && !log.tool.as_ref().is_some_and(counts_all_threads);
     let mixed = any(|figure| matches!(figure.op, Op::Mix(_)));
     let whys = [

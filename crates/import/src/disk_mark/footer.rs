@@ -5,10 +5,11 @@ use crate::dates::date;
 use crate::notes::add_note;
 use crate::numbers::number;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, LogRun};
+use cardscope_model::log::Log;
+use cardscope_model::run::Run;
 
 /// Reads one line of it into log and run; false where the line is none of it.
-pub(super) fn read(line: &str, log: &mut Log, run: &mut LogRun) -> bool {
+pub(super) fn read(line: &str, log: &mut Log, run: &mut Run) -> bool {
     let line = line.trim_start_matches(['>', ' ', '\t']);
     let Some((key, value)) = line.split_once(':') else { return false };
     let value = value.trim();
@@ -28,7 +29,7 @@ pub(super) fn read(line: &str, log: &mut Log, run: &mut LogRun) -> bool {
 }
 
 /// `1000 MB [C: 33.0% (39.3/119.1 GB)] (x5)`, `1 GiB (x5) [Interval: 5 sec]`.
-fn test(value: &str, log: &mut Log, run: &mut LogRun) {
+fn test(value: &str, log: &mut Log, run: &mut Run) {
     let amount: String = value.split_whitespace().take(2).collect::<String>().to_lowercase();
     run.size_bytes = size(&amount);
     run.loops = value.split_once("(x").and_then(|(_, rest)| rest.split_once(')')?.0.trim().parse().ok());
@@ -88,8 +89,8 @@ fn setting(key: &str, value: &str, log: &mut Log) {
 mod tests {
     use super::*;
 
-    fn told(lines: &[&str]) -> (Log, LogRun) {
-        let (mut log, mut run) = (Log::new("test"), LogRun::default());
+    fn told(lines: &[&str]) -> (Log, Run) {
+        let (mut log, mut run) = (Log::new("test"), Run::default());
         for line in lines {
             assert!(read(line, &mut log, &mut run), "{line}");
         }

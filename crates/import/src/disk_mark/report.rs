@@ -12,7 +12,8 @@ use crate::numbers::figure;
 use crate::runs::Runs;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::Run;
 use cardscope_model::test_name::TestName;
 
 /// Share of reads in percent of a mix that does not say it: the programs' own choice.
@@ -137,7 +138,7 @@ impl Reader {
     }
 
     fn footer(&mut self, text: &str) -> bool {
-        let mut head = LogRun::default();
+        let mut head = Run::default();
         if !footer::read(text, &mut self.report.log, &mut head) {
             return false;
         }

@@ -4,7 +4,8 @@ use super::{Document, Job, Side, grouped, sum};
 use crate::notes::add_note;
 use crate::runs::Runs;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, TestName};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -100,17 +101,17 @@ fn beside(log: &mut Log, job: &Job, groups: &HashMap<u64, Vec<&str>>) -> Option<
     Some(format!("beside {other}{more}"))
 }
 
-fn add_step(figure: &mut LogFigure, step: Option<&str>) {
+fn add_step(figure: &mut Figure, step: Option<&str>) {
     let Some(step) = step else { return };
     figure.step = Some(figure.step.take().map_or_else(|| step.to_owned(), |own| format!("{own}, {step}")));
 }
 
 /// Size and loops that all jobs share.
-fn head(jobs: &[Job]) -> LogRun {
-    let Some(first) = jobs.first().map(|job| &job.options) else { return LogRun::default() };
+fn head(jobs: &[Job]) -> Run {
+    let Some(first) = jobs.first().map(|job| &job.options) else { return Run::default() };
     let size = first.size.filter(|size| jobs.iter().all(|job| job.options.size == Some(*size)));
     let loops = first.loops.filter(|loops| jobs.iter().all(|job| job.options.loops == Some(*loops)));
-    LogRun { size_bytes: size, loops, ..LogRun::default() }
+    Run { size_bytes: size, loops, ..Run::default() }
 }
 
 /// What makes a job's figures doubtful, and where it did its I/O.
@@ -144,7 +145,7 @@ fn doubt(log: &mut Log, doubt: String) {
 }
 
 /// A job's results with its name: one direction is a test; both are a mix, and each of them a part of it.
-fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, LogFigure)> {
+fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, Figure)> {
     let mut result = |op, side: &Side, step: Option<String>| {
         let threads = job.options.threads.unwrap_or(job.count).max(1);
         let (pattern, why) = job.options.pattern(&job.name, op, side.block(), threads);
@@ -172,8 +173,8 @@ fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, LogFigure)> {
     }
 }
 
-fn figure(name: TestName, side: &Side, step: Option<String>) -> LogFigure {
-    LogFigure {
+fn figure(name: TestName, side: &Side, step: Option<String>) -> Figure {
+    Figure {
         test: name.pattern,
         op: name.op,
         step,
@@ -181,12 +182,12 @@ fn figure(name: TestName, side: &Side, step: Option<String>) -> LogFigure {
         iops: Some(side.iops).filter(|iops| *iops > 0.0),
         latency_us: side.latency_us,
         max_latency_us: side.max_latency_us,
-        as_printed: side.printed.clone(),
+        as_printed: Some(side.printed.clone()),
     }
 }
 
 /// Different jobs that do the same test are told apart by their names.
-fn named_apart(figures: Vec<(&str, LogFigure)>) -> Vec<LogFigure> {
+fn named_apart(figures: Vec<(&str, Figure)>) -> Vec<Figure> {
     let mut times: HashMap<(TestName, Option<String>), u32> = HashMap::new();
     for (_, figure) in &figures {
         *times.entry((figure.name(), figure.step.clone())).or_default() += 1;

@@ -1,7 +1,7 @@
 //! Own documents in the layouts of fio 2 and 3, alone, among other output, added up, and broken.
 
 use super::*;
-use cardscope_model::log::LogFigure;
+use cardscope_model::run::Figure;
 use proptest::prelude::*;
 
 /// A direction as fio 3 prints it: `bw` is `bw_bytes` in KiB, cut.
@@ -38,7 +38,7 @@ fn log(text: &str) -> Log {
     read(&Text::of(text)).unwrap().remove(0)
 }
 
-fn results(text: &str) -> Vec<LogFigure> {
+fn results(text: &str) -> Vec<Figure> {
     log(text).runs.remove(0).results
 }
 

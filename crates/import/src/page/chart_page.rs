@@ -13,7 +13,8 @@ use crate::numbers::{MIB_S, figure};
 use crate::text::Text;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::parse_size;
 use serde_json::{Map, Value, json};
@@ -76,7 +77,7 @@ struct Page {
     by_script: bool,
     form: Option<String>,
     published_on: Option<String>,
-    head: LogRun,
+    head: Run,
     file_system: Option<String>,
     card: CardFacts,
     nvme: Map<String, Value>,
@@ -102,7 +103,7 @@ impl Page {
             by_script: body.contains(SCRIPT),
             form: express.then(|| "microSD Express".to_owned()),
             published_on: front_matter(body, "date").and_then(day),
-            head: LogRun::default(),
+            head: Run::default(),
             file_system: None,
             card: CardFacts::default(),
             nvme: Map::new(),
@@ -221,13 +222,13 @@ impl Page {
         }
         for series in series {
             let results = self.figures(unit, series, &mut log.doubts);
-            log.runs.push(LogRun { run: series.run().unwrap_or(1), results, ..self.head.clone() });
+            log.runs.push(Run { run: series.run().unwrap_or(1), results, ..self.head.clone() });
         }
         log.runs.sort_by_key(|run| run.run);
         self.logs.push(log);
     }
 
-    fn figures(&self, unit: &str, series: &Series, doubts: &mut Vec<String>) -> Vec<LogFigure> {
+    fn figures(&self, unit: &str, series: &Series, doubts: &mut Vec<String>) -> Vec<Figure> {
         let Some(mb_s) = self.mb_s(unit) else {
             doubts
                 .push(format!("{}: nobody knows the unit {unit:?}; its figures were left out", series.name));

@@ -11,7 +11,8 @@ use crate::error::ImportError;
 use crate::parts;
 use crate::runs::Runs;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;
 use files::{Reading, Writing};
@@ -105,7 +106,7 @@ fn put(told: Told, version: Option<&str>, runs: &mut Runs, log: &mut Log) {
             keep(log, "f3probe", probe.document());
         }
         Told::Write(writing) if !writing.is_empty() => {
-            runs.begin(LogRun::default());
+            runs.begin(Run::default());
             writing
                 .speed
                 .iter()
@@ -139,7 +140,7 @@ fn keep(log: &mut Log, name: &str, document: Value) {
     }
 }
 
-fn figure(name: &str, op: Op, printed: &str) -> Option<LogFigure> {
+fn figure(name: &str, op: Op, printed: &str) -> Option<Figure> {
     let speed = amount(printed)?;
     Some(step(name, sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
 }
@@ -157,7 +158,7 @@ mod tests {
         fn any_speed_comes_back_as_printed(hundredths in 1u64..102_400, unit in "(KB|MB|GB)/s") {
             let value = hundredths as f64 / 100.0;
             let log = log(&format!("Average writing speed: {value:.2} {unit}\n"));
-            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, value);
+            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, value);
         }
         #[test]
         fn any_counts_of_sectors_come_back(ok in 1u64..1 << 40, bad in 0u64..1 << 40) {

@@ -7,7 +7,8 @@ use crate::amount::{amount, binary_mb_s, sequential, step};
 use crate::error::ImportError;
 use crate::parts;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{SectorCounts, Verdict};
@@ -65,9 +66,9 @@ fn report(text: &Text) -> Result<Vec<Log>, ImportError> {
     let version = versions.rfind(|version| !version.starts_with("ersion"));
     log.tool = Some(Tool { name: "H2testw".into(), version: version.map(|v| v.trim().to_owned()) });
     let summary = Summary::of(text);
-    let results: Vec<LogFigure> = text.lines().filter_map(figure).collect();
+    let results: Vec<Figure> = text.lines().filter_map(figure).collect();
     if !results.is_empty() {
-        log.runs.push(LogRun { run: 1, size_bytes: summary.tested_bytes(), results, ..LogRun::default() });
+        log.runs.push(Run { run: 1, size_bytes: summary.tested_bytes(), results, ..Run::default() });
     }
     if summary.says_something() {
         log.other.insert("h2testw".into(), summary.document());
@@ -75,7 +76,7 @@ fn report(text: &Text) -> Result<Vec<Log>, ImportError> {
     Ok(vec![log])
 }
 
-fn figure(line: &str) -> Option<LogFigure> {
+fn figure(line: &str) -> Option<Figure> {
     let line = line.trim();
     let (rest, op) = SPEEDS.iter().find_map(|(begin, op)| Some((line.strip_prefix(begin)?, *op)))?;
     let speed = amount(rest).filter(|speed| speed.unit.ends_with("Byte/s"))?;
@@ -175,7 +176,7 @@ mod tests {
         fn any_speed_comes_back_as_printed(hundredths in 1u32..100_000) {
             let value = f64::from(hundredths) / 100.0;
             let log = log(&format!("Reading speed: {value} MByte/s\n"));
-            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, value);
+            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, value);
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::amount::{Amount, random, sequential};
 use crate::error::ImportError;
 use crate::numbers::{KIB_S, number};
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, TestName};
 use cardscope_model::units::{KIB, MIB};
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 /// One try of the script.
 #[derive(Debug, Default)]
 struct Try {
-    figures: Vec<LogFigure>,
+    figures: Vec<Figure>,
     targets: Vec<Target>,
 }
 
@@ -54,7 +55,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     for (run, one) in (1..).zip(&tries) {
         let results = one.results(since_2024);
         log.doubts.extend(one.contradictions(run, &results));
-        log.runs.push(LogRun { run, size_bytes, results, ..LogRun::default() });
+        log.runs.push(Run { run, size_bytes, results, ..Run::default() });
     }
     let judged: Vec<Value> = tries.iter().filter(|one| !one.targets.is_empty()).map(Try::judged).collect();
     if !judged.is_empty() {
@@ -82,7 +83,7 @@ fn tries(text: &Text, since_2024: bool) -> Vec<Try> {
 
 impl Try {
     /// The rows' figures; a log that only has the sentences gives theirs.
-    fn results(&self, since_2024: bool) -> Vec<LogFigure> {
+    fn results(&self, since_2024: bool) -> Vec<Figure> {
         if !self.figures.is_empty() {
             return self.figures.clone();
         }
@@ -98,10 +99,10 @@ impl Try {
         json!({"passed": self.targets.len() == SENTENCES.len() && self.targets.iter().all(|t| t.passed), "targets": each})
     }
 
-    fn contradictions(&self, run: u32, results: &[LogFigure]) -> Option<String> {
+    fn contradictions(&self, run: u32, results: &[Figure]) -> Option<String> {
         let differs = |target: &&Target| {
             let row = results.iter().find(|figure| figure.step.as_deref() == Some(target.step));
-            row.is_some_and(|figure| (figure.as_printed.value - target.value).abs() > 0.5)
+            row.is_some_and(|figure| (figure.printed().value - target.value).abs() > 0.5)
         };
         let target = self.targets.iter().find(differs)?;
         Some(format!(
@@ -112,7 +113,7 @@ impl Try {
 }
 
 impl Target {
-    fn figure(&self, since_2024: bool) -> Option<LogFigure> {
+    fn figure(&self, since_2024: bool) -> Option<Figure> {
         let (test, in_iops) = test(self.step, since_2024)?;
         let speed = if in_iops { self.value * 4.0 } else { self.value };
         Some(made(self.step, test, speed, self.value, in_iops))
@@ -135,7 +136,7 @@ fn test(step: &str, since_2024: bool) -> Option<(TestName, bool)> {
     })
 }
 
-fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> LogFigure {
+fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> Figure {
     let printed = Amount { value, unit: if in_iops { "IOPS" } else { "KB/sec" } };
     let mut made = crate::amount::step(step, test, printed, 0.0);
     (made.mb_s, made.iops) = (kib_s * KIB_S, in_iops.then_some(value));
@@ -143,7 +144,7 @@ fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> Lo
 }
 
 /// `rand-4k-write;0;0;3291;822`
-fn row(line: &str, since_2024: bool) -> Option<LogFigure> {
+fn row(line: &str, since_2024: bool) -> Option<Figure> {
     let mut cells = line.trim().split(';');
     let name = cells.next()?;
     let (test, in_iops) = test(name, since_2024)?;
@@ -181,7 +182,7 @@ mod tests {
         #[test]
         fn any_iops_come_back(iops in 0u32..10_000_000) {
             let log = log(&format!("rand-4k-read;{};{iops};0;0", u64::from(iops) * 4));
-            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, f64::from(iops));
+            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, f64::from(iops));
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::error::ImportError;
 use crate::numbers::{KIB_S, speed};
 use crate::runs::Runs;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::{KIB, parse_size};
 use serde_json::{Map, Value, json};
@@ -65,7 +66,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     log.tool = Some(Tool { name: "bonnie++".into(), version });
     let mut runs = Runs::default();
     for one in &all {
-        runs.begin(LogRun { size_bytes: one.size_bytes, ..LogRun::default() });
+        runs.begin(Run { size_bytes: one.size_bytes, ..Run::default() });
         one.figures().for_each(|figure| runs.add(figure));
     }
     log.runs = runs.finish();
@@ -81,11 +82,11 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
 }
 
 impl Measured {
-    fn figures(&self) -> impl Iterator<Item = LogFigure> {
+    fn figures(&self) -> impl Iterator<Item = Figure> {
         [(1, Op::Write), (4, Op::Read)].into_iter().filter_map(|(at, op)| {
             let printed = Amount { value: self.speeds[at]?, unit: "K/sec" };
             let figure = step("bonnie++ block", sequential(self.chunk, op), printed, KIB_S);
-            Some(LogFigure { max_latency_us: self.latencies_us[at], ..figure })
+            Some(Figure { max_latency_us: self.latencies_us[at], ..figure })
         })
     }
 
@@ -202,7 +203,7 @@ mod tests {
         #[test]
         fn any_speed_comes_back(write in 1u32..10_000_000) {
             let log = log(&LINE.replace("6100", &write.to_string()));
-            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, f64::from(write));
+            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, f64::from(write));
         }
     }
 }

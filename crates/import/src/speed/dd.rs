@@ -12,7 +12,8 @@ use crate::amount::sequential;
 use crate::error::ImportError;
 use crate::numbers::figure;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::{GIB, MIB};
 use command::Command;
@@ -50,11 +51,11 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let finished = finished(text.lines());
     log.runs = (1..)
         .zip(finished.iter().filter_map(|dd| Some((dd, dd.figure(None, "dd")?))))
-        .map(|(run, (dd, figure))| LogRun {
+        .map(|(run, (dd, figure))| Run {
             run,
             size_bytes: Some(dd.copied.bytes),
             results: vec![figure],
-            ..LogRun::default()
+            ..Run::default()
         })
         .collect();
     log.doubts = doubts(&finished);
@@ -116,13 +117,13 @@ impl Finished {
     }
 
     /// Its figure, if it went well; `known` is what the section around it tells of direction and block.
-    pub(crate) fn figure(&self, known: Option<(Op, u64)>, step: &str) -> Option<LogFigure> {
+    pub(crate) fn figure(&self, known: Option<(Op, u64)>, step: &str) -> Option<Figure> {
         let op = known.map(|(op, _)| op).or(self.op).unwrap_or(Op::Write);
         let block = known.map(|(_, block)| block).or(self.block).unwrap_or(MIB);
         let Copied { value, ref unit, .. } = self.copied;
         let mb_s = self.copied.mb_s().filter(|_| !self.failed())?;
         let step = (!self.direct).then(|| step.to_owned());
-        Some(LogFigure { step, mb_s, ..figure(sequential(block, op), value, unit, 1.0) })
+        Some(Figure { step, mb_s, ..figure(sequential(block, op), value, unit, 1.0) })
     }
 }
 

@@ -9,7 +9,8 @@ use crate::error::ImportError;
 use crate::numbers::MIB_S;
 use crate::runs::Runs;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_model::units::{KIB, MIB};
 
@@ -50,7 +51,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
 }
 
 /// `| iozone 4K random read      | 12.09 MB/s |`
-fn figure(line: &str) -> Option<LogFigure> {
+fn figure(line: &str) -> Option<Figure> {
     let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();
     let (name, printed) = (cells.first()?.to_lowercase(), amount(cells.get(1)?)?);
     let mb_s = decimal_mb_s(printed.unit)?;
@@ -75,7 +76,7 @@ mod tests {
         fn any_speed_comes_back_as_printed(hundredths in 0u32..1_000_000) {
             let value = f64::from(hundredths) / 100.0;
             let log = log(&format!("| 4K random read | {value:.2} MB/s |"));
-            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, value);
+            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, value);
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::amount::{Amount, amount, binary_mb_s, sequential, step};
 use crate::error::ImportError;
 use crate::parts;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;
 use serde_json::json;
@@ -48,14 +49,14 @@ fn of_one_disk(text: &Text) -> Result<Vec<Log>, ImportError> {
     log.tool = Some(Tool { name: "hdparm".into(), version: None });
     log.runs = (1..)
         .zip(figures(text))
-        .map(|(run, figure)| LogRun { run, results: vec![figure], ..LogRun::default() })
+        .map(|(run, figure)| Run { run, results: vec![figure], ..Run::default() })
         .collect();
     other(text, &mut log);
     Ok(vec![log])
 }
 
 /// The timed reads of the card itself.
-pub(crate) fn figures(text: &Text) -> Vec<LogFigure> {
+pub(crate) fn figures(text: &Text) -> Vec<Figure> {
     text.lines().filter_map(timing).filter(|timing| !timing.cached).map(|timing| figure(&timing)).collect()
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn other(text: &Text, log: &mut Log) {
     }
 }
 
-fn figure(timing: &Timing<'_>) -> LogFigure {
+fn figure(timing: &Timing<'_>) -> Figure {
     let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
     step(name, sequential(BLOCK, Op::Read), timing.speed, timing.mb_s)
 }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     fn speeds(log: &Log) -> Vec<f64> {
-        log.runs.iter().flat_map(|run| &run.results).map(|f| f.as_printed.value).collect()
+        log.runs.iter().flat_map(|run| &run.results).map(|f| f.printed().value).collect()
     }
 
     #[test]

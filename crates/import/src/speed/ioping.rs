@@ -11,8 +11,9 @@ use crate::error::ImportError;
 use crate::runs::Runs;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, LogFigure, Tool};
+use cardscope_model::log::{Log, Tool};
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::Figure;
 use cardscope_model::test_name::Op;
 use cardscope_model::units::{KIB, MIB};
 use statistics::Statistics;
@@ -50,11 +51,11 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     Ok(vec![log])
 }
 
-fn figure(one: &Statistics) -> Option<LogFigure> {
+fn figure(one: &Statistics) -> Option<Figure> {
     let block = one.block().filter(|block| (1..=64 * MIB).contains(block))?;
     let op = one.op.unwrap_or(Op::Read);
     let test = if block == LINEAR { sequential(block, op) } else { random(block, 1, op) };
-    Some(LogFigure {
+    Some(Figure {
         test: test.pattern,
         op,
         step: Some("ioping".to_owned()),
@@ -62,7 +63,7 @@ fn figure(one: &Statistics) -> Option<LogFigure> {
         iops: one.iops,
         latency_us: one.mean_us,
         max_latency_us: one.max_us,
-        as_printed: ToolPrints { value: one.printed.0, unit: one.printed.1.clone() },
+        as_printed: Some(ToolPrints { value: one.printed.0, unit: one.printed.1.clone() }),
     })
 }
 
@@ -79,7 +80,7 @@ mod tests {
         fn any_speed_comes_back_as_printed(hundredths in 1u32..100_000) {
             let value = f64::from(hundredths) / 100.0;
             let log = log(&format!("--- x (ext4) ioping statistics ---\n5 requests completed in 1.00 s, 20 KiB read, 5 iops, {value} MiB/s\n"));
-            proptest::prop_assert_eq!(log.runs[0].results[0].as_printed.value, value);
+            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, value);
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::error::ImportError;
 use crate::numbers::{KIB_S, figure};
 use crate::runs::Runs;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, TestName};
 use cardscope_model::units::KIB;
 use columns::{Column, Heading};
@@ -53,13 +54,13 @@ pub(crate) fn tool(text: &Text) -> Tool {
 
 /// The tests that are sequential or random, in runs: a new one begins with another file size, and where a record size
 /// comes again.
-pub(crate) fn runs(text: &Text) -> Vec<LogRun> {
+pub(crate) fn runs(text: &Text) -> Vec<Run> {
     let mut runs = Runs::default();
     let mut size_bytes = None;
     for row in rows(text) {
         if size_bytes != Some(row.file_bytes) {
             size_bytes = Some(row.file_bytes);
-            runs.begin(LogRun { size_bytes, ..LogRun::default() });
+            runs.begin(Run { size_bytes, ..Run::default() });
         }
         let figures = row.cells.iter().filter_map(|(column, kib_s)| cell(*column, row.record_bytes, *kib_s));
         figures.for_each(|figure| runs.add(figure));
@@ -91,9 +92,9 @@ pub(crate) fn other(text: &Text, log: &mut Log) {
     }
 }
 
-fn cell(column: Column, record_bytes: u64, kib_s: u64) -> Option<LogFigure> {
+fn cell(column: Column, record_bytes: u64, kib_s: u64) -> Option<Figure> {
     let (test, step) = column.test(record_bytes)?;
-    Some(LogFigure { step: step.map(str::to_owned), ..figure(test, kib_s as f64, "kBytes/sec", KIB_S) })
+    Some(Figure { step: step.map(str::to_owned), ..figure(test, kib_s as f64, "kBytes/sec", KIB_S) })
 }
 
 impl Column {
@@ -170,7 +171,7 @@ mod tests {
         #[test]
         fn any_speeds_come_back_under_their_columns(speeds in proptest::collection::vec(proptest::option::of(1u64..99_999_999), 13)) {
             let log = log(&format!("{HEAD}{}", row(102_400, 4, &speeds)));
-            let values: Vec<f64> = log.runs.iter().flat_map(|run| &run.results).map(|f| f.as_printed.value).collect();
+            let values: Vec<f64> = log.runs.iter().flat_map(|run| &run.results).map(|f| f.printed().value).collect();
             let expected: Vec<f64> = speeds[..6].iter().flatten().map(|s| *s as f64).collect();
             proptest::prop_assert_eq!(values, expected);
             let others = log.other.get("iozone").and_then(serde_json::Value::as_array).map_or(0, Vec::len);

@@ -6,7 +6,8 @@
 use super::{dd, hdparm, iozone};
 use crate::error::ImportError;
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, Order};
 
 /// True where two of the three tools stand in it.
@@ -24,7 +25,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut log = Log { format: "microsd-benchmarks".to_owned(), ..table };
     log.tool = Some(Tool { name: "hdparm, dd, iozone".into(), version: None });
     let copies = dd::finished(text.lines());
-    let mut runs: Vec<LogRun> = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     collect(&mut runs, hdparm::figures(text).into_iter().map(|figure| vec![figure]));
     collect(&mut runs, copies.iter().filter_map(|copy| copy.figure(None, "dd")).map(|figure| vec![figure]));
     collect(&mut runs, log.runs.into_iter().map(|run| run.results.into_iter().map(named).collect()));
@@ -37,22 +38,22 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     Ok(vec![log])
 }
 
-fn collect(runs: &mut Vec<LogRun>, parts: impl Iterator<Item = Vec<LogFigure>>) {
+fn collect(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<Figure>>) {
     for (at, results) in parts.enumerate() {
         match runs.get_mut(at) {
             Some(run) => run.results.extend(results),
-            None => runs.push(LogRun { run: at as u32 + 1, results, ..LogRun::default() }),
+            None => runs.push(Run { run: at as u32 + 1, results, ..Run::default() }),
         }
     }
 }
 
 /// iozone's figure under the recipe's name for it.
-fn named(figure: LogFigure) -> LogFigure {
+fn named(figure: Figure) -> Figure {
     let way = if figure.op == Op::Read { "read" } else { "write" };
     let step = match (&figure.step, figure.test.order) {
         (Some(step), _) => format!("iozone {step}"),
         (None, Order::Random) => format!("iozone random {way}"),
         (None, Order::Sequential) => format!("iozone {way}"),
     };
-    LogFigure { step: Some(step), ..figure }
+    Figure { step: Some(step), ..figure }
 }

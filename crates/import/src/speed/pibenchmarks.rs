@@ -12,7 +12,8 @@ use crate::numbers::{KIB_S, number};
 use crate::runs::Runs;
 use crate::text::Text;
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::{Log, LogFigure, Tool};
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, TestName};
 use cardscope_model::units::{KIB, MIB, mb_per_s};
 use serde_json::json;
@@ -62,7 +63,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     Ok(vec![log])
 }
 
-fn row(line: &str) -> Option<LogFigure> {
+fn row(line: &str) -> Option<Figure> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_program = |word: &&str| tests().iter().any(|(program, ..)| program == word);
     let name = words.first().filter(|word| is_program(word)).and(words.get(1..))?.join(" ");
@@ -76,7 +77,7 @@ fn row(line: &str) -> Option<LogFigure> {
     let speed = name.split_once('(').and_then(|(_, rest)| amount(rest)).filter(|speed| speed.unit == "KB/s");
     let iops = printed.value;
     let mb_s = speed.map_or(iops * BLOCK as f64 / 1e6, |speed| speed.value * KIB_S);
-    Some(LogFigure { mb_s, iops: Some(iops), ..step(&step_name, test, printed, 0.0) })
+    Some(Figure { mb_s, iops: Some(iops), ..step(&step_name, test, printed, 0.0) })
 }
 
 fn is_row(name: &str, test: &str) -> bool {
@@ -97,12 +98,14 @@ fn settle_dd(text: &Text, log: &mut Log) {
     });
     let rows = log.runs.iter_mut().flat_map(|run| &mut run.results);
     for figure in rows.filter(|figure| figure.step.as_deref() == Some("DD Disk Write")) {
-        let Some(own) = by_number.get(&figure.as_printed.value.to_bits()) else { continue };
+        let Some(own) = by_number.get(&figure.printed().value.to_bits()) else { continue };
         let told = mb_per_s(own.copied.bytes, own.copied.seconds);
         if (told / figure.mb_s - 1.0).abs() > 0.2 {
             log.doubts.push(format!(
                 "the table says {} MB/s for dd, dd itself {} {}: the table dropped the unit, dd's was taken",
-                figure.as_printed.value, own.copied.value, own.copied.unit
+                figure.printed().value,
+                own.copied.value,
+                own.copied.unit
             ));
         }
         figure.mb_s = told;
@@ -168,7 +171,7 @@ mod tests {
         fn any_iops_come_back(iops in 0u32..1_000_000) {
             let log = log(&format!("FIO   4k random read  {iops} IOPS ({} KB/s)\n", u64::from(iops) * 4));
             let figure = &log.runs[0].results[0];
-            proptest::prop_assert_eq!((figure.iops, figure.as_printed.value), (Some(f64::from(iops)), f64::from(iops)));
+            proptest::prop_assert_eq!((figure.iops, figure.printed().value), (Some(f64::from(iops)), f64::from(iops)));
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Example, check, corpus, fuzz, names};
 use cardscope_import::{ImportError, Text, formats, invariants, read};
-use cardscope_model::log::{Log, LogFigure};
+use cardscope_model::log::Log;
+use cardscope_model::run::Figure;
 use std::time::{Duration, Instant};
 
 /// Bytes of a long log.
@@ -76,7 +77,7 @@ fn a_file_may_end_anywhere() {
 
 /// Bytes that the tool moved by its speed and by its IOPS, and how far they may lie apart: both are rounded, and the
 /// last I/O may be a part of one.
-fn moved(format: &str, figure: &LogFigure) -> Option<(f64, f64, f64)> {
+fn moved(format: &str, figure: &Figure) -> Option<(f64, f64, f64)> {
     let block = figure.test.block as f64;
     let by_iops = figure.iops? * block;
     // cdm_fio.sh cuts its speed to whole MiB/s.

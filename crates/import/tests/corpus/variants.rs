@@ -2,7 +2,8 @@
 
 use super::{Example, corpus};
 use cardscope_import::{Text, read};
-use cardscope_model::log::{Log, LogFigure};
+use cardscope_model::log::Log;
+use cardscope_model::run::Figure;
 
 /// Formats whose numbers never have decimal commas, and why.
 const WITHOUT_COMMAS: [(&str, &str); 9] = [
@@ -95,7 +96,7 @@ fn colours_of_a_terminal_change_nothing() {
 }
 
 /// The figures alone: of what stands beside them a version may have had a point.
-fn figures(logs: &[Log]) -> Vec<&LogFigure> {
+fn figures(logs: &[Log]) -> Vec<&Figure> {
     logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results).collect()
 }
 

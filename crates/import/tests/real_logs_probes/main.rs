@@ -4,7 +4,8 @@
 //! and pass. Numbers in here are the index's spot checks.
 
 use cardscope_import::read;
-use cardscope_model::log::{Log, LogFigure};
+use cardscope_model::log::Log;
+use cardscope_model::run::Figure;
 use std::path::{Path, PathBuf};
 
 mod capacity;
@@ -45,7 +46,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-fn figures(log: &Log) -> impl Iterator<Item = &LogFigure> {
+fn figures(log: &Log) -> impl Iterator<Item = &Figure> {
     log.runs.iter().flat_map(|run| &run.results)
 }
 
@@ -53,7 +54,7 @@ fn figures(log: &Log) -> impl Iterator<Item = &LogFigure> {
 fn printed(log: &Log, test: &str, step: Option<&str>) -> f64 {
     let found =
         figures(log).find(|f| f.name().to_string() == test && (step.is_none() || f.step.as_deref() == step));
-    found.unwrap_or_else(|| panic!("no {test} {step:?} in a log of {}", log.format)).as_printed.value
+    found.unwrap_or_else(|| panic!("no {test} {step:?} in a log of {}", log.format)).printed().value
 }
 
 #[test]

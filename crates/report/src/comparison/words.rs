@@ -1,8 +1,9 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
 use crate::figure::{count, interval, speed, test_of};
-use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Setting, Spread, Verdict};
+use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Spread, Verdict};
 use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::setting::Setting;
 use cardscope_model::units::BinarySize;
 
 /// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.

@@ -124,7 +124,7 @@ fn record(entry: &Entry, test: &ComparedTest, figure: &Figure) -> Vec<String> {
 /// Cells of a test between those of the card and those of its settings.
 fn around(entry: &Entry, of_test: [String; 10]) -> Vec<String> {
     let settings = &entry.settings;
-    let joined = |of: &dyn Fn(&cardscope_model::comparison::Setting) -> Option<String>| {
+    let joined = |of: &dyn Fn(&cardscope_model::setting::Setting) -> Option<String>| {
         let mut all: Vec<String> = settings.iter().filter_map(of).collect();
         all.dedup();
         text(&all.join(" | "))

@@ -1,7 +1,8 @@
 //! A server's connection, and the end of patience with one that does not answer: a frozen server, or one behind a line
 //! that was cut, would be waited for for ever.
 
-use super::{Outcome, Statement, Value};
+use super::statement::Statement;
+use super::value::{Outcome, Value};
 use sqlx::postgres::PgConnection;
 use std::io::{Error, ErrorKind};
 use std::pin::pin;

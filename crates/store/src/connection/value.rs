@@ -1,9 +1,11 @@
 //! Values as both databases take them.
 
-use super::Outcome;
+use serde::Serialize;
 use sqlx::Arguments;
 use sqlx::postgres::PgArguments;
 use sqlx::sqlite::SqliteArguments;
+
+pub(crate) type Outcome<T> = Result<T, sqlx::Error>;
 
 /// A value, or the lack of one of a known type: PostgreSQL wants to know the type also of what is not there.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,93 +52,34 @@ fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Value::Text(Some(text))
-    }
+/// A value of ours as the text that stands in a column.
+pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
+    serde_json::to_string(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Value::Text(Some(text.to_owned()))
-    }
+macro_rules! values {
+    ($($kind:ident: $($from:ty => |$it:ident| $inner:expr),+;)+) => {
+        $($(impl From<$from> for Value {
+            fn from($it: $from) -> Self {
+                Value::$kind($inner)
+            }
+        })+)+
+    };
 }
 
-impl From<&String> for Value {
-    fn from(text: &String) -> Self {
-        Value::Text(Some(text.clone()))
-    }
-}
-
-impl From<Option<String>> for Value {
-    fn from(text: Option<String>) -> Self {
-        Value::Text(text)
-    }
-}
-
-impl From<&Option<String>> for Value {
-    fn from(text: &Option<String>) -> Self {
-        Value::Text(text.clone())
-    }
-}
-
-impl From<Option<&str>> for Value {
-    fn from(text: Option<&str>) -> Self {
-        Value::Text(text.map(str::to_owned))
-    }
-}
-
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Value::Int(Some(i64::from(number)))
-    }
+values! {
+    Text: String => |text| Some(text), &str => |text| Some(text.to_owned()), &String => |text| Some(text.clone()),
+        Option<String> => |text| text, &Option<String> => |text| text.clone(),
+        Option<&str> => |text| text.map(str::to_owned);
+    Int: u32 => |number| Some(i64::from(number)), Option<u32> => |number| number.map(i64::from),
+        i64 => |number| Some(number), u64 => |number| Some(signed(number)),
+        Option<u64> => |number| number.map(signed);
+    Real: f64 => |number| Some(number), Option<f64> => |number| number;
+    Bool: bool => |truth| Some(truth);
+    Bytes: Vec<u8> => |bytes| Some(bytes);
 }
 
 /// Databases have no unsigned 64 bits; no count of bytes or nanoseconds of a card comes near 2^63.
-impl From<u64> for Value {
-    fn from(number: u64) -> Self {
-        Value::Int(Some(i64::try_from(number).unwrap_or(i64::MAX)))
-    }
-}
-
-impl From<i64> for Value {
-    fn from(number: i64) -> Self {
-        Value::Int(Some(number))
-    }
-}
-
-impl From<Option<u64>> for Value {
-    fn from(number: Option<u64>) -> Self {
-        number.map_or(Value::Int(None), Value::from)
-    }
-}
-
-impl From<Option<u32>> for Value {
-    fn from(number: Option<u32>) -> Self {
-        number.map_or(Value::Int(None), Value::from)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Value::Real(Some(number))
-    }
-}
-
-impl From<Option<f64>> for Value {
-    fn from(number: Option<f64>) -> Self {
-        Value::Real(number)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(truth: bool) -> Self {
-        Value::Bool(Some(truth))
-    }
-}
-
-impl From<Vec<u8>> for Value {
-    fn from(bytes: Vec<u8>) -> Self {
-        Value::Bytes(Some(bytes))
-    }
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -2,18 +2,18 @@
 
 use super::checked::Checked;
 use crate::attachments::{self, NewAttachment, Owner};
-use crate::connection::{Connection, Outcome, Row, Rows, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, json, statement};
 use crate::events::Events;
 use crate::naming::Sighting;
+use crate::resolver::{CardResolver, Resolved, mark_stale};
 use crate::rig::Shared;
-use crate::shelf::{Placed, Shelf, mark_stale};
-use crate::write::{findings, json, sample};
+use crate::write::{findings, sample};
 use crate::{Kept, Piece, figures, once, process, removal, sql};
-use cardscope_model::comparison::Setting;
 use cardscope_model::result::Run;
-use cardscope_model::session_file::{AttachedTo, FileRecipe, FileRun, SessionFile};
+use cardscope_model::session_file::{AttachedTo, FileRun, SessionFile};
+use cardscope_model::setting::Setting;
 
-/// Takes in a session or a record, unless it is there.
+/// Takes in a session, unless it is there.
 pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Kept> {
     match there(c, checked).await? {
         There::Whole(known) => return Ok(known),
@@ -25,10 +25,7 @@ pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<K
     if let Some(placed) = &placed {
         events(c, file, placed).await?;
     }
-    match &file.recipe {
-        Some(recipe) => session(c, checked, recipe, placed.as_ref()).await?,
-        None => record(c, checked, placed.as_ref()).await?,
-    }
+    session(c, checked, placed.as_ref()).await?;
     hang(c, checked, placed.as_ref()).await?;
     let source = file.source.as_ref().map_or(&checked.name, |source| &source.hash);
     Ok(Kept::New { source: source.clone(), sessions: vec![checked.id] })
@@ -46,9 +43,9 @@ enum There {
 /// The session that is there: of the same name, or the same part of the same log that was imported here by itself.
 async fn there(c: &mut Connection, checked: &Checked<'_>) -> Outcome<There> {
     let file = checked.file;
-    let kind = if file.recipe.is_some() { "session" } else { "record" };
     let by_name = statement(BY_NAME).bind(&checked.name);
-    let read = |row: &Row| Ok((known_row(row)?, is_open(row)? && row.get::<String>(5)? == kind));
+    let read =
+        |row: &Row| Ok((known_row(row)?, is_open(row)? && row.get::<bool>(5)? == file.recipe.is_some()));
     match (c.optional(by_name, read).await?, &file.content_hash) {
         (Some((_, true)), _) if file.ended_at.is_some() => Ok(There::Open),
         (Some((known, _)), _) => Ok(There::Whole(known)),
@@ -61,8 +58,8 @@ async fn there(c: &mut Connection, checked: &Checked<'_>) -> Outcome<There> {
     }
 }
 
-const BY_NAME: &str = "SELECT id, target, started_at, ended_at, process, 'session' FROM session WHERE id = $1 \
-    UNION ALL SELECT id, target, started_at, ended_at, process, 'record' FROM record WHERE id = $1";
+const BY_NAME: &str =
+    "SELECT id, target, started_at, ended_at, process, recipe_hash <> '' FROM session WHERE id = $1";
 
 /// A log is one session for each condition and size: see `import`.
 const BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM session s JOIN source o ON o.hash = s.source_hash \
@@ -90,7 +87,7 @@ async fn clear(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
     mark_stale(c, &cards.into_iter().collect()).await
 }
 
-async fn card(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Placed>> {
+async fn card(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Resolved>> {
     let file = checked.file;
     let Some(card) = &file.card else { return Ok(None) };
     let specimen = file.specimen.as_ref();
@@ -104,17 +101,17 @@ async fn card(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Place
             identity_hash: specimen.id.clone(),
         }),
         piece_facts: specimen.map(|specimen| specimen.facts.clone()).unwrap_or_default(),
-        place: checked.name.clone(),
+        met_at: checked.name.clone(),
         title: card.title.clone(),
         id: Some(card.id.clone()),
     };
-    let mut shelf = Shelf::of(c, std::slice::from_ref(&sighting)).await?;
-    let placed = shelf.place(&sighting);
-    shelf.write(c).await?;
+    let mut resolver = CardResolver::of(c, std::slice::from_ref(&sighting)).await?;
+    let placed = resolver.resolve(&sighting);
+    resolver.write(c).await?;
     Ok(Some(placed))
 }
 
-async fn events(c: &mut Connection, file: &SessionFile, placed: &Placed) -> Outcome<()> {
+async fn events(c: &mut Connection, file: &SessionFile, placed: &Resolved) -> Outcome<()> {
     let mut events = Events::default();
     for event in &file.events {
         let specimen = event.specimen.as_ref().and(placed.specimen.as_deref());
@@ -123,17 +120,17 @@ async fn events(c: &mut Connection, file: &SessionFile, placed: &Placed) -> Outc
     events.write(c).await
 }
 
-async fn session(
-    c: &mut Connection,
-    checked: &Checked<'_>,
-    recipe: &FileRecipe,
-    placed: Option<&Placed>,
-) -> Outcome<()> {
+async fn session(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Resolved>) -> Outcome<()> {
     let file = checked.file;
     let mut shared = Shared::default();
-    let recipe_hash = shared.recipe(&recipe.name, &recipe.version, &recipe.text);
+    let recipe_hash = match &file.recipe {
+        Some(recipe) => shared.recipe(&recipe.name, &recipe.version, &recipe.text),
+        None => sql::NO_RECIPE.to_owned(),
+    };
     let rig = shared.rig(&file.condition)?;
-    let mut runs = runs(checked, recipe, &mut shared)?;
+    let mut runs = runs(checked, &mut shared)?;
+    let report = file.report.as_ref().map(|report| once::without_runs(report, &stored(file)));
+    let report = report.as_ref().map(json).transpose()?;
     shared.write(c).await?;
     source(c, checked).await?;
     let mut rows = Rows::new(sql::INSERT_SESSIONS, sql::SESSION_AGAIN);
@@ -151,7 +148,7 @@ async fn session(
         (&file.seed).into(),
         json(&file.condition)?.into(),
         json(&file.origins)?.into(),
-        file.io_path.as_deref().into(),
+        file.io_path.as_deref().unwrap_or_default().into(),
         file.bus_ceiling_mb_s.into(),
         json(&file.identity)?.into(),
         json(&file.host)?.into(),
@@ -159,13 +156,10 @@ async fn session(
         "".into(),
         (&file.started_at).into(),
         (&file.measured_at).into(),
+        (&file.updated_at).into(),
         (&file.ended_at).into(),
         (&file.ended).into(),
-        file.report
-            .as_ref()
-            .map(|report| json(&once::without_runs(report, &stored(file))))
-            .transpose()?
-            .into(),
+        report.or(file.document.as_ref().map(json).transpose()?).into(),
     ]);
     rows.write(c).await?;
     runs.write(c).await?;
@@ -178,12 +172,12 @@ async fn session(
     mark_stale(c, &placed.map(|p| p.card.clone()).into_iter().collect()).await
 }
 
-fn runs(checked: &Checked<'_>, recipe: &FileRecipe, shared: &mut Shared) -> Outcome<Rows> {
+fn runs(checked: &Checked<'_>, shared: &mut Shared) -> Outcome<Rows> {
     let file = checked.file;
     let mut rows = Rows::new(sql::INSERT_RUNS, "");
     for run in &file.runs {
         let setting = Setting {
-            recipe: recipe.name.clone(),
+            recipe: file.recipe.as_ref().map(|recipe| recipe.name.clone()).unwrap_or_default(),
             size_bytes: run.size_bytes,
             condition: file.condition.clone(),
         };
@@ -237,32 +231,7 @@ async fn source(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
     rows.write(c).await
 }
 
-async fn record(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Placed>) -> Outcome<()> {
-    let file = checked.file;
-    let mut rows = Rows::new(sql::INSERT_RECORDS, sql::RECORD_AGAIN);
-    rows.push([
-        (&checked.name).into(),
-        (&file.kind).into(),
-        placed.map(|p| p.card.as_str()).into(),
-        placed.and_then(|p| p.specimen.as_deref()).into(),
-        (&file.target).into(),
-        (&file.seed).into(),
-        json(&file.condition)?.into(),
-        json(&file.origins)?.into(),
-        json(&file.identity)?.into(),
-        json(&file.host)?.into(),
-        (&file.tool_version).into(),
-        "".into(),
-        (&file.started_at).into(),
-        (&file.updated_at).into(),
-        (&file.ended_at).into(),
-        (&file.ended).into(),
-        file.document.as_ref().map(json).transpose()?.into(),
-    ]);
-    rows.write(c).await
-}
-
-async fn hang(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Placed>) -> Outcome<()> {
+async fn hang(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Resolved>) -> Outcome<()> {
     for (file, bytes) in &checked.attachments {
         let on = match (file.on, placed) {
             (AttachedTo::Session, _) => Some(Owner::Session(checked.id)),

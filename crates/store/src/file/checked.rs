@@ -1,7 +1,7 @@
 //! What must hold of a file before anything of it is written.
 
 use crate::stamp::LONGEST_TIME;
-use crate::{EndedHow, SessionId, figures, hash};
+use crate::{EndedHow, SessionId, hash};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cardscope_model::session_file::{AttachedTo, FileAttachment, SessionFile, SessionFileError};
@@ -72,9 +72,9 @@ fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
 
 /// A single speed beyond all reason would make the mean of all runs none.
 fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
-    let mut speeds = file.runs.iter().flat_map(|run| &run.figures).flatten().map(|figure| figure.mb_s);
-    match speeds.find(|mb_s| !figures::is_speed(*mb_s)) {
-        Some(wrong) => Err(damaged(format!("{wrong} MB/s is no speed"))),
+    let mut figures = file.runs.iter().flat_map(|run| &run.figures).flatten();
+    match figures.find(|figure| !figure.is_speed()) {
+        Some(wrong) => Err(damaged(format!("{} MB/s is no speed", wrong.mb_s))),
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::checked::encoded;
 use crate::connection::{Connection, Outcome, Row, statement};
-use crate::{SessionId, events, figures, once, read, rig};
+use crate::{SessionId, events, figures, once, read, rig, sql};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::{
@@ -13,11 +13,8 @@ use std::collections::BTreeMap;
 
 const SESSION: &str = "SELECT s.id, s.kind, s.card_id, s.specimen_id, s.target, s.seed, s.condition, \
     s.condition_origins, s.identity, s.host, s.tool_version, s.started_at, s.ended_at, s.ended_how, \
-    r.name, r.version, r.text, s.io_path, s.bus_ceiling_mb_s, s.measured_at, s.report, s.log, s.content_hash, \
-    s.source_hash FROM session s JOIN recipe r ON r.hash = s.recipe_hash WHERE s.id = $1";
-
-const RECORD: &str = "SELECT id, kind, card_id, specimen_id, target, seed, condition, condition_origins, identity, \
-    host, tool_version, started_at, ended_at, ended_how, updated_at, document FROM record WHERE id = $1";
+    r.hash, r.name, r.version, r.text, s.io_path, s.bus_ceiling_mb_s, s.measured_at, s.updated_at, s.document, s.log, \
+    s.content_hash, s.source_hash FROM session s JOIN recipe r ON r.hash = s.recipe_hash WHERE s.id = $1";
 
 const CARD: &str = "SELECT id, title, facts FROM card WHERE id = $1";
 const SPECIMEN: &str = "SELECT id, maker, model, capacity_bytes, serial, facts FROM specimen WHERE id = $1";
@@ -28,20 +25,17 @@ const ATTACHMENTS: &str = "SELECT d.card_id, d.specimen_id, d.name, d.media_type
     FROM attached d JOIN attachment a ON a.hash = d.hash \
     WHERE d.card_id = $1 OR d.specimen_id = $2 OR d.session_id = $3 ORDER BY d.added_at, d.id";
 
-/// What the row of a session or record names in other tables.
+/// What the row of a session names in other tables.
 struct Named {
     card: Option<String>,
     specimen: Option<String>,
     source: Option<String>,
 }
 
-/// The file of a session, or of a record.
+/// The file of a session.
 pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFile> {
     let name = id.to_string();
-    let (mut file, named) = match c.optional(statement(SESSION).bind(&name), session).await? {
-        Some(found) => found,
-        None => c.one(statement(RECORD).bind(&name), record).await?,
-    };
+    let (mut file, named) = c.one(statement(SESSION).bind(&name), session).await?;
     if let Some(id) = &named.card {
         file.card = c.optional(statement(CARD).bind(id), card).await?;
         let events = events::of_card(c, id).await?.into_iter();
@@ -65,11 +59,12 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFi
     Ok(file)
 }
 
-/// What sessions and records share.
-fn start(row: &Row) -> Outcome<SessionFile> {
+fn session(row: &Row) -> Outcome<(SessionFile, Named)> {
     let condition: Condition = row.json("condition")?;
     let origins: BTreeMap<String, Origin> = row.json("condition_origins")?;
-    Ok(SessionFile {
+    let has_recipe = row.get::<String>("hash")? != sql::NO_RECIPE;
+    let recipe = FileRecipe { name: row.get("name")?, version: row.get("version")?, text: row.get("text")? };
+    let file = SessionFile {
         format: FORMAT.to_owned(),
         version: VERSION,
         session: row.get("id")?,
@@ -81,40 +76,26 @@ fn start(row: &Row) -> Outcome<SessionFile> {
         rig: rig::words(&condition),
         condition,
         origins,
-        recipe: None,
+        recipe: has_recipe.then_some(recipe),
         target: row.get("target")?,
         seed: row.get("seed")?,
-        io_path: None,
-        bus_ceiling_mb_s: None,
+        io_path: Some(row.get("io_path")?).filter(|_| has_recipe),
+        bus_ceiling_mb_s: row.get("bus_ceiling_mb_s")?,
         identity: row.json("identity")?,
         host: row.json("host")?,
         tool_version: row.get("tool_version")?,
         started_at: row.get("started_at")?,
-        measured_at: None,
-        updated_at: None,
+        measured_at: row.get("measured_at")?,
+        updated_at: row.get("updated_at")?,
         ended_at: row.get("ended_at")?,
         ended: row.get("ended_how")?,
         runs: Vec::new(),
-        report: None,
-        document: None,
+        report: if has_recipe { row.optional_json("document")? } else { None },
+        document: if has_recipe { None } else { row.optional_json("document")? },
         findings: Vec::new(),
-        log: None,
-        content_hash: None,
-        source: None,
-    })
-}
-
-fn session(row: &Row) -> Outcome<(SessionFile, Named)> {
-    let recipe = FileRecipe { name: row.get("name")?, version: row.get("version")?, text: row.get("text")? };
-    let file = SessionFile {
-        recipe: Some(recipe),
-        io_path: Some(row.get("io_path")?),
-        bus_ceiling_mb_s: row.get("bus_ceiling_mb_s")?,
-        measured_at: row.get("measured_at")?,
-        report: row.optional_json("report")?,
         log: row.optional_json("log")?,
         content_hash: row.get("content_hash")?,
-        ..start(row)?
+        source: None,
     };
     let named = Named {
         card: row.get("card_id")?,
@@ -122,15 +103,6 @@ fn session(row: &Row) -> Outcome<(SessionFile, Named)> {
         source: row.get("source_hash")?,
     };
     Ok((file, named))
-}
-
-fn record(row: &Row) -> Outcome<(SessionFile, Named)> {
-    let file = SessionFile {
-        updated_at: row.get("updated_at")?,
-        document: row.optional_json("document")?,
-        ..start(row)?
-    };
-    Ok((file, Named { card: row.get("card_id")?, specimen: row.get("specimen_id")?, source: None }))
 }
 
 fn card(row: &Row) -> Outcome<FileCard> {
@@ -192,7 +164,7 @@ fn weight(word: &str) -> Outcome<cardscope_model::finding::Weight> {
 }
 
 async fn runs(c: &mut Connection, id: SessionId) -> Outcome<Vec<FileRun>> {
-    let mut runs = c.all(statement(crate::sql::RUNS).bind(id.to_string()), run).await?;
+    let mut runs = c.all(statement(sql::RUNS).bind(id.to_string()), run).await?;
     for run in &mut runs {
         run.samples = read::samples(c, id, run.run).await?;
         run.results.iter_mut().for_each(|results| once::with_courses(results, &run.samples));

@@ -4,7 +4,7 @@ mod add;
 mod checked;
 mod export;
 
-use crate::firmness::Firmness;
+use crate::connection::Durability;
 use crate::{Archive, ArchiveError, Kept, SessionId};
 use cardscope_model::session_file::SessionFile;
 
@@ -15,7 +15,7 @@ impl Archive {
     /// If there is none of that name, or it cannot be read.
     pub fn export(&mut self, session: SessionId) -> Result<SessionFile, ArchiveError> {
         let export = async |c: &mut crate::connection::Connection| export::file(c, session).await;
-        self.call(self.firmness(), async |c| c.at_once(export).await).map_err(|e| e.about(session))
+        self.call(self.durability(), async |c| c.at_once(export).await).map_err(|e| e.about(session))
     }
 
     /// Takes in a session that was exported, here or elsewhere; it is on disk when this returns.
@@ -25,7 +25,7 @@ impl Archive {
     pub fn add_file(&mut self, file: &SessionFile) -> Result<Kept, ArchiveError> {
         let checked = checked::Checked::of(file)?;
         let kept =
-            self.call(Firmness::Now, async |c| c.alone(async |c| add::file(c, &checked).await).await)?;
+            self.call(Durability::Now, async |c| c.alone(async |c| add::file(c, &checked).await).await)?;
         self.settle()?;
         Ok(kept)
     }

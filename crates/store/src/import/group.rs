@@ -1,11 +1,11 @@
 //! A log divided into sessions, and the hash by which it is known again.
 
+use crate::hash;
 use crate::naming::Names;
-use crate::{figures, hash};
-use cardscope_model::comparison::Setting;
 use cardscope_model::condition::Condition;
-use cardscope_model::log::{Log, LogRun};
-use cardscope_model::session_file::Figure;
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::setting::Setting;
 use serde::Serialize;
 
 /// Runs of one log under one condition and size.
@@ -13,29 +13,25 @@ use serde::Serialize;
 pub(super) struct Group {
     pub(super) condition: Condition,
     pub(super) size_bytes: Option<u64>,
-    pub(super) runs: Vec<GroupRun>,
-}
-
-/// One of them.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct GroupRun {
-    pub(super) number: u32,
-    pub(super) loops: Option<u32>,
-    pub(super) figures: Vec<Figure>,
+    pub(super) runs: Vec<Run>,
 }
 
 /// The sessions of a log, in the order in which they begin; one without runs where a log has no figures.
 pub(super) fn groups(log: &Log) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for run in log.runs.iter().filter(|run| run.results.iter().any(|figure| figures::is_speed(figure.mb_s))) {
+    for run in log.runs.iter().filter(|run| run.results.iter().any(Figure::is_speed)) {
         let Setting { condition, size_bytes, .. } = setting_of(log, run);
         let place = groups.iter().position(|g| g.size_bytes == size_bytes && g.condition == condition);
         let place = place.unwrap_or_else(|| {
             groups.push(Group { condition, size_bytes, runs: Vec::new() });
             groups.len() - 1
         });
-        let figures = figures::of_log(run);
-        groups[place].runs.push(GroupRun { number: run.run, loops: run.loops, figures });
+        groups[place].runs.push(Run {
+            run: run.run,
+            loops: run.loops,
+            results: run.speeds(),
+            ..Run::default()
+        });
     }
     groups.iter_mut().for_each(Group::number);
     if groups.is_empty() {
@@ -47,16 +43,16 @@ pub(super) fn groups(log: &Log) -> Vec<Group> {
 impl Group {
     /// Runs keep the numbers that the log gives them; where it gives one twice, all are counted anew.
     fn number(&mut self) {
-        let rising = self.runs.windows(2).all(|pair| pair[0].number < pair[1].number);
-        if !rising || self.runs.first().is_some_and(|run| run.number == 0) {
-            (1..).zip(&mut self.runs).for_each(|(number, run)| run.number = number);
+        let rising = self.runs.windows(2).all(|pair| pair[0].run < pair[1].run);
+        if !rising || self.runs.first().is_some_and(|run| run.run == 0) {
+            (1..).zip(&mut self.runs).for_each(|(number, run)| run.run = number);
         }
     }
 }
 
 /// How a run of a log was measured, as the archive has it.
 #[must_use]
-pub fn setting_of(log: &Log, run: &LogRun) -> Setting {
+pub fn setting_of(log: &Log, run: &Run) -> Setting {
     let mut condition = log.condition.clone();
     if let Some(own) = &run.condition {
         condition.overlay(own);
@@ -71,7 +67,7 @@ pub(super) fn method(log: &Log) -> &str {
 
 /// How many figures are left out because they are no numbers.
 pub(super) fn left_out(log: &Log) -> usize {
-    log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figures::is_speed(figure.mb_s)).count()
+    log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figure.is_speed()).count()
 }
 
 /// Hash of what a log says: card, condition, date and figures, not of how its file is written.

@@ -1,6 +1,6 @@
 //! What of a batch is in the archive already.
 
-use super::{Kept, Prepared, PreparedLog};
+use super::prepared::{Kept, Prepared, PreparedLog};
 use crate::connection::{Connection, Outcome, composed, in_chunks};
 use std::collections::HashMap;
 

@@ -1,15 +1,15 @@
 //! The rows of a batch of logs.
 
 use super::group::{Group, groups, left_out, method};
-use super::{Prepared, PreparedLog};
-use crate::connection::{Connection, Outcome, Rows, Value};
+use super::prepared::{Prepared, PreparedLog};
+use crate::connection::{Connection, Outcome, Rows, Value, json};
 use crate::events::Events;
+use crate::resolver::{CardResolver, Resolved};
 use crate::rig::Shared;
-use crate::shelf::{Placed, Shelf};
-use crate::write::{json, origins};
+use crate::write::origins;
 use crate::{SessionId, figures, sql, stamp};
-use cardscope_model::comparison::Setting;
 use cardscope_model::log::Log;
+use cardscope_model::setting::Setting;
 use uuid::Uuid;
 
 /// The kind of a session that is a log.
@@ -65,11 +65,11 @@ impl Batch {
         &mut self,
         source: &Prepared<'_>,
         logs: &[&PreparedLog<'_>],
-        shelf: &mut Shelf,
+        resolver: &mut CardResolver,
     ) -> Outcome<Vec<SessionId>> {
         let mut sessions = Vec::new();
         for log in logs {
-            let placed = shelf.place(&log.sighting);
+            let placed = resolver.resolve(&log.sighting);
             self.events.add_all(&placed, &log.log.events)?;
             let document = json(&without_runs(log.log))?;
             for group in groups(log.log) {
@@ -85,7 +85,7 @@ impl Batch {
         log: &PreparedLog<'_>,
         document: &str,
         group: &Group,
-        placed: &Placed,
+        placed: &Resolved,
     ) -> Outcome<SessionId> {
         let id = SessionId(Uuid::now_v7());
         let recipe = method(log.log);
@@ -121,6 +121,7 @@ impl Batch {
             "".into(),
             (&started_at).into(),
             date.into(),
+            Value::Text(None),
             (&self.now).into(),
             crate::EndedHow::Complete.word().into(),
             Value::Text(None),
@@ -133,7 +134,7 @@ impl Batch {
         for run in &group.runs {
             self.runs.push([
                 id.to_string().into(),
-                run.number.into(),
+                run.run.into(),
                 NO_SEED.into(),
                 true.into(),
                 started_at.into(),
@@ -142,15 +143,15 @@ impl Batch {
                 setting.into(),
                 group.size_bytes.into(),
                 run.loops.into(),
-                figures::to_text(&run.figures)?.into(),
+                figures::to_text(&run.results)?.into(),
             ]);
         }
         Ok(())
     }
 
     /// Writes everything else.
-    pub(super) async fn write(mut self, c: &mut Connection, shelf: Shelf) -> Outcome<()> {
-        shelf.write(c).await?;
+    pub(super) async fn write(mut self, c: &mut Connection, resolver: CardResolver) -> Outcome<()> {
+        resolver.write(c).await?;
         self.shared.write(c).await?;
         self.events.write(c).await?;
         self.sessions.write(c).await?;

@@ -5,44 +5,16 @@
 
 mod spread;
 
-use crate::connection::{Connection, Outcome, Rows, composed, statement};
-use crate::firmness::Firmness;
-use crate::measurements::{MeasuredRun, at, settings};
+use crate::connection::{Connection, Durability, Outcome, Rows, composed, statement};
+use crate::measurements::{at, settings};
 use crate::{Archive, ArchiveError, figures};
-use cardscope_model::comparison::Setting;
+use cardscope_model::archived::SummaryRow;
+use cardscope_model::run::CardRun;
+use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
 use spread::{Spread, Spreads};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// One test of one card under one setting, over its counted runs, in MB/s (10^6).
-#[derive(Debug, Clone, PartialEq)]
-pub struct SummaryRow {
-    /// The card.
-    pub card_id: String,
-    /// How it was measured.
-    pub setting: Arc<Setting>,
-    /// The test.
-    pub test: TestName,
-    /// Where a recipe has the same test twice.
-    pub step: Option<String>,
-    /// Counted runs.
-    pub n: u32,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation of the runs; `None` for one run.
-    pub sd: Option<f64>,
-    /// Median.
-    pub median: f64,
-    /// Fastest run.
-    pub best: f64,
-    /// Slowest run.
-    pub worst: f64,
-    /// Longest latency of all runs in microseconds, where known.
-    pub max_latency_us: Option<f64>,
-    /// When it was last measured.
-    pub last: Option<String>,
-}
 
 /// Cards whose summaries are made in one transaction: others wait for its end, half a second at 500 runs a card.
 const CARDS_AT_ONCE: usize = 100;
@@ -60,7 +32,7 @@ const RUNS: &str = concat!(
 
 const COUNT: &str = "UPDATE card SET \
     specimens = (SELECT COUNT(*) FROM specimen p WHERE p.card_id = card.id), \
-    sessions = (SELECT COUNT(*) FROM session s WHERE s.card_id = card.id), \
+    sessions = (SELECT COUNT(*) FROM session s WHERE s.card_id = card.id AND s.recipe_hash <> ''), \
     runs = (SELECT COUNT(*) FROM session s JOIN run r ON r.session_id = s.id \
         WHERE s.card_id = card.id AND r.figures IS NOT NULL), \
     first_measured = (SELECT MIN(s.measured_at) FROM session s WHERE s.card_id = card.id), \
@@ -76,7 +48,7 @@ impl Archive {
         wanted: impl Fn(TestName) -> bool + Sync,
     ) -> Result<Vec<SummaryRow>, ArchiveError> {
         self.settle()?;
-        self.call(self.firmness(), async |c| read(c, &wanted).await)
+        self.call(self.durability(), async |c| read(c, &wanted).await)
     }
 
     /// Makes anew what is older than the runs it was made of. Reading does so by itself; after a large import it is
@@ -88,8 +60,8 @@ impl Archive {
         let any = async |c: &mut Connection| {
             c.optional(statement("SELECT card_id FROM stale LIMIT 1"), |_| Ok(())).await
         };
-        while self.call(self.firmness(), any)?.is_some() {
-            self.call(Firmness::Later, async |c| c.alone(settle_some).await)?;
+        while self.call(self.durability(), any)?.is_some() {
+            self.call(Durability::Later, async |c| c.alone(settle_some).await)?;
         }
         Ok(())
     }
@@ -97,16 +69,16 @@ impl Archive {
 
 /// What the archive would say of the tests that are wanted, over runs that are in none.
 #[must_use]
-pub fn summaries_of(runs: &[MeasuredRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
+pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
     let mut settings: Vec<Arc<Setting>> = Vec::new();
     let mut spreads = Spreads::default();
-    for run in runs.iter().filter(|run| run.counted) {
+    for run in runs.iter().filter(|run| run.run.counted) {
         let place = settings.iter().position(|known| **known == run.setting).unwrap_or_else(|| {
             settings.push(Arc::new(run.setting.clone()));
             settings.len() - 1
         });
         // Of so many digits that settings stay in the order in which they came.
-        spreads.add(run.card_id.clone(), format!("{place:08}"), run.at.clone(), &run.figures);
+        spreads.add(run.card_id.clone(), format!("{place:08}"), run.at.clone(), &run.run.results);
     }
     let of_group = |(card, place, group): (String, String, Vec<Spread>)| {
         let setting =

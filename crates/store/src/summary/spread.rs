@@ -1,14 +1,13 @@
 //! Runs gathered by card, setting and test, and what is said of each.
 
-use super::SummaryRow;
-use crate::connection::{Outcome, Rows};
-use crate::record::Figure;
-use crate::write::json;
-use cardscope_model::comparison::Setting;
+use crate::connection::{Outcome, Rows, json};
+use cardscope_model::archived::SummaryRow;
+use cardscope_model::run::Figure;
+use cardscope_model::setting::Setting;
 use cardscope_model::statistics;
 use cardscope_model::test_name::TestName;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// One test over its runs, in MB/s (10^6). It stands in the archive as a list without field names.
@@ -69,9 +68,11 @@ pub(super) struct Spreads {
     by_card_and_setting: BTreeMap<(String, String), Group>,
 }
 
+/// The tests of one card under one setting, in the order in which they came.
 #[derive(Default)]
 struct Group {
     tests: Vec<Test>,
+    places: HashMap<(TestName, Option<String>), usize>,
 }
 
 struct Test {
@@ -109,9 +110,11 @@ impl Spreads {
 impl Group {
     /// The test of a figure. Runs of one recipe have their tests in one order, so it is mostly where it was last time.
     fn test(&mut self, expected: usize, figure: &Figure) -> &mut Test {
-        let is = |t: &Test| t.test == figure.test && t.step == figure.step;
-        let there = self.tests.get(expected).is_some_and(is).then_some(expected);
-        let place = there.or_else(|| self.tests.iter().position(is)).unwrap_or_else(|| {
+        let is = |t: &Test| t.test == figure.name() && t.step == figure.step;
+        if self.tests.get(expected).is_some_and(is) {
+            return &mut self.tests[expected];
+        }
+        let place = *self.places.entry((figure.name(), figure.step.clone())).or_insert_with(|| {
             self.tests.push(Test::of(figure));
             self.tests.len() - 1
         });
@@ -122,7 +125,7 @@ impl Group {
 impl Test {
     fn of(figure: &Figure) -> Self {
         Test {
-            test: figure.test,
+            test: figure.name(),
             step: figure.step.clone(),
             speeds: Vec::new(),
             max_latency_us: None,
@@ -165,8 +168,7 @@ mod tests {
     use super::*;
 
     fn figure(test: &str, mb_s: f64, max_latency_us: Option<f64>) -> Figure {
-        let test = test.parse().unwrap();
-        Figure { test, step: None, mb_s, iops: None, latency_us: None, max_latency_us, printed: None }
+        Figure { max_latency_us, ..Figure::of(test.parse().unwrap(), mb_s) }
     }
 
     #[test]

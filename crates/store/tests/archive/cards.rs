@@ -83,7 +83,7 @@ fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
         let pieces = archive.specimens(&id).unwrap();
         assert_eq!((pieces.len(), pieces[0].facts.cid.as_deref()), (1, Some(CID)));
         let measured = archive.measurements(&[id]).unwrap();
-        assert_eq!(measured[0].specimen.as_ref(), Some(&pieces[0].id));
+        assert_eq!(measured[0].unit.as_ref(), Some(&pieces[0].id));
     });
 }
 

@@ -97,14 +97,14 @@ fn runs_under_another_condition_or_size_are_a_session_of_their_own() {
         );
         let card = logs::card_of(&mut archive, sessions[0]);
         let runs = archive.measurements(&[card]).unwrap();
-        assert_eq!(runs.iter().map(|r| r.run).collect::<Vec<_>>(), [1, 3, 2, 4]);
+        assert_eq!(runs.iter().map(|r| r.run.run).collect::<Vec<_>>(), [1, 3, 2, 4]);
         assert_eq!(runs[3].setting.size_bytes, Some(256 << 20));
         assert_eq!(runs[0].setting.recipe, "cdm_fio.sh");
         assert_eq!(
             (runs[0].at.as_deref(), runs[0].source.as_deref()),
             (Some("2024-05-17"), Some("three.log"))
         );
-        assert_eq!(runs[0].figures[0].printed, Some(ToolPrints { value: 830.0, unit: "MB/s".into() }));
+        assert_eq!(runs[0].run.results[0].as_printed, Some(ToolPrints { value: 830.0, unit: "MB/s".into() }));
     });
 }
 

@@ -75,7 +75,7 @@ fn courses_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
             assert_eq!(Archive::open(place).unwrap().export(session).unwrap().to_json(), file.to_json());
         };
         let times = |place: &Path| {
-            let rows = "SELECT results FROM run UNION ALL SELECT report FROM session";
+            let rows = "SELECT results FROM run UNION ALL SELECT document FROM session";
             let text = sql(place, rows.to_owned()).concat();
             (text.matches("at_s").count(), text.matches("RND4K Q32T1").count())
         };
@@ -91,7 +91,7 @@ fn courses_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
             ("run", quoted(&runs[0]), "number = 1"),
             ("session", quoted(&report(session, runs.clone())), "TRUE"),
         ] {
-            let column = if table == "run" { "results" } else { "report" };
+            let column = if table == "run" { "results" } else { "document" };
             sql(place, format!("UPDATE {table} SET {column} = {value} WHERE {key}"));
         }
         assert!(times(place).0 > 2, "or this tests nothing");

@@ -2,8 +2,9 @@
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::{Log, LogFigure, LogRun, Tool};
+use cardscope_model::log::{Log, Tool};
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::{Figure, Run};
 use cardscope_store::{Archive, Kept, NewSource, SessionId};
 
 pub(crate) fn card(brand: &str, name: &str, size: &str) -> CardFacts {
@@ -16,29 +17,25 @@ pub(crate) fn card(brand: &str, name: &str, size: &str) -> CardFacts {
 }
 
 /// What a tool that prints MiB/s as "MB/s" says.
-pub(crate) fn figure(test: &str, printed: f64) -> LogFigure {
+pub(crate) fn figure(test: &str, printed: f64) -> Figure {
     let name: cardscope_model::test_name::TestName = test.parse().unwrap();
     let mb_s = printed * 1.048576;
-    LogFigure {
-        test: name.pattern,
-        op: name.op,
-        step: None,
-        mb_s,
+    Figure {
         iops: Some(mb_s * 1e6 / name.pattern.block as f64),
-        latency_us: None,
         max_latency_us: Some(1e6 / (printed + 1.0)),
-        as_printed: ToolPrints { value: printed, unit: "MB/s".into() },
+        as_printed: Some(ToolPrints { value: printed, unit: "MB/s".into() }),
+        ..Figure::of(name, mb_s)
     }
 }
 
 /// A run that read at this speed, and a tenth of it at random.
-pub(crate) fn run(number: u32, printed: f64) -> LogRun {
-    LogRun {
+pub(crate) fn run(number: u32, printed: f64) -> Run {
+    Run {
         run: number,
         size_bytes: Some(1 << 30),
         loops: Some(5),
-        condition: None,
         results: vec![figure("SEQ1M Q8T1 read", printed), figure("RND4K Q1T1 read", printed / 10.0)],
+        ..Run::default()
     }
 }
 

@@ -25,10 +25,14 @@ fn own_runs_and_logs_of_one_card_stand_beside_each_other() {
 
         let runs = archive.measurements(std::slice::from_ref(&id)).unwrap();
         assert_eq!(runs.len(), 4, "a run that did not finish has no figures");
-        assert_eq!((runs[0].session, runs[1].session), (other, own), "oldest first");
+        assert_eq!(
+            [&runs[0].session, &runs[1].session],
+            [&other.to_string(), &own.to_string()],
+            "oldest first"
+        );
         assert_eq!(runs[1].setting.recipe, "quick");
-        assert_eq!((runs[1].counted, runs[2].counted), (false, true));
-        let figure = &runs[2].figures[0];
+        assert_eq!((runs[1].run.counted, runs[2].run.counted), (false, true));
+        let figure = &runs[2].run.results[0];
         assert_eq!((figure.mb_s, figure.iops, figure.latency_us), (10.0, Some(10.0e6 / 4096.0), Some(410.0)));
 
         let random = archive.summaries(|test| test.to_string() == "RND4K Q1T1 read").unwrap();

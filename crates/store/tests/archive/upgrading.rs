@@ -104,7 +104,10 @@ fn what_an_older_cardscope_measured_has_its_card_its_figures_and_its_summary() {
         assert_eq!(titles, [("SanDisk SN32G 32GB", 1, 1, 1), ("unnamed card of /dev/sdx", 0, 1, 0)]);
         assert_eq!(cards[0].id, CARD);
         let runs = archive.measurements(&[CARD.to_owned()]).unwrap();
-        assert_eq!((runs.len(), runs[0].figures[0].mb_s, runs[0].setting.recipe.as_str()), (1, 7.5, "quick"));
+        assert_eq!(
+            (runs.len(), runs[0].run.results[0].mb_s, runs[0].setting.recipe.as_str()),
+            (1, 7.5, "quick")
+        );
         assert_eq!(archive.summaries(|_| true).unwrap()[0].n, 1);
         assert_eq!(archive.records().unwrap()[0].card_id.as_deref(), Some(CARD));
         assert_eq!(archive.sessions().unwrap().iter().filter(|s| s.kind == "bench").count(), 2);

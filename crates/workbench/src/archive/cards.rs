@@ -4,8 +4,9 @@ use super::open;
 use crate::error::Failure;
 use crate::shelf::the_one;
 use cardscope_engine::input;
+use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event};
-use cardscope_store::{Archive, NewAttachment, StoredAttachment, StoredCard};
+use cardscope_store::{Archive, NewAttachment, StoredAttachment};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

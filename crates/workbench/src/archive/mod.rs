@@ -11,9 +11,7 @@ pub use files::{Exported, Taken, export, take};
 use crate::error::Failure;
 use cardscope_model::log::Log;
 use cardscope_model::result::BenchReport;
-use cardscope_store::{
-    Archive, ArchiveError, EndedHow, RecordSummary, SessionId, SessionSummary, StoredRecord,
-};
+use cardscope_store::{Archive, ArchiveError, EndedHow, SessionId, SessionSummary, StoredRecord, is_server};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -37,10 +35,20 @@ pub struct Line {
     pub state: String,
 }
 
-/// Opens the archive; `None` is the user's own.
+/// Where the archive lies; `None` is the user's own.
+pub(crate) fn path_of(path: Option<&Path>) -> Result<PathBuf, Failure> {
+    Ok(path.map_or_else(Archive::default_path, |p| Ok(p.to_owned()))?)
+}
+
+/// Opens the archive, and makes one where there is none.
 pub(crate) fn open(path: Option<&Path>) -> Result<Archive, Failure> {
-    let path = path.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p)))?;
-    Ok(Archive::open(path)?)
+    Ok(Archive::open(path_of(path)?)?)
+}
+
+/// Opens the archive where there is one: looking something up makes none. A server is asked when it is opened.
+pub(crate) fn open_existing(path: Option<&Path>) -> Result<Option<Archive>, Failure> {
+    let Ok(path) = path_of(path) else { return Ok(None) };
+    Ok(if is_server(&path)? || path.exists() { Some(Archive::open(path)?) } else { None })
 }
 
 /// What `show` finds.
@@ -65,32 +73,20 @@ pub enum Shown {
 /// If the archive cannot be opened or read.
 pub fn list(path: Option<&Path>) -> Result<Vec<Line>, Failure> {
     let mut archive = open(path)?;
-    let mut lines: Vec<Line> = archive.sessions()?.iter().map(session_line).collect();
-    lines.extend(archive.records()?.iter().map(record_line));
+    let mut lines: Vec<Line> = archive.sessions()?.iter().map(line).collect();
+    lines.extend(archive.records()?.iter().map(line));
     lines.sort_by(|a, b| (&a.started_at, &a.session).cmp(&(&b.started_at, &b.session)));
     Ok(lines)
 }
 
-fn session_line(summary: &SessionSummary) -> Line {
+fn line(summary: &SessionSummary) -> Line {
     Line {
         session: summary.id.to_string(),
         started_at: summary.started_at.clone(),
         target: summary.target.clone(),
         card: summary.card.clone(),
         kind: summary.kind.clone(),
-        recipe: Some(summary.recipe.clone()),
-        state: state(summary.ended, summary.running).to_owned(),
-    }
-}
-
-fn record_line(summary: &RecordSummary) -> Line {
-    Line {
-        session: summary.id.to_string(),
-        started_at: summary.started_at.clone(),
-        target: summary.target.clone(),
-        card: summary.card.clone(),
-        kind: summary.kind.clone(),
-        recipe: None,
+        recipe: Some(summary.recipe.clone()).filter(|recipe| !recipe.is_empty()),
         state: state(summary.ended, summary.running).to_owned(),
     }
 }

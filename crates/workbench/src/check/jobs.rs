@@ -1,7 +1,7 @@
 //! What the card is good for: its figures, and what each job makes of them.
 
 use super::visit::Visit;
-use crate::rank::lasting::{AfterCache, after_cache};
+use cardscope_analysis::ranking::{AfterCache, after_cache};
 use cardscope_model::check::CheckReport;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::job::{self, Figures};

@@ -1,21 +1,16 @@
 //! The cards of the archive, with the capacity that each announced. Simulated ones are left out: they are made up.
 
+use crate::archive::open_existing;
 use crate::error::Failure;
 use cardscope_model::capacity::fit::CardSize;
 use cardscope_simulator::target_spec;
-use cardscope_store::{Archive, Piece};
+use cardscope_store::Piece;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each card once.
 pub(super) fn cards(path: Option<&Path>) -> Result<Vec<CardSize>, Failure> {
-    let Ok(path) = path.map_or_else(Archive::default_path, |p| Ok(p.to_owned())) else {
-        return Ok(Vec::new());
-    };
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    let mut archive = Archive::open(path)?;
+    let Some(mut archive) = open_existing(path)? else { return Ok(Vec::new()) };
     let mut found = BTreeMap::new();
     for summary in archive.sessions()? {
         let start = archive.session(summary.id)?.start;

@@ -2,6 +2,7 @@
 //! user or from the last `verify` of this card in the archive; it is never guessed.
 
 use super::Request;
+use crate::archive::open_existing;
 use crate::card_key::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
@@ -10,7 +11,6 @@ use cardscope_model::format::Limited;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{SURE, Verdict, VerifyReport};
 use cardscope_sd::layout::{Layout, SECTOR, table};
-use cardscope_store::Archive;
 use std::path::Path;
 
 /// What is to be laid out, where that is less than the card announces.
@@ -78,11 +78,7 @@ fn usable(report: &VerifyReport) -> Result<u64, Failure> {
 }
 
 fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>, Failure> {
-    let path = archive.map_or_else(Archive::default_path, |p| Ok(p.to_owned()))?;
-    if !path.exists() {
-        return Ok(None);
-    }
-    let mut archive = Archive::open(path)?;
+    let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
     for summary in archive.records()?.iter().rev().filter(|s| s.kind == "verify") {
         let record = archive.record(summary.id)?;
         let ours = record.start.piece.as_ref().is_some_and(|piece| piece.identity_hash == key);

@@ -1,5 +1,6 @@
 //! The state that a format left a card in, for the condition of later runs, until something else has written to it.
 
+use crate::archive::open_existing;
 use crate::card_key::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
@@ -31,11 +32,7 @@ pub(super) fn file_system_word(file_system: FileSystem) -> &'static str {
 /// # Errors
 /// If the archive is there and cannot be read.
 pub fn last_state(archive: Option<&Path>, card_key: &str) -> Result<Option<LastState>, Failure> {
-    let path = archive.map_or_else(Archive::default_path, |p| Ok(p.to_owned()))?;
-    if !path.exists() {
-        return Ok(None);
-    }
-    let mut archive = Archive::open(path)?;
+    let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
     let Some(newest) = newest_record(&mut archive, card_key)? else { return Ok(None) };
     let (started, left) = newest;
     // A benchmark since then has written to the card, or may have.

@@ -74,12 +74,12 @@ fn words(stem: &str) -> Vec<(usize, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::log::LogRun;
+    use cardscope_model::run::Run;
     use proptest::prelude::*;
 
     fn completed(file: &str) -> (Option<String>, Option<String>) {
         let mut log = Log::new("cdm_fio");
-        log.runs.push(LogRun::default());
+        log.runs.push(Run::default());
         complete(&mut log, Path::new(file));
         assert!(log.card.is_empty(), "a file's name names no card");
         (title(Path::new(file)), log.condition.get("cooling").map(str::to_owned))
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn what_the_text_says_is_left_alone() {
         let mut log = Log::new("cdm_fio");
-        log.runs.push(LogRun::default());
+        log.runs.push(Run::default());
         log.condition.set("cooling", "passive", Origin::Read);
         complete(&mut log, Path::new("other-active-cooling.log"));
         assert_eq!(log.condition.get("cooling"), Some("passive"));

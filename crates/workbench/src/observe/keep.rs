@@ -1,6 +1,7 @@
 //! Where a watch is kept: the archive and a file, neither of them on the watched card while the watch lasts.
 
 use super::Request;
+use crate::archive::path_of;
 use crate::card_key;
 use crate::error::Failure;
 use crate::output_file::{Mark, OutputFile};
@@ -11,7 +12,7 @@ use cardscope_engine::event::Listener;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::outside;
-use cardscope_store::{Archive, RecordStart};
+use cardscope_store::RecordStart;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -47,7 +48,7 @@ impl Keeper {
         let claim = |file| OutputFile::claim("--save", file, card, OF_A_WATCH);
         let save = request.save.as_deref().map(claim).transpose()?;
         let archive = request.archive.clone();
-        let place = archive.clone().map_or_else(Archive::default_path, Ok)?;
+        let place = path_of(archive.as_deref())?;
         let mut keeper = Keeper {
             start: start(request, system),
             archive,

@@ -3,8 +3,9 @@
 //!
 //! No hash stands in its place: a serial number has 32 bits, and who tries them all has it from its hash in a minute.
 
+use cardscope_model::archived::StoredCard;
 use cardscope_model::finding::Finding;
-use cardscope_store::{StoredCard, StoredSpecimen};
+use cardscope_store::StoredSpecimen;
 use serde_json::Value;
 
 /// Keys of evidence whose value names a piece: the registers CID and PSN, serial numbers of readers and NVMe cards.
@@ -122,7 +123,7 @@ mod tests {
             facts: CardFacts { cid: Some(CID.into()), ..CardFacts::default() },
             first_seen: String::new(),
         };
-        Hidden::of(&crate::compare::testing::card("A"), &[piece])
+        Hidden::of(&crate::testing::card("A"), &[piece])
     }
 
     #[test]
@@ -169,7 +170,7 @@ mod tests {
             first_seen: String::new(),
         };
         let mut text = "hidden, 100000000, Hidden".to_owned();
-        Hidden::of(&crate::compare::testing::card("A"), &[piece]).clear_text(&mut text);
+        Hidden::of(&crate::testing::card("A"), &[piece]).clear_text(&mut text);
         assert_eq!(text, "[hidden], 100000000, [hidden]");
     }
 
@@ -182,7 +183,7 @@ mod tests {
             first_seen: String::new(),
         };
         let mut document = json!({ "words": "11 of 100", "serial": "1" });
-        Hidden::of(&crate::compare::testing::card("A"), &[piece]).clear(&mut document);
+        Hidden::of(&crate::testing::card("A"), &[piece]).clear(&mut document);
         assert_eq!(document, json!({ "words": "11 of 100" }));
     }
 }

@@ -9,14 +9,15 @@ mod orders;
 mod over_time;
 mod part;
 
-use crate::compare::{self, Column, Request as Compared};
+use crate::compare::{self, Request as Compared};
 use crate::error::Failure;
 use crate::rank::{self, By, GroupBy};
 use crate::shelf::Shelf;
+use cardscope_analysis::comparison::{Column, comparison};
+use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::publication::{CardPart, Publication};
-use cardscope_store::StoredCard;
 use jiff::Zoned;
 
 /// What is asked.
@@ -62,7 +63,7 @@ pub fn publish(request: &Request) -> Result<Publication, Failure> {
     let (comparison, parts) = match columns {
         Some(columns) => {
             let parts = parts(request, &columns, &mut shelf)?;
-            (compare::comparison(columns, compared.by.clone()), parts)
+            (comparison(columns, compared.by.clone()), parts)
         }
         None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
         None => (not_compared(cards.len(), !request.orders.is_empty()), Vec::new()),
@@ -137,7 +138,7 @@ fn title(compared: &[CardPart], cards: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::testing::file_of_cards;
+    use crate::testing::file_of_cards;
     use cardscope_model::ranking::RankedBy;
 
     /// Forty cards of which one test is known, from a file.

@@ -4,8 +4,8 @@ use crate::compare::Request;
 use crate::error::Failure;
 use crate::rank::By;
 use crate::shelf::Shelf;
+use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_store::{StoredCard, SummaryRow};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
@@ -51,7 +51,8 @@ fn most_common(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::testing;
+    use crate::testing;
+    use cardscope_model::run::Figure;
     use cardscope_store::summaries_of;
 
     /// Rows of one run of each test of each card.
@@ -60,7 +61,7 @@ mod tests {
             tests.iter().map(|test| {
                 let mut run = testing::run("cooling=active", 20.0);
                 run.card_id = (*card).to_owned();
-                run.figures[0].test = test.parse().unwrap();
+                run.run.results = vec![Figure::of(test.parse().unwrap(), 20.0)];
                 run
             })
         });

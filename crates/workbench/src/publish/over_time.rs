@@ -1,14 +1,14 @@
 //! Courses and latencies of a card's runs, each with the entry among whose figures its run counts: what was left out of the
 //! figures is left out here, and runs of two settings are not laid over each other.
 
-use crate::compare::Column;
-use cardscope_model::comparison::Setting;
+use cardscope_analysis::comparison::Column;
 use cardscope_model::publication::{Course, Latencies};
 use cardscope_model::result::Sample;
 use cardscope_model::series::Bucket;
+use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::NANOS_PER_S;
-use cardscope_store::{SampleRecord, SessionId, StoredSession};
+use cardscope_store::{SampleRecord, StoredSession};
 use std::collections::{BTreeSet, HashMap};
 
 /// Points of one course; longer ones are thinned by putting neighbours together.
@@ -23,7 +23,7 @@ pub(super) struct OverTime<'a> {
     columns: Vec<(&'a str, String)>,
     /// To which columns a run of a session belongs, and which of their runs it is, from 1: several where a card was named
     /// once with a condition and once without.
-    runs: HashMap<(SessionId, u32), Vec<(usize, u32)>>,
+    runs: HashMap<(String, u32), Vec<(usize, u32)>>,
     tests: &'a [TestName],
     courses: Vec<Course>,
     latencies: Vec<(BTreeSet<u32>, Latencies)>,
@@ -32,10 +32,10 @@ pub(super) struct OverTime<'a> {
 impl<'a> OverTime<'a> {
     /// Of these columns and tests; all tests where none is named.
     pub(super) fn new(columns: &[&'a Column], tests: &'a [TestName]) -> Self {
-        let mut runs: HashMap<(SessionId, u32), Vec<(usize, u32)>> = HashMap::new();
+        let mut runs: HashMap<(String, u32), Vec<(usize, u32)>> = HashMap::new();
         for (at, column) in columns.iter().enumerate() {
             for (run, number) in column.runs.iter().zip(1..) {
-                runs.entry(*run).or_default().push((at, number));
+                runs.entry(run.clone()).or_default().push((at, number));
             }
         }
         OverTime {
@@ -49,9 +49,9 @@ impl<'a> OverTime<'a> {
 
     /// Takes the runs of a session that count.
     pub(super) fn add(&mut self, session: StoredSession) {
-        let id = session.summary.id;
+        let id = session.summary.id.to_string();
         for run in session.runs {
-            let places = self.runs.get(&(id, run.start.run)).cloned().unwrap_or_default();
+            let places = self.runs.get(&(id.clone(), run.start.run)).cloned().unwrap_or_default();
             let asked = |test: &TestName| self.tests.is_empty() || self.tests.contains(test);
             let counted = run.samples.into_iter().filter(|r| r.sample.counted && asked(&r.test));
             for record in counted.collect::<Vec<_>>() {

@@ -2,14 +2,15 @@
 
 use super::hidden::Hidden;
 use super::over_time::OverTime;
-use crate::compare::Column;
 use crate::error::Failure;
 use crate::shelf::Shelf;
+use cardscope_analysis::comparison::Column;
+use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
 use cardscope_model::finding::Finding;
 use cardscope_model::publication::CardPart;
 use cardscope_model::test_name::TestName;
-use cardscope_store::{SessionId, StoredCard, StoredRecord, StoredSpecimen};
+use cardscope_store::{SessionId, StoredRecord, StoredSpecimen};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 
@@ -78,9 +79,9 @@ fn bare(card: &StoredCard, events: Vec<cardscope_model::card::Event>, serials: b
 
 /// The last sessions of these columns, the newest first: their names sort by time.
 fn last_sessions(columns: &[&Column]) -> Vec<SessionId> {
-    let all: BTreeSet<SessionId> =
-        columns.iter().flat_map(|column| column.runs.iter().map(|(session, _)| *session)).collect();
-    all.into_iter().rev().take(LAST_SESSIONS).collect()
+    let all: BTreeSet<&String> =
+        columns.iter().flat_map(|column| column.runs.iter().map(|(session, _)| session)).collect();
+    all.into_iter().filter_map(|session| session.parse().ok()).rev().take(LAST_SESSIONS).collect()
 }
 
 /// The archive keeps serial numbers and CIDs with the pieces, not with the card.
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_card_of_one_piece_has_its_cid_where_serial_numbers_are_published() {
-        let card = crate::compare::testing::card("A");
+        let card = crate::testing::card("A");
         let mut part = bare(&card, Vec::new(), true);
         name_pieces(&mut part, &[piece(Some("0x811e"), Some("1d41"))]);
         assert_eq!((part.card.serial.as_deref(), part.card.cid.as_deref()), (Some("0x811e"), Some("1d41")));

@@ -1,19 +1,19 @@
 //! Logs that are in no archive, in an archive's shape: the built-in collection, and files that are only looked into.
 
 use crate::error::Failure;
+use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card::{Event, EventKind};
 use cardscope_model::collection;
 use cardscope_model::log::Log;
+use cardscope_model::run::{CardRun, Run};
 use cardscope_model::test_name::TestName;
-use cardscope_store::{
-    MeasuredRun, SessionId, StoredCard, SummaryRow, figures_of, is_named, setting_of, summaries_of,
-};
+use cardscope_store::{is_named, setting_of, summaries_of};
 
 /// One card of the collection.
 pub(super) struct Collected {
     pub(super) card: StoredCard,
     pub(super) events: Vec<Event>,
-    pub(super) runs: Vec<MeasuredRun>,
+    pub(super) runs: Vec<CardRun>,
 }
 
 /// All of them.
@@ -86,15 +86,8 @@ impl Origin<'_> {
 fn bare(id: String, title: String, log: &Log) -> Collected {
     let bought = log.events.iter().rev().find(|e| e.kind == EventKind::Bought);
     let card = StoredCard {
-        id,
-        title,
-        facts: log.card.clone(),
-        specimens: 1,
-        sessions: 0,
-        runs: 0,
-        first: None,
-        last: None,
         price: bought.and_then(|e| e.price.clone()),
+        ..StoredCard::new(id, title, log.card.clone())
     };
     Collected { card, events: log.events.clone(), runs: Vec::new() }
 }
@@ -102,19 +95,17 @@ fn bare(id: String, title: String, log: &Log) -> Collected {
 impl Collected {
     fn add(&mut self, log: &Log, source: &str, number: usize) {
         let session = session_of(&format!("{} {number}", self.card.id));
-        let runs = log.runs.iter().map(|run| MeasuredRun {
-            session,
+        let runs = log.runs.iter().map(|run| CardRun {
+            session: session.clone(),
             card_id: self.card.id.clone(),
-            specimen: None,
+            unit: None,
             setting: setting_of(log, run),
             at: log.date.clone(),
-            run: run.run,
-            counted: true,
             source: Some(source.to_owned()),
-            figures: figures_of(run),
+            run: Run { run: run.run, loops: run.loops, results: run.speeds(), ..Run::default() },
         });
         let before = self.runs.len();
-        self.runs.extend(runs.filter(|run| !run.figures.is_empty()));
+        self.runs.extend(runs.filter(|run| !run.run.results.is_empty()));
         self.card.runs = self.runs.len() as u32;
         self.card.sessions += u32::from(self.runs.len() > before);
     }
@@ -142,10 +133,9 @@ impl Collected {
 }
 
 /// A session's name that no archive makes (theirs are of version 7) and that stays the same: FNV-1a of 128 bits.
-fn session_of(text: &str) -> SessionId {
+fn session_of(text: &str) -> String {
     let (offset, prime) =
         (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b);
     let hash = text.bytes().fold(offset, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(prime));
-    let uuid = uuid::Builder::from_custom_bytes(hash.to_be_bytes()).into_uuid();
-    uuid.to_string().parse().expect("a UUID is a session's name")
+    uuid::Builder::from_custom_bytes(hash.to_be_bytes()).into_uuid().to_string()
 }

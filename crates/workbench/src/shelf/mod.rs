@@ -7,11 +7,14 @@ mod named;
 
 pub(crate) use named::the_one;
 
+use crate::archive::open_existing;
 use crate::error::Failure;
 use crate::import;
+use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card::Event;
+use cardscope_model::run::CardRun;
 use cardscope_model::test_name::TestName;
-use cardscope_store::{Archive, MeasuredRun, StoredCard, SummaryRow, is_server};
+use cardscope_store::Archive;
 use collected::{Collected, Gathered, Origin};
 use std::path::{Path, PathBuf};
 
@@ -28,11 +31,7 @@ impl Shelf {
     /// Opens the archive (`None` is the user's own) where there is one, and the collection where it is wanted. An archive
     /// that nobody has made yet is an empty one: looking something up makes none.
     pub(crate) fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self, Failure> {
-        let place = archive.map_or_else(Archive::default_path, |p| Ok(PathBuf::from(p)));
-        let archive = match place {
-            Ok(path) if is_there(&path)? => Some(Archive::open(path)?),
-            _ => None,
-        };
+        let archive = open_existing(archive)?;
         let collected = if with_collection { collected::all()? } else { Vec::new() };
         Ok(Shelf { archive, collected, taken: Vec::new() })
     }
@@ -100,7 +99,7 @@ impl Shelf {
     }
 
     /// All runs of some cards, in the order measured.
-    pub(crate) fn measurements(&mut self, cards: &[String]) -> Result<Vec<MeasuredRun>, Failure> {
+    pub(crate) fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>, Failure> {
         let mut runs = match &mut self.archive {
             Some(archive) => archive.measurements(cards)?,
             None => Vec::new(),
@@ -136,11 +135,6 @@ impl Shelf {
             None => Ok(Vec::new()),
         }
     }
-}
-
-/// A server is asked when it is opened; a file must be there already, since looking something up makes none.
-fn is_there(place: &Path) -> Result<bool, Failure> {
-    Ok(is_server(place)? || place.exists())
 }
 
 /// The cards whose logs are in a file; of an archive, in each that is packed in it.

@@ -1,7 +1,7 @@
 //! Which of the cards that were found is meant: one answer for every verb that takes the name of a card.
 
 use crate::error::Failure;
-use cardscope_store::StoredCard;
+use cardscope_model::archived::StoredCard;
 
 /// So many cards are listed where several may be meant.
 const LISTED: usize = 6;
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn card(id: &str, title: &str) -> StoredCard {
-        StoredCard { id: id.to_owned(), ..crate::compare::testing::card(title) }
+        StoredCard { id: id.to_owned(), ..crate::testing::card(title) }
     }
 
     #[test]

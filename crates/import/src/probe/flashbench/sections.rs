@@ -4,14 +4,15 @@ use super::identity::Tested;
 use super::parts::{Heading, Part};
 use crate::speed::{dd, hdparm};
 use crate::text::Text;
-use cardscope_model::log::{Log, LogFigure, LogRun};
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
 use cardscope_sd::bus::bus_mode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Adds the runs, what failed, and what only a cache can have answered.
 pub(super) fn put(parts: &[Part<'_>], tested: &Tested<'_>, log: &mut Log) {
-    let mut runs: BTreeMap<u32, Vec<LogFigure>> = BTreeMap::new();
+    let mut runs: BTreeMap<u32, Vec<Figure>> = BTreeMap::new();
     let mut failures = Vec::new();
     for part in parts {
         let (figures, failed) = measured(part);
@@ -20,7 +21,7 @@ pub(super) fn put(parts: &[Part<'_>], tested: &Tested<'_>, log: &mut Log) {
     }
     mark_cached(runs.values_mut().flatten(), tested, log);
     let filled = runs.into_values().filter(|results| !results.is_empty());
-    log.runs = filled.zip(1..).map(|(results, run)| LogRun { run, results, ..LogRun::default() }).collect();
+    log.runs = filled.zip(1..).map(|(results, run)| Run { run, results, ..Run::default() }).collect();
     if !failures.is_empty() {
         log.doubts
             .push(format!("{} of dd's copies failed: the card did not answer all of them", failures.len()));
@@ -29,7 +30,7 @@ pub(super) fn put(parts: &[Part<'_>], tested: &Tested<'_>, log: &mut Log) {
 }
 
 /// Figures of a part, and its copies that failed.
-fn measured(part: &Part<'_>) -> (Vec<LogFigure>, Vec<Value>) {
+fn measured(part: &Part<'_>) -> (Vec<Figure>, Vec<Value>) {
     match &part.heading {
         Heading::Hdparm => (hdparm::figures(&Text::of(&part.lines.join("\n"))), Vec::new()),
         Heading::Dd { op, block, step } => {
@@ -49,7 +50,7 @@ fn measured(part: &Part<'_>) -> (Vec<LogFigure>, Vec<Value>) {
 }
 
 /// Names figures that no bus can carry for what they are, so that nobody takes them for the card's.
-fn mark_cached<'a>(figures: impl Iterator<Item = &'a mut LogFigure>, tested: &Tested<'_>, log: &mut Log) {
+fn mark_cached<'a>(figures: impl Iterator<Item = &'a mut Figure>, tested: &Tested<'_>, log: &mut Log) {
     // Linux drives a slot of its own up to SDR104; a reader may be UHS-II.
     let fastest = if tested.in_slot() == Some(true) { "SDR104" } else { "UHS-II HD312" };
     let Some(mode) = bus_mode(fastest) else { return };

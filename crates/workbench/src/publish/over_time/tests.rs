@@ -1,11 +1,11 @@
 //! Runs of one card under two coolings, and what a course is made of.
 
 use super::*;
-use crate::compare::testing::{card, run};
-use crate::compare::{Division, columns};
+use crate::testing::{card, run};
+use cardscope_analysis::comparison::{Division, columns};
 use cardscope_model::histogram::Histogram;
 use cardscope_model::result::TemperatureC;
-use cardscope_store::MeasuredRun;
+use cardscope_model::run::{CardRun, Run};
 
 const READ: &str = "SEQ1M Q8T1 read";
 
@@ -41,7 +41,10 @@ fn record(latency: u64) -> SampleRecord {
 
 /// Runs 1 and 2 with a fan, run 3 without.
 fn of_two_coolings() -> Vec<Column> {
-    let measured = |number: u32, cooling: &str| MeasuredRun { run: number, ..run(cooling, 20.0) };
+    let measured = |number: u32, cooling: &str| {
+        let one = run(cooling, 20.0);
+        CardRun { run: Run { run: number, ..one.run }, ..one }
+    };
     let runs =
         vec![measured(1, "cooling=active"), measured(2, "cooling=active"), measured(3, "cooling=passive")];
     columns(&card("A"), runs, &Division::BySetting)
@@ -86,8 +89,8 @@ fn runs_are_counted_by_column_whatever_their_sessions_call_them() {
     let columns = of_two_coolings();
     let found = OverTime::new(&columns.iter().collect::<Vec<_>>(), &[]);
     let session = run("cooling=active", 1.0).session;
-    assert_eq!(found.runs[&(session, 2)], [(0, 2)]);
-    assert_eq!(found.runs[&(session, 3)], [(1, 1)]);
+    assert_eq!(found.runs[&(session.clone(), 2)], [(0, 2)]);
+    assert_eq!(found.runs[&(session.clone(), 3)], [(1, 1)]);
     assert_eq!(found.runs.get(&(session, 4)), None, "what is not compared is not shown");
 }
 

@@ -1,30 +1,33 @@
 //! Reads what of the archive concerns a batch: pieces, names, and the cards behind them.
 
-use super::{Card, Shelf, Specimen, unnamed_id};
+use super::{Card, CardResolver, Specimen, unnamed_id};
 use crate::connection::{Connection, Outcome, composed, in_chunks};
 use crate::naming::{Names, Sighting};
 use std::collections::BTreeSet;
 
-impl Shelf {
+impl CardResolver {
     /// Everything in the archive that these might be.
     pub(crate) async fn of(c: &mut Connection, sightings: &[Sighting]) -> Outcome<Self> {
-        let mut shelf = Shelf::default();
+        let mut resolver = CardResolver::default();
         let names: Vec<Names> = sightings.iter().filter_map(|s| Names::of(&s.facts)).collect();
         let pieces = sightings.iter().filter_map(|s| s.piece.as_ref()).map(|p| p.identity_hash.clone());
-        shelf.load_specimens(c, distinct(pieces)).await?;
+        resolver.load_specimens(c, distinct(pieces)).await?;
         let fingerprints = distinct(names.iter().map(|n| n.fingerprint.clone()));
-        shelf.load_names(c, "fingerprint", fingerprints).await?;
-        shelf.load_names(c, "label", distinct(names.iter().filter_map(|n| n.label.clone()))).await?;
-        shelf.load_names(c, "registers", distinct(names.iter().filter_map(|n| n.registers.clone()))).await?;
+        resolver.load_names(c, "fingerprint", fingerprints).await?;
+        resolver.load_names(c, "label", distinct(names.iter().filter_map(|n| n.label.clone()))).await?;
+        resolver
+            .load_names(c, "registers", distinct(names.iter().filter_map(|n| n.registers.clone())))
+            .await?;
         // A card of which nothing is known is named by its place, and may be there already.
         let unnamed =
-            sightings.iter().filter(|s| Names::of(&s.facts).is_none()).map(|s| unnamed_id(&s.place));
-        let specimens = shelf.specimens.values().map(|s| s.card.clone());
+            sightings.iter().filter(|s| Names::of(&s.facts).is_none()).map(|s| unnamed_id(&s.met_at));
+        let specimens = resolver.specimens.values().map(|s| s.card.clone());
         let brought = sightings.iter().filter_map(|s| s.id.clone());
-        let ids =
-            distinct(shelf.by_fingerprint.values().cloned().chain(specimens).chain(unnamed).chain(brought));
-        shelf.load_cards(c, ids).await?;
-        Ok(shelf)
+        let ids = distinct(
+            resolver.by_fingerprint.values().cloned().chain(specimens).chain(unnamed).chain(brought),
+        );
+        resolver.load_cards(c, ids).await?;
+        Ok(resolver)
     }
 
     async fn load_specimens(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {

@@ -1,11 +1,11 @@
 //! What stands beside each other: a card, or a card under one of its settings, with its runs.
 
-use super::choose::{OWN_WORDS, value_of};
-use cardscope_model::comparison::{Entry, Setting};
-use cardscope_model::condition::WORDS;
+use cardscope_model::archived::StoredCard;
+use cardscope_model::comparison::Entry;
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::CardRun;
+use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
-use cardscope_store::{MeasuredRun, SessionId, StoredCard};
 use std::collections::BTreeSet;
 
 /// Words that decide how fast a card is measured: runs that differ in one of them are not mixed unless it is wished.
@@ -29,39 +29,42 @@ const DIVIDING: [&str; 12] = [
 const UNKNOWN: &str = "unknown";
 
 /// A test by the words that tell it from others of a recipe.
-pub(crate) type TestKey = (TestName, Option<String>);
+pub(super) type TestKey = (TestName, Option<String>);
 
 /// The runs of one test, in order.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Values {
-    pub(crate) mb_s: Vec<f64>,
-    pub(crate) printed: Vec<Option<ToolPrints>>,
+pub struct Values {
+    /// Speeds in MB/s (10^6).
+    pub mb_s: Vec<f64>,
+    /// What the tools printed.
+    pub printed: Vec<Option<ToolPrints>>,
     /// When each run was measured, where that is known.
-    pub(crate) at: Vec<Option<String>>,
+    pub at: Vec<Option<String>>,
 }
 
 /// One column of a comparison.
 #[derive(Debug, Clone)]
-pub(crate) struct Column {
-    pub(crate) entry: Entry,
+pub struct Column {
+    /// What its head says.
+    pub entry: Entry,
     /// What the columns of one piece under one setting share, which differ in their months alone.
-    pub(crate) series: String,
+    pub series: String,
     /// The tests in the order in which they were first measured.
-    pub(crate) tests: Vec<(TestKey, Values)>,
+    pub tests: Vec<(TestKey, Values)>,
     /// The runs that are counted, in order: session, and number in it.
-    pub(crate) runs: Vec<(SessionId, u32)>,
+    pub runs: Vec<(String, u32)>,
 }
 
 impl Column {
     /// Whether another column is of the same piece under the same setting, at another time.
-    pub(crate) fn ages_as(&self, other: &Column) -> bool {
+    pub fn ages_as(&self, other: &Column) -> bool {
         (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
     }
 }
 
 /// How the runs of a card are divided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Division {
+pub enum Division {
     /// By everything that decides how fast a card is measured.
     BySetting,
     /// By one word.
@@ -73,7 +76,8 @@ pub(crate) enum Division {
 }
 
 /// A card's columns, in the order of their first runs.
-pub(crate) fn columns(card: &StoredCard, runs: Vec<MeasuredRun>, division: &Division) -> Vec<Column> {
+#[must_use]
+pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Vec<Column> {
     let words: Vec<&str> = match division {
         Division::BySetting | Division::ByAge => DIVIDING.into_iter().filter(|w| varies(&runs, w)).collect(),
         Division::By(word) => vec![word.as_str()],
@@ -81,16 +85,14 @@ pub(crate) fn columns(card: &StoredCard, runs: Vec<MeasuredRun>, division: &Divi
     };
     let pieces: Vec<Option<String>> = match division {
         Division::ByAge => {
-            runs.iter().map(|run| run.specimen.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+            runs.iter().map(|run| run.unit.clone()).collect::<BTreeSet<_>>().into_iter().collect()
         }
         _ => Vec::new(),
     };
-    let mut groups: Vec<(Vec<String>, Vec<MeasuredRun>)> = Vec::new();
+    let mut groups: Vec<(Vec<String>, Vec<CardRun>)> = Vec::new();
     for run in runs {
         let mut key = setting(&run, &words);
-        if let Some(piece) =
-            pieces.iter().position(|piece| *piece == run.specimen).filter(|_| pieces.len() > 1)
-        {
+        if let Some(piece) = pieces.iter().position(|piece| *piece == run.unit).filter(|_| pieces.len() > 1) {
             key.push(format!("piece {}", piece + 1));
         }
         if *division == Division::ByAge {
@@ -108,18 +110,18 @@ pub(crate) fn columns(card: &StoredCard, runs: Vec<MeasuredRun>, division: &Divi
     groups.into_iter().map(|(key, runs)| column(card, &key, shared(&key), &runs)).collect()
 }
 
-fn varies(runs: &[MeasuredRun], word: &str) -> bool {
-    let mut values = runs.iter().map(|run| value_of(&run.setting, word));
+fn varies(runs: &[CardRun], word: &str) -> bool {
+    let mut values = runs.iter().map(|run| run.setting.value(word));
     let first = values.next();
     values.any(|value| Some(value) != first)
 }
 
 /// What tells a run's column from the card's others by its setting, as it stands in the column's name.
-fn setting(run: &MeasuredRun, words: &[&str]) -> Vec<String> {
+fn setting(run: &CardRun, words: &[&str]) -> Vec<String> {
     words
         .iter()
         .map(|word| {
-            let value = value_of(&run.setting, word).unwrap_or_else(|| UNKNOWN.to_owned());
+            let value = run.setting.value(word).unwrap_or_else(|| UNKNOWN.to_owned());
             if *word == "recipe" || *word == "size" { value } else { format!("{word} {value}") }
         })
         .collect()
@@ -131,24 +133,24 @@ fn month(date: &str) -> &str {
 }
 
 /// A column of a card; the first `shared` words of its key are those of its series.
-fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[MeasuredRun]) -> Column {
+fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> Column {
     let series = named(card, &key[..shared]);
-    let counted = runs.iter().filter(|run| run.counted);
+    let counted = runs.iter().filter(|run| run.run.counted);
     let mut column = Column {
         entry: entry(card, named(card, key), runs),
         series,
         tests: Vec::new(),
-        runs: counted.clone().map(|run| (run.session, run.run)).collect(),
+        runs: counted.clone().map(|run| (run.session.clone(), run.run.run)).collect(),
     };
-    for (run, figure) in counted.flat_map(|run| run.figures.iter().map(move |figure| (run, figure))) {
-        let key = (figure.test, figure.step.clone());
+    for (run, figure) in counted.flat_map(|run| run.run.results.iter().map(move |figure| (run, figure))) {
+        let key = (figure.name(), figure.step.clone());
         let place = column.tests.iter().position(|(k, _)| *k == key).unwrap_or_else(|| {
             column.tests.push((key, Values::default()));
             column.tests.len() - 1
         });
         let values = &mut column.tests[place].1;
         values.mb_s.push(figure.mb_s);
-        values.printed.push(figure.printed.clone());
+        values.printed.push(figure.as_printed.clone());
         values.at.push(run.at.clone());
     }
     column
@@ -158,76 +160,24 @@ fn named(card: &StoredCard, key: &[String]) -> String {
     [card.title.clone()].into_iter().chain(key.iter().cloned()).collect::<Vec<_>>().join(" · ")
 }
 
-fn entry(card: &StoredCard, name: String, runs: &[MeasuredRun]) -> Entry {
+fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> Entry {
     let mut settings: Vec<Setting> = Vec::new();
     for run in runs {
         if !settings.contains(&run.setting) {
             settings.push(run.setting.clone());
         }
     }
-    let distinct =
-        |of: fn(&MeasuredRun) -> Option<String>| runs.iter().filter_map(of).collect::<BTreeSet<_>>();
+    let distinct = |of: fn(&CardRun) -> Option<String>| runs.iter().filter_map(of).collect::<BTreeSet<_>>();
     let days = distinct(|run| run.at.as_ref().map(|at| at.get(..10).unwrap_or(at).to_owned()));
     Entry {
         name,
         card_id: card.id.clone(),
         card: card.facts.without_serial(),
         settings,
-        specimens: (distinct(|run| run.specimen.clone()).len() as u32).max(1),
-        sessions: distinct(|run| Some(run.session.to_string())).len() as u32,
-        runs: runs.iter().filter(|run| run.counted).count() as u32,
+        specimens: (distinct(|run| run.unit.clone()).len() as u32).max(1),
+        sessions: distinct(|run| Some(run.session.clone())).len() as u32,
+        runs: runs.iter().filter(|run| run.run.counted).count() as u32,
         measured: Option::zip(days.first().cloned(), days.last().cloned()).map(|(a, b)| [a, b]),
         sources: distinct(|run| run.source.clone()).into_iter().collect(),
-    }
-}
-
-/// Every word by which two settings may differ, those of the setting itself first.
-pub(crate) fn all_words() -> impl Iterator<Item = &'static str> {
-    OWN_WORDS.into_iter().chain(WORDS.iter().map(|(word, _)| *word))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::compare::testing::{card, run};
-
-    fn names(columns: &[Column]) -> Vec<&str> {
-        columns.iter().map(|c| c.entry.name.as_str()).collect()
-    }
-
-    #[test]
-    fn a_card_measured_with_and_without_a_fan_stands_there_twice() {
-        let runs =
-            vec![run("cooling=active", 800.0), run("cooling=passive", 500.0), run("cooling=active", 810.0)];
-        let columns = columns(&card("A"), runs, &Division::BySetting);
-        assert_eq!(names(&columns), ["A · cooling active", "A · cooling passive"]);
-        assert_eq!(columns[0].tests[0].1.mb_s, [800.0, 810.0]);
-    }
-
-    #[test]
-    fn what_only_describes_divides_nothing_and_what_is_unknown_is_said() {
-        let runs = vec![run("room_c=20", 1.0), run("room_c=30", 2.0)];
-        assert_eq!(columns(&card("A"), runs, &Division::BySetting).len(), 1);
-        let runs = vec![run("cooling=active", 1.0), run("room_c=30", 2.0)];
-        assert_eq!(
-            names(&columns(&card("A"), runs, &Division::By("cooling".into()))),
-            ["A · cooling active", "A · cooling unknown"]
-        );
-    }
-
-    #[test]
-    fn a_discarded_run_counts_nowhere() {
-        let mut discarded = run("cooling=active", 1.0);
-        discarded.counted = false;
-        let columns = columns(&card("A"), vec![discarded, run("cooling=active", 2.0)], &Division::Pooled);
-        assert_eq!((columns[0].entry.runs, columns[0].tests[0].1.mb_s.as_slice()), (1, [2.0].as_slice()));
-    }
-
-    #[test]
-    fn one_piece_over_the_years_is_divided_by_month_in_their_order() {
-        let at = |date: &str| MeasuredRun { at: Some(date.into()), ..run("cooling=active", 1.0) };
-        let columns =
-            columns(&card("A"), vec![at("2026-03-04"), at("2024-01-02T10:00:00")], &Division::ByAge);
-        assert_eq!(names(&columns), ["A · 2024-01", "A · 2026-03"]);
     }
 }

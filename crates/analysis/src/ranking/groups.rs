@@ -1,10 +1,10 @@
 //! Cards by what is printed on them: mark, maker, year, capacity.
 
-use cardscope_analysis::comparing::{self, UNKNOWN};
-use cardscope_model::card::{CardFacts, EventKind};
+use crate::comparing::{self, UNKNOWN};
+use cardscope_model::archived::StoredCard;
+use cardscope_model::card::{CardFacts, Event, EventKind};
 use cardscope_model::ranking::Groups;
 use cardscope_sd::mark::Mark;
-use cardscope_store::StoredCard;
 
 /// Seed of the exchanges, so that the same cards give the same answer tomorrow.
 const SEED: u64 = 11;
@@ -66,7 +66,8 @@ fn highest(facts: &CardFacts, letters: &[char]) -> Option<String> {
 }
 
 /// Divides ranked cards and says what the division explains of `what`.
-pub(super) fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> Groups {
+#[must_use]
+pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> Groups {
     let values: Vec<(String, f64)> = cards
         .iter()
         .map(|(card, bought, value)| {
@@ -108,7 +109,8 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
 }
 
 /// When a card was first bought.
-pub(super) fn bought(events: &[cardscope_model::card::Event]) -> Option<String> {
+#[must_use]
+pub fn bought(events: &[Event]) -> Option<String> {
     events.iter().filter(|e| e.kind == EventKind::Bought).filter_map(|e| e.date.clone()).min()
 }
 

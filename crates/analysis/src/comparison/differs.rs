@@ -1,12 +1,12 @@
 //! What is not the same besides the card.
 
-use super::choose::value_of;
-use super::columns::{Column, all_words};
+use super::columns::Column;
 use cardscope_model::comparison::{Differs, Entry};
+use cardscope_model::setting::Setting;
 
 /// Everything in which the columns differ, by column.
 pub(super) fn differs(columns: &[Column]) -> Vec<Differs> {
-    let mut found: Vec<Differs> = all_words()
+    let mut found: Vec<Differs> = Setting::words()
         .map(|word| Differs {
             what: shown(word).to_owned(),
             values: columns.iter().map(|c| mixed(&c.entry, word)).collect(),
@@ -41,7 +41,7 @@ fn count(what: &str, columns: &[Column], of: fn(&Entry) -> u32) -> Differs {
 fn mixed(entry: &Entry, word: &str) -> Option<String> {
     let mut values: Vec<Option<String>> = Vec::new();
     for setting in &entry.settings {
-        let value = value_of(setting, word);
+        let value = setting.value(word);
         if !values.contains(&value) {
             values.push(value);
         }
@@ -61,30 +61,4 @@ pub(super) fn between(differs: &[Differs], first: usize, second: usize, by: Opti
         .filter(|d| is_blamed(d, by) && d.values[first] != d.values[second])
         .map(|d| format!("{}: {} against {}", d.what, said(&d.values[first]), said(&d.values[second])))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::compare::columns::{Division, columns};
-    use crate::compare::testing::{card, run};
-
-    #[test]
-    fn what_is_the_same_is_left_out_and_what_nobody_knows_is_unknown() {
-        let of = |name: &str, conditions: &[&str]| {
-            let runs = conditions.iter().map(|c| run(c, 1.0)).collect();
-            columns(&card(name), runs, &Division::Pooled).swap_remove(0)
-        };
-        let all = differs(&[of("A", &["cooling=active", "cooling=active"]), of("B", &["room_c=20"])]);
-        let words: Vec<_> = all.iter().map(|d| (d.what.as_str(), d.values.clone())).collect();
-        assert_eq!(
-            words,
-            [
-                ("cooling", vec![Some("active".into()), None]),
-                ("room_c", vec![None, Some("20".into())]),
-                ("runs", vec![Some("2".into()), Some("1".into())]),
-            ]
-        );
-        assert_eq!(between(&all, 0, 1, None)[0], "cooling: active against unknown");
-    }
 }

@@ -2,17 +2,45 @@
 
 use super::figures::{self, Known, OfCard};
 use super::lasting::Lasting;
-use super::{Asked, Measure};
-use cardscope_analysis::comparing;
+use crate::comparing;
+use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::comparison::{Spread, iops};
 use cardscope_model::host::Host;
 use cardscope_model::job::{self, Figure, Job, JobScore};
 use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::{KIB, MB};
-use cardscope_store::{StoredCard, SummaryRow};
 
 /// Block of the random reads that a host is known to limit.
 const SMALL: u64 = 4 * KIB;
+
+/// What cards are ordered by.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// By what a card gets its value.
+    pub measure: Measure,
+    /// The host that caps them, where one is given.
+    pub host: Option<Host>,
+}
+
+/// By what a card gets its value.
+#[derive(Debug, Clone)]
+pub enum Measure {
+    /// Its score for a job.
+    Job(Job),
+    /// Its speed in one test.
+    Test(TestName),
+}
+
+impl Asked {
+    /// What is ordered, in words.
+    #[must_use]
+    pub fn what(&self) -> String {
+        match &self.measure {
+            Measure::Job(job) => format!("the score for {:?}", job.name),
+            Measure::Test(test) => test.to_string(),
+        }
+    }
+}
 
 /// A card with its value, before it has a place.
 pub(super) struct Valued<'a> {
@@ -157,9 +185,8 @@ fn limit_mb_s(host: &Host, test: TestName) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::tests::row;
+    use super::super::figures::tests::{card, row};
     use super::*;
-    use crate::compare::testing::card;
     use cardscope_model::host;
 
     const READ: &str = "SEQ1G Q1T1 read";

@@ -1,13 +1,12 @@
 //! Writes what became of a batch: new cards and pieces, facts that were completed, names.
 
-use super::Shelf;
-use crate::connection::{Connection, Outcome, Rows, found, statement};
-use crate::write::json;
+use super::CardResolver;
+use crate::connection::{Connection, Outcome, Rows, found, json, statement};
 use crate::{sql, stamp};
 use cardscope_model::card::CardFacts;
 use std::collections::BTreeSet;
 
-impl Shelf {
+impl CardResolver {
     /// Writes what is new or was completed, and marks the cards that were met: their summaries are to be made anew.
     pub(crate) async fn write(self, c: &mut Connection) -> Outcome<()> {
         let now = stamp::now();

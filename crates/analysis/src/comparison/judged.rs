@@ -1,10 +1,10 @@
-//! The figures of each column, and what can be said of each pair: numbers go to crate `analysis`, verdicts come back.
+//! The figures of each column, and what can be said of each pair: what `comparing` says of their numbers.
 
 use super::columns::{Column, TestKey, Values};
 use super::differs::between;
-use cardscope_analysis::comparing::{self, Difference, difference};
-use cardscope_analysis::estimate::estimate;
-use cardscope_analysis::quantile::median;
+use crate::comparing::{self, Difference, difference};
+use crate::estimate::estimate;
+use crate::quantile::median;
 use cardscope_model::comparison::{ComparedTest, Differs, Pair, PrintedSpread, Spread, iops};
 use cardscope_model::result::ToolPrints;
 
@@ -107,7 +107,7 @@ fn spread(values: &Values, block_bytes: u64) -> Option<Spread> {
 }
 
 /// The same over the printed figures, where all runs have them in one unit.
-fn printed(figures: &[Option<ToolPrints>]) -> Option<PrintedSpread> {
+pub(super) fn printed(figures: &[Option<ToolPrints>]) -> Option<PrintedSpread> {
     let unit = &figures.first()?.as_ref()?.unit;
     let same = figures.iter().map(|f| f.as_ref().filter(|f| f.unit == *unit).map(|f| f.value));
     let values = same.collect::<Option<Vec<f64>>>()?;
@@ -119,83 +119,4 @@ fn printed(figures: &[Option<ToolPrints>]) -> Option<PrintedSpread> {
         best: prints(all.best),
         worst: prints(all.worst),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::compare::testing::{card, run};
-    use crate::compare::{Division, columns, comparison};
-    use cardscope_model::comparison::Verdict;
-
-    fn column(name: &str, condition: &str, speeds: &[f64]) -> Column {
-        let runs = speeds.iter().map(|s| run(condition, *s)).collect();
-        columns(&card(name), runs, &Division::Pooled).swap_remove(0)
-    }
-
-    #[test]
-    fn a_card_twice_as_fast_is_faster_and_what_else_differs_stands_beside_it() {
-        let fast: Vec<f64> = (0..10).map(|i| 800.0 + f64::from(i)).collect();
-        let slow: Vec<f64> = (0..10).map(|i| 400.0 + f64::from(i)).collect();
-        let found = comparison(
-            vec![column("A", "cooling=active", &fast), column("B", "cooling=passive", &slow)],
-            None,
-        );
-        let pair = &found.tests[0].pairs[0];
-        assert_eq!(pair.verdict, Verdict::FirstFaster);
-        assert!((pair.factor - 0.5).abs() < 0.01 && (pair.percent + 50.0).abs() < 1.0, "{pair:?}");
-        assert_eq!(pair.not_the_card_alone, ["cooling: active against passive"]);
-    }
-
-    #[test]
-    fn what_the_cards_were_divided_by_is_not_blamed_for_their_difference() {
-        let mut small = run("cooling=active", 400.0);
-        small.setting.size_bytes = Some(1 << 28);
-        let runs = vec![run("cooling=active", 800.0), small];
-        let of = |word: &str| {
-            let columns = columns(&card("A"), runs.clone(), &Division::By(word.into()));
-            comparison(columns, Some(word.to_owned()))
-        };
-        let by_size = of("size");
-        assert_eq!(by_size.entries.len(), 2);
-        assert!(by_size.tests[0].pairs[0].not_the_card_alone.is_empty(), "{by_size:?}");
-        assert!(by_size.findings.iter().all(|f| f.claim != "not-the-card-alone"), "{:?}", by_size.findings);
-        assert!(by_size.differs.iter().any(|d| d.what == "test size"), "it is listed all the same");
-    }
-
-    #[test]
-    fn the_bytes_of_a_mean_are_those_of_its_ios() {
-        let found = comparison(vec![column("A", "cooling=active", &[41.0, 43.0])], None);
-        let (test, spread) = (&found.tests[0], found.tests[0].spreads[0].as_ref().unwrap());
-        assert_eq!(test.block_bytes, 1 << 20);
-        assert!((spread.iops.unwrap() * test.block_bytes as f64 - spread.mean * 1e6).abs() < 1e-6);
-    }
-
-    #[test]
-    fn runs_that_follow_each_other_have_a_wider_interval_than_student_says() {
-        let drift: Vec<f64> = (0..10).map(|i| 80.0 + f64::from(i)).collect();
-        let found = comparison(vec![column("A", "cooling=active", &drift)], None);
-        let [low, high] = found.tests[0].spreads[0].as_ref().unwrap().ci95.unwrap();
-        let [student_low, student_high] = estimate(&drift).unwrap().ci95.unwrap();
-        assert!(high - low > 1.5 * (student_high - student_low), "{low} to {high}");
-    }
-
-    #[test]
-    fn one_run_each_cannot_be_told_apart() {
-        let found = comparison(
-            vec![column("A", "cooling=active", &[13.0]), column("B", "cooling=active", &[12.0])],
-            None,
-        );
-        assert_eq!(found.tests[0].pairs[0].verdict, Verdict::CannotTell);
-        assert_eq!(found.tests[0].spreads[0].as_ref().unwrap().ci95, None);
-    }
-
-    #[test]
-    fn printed_figures_are_averaged_as_printed_unless_their_units_differ() {
-        let prints = |value: f64, unit: &str| Some(ToolPrints { value, unit: unit.into() });
-        let all = printed(&[prints(413.0, "MB/s"), prints(409.0, "MB/s")]).unwrap();
-        assert_eq!((all.mean.value, all.worst.value, all.best.value), (411.0, 409.0, 413.0));
-        assert_eq!(printed(&[prints(1.0, "MB/s"), prints(1.0, "GB/s")]), None);
-        assert_eq!(printed(&[prints(1.0, "MB/s"), None]), None);
-    }
 }

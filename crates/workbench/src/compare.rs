@@ -1,31 +1,15 @@
-//! `compare`: cards beside each other, with what can be said of their differences and what differs besides them.
-//!
-//! `choose` finds the cards, `columns` divides their runs, `judged` has crate `analysis` judge the differences,
-//! `differs` lists what is not the same besides the card, `findings` says it in sentences, `age` what became of a piece over the
-//! months.
-
-mod age;
-mod choose;
-mod columns;
-mod differs;
-mod findings;
-mod judged;
-#[cfg(test)]
-pub(crate) mod testing;
-
-pub use choose::Wanted;
-pub(crate) use choose::{is_word, value_of};
-pub(crate) use columns::{Column, Division, columns};
+//! `compare`: cards beside each other. What is asked is read from the archive here; `cardscope_analysis::comparison` makes
+//! the document of it.
 
 use crate::error::Failure;
-use crate::shelf::Shelf;
+use crate::shelf::{Shelf, the_one};
+use cardscope_analysis::comparison::{AGE, Column, Division, columns, comparison};
+use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
+use cardscope_model::run::CardRun;
+use cardscope_model::setting::{Setting, Wanted};
 use cardscope_model::test_name::TestName;
-use cardscope_store::{MeasuredRun, StoredCard};
-use std::path::PathBuf;
-
-/// The word by which the runs of one piece are divided by their months.
-const AGE: &str = "age";
+use std::path::{Path, PathBuf};
 
 /// More columns than this say nothing to anybody.
 const MOST_COLUMNS: usize = 24;
@@ -99,13 +83,13 @@ fn runs_of(
     card: &StoredCard,
     wanted: &[Wanted],
     shelf: &mut Shelf,
-) -> Result<Vec<MeasuredRun>, Failure> {
+) -> Result<Vec<CardRun>, Failure> {
     let mut runs = shelf.measurements(std::slice::from_ref(&card.id))?;
     runs.retain(|run| wanted.iter().chain(&request.settings).all(|w| w.is_met_by(&run.setting)));
     for run in &mut runs {
-        run.figures.retain(|f| request.tests.is_empty() || request.tests.contains(&f.test));
+        run.run.results.retain(|f| request.tests.is_empty() || request.tests.contains(&f.name()));
     }
-    runs.retain(|run| !run.figures.is_empty());
+    runs.retain(|run| !run.run.results.is_empty());
     Ok(runs)
 }
 
@@ -123,7 +107,7 @@ fn division(request: &Request) -> Result<Division, Failure> {
         None => Division::BySetting,
         Some(AGE) => Division::ByAge,
         Some(word) => {
-            is_word(word).map_err(|why| Failure::refused(format!("--by: {why}, {AGE}")))?;
+            Setting::is_word(word).map_err(|why| Failure::refused(format!("--by: {why}, {AGE}")))?;
             Division::By(word.to_owned())
         }
     })
@@ -134,7 +118,7 @@ pub(crate) fn chosen(request: &Request, shelf: &mut Shelf) -> Result<Vec<Chosen>
     if !request.cards.is_empty() {
         let mut found = Vec::new();
         for text in &request.cards {
-            found.extend(choose::cards(shelf, text)?);
+            found.extend(named(shelf, text)?);
         }
         return Ok(found);
     }
@@ -146,22 +130,26 @@ pub(crate) fn chosen(request: &Request, shelf: &mut Shelf) -> Result<Vec<Chosen>
     Ok(all.into_iter().map(|card| (card, Vec::new())).collect())
 }
 
-/// The document of columns that stand beside each other.
-pub(crate) fn comparison(columns: Vec<Column>, by: Option<String>) -> Comparison {
-    let differs = differs::differs(&columns);
-    let tests = judged::tests(&columns, &differs, by.as_deref());
-    let mut findings = findings::findings(&columns, &tests, &differs, by.as_deref());
-    if by.as_deref() == Some(AGE) {
-        findings.extend(age::findings(&columns));
+/// Cards as the user names them, with what their settings must have: `ADATA@cooling=active,size=1GiB`. The name of a
+/// file means the cards whose logs are in it.
+fn named(shelf: &mut Shelf, text: &str) -> Result<Vec<Chosen>, Failure> {
+    if !Path::new(text).is_file() {
+        return Ok(vec![card(shelf, text)?]);
     }
-    let entries = columns.into_iter().map(|column| column.entry).collect();
-    Comparison { entries, by, tests, differs, findings }
+    Ok(shelf.take_file(Path::new(text))?.into_iter().map(|card| (card, Vec::new())).collect())
+}
+
+fn card(shelf: &mut Shelf, text: &str) -> Result<Chosen, Failure> {
+    let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
+    let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(Wanted::parse);
+    let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
+    Ok((the_one(shelf.find(name)?, name)?, wanted))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::testing::file_of_cards;
     use super::*;
+    use crate::testing::{card, file_of_cards};
 
     #[test]
     fn more_cards_than_anybody_reads_are_refused_before_they_are_all_read() {
@@ -174,7 +162,7 @@ mod tests {
         assert!(columns_of(&request, &cards, &mut shelf).unwrap().is_none());
         // What comes behind the 25th is not read: a card that has nothing would be refused.
         let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
-        with_an_empty_one.push((testing::card("nobody measured it"), Vec::new()));
+        with_an_empty_one.push((card("nobody measured it"), Vec::new()));
         assert!(columns_of(&request, &with_an_empty_one, &mut shelf).unwrap().is_none());
         assert!(too_many(40).to_string().contains("more than 24 columns"));
     }

@@ -2,7 +2,7 @@
 
 use super::columns::Column;
 use super::differs::is_blamed;
-use cardscope_analysis::comparing::LEAST_RUNS;
+use crate::comparing::LEAST_RUNS;
 use cardscope_model::comparison::{ComparedTest, Differs, Pair, Verdict};
 use cardscope_model::finding::{Finding, Weight};
 
@@ -120,25 +120,4 @@ fn pieces(columns: &[Column]) -> Option<Finding> {
             "one piece of each card was measured: these pieces differ so, their models need not",
         )
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::columns::{Division, columns};
-    use super::super::comparison;
-    use super::super::testing::{card, run};
-
-    #[test]
-    fn a_test_of_two_runs_is_named_though_the_column_has_ten() {
-        let mut runs: Vec<_> = (0..10).map(|i| run("cooling=active", 80.0 + f64::from(i))).collect();
-        let mut other = runs[0].figures[0].clone();
-        other.test = "RND4K Q1T1 read".parse().unwrap();
-        runs[..2].iter_mut().for_each(|run| run.figures.push(other.clone()));
-        let found = comparison(columns(&card("A"), runs, &Division::Pooled), None);
-        let few = found.findings.iter().find(|f| f.claim == "few-runs").unwrap();
-        assert_eq!(
-            few.verdict,
-            "A: in 1 of its 2 tests 2 runs cannot show how far it varies; no difference to others is called real there"
-        );
-    }
 }

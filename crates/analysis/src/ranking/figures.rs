@@ -4,12 +4,11 @@
 //! means for the card is said as doubts.
 
 use super::lasting::{AfterCache, Lasting};
-use crate::compare::value_of;
-use cardscope_model::comparison::Setting;
+use cardscope_model::archived::SummaryRow;
 use cardscope_model::job::{Figure, Figures};
+use cardscope_model::setting::Setting;
 use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::KIB;
-use cardscope_store::SummaryRow;
 use std::sync::Arc;
 
 /// Blocks from here on are sequential transfers; SD cards reach their full speed at some 128 KiB.
@@ -83,7 +82,8 @@ fn feeds(figure: Figure, test: TestName) -> bool {
 }
 
 /// The tests that say something about any figure of a job; the others need not be read.
-pub(super) fn is_of_use(test: TestName) -> bool {
+#[must_use]
+pub fn is_of_use(test: TestName) -> bool {
     Figure::ALL.into_iter().any(|figure| feeds(figure, test))
 }
 
@@ -172,8 +172,8 @@ pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) 
         said.push(format!("figures of several tools: {}", distinct(tools.into_iter()).join(", ")));
     }
     for word in RIG {
-        let used = distinct(settings.iter().filter_map(|s| value_of(s, word)));
-        let all = distinct(rows.iter().filter_map(|row| value_of(&row.setting, word)));
+        let used = distinct(settings.iter().filter_map(|s| s.value(word)));
+        let all = distinct(rows.iter().filter_map(|row| row.setting.value(word)));
         let left: Vec<String> = all.into_iter().filter(|value| !used.contains(value)).collect();
         if !left.is_empty() && !used.is_empty() {
             said.push(format!("{word} {}; also measured: {}", used.join(", "), left.join(", ")));
@@ -199,9 +199,15 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use cardscope_model::archived::StoredCard;
+    use cardscope_model::card::CardFacts;
     use cardscope_model::condition::Condition;
 
-    pub(in crate::rank) fn row(card: &str, test: &str, condition: &str, n: u32, mean: f64) -> SummaryRow {
+    pub(in crate::ranking) fn card(name: &str) -> StoredCard {
+        StoredCard::new(name.to_lowercase(), name.to_owned(), CardFacts::default())
+    }
+
+    pub(in crate::ranking) fn row(card: &str, test: &str, condition: &str, n: u32, mean: f64) -> SummaryRow {
         let mut words = Condition::default();
         if !condition.is_empty() {
             words.state(condition).unwrap();

@@ -1,8 +1,8 @@
 //! Whether a piece became slower over the months: what `--by age` says in sentences, in the statistics of
-//! `cardscope_analysis::comparing::age`.
+//! [`crate::comparing::age`].
 
 use super::columns::{Column, TestKey};
-use cardscope_analysis::comparing::{self, Age, REAL};
+use crate::comparing::{self, Age, REAL};
 use cardscope_model::finding::{Finding, Weight};
 use jiff::civil::{Date, DateTime};
 
@@ -82,66 +82,11 @@ fn points(columns: &[&Column], key: &TestKey) -> Vec<(f64, f64)> {
 }
 
 /// Days since 1970 with the time of day as their fraction; `None` for less than a day's precision.
-fn day(at: &str) -> Option<f64> {
+pub(super) fn day(at: &str) -> Option<f64> {
     let date: Date = at.get(..10)?.parse().ok()?;
     let seconds = at.trim_end_matches('Z').parse::<DateTime>().map_or(0.0, |time| {
         f64::from(time.hour()) * 3600.0 + f64::from(time.minute()) * 60.0 + f64::from(time.second())
     });
     let since = date.since(jiff::civil::date(1970, 1, 1)).ok()?;
     Some(f64::from(since.get_days()) + seconds / 86_400.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::columns::{Division, columns};
-    use super::super::testing::{card, run};
-    use super::*;
-    use cardscope_store::MeasuredRun;
-
-    fn measured(at: &str, specimen: &str, mb_s: f64) -> MeasuredRun {
-        MeasuredRun {
-            at: Some(at.to_owned()),
-            specimen: Some(specimen.to_owned()),
-            ..run("cooling=active", mb_s)
-        }
-    }
-
-    fn said(runs: Vec<MeasuredRun>) -> Vec<(String, Weight)> {
-        let found = findings(&columns(&card("A"), runs, &Division::ByAge));
-        found.into_iter().map(|f| (f.verdict, f.weight)).collect()
-    }
-
-    #[test]
-    fn a_card_that_loses_speed_from_year_to_year_is_named() {
-        let runs = (0..8)
-            .map(|i| measured(&format!("20{}-0{}-01", 18 + i, 1 + i), "a", 90.0 - 5.0 * f64::from(i)))
-            .collect();
-        let found = said(runs);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].0, "A: one test became slower over 8 sessions in 7.6 years");
-        assert_eq!(found[0].1, Weight::Hint);
-    }
-
-    #[test]
-    fn two_pieces_of_one_card_do_not_age_into_each_other() {
-        // Measured as one, the slow piece that was bought later would pass for a fast one that wore out.
-        let early = (0..6).map(|i| measured(&format!("2018-0{}-01", 1 + i), "a", 90.0 + f64::from(i % 2)));
-        let late = (0..6).map(|i| measured(&format!("2024-0{}-01", 1 + i), "b", 50.0 + f64::from(i % 2)));
-        let found = said(early.chain(late).collect());
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found.iter().all(|(claim, _)| claim.contains("no test became")), "{found:?}");
-    }
-
-    #[test]
-    fn too_few_sessions_say_nothing() {
-        assert!(said(vec![measured("2018-01-01", "a", 90.0), measured("2020-01-01", "a", 50.0)]).is_empty());
-    }
-
-    #[test]
-    fn a_date_of_any_length_is_a_day_or_none() {
-        assert_eq!(day("1970-01-03T12:00:00"), Some(2.5));
-        assert_eq!(day("1970-01-03T12:00:00Z"), Some(2.5));
-        assert_eq!(day("1970-01-03"), Some(2.0));
-        assert_eq!([day("1970-01"), day("a while ago"), day("")], [None; 3]);
-    }
 }

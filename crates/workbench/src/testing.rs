@@ -1,47 +1,33 @@
 //! Cards and runs made up for tests.
 
+use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
-use cardscope_model::comparison::Setting;
 use cardscope_model::condition::Condition;
-use cardscope_store::{Figure, MeasuredRun, StoredCard};
+use cardscope_model::run::{CardRun, Figure, Run};
+use cardscope_model::setting::Setting;
 
 /// A card of this name.
 pub(crate) fn card(name: &str) -> StoredCard {
-    StoredCard {
-        id: name.to_lowercase(),
-        title: name.to_owned(),
-        facts: CardFacts { name: Some(name.to_owned()), ..CardFacts::default() },
-        specimens: 1,
-        sessions: 1,
-        runs: 1,
-        first: None,
-        last: None,
-        price: None,
-    }
+    let facts = CardFacts { name: Some(name.to_owned()), ..CardFacts::default() };
+    StoredCard { sessions: 1, runs: 1, ..StoredCard::new(name.to_lowercase(), name.to_owned(), facts) }
 }
 
 /// A run of one test under one condition.
-pub(crate) fn run(condition: &str, mb_s: f64) -> MeasuredRun {
+pub(crate) fn run(condition: &str, mb_s: f64) -> CardRun {
     let mut words = Condition::default();
     words.state(condition).unwrap();
-    MeasuredRun {
-        session: "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap(),
+    CardRun {
+        session: "01890a5d-ac96-774b-bcce-b302099a8057".into(),
         card_id: "a".into(),
-        specimen: None,
+        unit: None,
         setting: Setting { recipe: "cdm_fio".into(), size_bytes: Some(1 << 30), condition: words },
         at: None,
-        run: 1,
-        counted: true,
         source: None,
-        figures: vec![Figure {
-            test: "SEQ1M Q8T1 read".parse().unwrap(),
-            step: None,
-            mb_s,
-            iops: None,
-            latency_us: None,
-            max_latency_us: None,
-            printed: None,
-        }],
+        run: Run {
+            run: 1,
+            results: vec![Figure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
+            ..Run::default()
+        },
     }
 }
 

@@ -1,12 +1,32 @@
 //! From values to places.
 
-use super::valued::{Valued, value};
-use super::{Asked, Measure, Measured};
-use cardscope_analysis::comparing::{self, Ranked};
+use super::lasting::Lasting;
+use super::valued::{Asked, Measure, Valued, value};
+use crate::comparing::{self, Ranked};
+use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::comparison::Entry;
 use cardscope_model::job::Job;
 use cardscope_model::ranking::Place;
-use cardscope_store::StoredCard;
+use std::collections::HashMap;
+
+/// What was measured that matters, by card.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// The tests over their runs.
+    pub rows: HashMap<String, Vec<SummaryRow>>,
+    /// What long runs showed.
+    pub lasting: HashMap<String, Lasting>,
+}
+
+impl Measured {
+    fn rows(&self, card: &str) -> &[SummaryRow] {
+        self.rows.get(card).map_or(&[][..], Vec::as_slice)
+    }
+
+    fn lasting(&self, card: &str) -> Lasting {
+        self.lasting.get(card).copied().unwrap_or_default()
+    }
+}
 
 /// Places of all cards that have a value, best first, and the others with the reason.
 pub(super) fn places(

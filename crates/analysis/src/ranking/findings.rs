@@ -1,8 +1,7 @@
 //! What there is to say about an order as a whole.
 
-use super::Asked;
 use super::figures::{RIG, distinct};
-use crate::compare::value_of;
+use super::valued::Asked;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::ranking::Place;
 use std::collections::BTreeSet;
@@ -53,7 +52,7 @@ fn rig(places: &[Place]) -> Option<Finding> {
 /// The values of a word where there are several; nobody's knowing it is one, too.
 fn differing(word: &str, places: &[Place]) -> Option<(String, String)> {
     let settings = places.iter().flat_map(|p| &p.entry.settings);
-    let values = distinct(settings.map(|s| value_of(s, word).unwrap_or_else(|| "unknown".to_owned())));
+    let values = distinct(settings.map(|s| s.value(word).unwrap_or_else(|| "unknown".to_owned())));
     let more = values.len().saturating_sub(NAMED);
     let named = values.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let named = if more > 0 { format!("{named} and {more} more") } else { named };
@@ -73,15 +72,29 @@ fn currencies(places: &[Place]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::testing::{card, run};
-    use crate::compare::{Division, columns};
+    use cardscope_model::card::CardFacts;
+    use cardscope_model::comparison::Entry;
+    use cardscope_model::condition::Condition;
+    use cardscope_model::setting::Setting;
 
     fn place(name: &str, condition: &str) -> Place {
-        let column = columns(&card(name), vec![run(condition, 1.0)], &Division::Pooled).swap_remove(0);
+        let mut words = Condition::default();
+        words.state(condition).unwrap();
+        let entry = Entry {
+            name: name.into(),
+            card_id: name.to_lowercase(),
+            card: CardFacts::default(),
+            settings: vec![Setting { condition: words, ..Setting::default() }],
+            specimens: 1,
+            sessions: 1,
+            runs: 1,
+            measured: None,
+            sources: Vec::new(),
+        };
         Place {
             place: 1,
             shared_by: 1,
-            entry: column.entry,
+            entry,
             value: 1.0,
             ci95: None,
             job: None,

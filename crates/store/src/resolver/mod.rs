@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Where a sighting was put.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Placed {
+pub(crate) struct Resolved {
     pub(crate) card: String,
     pub(crate) specimen: Option<String>,
 }
@@ -37,7 +37,7 @@ struct Specimen {
 
 /// Cards and pieces as far as they concern a batch.
 #[derive(Default)]
-pub(crate) struct Shelf {
+pub(crate) struct CardResolver {
     cards: BTreeMap<String, Card>,
     specimens: BTreeMap<String, Specimen>,
     by_fingerprint: HashMap<String, String>,
@@ -47,7 +47,7 @@ pub(crate) struct Shelf {
     met: BTreeSet<String>,
 }
 
-impl Shelf {
+impl CardResolver {
     fn remember(&mut self, card: &str, names: &Names) {
         self.by_fingerprint.insert(names.fingerprint.clone(), card.to_owned());
         if let Some(label) = &names.label {
@@ -58,8 +58,8 @@ impl Shelf {
         }
     }
 
-    /// The card and the piece of a sighting; both are there after [`Shelf::write`].
-    pub(crate) fn place(&mut self, sighting: &Sighting) -> Placed {
+    /// The card and the piece of a sighting; both are there after [`CardResolver::write`].
+    pub(crate) fn resolve(&mut self, sighting: &Sighting) -> Resolved {
         let names = Names::of(&sighting.facts);
         let piece = sighting.piece.as_ref().and_then(|piece| self.specimens.get(&piece.identity_hash));
         let card = match (piece, self.brought(sighting), &names) {
@@ -85,10 +85,10 @@ impl Shelf {
 
     fn fresh_unnamed_id(&self, sighting: &Sighting) -> String {
         let brought = sighting.id.clone().filter(|id| !self.cards.contains_key(id));
-        brought.unwrap_or_else(|| unnamed_id(&sighting.place))
+        brought.unwrap_or_else(|| unnamed_id(&sighting.met_at))
     }
 
-    fn put(&mut self, card: &str, names: Option<Names>, sighting: &Sighting) -> Placed {
+    fn put(&mut self, card: &str, names: Option<Names>, sighting: &Sighting) -> Resolved {
         self.learn(card, sighting);
         if let Some(names) = names.filter(|n| !self.by_fingerprint.contains_key(&n.fingerprint)) {
             self.remember(card, &names);
@@ -97,7 +97,7 @@ impl Shelf {
         self.met.insert(card.to_owned());
         let specimen =
             sighting.piece.as_ref().map(|piece| self.learn_piece(card, piece, &sighting.piece_facts));
-        Placed { card: card.to_owned(), specimen }
+        Resolved { card: card.to_owned(), specimen }
     }
 
     fn known(&self, sighting: &Sighting, names: &Names) -> Option<String> {

@@ -1,27 +1,26 @@
-//! `rank`: cards in order, for a job or by a test, on any host or on a given one. Cards that cannot be told apart share a
-//! place, as do cards whose difference nobody would notice.
+//! `rank`: cards in order, for a job or by a test, on any host or on a given one. What is asked is read from the archive
+//! here; `cardscope_analysis::ranking` orders the cards.
 
-mod figures;
-mod findings;
-mod groups;
-pub(crate) mod lasting;
-mod order;
-mod valued;
-
-pub use groups::GroupBy;
-
-use crate::compare::Wanted;
 use crate::error::Failure;
 use crate::shelf::Shelf;
+use cardscope_analysis::ranking::{self, Asked, Lasting, Measure, Measured};
 use cardscope_engine::input;
-use cardscope_model::host::{self, Host};
-use cardscope_model::job::{self, Job};
-use cardscope_model::ranking::{Groups, Place, RankedBy, Ranking};
+use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::card_map::MapReport;
+use cardscope_model::condition::Condition;
+use cardscope_model::host;
+use cardscope_model::job;
+use cardscope_model::ranking::{Groups, Place, Ranking};
+use cardscope_model::setting::{Setting, Wanted};
+use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
 use cardscope_model::test_name::TestName;
-use cardscope_store::{StoredCard, SummaryRow};
-use lasting::Lasting;
+use cardscope_store::{SessionId, StoredRecord};
+use serde::Deserialize;
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+pub use cardscope_analysis::ranking::GroupBy;
 
 /// What the cards are ordered by.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,18 +50,6 @@ pub struct Request {
     pub archive: Option<PathBuf>,
 }
 
-/// Everything that is known before cards are placed.
-struct Asked {
-    measure: Measure,
-    host: Option<Host>,
-}
-
-/// By what a card gets its value.
-enum Measure {
-    Job(Job),
-    Test(TestName),
-}
-
 /// Ranks.
 ///
 /// # Errors
@@ -81,17 +68,11 @@ pub(crate) fn rank_among(
 ) -> Result<Ranking, Failure> {
     let asked = asked(request)?;
     let measured = measured(request, &asked, cards, shelf)?;
-    let by = match &asked.measure {
-        Measure::Job(job) => RankedBy::Job(job.name.clone()),
-        Measure::Test(test) => RankedBy::Test(*test),
-    };
-    let (places, not_placed) = order::places(&asked, cards, &measured);
-    let grouped = match request.group_by {
-        Some(group_by) => Some(grouped(group_by, &asked, cards, &places, shelf)?),
-        None => None,
-    };
-    let findings = findings::findings(&asked, &places);
-    Ok(Ranking { by, on: asked.host.map(|h| h.name), places, not_placed, groups: grouped, findings })
+    let mut ranking = ranking::ranking(&asked, cards, &measured);
+    if let Some(group_by) = request.group_by {
+        ranking.groups = Some(grouped(group_by, &asked, cards, &ranking.places, shelf)?);
+    }
+    Ok(ranking)
 }
 
 /// The placed cards in groups.
@@ -108,22 +89,12 @@ fn grouped(
         let Some(card) = by_id.get(place.entry.card_id.as_str()) else { continue };
         // A card's events are a question of their own: asked only where nothing else tells the year.
         let bought = match (group_by, &card.facts.made) {
-            (GroupBy::Year, None) => groups::bought(&shelf.events(&card.id)?),
+            (GroupBy::Year, None) => ranking::bought(&shelf.events(&card.id)?),
             _ => None,
         };
         values.push((*card, bought, place.value));
     }
-    Ok(groups::groups(group_by, &values, &asked.what()))
-}
-
-impl Asked {
-    /// What is ordered, in words.
-    fn what(&self) -> String {
-        match &self.measure {
-            Measure::Job(job) => format!("the score for {:?}", job.name),
-            Measure::Test(test) => test.to_string(),
-        }
-    }
+    Ok(ranking::groups(group_by, &values, &asked.what()))
 }
 
 fn asked(request: &Request) -> Result<Asked, Failure> {
@@ -172,22 +143,6 @@ fn cards(request: &Request, shelf: &mut Shelf) -> Result<Vec<StoredCard>, Failur
     Ok(found)
 }
 
-/// What was measured that matters, by card.
-struct Measured {
-    rows: HashMap<String, Vec<SummaryRow>>,
-    lasting: HashMap<String, Lasting>,
-}
-
-impl Measured {
-    fn rows(&self, card: &str) -> &[SummaryRow] {
-        self.rows.get(card).map_or(&[][..], Vec::as_slice)
-    }
-
-    fn lasting(&self, card: &str) -> Lasting {
-        self.lasting.get(card).copied().unwrap_or_default()
-    }
-}
-
 fn measured(
     request: &Request,
     asked: &Asked,
@@ -197,11 +152,11 @@ fn measured(
     let (read, lasting) = match &asked.measure {
         Measure::Test(one) => (shelf.summaries(|test| test == *one)?, HashMap::new()),
         Measure::Job(job) => {
-            let lasting = match lasting::asks_for(job) {
-                true => lasting::of_cards(shelf, cards, &request.settings)?,
+            let lasting = match ranking::asks_for(job) {
+                true => lasting(shelf, cards, &request.settings)?,
                 false => HashMap::new(),
             };
-            (shelf.summaries(figures::is_of_use)?, lasting)
+            (shelf.summaries(ranking::is_of_use)?, lasting)
         }
     };
     let mut rows: HashMap<String, Vec<SummaryRow>> = HashMap::new();
@@ -209,4 +164,71 @@ fn measured(
         rows.entry(row.card_id.clone()).or_default().push(row);
     }
     Ok(Measured { rows, lasting })
+}
+
+/// Documents of one card that are looked into, the newest first: each is read whole, and one of the last says it or none.
+const MOST_DOCUMENTS: usize = 6;
+
+/// The newest of these documents under what is asked, by card.
+fn lasting(
+    shelf: &mut Shelf,
+    cards: &[StoredCard],
+    settings: &[Wanted],
+) -> Result<HashMap<String, Lasting>, Failure> {
+    let Some(archive) = shelf.archive() else { return Ok(HashMap::new()) };
+    let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
+    let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
+    for record in archive.records()?.into_iter().rev() {
+        let says_it = ["sustain", "map", "check"].contains(&record.kind.as_str());
+        if let Some(card) = record.card_id.filter(|card| says_it && asked.contains(card.as_str())) {
+            by_card.entry(card).or_default().push(record.id);
+        }
+    }
+    let mut found = HashMap::new();
+    for (card, records) in by_card {
+        let mut known = Lasting::default();
+        for id in records.into_iter().take(MOST_DOCUMENTS) {
+            known.complete_from(of_record(&archive.record(id)?, settings));
+            if known.is_complete() {
+                break;
+            }
+        }
+        found.insert(card, known);
+    }
+    Ok(found)
+}
+
+/// What one document says; nothing where it was made under another setting than what is asked.
+fn of_record(record: &StoredRecord, settings: &[Wanted]) -> Lasting {
+    let (kind, Some(document)) = (record.summary.kind.as_str(), &record.document) else {
+        return Lasting::default();
+    };
+    let met = |condition: &Condition| {
+        let setting = Setting { recipe: kind.to_owned(), size_bytes: None, condition: condition.clone() };
+        settings.iter().all(|wanted| wanted.is_met_by(&setting))
+    };
+    match kind {
+        "sustain" => read::<SustainReport>(document)
+            .filter(|run| {
+                run.body.work == Work::Write
+                    && run.body.pattern == Pattern::Sequential
+                    && met(&run.header.condition)
+            })
+            .map(|run| Lasting::of_parts(Some(&run.body.measured), None)),
+        "map" => read::<MapReport>(document)
+            .filter(|map| met(&map.header.condition))
+            .map(|map| Lasting::of_parts(None, Some(&map.body.measured))),
+        _ => {
+            let map = read::<MapReport>(&document["map"]);
+            let long = read::<sustain::Measured>(&document["sustain"]);
+            let condition = read::<Condition>(&document["condition"]).unwrap_or_default();
+            met(&condition)
+                .then(|| Lasting::of_parts(long.as_ref(), map.as_ref().map(|map| &map.body.measured)))
+        }
+    }
+    .unwrap_or_default()
+}
+
+fn read<T: for<'a> Deserialize<'a>>(document: &Value) -> Option<T> {
+    T::deserialize(document).ok()
 }

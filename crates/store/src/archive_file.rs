@@ -4,13 +4,14 @@
 //! <https://www.sqlite.org/fileformat2.html>, section 1.3.
 
 use crate::ArchiveError;
-use crate::held::Held;
-use cardscope_files::{FileError, Folder, Identity, is_plain, is_trusted};
+use cardscope_files::{FileError, Folder, Identity, Use, is_plain, is_trusted};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io::ErrorKind;
+use std::ops::Deref;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Stands in each archive's header, so that no other program's database is taken for one: "CSc1".
 const APPLICATION_ID: u32 = 0x4353_6331;
@@ -37,18 +38,18 @@ pub(crate) fn default_path() -> Result<PathBuf, ArchiveError> {
 
 /// An archive's file and folder, held while it is open.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ArchiveFile {
     /// As named.
     path: PathBuf,
     folder: Folder,
     name: OsString,
-    file: Held,
+    file: SharedFile,
     found: Found,
 }
 
 /// Makes folder and file where they are not there, for this user alone, and looks at what is there. Nobody but root and
 /// this user may own or exchange anything of it, since SQLite opens and removes its files by their names.
-pub(crate) fn look(path: &Path) -> Result<Place, ArchiveError> {
+pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
     let failed = |e| of_files(path, e);
     let (folder, name) = Folder::make_for_file(path).map_err(failed)?;
     folder.settled().map_err(failed)?;
@@ -58,7 +59,7 @@ pub(crate) fn look(path: &Path) -> Result<Place, ArchiveError> {
     if !is_trusted(about.uid()) {
         return Err(foreign(path, format!("it belongs to user {}", about.uid())));
     }
-    let mut place = Place { path: path.to_owned(), folder, name, file, found: Found::Nothing };
+    let mut place = ArchiveFile { path: path.to_owned(), folder, name, file, found: Found::Nothing };
     // Another process may be making it right now: what was empty before its head was missing is nothing yet, and a head
     // is held against what was there after it.
     let empty = place.bytes()?;
@@ -72,7 +73,7 @@ pub(crate) fn look(path: &Path) -> Result<Place, ArchiveError> {
     Ok(place)
 }
 
-impl Place {
+impl ArchiveFile {
     /// As it was named.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -133,10 +134,10 @@ impl Place {
 }
 
 /// Of several that meet an empty place one makes the file, and the others open that one.
-fn open_or_create(folder: &Folder, name: &OsStr) -> Result<Held, FileError> {
-    match Held::open(folder, name) {
-        Err(e) if e.is_absent() => match Held::create(folder, name) {
-            Err(FileError::Io(e)) if e.kind() == ErrorKind::AlreadyExists => Held::open(folder, name),
+fn open_or_create(folder: &Folder, name: &OsStr) -> Result<SharedFile, FileError> {
+    match SharedFile::open(folder, name) {
+        Err(e) if e.is_absent() => match SharedFile::create(folder, name) {
+            Err(FileError::Io(e)) if e.kind() == ErrorKind::AlreadyExists => SharedFile::open(folder, name),
             made => made,
         },
         opened => opened,
@@ -205,4 +206,61 @@ fn page_bytes(header: &[u8; HEADER]) -> u64 {
 /// Pages the file says it has; believed only where the change counters agree, as the format demands.
 fn pages(header: &[u8; HEADER]) -> u64 {
     if number(header, 24) == number(header, 92) { number(header, 28) } else { 0 }
+}
+
+// Closing any descriptor of a file takes away all locks that the process has on it (fcntl(2), "Record locks"), SQLite's
+// with them. So an archive that is open already is looked at through the descriptor that is there, and that one is closed
+// when the last one who uses it is done.
+
+static OPEN: Mutex<Vec<(Identity, Weak<File>)>> = Mutex::new(Vec::new());
+
+/// An archive's file. Dropped after SQLite has closed its own.
+#[derive(Debug)]
+struct SharedFile(Option<Arc<File>>);
+
+impl SharedFile {
+    /// Opens a file that is there.
+    fn open(folder: &Folder, name: &OsStr) -> Result<SharedFile, FileError> {
+        let mut open = all();
+        let there = folder.look(name)?.as_ref().map(Identity::from);
+        let known = open.iter().find(|(identity, _)| Some(*identity) == there);
+        if let Some(file) = known.and_then(|(_, file)| file.upgrade()) {
+            return Ok(SharedFile(Some(file)));
+        }
+        SharedFile::keep(folder.open_file(name, Use::Write)?, &mut open)
+    }
+
+    /// Makes a new one, for this user alone.
+    fn create(folder: &Folder, name: &OsStr) -> Result<SharedFile, FileError> {
+        let mut open = all();
+        SharedFile::keep(folder.create(name, 0o600)?, &mut open)
+    }
+
+    fn keep(file: File, open: &mut Vec<(Identity, Weak<File>)>) -> Result<SharedFile, FileError> {
+        let (identity, file) = (Identity::of(&file)?, Arc::new(file));
+        open.retain(|(_, file)| file.strong_count() > 0);
+        open.push((identity, Arc::downgrade(&file)));
+        Ok(SharedFile(Some(file)))
+    }
+}
+
+impl Deref for SharedFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        // It is taken out by dropping only.
+        self.0.as_ref().expect("an archive's file is there until it is dropped")
+    }
+}
+
+impl Drop for SharedFile {
+    /// Nobody opens the file between the last use and its closing.
+    fn drop(&mut self) {
+        let _open = all();
+        self.0 = None;
+    }
+}
+
+fn all() -> MutexGuard<'static, Vec<(Identity, Weak<File>)>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,223 @@
+//! Columns of made-up runs, and what is said of them.
+
+use super::age::{day, findings as ages};
+use super::columns::{Column, Division, columns};
+use super::comparison;
+use super::differs::{between, differs};
+use super::judged::printed;
+use crate::estimate::estimate;
+use cardscope_model::archived::StoredCard;
+use cardscope_model::card::CardFacts;
+use cardscope_model::comparison::Verdict;
+use cardscope_model::condition::Condition;
+use cardscope_model::finding::Weight;
+use cardscope_model::result::ToolPrints;
+use cardscope_model::run::{CardRun, Figure, Run};
+use cardscope_model::setting::Setting;
+
+fn card(name: &str) -> StoredCard {
+    StoredCard::new(name.to_lowercase(), name.to_owned(), CardFacts::default())
+}
+
+/// A run of one test under one condition.
+fn run(condition: &str, mb_s: f64) -> CardRun {
+    let mut words = Condition::default();
+    words.state(condition).unwrap();
+    CardRun {
+        session: "01890a5d-ac96-774b-bcce-b302099a8057".into(),
+        card_id: "a".into(),
+        unit: None,
+        setting: Setting { recipe: "cdm_fio".into(), size_bytes: Some(1 << 30), condition: words },
+        at: None,
+        source: None,
+        run: Run {
+            run: 1,
+            results: vec![Figure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
+            ..Run::default()
+        },
+    }
+}
+
+fn names(columns: &[Column]) -> Vec<&str> {
+    columns.iter().map(|c| c.entry.name.as_str()).collect()
+}
+
+#[test]
+fn a_card_measured_with_and_without_a_fan_stands_there_twice() {
+    let runs =
+        vec![run("cooling=active", 800.0), run("cooling=passive", 500.0), run("cooling=active", 810.0)];
+    let columns = columns(&card("A"), runs, &Division::BySetting);
+    assert_eq!(names(&columns), ["A · cooling active", "A · cooling passive"]);
+    assert_eq!(columns[0].tests[0].1.mb_s, [800.0, 810.0]);
+}
+
+#[test]
+fn what_only_describes_divides_nothing_and_what_is_unknown_is_said() {
+    let runs = vec![run("room_c=20", 1.0), run("room_c=30", 2.0)];
+    assert_eq!(columns(&card("A"), runs, &Division::BySetting).len(), 1);
+    let runs = vec![run("cooling=active", 1.0), run("room_c=30", 2.0)];
+    assert_eq!(
+        names(&columns(&card("A"), runs, &Division::By("cooling".into()))),
+        ["A · cooling active", "A · cooling unknown"]
+    );
+}
+
+#[test]
+fn a_discarded_run_counts_nowhere() {
+    let mut discarded = run("cooling=active", 1.0);
+    discarded.run.counted = false;
+    let columns = columns(&card("A"), vec![discarded, run("cooling=active", 2.0)], &Division::Pooled);
+    assert_eq!((columns[0].entry.runs, columns[0].tests[0].1.mb_s.as_slice()), (1, [2.0].as_slice()));
+}
+
+#[test]
+fn one_piece_over_the_years_is_divided_by_month_in_their_order() {
+    let at = |date: &str| CardRun { at: Some(date.into()), ..run("cooling=active", 1.0) };
+    let columns = columns(&card("A"), vec![at("2026-03-04"), at("2024-01-02T10:00:00")], &Division::ByAge);
+    assert_eq!(names(&columns), ["A · 2024-01", "A · 2026-03"]);
+}
+
+#[test]
+fn what_is_the_same_is_left_out_and_what_nobody_knows_is_unknown() {
+    let of = |name: &str, conditions: &[&str]| {
+        let runs = conditions.iter().map(|c| run(c, 1.0)).collect();
+        columns(&card(name), runs, &Division::Pooled).swap_remove(0)
+    };
+    let all = differs(&[of("A", &["cooling=active", "cooling=active"]), of("B", &["room_c=20"])]);
+    let words: Vec<_> = all.iter().map(|d| (d.what.as_str(), d.values.clone())).collect();
+    assert_eq!(
+        words,
+        [
+            ("cooling", vec![Some("active".into()), None]),
+            ("room_c", vec![None, Some("20".into())]),
+            ("runs", vec![Some("2".into()), Some("1".into())]),
+        ]
+    );
+    assert_eq!(between(&all, 0, 1, None)[0], "cooling: active against unknown");
+}
+
+#[test]
+fn a_test_of_two_runs_is_named_though_the_column_has_ten() {
+    let mut runs: Vec<_> = (0..10).map(|i| run("cooling=active", 80.0 + f64::from(i))).collect();
+    let mut other = runs[0].run.results[0].clone();
+    other.test = "RND4K Q1T1".parse().unwrap();
+    runs[..2].iter_mut().for_each(|run| run.run.results.push(other.clone()));
+    let found = comparison(columns(&card("A"), runs, &Division::Pooled), None);
+    let few = found.findings.iter().find(|f| f.claim == "few-runs").unwrap();
+    assert_eq!(
+        few.verdict,
+        "A: in 1 of its 2 tests 2 runs cannot show how far it varies; no difference to others is called real there"
+    );
+}
+
+fn column(name: &str, condition: &str, speeds: &[f64]) -> Column {
+    let runs = speeds.iter().map(|s| run(condition, *s)).collect();
+    columns(&card(name), runs, &Division::Pooled).swap_remove(0)
+}
+
+#[test]
+fn a_card_twice_as_fast_is_faster_and_what_else_differs_stands_beside_it() {
+    let fast: Vec<f64> = (0..10).map(|i| 800.0 + f64::from(i)).collect();
+    let slow: Vec<f64> = (0..10).map(|i| 400.0 + f64::from(i)).collect();
+    let found =
+        comparison(vec![column("A", "cooling=active", &fast), column("B", "cooling=passive", &slow)], None);
+    let pair = &found.tests[0].pairs[0];
+    assert_eq!(pair.verdict, Verdict::FirstFaster);
+    assert!((pair.factor - 0.5).abs() < 0.01 && (pair.percent + 50.0).abs() < 1.0, "{pair:?}");
+    assert_eq!(pair.not_the_card_alone, ["cooling: active against passive"]);
+}
+
+#[test]
+fn what_the_cards_were_divided_by_is_not_blamed_for_their_difference() {
+    let mut small = run("cooling=active", 400.0);
+    small.setting.size_bytes = Some(1 << 28);
+    let runs = vec![run("cooling=active", 800.0), small];
+    let of = |word: &str| {
+        let columns = columns(&card("A"), runs.clone(), &Division::By(word.into()));
+        comparison(columns, Some(word.to_owned()))
+    };
+    let by_size = of("size");
+    assert_eq!(by_size.entries.len(), 2);
+    assert!(by_size.tests[0].pairs[0].not_the_card_alone.is_empty(), "{by_size:?}");
+    assert!(by_size.findings.iter().all(|f| f.claim != "not-the-card-alone"), "{:?}", by_size.findings);
+    assert!(by_size.differs.iter().any(|d| d.what == "test size"), "it is listed all the same");
+}
+
+#[test]
+fn the_bytes_of_a_mean_are_those_of_its_ios() {
+    let found = comparison(vec![column("A", "cooling=active", &[41.0, 43.0])], None);
+    let (test, spread) = (&found.tests[0], found.tests[0].spreads[0].as_ref().unwrap());
+    assert_eq!(test.block_bytes, 1 << 20);
+    assert!((spread.iops.unwrap() * test.block_bytes as f64 - spread.mean * 1e6).abs() < 1e-6);
+}
+
+#[test]
+fn runs_that_follow_each_other_have_a_wider_interval_than_student_says() {
+    let drift: Vec<f64> = (0..10).map(|i| 80.0 + f64::from(i)).collect();
+    let found = comparison(vec![column("A", "cooling=active", &drift)], None);
+    let [low, high] = found.tests[0].spreads[0].as_ref().unwrap().ci95.unwrap();
+    let [student_low, student_high] = estimate(&drift).unwrap().ci95.unwrap();
+    assert!(high - low > 1.5 * (student_high - student_low), "{low} to {high}");
+}
+
+#[test]
+fn one_run_each_cannot_be_told_apart() {
+    let found = comparison(
+        vec![column("A", "cooling=active", &[13.0]), column("B", "cooling=active", &[12.0])],
+        None,
+    );
+    assert_eq!(found.tests[0].pairs[0].verdict, Verdict::CannotTell);
+    assert_eq!(found.tests[0].spreads[0].as_ref().unwrap().ci95, None);
+}
+
+#[test]
+fn printed_figures_are_averaged_as_printed_unless_their_units_differ() {
+    let prints = |value: f64, unit: &str| Some(ToolPrints { value, unit: unit.into() });
+    let all = printed(&[prints(413.0, "MB/s"), prints(409.0, "MB/s")]).unwrap();
+    assert_eq!((all.mean.value, all.worst.value, all.best.value), (411.0, 409.0, 413.0));
+    assert_eq!(printed(&[prints(1.0, "MB/s"), prints(1.0, "GB/s")]), None);
+    assert_eq!(printed(&[prints(1.0, "MB/s"), None]), None);
+}
+
+fn measured(at: &str, specimen: &str, mb_s: f64) -> CardRun {
+    CardRun { at: Some(at.to_owned()), unit: Some(specimen.to_owned()), ..run("cooling=active", mb_s) }
+}
+
+fn said(runs: Vec<CardRun>) -> Vec<(String, Weight)> {
+    let found = ages(&columns(&card("A"), runs, &Division::ByAge));
+    found.into_iter().map(|f| (f.verdict, f.weight)).collect()
+}
+
+#[test]
+fn a_card_that_loses_speed_from_year_to_year_is_named() {
+    let runs = (0..8)
+        .map(|i| measured(&format!("20{}-0{}-01", 18 + i, 1 + i), "a", 90.0 - 5.0 * f64::from(i)))
+        .collect();
+    let found = said(runs);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, "A: one test became slower over 8 sessions in 7.6 years");
+    assert_eq!(found[0].1, Weight::Hint);
+}
+
+#[test]
+fn two_pieces_of_one_card_do_not_age_into_each_other() {
+    // Measured as one, the slow piece that was bought later would pass for a fast one that wore out.
+    let early = (0..6).map(|i| measured(&format!("2018-0{}-01", 1 + i), "a", 90.0 + f64::from(i % 2)));
+    let late = (0..6).map(|i| measured(&format!("2024-0{}-01", 1 + i), "b", 50.0 + f64::from(i % 2)));
+    let found = said(early.chain(late).collect());
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|(claim, _)| claim.contains("no test became")), "{found:?}");
+}
+
+#[test]
+fn too_few_sessions_say_nothing() {
+    assert!(said(vec![measured("2018-01-01", "a", 90.0), measured("2020-01-01", "a", 50.0)]).is_empty());
+}
+
+#[test]
+fn a_date_of_any_length_is_a_day_or_none() {
+    assert_eq!(day("1970-01-03T12:00:00"), Some(2.5));
+    assert_eq!(day("1970-01-03T12:00:00Z"), Some(2.5));
+    assert_eq!(day("1970-01-03"), Some(2.0));
+    assert_eq!([day("1970-01"), day("a while ago"), day("")], [None; 3]);
+}

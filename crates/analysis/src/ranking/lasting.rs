@@ -1,0 +1,116 @@
+//! What a card does for as long as one likes: the speed behind its cache and its longest write, as the documents of
+//! `sustain`, `map` and `check` know it. A short bench knows neither: it writes into the cache, and stalls are rare.
+
+use cardscope_model::card_map::{self, property::Status};
+use cardscope_model::job::{Figure, Job};
+use cardscope_model::sustain;
+
+/// The speed of sequential writes behind the end of a cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum AfterCache {
+    /// In MB/s.
+    Measured(f64),
+    /// There is no cache that ends: the speed of a short test lasts.
+    NoCache,
+    /// Nobody wrote long enough.
+    #[default]
+    Unknown,
+}
+
+/// What a long write and a map say of it; the long write is the better witness.
+#[must_use]
+pub fn after_cache(long: Option<&sustain::Measured>, map: Option<&card_map::Measured>) -> AfterCache {
+    let caches = [long.map(|long| &long.cache_bytes), map.map(|map| &map.slc_cache_bytes)];
+    let speeds = [long.map(|long| &long.after_cache_mb_s), map.map(|map| &map.after_cache_mb_s)];
+    match speeds.into_iter().flatten().find_map(|speed| speed.value.filter(|_| speed.is_measured())) {
+        Some(mb_s) => AfterCache::Measured(mb_s),
+        None if caches.into_iter().flatten().any(|cache| cache.status == Status::None) => AfterCache::NoCache,
+        None => AfterCache::Unknown,
+    }
+}
+
+/// What is known of one card.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Lasting {
+    /// The speed behind its cache.
+    pub after_cache: AfterCache,
+    /// The longest write of a long run in seconds, 0 where it had no stall.
+    pub longest_write_s: Option<f64>,
+}
+
+/// Whether a job depends on it.
+#[must_use]
+pub fn asks_for(job: &Job) -> bool {
+    let lasts = |figure: Figure| matches!(figure, Figure::SustainedWriteMbS | Figure::LongestWriteS);
+    job.work.iter().any(|work| work.sustained_write_mb > 0.0) || job.demand.iter().any(|d| lasts(d.figure))
+}
+
+impl Lasting {
+    /// What a long write and a map say.
+    #[must_use]
+    pub fn of_parts(long: Option<&sustain::Measured>, map: Option<&card_map::Measured>) -> Lasting {
+        let stall = |run: &sustain::Measured| run.stalls.as_ref().map_or(0.0, |stalls| stalls.longest_s);
+        Lasting { after_cache: after_cache(long, map), longest_write_s: long.map(stall) }
+    }
+
+    /// Takes over what an older document knows and the newer ones do not.
+    pub fn complete_from(&mut self, older: Lasting) {
+        if self.after_cache == AfterCache::Unknown {
+            self.after_cache = older.after_cache;
+        }
+        self.longest_write_s = self.longest_write_s.or(older.longest_write_s);
+    }
+
+    /// True where older documents have nothing to add.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.after_cache != AfterCache::Unknown && self.longest_write_s.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card_map::property::{Evidence, Property};
+
+    fn long(mb_s: f64) -> sustain::Measured {
+        sustain::Measured {
+            after_cache_mb_s: Property::measured(mb_s, 0.9, Evidence::default()),
+            ..sustain::Measured::default()
+        }
+    }
+
+    fn map(cache: Property<u64>, mb_s: Option<f64>) -> card_map::Measured {
+        let mut map = card_map::Measured { slc_cache_bytes: cache, ..card_map::Measured::default() };
+        if let Some(mb_s) = mb_s {
+            map.after_cache_mb_s = Property::measured(mb_s, 0.9, Evidence::default());
+        }
+        map
+    }
+
+    #[test]
+    fn a_long_write_is_believed_before_a_map_and_a_map_without_a_cache_says_that_speed_lasts() {
+        let cached = map(Property::measured(1 << 30, 0.9, Evidence::default()), Some(25.0));
+        let none = map(Property::none(0.9, Evidence::default()), None);
+        let untested = map(Property::not_tested("no time"), None);
+        assert_eq!(after_cache(Some(&long(22.0)), Some(&cached)), AfterCache::Measured(22.0));
+        assert_eq!(after_cache(None, Some(&cached)), AfterCache::Measured(25.0));
+        assert_eq!(after_cache(None, Some(&none)), AfterCache::NoCache);
+        assert_eq!(after_cache(None, Some(&untested)), AfterCache::Unknown);
+        assert_eq!(after_cache(Some(&sustain::Measured::default()), None), AfterCache::Unknown);
+        let through = sustain::Measured {
+            cache_bytes: Property::none(0.9, Evidence::default()),
+            ..sustain::Measured::default()
+        };
+        assert_eq!(after_cache(Some(&through), None), AfterCache::NoCache);
+    }
+
+    #[test]
+    fn a_newer_document_wins_and_an_older_one_fills_what_it_does_not_know() {
+        let mut known = Lasting::of_parts(None, Some(&map(Property::not_tested("no time"), Some(30.0))));
+        known.complete_from(Lasting::of_parts(Some(&long(22.0)), None));
+        assert_eq!(known.after_cache, AfterCache::Measured(30.0));
+        assert_eq!(known.longest_write_s, Some(0.0), "a long write without a stall");
+        assert!(known.is_complete());
+    }
+}

@@ -1,0 +1,177 @@
+//! A run and its figures in the one shape that importers, archive, comparison and report share, whoever measured.
+//!
+//! What the engine measures in more detail ([`crate::result`]) becomes such a run when it is stored. `mb_s` is MB/s
+//! (10^6) whatever a tool printed; what it printed stands beside it.
+
+use crate::condition::Condition;
+use crate::result::{self, ToolPrints};
+use crate::setting::Setting;
+use crate::test_name::{Op, Pattern, TestName};
+use serde::{Deserialize, Serialize};
+
+/// The fastest that is taken for a speed, in MB/s (10^6): a petabyte a second, a thousand times what any memory does.
+/// Squares of it summed over any number of runs stay numbers.
+pub const MOST_MB_S: f64 = 1e9;
+
+/// One run: each test once, under one condition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Counts from 1.
+    pub run: u32,
+    /// False where the run is not part of the summary; a log has none such.
+    #[serde(skip, default = "yes")]
+    pub counted: bool,
+    /// Size of the test file or area in bytes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub size_bytes: Option<u64>,
+    /// Loops in it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub loops: Option<u32>,
+    /// What was true of this run and not of all beside it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub condition: Option<Condition>,
+    /// What it measured.
+    pub results: Vec<Figure>,
+}
+
+/// What one test gave in one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The pattern.
+    pub test: Pattern,
+    /// Read, write or mix.
+    pub op: Op,
+    /// Where a recipe or log has the same test twice: `re-read`, `direct`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// Speed in MB/s (10^6), as exact as it is known.
+    pub mb_s: f64,
+    /// I/Os per second, where known; a log that prints 0 for less than one does not say.
+    pub iops: Option<f64>,
+    /// Mean latency in microseconds, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub latency_us: Option<f64>,
+    /// Longest latency in microseconds, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_latency_us: Option<f64>,
+    /// The figure and its unit as the tool prints it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub as_printed: Option<ToolPrints>,
+}
+
+/// A run of a card, with all that decides what it may be compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CardRun {
+    /// Its session, by name.
+    pub session: String,
+    /// Its card, by its name in the archive.
+    pub card_id: String,
+    /// The unit, where it could be told from others.
+    pub unit: Option<String>,
+    /// How it was measured.
+    pub setting: Setting,
+    /// When: UTC for what was measured here, the log's own date for a log; `None` where nobody knows.
+    pub at: Option<String>,
+    /// The file it is from.
+    pub source: Option<String>,
+    /// What it measured.
+    pub run: Run,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run { run: 0, counted: true, size_bytes: None, loops: None, condition: None, results: Vec::new() }
+    }
+}
+
+impl Figure {
+    /// A figure of which nothing but its speed is known.
+    #[must_use]
+    pub fn of(name: TestName, mb_s: f64) -> Self {
+        Figure {
+            test: name.pattern,
+            op: name.op,
+            step: None,
+            mb_s,
+            iops: None,
+            latency_us: None,
+            max_latency_us: None,
+            as_printed: None,
+        }
+    }
+
+    /// Pattern and operation together.
+    #[must_use]
+    pub fn name(&self) -> TestName {
+        TestName { pattern: self.test, op: self.op }
+    }
+
+    /// What the tool printed; the speed where no tool printed anything.
+    #[must_use]
+    pub fn printed(&self) -> ToolPrints {
+        self.as_printed.clone().unwrap_or(ToolPrints { value: self.mb_s, unit: "MB/s".to_owned() })
+    }
+
+    /// False for what no card can have done: bad input has NaN, infinity, negative speeds and 1e308 MB/s.
+    #[must_use]
+    pub fn is_speed(&self) -> bool {
+        (0.0..=MOST_MB_S).contains(&self.mb_s)
+    }
+
+    /// The figure without the details that are no numbers, or are beyond what can be summed up over many runs.
+    fn sane(mut self) -> Self {
+        // The fastest speed in the least unit.
+        let is_countable = |value: &f64| value.abs() <= MOST_MB_S * 1e6;
+        for detail in [&mut self.iops, &mut self.latency_us, &mut self.max_latency_us] {
+            *detail = detail.filter(is_countable);
+        }
+        self.as_printed = self.as_printed.filter(|printed| is_countable(&printed.value));
+        self
+    }
+}
+
+impl From<&result::Run> for Run {
+    /// What was measured here, without its details.
+    fn from(run: &result::Run) -> Self {
+        let figure = |r: &result::TestResult| Figure {
+            step: r.step.clone(),
+            iops: Some(r.iops),
+            latency_us: Some(r.latency_us.mean),
+            max_latency_us: Some(r.latency_us.max),
+            as_printed: r.tool_prints.clone(),
+            ..Figure::of(r.name(), r.mb_s)
+        };
+        let loops = run.results.iter().map(|r| r.loops.len() as u32).max();
+        let results = run.results.iter().map(figure).collect();
+        Run { run: run.run, counted: run.counted, loops, results, ..Run::default() }
+    }
+}
+
+impl Run {
+    /// The figures that can be stored and compared; what is no speed is left out.
+    #[must_use]
+    pub fn speeds(&self) -> Vec<Figure> {
+        self.results.iter().filter(|figure| figure.is_speed()).cloned().map(Figure::sane).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_left_out() {
+        let mut figure = Figure::of("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
+        (figure.iops, figure.latency_us) = (Some(f64::NAN), Some(-1e308));
+        let mut run = Run { run: 1, results: vec![figure], ..Run::default() };
+        assert_eq!((run.speeds()[0].iops, run.speeds()[0].latency_us), (None, None));
+        for wrong in [f64::NAN, f64::INFINITY, -1.0, 1.1 * MOST_MB_S, 1.7e308] {
+            run.results[0].mb_s = wrong;
+            assert_eq!(run.speeds(), []);
+        }
+    }
+}

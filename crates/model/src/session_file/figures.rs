@@ -1,0 +1,52 @@
+//! Figures as they stand in a session's file: the test as one word, and no field of what is not known.
+
+use crate::result::ToolPrints;
+use crate::run::Figure;
+use crate::test_name::TestName;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+#[derive(Serialize, Deserialize)]
+struct InFile<'a> {
+    test: TestName,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    step: Option<Cow<'a, str>>,
+    mb_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    iops: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    latency_us: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    max_latency_us: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    printed: Option<Cow<'a, ToolPrints>>,
+}
+
+fn in_file(f: &Figure) -> InFile<'_> {
+    InFile {
+        test: f.name(),
+        step: f.step.as_deref().map(Cow::from),
+        mb_s: f.mb_s,
+        iops: f.iops,
+        latency_us: f.latency_us,
+        max_latency_us: f.max_latency_us,
+        printed: f.as_printed.as_ref().map(Cow::Borrowed),
+    }
+}
+
+pub(super) fn serialize<S: Serializer>(figures: &Option<Vec<Figure>>, to: S) -> Result<S::Ok, S::Error> {
+    figures.as_ref().map(|all| all.iter().map(in_file).collect::<Vec<_>>()).serialize(to)
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Figure>>, D::Error> {
+    let figure = |f: InFile<'_>| Figure {
+        step: f.step.map(Cow::into_owned),
+        iops: f.iops,
+        latency_us: f.latency_us,
+        max_latency_us: f.max_latency_us,
+        as_printed: f.printed.map(Cow::into_owned),
+        ..Figure::of(f.test, f.mb_s)
+    };
+    let all: Option<Vec<InFile<'_>>> = Option::deserialize(from)?;
+    Ok(all.map(|all| all.into_iter().map(figure).collect()))
+}

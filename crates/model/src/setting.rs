@@ -1,0 +1,113 @@
+//! How something was measured, as far as it decides what may be compared, and the words by which users choose it.
+
+use crate::condition::{Condition, WORDS};
+use crate::units::{BinarySize, parse_size};
+use serde::{Deserialize, Serialize};
+
+/// How something was measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The recipe, or the tool whose log it is.
+    pub recipe: String,
+    /// Size of the test area in bytes, where known.
+    pub size_bytes: Option<u64>,
+    /// What was true of card and rig.
+    pub condition: Condition,
+}
+
+impl Setting {
+    /// Every word by which two settings may differ, those of the setting itself first.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        ["recipe", "size"].into_iter().chain(WORDS.iter().map(|(word, _)| *word))
+    }
+
+    /// Whether a word can tell settings apart.
+    ///
+    /// # Errors
+    /// If it cannot: a sentence with the words that can.
+    pub fn is_word(word: &str) -> Result<(), String> {
+        match Setting::words().any(|known| known == word) {
+            true => Ok(()),
+            false => Err(format!(
+                "no word {word:?}; the words are {}",
+                Setting::words().collect::<Vec<_>>().join(", ")
+            )),
+        }
+    }
+
+    /// The value of a word, as people read it; `None` where nobody knows.
+    #[must_use]
+    pub fn value(&self, word: &str) -> Option<String> {
+        match word {
+            "recipe" => Some(self.recipe.clone()).filter(|r| !r.is_empty()),
+            "size" => self.size_bytes.map(|bytes| BinarySize(bytes).to_string()),
+            word => self.condition.get(word).map(str::to_owned),
+        }
+    }
+}
+
+/// A word that a setting must have, and its value: `cooling=active`, `recipe=cdm_fio`, `size=1GiB`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    word: String,
+    value: String,
+}
+
+impl Wanted {
+    /// Reads `WORD=VALUE`.
+    ///
+    /// # Errors
+    /// If it has no `=`, the word is not known, or a size is none.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (word, value) =
+            text.split_once('=').ok_or(format!("{text:?} is not WORD=VALUE; write e.g. cooling=active"))?;
+        Setting::is_word(word)?;
+        if word == "size" {
+            parse_size(value).map_err(|e| e.to_string())?;
+        }
+        Ok(Wanted { word: word.to_owned(), value: value.to_owned() })
+    }
+
+    /// Whether a setting has it. Values are compared without regard to case.
+    #[must_use]
+    pub fn is_met_by(&self, setting: &Setting) -> bool {
+        match self.word.as_str() {
+            "size" => parse_size(&self.value).ok() == setting.size_bytes,
+            word => setting.value(word).is_some_and(|v| v.eq_ignore_ascii_case(&self.value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::condition::Origin;
+
+    fn setting() -> Setting {
+        let mut condition = Condition::default();
+        condition.set("cooling", "active", Origin::Stated);
+        Setting { recipe: "cdm_fio".into(), size_bytes: Some(1 << 30), condition }
+    }
+
+    #[test]
+    fn a_setting_is_chosen_by_its_words() {
+        for (wanted, met) in [
+            ("cooling=Active", true),
+            ("cooling=passive", false),
+            ("recipe=cdm_fio", true),
+            ("size=1GiB", true),
+            ("size=1024M", true),
+            ("size=1GB", false),
+            ("board=Pi", false),
+        ] {
+            assert_eq!(Wanted::parse(wanted).unwrap().is_met_by(&setting()), met, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_word_nobody_knows_is_refused_with_the_list() {
+        assert!(Wanted::parse("coolling=active").unwrap_err().contains("cooling, "));
+        assert!(Wanted::parse("cooling").unwrap_err().contains("WORD=VALUE"));
+        assert!(Wanted::parse("size=big").unwrap_err().contains("is not a size"));
+    }
+}

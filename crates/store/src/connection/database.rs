@@ -1,0 +1,183 @@
+//! One connection to either database, so that everything above it writes each statement once.
+//!
+//! sqlx has a type for that itself (`Any`), which knows fewer types than either database; hence these few lines.
+
+use super::row::Row;
+use super::server::{Server, answered, ended, patience};
+use super::statement::{Statement, statement};
+use super::value::Outcome;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Connection as _, SqlStr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How firmly a write is on disk when it returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// On disk with the next [`Durability::Now`]; safe against a crash of the process at once.
+    Later,
+    /// On disk at once.
+    Now,
+}
+
+/// An open database.
+#[derive(Debug)]
+pub(crate) enum Connection {
+    Sqlite(SqliteConnection),
+    Postgres(Server),
+}
+
+impl Connection {
+    fn is_server(&self) -> bool {
+        matches!(self, Connection::Postgres(_))
+    }
+
+    /// Runs a statement; how many rows it changed.
+    pub(crate) async fn execute(&mut self, statement: Statement) -> Outcome<u64> {
+        Ok(match self {
+            Connection::Sqlite(c) => statement.sqlite()?.execute(c).await?.rows_affected(),
+            Connection::Postgres(c) => {
+                let patience = patience(c.answer, &statement);
+                let done = statement.postgres()?.execute(&mut c.connection);
+                ended(patience, done).await?.rows_affected()
+            }
+        })
+    }
+
+    /// Runs several statements without values.
+    pub(crate) async fn script(&mut self, text: SqlStr) -> Outcome<()> {
+        match self {
+            Connection::Sqlite(c) => sqlx::raw_sql(text).execute(c).await.map(|_| ()),
+            Connection::Postgres(c) => {
+                ended(c.answer * SCRIPT, sqlx::raw_sql(text).execute(&mut c.connection)).await.map(|_| ())
+            }
+        }
+    }
+
+    /// Every row, one after the other; none is kept.
+    pub(crate) async fn all<T: Send + Unpin>(
+        &mut self,
+        statement: Statement,
+        mut read: impl FnMut(&Row) -> Outcome<T> + Send,
+    ) -> Outcome<Vec<T>> {
+        match self {
+            Connection::Sqlite(c) => {
+                statement.sqlite()?.try_map(|row| read(&Row::Sqlite(row))).fetch_all(c).await
+            }
+            Connection::Postgres(c) => {
+                let (patience, rows) = (patience(c.answer, &statement), AtomicU64::new(0));
+                let read = |row| {
+                    rows.fetch_add(1, Ordering::Relaxed);
+                    read(&Row::Postgres(row))
+                };
+                answered(patience, &rows, statement.postgres()?.try_map(read).fetch_all(&mut c.connection))
+                    .await
+            }
+        }
+    }
+
+    /// The only row, if there is one.
+    pub(crate) async fn optional<T: Send + Unpin>(
+        &mut self,
+        statement: Statement,
+        read: impl FnMut(&Row) -> Outcome<T> + Send,
+    ) -> Outcome<Option<T>> {
+        Ok(self.all(statement, read).await?.pop())
+    }
+
+    /// The only row.
+    pub(crate) async fn one<T: Send + Unpin>(
+        &mut self,
+        statement: Statement,
+        read: impl FnMut(&Row) -> Outcome<T> + Send,
+    ) -> Outcome<T> {
+        self.optional(statement, read).await?.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    /// All of the work or nothing of it, while nobody else does such work: for what first looks and then writes.
+    pub(crate) async fn alone<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Outcome<T> {
+        self.together(async |c| {
+            // SQLite has one writer at a time anyway.
+            if c.is_server() {
+                c.execute(statement("SELECT pg_advisory_xact_lock($1)").bind(WRITERS)).await?;
+            }
+            work(c).await
+        })
+        .await
+    }
+
+    /// All of the work or nothing of it.
+    pub(crate) async fn together<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Outcome<T> {
+        self.transaction(if self.is_server() { "BEGIN" } else { "BEGIN IMMEDIATE" }, work).await
+    }
+
+    /// Several looks at the archive as it is at one moment.
+    pub(crate) async fn at_once<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let as_it_is = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        self.transaction(if self.is_server() { as_it_is } else { "BEGIN" }, work).await
+    }
+
+    async fn transaction<T>(
+        &mut self,
+        begin: &'static str,
+        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Outcome<T> {
+        self.execute(statement(begin)).await?;
+        let worked = match work(self).await {
+            Ok(value) => self.execute(statement("COMMIT")).await.map(|_| value),
+            Err(error) => Err(error),
+        };
+        if worked.as_ref().is_err_and(|error| !self.is_lost(error)) {
+            // It fails where the database has rolled back by itself, or is gone.
+            let _ = self.execute(statement("ROLLBACK")).await;
+        }
+        worked
+    }
+
+    /// True where nothing more can be asked on this connection: a server that nobody reaches rolls back by itself.
+    fn is_lost(&self, error: &sqlx::Error) -> bool {
+        matches!((self, error), (Connection::Postgres(_), sqlx::Error::Io(_)))
+    }
+
+    /// Sets how firmly the commits that follow are written.
+    pub(crate) async fn set(&mut self, durability: Durability) -> Outcome<()> {
+        let text = match (self.is_server(), durability) {
+            (false, Durability::Later) => "PRAGMA synchronous = NORMAL",
+            (false, Durability::Now) => "PRAGMA synchronous = FULL",
+            (true, Durability::Later) => "SET synchronous_commit = off",
+            (true, Durability::Now) => "SET synchronous_commit = on",
+        };
+        self.execute(statement(text)).await.map(|_| ())
+    }
+
+    /// Closes it in order. Failing costs nothing: what was committed is kept.
+    pub(crate) async fn close(self) {
+        let _ = match self {
+            Connection::Sqlite(c) => c.close().await,
+            Connection::Postgres(c) => ended(FAREWELL, c.connection.close()).await,
+        };
+    }
+}
+
+/// So many times as long as a statement may a script take: it alters tables of a whole archive.
+const SCRIPT: u32 = 20;
+
+/// How long a server is given to hear that it is no longer needed.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The lock that writers of whole sets of rows hold in PostgreSQL; any number that others will not take: "CSc1".
+const WRITERS: i64 = 0x4353_6331;
+
+/// An update that found nothing to update names something that is not there.
+pub(crate) fn found(rows: u64) -> Outcome<()> {
+    if rows == 1 { Ok(()) } else { Err(sqlx::Error::RowNotFound) }
+}

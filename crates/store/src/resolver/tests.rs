@@ -1,0 +1,59 @@
+use super::*;
+use crate::naming::of_log;
+use cardscope_model::log::Log;
+
+fn met(resolver: &mut CardResolver, facts: &CardFacts) -> String {
+    let log = Log { card: facts.clone(), ..Log::new("test") };
+    resolver.resolve(&of_log(&log, "file", "file")).card
+}
+
+fn ultra() -> CardFacts {
+    CardFacts { brand: Some("SanDisk".into()), name: Some("Ultra 64GB".into()), ..CardFacts::default() }
+}
+
+fn model(facts: CardFacts, model: &str) -> CardFacts {
+    CardFacts { model: Some(model.into()), ..facts }
+}
+
+#[test]
+fn a_label_that_two_generations_share_is_neither_of_them() {
+    let resolver = &mut CardResolver::default();
+    let [old, new] = ["SU64G", "SN64G"].map(|name| met(resolver, &model(ultra(), name)));
+    let label = met(resolver, &ultra());
+    assert!(old != new && label != old && label != new);
+    // And what else says as little goes there, too.
+    assert_eq!(met(resolver, &CardFacts { brand: Some("SANDISK".into()), ..ultra() }), label);
+    assert_eq!(met(resolver, &model(ultra(), "SU64G")), old);
+}
+
+#[test]
+fn registers_find_the_card_also_where_the_label_is_missing() {
+    let resolver = &mut CardResolver::default();
+    let labelled = met(resolver, &model(ultra(), "SU64G"));
+    let bare = model(CardFacts::default(), "SU64G");
+    assert_eq!(met(resolver, &bare), labelled);
+    let other_brand = CardFacts { brand: Some("Other".into()), ..bare.clone() };
+    let other = met(resolver, &other_brand);
+    assert_ne!(other, labelled);
+    assert_eq!(met(resolver, &bare), labelled, "the same facts lead where they led before");
+}
+
+#[test]
+fn what_one_sighting_lacks_another_completes_and_nothing_is_overwritten() {
+    let resolver = &mut CardResolver::default();
+    let card = met(resolver, &ultra());
+    met(resolver, &CardFacts { form: Some("microSDXC".into()), brand: Some("sandisk".into()), ..ultra() });
+    let facts = &resolver.cards[&card].facts;
+    assert_eq!((facts.brand.as_deref(), facts.form.as_deref()), (Some("SanDisk"), Some("microSDXC")));
+}
+
+#[test]
+fn a_card_without_a_name_is_one_for_each_place_it_was_met_in() {
+    let resolver = &mut CardResolver::default();
+    let nameless = |resolver: &mut CardResolver, place: &str| {
+        resolver.resolve(&of_log(&Log::new("test"), place, place)).card
+    };
+    let first = nameless(resolver, "a.txt");
+    assert_eq!(nameless(resolver, "a.txt"), first);
+    assert_ne!(nameless(resolver, "b.txt"), first);
+}
