@@ -6,6 +6,8 @@
 pub mod allowance;
 pub mod buffer;
 pub mod content;
+#[doc(hidden)]
+pub mod delegate;
 pub mod event;
 pub mod input;
 pub mod interrupt;

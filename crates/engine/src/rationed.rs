@@ -1,12 +1,7 @@
 //! A target to which no more is written than an [`Allowance`] has.
 
 use crate::allowance::Allowance;
-use crate::content::{Content, Match};
-use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
-use cardscope_model::caveat::Caveat;
-use cardscope_model::units::Nanos;
-use cardscope_sd::nvme::SmartLog;
-use std::time::Duration;
+use crate::target::{Direction, Io, Region, Target, TargetError};
 
 /// File systems on which a file grows by writing zeros.
 const GROW_BY_WRITING: [&str; 3] = ["vfat", "exfat", "msdos"];
@@ -35,39 +30,16 @@ impl Rationed {
 }
 
 impl Target for Rationed {
-    fn info(&self) -> &TargetInfo {
-        self.target.info()
-    }
-
-    fn now(&mut self) -> Nanos {
-        self.target.now()
-    }
-
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.target.plan(plan)
-    }
+    crate::delegate_target!(
+        [target] info, now, plan, complete, flush, discard, idle, drop_caches, temperature, ping, health,
+        reopen, buffer, compare, caveats
+    );
 
     fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
         if io.direction == Direction::Write && !self.allowance.take(u64::from(io.len)) {
             return Err(TargetError::Rationed);
         }
         self.target.submit(io)
-    }
-
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
-        self.target.complete(at_least, done)
-    }
-
-    fn flush(&mut self) -> Result<(), TargetError> {
-        self.target.flush()
-    }
-
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
-        self.target.discard(range)
-    }
-
-    fn idle(&mut self, time: Duration) {
-        self.target.idle(time);
     }
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
@@ -84,42 +56,10 @@ impl Target for Rationed {
         area
     }
 
-    fn drop_caches(&mut self) -> Result<(), TargetError> {
-        self.target.drop_caches()
-    }
-
-    fn temperature(&mut self) -> Option<f64> {
-        self.target.temperature()
-    }
-
-    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
-        self.target.ping()
-    }
-
-    fn health(&mut self) -> Option<SmartLog> {
-        self.target.health()
-    }
-
-    fn reopen(&mut self) -> Result<(), TargetError> {
-        self.target.reopen()
-    }
-
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
         let lane = self.target.lane()?;
         let allowance = &self.allowance;
         Ok(lane.map(|lane| -> Box<dyn Target> { Box::new(Rationed::new(lane, allowance.clone(), false)) }))
-    }
-
-    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.target.buffer(slot)
-    }
-
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
-        self.target.compare(slot, expected)
-    }
-
-    fn caveats(&self) -> Vec<Caveat> {
-        self.target.caveats()
     }
 
     fn allowance(&self) -> Option<&Allowance> {
@@ -130,7 +70,9 @@ impl Target for Rationed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::Content;
     use crate::null::NullTarget;
+    use crate::target::Plan;
     use cardscope_model::recipe::Path;
 
     fn write(len: u32) -> Io {

@@ -4,12 +4,8 @@
 use crate::card::{Card, pieces};
 use crate::trouble::Stop;
 use crate::write_scope::WriteScope;
-use cardscope_engine::content::{Content, Match};
-use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
-use cardscope_model::caveat::Caveat;
-use cardscope_model::units::Nanos;
-use cardscope_sd::nvme::SmartLog;
-use std::time::Duration;
+use cardscope_engine::content::Content;
+use cardscope_engine::target::{Direction, Io, Region, Target, TargetError};
 
 /// The target, as far as it is saved.
 pub struct SavedArea<'a> {
@@ -65,17 +61,10 @@ fn outside(start: u64, len: u64) -> TargetError {
 }
 
 impl Target for SavedArea<'_> {
-    fn info(&self) -> &TargetInfo {
-        self.target.info()
-    }
-
-    fn now(&mut self) -> Nanos {
-        self.target.now()
-    }
-
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.target.plan(plan)
-    }
+    cardscope_engine::delegate_target!(
+        [target] info, now, plan, complete, flush, idle, drop_caches, temperature, ping, health, reopen,
+        buffer, compare, caveats
+    );
 
     fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
         if io.direction == Direction::Read {
@@ -89,21 +78,9 @@ impl Target for SavedArea<'_> {
         self.target.submit(&Io { content, ..*io })
     }
 
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
-        self.target.complete(at_least, done)
-    }
-
-    fn flush(&mut self) -> Result<(), TargetError> {
-        self.target.flush()
-    }
-
     /// What was saved is there again later, so the card is not told that it may go.
     fn discard(&mut self, _range: Region) -> Result<(), TargetError> {
         Err(TargetError::Unsupported("no discard where the card's data is kept".to_owned()))
-    }
-
-    fn idle(&mut self, time: Duration) {
-        self.target.idle(time);
     }
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
@@ -117,49 +94,19 @@ impl Target for SavedArea<'_> {
         })
     }
 
-    fn drop_caches(&mut self) -> Result<(), TargetError> {
-        self.target.drop_caches()
-    }
-
-    fn temperature(&mut self) -> Option<f64> {
-        self.target.temperature()
-    }
-
-    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
-        self.target.ping()
-    }
-
-    fn health(&mut self) -> Option<SmartLog> {
-        self.target.health()
-    }
-
-    fn reopen(&mut self) -> Result<(), TargetError> {
-        self.target.reopen()
-    }
-
     // A lane would be a way around the guard: one thread drives all.
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
         Ok(None)
-    }
-
-    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.target.buffer(slot)
-    }
-
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
-        self.target.compare(slot, expected)
-    }
-
-    fn caveats(&self) -> Vec<Caveat> {
-        self.target.caveats()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_engine::content::Match;
     use cardscope_engine::interrupt::Interrupt;
     use cardscope_engine::journal::{Journal, JournalError, SavedRange};
+    use cardscope_engine::target::Plan;
     use cardscope_model::recipe::Path;
     use cardscope_simulator::SimTarget;
 

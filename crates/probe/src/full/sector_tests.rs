@@ -5,14 +5,11 @@ use super::tests::settings;
 use super::verify;
 use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
-use cardscope_engine::content::{Content, Match};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
-use cardscope_model::units::Nanos;
+use cardscope_engine::target::{Io, Region, Target, TargetError, TargetInfo, place_area};
 use cardscope_simulator::SimTarget;
 use rstest::rstest;
-use std::time::Duration;
 
 const SECTOR: u32 = 4096;
 
@@ -24,16 +21,12 @@ struct LongSectors {
 }
 
 impl Target for LongSectors {
+    cardscope_engine::delegate_target!(
+        [card] now, plan, complete, flush, discard, idle, reopen, buffer, compare
+    );
+
     fn info(&self) -> &TargetInfo {
         &self.info
-    }
-
-    fn now(&mut self) -> Nanos {
-        self.card.now()
-    }
-
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.card.plan(plan)
     }
 
     fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
@@ -44,36 +37,8 @@ impl Target for LongSectors {
         self.card.submit(io)
     }
 
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
-        self.card.complete(at_least, done)
-    }
-
-    fn flush(&mut self) -> Result<(), TargetError> {
-        self.card.flush()
-    }
-
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
-        self.card.discard(range)
-    }
-
-    fn idle(&mut self, time: Duration) {
-        self.card.idle(time);
-    }
-
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
         place_area(self.info.bytes, bytes)
-    }
-
-    fn reopen(&mut self) -> Result<(), TargetError> {
-        self.card.reopen()
-    }
-
-    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.card.buffer(slot)
-    }
-
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
-        self.card.compare(slot, expected)
     }
 }
 

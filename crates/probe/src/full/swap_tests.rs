@@ -8,13 +8,11 @@ use super::{Findings, Settings, verify};
 use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
 use crate::trouble::Stop;
-use cardscope_engine::content::{Content, Match};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{
     Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
 };
-use cardscope_model::units::Nanos;
 use cardscope_model::verify::Verdict;
 use cardscope_simulator::SimTarget;
 use std::time::Duration;
@@ -65,12 +63,10 @@ impl Slot {
 }
 
 impl Target for Slot {
+    cardscope_engine::delegate_target!([card()] now, flush, discard, idle, reopen, buffer, compare);
+
     fn info(&self) -> &TargetInfo {
         self.cards[0].info()
-    }
-
-    fn now(&mut self) -> Nanos {
-        self.card().now()
     }
 
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
@@ -98,32 +94,8 @@ impl Target for Slot {
         result
     }
 
-    fn flush(&mut self) -> Result<(), TargetError> {
-        self.card().flush()
-    }
-
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
-        self.card().discard(range)
-    }
-
-    fn idle(&mut self, time: Duration) {
-        self.card().idle(time);
-    }
-
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
         place_area(self.info().bytes, bytes)
-    }
-
-    fn reopen(&mut self) -> Result<(), TargetError> {
-        self.card().reopen()
-    }
-
-    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.card().buffer(slot)
-    }
-
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
-        self.card().compare(slot, expected)
     }
 }
 

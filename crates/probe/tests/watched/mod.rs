@@ -1,8 +1,6 @@
 //! A simulated card that notes where it is read and written, and that stalls when it is told to.
 
-use cardscope_engine::content::{Content, Match};
-use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
-use cardscope_model::units::Nanos;
+use cardscope_engine::target::{Direction, Io, Target, TargetError};
 use cardscope_probe::ranges::Ranges;
 use cardscope_simulator::SimTarget;
 use std::time::Duration;
@@ -37,15 +35,10 @@ impl Watched {
 }
 
 impl Target for Watched {
-    fn info(&self) -> &TargetInfo {
-        self.card.info()
-    }
-    fn now(&mut self) -> Nanos {
-        self.card.now()
-    }
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
-        self.card.plan(plan)
-    }
+    cardscope_engine::delegate_target!(
+        [card] info, now, plan, complete, flush, discard, idle, area, ping, reopen, buffer, compare
+    );
+
     fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
         let end = io.offset + u64::from(io.len);
         match io.direction {
@@ -63,32 +56,5 @@ impl Target for Watched {
             self.card.idle(MINUTE);
         }
         self.card.submit(io)
-    }
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
-        self.card.complete(at_least, done)
-    }
-    fn flush(&mut self) -> Result<(), TargetError> {
-        self.card.flush()
-    }
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
-        self.card.discard(range)
-    }
-    fn idle(&mut self, time: Duration) {
-        self.card.idle(time);
-    }
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
-        self.card.area(bytes)
-    }
-    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
-        self.card.ping()
-    }
-    fn reopen(&mut self) -> Result<(), TargetError> {
-        self.card.reopen()
-    }
-    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.card.buffer(slot)
-    }
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
-        self.card.compare(slot, expected)
     }
 }
