@@ -1,12 +1,13 @@
-//! What a seed decides about places: which units are bad, which cells are weak. A pure function of the seed and the
-//! place, so that nothing need be kept for it and the truth can be worked out without the card.
+//! What a seed decides about places: which units are bad or hold data, which cells are weak. A pure function of the seed
+//! and the place, so that nothing need be kept for it and the truth can be worked out without the card.
 
+use crate::archetype::{Archetype, Start};
 use cardscope_model::random::{self, GOLDEN};
 
-/// Cells are looked for in stretches of so many bytes.
-const STRETCH: u64 = 1 << 20;
+/// Cells are looked for in spans of so many bytes.
+const SPAN: u64 = 1 << 20;
 
-/// Most weak cells of a stretch that are told apart; the schema keeps the mean at 21 and less.
+/// Most weak cells of a span that are told apart; the schema keeps the mean at 21 and less.
 const MOST: u32 = 64;
 
 /// Numbers that belong to a seed and a purpose.
@@ -75,6 +76,21 @@ impl Units {
     }
 }
 
+/// Tells the choice of used units from what else a seed decides.
+const USED: u64 = 0x7573_6564;
+
+/// The addresses that hold data when the card is put in, in order.
+pub(crate) fn mapped_ranges(card: &Archetype, seed: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
+    let (all, unit) = (card.announced_bytes, card.flash.au_bytes);
+    let (whole, share) = match card.state.start {
+        Start::Factory => (None, 0.0),
+        Start::Filled => (Some(0..all), 0.0),
+        Start::Used => (None, card.state.used_share),
+    };
+    let units = (share > 0.0).then(|| Units::new(seed, USED, unit, share).ranges(all));
+    whole.into_iter().chain(units.into_iter().flatten())
+}
+
 /// Single bits that hold the wrong value, with a probability for each sector of 512 bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeakBits {
@@ -89,10 +105,10 @@ impl WeakBits {
 
     /// Calls `act` with the byte and the mask of each weak bit of the medium in `start..end`.
     pub(crate) fn each(&self, start: u64, end: u64, mut act: impl FnMut(u64, u8)) {
-        for stretch in start / STRETCH..end.div_ceil(STRETCH) {
-            for i in 0..self.count(stretch, STRETCH) {
-                let bit = self.chance.draw(stretch << 8 | u64::from(i + 1)) % (STRETCH * 8);
-                let byte = stretch * STRETCH + bit / 8;
+        for span in start / SPAN..end.div_ceil(SPAN) {
+            for i in 0..self.count(span, SPAN) {
+                let bit = self.chance.draw(span << 8 | u64::from(i + 1)) % (SPAN * 8);
+                let byte = span * SPAN + bit / 8;
                 if (start..end).contains(&byte) {
                     act(byte, 1 << (bit % 8));
                 }

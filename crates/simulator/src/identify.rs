@@ -13,7 +13,7 @@ use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, Ther
 /// # Errors
 /// If the archetype's registers are none.
 pub fn identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
-    let broken = |reason: String| ArchetypeError::Value { name: card.name.clone(), reason };
+    let broken = |reason: String| ArchetypeError::Value(card.name.clone(), reason);
     let mut identity = match &card.identity.sd {
         Some(sd) => from_hex(HexRegisters {
             cid: Some(&sd.cid),
@@ -129,6 +129,7 @@ fn link(d: &Described) -> PcieLink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_sd::registers::Crc;
 
     #[test]
     fn the_express_card_of_seed_000_tells_its_limits() {
@@ -137,6 +138,8 @@ mod tests {
         let nvme = identity.nvme.as_ref().unwrap();
         let limits = (nvme.features.tmpth_celsius, nvme.features.tmt1_celsius, nvme.features.tmt2_celsius);
         assert_eq!(limits, (Some(83), Some(81), Some(85)));
+        let thermal = card.thermal.unwrap();
+        assert_eq!((thermal.tmt1_c, thermal.tmt2_c), (81.0, 85.0), "as the model keeps them");
         assert_eq!(nvme.identify.as_ref().map(|i| i.fr.trim().to_owned()).as_deref(), Some("X0705A"));
         assert_eq!(identity.ceiling_mb_s().map(f64::round), Some(985.0));
         assert_eq!(identity.capacity_bytes, Some(1_000_865_792_000));
@@ -168,13 +171,19 @@ mod tests {
     }
 
     #[test]
-    fn every_archetype_knows_who_it_is_and_no_register_contradicts_its_size() {
-        for card in crate::archetypes().unwrap() {
+    fn every_card_knows_who_it_is_and_no_register_is_wrong_or_contradicts_its_size() {
+        for card in crate::archetypes().unwrap().into_iter().chain((0..200).map(crate::random::card)) {
             let identity = identity(&card).unwrap().judged((2026, 11));
             assert_eq!(identity.capacity_bytes, Some(card.announced_bytes), "{}", card.name);
             if let Some(csd) = &identity.csd {
-                assert_eq!(csd.capacity_bytes, Some(card.announced_bytes), "{}", card.name);
+                assert_eq!(
+                    (csd.capacity_bytes, csd.crc),
+                    (Some(card.announced_bytes), Crc::Ok),
+                    "{}",
+                    card.name
+                );
             }
+            assert!(identity.cid.is_none_or(|cid| cid.crc == Crc::Ok), "{}", card.name);
         }
     }
 }

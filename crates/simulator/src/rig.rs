@@ -4,7 +4,7 @@
 
 mod disturbance;
 
-use crate::archetype::{self, Archetype};
+use crate::archetype::schema::{self, Archetype};
 use crate::card::{Card, Command};
 use cardscope_model::random::Random;
 use disturbance::Disturbance;
@@ -62,7 +62,7 @@ const SECTOR: u64 = 512;
 
 impl Rig {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
-        let archetype::Rig {
+        let schema::Rig {
             overhead_s,
             split_bytes,
             host_source_mb_s,

@@ -38,10 +38,10 @@ fn log_bytes(identity: &NvmeIdentity, f: &Facts) -> Vec<u8> {
     put(3, &[f.spare, identity.spare_threshold, used]);
     // Counters of 128 bits; units are rounded up.
     let counters = [
-        (32, f.counters.read_bytes.div_ceil(UNIT)),
-        (48, f.counters.written_bytes.div_ceil(UNIT)),
-        (64, f.counters.reads),
-        (80, f.counters.writes),
+        (32, f.counters.tally.read_bytes.div_ceil(UNIT)),
+        (48, f.counters.tally.written_bytes.div_ceil(UNIT)),
+        (64, f.counters.tally.reads),
+        (80, f.counters.tally.writes),
         (96, (f.heat.busy_s / 60.0) as u64),
         (112, 1),
         (128, (f.seconds / 3600.0) as u64),

@@ -4,7 +4,7 @@
 
 use crate::archetype::{Archetype, Fake, Faults};
 use crate::card::state::CardState;
-use crate::content::{ContentRef, ContentState, Counters, Medium, PAGE_BYTES, Trouble};
+use crate::content::{ContentState, Counters, IoError, Medium, PAGE_BYTES};
 use cardscope_files::{Draft, FileError, Folder, Use};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -23,57 +23,27 @@ const LONGEST: u64 = 1 << 36;
 
 const HASH: usize = 32;
 
-/// Why a state cannot be loaded or saved.
+/// Why a state cannot be loaded or saved: the file first, then what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// The host cannot read it.
-    #[error("the state file {path} cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The host's words.
-        reason: String,
-    },
+    #[error("the state file {0} cannot be read: {1}")]
+    Unreadable(String, String),
     /// It is something else.
-    #[error("{path} is not a state file of a simulated card; give one that save=FILE has written")]
-    Foreign {
-        /// The file.
-        path: String,
-    },
+    #[error("{0} is not a state file of a simulated card; give one that save=FILE has written")]
+    Foreign(String),
     /// Of another version of this program.
-    #[error("the state file {path} has format {found}, this program reads format {VERSION}; save it anew")]
-    Version {
-        /// The file.
-        path: String,
-        /// Its format.
-        found: u32,
-    },
+    #[error("the state file {0} has format {1}, this program reads format {VERSION}; save it anew")]
+    Version(String, u32),
     /// It ends too early, or a byte of it is wrong.
-    #[error("the state file {path} is damaged: {reason}; save it anew")]
-    Damaged {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// Of another card.
-    #[error("the state file {path} is of {found}, not of {wanted}")]
-    OtherCard {
-        /// The file.
-        path: String,
-        /// The card in it.
-        found: String,
-        /// The card that is put in.
-        wanted: String,
-    },
+    #[error("the state file {0} is damaged: {1}; save it anew")]
+    Damaged(String, String),
+    /// Of another card: the one in it, and the one that is put in.
+    #[error("the state file {0} is of {1}, not of {2}")]
+    OtherCard(String, String, String),
     /// The host cannot write it.
-    #[error("the state cannot be saved to {path}: {reason}")]
-    Unwritable {
-        /// The file.
-        path: String,
-        /// The host's words.
-        reason: String,
-    },
+    #[error("the state cannot be saved to {0}: {1}")]
+    Unwritable(String, String),
 }
 
 /// What card a state belongs to: all that decides where its content lies.
@@ -116,20 +86,11 @@ impl Head {
 
 /// What a file keeps beside the pages of bytes.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Saved<C> {
-    pub(crate) content: C,
+pub(crate) struct Saved<'a> {
+    pub(crate) content: ContentState<'a>,
     pub(crate) card: CardState,
     pub(crate) counters: Counters,
     /// The card's clock in nanoseconds.
-    pub(crate) clock: f64,
-}
-
-/// What a file gives back.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) medium: Medium,
-    pub(crate) card: CardState,
-    pub(crate) counters: Counters,
     pub(crate) clock: f64,
 }
 
@@ -165,7 +126,7 @@ impl Destination {
     pub(crate) fn save(
         &self,
         (archetype, seed): (&Archetype, u64),
-        saved: &Saved<ContentRef<'_>>,
+        saved: &Saved<'_>,
         medium: &Medium,
     ) -> Result<(), StateError> {
         let head = Head::new(archetype, seed);
@@ -189,10 +150,10 @@ impl Destination {
 }
 
 fn unwritable(path: &Path, error: &FileError) -> StateError {
-    StateError::Unwritable { path: path.display().to_string(), reason: error.to_string() }
+    StateError::Unwritable(path.display().to_string(), error.to_string())
 }
 
-fn write(file: &File, head: &Head, saved: &Saved<ContentRef<'_>>, medium: &Medium) -> io::Result<()> {
+fn write(file: &File, head: &Head, saved: &Saved<'_>, medium: &Medium) -> io::Result<()> {
     let mut out = Hashed { inner: BufWriter::new(file), hash: blake3::Hasher::new() };
     out.write_all(MAGIC)?;
     out.write_all(&VERSION.to_le_bytes())?;
@@ -218,35 +179,38 @@ fn part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
     out.write_all(&bytes)
 }
 
-/// Loads the state of this very card; bytes beyond `budget` go to a file.
+/// Loads the state of this very card: its content, its engines, its counters and its clock; bytes beyond `budget` go to a
+/// file.
 ///
 /// # Errors
 /// If the file cannot be read, is none of these, is damaged or of another card.
-pub(crate) fn load(path: &Path, archetype: &Archetype, seed: u64, budget: u64) -> Result<Loaded, StateError> {
+pub(crate) fn load(
+    path: &Path,
+    archetype: &Archetype,
+    seed: u64,
+    budget: u64,
+) -> Result<(Medium, CardState, Counters, f64), StateError> {
     let name = path.display().to_string();
     let file = cardscope_files::open(path, Use::Read)
-        .map_err(|e| StateError::Unreadable { path: name.clone(), reason: e.to_string() })?;
+        .map_err(|e| StateError::Unreadable(name.clone(), e.to_string()))?;
     let input = Hashed { inner: BufReader::new(file), hash: blake3::Hasher::new() };
     let mut reader = Reader { path: name, input };
     reader.opening()?;
     reader.head(&Head::new(archetype, seed))?;
-    let saved: Saved<ContentState> = reader.part()?;
+    let Saved { content, card, counters, clock } = reader.part()?;
     let mut medium = Medium::empty(archetype, seed, budget);
-    if !medium.restore(saved.content) {
+    if !medium.restore(content) {
         return Err(reader.damaged("its content is none of this card"));
     }
     reader.pages(&mut medium)?;
     reader.sum()?;
-    Ok(Loaded { medium, card: saved.card, counters: saved.counters, clock: saved.clock })
+    Ok((medium, card, counters, clock))
 }
 
 /// The state's engines are not those of the card that its name calls.
 pub(crate) fn other_engines(path: &Path) -> StateError {
-    let path = path.display().to_string();
-    StateError::Damaged {
-        path,
-        reason: "its engines are none of this card; was the card changed since?".to_owned(),
-    }
+    let reason = "its engines are none of this card; was the card changed since?";
+    StateError::Damaged(path.display().to_string(), reason.to_owned())
 }
 
 struct Reader {
@@ -258,11 +222,11 @@ impl Reader {
     fn opening(&mut self) -> Result<(), StateError> {
         let mut magic = [0; MAGIC.len()];
         if self.input.read_exact(&mut magic).is_err() || &magic != MAGIC {
-            return Err(StateError::Foreign { path: self.path.clone() });
+            return Err(StateError::Foreign(self.path.clone()));
         }
         match u32::from_le_bytes(self.array()?) {
             VERSION => Ok(()),
-            found => Err(StateError::Version { path: self.path.clone(), found }),
+            found => Err(StateError::Version(self.path.clone(), found)),
         }
     }
 
@@ -271,8 +235,7 @@ impl Reader {
         if found == *wanted {
             return Ok(());
         }
-        let (path, wanted_words) = (self.path.clone(), wanted.unlike(&found));
-        Err(StateError::OtherCard { path, found: found.unlike(wanted), wanted: wanted_words })
+        Err(StateError::OtherCard(self.path.clone(), found.unlike(wanted), wanted.unlike(&found)))
     }
 
     fn part<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
@@ -291,9 +254,9 @@ impl Reader {
         for _ in 0..count {
             let number = u64::from_le_bytes(self.array()?);
             let page: [u8; PAGE_BYTES] = self.array()?;
-            medium.put_page(number, &page).map_err(|trouble| match trouble {
-                Trouble::Io { reason, .. } | Trouble::Gone { reason } => {
-                    StateError::Unreadable { path: self.path.clone(), reason }
+            medium.put_page(number, &page).map_err(|error| match error {
+                IoError::Failed { reason, .. } | IoError::Gone { reason } => {
+                    StateError::Unreadable(self.path.clone(), reason)
                 }
             })?;
         }
@@ -317,12 +280,12 @@ impl Reader {
         match self.input.read_exact(&mut array) {
             Ok(()) => Ok(array),
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Err(self.damaged("it ends too early")),
-            Err(e) => Err(StateError::Unreadable { path: self.path.clone(), reason: e.to_string() }),
+            Err(e) => Err(StateError::Unreadable(self.path.clone(), e.to_string())),
         }
     }
 
     fn damaged(&self, reason: &str) -> StateError {
-        StateError::Damaged { path: self.path.clone(), reason: reason.to_owned() }
+        StateError::Damaged(self.path.clone(), reason.to_owned())
     }
 }
 

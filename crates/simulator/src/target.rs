@@ -3,13 +3,12 @@
 
 use crate::archetype::{Identity, Truth};
 use crate::card::Command;
-use crate::content::{Found, Trouble};
-use crate::inserted::Inserted;
+use crate::content::{Found, IoError};
+use crate::device::SimulatedDevice;
 use crate::page_cache::PageCache;
 use crate::smart::{self, Facts};
 use crate::state_file::{Destination, StateError};
 use crate::target_spec::{self, SpecError, TargetSpec};
-use crate::trouble::{error, failed};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::target::{
     Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
@@ -28,7 +27,7 @@ const SECTOR: u64 = 512;
 pub struct SimTarget {
     spec: TargetSpec,
     info: TargetInfo,
-    card: Inserted,
+    card: SimulatedDevice,
     page_cache: PageCache,
     now: Nanos,
     plan: Plan,
@@ -70,10 +69,10 @@ impl SimTarget {
             file_system: None,
             whole_card: true,
         };
-        let card = Inserted::new(&spec)?;
+        let card = SimulatedDevice::new(&spec)?;
         Ok(SimTarget {
             page_cache: PageCache::new(a),
-            now: nanos(card.clock()),
+            now: nanos(card.clock),
             card,
             plan: Plan { depth: 0, block: 0, path: Path::Direct, sync_each: false, own_buffers: false },
             slots: Vec::new(),
@@ -147,7 +146,7 @@ impl SimTarget {
             };
         }
         let in_flight = self.in_flight.len() as u32 + 1;
-        let end = self.card.command(now, Command { write, offset, len, in_flight });
+        let end = self.card.rig.command(now, Command { write, offset, len, in_flight });
         if !write {
             return end;
         }
@@ -167,7 +166,7 @@ impl SimTarget {
             }
             Direction::Read => Ok(()),
         };
-        result.err().map(|trouble| Box::new(failed(io, trouble)))
+        result.err().map(|error| Box::new(error.of(io)))
     }
 
     fn write_buffer(&mut self, io: &Io) -> Option<Box<TargetError>> {
@@ -178,7 +177,7 @@ impl SimTarget {
         };
         let result = self.card.write_bytes(io.offset, &bytes[..io.len as usize]);
         self.slots[io.slot as usize].bytes = bytes;
-        result.err().map(|trouble| Box::new(failed(io, trouble)))
+        result.err().map(|error| Box::new(error.of(io)))
     }
 
     /// A slot whose memory holds what its last read found.
@@ -191,7 +190,7 @@ impl SimTarget {
     }
 
     /// Keeps what the read found as it is now: a later write must not change it.
-    fn look(&mut self, io: &Io) -> Result<(), Trouble> {
+    fn look(&mut self, io: &Io) -> Result<(), IoError> {
         let slot = &mut self.slots[io.slot as usize];
         self.card.read(io.offset, u64::from(io.len), &mut slot.found)?;
         slot.unmade = true;
@@ -222,7 +221,7 @@ impl SimTarget {
         } else {
             ("beyond the end of the card", libc::ENOSPC)
         };
-        failed(io, Trouble::Io { reason: reason.to_owned(), errno })
+        IoError::Failed { reason: reason.to_owned(), errno }.of(io)
     }
 
     fn settle_writes(&mut self) {
@@ -232,17 +231,17 @@ impl SimTarget {
 
     /// Whether the card still answers a call that is no read or write.
     fn answers(&mut self, operation: &'static str) -> Result<(), TargetError> {
-        self.card.alive(self.now as f64).map_err(|trouble| error(operation, 0, 0, trouble))
+        self.card.alive(self.now as f64).map_err(|error| error.during(operation, 0, 0))
     }
 
     /// Carries an I/O out; returns when it ends, and why it failed.
     #[inline]
     fn carry(&mut self, io: &Io) -> (Nanos, Option<Box<TargetError>>) {
         let end = self.serve(io);
-        if end > self.card.vanishes_at() {
-            let at = nanos(self.card.vanishes_at()).max(self.now);
-            let trouble = self.card.alive(at as f64).err();
-            return (at, trouble.map(|trouble| Box::new(failed(io, trouble))));
+        if end > self.card.vanishes_at {
+            let at = nanos(self.card.vanishes_at).max(self.now);
+            let gone = self.card.alive(at as f64).err();
+            return (at, gone.map(|error| Box::new(error.of(io))));
         }
         (nanos(end).max(self.now), self.touch(io))
     }
@@ -272,7 +271,7 @@ impl Target for SimTarget {
         let len = u64::from(io.len);
         let fits = io.offset.checked_add(len).is_some_and(|end| end <= self.info.bytes);
         let whole = (io.offset | len).is_multiple_of(SECTOR) && len != 0;
-        self.card.alive(self.now as f64).map_err(|trouble| failed(io, trouble))?;
+        self.card.alive(self.now as f64).map_err(|error| error.of(io))?;
         let (at, failed) = if fits && whole && io.slot < self.plan.depth {
             self.carry(io)
         } else {
@@ -288,7 +287,7 @@ impl Target for SimTarget {
     fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         if let Some(last) = at_least.min(self.in_flight.len()).checked_sub(1) {
             self.now = self.now.max(self.in_flight[last].at);
-            self.card.pass(self.now as f64);
+            self.card.clock = self.now as f64;
         }
         let mut gone = None;
         while let Some(first) = self.in_flight.front()
@@ -324,7 +323,7 @@ impl Target for SimTarget {
 
     fn idle(&mut self, time: Duration) {
         self.now = self.now.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        self.card.pass(self.now as f64);
+        self.card.clock = self.now as f64;
     }
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
@@ -347,7 +346,7 @@ impl Target for SimTarget {
     fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
         self.answers("ping")?;
         let began = self.now;
-        let end = self.card.ping(began as f64);
+        let end = self.card.rig.ping(began as f64);
         self.now = began.max(nanos(end));
         Ok(Some(self.now - began))
     }

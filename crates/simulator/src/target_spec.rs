@@ -1,12 +1,13 @@
 //! `sim:NAME?key=value&…`: a simulated card and what is different about it this time. A key is a dotted path into
 //! the archetype's file, bare where only one path ends in it, or one of the short words in `WORDS`.
 
+use crate::archetype::schema::DEFAULT_SEED;
 use crate::archetype::{Archetype, ArchetypeError, FakeKind, Truth};
 use crate::state_file::StateError;
-pub use crate::storage::Storage;
-use cardscope_model::condition::{Condition, Origin};
+pub use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::units::parse_size;
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// What a simulated card's name begins with.
 pub const PREFIX: &str = "sim:";
@@ -24,9 +25,6 @@ const WORDS: &[(&str, &str)] = &[
 
 /// The word for the seed, which is no part of the archetype.
 const SEED: &str = "seed";
-
-/// The seed where none is given.
-pub(crate) const DEFAULT_SEED: u64 = 1;
 
 /// A simulated card as named: the archetype with its overrides, and the seed of its noise.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,36 +48,15 @@ pub enum SpecError {
     /// An override is no `key=value`.
     #[error("{0:?} is not key=value; write e.g. sim:constant?mb_s=100")]
     Shape(String),
-    /// No key of that name.
-    #[error("simulated card {card} has no key {key:?}; {hint}")]
-    UnknownKey {
-        /// The card.
-        card: String,
-        /// The key as given.
-        key: String,
-        /// Keys that it might have been.
-        hint: String,
-    },
-    /// Several keys of that name.
-    #[error("{key:?} could be any of {candidates} of simulated card {card}; write the whole path")]
-    Ambiguous {
-        /// The card.
-        card: String,
-        /// The key as given.
-        key: String,
-        /// The paths that end in it.
-        candidates: String,
-    },
-    /// A value of the wrong kind.
-    #[error("{key}={value}: {reason}")]
-    Value {
-        /// The key as given.
-        key: String,
-        /// The value as given.
-        value: String,
-        /// What it must be.
-        reason: String,
-    },
+    /// The card has no key of that name; a hint names keys that it might have been.
+    #[error("simulated card {0} has no key {1:?}; {2}")]
+    UnknownKey(String, String, String),
+    /// The key of the card could be any of several paths.
+    #[error("{1:?} could be any of {2} of simulated card {0}; write the whole path")]
+    Ambiguous(String, String, String),
+    /// The key has a value of the wrong kind, and what it must be.
+    #[error("{0}={1}: {2}")]
+    Value(String, String, String),
     /// The card itself.
     #[error(transparent)]
     Archetype(#[from] ArchetypeError),
@@ -132,8 +109,7 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
         tree = self::tree(&card);
     }
     let name = spec.archetype.name.clone();
-    spec.archetype =
-        serde_json::from_value(tree).map_err(|e| ArchetypeError::Shape { name, reason: e.to_string() })?;
+    spec.archetype = serde_json::from_value(tree).map_err(|e| ArchetypeError::Shape(name, e.to_string()))?;
     spec.archetype.check()?;
     demand_a_fake(&spec.archetype, overrides)?;
     spec.archetype.truth = Truth::of(&spec.archetype, spec.seed);
@@ -163,6 +139,48 @@ impl TargetSpec {
         }
         set("reader", "simulated".to_owned());
         condition
+    }
+}
+
+/// Values of `state` that are no file's name.
+const STARTS: [&str; 3] = ["factory", "filled", "used"];
+
+/// Memory for bytes given as such, where no other is asked for.
+const MEMORY: u64 = 256 << 20;
+
+/// Where a simulated card's content comes from, lies and goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// A saved state to start from (`state=FILE`).
+    pub load: Option<PathBuf>,
+    /// Where the state is saved when the card is closed (`save=FILE`).
+    pub save: Option<PathBuf>,
+    /// Bytes of written data that are kept in memory; what is more goes to a file (`memory=256MiB`).
+    pub memory_bytes: u64,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Storage { load: None, save: None, memory_bytes: MEMORY }
+    }
+}
+
+impl Storage {
+    /// Takes a word that is about files or memory, and says whether it was one.
+    fn take(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
+        let path = || match value {
+            "" => Err(wrong(key, value, "must name a file")),
+            name => Ok(Some(PathBuf::from(name))),
+        };
+        match key {
+            "state" if !STARTS.contains(&value) => self.load = path()?,
+            "save" => self.save = path()?,
+            "memory" => {
+                self.memory_bytes = parse_size(value).map_err(|e| wrong(key, value, &e.to_string()))?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 }
 
@@ -216,14 +234,8 @@ fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
     let ends: Vec<_> = all.iter().filter(|p| p.ends_with(&suffix)).cloned().collect();
     match ends.as_slice() {
         [one] => Ok(one.clone()),
-        [] => {
-            Err(SpecError::UnknownKey { card: card.to_owned(), key: key.to_owned(), hint: hint(&all, key) })
-        }
-        _ => Err(SpecError::Ambiguous {
-            card: card.to_owned(),
-            key: key.to_owned(),
-            candidates: ends.join(", "),
-        }),
+        [] => Err(SpecError::UnknownKey(card.to_owned(), key.to_owned(), hint(&all, key))),
+        _ => Err(SpecError::Ambiguous(card.to_owned(), key.to_owned(), ends.join(", "))),
     }
 }
 
@@ -281,8 +293,8 @@ fn guess(text: &str) -> Value {
     whole.or_else(|| text.parse::<f64>().map(Value::from).ok()).unwrap_or_else(|| Value::from(text))
 }
 
-pub(crate) fn wrong(key: &str, value: &str, reason: &str) -> SpecError {
-    SpecError::Value { key: key.to_owned(), value: value.to_owned(), reason: reason.to_owned() }
+fn wrong(key: &str, value: &str, reason: &str) -> SpecError {
+    SpecError::Value(key.to_owned(), value.to_owned(), reason.to_owned())
 }
 
 #[cfg(test)]
@@ -294,28 +306,7 @@ mod tests {
         let spec = parse("sim:constant?mb_s=100&seed=7").unwrap();
         assert_eq!(spec.archetype.constant.unwrap().mb_s, 100.0);
         assert_eq!(spec.seed, 7);
-    }
-
-    #[test]
-    fn a_key_that_stands_twice_is_refused_with_both_paths() {
-        let error = parse("sim:lexar-16g-c10?mb_s=100").unwrap_err().to_string();
-        assert!(error.contains("read.mb_s") && error.contains("write.mb_s"), "{error}");
         assert_eq!(parse("sim:lexar-16g-c10?read.mb_s=100").unwrap().archetype.read.unwrap().mb_s, 100.0);
-    }
-
-    #[test]
-    fn an_unknown_key_is_refused_with_its_neighbours() {
-        let error = parse("sim:lexar-16g-c10?read.bas_s=1").unwrap_err().to_string();
-        assert!(error.contains("read.base_s"), "{error}");
-        let error = parse("sim:lexar-16g-c10?zzz=1").unwrap_err().to_string();
-        assert!(error.contains("cooling") && error.contains("rig.bus_mb_s"), "{error}");
-    }
-
-    #[test]
-    fn an_unknown_card_is_refused_with_all_names() {
-        let error = parse("sim:nonesuch").unwrap_err().to_string();
-        assert!(error.contains("lexar-16g-c10") && error.contains("constant"), "{error}");
-        assert!(matches!(parse("/dev/sdb"), Err(SpecError::NotSimulated(_))));
     }
 
     #[test]
@@ -329,44 +320,40 @@ mod tests {
     }
 
     #[test]
-    fn a_fake_that_lacks_its_size_is_refused_with_the_key_to_give() {
-        let error = parse("sim:lexar-16g-c10?fake=limbo").unwrap_err().to_string();
-        assert!(error.contains("fake_bytes"), "{error}");
-        let error = parse("sim:lexar-16g-c10?fake_bytes=1G").unwrap_err().to_string();
-        assert!(error.contains("fake=limbo"), "{error}");
-    }
-
-    #[test]
-    fn nonsense_values_are_refused_and_name_their_key() {
-        for (bad, part) in [
-            ("sim:constant?mb_s=fast", "mb_s=fast"),
-            ("sim:constant?mb_s=-1", "constant.mb_s"),
-            ("sim:constant?cooling=fan", "cooling=fan"),
-            ("sim:constant?heat=2", "heat=2"),
-            ("sim:constant?announced_bytes=1.3", "announced_bytes"),
-            ("sim:constant?seed=x", "seed"),
-            ("sim:constant?mb_s", "key=value"),
-            ("sim:constant?truth.usable_bytes=1G", "no key"),
-        ] {
-            let error = parse(bad).unwrap_err().to_string();
-            assert!(error.contains(part), "{bad}: {error}");
-        }
-    }
-
-    #[test]
     fn a_table_that_the_card_has_not_got_is_made_by_one_of_its_keys() {
         let worn = parse("sim:constant?wear.endurance_cycles=50&wear.end=dead&wear.level_every=100").unwrap();
         let wear = worn.archetype.wear.unwrap();
         assert_eq!((wear.endurance_cycles, wear.level_every), (50.0, Some(100)));
         let guarded = parse("sim:constant?fat_region.speed=0.5").unwrap();
         assert_eq!(guarded.archetype.truth.fat_region_bytes, Some(8 << 20));
-        for (bad, part) in [
-            ("sim:constant?wear.end=never", "read-only"),
-            ("sim:constant?wear.endurance=50", "endurance_cycles"),
-            ("sim:constant?thermal.tmt1_c=50", "missing field"),
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_what_to_write_instead() {
+        for (bad, parts) in [
+            ("/dev/sdb", ["sim:NAME", ""]),
+            ("sim:nonesuch", ["lexar-16g-c10", "constant"]),
+            ("sim:lexar-16g-c10?mb_s=100", ["read.mb_s", "write.mb_s"]),
+            ("sim:lexar-16g-c10?read.bas_s=1", ["read.base_s", ""]),
+            ("sim:lexar-16g-c10?zzz=1", ["cooling", "rig.bus_mb_s"]),
+            ("sim:lexar-16g-c10?fake=limbo", ["fake_bytes", ""]),
+            ("sim:lexar-16g-c10?fake_bytes=1G", ["fake=limbo", ""]),
+            ("sim:constant?mb_s=fast", ["mb_s=fast", ""]),
+            ("sim:constant?mb_s=-1", ["constant.mb_s", "above 0"]),
+            ("sim:constant?command_s=4000", ["constant.command_s", "3600 seconds"]),
+            ("sim:constant?hiccup_p=1.5", ["noise.hiccup_p", "0 to 1"]),
+            ("sim:constant?cooling=fan", ["cooling=fan", ""]),
+            ("sim:constant?heat=2", ["heat=2", ""]),
+            ("sim:constant?announced_bytes=1.3", ["announced_bytes", ""]),
+            ("sim:constant?seed=x", ["seed", ""]),
+            ("sim:constant?mb_s", ["key=value", ""]),
+            ("sim:constant?truth.usable_bytes=1G", ["no key", ""]),
+            ("sim:constant?wear.end=never", ["read-only", ""]),
+            ("sim:constant?wear.endurance=50", ["endurance_cycles", ""]),
+            ("sim:constant?thermal.tmt1_c=50", ["missing field", ""]),
         ] {
             let error = parse(bad).unwrap_err().to_string();
-            assert!(error.contains(part), "{bad}: {error}");
+            assert!(parts.iter().all(|part| error.contains(part)), "{bad}: {error}");
         }
     }
 

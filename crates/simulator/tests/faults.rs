@@ -191,7 +191,7 @@ fn a_file_that_is_no_state_of_this_card_is_refused_with_its_reason() {
     std::fs::remove_file(&file).unwrap();
     assert!(open("constant?").contains("cannot be read"));
     let nowhere = SimTarget::named("sim:constant?save=/nonexistent/folder/state").unwrap_err();
-    assert!(matches!(nowhere, target_spec::SpecError::State(StateError::Unwritable { .. })), "{nowhere}");
+    assert!(matches!(nowhere, target_spec::SpecError::State(StateError::Unwritable(..))), "{nowhere}");
 }
 
 #[test]

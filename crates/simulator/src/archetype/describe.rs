@@ -1,6 +1,6 @@
 //! An archetype in words, for `sim list` and `sim show`.
 
-use super::describe_cache::{cache, collection, heat};
+use super::describe_cache::{cache, collection, heat, time};
 use super::schema::{Archetype, Close, EndOfLife, FatRegion, HybridWrite, Wear, Write};
 use cardscope_model::units::{BinarySize, Capacity};
 use std::fmt::Write as _;
@@ -181,13 +181,4 @@ fn rig(card: &Archetype) -> String {
         parts.push(format!("the reader cuts commands at {}", BinarySize(bytes)));
     }
     if parts.is_empty() { String::new() } else { format!("Rig: {}.", parts.join(", ")) }
-}
-
-/// A time in the unit that suits it.
-pub(super) fn time(seconds: f64) -> String {
-    match seconds {
-        s if s >= 1.0 => format!("{s:.2} s"),
-        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
-        s => format!("{:.1} µs", s * 1e6),
-    }
 }

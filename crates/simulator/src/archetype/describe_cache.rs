@@ -1,6 +1,5 @@
 //! The cache, the garbage collection and the heat of an archetype in words.
 
-use super::describe::time;
 use super::schema::{Cache, PageWrite, Thermal, Throttle, WhenFull};
 use cardscope_model::units::BinarySize;
 
@@ -67,4 +66,13 @@ pub(super) fn heat(t: &Thermal) -> String {
 
 fn share(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
+}
+
+/// A time in the unit that suits it.
+pub(super) fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.1} µs", s * 1e6),
+    }
 }

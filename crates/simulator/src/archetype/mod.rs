@@ -1,28 +1,19 @@
 //! Simulated cards as data: one TOML file a card under `cards/`, built into the binary. Adding a card is a new
 //! file there and its line in `FILES`.
 
-mod capacity;
 mod describe;
 mod describe_cache;
 mod describe_capacity;
-mod identity;
-mod schema;
+pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 mod truth;
 
 use crate::random;
-pub use capacity::CapacityVerdict;
 use cardscope_engine::input;
 use cardscope_model::toml_error::located;
 pub use describe::{describe, summary};
-pub use identity::{Identity, NvmeIdentity, PowerState, SdRegisters, UsbIdentity};
-pub use schema::{
-    Archetype, Cache, CacheKind, Close, Constant, Cooling, EndOfLife, Fake, FakeKind, FatRegion, Faults,
-    Flash, Front, Gc, HybridWrite, LogWrite, Lost, Noise, PageWrite, PoolFull, Queue, QueueCost, Read, Rig,
-    SmallLog, Start, State, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
-};
-pub use truth::{OpenBlocks, Truth};
+pub use schema::*;
 
 /// The files that are built in, by name.
 const FILES: &[(&str, &str)] = &[
@@ -63,43 +54,23 @@ const FILES: &[(&str, &str)] = &[
     ("wb6-hard3", include_str!("../../../../cards/wb6-hard3.toml")),
 ];
 
-/// Why an archetype cannot be used.
+/// Why an archetype cannot be used: its name or file first, then what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchetypeError {
-    /// Nobody knows the name.
+    /// Nobody knows the name; these are known.
     #[error(
-        "there is no simulated card {name:?}; there are: {known}, random-7 (any number), and your own files as ./FILE.toml"
+        "there is no simulated card {0:?}; there are: {1}, random-7 (any number), and your own files as ./FILE.toml"
     )]
-    Unknown {
-        /// As given.
-        name: String,
-        /// All names.
-        known: String,
-    },
+    Unknown(String, String),
     /// The file is no archetype.
-    #[error("simulated card {name}: the file cannot be read: {reason}")]
-    Shape {
-        /// The card.
-        name: String,
-        /// What the reader of the file says.
-        reason: String,
-    },
-    /// The file cannot be had.
-    #[error("simulated card {path}: {reason}")]
-    File {
-        /// The file.
-        path: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// A value cannot be.
-    #[error("simulated card {name}: {reason}")]
-    Value {
-        /// The card.
-        name: String,
-        /// Key, value and what it must be.
-        reason: String,
-    },
+    #[error("simulated card {0}: the file cannot be read: {1}")]
+    Shape(String, String),
+    /// The file cannot be had, as the system says.
+    #[error("simulated card {0}: {1}")]
+    File(String, String),
+    /// A value cannot be: key, value and what it must be.
+    #[error("simulated card {0}: {1}")]
+    Value(String, String),
 }
 
 /// Names of all simulated cards, in alphabetical order.
@@ -127,11 +98,11 @@ impl Archetype {
         }
         if name.ends_with(".toml") {
             let text = input::text(name.as_ref(), input::MOST_TEXT)
-                .map_err(|e| ArchetypeError::File { path: name.to_owned(), reason: e.to_string() })?;
+                .map_err(|e| ArchetypeError::File(name.to_owned(), e.to_string()))?;
             return Archetype::from_toml(name, &text);
         }
         let Some((_, text)) = FILES.iter().find(|(known, _)| *known == name) else {
-            return Err(ArchetypeError::Unknown { name: name.to_owned(), known: names().join(", ") });
+            return Err(ArchetypeError::Unknown(name.to_owned(), names().join(", ")));
         };
         Archetype::from_toml(name, text)
     }
@@ -141,8 +112,8 @@ impl Archetype {
     /// # Errors
     /// If the text is no archetype, or a value in it cannot be.
     pub fn from_toml(name: &str, text: &str) -> Result<Archetype, ArchetypeError> {
-        let card: Archetype = toml::from_str(text)
-            .map_err(|e| ArchetypeError::Shape { name: name.to_owned(), reason: located(text, &e) })?;
+        let card: Archetype =
+            toml::from_str(text).map_err(|e| ArchetypeError::Shape(name.to_owned(), located(text, &e)))?;
         card.check()?;
         Ok(card)
     }
@@ -158,6 +129,6 @@ impl Archetype {
     /// # Errors
     /// If a value cannot be.
     pub fn check(&self) -> Result<(), ArchetypeError> {
-        self.check_values().map_err(|reason| ArchetypeError::Value { name: self.name.clone(), reason })
+        self.check_values().map_err(|reason| ArchetypeError::Value(self.name.clone(), reason))
     }
 }

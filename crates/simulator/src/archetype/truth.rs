@@ -1,56 +1,10 @@
-//! The truth about a simulated card, against which each finding is held. It stands in the archetype's file for
-//! people to read; what is used is derived from the parameters, so that overrides change it too. A test holds the
-//! two together.
+//! What a full test of a card should find, worked out from the parameters and the seed without any card, so that
+//! overrides change it too. A test holds it against what stands in each file.
 
-use super::capacity::{CapacityVerdict, TrueCapacity};
-use super::schema::{Archetype, Write};
-use serde::{Deserialize, Serialize};
-
-/// What a probe should find. A property that the card does not have is absent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Truth {
-    /// Effective page in bytes.
-    pub page_bytes: Option<u64>,
-    /// Bytes fetched by one read.
-    pub read_unit_bytes: Option<u64>,
-    /// Erase block (allocation unit) in bytes.
-    pub erase_block_bytes: Option<u64>,
-    /// Segment of the mapping table in bytes, where crossing one shows.
-    pub map_segment_bytes: Option<u64>,
-    /// The region at the start that is treated specially, in bytes.
-    pub fat_region_bytes: Option<u64>,
-    /// What is true of the capacity.
-    #[serde(default)]
-    pub verdict: CapacityVerdict,
-    /// The prefix from 0 that keeps what is written to it, in bytes. Where faults begin later, this is what it comes
-    /// to.
-    pub usable_bytes: u64,
-    /// All bytes that keep what is written to them, wherever they lie.
-    #[serde(default)]
-    pub good_bytes: u64,
-    /// Blocks that may be open at a time; absent where there is no limit.
-    pub open_blocks: Option<OpenBlocks>,
-    /// Bytes that the cache takes at full speed when it is clean and an empty card is written through.
-    pub slc_cache_bytes: Option<u64>,
-    /// Commands that the card really works on at a time: what more of them in flight gains, in 4 KiB reads of
-    /// data just written.
-    pub queue_depth: u32,
-    /// Light throttling from this temperature on, in °C.
-    pub tmt1_c: Option<f64>,
-    /// Heavy throttling from this temperature on, in °C.
-    pub tmt2_c: Option<f64>,
-}
-
-/// Blocks that may be open at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OpenBlocks {
-    /// Written in order.
-    pub linear: u32,
-    /// Written out of order.
-    pub random: u32,
-}
+use super::schema::{Archetype, CapacityVerdict, FakeKind, OpenBlocks, PoolFull, Truth, Write};
+use crate::chance::{Units, WeakBits};
+use crate::content::{FakeMap, Faults, Location, WEAK};
+use std::ops::Range;
 
 impl Truth {
     /// The truth that follows from the parameters and the seed. A card of constant speed has no units.
@@ -101,4 +55,105 @@ fn queue_depth(card: &Archetype) -> u32 {
     let transfer_s = 4096.0 / (read.mb_s.min(card.rig.bus_mb_s.unwrap_or(f64::INFINITY)) * 1e6);
     let gain = ((base_s + transfer_s) / serial_s.max(transfer_s)).round() as u32;
     card.queue.depth.min(gain)
+}
+
+/// The capacity of a card with all its faults, whenever they begin.
+#[derive(Debug, Clone, Copy)]
+struct TrueCapacity {
+    verdict: CapacityVerdict,
+    /// The prefix from 0 that keeps what is written to it.
+    usable_bytes: u64,
+    /// All that keeps what is written to it, wherever it lies.
+    good_bytes: u64,
+}
+
+impl TrueCapacity {
+    fn of(card: &Archetype, seed: u64) -> Self {
+        let (usable_bytes, good_bytes) = kept(card, seed);
+        TrueCapacity { verdict: verdict(card, good_bytes), usable_bytes, good_bytes }
+    }
+}
+
+fn verdict(card: &Archetype, good_bytes: u64) -> CapacityVerdict {
+    let faults = &card.faults;
+    // A small share of large units may come to none of them: then nothing is damaged.
+    let loses = good_bytes < card.announced_bytes;
+    match card.fake.kind {
+        FakeKind::ReadOnly => CapacityVerdict::ReadOnly,
+        _ if good_bytes == 0 => CapacityVerdict::Dead,
+        FakeKind::Limbo => CapacityVerdict::Limbo,
+        FakeKind::Wraparound | FakeKind::AddressLine => CapacityVerdict::Wraparound,
+        FakeKind::Chain => CapacityVerdict::Chain,
+        FakeKind::Overcommitted => CapacityVerdict::Overcommitted,
+        FakeKind::None | FakeKind::Damaged => {
+            if loses {
+                CapacityVerdict::Damaged
+            } else if faults.read_flip_p > 0.0 || faults.read_error_p > 0.0 || faults.write_error_p > 0.0 {
+                CapacityVerdict::Unstable
+            } else {
+                CapacityVerdict::Genuine
+            }
+        }
+    }
+}
+
+/// The prefix that keeps its data, and all that does.
+fn kept(card: &Archetype, seed: u64) -> (u64, u64) {
+    let end = end(card);
+    let (map, failing) = (FakeMap::at_last(card, seed), Faults::new(&card.faults, seed).failing);
+    let (mut good, mut first_bad) = (0, end);
+    for own in own_places(card, end) {
+        let mut at = own.start;
+        while at < own.end {
+            let (kept, len) = run(&map, failing, at, own.end - at);
+            if kept {
+                good += len;
+            } else {
+                first_bad = first_bad.min(at);
+            }
+            at += len;
+        }
+    }
+    if card.faults.flip_p > 0.0 {
+        let weak = WeakBits::new(seed, WEAK, card.faults.flip_p);
+        let mut sectors = Vec::new();
+        weak.each(0, end, |byte, _| sectors.push(byte / SECTOR * SECTOR));
+        sectors.sort_unstable();
+        sectors.dedup();
+        let counted = sectors.iter().filter(|sector| run(&map, failing, **sector, SECTOR).0).count() as u64;
+        good -= counted * SECTOR;
+        first_bad = sectors.first().map_or(first_bad, |sector| first_bad.min(*sector));
+    }
+    (first_bad, good)
+}
+
+/// The addresses that have a place of their own: up to `end`, and behind a line that is not wired every other stretch.
+fn own_places(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64>> {
+    let all = if card.fake.kind == FakeKind::AddressLine { card.announced_bytes } else { end };
+    (0..all).step_by(2 * end.max(1) as usize).map(move |start| start..(start + end).min(all))
+}
+
+const SECTOR: u64 = 512;
+
+/// Where the addresses end that have a place of their own.
+fn end(card: &Archetype) -> u64 {
+    let (fake, all) = (&card.fake, card.announced_bytes);
+    let real = fake.real_bytes.unwrap_or(all);
+    match fake.kind {
+        FakeKind::ReadOnly => 0,
+        FakeKind::Limbo => real,
+        FakeKind::Wraparound | FakeKind::AddressLine => fake.wrap_bytes.unwrap_or(all),
+        FakeKind::Chain => real.min(fake.wrap_bytes.unwrap_or(all)),
+        // A slow card keeps what it is given all the same.
+        FakeKind::Overcommitted if fake.pool_full != PoolFull::Slow => real,
+        FakeKind::None | FakeKind::Damaged | FakeKind::Overcommitted => all,
+    }
+    .min(all)
+}
+
+/// Whether what stands at `at` is kept, and for how many bytes that holds.
+fn run(map: &FakeMap, failing: Option<Units>, at: u64, len: u64) -> (bool, u64) {
+    let route = map.route(at, len);
+    let (fails, len) = failing.map_or((false, route.len), |units| units.run(at, route.len));
+    (matches!(route.place, Location::Kept(_)) && !fails, len)
 }

@@ -5,10 +5,9 @@
 //! Where data lies is kept for each 256 KiB as the cycle of the cache in which it was written: data of an earlier
 //! cycle has been moved to TLC when the cache was cleaned.
 
-use super::Command;
-use super::timing::{Line, Timing, ns, ns_per_byte};
+use super::timing::{Command, Line, Timing, ns, ns_per_byte};
 use crate::archetype::{Archetype, Cache, WhenFull, Write};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const CHUNK_SHIFT: u32 = 18;
 
@@ -27,7 +26,7 @@ pub(crate) struct State {
     /// When the last command of any kind ended.
     last_command: f64,
     /// Cycle of each chunk of the card.
-    #[serde(with = "super::runs")]
+    #[serde(serialize_with = "serialize_runs", deserialize_with = "deserialize_runs")]
     cycles: Vec<u8>,
     cycle: u8,
 }
@@ -37,6 +36,29 @@ impl State {
     pub(super) fn chunks(&self) -> usize {
         self.cycles.len()
     }
+}
+
+/// Long tables of bytes as runs of equal ones, so that the saved state of a card stays small.
+fn serialize_runs<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
+    let mut runs: Vec<(u8, u32)> = Vec::new();
+    for byte in bytes {
+        match runs.last_mut() {
+            Some((last, count)) if last == byte && *count < u32::MAX => *count += 1,
+            _ => runs.push((*byte, 1)),
+        }
+    }
+    runs.serialize(out)
+}
+
+fn deserialize_runs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    /// A card of 2 PiB: more than that in a file is a mistake, not a card.
+    const MOST: u64 = 1 << 33;
+    let runs = Vec::<(u8, u32)>::deserialize(from)?;
+    let total: u64 = runs.iter().map(|(_, count)| u64::from(*count)).sum();
+    if total > MOST {
+        return Err(serde::de::Error::custom(format!("a table of {total} bytes is too long for any card")));
+    }
+    Ok(runs.into_iter().flat_map(|(byte, count)| std::iter::repeat_n(byte, count as usize)).collect())
 }
 
 /// What the cache did with a write.
@@ -54,11 +76,9 @@ pub(crate) struct Pslc {
     p: Cache,
     announced: u64,
     pub(super) state: State,
-    timing: Timing,
+    /// Cost lines while the cache takes the writes.
+    pub(super) timing: Timing,
     cleaned_per_ns: f64,
-    idle: f64,
-    rest: f64,
-    pool_rest: f64,
     most_pool: f64,
     per_byte: f64,
     /// Nanoseconds a byte that waits for one to be moved.
@@ -86,28 +106,19 @@ impl Pslc {
             },
             timing: timing(p, card, mb_s),
             cleaned_per_ns: p.clean_mb_s / 1e3,
-            idle: ns(p.idle_s),
-            rest: ns(p.rest_s),
-            pool_rest: ns(p.pool_rest_s),
             most_pool,
             per_byte: ns_per_byte(mb_s),
             folding: ns_per_byte(mb_s) + ns_per_byte(p.clean_mb_s),
         }
     }
 
-    /// Cost lines while the cache takes the writes.
-    #[inline]
-    pub(crate) fn timing(&self) -> &Timing {
-        &self.timing
-    }
-
     /// A command begins at `now`: what was cleaned since the last one counts.
     #[inline]
     pub(crate) fn begin(&mut self, now: f64) {
         let rested = now - self.state.last_command;
-        if rested > self.rest {
+        if rested > ns(self.p.rest_s) {
             self.clean(rested);
-            if rested > self.pool_rest && self.most_pool.is_finite() {
+            if rested > ns(self.p.pool_rest_s) && self.most_pool.is_finite() {
                 self.state.pool = self.most_pool;
             }
             self.state.last_write = self.state.last_write.max(now);
@@ -159,7 +170,7 @@ impl Pslc {
 
     #[inline]
     fn clean_while_unwritten(&mut self, now: f64, limit: f64) {
-        let pause = now - self.state.last_write - self.idle;
+        let pause = now - self.state.last_write - ns(self.p.idle_s);
         if pause > 0.0 {
             self.clean(pause);
             // The pause is used up; the end of this write begins the next one.

@@ -105,16 +105,3 @@ fn in_front_of_mapped_blocks_only_writes_in_order_get_faster() {
     let slow = write(&mut card, end, 6 * GB / MIB * MIB, 256 * MIB).1;
     assert!((11.0..13.0).contains(&slow), "{slow}");
 }
-
-#[test]
-fn the_saved_state_of_a_cache_goes_on_where_it_was() {
-    let whole = "clean_bytes=2GB&reopen_bytes=1GB&clean_mb_s=20";
-    let mut first = card(whole);
-    let (now, _) = write(&mut first, 0.0, 0, GB + 500 * MIB);
-    let text = serde_json::to_string(&first.pslc.as_ref().unwrap().state).unwrap();
-    assert!(text.len() < 1000, "runs keep it short: {} bytes", text.len());
-    let mut second = card(whole);
-    second.pslc.as_mut().unwrap().state = serde_json::from_str(&text).unwrap();
-    second.last_end = now;
-    assert_eq!(write(&mut first, now, 0, GB), write(&mut second, now, 0, GB));
-}

@@ -1,50 +1,22 @@
 //! What a card has done so far: shown while it is served, and what `info` and wear rest on.
 
-use super::Command;
+use super::timing::Command;
 use serde::{Deserialize, Serialize};
 
 /// What the mapping engine did inside the card, beyond storing what it was given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Work {
+pub struct Work {
     /// Blocks merged, or collected as garbage.
-    pub(crate) merges: u64,
+    pub merges: u64,
     /// Bytes copied by that.
-    pub(crate) copied_bytes: u64,
+    pub copied_bytes: u64,
     /// Allocation units erased.
-    pub(crate) erased_units: u64,
+    pub erased_units: u64,
 }
 
 /// Commands by kind; part of a card's saved state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Tally {
-    pub(crate) reads: u64,
-    pub(crate) read_bytes: u64,
-    pub(crate) writes: u64,
-    pub(crate) written_bytes: u64,
-    pub(crate) flushes: u64,
-    pub(crate) discards: u64,
-    pub(crate) discarded_bytes: u64,
-    pub(crate) joined_writes: u64,
-    pub(crate) unmapped_reads: u64,
-    pub(crate) map_misses: u64,
-}
-
-impl Tally {
-    #[inline]
-    pub(super) fn count(&mut self, command: &Command) {
-        if command.write {
-            self.writes += 1;
-            self.written_bytes += command.len;
-        } else {
-            self.reads += 1;
-            self.read_bytes += command.len;
-        }
-    }
-}
-
-/// Everything that is counted, since the card left the factory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Counters {
+pub struct Tally {
     /// Read commands.
     pub reads: u64,
     /// Bytes read.
@@ -65,12 +37,35 @@ pub struct Counters {
     pub unmapped_reads: u64,
     /// Reads that had to fetch a part of the mapping table first.
     pub map_misses: u64,
-    /// Blocks merged, or collected as garbage.
-    pub merges: u64,
-    /// Bytes copied by that.
-    pub copied_bytes: u64,
-    /// Allocation units erased.
-    pub erased_units: u64,
+}
+
+impl Tally {
+    #[inline]
+    pub(super) fn count(&mut self, command: &Command) {
+        if command.write {
+            self.writes += 1;
+            self.written_bytes += command.len;
+        } else {
+            self.reads += 1;
+            self.read_bytes += command.len;
+        }
+    }
+
+    /// Commands of any kind.
+    pub(crate) fn commands(&self) -> u64 {
+        self.reads + self.writes + self.flushes + self.discards
+    }
+}
+
+/// Everything that is counted, since the card left the factory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Counters {
+    /// What it was asked for.
+    #[serde(flatten)]
+    pub tally: Tally,
+    /// What it did for that.
+    #[serde(flatten)]
+    pub work: Work,
     /// Mean erasures of a block, where wear is modelled.
     pub erase_cycles: Option<f64>,
     /// Share of the endurance used up, in percent.
@@ -83,25 +78,4 @@ pub struct Counters {
     pub failed_blocks: u64,
     /// Spare blocks that are left.
     pub spare_blocks: Option<u64>,
-}
-
-impl Counters {
-    pub(super) fn of(tally: &Tally, work: Work) -> Self {
-        Counters {
-            reads: tally.reads,
-            read_bytes: tally.read_bytes,
-            writes: tally.writes,
-            written_bytes: tally.written_bytes,
-            flushes: tally.flushes,
-            discards: tally.discards,
-            discarded_bytes: tally.discarded_bytes,
-            joined_writes: tally.joined_writes,
-            unmapped_reads: tally.unmapped_reads,
-            map_misses: tally.map_misses,
-            merges: work.merges,
-            copied_bytes: work.copied_bytes,
-            erased_units: work.erased_units,
-            ..Counters::default()
-        }
-    }
 }

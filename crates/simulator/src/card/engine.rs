@@ -1,11 +1,13 @@
-//! The mapping engine of a card: one of the families, chosen by its file.
+//! The mapping engine of a card, one of the families, chosen by its file; and the region at its start where the file
+//! allocation table lies: guarded, so that writes there are slow, or mapped by page, so that small ones anywhere in it
+//! are fast (model 1.2).
 
 use super::counters::Work;
 use super::hybrid::Hybrid;
 use super::log::Log;
 use super::page::Page;
-use super::timing::{Cost, Line, Timing};
-use crate::archetype::{Archetype, Write};
+use super::timing::{Cost, Line, Timing, ns, ns_per_byte};
+use crate::archetype::{Archetype, FatRegion, Write};
 
 #[derive(Debug)]
 pub(super) enum Engine {
@@ -41,7 +43,7 @@ impl Engine {
         match self {
             Engine::Hybrid(hybrid) => Cost::serial(hybrid.write(offset, len, first)),
             Engine::Log(log) => Cost::serial(log.write(offset, len, first)),
-            Engine::Page(page) => page.timing().cost(len),
+            Engine::Page(page) => page.timing.cost(len),
             Engine::Constant(timing) => timing.cost(len),
         }
     }
@@ -59,7 +61,7 @@ impl Engine {
     /// Cost of a read where the card has no read path of its own.
     pub(super) fn read(&self, len: u64) -> Cost {
         match self {
-            Engine::Page(page) => page.timing().cost(len),
+            Engine::Page(page) => page.timing.cost(len),
             Engine::Constant(timing) => timing.cost(len),
             Engine::Hybrid(_) | Engine::Log(_) => Cost::default(),
         }
@@ -73,5 +75,42 @@ impl Engine {
             Engine::Log(log) => log.state.work,
             Engine::Constant(_) => Work::default(),
         }
+    }
+}
+
+/// The region, in ns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Region {
+    /// Byte behind its last.
+    pub(super) end: u64,
+    slower: f64,
+    page_write: Option<f64>,
+    per_byte: f64,
+}
+
+impl Region {
+    pub(super) fn new(p: &FatRegion, card: &Archetype, bus_mb_s: f64) -> Self {
+        let mb_s = match card.write {
+            Some(Write::Hybrid(h)) => h.mb_s,
+            Some(Write::Log(l)) => l.mb_s,
+            Some(Write::Page(p)) => p.mb_s,
+            None => card.constant.map_or(f64::INFINITY, |c| c.mb_s),
+        };
+        Region {
+            end: p.bytes,
+            slower: 1.0 / p.speed,
+            page_write: p.page_write_s.map(ns),
+            per_byte: ns_per_byte(mb_s.min(bus_mb_s)),
+        }
+    }
+
+    /// Cost of writing `len` bytes inside it; `engine` says what the same would cost elsewhere, and is not asked
+    /// where the region is mapped by page, so that no block is opened.
+    pub(super) fn write(&self, len: u64, first: bool, engine: impl FnOnce() -> Cost) -> Cost {
+        let cost = match self.page_write {
+            Some(base) => Cost::serial(if first { base } else { 0.0 } + len as f64 * self.per_byte),
+            None => engine(),
+        };
+        cost.scaled(self.slower)
     }
 }

@@ -4,7 +4,7 @@
 
 use super::counters::Work;
 use super::timing::{Unit, ns, ns_per_byte};
-use crate::archetype::{Close, Flash, HybridWrite, SmallLog};
+use crate::archetype::{Close, Flash, HybridWrite};
 use serde::{Deserialize, Serialize};
 
 /// One open block.
@@ -47,41 +47,14 @@ pub(crate) struct State {
     pub(crate) work: Work,
 }
 
-/// The log of small writes, in ns.
-#[derive(Debug, Clone, Copy)]
-struct Small {
-    p: SmallLog,
-    write: f64,
-    per_byte: f64,
-    merge: f64,
-}
-
-/// The parameters, in ns.
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    fixed: f64,
-    new_stream: f64,
-    jump: f64,
-    stream_end: f64,
-    sub_page: f64,
-    sub_page_jump: f64,
-    ragged: f64,
-    random: f64,
-    sub_page_random: f64,
-    per_byte: f64,
-    copy_per_byte: f64,
-    close: f64,
-}
-
 /// The engine. Costs are nanoseconds, all of them serial: such cards have no queue.
 #[derive(Debug)]
 pub(crate) struct Hybrid {
-    close: Close,
-    open_linear: usize,
-    open_random: usize,
-    random_log_bytes: u64,
-    times: Times,
-    small: Option<Small>,
+    p: HybridWrite,
+    per_byte: f64,
+    copy_per_byte: f64,
+    /// Nanoseconds a byte of small writes that go to their log.
+    small_per_byte: f64,
     au: Unit,
     au_bytes: u64,
     page: Unit,
@@ -97,12 +70,10 @@ pub(crate) struct Hybrid {
 impl Hybrid {
     pub(crate) fn new(p: &HybridWrite, flash: &Flash, bus_mb_s: f64) -> Self {
         Hybrid {
-            close: p.close,
-            open_linear: p.open_linear as usize,
-            open_random: p.open_random as usize,
-            random_log_bytes: p.random_log_bytes,
-            times: Times::new(p, bus_mb_s),
-            small: p.small_log.map(|log| Small::new(log, bus_mb_s)),
+            p: *p,
+            per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
+            copy_per_byte: ns_per_byte(p.copy_mb_s),
+            small_per_byte: p.small_log.map_or(0.0, |log| ns_per_byte(log.mb_s.min(bus_mb_s))),
             au: Unit::new(flash.au_bytes),
             au_bytes: flash.au_bytes,
             page: Unit::new(flash.page_bytes),
@@ -146,20 +117,20 @@ impl Hybrid {
     /// Nanoseconds that a byte of the last write took, where that went in order.
     #[inline]
     pub(crate) fn in_order(&self) -> Option<f64> {
-        self.in_order.then_some(self.times.per_byte)
+        self.in_order.then_some(self.per_byte)
     }
 
     /// Keeps track of the stream and prices the command's begin by it.
     #[inline]
     fn follow(&mut self, offset: u64, jumps: bool, first: bool) -> f64 {
         let stream = &mut self.state.stream;
-        let mut cost = if first { self.times.fixed } else { 0.0 };
+        let mut cost = if first { ns(self.p.fixed_s) } else { 0.0 };
         if jumps {
-            cost += self.times.jump + if stream.established { self.times.stream_end } else { 0.0 };
+            cost += ns(self.p.jump_s) + if stream.established { ns(self.p.stream_end_s) } else { 0.0 };
             *stream = Stream { start: offset, next: offset, established: false };
         }
         if first && !stream.established {
-            cost += self.times.new_stream;
+            cost += ns(self.p.new_stream_s);
         }
         cost
     }
@@ -167,19 +138,19 @@ impl Hybrid {
     /// Cost of a write that goes to the log of small writes; `None` where it does not.
     #[inline]
     fn write_small(&mut self, offset: u64, len: u64) -> Option<f64> {
-        let small = self.small?;
-        if len > small.p.max_write_bytes || (!small.p.takes_turns && self.continues_a_block(offset)) {
+        let small = self.p.small_log?;
+        if len > small.max_write_bytes || (!small.takes_turns && self.continues_a_block(offset)) {
             return None;
         }
         self.in_order = false;
         self.state.stream = Stream { start: offset, next: offset + len, established: false };
         self.state.small_bytes += len;
-        let mut cost = small.write + len as f64 * small.per_byte;
-        if self.state.small_bytes >= small.p.bytes {
+        let mut cost = ns(small.write_s) + len as f64 * self.small_per_byte;
+        if self.state.small_bytes >= small.bytes {
             self.state.work.merges += 1;
             self.state.work.copied_bytes += self.state.small_bytes;
             self.state.small_bytes = 0;
-            cost += small.merge;
+            cost += ns(small.merge_s);
         }
         Some(cost)
     }
@@ -218,7 +189,7 @@ impl Hybrid {
     fn merge_full_log(&mut self, offset: u64, len: u64) -> f64 {
         let Some(block) = self.state.open.last_mut() else { return 0.0 };
         let in_order = !block.random && offset == block.to;
-        if in_order || (self.open_random > 0 && block.log_bytes + len <= self.random_log_bytes) {
+        if in_order || (self.p.open_random > 0 && block.log_bytes + len <= self.p.random_log_bytes) {
             return 0.0;
         }
         *block = Open::new(block.au, offset);
@@ -252,12 +223,14 @@ impl Hybrid {
 
     #[inline]
     fn straight(&self, offset: u64, len: u64, jumps: bool) -> f64 {
-        let t = &self.times;
-        let mut cost = len as f64 * t.per_byte;
+        let p = &self.p;
+        let mut cost = len as f64 * self.per_byte;
         if len < self.page_bytes {
-            cost += t.sub_page + if jumps { t.sub_page_jump } else { 0.0 };
-        } else if t.ragged > 0.0 {
-            cost += t.ragged * (self.cuts_a_page(offset) + self.cuts_a_page(offset + len));
+            return cost + (ns(p.sub_page_s) + if jumps { ns(p.sub_page_jump_s) } else { 0.0 });
+        }
+        let ragged = ns(p.ragged_s.unwrap_or(p.sub_page_s));
+        if ragged > 0.0 {
+            cost += ragged * (self.cuts_a_page(offset) + self.cuts_a_page(offset + len));
         }
         cost
     }
@@ -268,11 +241,10 @@ impl Hybrid {
 
     #[inline]
     fn out_of_order(&mut self, len: u64) -> f64 {
-        let t = &self.times;
         let pages = (self.plane.number(len - 1) + 1) * self.plane_bytes;
-        let mut cost = t.random + pages as f64 * t.per_byte;
+        let mut cost = ns(self.p.random_s) + pages as f64 * self.per_byte;
         if len < self.page_bytes {
-            cost += t.sub_page_random;
+            cost += ns(self.p.sub_page_random_s);
         }
         if let Some(block) = self.state.open.last_mut() {
             block.log_bytes += pages - len;
@@ -283,8 +255,8 @@ impl Hybrid {
     /// Closes the block used longest ago where as many are open as may be.
     #[inline]
     fn make_room(&mut self) -> f64 {
-        let random = self.open_random != self.open_linear && self.state.open.iter().any(|o| o.random);
-        let limit = if random { self.open_random.max(1) } else { self.open_linear };
+        let random = self.p.open_random != self.p.open_linear && self.state.open.iter().any(|o| o.random);
+        let limit = if random { self.p.open_random.max(1) } else { self.p.open_linear } as usize;
         let mut cost = 0.0;
         while self.state.open.len() >= limit {
             let oldest = self.state.open.remove(0);
@@ -294,7 +266,7 @@ impl Hybrid {
     }
 
     fn close(&mut self, block: &Open) -> f64 {
-        self.copy(match self.close {
+        self.copy(match self.p.close {
             Close::Partial if !block.random => self.au_bytes - (block.to - block.from),
             Close::Written => block.log_bytes.min(self.au_bytes),
             Close::Partial | Close::Full => self.au_bytes,
@@ -306,32 +278,7 @@ impl Hybrid {
         work.merges += 1;
         work.copied_bytes += bytes;
         work.erased_units += 1;
-        bytes as f64 * self.times.copy_per_byte + self.times.close
-    }
-}
-
-impl Times {
-    fn new(p: &HybridWrite, bus_mb_s: f64) -> Self {
-        Times {
-            fixed: ns(p.fixed_s),
-            new_stream: ns(p.new_stream_s),
-            jump: ns(p.jump_s),
-            stream_end: ns(p.stream_end_s),
-            sub_page: ns(p.sub_page_s),
-            sub_page_jump: ns(p.sub_page_jump_s),
-            ragged: ns(p.ragged_s.unwrap_or(p.sub_page_s)),
-            random: ns(p.random_s),
-            sub_page_random: ns(p.sub_page_random_s),
-            per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
-            copy_per_byte: ns_per_byte(p.copy_mb_s),
-            close: ns(p.close_s),
-        }
-    }
-}
-
-impl Small {
-    fn new(p: SmallLog, bus_mb_s: f64) -> Self {
-        Small { p, write: ns(p.write_s), per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)), merge: ns(p.merge_s) }
+        bytes as f64 * self.copy_per_byte + ns(self.p.close_s)
     }
 }
 

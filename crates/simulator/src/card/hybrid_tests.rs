@@ -1,4 +1,5 @@
 use super::*;
+use crate::archetype::SmallLog;
 
 const MIB: u64 = 1 << 20;
 const PAGE: u64 = 16384;
@@ -76,19 +77,4 @@ fn the_log_of_small_writes_spares_the_blocks_until_it_is_full() {
     }
     let large = engine.write(200 * MIB, PAGE, true) / 1e6;
     assert!((large - 2.6384).abs() < 1e-6, "{large} ms: a larger one goes to its block");
-}
-
-#[test]
-fn a_card_put_away_goes_on_as_if_it_had_not_been() {
-    let places = |seed: u64| (0..500u64).map(move |i| (i * 7919 + seed) % 4096 * 12288 / 512 * 512);
-    let mut kept = engine(card(Close::Partial, 3));
-    for at in places(1) {
-        kept.write(at, 4096, true);
-    }
-    let saved = serde_json::to_string(&kept.state).unwrap();
-    let mut again = engine(card(Close::Partial, 3));
-    again.state = serde_json::from_str(&saved).unwrap();
-    for at in places(2) {
-        assert_eq!(kept.write(at, 4096, true), again.write(at, 4096, true), "{at}");
-    }
 }

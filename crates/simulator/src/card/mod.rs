@@ -5,17 +5,13 @@ mod cache;
 pub(crate) mod counters;
 mod engine;
 mod hybrid;
-mod joining;
 mod log;
 mod map_cache;
 mod mapped;
 mod noise;
 mod page;
-mod planes;
 mod ram;
 mod read;
-mod region;
-mod runs;
 pub(crate) mod state;
 #[cfg(test)]
 mod tests;
@@ -27,16 +23,15 @@ mod writing;
 use crate::archetype::{Archetype, EndOfLife, QueueCost, Write};
 use cache::Pslc;
 use counters::{Counters, Tally};
-use engine::Engine;
+use engine::{Engine, Region};
 use map_cache::MapCache;
 use mapped::Mapped;
 use noise::{Draw, Noise};
-use planes::Planes;
 use ram::Ram;
-use read::ReadPath;
-use region::Region;
+use read::{Planes, ReadPath};
 use std::ops::Range;
 use thermal::{Heat, HeatCounters};
+pub(crate) use timing::Command;
 use timing::{Cost, later, ns};
 use wear::Wear;
 
@@ -45,19 +40,6 @@ const PIECE: u64 = 8 << 20;
 
 /// Commands in flight that the table of queue costs tells apart.
 const DEPTHS: usize = 256;
-
-/// One command to the card.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Command {
-    /// True for a write.
-    pub(crate) write: bool,
-    /// First byte.
-    pub(crate) offset: u64,
-    /// Bytes, at least one.
-    pub(crate) len: u64,
-    /// Commands in flight, this one included.
-    pub(crate) in_flight: u32,
-}
 
 /// A card. Times are nanoseconds since it was put in.
 #[derive(Debug)]
@@ -284,7 +266,8 @@ impl Card {
 
     /// What it has done so far.
     pub(crate) fn counters(&self) -> Counters {
-        let mut counters = Counters::of(&self.tally, self.engine.work());
+        let (tally, work) = (self.tally, self.engine.work());
+        let mut counters = Counters { tally, work, ..Counters::default() };
         if let Some(wear) = &self.wear {
             counters.erase_cycles = Some(wear.cycles());
             counters.percent_used = Some(wear.percent_used());

@@ -4,7 +4,7 @@
 //! more than the rest of the model. Both come from the libm crate, here and wherever the model needs them: the C
 //! library's differ in the last bit from version to version, and with it the same card would.
 
-use crate::archetype;
+use crate::archetype::schema;
 use cardscope_model::random::Random;
 
 /// Factors in the table; a power of two, so that bits of the random number pick one.
@@ -31,7 +31,7 @@ pub(crate) struct Draw {
 }
 
 impl Noise {
-    pub(crate) fn new(noise: &archetype::Noise, seed: u64) -> Self {
+    pub(crate) fn new(noise: &schema::Noise, seed: u64) -> Self {
         Noise {
             random: Random::from_state(seed),
             read: table(noise.read_sigma),
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn noise(sigma: f64, hiccup_p: f64) -> Noise {
-        let table = archetype::Noise { read_sigma: sigma, write_sigma: 0.0, hiccup_p, hiccup_s: 0.001 };
+        let table = schema::Noise { read_sigma: sigma, write_sigma: 0.0, hiccup_p, hiccup_s: 0.001 };
         Noise::new(&table, 1)
     }
 

@@ -40,18 +40,13 @@ pub(crate) struct Written {
 /// The engine.
 #[derive(Debug)]
 pub(crate) struct Page {
-    timing: Timing,
-    map_miss: f64,
+    /// Cost lines of writes and, where the card says nothing of reads, of those.
+    pub(super) timing: Timing,
+    /// Added to a write whose part of the mapping table is not in the controller's memory, in ns.
+    pub(super) map_miss: f64,
     unit: u64,
-    collection: Option<Collection>,
+    gc: Option<Gc>,
     pub(super) state: State,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Collection {
-    unit: f64,
-    copy_per_byte: f64,
-    erase: f64,
 }
 
 impl Page {
@@ -68,7 +63,7 @@ impl Page {
             }),
             map_miss: ns(p.map_miss_s),
             unit: p.gc.map_or(card.flash.au_bytes, |gc| gc.unit_bytes),
-            collection: p.gc.as_ref().map(Collection::new),
+            gc: p.gc,
             state: State {
                 free: card.announced_bytes as f64 * (1.0 + spare),
                 stale_whole: 0.0,
@@ -80,22 +75,10 @@ impl Page {
         }
     }
 
-    /// Cost lines of writes and, where the card says nothing of reads, of those.
-    #[inline]
-    pub(crate) fn timing(&self) -> &Timing {
-        &self.timing
-    }
-
-    /// Added to a write whose part of the mapping table is not in the controller's memory, in ns.
-    #[inline]
-    pub(crate) fn map_miss(&self) -> f64 {
-        self.map_miss
-    }
-
     /// Takes note of a write. Returns the ns for which it stalls on the collection that it causes.
     #[inline]
     pub(crate) fn store(&mut self, w: Written) -> f64 {
-        let Some(collection) = self.collection else {
+        let Some(gc) = self.gc else {
             self.count_erased(w.len);
             return 0.0;
         };
@@ -110,9 +93,9 @@ impl Page {
         self.state.free -= w.len as f64;
         let mut stall = 0.0;
         // One unit is always kept erased, to copy into.
-        while self.state.free < collection.unit && self.state.stale_whole + self.state.stale_scattered >= 1.0
-        {
-            stall += self.collect(collection, w.mapped as f64);
+        let unit = gc.unit_bytes as f64;
+        while self.state.free < unit && self.state.stale_whole + self.state.stale_scattered >= 1.0 {
+            stall += self.collect(&gc, w.mapped as f64);
         }
         stall
     }
@@ -128,24 +111,25 @@ impl Page {
     }
 
     /// Collects one unit.
-    fn collect(&mut self, c: Collection, mapped: f64) -> f64 {
+    fn collect(&mut self, gc: &Gc, mapped: f64) -> f64 {
+        let unit = gc.unit_bytes as f64;
         let s = &mut self.state;
         s.work.merges += 1;
         s.work.erased_units += 1;
-        if s.stale_whole >= c.unit {
-            s.stale_whole -= c.unit;
-            s.free += c.unit;
-            return c.erase;
+        if s.stale_whole >= unit {
+            s.stale_whole -= unit;
+            s.free += unit;
+            return ns(gc.erase_s);
         }
         // Whole blocks that are not quite one unit are found among the scattered ones.
         s.stale_scattered += std::mem::take(&mut s.stale_whole);
         let share = valid_share(mapped / (mapped + s.stale_scattered));
-        let gained = ((1.0 - share) * c.unit).min(s.stale_scattered);
-        let copied = c.unit - gained;
+        let gained = ((1.0 - share) * unit).min(s.stale_scattered);
+        let copied = unit - gained;
         s.stale_scattered -= gained;
         s.free += gained;
         s.work.copied_bytes += copied as u64;
-        copied * c.copy_per_byte + c.erase
+        copied * ns_per_byte(gc.copy_mb_s) + ns(gc.erase_s)
     }
 
     /// Bytes that were discarded as a range of `len`.
@@ -160,16 +144,6 @@ impl Page {
     /// Bytes that the card held before it was put in.
     pub(crate) fn hold(&mut self, bytes: u64) {
         self.state.free -= bytes as f64;
-    }
-}
-
-impl Collection {
-    fn new(gc: &Gc) -> Self {
-        Collection {
-            unit: gc.unit_bytes as f64,
-            copy_per_byte: ns_per_byte(gc.copy_mb_s),
-            erase: ns(gc.erase_s),
-        }
     }
 }
 

@@ -99,7 +99,7 @@ fn what_was_never_written_reads_faster_until_it_is_written_and_again_once_it_is_
     card.discard(card.last_end, 64 * MIB, 4096);
     assert!((look(&mut card) - fresh).abs() < 1.0);
     assert!((mapped - fresh - 570_000.0).abs() < 1.0, "0.67 ms against 0.1 ms: {mapped} {fresh}");
-    assert_eq!(card.counters().unmapped_reads, 5, "all reads but the one of what was written");
+    assert_eq!(card.counters().tally.unmapped_reads, 5, "all reads but the one of what was written");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn small_writes_in_order_are_joined_and_a_flush_has_them_stored() {
     let stored = card.flush(card.last_end) - quick;
     assert!(quick < 0.25e6 && stored > 0.7e6, "{quick} {stored}: the random write is paid by the flush");
     assert_eq!(card.flush(card.last_end), card.last_end, "nothing is left");
-    assert_eq!(card.counters().joined_writes, 1);
+    assert_eq!(card.counters().tally.joined_writes, 1);
 }
 
 #[test]

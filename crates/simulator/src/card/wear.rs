@@ -4,7 +4,7 @@
 
 use super::noise::normal_cdf;
 use super::timing::{Unit, ns_per_byte};
-use crate::archetype::{self, Archetype, EndOfLife};
+use crate::archetype::schema::{self, Archetype, EndOfLife};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl State {
 /// The age of a card.
 #[derive(Debug)]
 pub(crate) struct Wear {
-    p: archetype::Wear,
+    p: schema::Wear,
     pub(super) state: State,
     blocks: f64,
     au: Unit,
@@ -42,7 +42,7 @@ pub(crate) struct Wear {
 }
 
 impl Wear {
-    pub(crate) fn new(p: &archetype::Wear, card: &Archetype) -> Self {
+    pub(crate) fn new(p: &schema::Wear, card: &Archetype) -> Self {
         let blocks = card.announced_bytes.div_ceil(card.flash.au_bytes);
         let counted = if p.disturb_reads.is_some() { blocks as usize } else { 0 };
         Wear {
@@ -135,9 +135,9 @@ mod tests {
     use super::*;
     use crate::target_spec;
 
-    fn wear(change: impl FnOnce(&mut archetype::Wear)) -> Wear {
+    fn wear(change: impl FnOnce(&mut schema::Wear)) -> Wear {
         let card = target_spec::parse("sim:lexar-16g-c10").unwrap().archetype;
-        let mut p = archetype::Wear {
+        let mut p = schema::Wear {
             endurance_cycles: 1000.0,
             endurance_sigma: 0.1,
             spare_blocks: 20,

@@ -1,6 +1,6 @@
 //! Bytes that were given as such (file systems, foreign tools), by pages of 4 KiB.
 
-use super::pages::{PAGE, Pages, Place};
+use super::pages::{PAGE, Pages};
 use crate::chance::mix;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -30,7 +30,7 @@ pub(crate) type NumberMap<T> = HashMap<u64, T, BuildHasherDefault<MixHasher>>;
 /// Pages by number; one that is absent holds zeros.
 #[derive(Debug)]
 pub(crate) struct Bytes {
-    index: NumberMap<Place>,
+    index: NumberMap<u32>,
     pages: Pages,
 }
 

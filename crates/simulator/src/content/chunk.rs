@@ -120,7 +120,7 @@ impl Chunk {
     }
 
     /// Whether it can be what this module made, with descriptions below `ids`.
-    pub(super) fn sound(&self, ids: Id) -> bool {
+    pub(super) fn is_valid(&self, ids: Id) -> bool {
         match self {
             Chunk::Same(id) => *id < ids,
             Chunk::Two(two) => two.ids.iter().all(|id| *id < ids),
@@ -225,7 +225,7 @@ mod tests {
                 let said = chunk.write(start, end, id);
                 prop_assert!(!said || same, "it says that nothing changed");
             }
-            prop_assert!(chunk.sound(4));
+            prop_assert!(chunk.is_valid(4));
             let mut at = 0;
             while at < SECTORS {
                 let (end, id) = chunk.at(at);

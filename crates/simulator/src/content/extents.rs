@@ -4,6 +4,7 @@
 use super::chunk::{Chunk, Id, NOTHING, SECTOR};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ pub(crate) struct Kind {
 }
 
 /// What stands on a medium. What nobody wrote holds nothing.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Extents {
     groups: Vec<Option<Box<[Chunk]>>>,
     kinds: Vec<Kind>,
@@ -140,30 +141,25 @@ impl Extents {
 }
 
 /// What a file keeps of it; the rest follows.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct Shape<'a> {
-    groups: &'a [Option<Box<[Chunk]>>],
-    kinds: &'a [Kind],
-}
-
-#[derive(Deserialize)]
-struct OwnedShape {
-    groups: Vec<Option<Box<[Chunk]>>>,
-    kinds: Vec<Kind>,
+    groups: Cow<'a, [Option<Box<[Chunk]>>]>,
+    kinds: Cow<'a, [Kind]>,
 }
 
 impl Serialize for Extents {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shape { groups: &self.groups, kinds: &self.kinds }.serialize(serializer)
+        Shape { groups: Cow::Borrowed(&self.groups), kinds: Cow::Borrowed(&self.kinds) }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Extents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let OwnedShape { groups, kinds } = OwnedShape::deserialize(deserializer)?;
+        let Shape { groups, kinds } = Shape::deserialize(deserializer)?;
+        let (groups, kinds) = (groups.into_owned(), kinds.into_owned());
         let ids = kinds.len() as Id + 1;
-        let sound = |group: &[Chunk]| group.len() == GROUP && group.iter().all(|chunk| chunk.sound(ids));
-        if !groups.iter().flatten().all(|group| sound(group)) {
+        let valid = |group: &[Chunk]| group.len() == GROUP && group.iter().all(|chunk| chunk.is_valid(ids));
+        if !groups.iter().flatten().all(|group| valid(group)) {
             return Err(D::Error::custom("no card can have written this"));
         }
         let numbered = kinds.iter().zip(1..).map(|(kind, id)| (*kind, id)).collect();

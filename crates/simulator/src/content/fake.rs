@@ -13,12 +13,12 @@ pub(crate) struct Route {
     /// Bytes of the run, from the address asked for.
     pub(crate) len: u64,
     /// Where they go.
-    pub(crate) place: Place,
+    pub(crate) place: Location,
 }
 
 /// A place of the medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// Kept at this byte of the medium.
     Kept(u64),
     /// This byte of the medium keeps nothing any more; what it held before may still show.
@@ -31,7 +31,8 @@ pub(crate) enum Place {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FakeMap {
     kind: FakeKind,
-    real: u64,
+    /// Bytes of the medium that keep what they are given, as far as the map goes.
+    pub(super) real: u64,
     wrap: u64,
     damaged: Option<Units>,
     /// Units that are lost once faults have begun.
@@ -64,22 +65,17 @@ impl FakeMap {
         self.begun = true;
     }
 
-    /// Bytes of the medium that keep what they are given, as far as the map goes.
-    pub(crate) fn real(&self) -> u64 {
-        self.real
-    }
-
     /// Where the first bytes of the run of `len` bytes at `offset` lead; as long a run as leads to one place.
     #[inline]
     pub(crate) fn route(&self, offset: u64, len: u64) -> Route {
         let route = match self.kind {
             FakeKind::None | FakeKind::Damaged | FakeKind::Overcommitted | FakeKind::ReadOnly => {
-                Route { len, place: Place::Kept(offset) }
+                Route { len, place: Location::Kept(offset) }
             }
             FakeKind::Limbo => self.below_real(offset, len),
             FakeKind::AddressLine => Route {
                 len: len.min(self.wrap - offset % self.wrap),
-                place: Place::Kept(offset & !self.wrap),
+                place: Location::Kept(offset & !self.wrap),
             },
             FakeKind::Wraparound => self.wrapped(offset, len),
             FakeKind::Chain => {
@@ -88,21 +84,21 @@ impl FakeMap {
             }
         };
         match route.place {
-            Place::Kept(at) => self.unless_bad(at, route.len),
+            Location::Kept(at) => self.unless_bad(at, route.len),
             _ => route,
         }
     }
 
     fn wrapped(&self, offset: u64, len: u64) -> Route {
         let at = offset % self.wrap;
-        Route { len: len.min(self.wrap - at), place: Place::Kept(at) }
+        Route { len: len.min(self.wrap - at), place: Location::Kept(at) }
     }
 
     fn below_real(&self, at: u64, len: u64) -> Route {
         if at < self.real {
-            Route { len: len.min(self.real - at), place: Place::Kept(at) }
+            Route { len: len.min(self.real - at), place: Location::Kept(at) }
         } else {
-            Route { len, place: Place::Nowhere }
+            Route { len, place: Location::Nowhere }
         }
     }
 
@@ -112,9 +108,9 @@ impl FakeMap {
             let (bad, run) = units.run(at, len);
             len = run;
             if bad {
-                return Route { len, place: Place::Bad(at) };
+                return Route { len, place: Location::Bad(at) };
             }
         }
-        Route { len, place: Place::Kept(at) }
+        Route { len, place: Location::Kept(at) }
     }
 }

@@ -1,8 +1,8 @@
 //! When a card fails a command or vanishes. The moments follow from the seed and from what was done to the card, so
 //! that the same commands meet the same faults.
 
-use super::Trouble;
-use crate::archetype;
+use super::error::IoError;
+use crate::archetype::schema;
 use crate::chance::{Chance, Units};
 use serde::{Deserialize, Serialize};
 
@@ -21,14 +21,15 @@ pub(crate) struct Counters {
 /// The faults of one card.
 #[derive(Debug)]
 pub(crate) struct Faults {
-    p: archetype::Faults,
-    failing: Option<Units>,
+    p: schema::Faults,
+    /// The units that fail, on a card with all its faults.
+    pub(crate) failing: Option<Units>,
     tries: Chance,
     pub(crate) counters: Counters,
 }
 
 impl Faults {
-    pub(crate) fn new(p: &archetype::Faults, seed: u64) -> Self {
+    pub(crate) fn new(p: &schema::Faults, seed: u64) -> Self {
         let failing = Units::new(seed, FAILING, p.unit_bytes, p.failing_share);
         Faults {
             p: *p,
@@ -36,11 +37,6 @@ impl Faults {
             tries: Chance::new(seed, TRIES),
             counters: Counters::default(),
         }
-    }
-
-    /// The units that fail, on a card with all its faults.
-    pub(crate) fn failing(&self) -> Option<Units> {
-        self.failing
     }
 
     /// When the card vanishes by its clock, in nanoseconds.
@@ -64,7 +60,7 @@ impl Faults {
     ///
     /// # Errors
     /// If it does.
-    pub(crate) fn strike(&mut self, write: bool, offset: u64, len: u64) -> Result<(), Trouble> {
+    pub(crate) fn strike(&mut self, write: bool, offset: u64, len: u64) -> Result<(), IoError> {
         let (number, begun) = (self.counters.ios, self.begun());
         self.counters.ios += 1;
         if write {
@@ -74,10 +70,10 @@ impl Faults {
         }
         let p = if write { self.p.write_error_p } else { self.p.read_error_p };
         if begun && p > 0.0 && self.tries.unit(number) < p {
-            return Err(failed("the card failed this time"));
+            return Err(IoError::failed("the card failed this time"));
         }
         if begun && self.failing.is_some_and(|units| hits(units, offset, len)) {
-            return Err(failed("the card fails at this place"));
+            return Err(IoError::failed("the card fails at this place"));
         }
         Ok(())
     }
@@ -86,8 +82,4 @@ impl Faults {
 fn hits(units: Units, offset: u64, len: u64) -> bool {
     let (bad, run) = units.run(offset, len);
     bad || run < len
-}
-
-fn failed(reason: &str) -> Trouble {
-    Trouble::Io { reason: reason.to_owned(), errno: libc::EIO }
 }

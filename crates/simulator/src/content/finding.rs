@@ -1,9 +1,9 @@
 //! What a read of the medium finds: what is kept, what the cache of a fake still holds, what shows in the place of
 //! what is lost, and which bits are wrong.
 
-use super::Trouble;
+use super::error::IoError;
 use super::extents::What;
-use super::fake::Place;
+use super::fake::Location;
 use super::found::{Found, Piece};
 use super::medium::{BLOCK, Medium, blocks};
 use super::store::Layer;
@@ -20,16 +20,16 @@ impl Medium {
         len: u64,
         number: u64,
         found: &mut Found,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), IoError> {
         self.reading = number;
         let (mut address, end) = (offset, offset + len);
         while address < end {
             let route = self.route(address, end - address);
             match route.place {
-                Place::Kept(at) if self.pool.is_some() => self.find_pooled(at, route.len, found)?,
-                Place::Kept(at) => self.find(Layer::Flash, at, route.len, found),
-                Place::Bad(at) => self.find_lost(address, route.len, Some(at), found)?,
-                Place::Nowhere => self.find_lost(address, route.len, None, found)?,
+                Location::Kept(at) if self.pool.is_some() => self.find_pooled(at, route.len, found)?,
+                Location::Kept(at) => self.find(Layer::Flash, at, route.len, found),
+                Location::Bad(at) => self.find_lost(address, route.len, Some(at), found)?,
+                Location::Nowhere => self.find_lost(address, route.len, None, found)?,
             }
             address += route.len;
         }
@@ -44,7 +44,7 @@ impl Medium {
         let mut place = at;
         while place < at + len {
             let (run, piece) = self.store.at(layer, place, at + len - place);
-            let before = found.len();
+            let before = found.len;
             match piece {
                 Some(piece) => found.push(piece),
                 None => found.push(constant(run, self.unwritten, place)),
@@ -57,7 +57,7 @@ impl Medium {
     }
 
     /// On an overcommitted card a block that found no room is lost.
-    fn find_pooled(&self, at: u64, len: u64, found: &mut Found) -> Result<(), Trouble> {
+    fn find_pooled(&self, at: u64, len: u64, found: &mut Found) -> Result<(), IoError> {
         for (from, to) in blocks(at, len) {
             let kept =
                 self.pool.as_ref().is_none_or(|p| p.live.count() < p.blocks || p.live.contains(from / BLOCK));
@@ -77,7 +77,7 @@ impl Medium {
         len: u64,
         old: Option<u64>,
         found: &mut Found,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), IoError> {
         if self.cache.is_none() {
             return self.lose(address, len, old, found);
         }
@@ -94,7 +94,7 @@ impl Medium {
     }
 
     /// What a lost range reads as; `old` is the place where something may have stood before.
-    fn lose(&self, address: u64, len: u64, old: Option<u64>, found: &mut Found) -> Result<(), Trouble> {
+    fn lose(&self, address: u64, len: u64, old: Option<u64>, found: &mut Found) -> Result<(), IoError> {
         match (self.lost, old) {
             (Lost::Zeros, _) => found.push(constant(len, 0, address)),
             (Lost::Ones, _) => found.push(constant(len, 0xff, address)),
@@ -105,7 +105,7 @@ impl Medium {
                     self.find(Layer::Cache, self.last + from % BLOCK, to - from, found);
                 }
             }
-            (Lost::Error, _) => return Err(unreadable()),
+            (Lost::Error, _) => return Err(IoError::failed("the card cannot read this block")),
             (Lost::Stale, Some(at)) => self.find(Layer::Flash, at, len, found),
             (Lost::Stale, None) => {
                 for (from, to) in blocks(address, len) {
@@ -119,12 +119,12 @@ impl Medium {
     /// The data of another block: of the one in the cache's slot, where each has one, else of any real one.
     fn find_other(&self, address: u64, len: u64, found: &mut Found) {
         let (block, within) = (address / BLOCK, address % BLOCK);
-        let real = self.map.real() / BLOCK;
+        let real = self.map.real / BLOCK;
         match &self.cache {
             Some(cache) if cache.neighbour(block).is_some() => {
                 let other = cache.neighbour(block).unwrap_or_default() * BLOCK + within;
                 match self.map.route(other, len).place {
-                    Place::Kept(at) => self.find(Layer::Flash, at, len, found),
+                    Location::Kept(at) => self.find(Layer::Flash, at, len, found),
                     _ => self.find(Layer::Cache, other, len, found),
                 }
             }
@@ -140,7 +140,7 @@ impl Medium {
     ///
     /// # Errors
     /// If the host cannot read it any more.
-    pub(crate) fn fetch(&self, found: &Found, out: &mut [u8]) -> Result<(), Trouble> {
+    pub(crate) fn fetch(&self, found: &Found, out: &mut [u8]) -> Result<(), IoError> {
         let mut at = 0;
         for piece in &found.pieces {
             let end = at + piece.len as usize;
@@ -159,8 +159,4 @@ fn constant(len: u64, byte: u8, at: u64) -> Piece {
 
 fn stream(len: u64, seed: u64, at: u64) -> Piece {
     Piece { len, what: What::Stream(seed), at, origin: at }
-}
-
-fn unreadable() -> Trouble {
-    Trouble::Io { reason: "the card cannot read this block".to_owned(), errno: libc::EIO }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Found {
     /// Bits that are wrong, by byte of the read.
     pub(crate) flips: Vec<(u64, u8)>,
     /// Bytes found so far.
-    len: u64,
+    pub(crate) len: u64,
 }
 
 impl Found {
@@ -36,11 +36,6 @@ impl Found {
         self.pieces.clear();
         self.flips.clear();
         self.len = 0;
-    }
-
-    /// Bytes found so far.
-    pub(crate) fn len(&self) -> u64 {
-        self.len
     }
 
     /// True where some of it is kept as bytes.

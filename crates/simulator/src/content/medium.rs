@@ -1,14 +1,13 @@
 //! The medium behind its fake map: where a write goes and what a read finds, with the cache that hides a fake, the
 //! pool of an overcommitted card and the bits that flip.
 
-use super::Trouble;
-use super::cache::WriteCache;
+use super::blocks::{LiveBlocks, WriteCache};
+use super::error::IoError;
 use super::extents::What;
-use super::fake::{FakeMap, Place, Route};
-use super::live::LiveBlocks;
+use super::fake::{FakeMap, Location, Route};
 use super::store::{Data, Layer, Store};
-use crate::archetype::{Archetype, FakeKind, Lost, PoolFull, State, Unwritten};
-use crate::chance::{Chance, WeakBits};
+use crate::archetype::{Archetype, FakeKind, Lost, PoolFull, Unwritten};
+use crate::chance::{Chance, WeakBits, mapped_ranges};
 use cardscope_engine::content::Content;
 
 /// What caches hold and pools count.
@@ -100,11 +99,11 @@ impl Medium {
 
     /// What was done with the card before: written once, in order, past any cache.
     fn fill(&mut self, card: &Archetype, seed: u64) {
-        for range in State::mapped_ranges(card, seed) {
+        for range in mapped_ranges(card, seed) {
             let end = self.pool_end(&range);
             self.each(range.start, end - range.start, |medium, address, len, place| {
-                let (Place::Kept(at) | Place::Bad(at)) = place else { return Ok(()) };
-                medium.store.put(Layer::Flash, at, len, address, Data::Told(What::Noise))
+                let (Location::Kept(at) | Location::Bad(at)) = place else { return Ok(()) };
+                medium.store.put(Layer::Flash, at, len, address, Data::Described(What::Noise))
             })
             .ok();
         }
@@ -138,12 +137,12 @@ impl Medium {
     pub(super) fn route(&self, address: u64, len: u64) -> Route {
         let route = self.map.route(address, len);
         match (&self.worn, route.place) {
-            (Some(worn), Place::Kept(at)) => {
+            (Some(worn), Location::Kept(at)) => {
                 let bad = worn.contains(at / BLOCK);
                 let mut parts =
                     blocks(at, route.len).take_while(|(from, _)| worn.contains(from / BLOCK) == bad);
                 let end = parts.by_ref().last().map_or(at, |(_, to)| to);
-                Route { len: end - at, place: if bad { Place::Bad(at) } else { Place::Kept(at) } }
+                Route { len: end - at, place: if bad { Location::Bad(at) } else { Location::Kept(at) } }
             }
             _ => route,
         }
@@ -164,7 +163,7 @@ impl Medium {
     /// # Errors
     /// If the card dies of it.
     #[inline]
-    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), Trouble> {
+    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), IoError> {
         let what = match content {
             Content::Noise => What::Noise,
             Content::Constant(byte) => What::Constant(byte),
@@ -173,26 +172,26 @@ impl Medium {
             Content::H2w { base } => What::H2w(base),
             Content::Buffer => return Ok(()),
         };
-        self.write_data(offset, len, Data::Told(what))
+        self.write_data(offset, len, Data::Described(what))
     }
 
     /// Writes bytes as they are.
     ///
     /// # Errors
     /// If there is no room for them, or the card dies of it.
-    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), Trouble> {
+    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
         self.write_data(offset, data.len() as u64, Data::Bytes(data))
     }
 
     #[inline]
-    fn write_data(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+    fn write_data(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         if self.honest {
             return self.store.put(Layer::Flash, offset, len, offset, data);
         }
         self.write_false(offset, len, data)
     }
 
-    fn write_false(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+    fn write_false(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         if self.read_only {
             return Ok(());
         }
@@ -202,20 +201,20 @@ impl Medium {
         self.each(offset, len, |medium, address, len, place| {
             let part = data.part(address - offset, len);
             match place {
-                Place::Kept(at) if medium.pool.is_some() => medium.write_pooled(address, at, len, part),
-                Place::Kept(at) => {
+                Location::Kept(at) if medium.pool.is_some() => medium.write_pooled(address, at, len, part),
+                Location::Kept(at) => {
                     if !medium.cache_strict {
                         medium.pass_through(address, len);
                     }
                     medium.store.put(Layer::Flash, at, len, address, part)
                 }
-                Place::Bad(_) | Place::Nowhere => medium.write_lost(address, len, part),
+                Location::Bad(_) | Location::Nowhere => medium.write_lost(address, len, part),
             }
         })
     }
 
     /// Notes the last block of a write.
-    fn keep_last(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+    fn keep_last(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         let Some((from, to)) = blocks(offset, len).last() else { return Ok(()) };
         self.store.put(
             Layer::Cache,
@@ -231,8 +230,8 @@ impl Medium {
         &mut self,
         offset: u64,
         len: u64,
-        mut act: impl FnMut(&mut Self, u64, u64, Place) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        mut act: impl FnMut(&mut Self, u64, u64, Location) -> Result<(), IoError>,
+    ) -> Result<(), IoError> {
         let (mut address, end) = (offset, offset + len);
         while address < end {
             let route = self.route(address, end - address);
@@ -243,7 +242,7 @@ impl Medium {
     }
 
     /// A write of an overcommitted card: blocks in use are kept, and new ones while there are any.
-    fn write_pooled(&mut self, address: u64, at: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+    fn write_pooled(&mut self, address: u64, at: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         for (from, to) in blocks(address, len) {
             let Some(pool) = &mut self.pool else { return Ok(()) };
             let block = from / BLOCK;
@@ -252,8 +251,7 @@ impl Medium {
                     (true, _) | (_, PoolFull::Slow) => pool.live.insert(block),
                     (_, PoolFull::Vanish) => continue,
                     (_, PoolFull::Dies) => {
-                        let reason = "the card died when its last block was in use".to_owned();
-                        return Err(Trouble::Gone { reason });
+                        return Err(IoError::gone("the card died when its last block was in use"));
                     }
                 }
             }
@@ -274,7 +272,7 @@ impl Medium {
     }
 
     /// A write of a lost range: the cache keeps it for a while.
-    fn write_lost(&mut self, address: u64, len: u64, data: Data<'_>) -> Result<(), Trouble> {
+    fn write_lost(&mut self, address: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         for (from, to) in blocks(address, len) {
             let Some(cache) = &mut self.cache else { return Ok(()) };
             let block = from / BLOCK;
@@ -284,7 +282,7 @@ impl Medium {
                 self.store.remove(Layer::Cache, old * BLOCK..(old + 1) * BLOCK);
             }
             if new && to - from < BLOCK {
-                let rest = Data::Told(What::Constant(self.lost_byte()));
+                let rest = Data::Described(What::Constant(self.lost_byte()));
                 self.store.put(Layer::Cache, whole.start, BLOCK, whole.start, rest)?;
             }
             self.store.put(Layer::Cache, from, to - from, from, data.part(from - address, to - from))?;
@@ -307,7 +305,7 @@ impl Medium {
         }
         // Nothing in this can fail; the card only forgets.
         let _ = self.each(offset, len, |medium, address, len, place| {
-            if let Place::Kept(at) = place {
+            if let Location::Kept(at) = place {
                 medium.store.remove(Layer::Flash, at..at + len);
             } else if medium.cache.is_some() {
                 medium.store.remove(Layer::Cache, address..address + len);

@@ -2,8 +2,8 @@
 //! structures that make the real one fast.
 
 use super::*;
-use crate::archetype::{Archetype, CacheKind, Fake, FakeKind, Lost, PoolFull, State};
-use crate::chance::Units;
+use crate::archetype::{Archetype, CacheKind, Fake, FakeKind, Lost, PoolFull};
+use crate::chance::{Units, mapped_ranges};
 use cardscope_engine::content::{self, Content};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -187,7 +187,7 @@ fn any_fake() -> impl Strategy<Value = Fake> {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Told(u64, u64, u64),
+    Described(u64, u64, u64),
     Bytes(u64, u64, u8),
     Read(u64),
     Discard(u64, u64),
@@ -195,7 +195,7 @@ enum Step {
 
 fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        3 => (0..BLOCKS, 1..20u64, 0..3u64).prop_map(|(at, count, seed)| Step::Told(at, count, seed)),
+        3 => (0..BLOCKS, 1..20u64, 0..3u64).prop_map(|(at, count, seed)| Step::Described(at, count, seed)),
         3 => (0..BLOCKS, 1..20u64, any::<u8>()).prop_map(|(at, count, first)| Step::Bytes(at, count, first)),
         3 => (0..BLOCKS).prop_map(Step::Read),
         1 => (0..BLOCKS, 1..20u64).prop_map(|(at, count)| Step::Discard(at, count)),
@@ -207,7 +207,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
 fn carry_out(medium: &mut Medium, step: &Step) -> Vec<(u64, Vec<u8>)> {
     let clip = |at: u64, count: u64| count.min(BLOCKS - at);
     let (at, bytes) = match *step {
-        Step::Told(at, count, seed) => {
+        Step::Described(at, count, seed) => {
             let mut bytes = vec![0; (clip(at, count) * BLOCK) as usize];
             content::fill(Content::Stream { seed }, at * BLOCK, &mut bytes);
             medium.write(at * BLOCK, bytes.len() as u64, Content::Stream { seed }).unwrap();
@@ -293,9 +293,9 @@ fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
     let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     let stamp = super::extents::What::Stamp(1, 1);
     let flash = super::store::Layer::Flash;
-    store.put(flash, 0, 1 << 20, 0, super::store::Data::Told(stamp)).unwrap();
+    store.put(flash, 0, 1 << 20, 0, super::store::Data::Described(stamp)).unwrap();
     let failed = store.put(flash, 4096, 8192, 4096, super::store::Data::Bytes(&bytes)).unwrap_err();
-    let Trouble::Io { reason, errno } = failed else { panic!("{failed:?}") };
+    let IoError::Failed { reason, errno } = failed else { panic!("{failed:?}") };
     assert_eq!(errno, libc::ENOSPC);
     assert!(reason.contains("TMPDIR"), "{reason}");
     let (len, piece) = store.at(flash, 0, 1 << 20);
@@ -306,7 +306,7 @@ fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
 fn a_used_card_that_is_a_fake_holds_data_only_where_it_can() {
     let mut card = card(Fake { kind: FakeKind::Limbo, real_bytes: Some(10 * BLOCK), ..Fake::default() });
     card.state.start = crate::archetype::Start::Filled;
-    assert!(State::mapped_ranges(&card, 1).eq(std::iter::once(0..BLOCKS * BLOCK)));
+    assert!(mapped_ranges(&card, 1).eq(std::iter::once(0..BLOCKS * BLOCK)));
     let mut medium = Medium::new(&card, 1, 0);
     assert!(read(&mut medium, 9).unwrap().iter().any(|b| *b != 0));
     assert!(read(&mut medium, 10).unwrap().iter().all(|b| *b == 0));

@@ -1,8 +1,8 @@
 //! Two layers of content: the flash by its own places, and the memory of a fake's cache by address. Both keep
 //! descriptions as such and share the room for bytes.
 
-use super::Trouble;
 use super::bytes::Bytes;
+use super::error::IoError;
 use super::extents::{Extents, Kind, What};
 use super::found::Piece;
 use super::pages::{PAGE, Pages};
@@ -19,7 +19,7 @@ pub(crate) enum Layer {
 /// What is to be stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Data<'a> {
-    Told(What),
+    Described(What),
     Bytes(&'a [u8]),
 }
 
@@ -27,7 +27,7 @@ impl Data<'_> {
     /// The part of `len` bytes from `from` on.
     pub(crate) fn part(&self, from: u64, len: u64) -> Self {
         match *self {
-            Data::Told(what) => Data::Told(what),
+            Data::Described(what) => Data::Described(what),
             Data::Bytes(bytes) => Data::Bytes(&bytes[from as usize..(from + len) as usize]),
         }
     }
@@ -77,9 +77,9 @@ impl Store {
         len: u64,
         address: u64,
         data: Data<'_>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), IoError> {
         match data {
-            Data::Told(what) => {
+            Data::Described(what) => {
                 self.tell(layer, at..at + len, Kind { what, shift: address as i64 - at as i64 });
                 Ok(())
             }
@@ -139,15 +139,15 @@ impl Store {
     ///
     /// # Errors
     /// If the file that memory spilled to cannot be read.
-    pub(crate) fn fetch(&self, piece: &Piece, out: &mut [u8]) -> Result<(), Trouble> {
-        self.bytes.read(piece.at, out).map_err(|e| Trouble::Io {
+    pub(crate) fn fetch(&self, piece: &Piece, out: &mut [u8]) -> Result<(), IoError> {
+        self.bytes.read(piece.at, out).map_err(|e| IoError::Failed {
             reason: format!("the simulation's file of spilled data cannot be read: {e}"),
             errno: e.raw_os_error().unwrap_or(libc::EIO),
         })
     }
 }
 
-pub(super) fn no_room(error: io::Error) -> Trouble {
+pub(super) fn no_room(error: io::Error) -> IoError {
     let errno = match error.kind() {
         io::ErrorKind::StorageFull => libc::ENOSPC,
         _ => error.raw_os_error().unwrap_or(libc::EIO),
@@ -155,5 +155,5 @@ pub(super) fn no_room(error: io::Error) -> Trouble {
     let reason = format!(
         "the simulation has no room left for what is written ({error}); free some, or set TMPDIR to a larger disk"
     );
-    Trouble::Io { reason, errno }
+    IoError::Failed { reason, errno }
 }

@@ -5,7 +5,7 @@ use super::draw::{Draw, rounded};
 use super::registers::{CAPACITY_UNIT, Claims, registers};
 use crate::archetype::{
     Archetype, Cache, Close, FatRegion, Flash, Gc, HybridWrite, Identity, LogWrite, Noise, NvmeIdentity,
-    PageWrite, Queue, QueueCost, Read, SmallLog, Thermal, Throttle, WhenFull, Write,
+    PageWrite, QueueCost, Read, SmallLog, Thermal, Throttle, WhenFull, Write,
 };
 
 const KIB: u64 = 1 << 10;
@@ -58,28 +58,7 @@ pub(super) fn identity(card: &Archetype, serial: u32) -> Identity {
 }
 
 fn blank(announced_bytes: u64, flash: Flash, read: Read, write: Write) -> Archetype {
-    Archetype {
-        name: String::new(),
-        title: String::new(),
-        announced_bytes,
-        flash,
-        noise: Noise::default(),
-        front: Default::default(),
-        queue: Queue::default(),
-        read: Some(read),
-        write: Some(write),
-        constant: None,
-        fat_region: None,
-        cache: None,
-        wear: None,
-        thermal: None,
-        fake: Default::default(),
-        faults: Default::default(),
-        state: Default::default(),
-        rig: Default::default(),
-        identity: Identity::default(),
-        truth: Default::default(),
-    }
+    Archetype { announced_bytes, flash, read: Some(read), write: Some(write), ..Archetype::default() }
 }
 
 /// A size near a nominal one, as makers choose them: some per cent below, in the unit that a CSD can say.

@@ -1,7 +1,7 @@
 //! Somebody else on the same reader, bus or host: bursts of traffic by the clock, in which everything that goes through
 //! the rig takes longer, the shortest command included.
 
-use crate::archetype;
+use crate::archetype::schema;
 
 /// Bursts at a fixed period. Times are nanoseconds since the card was put in.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) struct Disturbance {
 
 impl Disturbance {
     /// `None` where nobody disturbs.
-    pub(super) fn new(rig: &archetype::Rig) -> Option<Self> {
+    pub(super) fn new(rig: &schema::Rig) -> Option<Self> {
         let bursts = rig.disturb_every_s > 0.0 && rig.disturb_for_s > 0.0 && rig.disturb_share > 0.0;
         bursts.then_some(Disturbance {
             every: rig.disturb_every_s * 1e9,
@@ -71,11 +71,11 @@ mod tests {
     use super::*;
 
     fn bursts() -> Disturbance {
-        let rig = archetype::Rig {
+        let rig = schema::Rig {
             disturb_every_s: 10.0,
             disturb_for_s: 2.0,
             disturb_share: 0.75,
-            ..archetype::Rig::default()
+            ..schema::Rig::default()
         };
         Disturbance::new(&rig).unwrap()
     }
@@ -99,6 +99,6 @@ mod tests {
 
     #[test]
     fn without_a_share_nobody_disturbs() {
-        assert!(Disturbance::new(&archetype::Rig::default()).is_none());
+        assert!(Disturbance::new(&schema::Rig::default()).is_none());
     }
 }

@@ -9,30 +9,15 @@ pub enum ServeError {
     /// Neither a directory nor an address was given, or no card.
     #[error("nothing to serve: give at least one card, and a directory to mount on or an address for NBD")]
     Nothing,
-    /// The directory is no place to mount on.
-    #[error("cannot serve on {path}: {reason}")]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
-    /// The kernel did not take the mount.
-    #[error("mounting on {path} failed: {reason}")]
-    Mount {
-        /// The directory.
-        path: PathBuf,
-        /// The kernel's answer, and what to do.
-        reason: String,
-    },
-    /// The address cannot be listened on.
-    #[error("cannot serve NBD on {address}: {reason}")]
-    Address {
-        /// As it was given.
-        address: String,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
+    /// The directory is no place to mount on: what is wrong, and what to do.
+    #[error("cannot serve on {0}: {1}")]
+    Directory(PathBuf, String),
+    /// The kernel did not take the mount: its answer, and what to do.
+    #[error("mounting on {0} failed: {1}")]
+    Mount(PathBuf, String),
+    /// The address, as it was given, cannot be listened on: what is wrong, and what to do.
+    #[error("cannot serve NBD on {0}: {1}")]
+    Address(String, String),
     /// The card's own description does not hold.
     #[error(transparent)]
     Card(#[from] crate::archetype::ArchetypeError),
@@ -55,10 +40,7 @@ impl ServeError {
     pub fn is_refusal(&self) -> bool {
         matches!(
             self,
-            ServeError::Nothing
-                | ServeError::Directory { .. }
-                | ServeError::Address { .. }
-                | ServeError::State(_)
+            ServeError::Nothing | ServeError::Directory(..) | ServeError::Address(..) | ServeError::State(_)
         )
     }
 }

@@ -52,7 +52,7 @@ impl Files {
     pub(super) fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
         match ino {
             INodeNo::ROOT => Some((self.attr(ino, FileType::Directory, 0o755, 0), FOR_LONG)),
-            CARD => Some((self.attr(ino, FileType::RegularFile, 0o600, self.card.live.bytes()), FOR_LONG)),
+            CARD => Some((self.attr(ino, FileType::RegularFile, 0o600, self.card.live.bytes), FOR_LONG)),
             TRUTH => {
                 Some((self.attr(ino, FileType::RegularFile, 0o444, self.card.truth.len() as u64), FOR_LONG))
             }

@@ -3,10 +3,10 @@
 
 use super::delay::{self, Delay, How};
 use super::files::{CARD, Files, TRUTH_FILE};
-use super::live::{Answered, Came, Trouble, whole};
+use super::live::{Answered, Came, whole};
 use super::options::Measure;
-use super::path;
 use super::slot::{Request as InFlight, Slot};
+use crate::content::IoError;
 use fuser::{
     BsdFileFlags, Config, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
     InitFlags, KernelConfig, LockOwner, MountOption, OpenAccMode, OpenFlags, ReplyAttr, ReplyData,
@@ -58,7 +58,7 @@ pub(super) fn mount(card: &Arc<Slot>, directory: &Path) -> std::io::Result<fuser
     config.n_threads = Some(if inline { READERS } else { 1 });
     let session = spawn(file, directory, &config, options.timing, first)?;
     if options.takes(Measure::Allowance) {
-        let half = path::measure(&directory.join(TRUTH_FILE)) / 2;
+        let half = delay::own_way(&directory.join(TRUTH_FILE)) / 2;
         half_path.store(half.as_nanos() as u64, Ordering::Relaxed);
     }
     Ok(session)
@@ -114,7 +114,7 @@ impl CardFile {
     fn answer_empty(&self, request: InFlight, (at, result): Answered<()>, reply: ReplyEmpty) {
         self.answer(request, at, move || match result {
             Ok(()) => reply.ok(),
-            Err(trouble) => reply.error(errno(trouble)),
+            Err(error) => reply.error(errno(&error)),
         });
     }
 
@@ -123,12 +123,8 @@ impl CardFile {
     }
 }
 
-fn errno(trouble: Trouble) -> Errno {
-    match trouble {
-        Trouble::Unreadable => Errno::EIO,
-        Trouble::NoRoom => Errno::ENOSPC,
-        Trouble::Gone => Errno::ENODEV,
-    }
+fn errno(error: &IoError) -> Errno {
+    Errno::from_i32(error.errno())
 }
 
 impl Filesystem for CardFile {
@@ -221,7 +217,7 @@ impl Filesystem for CardFile {
         if ino != CARD {
             return reply.data(&self.files.read(ino, fh.0, offset, size));
         }
-        let len = u64::from(size).min(self.card.live.bytes().saturating_sub(offset));
+        let len = u64::from(size).min(self.card.live.bytes.saturating_sub(offset));
         if len == 0 {
             return reply.data(&[]);
         }
@@ -229,7 +225,7 @@ impl Filesystem for CardFile {
         let (at, data) = self.card.live.read(came, offset, len);
         self.answer(request, at, move || match data {
             Ok(data) => reply.data(&data),
-            Err(trouble) => reply.error(errno(trouble)),
+            Err(error) => reply.error(errno(&error)),
         });
     }
 
@@ -248,7 +244,7 @@ impl Filesystem for CardFile {
         if ino != CARD {
             return reply.error(Errno::EACCES);
         }
-        let room = self.card.live.bytes().saturating_sub(offset).min(data.len() as u64) as usize;
+        let room = self.card.live.bytes.saturating_sub(offset).min(data.len() as u64) as usize;
         if room == 0 {
             return reply.error(Errno::ENOSPC);
         }
@@ -256,7 +252,7 @@ impl Filesystem for CardFile {
         let (at, result) = self.card.live.write(came, offset, &data[..room]);
         self.answer(request, at, move || match result {
             Ok(()) => reply.written(room as u32),
-            Err(trouble) => reply.error(errno(trouble)),
+            Err(error) => reply.error(errno(&error)),
         });
     }
 
@@ -295,7 +291,7 @@ impl Filesystem for CardFile {
         }
         let zero = mode & libc::FALLOC_FL_ZERO_RANGE != 0;
         // Who punches a hole may count on zeros in it.
-        if !zero && !self.card.live.holes_are_zeros() {
+        if !zero && !self.card.live.holes_are_zeros {
             return reply.error(Errno::EOPNOTSUPP);
         }
         let (request, came) = self.came();

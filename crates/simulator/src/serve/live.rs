@@ -4,8 +4,8 @@
 use crate::archetype::Unwritten;
 use crate::card::Command;
 use crate::card::counters::Counters;
-use crate::content::{self, Found};
-use crate::inserted::Inserted;
+use crate::content::{Found, IoError};
+use crate::device::SimulatedDevice;
 use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
 use cardscope_engine::content::Content;
@@ -17,17 +17,18 @@ pub(super) const SECTOR: u64 = 512;
 
 /// A card that somebody is using now.
 pub(super) struct Live {
-    bytes: u64,
+    /// Bytes that the card announces.
+    pub(super) bytes: u64,
     start: Instant,
     /// The card's clock at the start: that of the state it was loaded from.
     clock: f64,
     /// True where what was discarded reads as zeros.
-    holes_are_zeros: bool,
+    pub(super) holes_are_zeros: bool,
     state: Mutex<State>,
 }
 
 struct State {
-    card: Inserted,
+    card: SimulatedDevice,
     found: Found,
     /// The card's clock in nanoseconds; two threads may bring their requests in the wrong order.
     latest: f64,
@@ -35,19 +36,8 @@ struct State {
     closed: bool,
 }
 
-/// Why the card does not do what it was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
-    /// It fails this request.
-    Unreadable,
-    /// The host has no room for what is written.
-    NoRoom,
-    /// It answers no more.
-    Gone,
-}
-
 /// When the card answers, and what.
-pub(super) type Answered<T> = (Instant, Result<T, Trouble>);
+pub(super) type Answered<T> = (Instant, Result<T, IoError>);
 
 /// A request as it came: when, and how many were in flight with it.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +48,8 @@ pub(super) struct Came {
 
 impl Live {
     pub(super) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
-        let card = Inserted::new(spec)?;
-        let (bytes, clock) = (spec.archetype.announced_bytes, card.clock());
+        let card = SimulatedDevice::new(spec)?;
+        let (bytes, clock) = (spec.archetype.announced_bytes, card.clock);
         let holes_are_zeros = spec.archetype.state.unwritten == Unwritten::Zeros;
         let state = State { card, found: Found::default(), latest: clock, closed: false };
         Ok(Live { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })
@@ -82,20 +72,10 @@ impl Live {
         state.card.abandon();
     }
 
-    /// True where what was discarded reads as zeros.
-    pub(super) fn holes_are_zeros(&self) -> bool {
-        self.holes_are_zeros
-    }
-
-    /// Bytes that the card announces.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Reads; the range lies within the card.
     pub(super) fn read(&self, came: Came, offset: u64, len: u64) -> Answered<Vec<u8>> {
         self.answer(came, |state, now| {
-            let end = state.card.command(now, command(came, false, offset, len));
+            let end = state.card.rig.command(now, command(came, false, offset, len));
             (end, state.lasts(end).and_then(|()| state.fetch(offset, len)))
         })
     }
@@ -103,7 +83,7 @@ impl Live {
     /// Reads without handing the data out; the range lies within the card.
     pub(super) fn fetch(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
         self.answer(came, |state, now| {
-            let end = state.card.command(now, command(came, false, offset, len));
+            let end = state.card.rig.command(now, command(came, false, offset, len));
             (end, state.lasts(end).and_then(|()| state.card.read(offset, len, &mut state.found)))
         })
     }
@@ -114,7 +94,7 @@ impl Live {
             return self.patch(came, offset, data);
         }
         self.answer(came, |state, now| {
-            let end = state.card.command(now, command(came, true, offset, data.len() as u64));
+            let end = state.card.rig.command(now, command(came, true, offset, data.len() as u64));
             (end, state.lasts(end).and_then(|()| state.card.write_bytes(offset, data)))
         })
     }
@@ -124,8 +104,8 @@ impl Live {
         let start = offset - offset % SECTOR;
         let len = (offset + data.len() as u64).next_multiple_of(SECTOR) - start;
         self.answer(came, |state, now| {
-            let read = state.card.command(now, command(came, false, start, len));
-            let end = state.card.command(read, command(came, true, start, len));
+            let read = state.card.rig.command(now, command(came, false, start, len));
+            let end = state.card.rig.command(read, command(came, true, start, len));
             let patched = state.lasts(end).and_then(|()| state.fetch(start, len)).and_then(|mut sectors| {
                 let from = (offset - start) as usize;
                 sectors[from..from + data.len()].copy_from_slice(data);
@@ -138,7 +118,7 @@ impl Live {
     /// Writes zeros; the range is of whole sectors within the card. They cost what other data does.
     pub(super) fn write_zeros(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
         self.answer(came, |state, now| {
-            let end = state.card.command(now, command(came, true, offset, len));
+            let end = state.card.rig.command(now, command(came, true, offset, len));
             (end, state.lasts(end).and_then(|()| state.card.write(offset, len, Content::Constant(0))))
         })
     }
@@ -157,17 +137,17 @@ impl Live {
     fn answer<T>(
         &self,
         came: Came,
-        ask: impl FnOnce(&mut State, f64) -> (f64, Result<T, content::Trouble>),
+        ask: impl FnOnce(&mut State, f64) -> (f64, Result<T, IoError>),
     ) -> Answered<T> {
         let (mut state, now) = self.at_time(came);
         if state.closed {
-            return (came.at, Err(Trouble::Gone));
+            return (came.at, Err(IoError::gone("it is closed")));
         }
         let (end, result) = match state.card.alive(now) {
             Ok(()) => ask(&mut state, now),
-            Err(trouble) => (now, Err(trouble)),
+            Err(error) => (now, Err(error)),
         };
-        (self.instant(end), result.map_err(Trouble::from))
+        (self.instant(end), result)
     }
 
     /// What the card has done so far.
@@ -215,26 +195,16 @@ fn command(came: Came, write: bool, offset: u64, len: u64) -> Command {
 
 impl State {
     /// Whether the card is still there when a command ends: one that vanishes meanwhile has done nothing.
-    fn lasts(&mut self, end: f64) -> Result<(), content::Trouble> {
-        let vanishes = self.card.vanishes_at();
+    fn lasts(&mut self, end: f64) -> Result<(), IoError> {
+        let vanishes = self.card.vanishes_at;
         if end > vanishes { self.card.alive(vanishes) } else { Ok(()) }
     }
 
-    fn fetch(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, content::Trouble> {
+    fn fetch(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, IoError> {
         self.card.read(offset, len, &mut self.found)?;
         let mut data = vec![0; len as usize];
         self.card.fetch(&self.found, &mut data)?;
         self.found.fill(&mut data);
         Ok(data)
-    }
-}
-
-impl From<content::Trouble> for Trouble {
-    fn from(trouble: content::Trouble) -> Self {
-        match trouble {
-            content::Trouble::Io { errno: libc::ENOSPC, .. } => Trouble::NoRoom,
-            content::Trouble::Io { .. } => Trouble::Unreadable,
-            content::Trouble::Gone { .. } => Trouble::Gone,
-        }
     }
 }

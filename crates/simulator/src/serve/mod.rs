@@ -12,7 +12,6 @@ mod live;
 mod mount;
 pub mod nbd;
 mod options;
-mod path;
 mod report;
 mod server;
 mod slot;

@@ -143,7 +143,7 @@ pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
         }
         _ => format!("{error}; --nbd serves cards without FUSE"),
     };
-    ServeError::Mount { path: directory.to_owned(), reason }
+    ServeError::Mount(directory.to_owned(), reason)
 }
 
 /// How a directory answers.
@@ -172,7 +172,7 @@ fn state(directory: &Path) -> State {
 }
 
 fn refuse(directory: &Path, reason: &str) -> ServeError {
-    ServeError::Directory { path: directory.to_owned(), reason: reason.to_owned() }
+    ServeError::Directory(directory.to_owned(), reason.to_owned())
 }
 
 fn reason(error: &io::Error) -> String {

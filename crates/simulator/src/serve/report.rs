@@ -1,7 +1,6 @@
 //! What is counted about a card while it is served: the live `counters.json`, and the last word of `sim serve`.
 
 use super::lag::Lags;
-use super::slot::Slot;
 use crate::card::counters::Counters;
 use serde::Serialize;
 
@@ -59,22 +58,6 @@ pub struct Quantiles {
 }
 
 impl Report {
-    pub(super) fn of(slot: &Slot) -> Report {
-        let (in_flight, max_in_flight) = slot.meter.in_flight();
-        let card = slot.live.counters();
-        Report {
-            name: slot.name.clone(),
-            target: slot.text.clone(),
-            seconds: slot.live.seconds(),
-            commands: card.reads + card.writes + card.flushes + card.discards,
-            card,
-            in_flight,
-            max_in_flight,
-            temperature_c: slot.live.celsius().map(|c| (c * 10.0).round() / 10.0),
-            lag: slot.options.timing.then(|| Lag::of(slot.meter.lags())),
-        }
-    }
-
     /// One line for people: how late the answers were.
     #[must_use]
     pub fn lag_line(&self) -> Option<String> {
@@ -99,7 +82,7 @@ impl Report {
 }
 
 impl Lag {
-    fn of(mut lags: Lags) -> Lag {
+    pub(super) fn of(mut lags: Lags) -> Lag {
         let us = |nanos: u64| nanos as f64 / 1e3;
         let all = &lags.all;
         let answers = all.count();

@@ -224,10 +224,8 @@ fn saved_apart(cards: &[TargetSpec]) -> Result<(), ServeError> {
     let twice =
         all.find(|path| !places.insert(std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())));
     twice.map_or(Ok(()), |path| {
-        Err(ServeError::from(StateError::Unwritable {
-            path: path.display().to_string(),
-            reason: "two cards are to be saved there; give each a file of its own".to_owned(),
-        }))
+        let reason = "two cards are to be saved there; give each a file of its own";
+        Err(StateError::Unwritable(path.display().to_string(), reason.to_owned()).into())
     })
 }
 

@@ -5,7 +5,7 @@ use super::awake::Awake;
 use super::lag::Meter;
 use super::live::{Came, Live};
 use super::options::Options;
-use super::report::Report;
+use super::report::{Lag, Report};
 use crate::archetype::ArchetypeError;
 use crate::target_spec::TargetSpec;
 use cardscope_model::outside;
@@ -52,13 +52,26 @@ impl Slot {
         Request { came, card: Arc::clone(self) }
     }
 
+    /// What is counted about it so far.
     pub(super) fn report(&self) -> Report {
-        Report::of(self)
+        let (in_flight, max_in_flight) = self.meter.in_flight();
+        let card = self.live.counters();
+        Report {
+            name: self.name.clone(),
+            target: self.text.clone(),
+            seconds: self.live.seconds(),
+            commands: card.tally.commands(),
+            card,
+            in_flight,
+            max_in_flight,
+            temperature_c: self.live.celsius().map(|c| (c * 10.0).round() / 10.0),
+            lag: self.options.timing.then(|| Lag::of(self.meter.lags())),
+        }
     }
 
     /// True where a range lies within the card.
     pub(super) fn holds(&self, offset: u64, len: u64) -> bool {
-        offset.checked_add(len).is_some_and(|end| end <= self.live.bytes())
+        offset.checked_add(len).is_some_and(|end| end <= self.live.bytes)
     }
 }
 

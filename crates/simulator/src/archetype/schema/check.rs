@@ -1,5 +1,8 @@
 //! What the checks of all tables share: each says what is wrong by key, value and what it must be, so that the model
-//! itself need not doubt its parameters.
+//! itself need not doubt its parameters. What a number may be follows from its unit, which its key ends in; sizes, and
+//! values that must fit each other, are checked by their own tables.
+
+use toml::Value;
 
 /// Says what is wrong with the first thing that is.
 pub(super) type Verdict = Result<(), String>;
@@ -17,18 +20,39 @@ pub(super) fn some_bytes(key: &str, value: u64) -> Verdict {
     if value == 0 { Err(format!("{key} must not be 0")) } else { Ok(()) }
 }
 
-pub(super) fn positive(key: &str, value: f64) -> Verdict {
-    if value > 0.0 && value.is_finite() { Ok(()) } else { Err(format!("{key} = {value} must be above 0")) }
-}
-
-pub(super) fn seconds(key: &str, value: f64) -> Verdict {
-    if (0.0..=3600.0).contains(&value) {
-        Ok(())
-    } else {
-        Err(format!("{key} = {value} must be 0 to 3600 seconds"))
+/// Checks all numbers of a table, and of the tables in it, that are no integers.
+pub(super) fn numbers(path: &str, value: &Value) -> Verdict {
+    match value {
+        Value::Table(table) => table.iter().try_for_each(|(key, value)| match path {
+            "" => numbers(key, value),
+            _ => numbers(&format!("{path}.{key}"), value),
+        }),
+        Value::Array(all) => all.iter().try_for_each(|value| numbers(path, value)),
+        Value::Float(value) => number(path, *value),
+        _ => Ok(()),
     }
 }
 
-pub(super) fn share(key: &str, value: f64) -> Verdict {
-    if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(format!("{key} = {value} must be 0 to 1")) }
+fn number(path: &str, value: f64) -> Verdict {
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let ends = |units: &[&str]| units.iter().any(|unit| key.ends_with(unit));
+    let (fits, range) = match key {
+        "clean_mb_s" => (value >= 0.0, "0 or more"),
+        "vanish_after_s" => ((0.0..=1e9).contains(&value), "0 to 1000000000 seconds"),
+        "spare_share" => ((0.001..=10.0).contains(&value), "0.001 to 10"),
+        "disturb_share" => ((0.0..=0.95).contains(&value), "0 to 0.95"),
+        // More flips than this are no flips any more.
+        "flip_p" | "read_flip_p" => ((0.0..=0.01).contains(&value), "0 to 0.01"),
+        "slow_factor" => ((1.0..=1e6).contains(&value), "1 to 1000000"),
+        "start_cycles" => ((0.0..=1e9).contains(&value), "0 to 1000000000"),
+        "alpha" | "light_read" | "light_write" | "heavy" | "throttled_busy" => {
+            (value > 0.0 && value <= 1.0, "above 0 and at most 1")
+        }
+        "endurance_cycles" | "endurance_sigma" | "factor" | "cached" | "speed" => (value > 0.0, "above 0"),
+        _ if ends(&["mb_s", "_k_per_w", "_j_per_k"]) => (value > 0.0, "above 0"),
+        _ if ends(&["_share", "_p", "_sigma"]) => ((0.0..=1.0).contains(&value), "0 to 1"),
+        _ if ends(&["_s"]) => ((0.0..=3600.0).contains(&value), "0 to 3600 seconds"),
+        _ => (true, "a number"),
+    };
+    if fits && value.is_finite() { Ok(()) } else { Err(format!("{path} = {value} must be {range}")) }
 }

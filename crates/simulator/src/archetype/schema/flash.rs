@@ -1,4 +1,6 @@
-//! Units of the flash.
+//! What every card has: the units of its flash, the controller in front of them, commands in flight, the scatter of its
+//! times, and the region at its start that many cards treat specially since the file allocation table lies there. Last
+//! the card that has none of it and is of constant speed.
 
 use super::check::{SECTOR, Verdict, whole_sectors};
 use serde::{Deserialize, Serialize};
@@ -74,4 +76,126 @@ impl Flash {
         }
         Ok(())
     }
+}
+
+/// Command path and memory of the controller.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Front {
+    /// Seconds of a command that needs no flash: the part of every other time that is the command path \[h\].
+    pub path_s: f64,
+    /// Speed of the card's interface in MB/s, whatever the reader could do \[B_i\].
+    pub interface_mb_s: Option<f64>,
+    /// Memory in which writes that continue each other are joined before they go to the flash, in bytes; 0 joins
+    /// none. A power cut before a flush would lose it.
+    pub ram_bytes: u64,
+    /// Seconds of a discard.
+    pub discard_s: f64,
+}
+
+impl Front {
+    pub(super) fn check(&self) -> Verdict {
+        if !self.ram_bytes.is_multiple_of(SECTOR) || self.ram_bytes > 1 << 30 {
+            return Err(format!(
+                "front.ram_bytes = {} must be a multiple of 512, at most 1 GiB",
+                self.ram_bytes
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// How many commands the card works on at a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Queue {
+    /// Commands whose access times overlap; 1 without a command queue \[Q\].
+    pub depth: u32,
+    /// Cost of reads by commands in flight, as steps.
+    pub read_cost: Vec<QueueCost>,
+    /// Cost of writes by commands in flight, as steps (a fake queue has a step far above 1).
+    pub write_cost: Vec<QueueCost>,
+    /// Seconds that a flush takes, besides waiting for what is in flight.
+    pub flush_s: f64,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue { depth: 1, read_cost: Vec::new(), write_cost: Vec::new(), flush_s: 0.0 }
+    }
+}
+
+/// From `in_flight` commands on, a command costs `factor` times as much.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueCost {
+    /// Commands in flight, this one included.
+    pub in_flight: u32,
+    /// Multiplies the whole cost.
+    pub factor: f64,
+    /// The same for what lies in the pSLC cache, or goes there; as `factor` where absent.
+    #[serde(default)]
+    pub cached: Option<f64>,
+}
+
+impl Queue {
+    pub(super) fn check(&self) -> Verdict {
+        if self.depth == 0 || self.depth > 65536 {
+            return Err(format!("queue.depth = {} must be 1 to 65536", self.depth));
+        }
+        Ok(())
+    }
+}
+
+/// Scatter: each cost is multiplied by exp(N(0, σ)), and now and then a hiccup is added.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Noise {
+    /// σ of a read's logarithm.
+    pub read_sigma: f64,
+    /// σ of a write's logarithm.
+    pub write_sigma: f64,
+    /// Probability of a hiccup per command \[p_o\].
+    pub hiccup_p: f64,
+    /// Mean length of a hiccup in seconds, exponentially distributed \[t_o\].
+    pub hiccup_s: f64,
+}
+
+/// What is different in the first bytes of the card.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FatRegion {
+    /// Its length from 0.
+    pub bytes: u64,
+    /// Multiplies the speed of writes there (0.2 to 0.7 where it is guarded).
+    pub speed: f64,
+    /// Where it is mapped by page: seconds before the data of a write of any place there, which opens no block.
+    pub page_write_s: Option<f64>,
+}
+
+impl Default for FatRegion {
+    /// 8 MiB in 7 of the 8 cards that treat one differently.
+    fn default() -> Self {
+        FatRegion { bytes: 8 << 20, speed: 1.0, page_write_s: None }
+    }
+}
+
+impl FatRegion {
+    pub(super) fn check(&self, announced_bytes: u64) -> Verdict {
+        whole_sectors("fat_region.bytes", self.bytes)?;
+        if self.bytes > announced_bytes {
+            return Err(format!("fat_region.bytes = {} is more than the card has", self.bytes));
+        }
+        Ok(())
+    }
+}
+
+/// A card that answers each command in a fixed time plus its bytes at a fixed rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    /// Seconds of any command.
+    pub command_s: f64,
+    /// Speed of the transfer in MB/s, both ways.
+    pub mb_s: f64,
 }

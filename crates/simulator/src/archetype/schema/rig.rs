@@ -1,6 +1,6 @@
 //! Reader, bus and host between the card and whoever measures.
 
-use super::check::{SECTOR, Verdict, positive, seconds, share, whole_sectors};
+use super::check::{SECTOR, Verdict, whole_sectors};
 use serde::{Deserialize, Serialize};
 
 /// How the card is cooled.
@@ -84,8 +84,6 @@ impl Default for Rig {
 
 impl Rig {
     pub(super) fn check(&self) -> Verdict {
-        positive("rig.bus_mb_s", self.bus_mb_s.unwrap_or(1.0))?;
-        positive("rig.host_source_mb_s", self.host_source_mb_s.unwrap_or(1.0))?;
         whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
         whole_sectors("rig.address_limit_bytes", self.address_limit_bytes.unwrap_or(SECTOR))?;
         if !self.reader_cache_bytes.is_multiple_of(SECTOR) {
@@ -94,26 +92,13 @@ impl Rig {
                 self.reader_cache_bytes
             ));
         }
-        seconds("rig.overhead_s", self.overhead_s)?;
-        self.check_disturbance()?;
-        positive("rig.host_memory_mb_s", self.host_memory_mb_s)?;
-        whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;
-        whole_sectors("rig.read_ahead_bytes", self.read_ahead_bytes)
-    }
-
-    fn check_disturbance(&self) -> Verdict {
-        seconds("rig.disturb_every_s", self.disturb_every_s)?;
-        seconds("rig.disturb_for_s", self.disturb_for_s)?;
-        share("rig.disturb_share", self.disturb_share)?;
-        if self.disturb_share > 0.95 {
-            return Err(format!("rig.disturb_share = {} must be at most 0.95", self.disturb_share));
-        }
         if self.disturb_for_s > self.disturb_every_s {
             return Err(format!(
                 "rig.disturb_for_s = {} must be at most rig.disturb_every_s = {}",
                 self.disturb_for_s, self.disturb_every_s
             ));
         }
-        Ok(())
+        whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;
+        whole_sectors("rig.read_ahead_bytes", self.read_ahead_bytes)
     }
 }

@@ -43,7 +43,7 @@ impl fmt::Display for Address {
 }
 
 pub(super) fn refused(address: impl ToString, reason: &str) -> ServeError {
-    ServeError::Address { address: address.to_string(), reason: reason.to_owned() }
+    ServeError::Address(address.to_string(), reason.to_owned())
 }
 
 #[cfg(test)]

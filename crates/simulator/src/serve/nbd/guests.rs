@@ -39,7 +39,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Which way data goes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Direction {
     In,
     Out,
 }
@@ -83,7 +83,7 @@ impl Guest {
     }
 
     /// Does what moves so many bytes of its data.
-    pub(super) fn moving<T>(&self, way: Way, len: u64, act: impl FnOnce() -> T) -> T {
+    pub(super) fn moving<T>(&self, way: Direction, len: u64, act: impl FnOnce() -> T) -> T {
         let time = PATIENCE + Duration::from_millis(len * 1000 / SLOWEST);
         let due = &self.due[way as usize];
         due.store(self.now() + time.as_millis() as u64, Ordering::Relaxed);
@@ -312,7 +312,7 @@ mod tests {
         let guests = guests();
         let stalled: Vec<_> = (0..4).map(|_| seated(&guests)).collect();
         let mut held: Vec<_> = stalled.iter().map(|guest| guests.take(guest, EACH)).collect();
-        stalled[0].due[Way::Out as usize].store(1, Ordering::Relaxed);
+        stalled[0].due[Direction::Out as usize].store(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(5));
         let waits = seated(&guests);
         std::thread::scope(|scope| {

@@ -57,7 +57,7 @@ impl Listener {
             Address::Tcp(text) => tcp(text)?,
             Address::Unix(path) => Socket::Unix(Local::bind(path)?),
         };
-        let export = |card: &Arc<Slot>| Export { name: card.name.clone(), bytes: card.live.bytes() };
+        let export = |card: &Arc<Slot>| Export { name: card.name.clone(), bytes: card.live.bytes };
         let exports = cards.iter().map(export).collect();
         let stop = AtomicBool::new(false);
         let guests = Arc::new(Guests::new());

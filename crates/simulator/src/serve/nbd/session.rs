@@ -2,13 +2,14 @@
 //! a client which reads none of them holds up nobody else; and only so much is in flight that it cannot fill memory.
 
 use super::super::delay::{self, Delay, How};
-use super::super::live::{Answered, Live, Trouble};
+use super::super::live::{Answered, Live};
 use super::super::options::Measure;
 use super::super::slot::{Request as InFlight, Slot};
-use super::guests::{Guest, Guests, Taken, Way};
+use super::guests::{Direction, Guest, Guests, Taken};
 use super::handshake::{Export, Handshake, Next};
 use super::transmit::{Limits, Task, Verdict, judge};
 use super::wire::{Errno, REQUEST_BYTES, Request, reply_head};
+use crate::content::IoError;
 use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -63,7 +64,7 @@ pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
     }
     let session = Session {
         card,
-        limits: Limits { bytes: card.live.bytes(), aligned },
+        limits: Limits { bytes: card.live.bytes, aligned },
         writer: Arc::new(Mutex::new(writer)),
         client,
         delay: if options.timing { Some(Delay::start(how)?) } else { None },
@@ -111,7 +112,7 @@ impl<W: Write + Send + 'static> Session<'_, W> {
 
     /// The data of a write, for which memory was taken.
     fn received(&self, reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
-        self.client.guest.moving(Way::In, len, || received(reader, len))
+        self.client.guest.moving(Direction::In, len, || received(reader, len))
     }
 
     fn carry_out(
@@ -140,7 +141,7 @@ impl<W: Write + Send + 'static> Session<'_, W> {
         if task != Task::Read {
             taken.shrink();
         }
-        let ready = Ready { cookie, result: result.map_err(errno), taken };
+        let ready = Ready { cookie, result: result.map_err(|e| errno(&e)), taken };
         self.answer(ready, Some((request, at)));
     }
 
@@ -148,7 +149,7 @@ impl<W: Write + Send + 'static> Session<'_, W> {
     fn answer(&self, ready: Ready, request: Option<(InFlight, Instant)>) {
         let (writer, guest) = (Arc::clone(&self.writer), Arc::clone(self.client.guest));
         let send = move || {
-            match guest.moving(Way::Out, ready.bytes(), || ready.send(&writer)) {
+            match guest.moving(Direction::Out, ready.bytes(), || ready.send(&writer)) {
                 Ok(()) => guest.touch(),
                 Err(_) => guest.cut(),
             }
@@ -200,10 +201,10 @@ fn write_both(writer: &mut impl Write, head: &[u8], data: &[u8]) -> io::Result<(
     writer.write_all(data.get(sent.saturating_sub(head.len())..).unwrap_or_default())
 }
 
-fn errno(trouble: Trouble) -> Errno {
-    match trouble {
-        Trouble::Unreadable | Trouble::Gone => Errno::Io,
-        Trouble::NoRoom => Errno::NoSpace,
+fn errno(error: &IoError) -> Errno {
+    match error.errno() {
+        libc::ENOSPC => Errno::NoSpace,
+        _ => Errno::Io,
     }
 }
 

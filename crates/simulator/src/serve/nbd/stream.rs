@@ -12,6 +12,16 @@ pub(super) enum Stream {
     Unix(UnixStream),
 }
 
+/// Does the same with either kind.
+macro_rules! either {
+    ($connection:expr, $stream:ident => $act:expr) => {
+        match $connection {
+            Stream::Tcp($stream) => $act,
+            Stream::Unix($stream) => $act,
+        }
+    };
+}
+
 impl Stream {
     /// A second handle to the same connection.
     pub(super) fn again(&self) -> io::Result<Stream> {
@@ -31,41 +41,27 @@ impl Stream {
 
     /// How long a read or a write may wait.
     fn patience(&self, limit: Option<Duration>) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => {
-                stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))
-            }
-            Stream::Unix(stream) => {
-                stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))
-            }
-        }
+        either!(self, stream => {
+            stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))
+        })
     }
 
     /// Ends every read and write on it, of this and other handles.
     pub(super) fn close(&self) {
         // It may be closed already.
-        let _ = match self {
-            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
-            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
-        };
+        let _ = either!(self, stream => stream.shutdown(Shutdown::Both));
     }
 }
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.read(buffer),
-            Stream::Unix(stream) => stream.read(buffer),
-        }
+        either!(self, stream => stream.read(buffer))
     }
 }
 
 impl Write for Stream {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.write(data),
-            Stream::Unix(stream) => stream.write(data),
-        }
+        either!(self, stream => stream.write(data))
     }
 
     fn flush(&mut self) -> io::Result<()> {

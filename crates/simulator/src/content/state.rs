@@ -1,55 +1,46 @@
 //! What a saved state keeps of the content: descriptions in one piece, pages of bytes one by one.
 
 use super::Medium;
-use super::Trouble;
+use super::blocks::LiveBlocks;
+use super::error::IoError;
 use super::extents::Extents;
-use super::live::LiveBlocks;
 use super::pages::PAGE;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io;
 
 /// Bytes of a page.
 pub(crate) const PAGE_BYTES: usize = PAGE;
 
-/// The content of a card, to be written to a file.
-#[derive(Debug, Serialize)]
-pub(crate) struct ContentRef<'a> {
-    flash: &'a Extents,
-    cache: &'a Extents,
-    cached: Vec<u64>,
-    live: Option<&'a LiveBlocks>,
-    worn: Option<&'a LiveBlocks>,
-}
-
-/// The same as it comes from a file.
-#[derive(Debug, Deserialize)]
-pub(crate) struct ContentState {
-    flash: Extents,
-    cache: Extents,
+/// The content of a card: borrowed on its way to a file, owned when it comes from one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ContentState<'a> {
+    flash: Cow<'a, Extents>,
+    cache: Cow<'a, Extents>,
     /// Blocks in the cache, in the order in which they give way.
     cached: Vec<u64>,
-    live: Option<LiveBlocks>,
+    live: Option<Cow<'a, LiveBlocks>>,
     /// Blocks that wear has taken.
-    worn: Option<LiveBlocks>,
+    worn: Option<Cow<'a, LiveBlocks>>,
 }
 
 impl Medium {
     /// Everything but the pages of bytes.
-    pub(crate) fn content(&self) -> ContentRef<'_> {
-        ContentRef {
-            flash: &self.store.flash,
-            cache: &self.store.cache,
+    pub(crate) fn content(&self) -> ContentState<'_> {
+        ContentState {
+            flash: Cow::Borrowed(&self.store.flash),
+            cache: Cow::Borrowed(&self.store.cache),
             cached: self.cache.as_ref().map(|cache| cache.blocks()).unwrap_or_default(),
-            live: self.pool.as_ref().map(|pool| &pool.live),
-            worn: self.worn.as_ref(),
+            live: self.pool.as_ref().map(|pool| Cow::Borrowed(&pool.live)),
+            worn: self.worn.as_ref().map(Cow::Borrowed),
         }
     }
 
     /// Takes back what a file kept, on a card on which nothing stands. False if it cannot be this card's.
     #[must_use]
-    pub(crate) fn restore(&mut self, state: ContentState) -> bool {
-        self.store.flash = state.flash;
-        self.store.cache = state.cache;
+    pub(crate) fn restore(&mut self, state: ContentState<'_>) -> bool {
+        self.store.flash = state.flash.into_owned();
+        self.store.cache = state.cache.into_owned();
         match (&mut self.cache, state.cached.as_slice()) {
             (Some(cache), blocks) => {
                 for block in blocks {
@@ -60,17 +51,13 @@ impl Medium {
             (None, _) => return false,
         }
         match (&mut self.pool, state.live) {
-            (Some(pool), Some(live)) if live.sound() => pool.live = live,
+            (Some(pool), Some(live)) if live.is_valid() => pool.live = live.into_owned(),
             (None, None) => {}
             _ => return false,
         }
-        self.take_worn(state.worn)
-    }
-
-    fn take_worn(&mut self, worn: Option<LiveBlocks>) -> bool {
-        self.honest &= worn.is_none();
-        self.worn = worn;
-        self.worn.as_ref().is_none_or(LiveBlocks::sound)
+        self.honest &= state.worn.is_none();
+        self.worn = state.worn.map(Cow::into_owned);
+        self.worn.as_ref().is_none_or(LiveBlocks::is_valid)
     }
 
     /// Numbers of the pages of bytes, in order.
@@ -90,7 +77,7 @@ impl Medium {
     ///
     /// # Errors
     /// If there is no room for it.
-    pub(crate) fn put_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), Trouble> {
+    pub(crate) fn put_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), IoError> {
         let offset = number.checked_mul(PAGE as u64).unwrap_or_default();
         self.store.bytes.write(offset, page).map_err(super::store::no_room)
     }

@@ -1,9 +1,10 @@
-//! A card in its rig, with what stands on it and what is wrong with it: the one place where time and content meet,
+//! A simulated device: a card in its rig, with what stands on it and what is wrong with it: the one place where time and content meet,
 //! so that a fault is the same in virtual and in real time.
 
-use crate::archetype::{EndOfLife, FakeKind, State};
+use crate::archetype::{EndOfLife, FakeKind};
 use crate::card::Command;
-use crate::content::{Faults, Found, Medium, Trouble};
+use crate::chance::mapped_ranges;
+use crate::content::{Faults, Found, IoError, Medium};
 use crate::rig::Rig;
 use crate::state_file::{self, Destination, Saved, StateError};
 use crate::target_spec::TargetSpec;
@@ -11,7 +12,7 @@ use cardscope_engine::content::Content;
 
 /// A card that somebody uses. Times are nanoseconds since it was put in.
 #[derive(Debug)]
-pub(crate) struct Inserted {
+pub(crate) struct SimulatedDevice {
     /// The card's times.
     pub(crate) rig: Rig,
     medium: Medium,
@@ -21,9 +22,10 @@ pub(crate) struct Inserted {
     slow_factor: Option<f64>,
     /// Why the card answers no more.
     gone: Option<String>,
-    vanishes_at: f64,
-    /// The card's clock when it was last looked at.
-    latest: f64,
+    /// When the card vanishes by its clock; never is infinity.
+    pub(crate) vanishes_at: f64,
+    /// The card's clock when it was last used; that of its saved state at first.
+    pub(crate) clock: f64,
     spec: TargetSpec,
     /// True once anything was asked of it: only then is there something to save when it is dropped.
     used: bool,
@@ -31,7 +33,7 @@ pub(crate) struct Inserted {
     destination: Option<Destination>,
 }
 
-impl Inserted {
+impl SimulatedDevice {
     /// Puts a card in, in the state that its name asks for.
     ///
     /// # Errors
@@ -41,24 +43,24 @@ impl Inserted {
         let destination = storage.save.as_deref().map(Destination::new).transpose()?;
         let mut rig = Rig::new(a, seed);
         let mut faults = Faults::new(&a.faults, seed);
-        let mut latest = 0.0;
+        let mut clock = 0.0;
         let medium = match &storage.load {
             Some(path) => {
-                let loaded = state_file::load(path, a, seed, storage.memory_bytes)?;
-                rig.card.resume(loaded.card).map_err(|_| state_file::other_engines(path))?;
-                (faults.counters, latest) = (loaded.counters, loaded.clock);
-                loaded.medium
+                let (medium, card, counters, latest) = state_file::load(path, a, seed, storage.memory_bytes)?;
+                rig.card.resume(card).map_err(|_| state_file::other_engines(path))?;
+                (faults.counters, clock) = (counters, latest);
+                medium
             }
             None => {
-                rig.card.holds_data(State::mapped_ranges(a, seed));
+                rig.card.holds_data(mapped_ranges(a, seed));
                 Medium::new(a, seed, storage.memory_bytes)
             }
         };
-        let mut inserted = Inserted {
+        let mut device = SimulatedDevice {
             rig,
             medium,
             watched: !a.faults.none() || a.wear.is_some() || a.fake.kind == FakeKind::Overcommitted,
-            latest,
+            clock,
             slow_factor: Some(a.fake.slow_factor),
             gone: None,
             vanishes_at: faults.vanishes_at(),
@@ -67,53 +69,26 @@ impl Inserted {
             used: false,
             destination,
         };
-        inserted.after_write();
-        Ok(inserted)
+        device.after_write();
+        Ok(device)
     }
 
     /// Whether the card still answers at `now`.
     ///
     /// # Errors
-    /// [`Trouble::Gone`] if not.
+    /// [`IoError::Gone`] if not.
     #[inline]
-    pub(crate) fn alive(&mut self, now: f64) -> Result<(), Trouble> {
-        self.latest = now;
+    pub(crate) fn alive(&mut self, now: f64) -> Result<(), IoError> {
+        self.clock = now;
         self.used = true;
         if self.watched { self.still_there(now) } else { Ok(()) }
     }
 
-    fn still_there(&mut self, now: f64) -> Result<(), Trouble> {
+    fn still_there(&mut self, now: f64) -> Result<(), IoError> {
         if self.gone.is_none() && (now >= self.vanishes_at || self.faults.vanished()) {
             self.gone = Some("it vanished, as its faults say".to_owned());
         }
-        self.gone.clone().map_or(Ok(()), |reason| Err(Trouble::Gone { reason }))
-    }
-
-    /// The card's clock when it was last looked at; that of its saved state at first.
-    pub(crate) fn clock(&self) -> f64 {
-        self.latest
-    }
-
-    /// Time passes without a command.
-    pub(crate) fn pass(&mut self, now: f64) {
-        self.latest = now;
-    }
-
-    /// When the card vanishes by its clock; never is infinity.
-    #[inline]
-    pub(crate) fn vanishes_at(&self) -> f64 {
-        self.vanishes_at
-    }
-
-    /// A command of the measuring tool at `now`; returns when it ends.
-    #[inline]
-    pub(crate) fn command(&mut self, now: f64, command: Command) -> f64 {
-        self.rig.command(now, command)
-    }
-
-    /// A command that needs no flash; returns when it ends.
-    pub(crate) fn ping(&mut self, now: f64) -> f64 {
-        self.rig.ping(now)
+        self.gone.clone().map_or(Ok(()), |reason| Err(IoError::Gone { reason }))
     }
 
     /// Writes a description.
@@ -121,7 +96,7 @@ impl Inserted {
     /// # Errors
     /// If the card does not take it.
     #[inline]
-    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), Trouble> {
+    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), IoError> {
         let offset = self.rig.address(offset);
         if !self.watched {
             return self.medium.write(offset, len, content);
@@ -133,7 +108,7 @@ impl Inserted {
     ///
     /// # Errors
     /// If the card does not take them, or the host has no room to keep them.
-    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), Trouble> {
+    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
         let offset = self.rig.address(offset);
         if !self.watched {
             return self.medium.write_bytes(offset, data);
@@ -145,10 +120,10 @@ impl Inserted {
         &mut self,
         offset: u64,
         len: u64,
-        write: impl FnOnce(&mut Medium) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        write: impl FnOnce(&mut Medium) -> Result<(), IoError>,
+    ) -> Result<(), IoError> {
         let result = self.faults.strike(true, offset, len).and_then(|()| self.write_worn(write));
-        if let Err(Trouble::Gone { reason }) = &result {
+        if let Err(IoError::Gone { reason }) = &result {
             self.gone = Some(reason.clone());
         }
         self.after_write();
@@ -156,15 +131,13 @@ impl Inserted {
     }
 
     /// A write to a card that may have come to its end.
-    fn write_worn(&mut self, write: impl FnOnce(&mut Medium) -> Result<(), Trouble>) -> Result<(), Trouble> {
+    fn write_worn(&mut self, write: impl FnOnce(&mut Medium) -> Result<(), IoError>) -> Result<(), IoError> {
         let worn = |what: &str| format!("the card is worn out and {what}");
         match self.rig.card.end_of_life() {
             None => write(&mut self.medium),
             Some(EndOfLife::SwallowsWrites) => Ok(()),
-            Some(EndOfLife::ReadOnly) => {
-                Err(Trouble::Io { reason: worn("takes no more writes"), errno: libc::EIO })
-            }
-            Some(EndOfLife::Dead) => Err(Trouble::Gone { reason: worn("answers no more") }),
+            Some(EndOfLife::ReadOnly) => Err(IoError::failed(&worn("takes no more writes"))),
+            Some(EndOfLife::Dead) => Err(IoError::gone(&worn("answers no more"))),
             Some(EndOfLife::LosesBlocks) => {
                 for block in self.rig.card.take_lost() {
                     self.medium.wear_out(block);
@@ -190,11 +163,10 @@ impl Inserted {
     ///
     /// # Errors
     /// If the card cannot read it.
-    pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut Found) -> Result<(), Trouble> {
+    pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut Found) -> Result<(), IoError> {
         found.clear(offset);
         if self.rig.fails(&Command { write: false, offset, len, in_flight: 1 }) {
-            let reason = "the reader fails reads of several sectors at the end of the card".to_owned();
-            return Err(Trouble::Io { reason, errno: libc::EIO });
+            return Err(IoError::failed("the reader fails reads of several sectors at the end of the card"));
         }
         if self.watched {
             self.faults.strike(false, offset, len)?;
@@ -212,7 +184,7 @@ impl Inserted {
     ///
     /// # Errors
     /// If the host cannot read it any more.
-    pub(crate) fn fetch(&self, found: &Found, out: &mut [u8]) -> Result<(), Trouble> {
+    pub(crate) fn fetch(&self, found: &Found, out: &mut [u8]) -> Result<(), IoError> {
         self.medium.fetch(found, out)
     }
 
@@ -245,7 +217,7 @@ impl Inserted {
             content: self.medium.content(),
             card: self.rig.card.state(),
             counters: self.faults.counters,
-            clock: self.latest,
+            clock: self.clock,
         };
         to.save(whose, &saved, &self.medium)
     }
@@ -253,20 +225,18 @@ impl Inserted {
     /// Saves to where the card's name says, once.
     ///
     /// # Errors
-    /// As [`Inserted::save`].
+    /// As [`SimulatedDevice::save`].
     pub(crate) fn close(&mut self) -> Result<(), StateError> {
         self.destination.take().map_or(Ok(()), |to| self.save(&to))
     }
-}
 
-impl Inserted {
     /// Leaves an older state as it is: this card broke.
     pub(crate) fn abandon(&mut self) {
         self.destination = None;
     }
 }
 
-impl Drop for Inserted {
+impl Drop for SimulatedDevice {
     /// A card that nobody used, because something else was refused, must not replace a state that somebody saved.
     fn drop(&mut self) {
         if !self.used || std::thread::panicking() {

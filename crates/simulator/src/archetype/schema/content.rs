@@ -1,7 +1,8 @@
-//! What is false about the capacity. The kinds are those of the model (F) and of f3's hidden emulator, which folds
-//! powers of two only.
+//! What stands on a card and what is false about it. The kinds of false capacity are those of the model (F) and of f3's
+//! hidden emulator, which folds powers of two only; faults go wrong whatever the capacity is: bits that flip, units that
+//! go bad, commands that fail, the moment at which the card vanishes. None of it is timing.
 
-use super::check::{SECTOR, Verdict, some_bytes};
+use super::check::{SECTOR, Verdict, some_bytes, whole_sectors};
 use serde::{Deserialize, Serialize};
 
 /// Kinds of false capacity.
@@ -147,17 +148,13 @@ impl Fake {
             FakeKind::Chain => chain(real()?, wrap()?),
             FakeKind::AddressLine => line(wrap()?, announced),
             FakeKind::Damaged => {
-                chosen_units(
-                    ("fake.damaged_unit_bytes", self.damaged_unit_bytes),
-                    ("fake.damaged_share", self.damaged_share),
-                    announced,
-                )?;
+                chosen_units("fake.damaged_unit_bytes", self.damaged_unit_bytes, announced)?;
                 match self.damaged_share {
                     0.0 => Err("this kind of fake needs fake.damaged_share above 0".to_owned()),
                     _ => Ok(()),
                 }
             }
-            FakeKind::Overcommitted => self.pool(real()?),
+            FakeKind::Overcommitted => some_bytes("fake.real_bytes", real()?),
         }
     }
 
@@ -188,14 +185,6 @@ impl Fake {
             _ => Ok(()),
         }
     }
-
-    fn pool(&self, real: u64) -> Verdict {
-        some_bytes("fake.real_bytes", real)?;
-        if !(1.0..=1e6).contains(&self.slow_factor) {
-            return Err(format!("fake.slow_factor = {} must be 1 to 1000000", self.slow_factor));
-        }
-        Ok(())
-    }
 }
 
 fn chain(real: u64, wrap: u64) -> Verdict {
@@ -219,14 +208,115 @@ fn line(worth: u64, announced: u64) -> Verdict {
 }
 
 /// Units of which a share is chosen by the seed.
-pub(super) fn chosen_units(unit: (&str, u64), share: (&str, f64), announced: u64) -> Verdict {
-    super::check::share(share.0, share.1)?;
-    super::check::whole_sectors(unit.0, unit.1)?;
-    if announced / unit.1 > MOST_UNITS {
+fn chosen_units(key: &str, bytes: u64, announced: u64) -> Verdict {
+    whole_sectors(key, bytes)?;
+    if announced / bytes > MOST_UNITS {
         return Err(format!(
-            "{} = {} cuts this card into more than {MOST_UNITS} units; take larger ones",
-            unit.0, unit.1
+            "{key} = {bytes} cuts this card into more than {MOST_UNITS} units; take larger ones"
         ));
     }
     Ok(())
+}
+
+/// Faults; which places they hit is the seed's choice.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// Bytes written to the card before any of the following begins, but for vanishing; 0 for a card that was born
+    /// with them.
+    pub begin_after_bytes: u64,
+    /// Size of the units that go bad.
+    pub unit_bytes: u64,
+    /// Share of the units that lose what is in them; a lost block reads as `fake.lost` says.
+    pub lost_share: f64,
+    /// Share of the units of which each read and each write fails.
+    pub failing_share: f64,
+    /// Probability for each sector written that one of its bits is the wrong one, each time it is read.
+    pub flip_p: f64,
+    /// Probability for each sector read that one of its bits is wrong this time.
+    pub read_flip_p: f64,
+    /// Probability that a read fails; the next try may not.
+    pub read_error_p: f64,
+    /// Probability that a write fails.
+    pub write_error_p: f64,
+    /// The card answers no more after so many bytes written.
+    pub vanish_after_bytes: Option<u64>,
+    /// The same after so many reads and writes.
+    pub vanish_after_ios: Option<u64>,
+    /// The same after so many seconds of its clock.
+    pub vanish_after_s: Option<f64>,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Faults {
+            begin_after_bytes: 0,
+            unit_bytes: 4 << 20,
+            lost_share: 0.0,
+            failing_share: 0.0,
+            flip_p: 0.0,
+            read_flip_p: 0.0,
+            read_error_p: 0.0,
+            write_error_p: 0.0,
+            vanish_after_bytes: None,
+            vanish_after_ios: None,
+            vanish_after_s: None,
+        }
+    }
+}
+
+impl Faults {
+    /// True where the card has none.
+    #[must_use]
+    pub fn none(&self) -> bool {
+        let Faults { begin_after_bytes, unit_bytes, .. } = *self;
+        *self == Faults { begin_after_bytes, unit_bytes, ..Faults::default() }
+    }
+
+    pub(super) fn check(&self, announced: u64) -> Verdict {
+        chosen_units("faults.unit_bytes", self.unit_bytes, announced)?;
+        whole_sectors("faults.vanish_after_bytes", self.vanish_after_bytes.unwrap_or(SECTOR))
+    }
+}
+
+/// What was done with a card before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Nothing: it is as it left the factory.
+    #[default]
+    Factory,
+    /// It was written once from end to end.
+    Filled,
+    /// A share of its allocation units was written, here and there.
+    Used,
+}
+
+/// What reads where nothing was ever written, or was discarded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unwritten {
+    /// Zeros.
+    #[default]
+    Zeros,
+    /// 0xFF, as erased flash.
+    Ones,
+}
+
+/// The state a card starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct State {
+    /// What was done with it before.
+    pub start: Start,
+    /// Share of allocation units that a used card has data in; which ones is the seed's choice.
+    pub used_share: f64,
+    /// What reads where nothing was written.
+    pub unwritten: Unwritten,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        State { start: Start::Factory, used_share: 0.5, unwritten: Unwritten::Zeros }
+    }
 }
