@@ -7,9 +7,12 @@ mod jobs;
 mod mapping;
 mod marking;
 mod next;
+mod request;
 mod sustaining;
 mod verifying;
 mod visit;
+
+pub use request::Request;
 
 use crate::error::Failure;
 use crate::map::NOTHING_TO_READ;
@@ -20,31 +23,8 @@ use cardscope_sd::label;
 use std::time::Duration;
 use visit::Visit;
 
-/// A visit as asked for.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// What every verb is asked for; without a budget the visit takes three minutes.
-    pub common: Common,
-    /// True where nothing may be written.
-    pub read_only: bool,
-    /// True where what is on the card may go, which makes time for more.
-    pub erase: bool,
-    /// What is printed on the card.
-    pub label: Option<String>,
-}
-
 /// Below this nothing can be said of a card.
 const LEAST: Duration = Duration::from_secs(1);
-
-/// What a visit takes where nothing else is asked for.
-const BUDGET: Duration = Duration::from_secs(180);
-
-impl Request {
-    /// Time for all of it.
-    fn budget(&self) -> Duration {
-        self.common.budget.unwrap_or(BUDGET)
-    }
-}
 
 impl Procedure for Request {
     const VERB: &'static str = "check";

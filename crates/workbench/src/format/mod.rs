@@ -8,6 +8,7 @@ mod label;
 mod limit;
 mod mkfs;
 mod picture;
+mod request;
 mod state;
 mod writing;
 
@@ -15,6 +16,8 @@ pub(crate) use mkfs::{find, run, sparse};
 pub(crate) use state::name_state;
 pub use state::{LastState, last_state};
 pub(crate) use writing::CardBytes;
+
+pub use request::Request;
 
 use crate::backup::Backup;
 use crate::error::Failure;
@@ -25,28 +28,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Formatting, Mode};
 use cardscope_model::units::Capacity;
 use cardscope_sd::layout::{self, Layout, SECTOR, Wish};
-use std::path::{Path, PathBuf};
-
-/// A format as asked for.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// What every verb is asked for.
-    pub common: Common,
-    /// What is done beside the file system.
-    pub mode: Mode,
-    /// Name of the volume.
-    pub label: Option<String>,
-    /// Ends the partition on a whole cylinder.
-    pub size_adjustment: bool,
-    /// Boundary in bytes instead of the capacity's own.
-    pub boundary: Option<u64>,
-    /// Lays out only what the card really has.
-    pub limit_to_real: bool,
-    /// Bytes that it really has, where the archive is not asked.
-    pub real: Option<u64>,
-    /// An image of the card is saved to this file first.
-    pub backup: Option<PathBuf>,
-}
+use std::path::Path;
 
 impl Procedure for Request {
     const VERB: &'static str = "format";

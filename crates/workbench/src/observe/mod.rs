@@ -5,7 +5,10 @@
 
 mod against;
 mod keep;
+mod request;
 mod sample;
+
+pub use request::{Length, Request};
 
 use crate::error::Failure;
 use crate::identify;
@@ -20,7 +23,6 @@ use cardscope_model::observe::Observation;
 use cardscope_model::observe::{ObserveReport, PartitionTraffic};
 use cardscope_model::report::{Header, Report};
 use keep::Keeper;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How often a wait asks whether it is still wanted.
@@ -28,38 +30,6 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// Over less than this the kernel's counters, which tick in hundredths of a second, tell no shares.
 const LEAST_STRETCH: Duration = Duration::from_millis(500);
-
-/// How long to watch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    /// Not at all: only what the counters say since boot.
-    Nothing,
-    /// This long.
-    For(Duration),
-    /// Until interrupted, which is its proper end then.
-    UntilStopped,
-}
-
-/// What to watch, and where to keep it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// The device, by name or path.
-    pub target: String,
-    /// From one look to the next.
-    pub every: Duration,
-    /// How long.
-    pub length: Length,
-    /// Also what happened since boot.
-    pub from_boot: bool,
-    /// A file for the document.
-    pub save: Option<PathBuf>,
-    /// An earlier watch, by file or session.
-    pub against: Option<String>,
-    /// The archive; `None` is the user's own.
-    pub archive: Option<PathBuf>,
-    /// A copy of a machine's `/sys` and `/proc`.
-    pub sysfs: Option<PathBuf>,
-}
 
 /// Watches.
 ///

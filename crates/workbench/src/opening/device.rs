@@ -1,6 +1,7 @@
 //! A block device that is held: what is known of it, and the target on it.
 
-use super::{Limit, Opened};
+use super::opened::{Limit, Opened};
+use super::sources;
 use crate::error::Failure;
 use cardscope_device::contents::Contents;
 use cardscope_device::held::{Device, Held};
@@ -28,13 +29,13 @@ pub(super) fn open(
     let thermometer = Thermometer::find(&system, &this);
     let mut options = RealOptions {
         io: IoChoice::from_env(),
-        temperature: thermometer.as_ref().map(super::temperature),
+        temperature: thermometer.as_ref().map(sources::temperature),
         interrupt: interrupt.clone(),
         holding: Some(Arc::clone(held) as Arc<dyn Holding>),
         read_only: !writes,
         ..RealOptions::default()
     };
-    caveats.extend(super::ask(&system, name, &this, &mut options)?);
+    caveats.extend(sources::ask(&system, name, &this, &mut options)?);
     let block = BlockDevice {
         fd: held.descriptor().map_err(Failure::io)?,
         bytes: held.bytes(),

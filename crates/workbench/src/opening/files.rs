@@ -1,6 +1,7 @@
 //! A directory, in which a test file is made and removed again, and a plain file tested in place.
 
-use super::{Limit, Opened};
+use super::opened::{Limit, Opened};
+use super::sources;
 use crate::error::Failure;
 use cardscope_device::held::Held;
 use cardscope_device::open::Access;
@@ -68,13 +69,13 @@ fn opened<T: Target + 'static>(
         // Its effect is told by the caveats below, which know the layers beneath it too.
         file_system: below.as_ref().map(|f| FileSystemNote { name: f.name.clone(), effect: None }),
         interrupt: interrupt.clone(),
-        temperature: thermometer.as_ref().map(super::temperature),
+        temperature: thermometer.as_ref().map(sources::temperature),
         holding: Some(Arc::clone(held) as Arc<dyn Holding>),
         ..RealOptions::default()
     };
     let mut caveats = below.as_ref().map(|f| f.caveats()).unwrap_or_default();
     if let Some(disk) = &disk {
-        caveats.extend(super::ask(&system, disk, disk, &mut options)?);
+        caveats.extend(sources::ask(&system, disk, disk, &mut options)?);
     }
     let identity = disk.as_deref().and_then(|disk| inspect::inspect(&system, disk).ok());
     let mut condition: Condition = host::condition(&system, disk.as_deref());

@@ -1,6 +1,6 @@
 //! A simulated card: nothing to lose, nothing to ask.
 
-use super::{Limit, Opened};
+use super::opened::{Limit, Opened};
 use crate::error::Failure;
 use cardscope_simulator::{SimTarget, identity, target_spec};
 

@@ -1,6 +1,7 @@
 //! The document of a long run.
 
 use super::Request;
+use super::sentences::findings;
 use crate::session::Session;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::report::Moved;
@@ -46,7 +47,7 @@ pub(super) fn conclude(report: &mut SustainReport, session: &Session<'_>, thermo
     }
     session.hear_target(&mut report.header);
     caveat::add(&mut report.header.caveats, doubts.into_iter().map(|text| Caveat::Other { text }));
-    let found = super::findings(
+    let found = findings(
         &report.body.measured,
         &report.body.moved.troubles,
         &report.header.condition,

@@ -4,61 +4,31 @@
 mod baseline;
 mod document;
 mod hot_host;
+mod request;
 mod scope;
 mod sentences;
 mod thermometers;
 mod writer;
 
+pub use request::Request;
+
 use crate::error::Failure;
 use crate::session::{Common, Needs, Procedure, Session};
 use baseline::Baseline;
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::finding::Finding;
-use cardscope_model::sustain::{LongRun, Measured, Pattern, SustainReport, Work};
-use cardscope_model::verify::Trouble;
+use cardscope_model::sustain::{LongRun, SustainReport};
 use cardscope_probe::sustain::{BLOCK, DEPTH, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use scope::Scope;
 use std::cell::RefCell;
-use std::time::Duration;
 use thermometers::{Shared, Thermometers, Tracks};
 use writer::Writer;
 
 pub(crate) use scope::limits as card_limits;
+pub(crate) use sentences::findings;
 
 pub use cardscope_engine::target::Region;
 pub use thermometers::{Typed, Typist};
-
-/// A long run as asked for.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// What every verb is asked for.
-    pub common: Common,
-    /// What the workload does; `None` writes where nothing can be lost or what is there may go, and reads elsewhere.
-    pub work: Option<Work>,
-    /// Where it goes.
-    pub pattern: Pattern,
-    /// How long it may take.
-    pub duration: Duration,
-    /// Bytes that the workload may move.
-    pub bytes: Option<u64>,
-    /// What stands in this region may go.
-    pub region: Option<Region>,
-    /// What stands on the whole card may go.
-    pub erase: bool,
-    /// Size of the file in a directory.
-    pub size: Option<u64>,
-    /// `active`, `passive` …
-    pub cooling: Option<String>,
-    /// What is cooled.
-    pub cooling_of: Option<String>,
-    /// Thermometers that the user brings, as typed: `PLACE=cmd:COMMAND`, `PLACE=csv:FILE`, `PLACE=ask`.
-    pub thermometers: Vec<String>,
-    /// Temperature of the card at which the run ends, in °C.
-    pub max_celsius: Option<f64>,
-    /// An earlier run to hold this one against: its session, or a file with its document.
-    pub against: Option<String>,
-}
 
 /// A long run, with the earlier one that it is held against and whoever reads thermometers by eye.
 pub struct Attended<'a> {
@@ -140,16 +110,4 @@ impl Procedure for Attended<'_> {
         ended?;
         written
     }
-}
-
-/// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
-pub(crate) fn findings(
-    measured: &Measured,
-    troubles: &[Trouble],
-    condition: &Condition,
-    bytes_written: u64,
-) -> Vec<Finding> {
-    let mut found = sentences::findings(measured, troubles, bytes_written);
-    found.extend(hot_host::finding(condition, &measured.series));
-    found
 }

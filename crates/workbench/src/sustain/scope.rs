@@ -1,10 +1,11 @@
 //! What a long run may use: the whole card by reading, a part of it or all by writing where its content may go, or a
 //! file of its own in a directory.
 
-use super::{Region, Request};
+use super::Request;
 use crate::error::Failure;
 use crate::opening::Opened;
 use crate::region::within;
+use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Work};
 use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
 use cardscope_probe::site;

@@ -1,7 +1,9 @@
 //! What a long run showed, as findings: each with the numbers it rests on and what helps.
 
+use super::hot_host;
 use crate::troubles;
 use cardscope_model::card_map::property::Status;
+use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::sustain::{Event, EventKind, Measured};
 use cardscope_model::units::grouped;
@@ -16,7 +18,13 @@ const LIKELY: f64 = 0.7;
 /// Stalls that take more of the time than this are worth a hint.
 const STALL_SHARE: f64 = 0.05;
 
-pub(super) fn findings(measured: &Measured, troubles: &[Trouble], bytes_written: u64) -> Vec<Finding> {
+/// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
+pub(crate) fn findings(
+    measured: &Measured,
+    troubles: &[Trouble],
+    condition: &Condition,
+    bytes_written: u64,
+) -> Vec<Finding> {
     [
         refuses(measured, bytes_written),
         no_answer(measured),
@@ -27,6 +35,7 @@ pub(super) fn findings(measured: &Measured, troubles: &[Trouble], bytes_written:
         stalls(measured),
         interference(measured),
         slower(measured),
+        hot_host::finding(condition, &measured.series),
     ]
     .into_iter()
     .flatten()

@@ -87,7 +87,7 @@ impl Work<'_> {
     /// Bytes of the tested files before an offset of the whole data: the prefix that can be trusted.
     fn bytes_before(&self, offset: u64) -> u64 {
         let before = |range: &std::ops::Range<u64>| range.end.min(offset).saturating_sub(range.start);
-        self.files.iter().map(|file| before(&super::range(file.content, file.named.bytes))).sum()
+        self.files.iter().map(|file| before(&file.range())).sum()
     }
 
     fn section(&self, pass: &Pass<'_>, tested_bytes: u64) -> FilesReport {

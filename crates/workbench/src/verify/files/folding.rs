@@ -40,8 +40,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// Where on the card a byte of the whole data lies.
 fn on_card(pass: &Pass<'_>, files: &[ToRead], offset: u64) -> Option<u64> {
-    let file = files.iter().find(|file| super::range(file.content, file.named.bytes).contains(&offset))?;
-    let start = super::range(file.content, file.named.bytes).start;
+    let file = files.iter().find(|file| file.range().contains(&offset))?;
+    let start = file.range().start;
     filesystem::place_of(&pass.open(&file.named).ok()?, offset - start)
 }
 

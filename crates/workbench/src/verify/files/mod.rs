@@ -23,7 +23,6 @@ use crate::opening::{self, Opened};
 use crate::recorder::Recorder;
 use crate::session::Session;
 use cardscope_device::held::Held;
-use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::VerifyReport;
@@ -116,7 +115,7 @@ impl Work<'_> {
             recorder.update(report)?;
             outcome?;
         }
-        pass.sorted.tested = self.files.iter().map(|file| range(file.content, file.named.bytes)).collect();
+        pass.sorted.tested = self.files.iter().map(ToRead::range).collect();
         reading::read_all(pass, &mut self.files)?;
         self.otherwise = reading::second_look(pass, &self.files)?;
         self.wrap = folding::period(pass, &self.files);
@@ -128,10 +127,4 @@ impl Work<'_> {
         }
         Ok(())
     }
-}
-
-/// The part of the whole data that a file holds.
-fn range(content: u64, bytes: u64) -> std::ops::Range<u64> {
-    let start = (content - 1) * FILE_BYTES;
-    start..start.saturating_add(bytes)
 }

@@ -37,6 +37,14 @@ pub(super) struct ToRead {
 }
 
 impl ToRead {
+    /// The part of the whole data that it holds.
+    pub(super) fn range(&self) -> std::ops::Range<u64> {
+        let start = (self.content - 1) * FILE_BYTES;
+        start..start.saturating_add(self.named.bytes)
+    }
+}
+
+impl ToRead {
     fn place(&self, offset_in_file: u64) -> Place {
         Place { number: self.named.number, content: self.content, offset_in_file }
     }

@@ -1,14 +1,88 @@
-//! How much a verb may write in a directory. On the disk that holds the running system it is little unless the user says
-//! more: nothing is asked below a mounted file system, and most cards of a small board are just that disk. Whatever a
-//! verb plans, its target writes no more.
+//! An open target with all that is known of it, and how much may be written through it: on the disk that holds the running
+//! system little, unless the user says more. Nothing is asked below a mounted file system, and most cards of a small board
+//! are just that disk. Whatever a verb plans, its target writes no more.
 
-use super::Opened;
 use crate::error::Failure;
+use cardscope_device::held::{Device, Held, Kind};
+use cardscope_device::thermometer::Thermometer;
 use cardscope_engine::allowance::Allowance;
 use cardscope_engine::null::NullTarget;
 use cardscope_engine::rationed::{Rationed, grows_by_writing};
-use cardscope_engine::target::TargetInfo;
+use cardscope_engine::real::RealOptions;
+use cardscope_engine::target::{Target, TargetInfo};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::condition::Condition;
+use cardscope_model::identity::Identity;
+use cardscope_model::report::Header;
 use cardscope_model::units::{BinarySize, MIB};
+use std::sync::Arc;
+
+/// An open target and what is known of it.
+pub struct Opened {
+    /// Where the I/O goes.
+    pub target: Box<dyn Target>,
+    /// What the card says of itself, where it could be asked.
+    pub identity: Option<Identity>,
+    /// What is true of card and rig, as far as it can be read.
+    pub condition: Condition,
+    /// What the bus carries in MB/s, where known.
+    pub ceiling_mb_s: Option<f64>,
+    /// True where the recipe may write: to a simulated card, a directory, or with consent.
+    pub may_write: bool,
+    /// Doubts that concern every test on it.
+    pub caveats: Vec<Caveat>,
+    /// The very object that is open: device, file or directory. `None` for a simulated card.
+    pub held: Option<Arc<Held>>,
+    /// How much may be written.
+    pub limit: Limit,
+    /// How each file is opened, where the target is a directory whose files are targets of their own.
+    pub(crate) files: Option<RealOptions>,
+    /// Reads the temperature as long as it is kept.
+    pub(super) _thermometer: Option<Thermometer>,
+}
+
+impl Opened {
+    /// The beginning of a verb's document.
+    pub(crate) fn header(&self, target: &str, seed: u64) -> Header {
+        Header {
+            target: target.to_owned(),
+            seed,
+            condition: self.condition.clone(),
+            io_path: self.target.info().io_path.to_owned(),
+            caveats: self.caveats.clone(),
+            ..Header::default()
+        }
+    }
+
+    /// True where the target is a directory, in which only files of the test's own are written.
+    #[must_use]
+    pub fn is_directory(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
+    }
+
+    /// Lets go of the card, so that the kernel or a mount may have it; gives what was held.
+    pub(crate) fn let_go(&mut self) -> Option<Arc<Held>> {
+        self.target = Box::new(NullTarget::new(0));
+        self.held.take()
+    }
+
+    /// A name that leads to what is open, whatever became of the name that it was opened by.
+    pub(crate) fn leads_to(&self) -> String {
+        match &self.held {
+            Some(held) => held.path().to_string_lossy().into_owned(),
+            None => self.target.info().name.clone(),
+        }
+    }
+
+    /// The block device that is open, where the target is one.
+    #[must_use]
+    pub fn device(&self) -> Option<&Device> {
+        match self.held.as_ref()?.kind() {
+            Kind::Device(device) => Some(device),
+            _ => None,
+        }
+    }
+}
 
 /// On the disk that holds the running system no more is written than this, unless `--max-write` says so.
 const ON_SYSTEM_DISK: u64 = 256 * MIB;
