@@ -41,7 +41,7 @@ pub fn check_text(format: &Format, text: &Text) {
 /// If a log of it breaks one.
 pub fn check_any(bytes: &[u8]) {
     let text = Text::decode(bytes);
-    check_outcome(&mixed::read(&text), &text);
+    check_outcome(&mixed::logs(&text), &text);
 }
 
 fn check_outcome(outcome: &Result<Vec<Log>, ImportError>, text: &Text) {

@@ -1,4 +1,4 @@
-//! Logs of other tools, understood: one module a foreign format, each a pure function from text to [`Log`]s.
+//! Logs of other tools, understood: one module a foreign format, each a pure function from text to logs.
 //!
 //! Formats are recognised by content, never by a file's name. Figures come out in true units (MB/s is 10^6 bytes a
 //! second) with what the tool printed beside them; which tool prints what is said at each format, and in
@@ -83,14 +83,5 @@ mod speed {
 
 pub use error::ImportError;
 pub use formats::{Format, formats};
+pub use mixed::read;
 pub use text::Text;
-
-use cardscope_model::log::Log;
-
-/// Reads a log. Most hold one card; a page that compares cards holds several, and a file may hold the logs of several tools.
-///
-/// # Errors
-/// If no format knows it, or one does and nothing in it can be read.
-pub fn read(bytes: &[u8]) -> Result<Vec<Log>, ImportError> {
-    mixed::read(&Text::decode(bytes))
-}

@@ -24,11 +24,19 @@ const SIDE_BY_SIDE: [&[&str]; 12] = [
     &["sysfs"],
 ];
 
+/// Reads a log. Most hold one card; a page that compares cards holds several, and a file may hold the logs of several tools.
+///
+/// # Errors
+/// If no format knows it, or one does and nothing in it can be read.
+pub fn read(bytes: &[u8]) -> Result<Vec<Log>, ImportError> {
+    logs(&Text::decode(bytes))
+}
+
 /// The logs in a text: those of the first format that recognises it and can read it, and those of others beside it.
 ///
 /// # Errors
 /// If no format knows it, or none that does can read anything; then the first of them says why.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn logs(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut logs: Vec<Log> = Vec::new();
     let mut rows: Vec<usize> = Vec::new();
     let mut refused = None;
@@ -83,7 +91,7 @@ mod tests {
         "j: (groupid=0, jobs=1): err= 0: pid=7: x\n  write: IOPS=250, BW=1000KiB/s (1024kB/s)(1MiB/1msec)\n";
 
     fn formats_of(text: &str) -> Vec<String> {
-        read(&Text::of(text)).unwrap().into_iter().map(|log| log.format).collect()
+        logs(&Text::of(text)).unwrap().into_iter().map(|log| log.format).collect()
     }
 
     #[test]
@@ -97,14 +105,14 @@ mod tests {
     fn a_word_of_another_tool_hides_no_log() {
         // fio's word is there, its results are not.
         assert_eq!(formats_of(&format!("my script prints \"fio version\"\n{HDPARM}")), ["hdparm"]);
-        let error = read(&Text::of("\"fio version\" alone")).unwrap_err().to_string();
+        let error = logs(&Text::of("\"fio version\" alone")).unwrap_err().to_string();
         assert!(error.contains("fio-json"), "{error}");
     }
 
     #[test]
     fn the_one_card_of_a_file_is_the_card_of_all_its_logs() {
         let nvme = "NVME Identify Controller:\nvid       : 0x1234\nsn        : 0007\nmn        : EXAMPLE SWIFT\nfr        : 1.0\n";
-        let logs = read(&Text::of(&format!("{nvme}{FIO}"))).unwrap();
+        let logs = logs(&Text::of(&format!("{nvme}{FIO}"))).unwrap();
         assert_eq!(logs.iter().map(|log| log.format.as_str()).collect::<Vec<_>>(), ["fio-text", "nvme"]);
         assert_eq!(logs[0].card, logs[1].card);
         assert!(logs[0].doubts.iter().any(|doubt| doubt.contains("names no card")), "{:?}", logs[0].doubts);

@@ -92,12 +92,12 @@ fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     if let Some(encoding) = unmarked_utf16(bytes) {
         return encoding.decode_without_bom_handling(bytes).0;
     }
-    let (broken, sound) = letters(bytes);
+    let (broken, whole) = letters(bytes);
     if broken == 0 {
         return UTF_8.decode_without_bom_handling(bytes).0;
     }
     // Windows-1252 hardly ever spells UTF-8: where letters do, it is UTF-8 with a few broken bytes.
-    if sound >= broken || ends_in_a_letter(bytes) {
+    if whole >= broken || ends_in_a_letter(bytes) {
         doubts.push(format!("{broken} of its characters are broken"));
         let mut text = UTF_8.decode_without_bom_handling(bytes).0.into_owned();
         text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
@@ -115,14 +115,14 @@ fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
 
 /// Characters beyond ASCII in bytes that are read as UTF-8: those that are broken, and those that are not.
 fn letters(bytes: &[u8]) -> (usize, usize) {
-    let (mut broken, mut sound) = (0, 0);
+    let (mut broken, mut whole) = (0, 0);
     for chunk in bytes.utf8_chunks() {
         let letters = chunk.valid().chars().filter(|c| !c.is_ascii()).count();
         let lost = chunk.valid().matches(char::REPLACEMENT_CHARACTER).count();
         broken += lost + usize::from(!chunk.invalid().is_empty());
-        sound += letters - lost;
+        whole += letters - lost;
     }
-    (broken, sound)
+    (broken, whole)
 }
 
 /// True where all is UTF-8 but for the last letter, of which a cut left a part.

@@ -19,9 +19,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let bus = MmcBus::from_ios(text.body());
     let mut log = Log::new("mmc-ios");

@@ -37,9 +37,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut log = Log::new("mmc-utils");
     let ext_csd = raw(text).unwrap_or_else(|| fields(text));

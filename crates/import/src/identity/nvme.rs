@@ -26,9 +26,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: where a controller, or counters, come again, another log begins.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut seen: Vec<String> = Vec::new();
     let again = |line: &str| {

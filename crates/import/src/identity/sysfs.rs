@@ -51,9 +51,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each card is a log.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     Ok(cards(text.body()).iter().map(log).collect())
 }

@@ -37,9 +37,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each device that f3probe judges is a log.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut device: Option<String> = None;
     let another = |line: &str| {

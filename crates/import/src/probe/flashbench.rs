@@ -26,9 +26,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let parts = parts::split(text);
     let mut log = Log::new("flashbench");
@@ -70,4 +67,46 @@ fn empty_sections(parts: &[Part<'_>], log: &mut Log) {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn log(text: &str) -> Log {
+        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
+    }
+
+    #[test]
+    fn times_are_read_however_they_were_cut_unless_their_unit_is_lost() {
+        for (text, us) in [
+            ("741µs", Some(741.0)),
+            ("1.08ms", Some(1080.0)),
+            ("-924ns", Some(-0.924)),
+            ("-13790n", Some(-13.79)),
+            ("-123456", Some(-123.456)),
+            ("1e+03µ", Some(1000.0)),
+            ("1e+03us", Some(1000.0)),
+            ("2.5s", Some(2.5e6)),
+            ("741", None),
+            ("", None),
+            ("ms", None),
+            ("1.0.0.x", None),
+            ("-", None),
+        ] {
+            let found = tables::micros(text);
+            assert_eq!(found.is_some(), us.is_some(), "{text}");
+            assert!((found.unwrap_or(0.0) - us.unwrap_or(0.0)).abs() < 1e-9, "{text}: {found:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_speeds_come_back_within_three_digits(speeds in proptest::collection::vec(1u32..2_000_000, 2..9)) {
+            let cell = |kb: &u32| if *kb < 1000 { format!("{kb}K/s") } else if *kb < 10_000 { format!("{:.2}M/s", f64::from(*kb) / 1e3) } else { format!("{:.1}M/s", f64::from(*kb) / 1e3) };
+            let row = format!("4MiB    {}\n", speeds.iter().map(cell).collect::<Vec<_>>().join("  "));
+            let log = log(&row);
+            let found = log.other["flashbench"]["fat"][0]["mb_s"].as_array().unwrap();
+            for (found, printed) in found.iter().zip(&speeds) {
+                proptest::prop_assert!((found.as_f64().unwrap() - f64::from(*printed) / 1e3).abs() <= 0.050_001);
+            }
+        }
+    }
+}

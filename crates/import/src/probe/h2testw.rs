@@ -48,9 +48,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each report, which begins with its verdict, is a log.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut reported = false;
     let verdict = |line: &str| {

@@ -43,9 +43,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let since_2024 = text.lines().any(|line| line.trim_start().starts_with("seq-read;"));
     let tries = tries(text, since_2024);

@@ -53,9 +53,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each line, or each table where there is no line, is a run.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut all: Vec<Measured> = text.lines().filter_map(of_csv).collect();
     if all.is_empty() {

@@ -42,9 +42,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: every dd that moved data is a run.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut log = Log::new("dd");
     log.tool = Some(Tool { name: "dd".into(), version: None });

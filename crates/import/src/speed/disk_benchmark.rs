@@ -38,9 +38,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: a table is a run.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut log = Log::new("disk-benchmark");
     log.tool = Some(Tool { name: "disk-benchmark.sh".into(), version: None });

@@ -31,9 +31,6 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: every timed read is a run, every disk a log.
-///
-/// # Errors
-/// None; the list of formats asks for this shape.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut disk: Option<String> = None;
     let another = |line: &str| {

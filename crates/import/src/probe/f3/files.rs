@@ -181,8 +181,8 @@ fn sector_counts(text: &str) -> Option<SectorCounts> {
         text.split(" - ").next()?.split('/').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
     let [ok, corrupted, changed, overwritten] = counts[..] else { return None };
     // Beyond what any file holds: not a count, and sums must not run over.
-    let sound = counts.iter().all(|n| *n <= u64::MAX >> 16);
-    sound.then_some(SectorCounts { ok, corrupted, changed, overwritten, ..SectorCounts::default() })
+    let possible = counts.iter().all(|n| *n <= u64::MAX >> 16);
+    possible.then_some(SectorCounts { ok, corrupted, changed, overwritten, ..SectorCounts::default() })
 }
 
 /// `3.00 GB (6291263 sectors)`

@@ -215,15 +215,15 @@ fn operation(io: &Io) -> Option<Op> {
 }
 
 fn exact(stat: &Stat) -> Statistics {
-    let sound = |value: f64| Some(value).filter(|v| v.is_finite() && *v >= 0.0);
+    let amount = |value: f64| Some(value).filter(|v| v.is_finite() && *v >= 0.0);
     Statistics {
         requests: stat.count,
         bytes: stat.size,
-        iops: sound(stat.iops),
-        mb_s: sound(stat.bps / 1e6),
+        iops: amount(stat.iops),
+        mb_s: amount(stat.bps / 1e6),
         printed: (stat.bps, "bytes/s".to_owned()),
-        mean_us: sound(stat.avg / 1e3),
-        max_us: sound(stat.max / 1e3),
+        mean_us: amount(stat.avg / 1e3),
+        max_us: amount(stat.max / 1e3),
         ..Statistics::default()
     }
 }

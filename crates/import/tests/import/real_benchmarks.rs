@@ -1,23 +1,12 @@
 //! Logs of benchmark tools as people published them: every file is read, and what its collection says of it holds.
-//!
-//! The data lie beside the workspace (`$CARDSCOPE_DATA`); where they are absent the tests say so and pass.
 
 #![allow(clippy::unwrap_used, reason = "what is missing or wrong here must fail loudly")]
 
+use crate::data::data;
 use cardscope_import::read;
 use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
-use std::path::{Path, PathBuf};
-
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from);
-    if !folder.is_dir() {
-        println!("no data at {}: nothing tested", folder.display());
-        return None;
-    }
-    Some(folder)
-}
+use std::path::PathBuf;
 
 /// Every log in a folder of the data, by file name; `None` where there are no data.
 fn folder(name: &str) -> Option<Vec<(String, Vec<Log>)>> {

@@ -1,28 +1,17 @@
 //! Real logs of probes, system tools and registers: every file is read, and what their index says of them holds.
 //!
-//! They lie in `$CARDSCOPE_DATA` (default: `../shared/data` beside the workspace); where they do not, the tests say so
-//! and pass. Numbers in here are the index's spot checks.
+//! Numbers in here are the index's spot checks.
 
+use crate::data::data;
 use cardscope_import::read;
 use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 mod capacity;
 mod flashbench;
 mod identities;
 mod speeds;
-
-/// The folder of real logs, if it is here.
-fn data() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("CARDSCOPE_DATA").map_or_else(beside, PathBuf::from);
-    if !folder.is_dir() {
-        println!("no real logs in {}: nothing was tested", folder.display());
-        return None;
-    }
-    Some(folder)
-}
 
 /// The logs of a file, and the format that read it.
 fn logs(folder: &Path, file: &str) -> Vec<Log> {

@@ -3,6 +3,7 @@
 //! `layouts/<format>/` holds the logs, named after what they show; `layouts/<format>.snap` what comes of them. A line that
 //! changes there is a log that is understood otherwise than before: look at it, then `INSTA_UPDATE=always cargo test`.
 
+use crate::data::files_below;
 use cardscope_import::{Format, Text, formats};
 use cardscope_model::condition::Condition;
 use cardscope_model::log::Log;
@@ -15,18 +16,11 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layouts")
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn every_layout_is_understood() {
     for format in formats() {
         let mut all = String::new();
-        for file in files(&folder().join(format.name)) {
+        for file in files_below(&folder().join(format.name)) {
             let bytes = std::fs::read(&file).expect("it was listed");
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             writeln!(all, "# {name}\n{}", understood(format, &Text::decode(&bytes)))
@@ -42,9 +36,10 @@ fn every_layout_is_understood() {
 
 #[test]
 fn no_folder_is_of_no_format() {
-    for folder in files(&folder()).iter().filter(|path| path.is_dir()) {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        assert!(formats().iter().any(|format| format.name == name), "{name}");
+    for file in files_below(&folder()) {
+        let name = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let snapshot = file.extension().is_some_and(|ending| ending == "snap");
+        assert!(snapshot || formats().iter().any(|format| format.name == name), "{}", file.display());
     }
 }
 
@@ -54,7 +49,7 @@ const LINE_BY_LINE: [&str; 3] = ["cdm_fio", "crystaldiskmark", "kdiskmark"];
 #[test]
 fn a_log_that_is_cut_off_anywhere_keeps_the_lines_before_and_gains_none() {
     for format in formats().iter().filter(|format| LINE_BY_LINE.contains(&format.name)) {
-        for file in files(&folder().join(format.name)) {
+        for file in files_below(&folder().join(format.name)) {
             let bytes = std::fs::read(&file).expect("it was listed");
             let text = Text::decode(&bytes);
             let Ok(whole) = (format.read)(&text) else { continue };

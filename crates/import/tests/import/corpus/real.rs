@@ -1,0 +1,22 @@
+//! The real logs, whole and cut.
+
+use crate::data::{data, files_below};
+use cardscope_import::{invariants, read};
+
+#[test]
+fn every_real_log_keeps_the_invariants_whole_and_cut() {
+    let Some(folder) = data() else { return };
+    let mut known = 0;
+    for path in files_below(&folder) {
+        let bytes = std::fs::read(&path).expect("it was listed");
+        invariants::check_any(&bytes);
+        for part in 1..4 {
+            invariants::check_any(&bytes[..bytes.len() * part / 4]);
+        }
+        let Ok(logs) = read(&bytes) else { continue };
+        known += 1;
+        // What one importer takes, its own check must bear too.
+        invariants::check(&logs[0].format, &bytes);
+    }
+    assert!(known > 50, "{known} of the files are logs");
+}

@@ -1,0 +1,24 @@
+//! The real logs, where they are: `$CARDSCOPE_DATA` (default: `../shared/data` beside the workspace).
+
+use std::path::{Path, PathBuf};
+
+/// Their folder; where it is not, a test says so and passes.
+pub(crate) fn data() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("CARDSCOPE_DATA").map_or_else(beside, PathBuf::from);
+    if !folder.is_dir() {
+        println!("no real logs in {}: nothing was tested", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// Every file below a folder, sorted.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries = entries.map(|entry| entry.expect("an entry").path());
+    let mut all: Vec<PathBuf> =
+        entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect();
+    all.sort();
+    all
+}
