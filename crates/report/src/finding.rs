@@ -2,12 +2,6 @@
 
 use cardscope_model::finding::{Finding, Weight};
 
-/// Findings, one a line.
-#[must_use]
-pub fn lines(findings: &[Finding]) -> String {
-    findings.iter().map(|finding| line(finding) + "\n").collect()
-}
-
 /// A finding in a line, its weight first.
 pub(crate) fn line(finding: &Finding) -> String {
     let weight = match finding.weight {
@@ -45,13 +39,13 @@ mod tests {
     #[test]
     fn advice_on_the_line_of_its_verdict_is_set_off_from_it() {
         for (verdict, advice, line) in [
-            ("It is hot.", "Cool it.", "Note: It is hot. (runs 3) Cool it.\n"),
-            ("it is hot", "Cool it.", "Note: it is hot (runs 3). Cool it.\n"),
-            ("it is hot", "cool it", "Note: it is hot (runs 3); cool it\n"),
-            ("it is hot", "`sustain` finds it", "Note: it is hot (runs 3); `sustain` finds it\n"),
+            ("It is hot.", "Cool it.", "Note: It is hot. (runs 3) Cool it."),
+            ("it is hot", "Cool it.", "Note: it is hot (runs 3). Cool it."),
+            ("it is hot", "cool it", "Note: it is hot (runs 3); cool it"),
+            ("it is hot", "`sustain` finds it", "Note: it is hot (runs 3); `sustain` finds it"),
         ] {
             let found = Finding::new("x", Weight::Note, 1.0, verdict).because("runs", 3);
-            assert_eq!(lines(&[found.advise(advice)]), line);
+            assert_eq!(super::line(&found.advise(advice)), line);
         }
     }
 }

@@ -48,6 +48,8 @@ pub(crate) type Fact = (String, String);
 pub(crate) enum Block {
     Facts(Vec<Fact>),
     Table(Table),
+    /// A table with a column for each card, of which there may be many.
+    Cards(Table),
     /// A sentence, broken into lines.
     Words(String),
     /// Lines that stay as they are.
@@ -66,7 +68,7 @@ impl Block {
     fn is_empty(&self) -> bool {
         match self {
             Block::Facts(facts) => facts.is_empty(),
-            Block::Table(table) => table.rows().is_empty(),
+            Block::Table(table) | Block::Cards(table) => table.rows().is_empty(),
             Block::Words(text) | Block::Verbatim(text) => text.is_empty(),
             Block::Lines(lines) | Block::Commands(lines) => lines.is_empty(),
             Block::Findings(findings) => findings.is_empty(),
@@ -136,6 +138,13 @@ impl Page {
         }
     }
 
+    /// Adds a part of words and a block; nothing where the block is empty.
+    pub(crate) fn add_if(&mut self, head: &str, words: Block, block: Block) {
+        if !block.is_empty() {
+            self.add(head, [words, block]);
+        }
+    }
+
     /// Findings and caveats, those of single tests included.
     pub(crate) fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
         self.add("Findings", [Block::Findings(header.findings.clone())]);
@@ -146,7 +155,7 @@ impl Page {
     pub(crate) fn add_end(&mut self, header: &Header) {
         let error = header.error.iter().map(|error| format!("Ended early: {error}"));
         let session = header.session.iter().map(|id| format!("Archived as session {id}."));
-        self.add("", error.chain(session).map(Block::Words));
+        self.add("", [Block::Lines(error.chain(session).collect())]);
     }
 
     /// The page of a document with this header as text: the frame below the verb's own parts.
@@ -179,6 +188,11 @@ impl Page {
     }
 }
 
+/// Characters of a line of tables that are divided, and of a card's name at the head of a column: its number tells it
+/// from others.
+const CARDS: usize = 108;
+const HEAD: usize = 20;
+
 /// Columns of a name, unless one is longer.
 const NAME: usize = 24;
 
@@ -189,6 +203,10 @@ fn text_of(block: &Block) -> String {
             indented(facts.iter().map(|(name, value)| format!("{name:<width$}{value}")))
         }
         Block::Table(table) => indented(table.to_string().lines()),
+        Block::Cards(table) => {
+            let parts = table.clone().with_heads_of(HEAD).divided(CARDS);
+            parts.iter().map(|part| indented(part.to_string().lines())).collect::<Vec<_>>().join("\n")
+        }
         Block::Words(words) => indented(wrapped(words)),
         Block::Lines(lines) => indented(lines),
         Block::Verbatim(text) => text.clone(),

@@ -41,7 +41,7 @@ fn block(block: &Block) -> String {
             };
             format!("<dl>\n{}</dl>\n", facts.iter().map(row).collect::<String>())
         }
-        Block::Table(table) => grid(table),
+        Block::Table(table) | Block::Cards(table) => grid(table),
         Block::Words(words) => format!("<p>{}</p>\n", prose(words)),
         Block::Verbatim(text) => format!("<pre>{}</pre>\n", escaped(text)),
         Block::Lines(lines) | Block::Commands(lines) => {

@@ -1,52 +1,47 @@
 //! `rank` for a terminal, and its tables for Markdown and the page, too: cards in order with ties as ties, what that
 //! means for the job, groups, and who could not be placed.
 
-use crate::comparison::{section, words};
+use crate::comparison::words;
 use crate::figure::{NONE, interval, printed, speed};
-use crate::finding;
+use crate::page::{Block, Page};
 use crate::table::Table;
 use cardscope_model::card::Price;
 use cardscope_model::job::Fit;
 use cardscope_model::ranking::{Groups, Place, RankedBy, Ranking};
-use std::fmt::Write;
 
 /// The order as people read it on a terminal.
 #[must_use]
 pub fn text(ranking: &Ranking) -> String {
-    let mut out = format!("{}\n", title(ranking));
-    match ranking.places.is_empty() {
-        true => out += "No card could be placed.\n",
-        false => section(&mut out, "Best first", &places(ranking).to_string()),
-    }
-    if ranking.places.iter().any(|p| p.shared_by > 1) {
-        let _ = writeln!(out, "{SHARED}");
-    }
-    section(&mut out, "What that means", &what_it_means(ranking));
-    section(&mut out, "Not placed", &not_placed(ranking));
-    if let Some(found) = &ranking.groups {
-        let body = format!("{}\n{}\n", groups(found, ranking), found.verdict);
-        section(&mut out, &format!("By {}, {}", found.by, unit(ranking)), &body);
-    }
-    section(&mut out, "Findings", &finding::lines(&ranking.findings));
-    out
+    let mut page = Page::new("", title(ranking));
+    add(&mut page, "Best first", ranking);
+    page.text()
 }
 
-fn what_it_means(ranking: &Ranking) -> String {
-    let mut out = String::new();
-    for place in &ranking.places {
-        let remarks = remarks(place);
-        if !remarks.is_empty() {
-            let _ = writeln!(out, "  {}. {}: {}", place.place, place.entry.name, remarks.join("; "));
+/// Adds an order to a page.
+pub(crate) fn add(page: &mut Page, head: &str, ranking: &Ranking) {
+    let shared = ranking.places.iter().any(|place| place.shared_by > 1);
+    let note = match ranking.places.is_empty() {
+        true => "No card could be placed.",
+        false => {
+            if shared {
+                SHARED
+            } else {
+                ""
+            }
         }
+    };
+    page.add(head, [Block::Table(places(ranking)), Block::Words(note.to_owned())]);
+    let means = ranking.places.iter().map(|place| (place, remarks(place)));
+    let means = means.filter(|(_, remarks)| !remarks.is_empty());
+    let means = means.map(|(p, remarks)| format!("{}: {}", p.entry.name, remarks.join("; ")));
+    page.add("What that means", [Block::Lines(means.collect())]);
+    let not_placed = ranking.not_placed.iter().map(|(card, reason)| format!("{card}: {reason}"));
+    page.add("Not placed", [Block::Lines(not_placed.collect())]);
+    if let Some(found) = &ranking.groups {
+        let body = [Block::Table(groups(found, ranking)), Block::Words(found.verdict.clone())];
+        page.add(&format!("By {}, {}", found.by, unit(ranking)), body);
     }
-    out
-}
-
-fn not_placed(ranking: &Ranking) -> String {
-    ranking.not_placed.iter().fold(String::new(), |mut out, (card, reason)| {
-        let _ = writeln!(out, "  {card}: {reason}");
-        out
-    })
+    page.add("Findings", [Block::Findings(ranking.findings.clone())]);
 }
 
 /// What a shared place means.
@@ -185,25 +180,25 @@ mod tests {
         Cards for pi-boot on Raspberry Pi 4: system of a small computer
 
         Best first
-        place  card                score of 100  95 % interval  runs  fit       price    per price
-        1 =    Alder Swift 64GB            91.5    87.5 … 94.5    10  good   9.90 EUR  9.242 / EUR
-        1 =    Birch Endure 128GB          71.5    67.5 … 74.5    10  good  10.90 EUR   6.56 / EUR
-        3      Cedar 32GB                  51.5    47.5 … 54.5    10  fair  11.90 EUR  4.328 / EUR
-        Cards with = share their place: they cannot be told apart, or differ by less than anybody notices.
+          place  card                score of 100  95 % interval  runs  fit       price    per price
+          1 =    Alder Swift 64GB            91.5    87.5 … 94.5    10  good   9.90 EUR  9.242 / EUR
+          1 =    Birch Endure 128GB          71.5    67.5 … 74.5    10  good  10.90 EUR   6.56 / EUR
+          3      Cedar 32GB                  51.5    47.5 … 54.5    10  fair  11.90 EUR  4.328 / EUR
+          Cards with = share their place: they cannot be told apart, or differ by less than anybody notices.
 
         What that means
-          1. Alder Swift 64GB: boot: 18.0 s; the host caps sequential read
-          1. Birch Endure 128GB: boot: 19.0 s
-          3. Cedar 32GB: boot: 20.0 s
+          Alder Swift 64GB: boot: 18.0 s; the host caps sequential read
+          Birch Endure 128GB: boot: 19.0 s
+          Cedar 32GB: boot: 20.0 s
 
         Not placed
           Fir 8GB: random writes were not measured
 
         By mark, score of 100
-        mark  cards  mean  median  worst  best
-        A2        2  80.0    81.0   70.0  91.5
-
-        what the mark says about the score for "pi-boot" cannot be told from chance with 3 cards; 12 % of the spread between cards lies between the groups (by chance alone: 0.410)
+          mark  cards  mean  median  worst  best
+          A2        2  80.0    81.0   70.0  91.5
+          what the mark says about the score for "pi-boot" cannot be told from chance with 3 cards; 12 % of
+          the spread between cards lies between the groups (by chance alone: 0.410)
         "#);
     }
 

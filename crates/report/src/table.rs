@@ -1,7 +1,9 @@
 //! Plain text tables: the first column and those of words to the left, all others to the right, as wide as their
 //! widest cell.
 
+use crate::figure::NONE;
 use std::fmt;
+use std::ops::Range;
 
 /// A table with a head.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -74,6 +76,40 @@ impl Table {
                 keep.get(column - 1).copied().unwrap_or(false)
             });
         }
+    }
+
+    /// The same with its heads cut to so many characters, the last of them a sign that some are missing.
+    #[must_use]
+    pub(crate) fn with_heads_of(mut self, longest: usize) -> Self {
+        for head in self.head.iter_mut().filter(|head| head.chars().count() > longest) {
+            let kept: String = head.chars().take(longest.saturating_sub(1)).collect();
+            *head = format!("{}…", kept.trim_end());
+        }
+        self
+    }
+
+    /// The first column and those of a range, without the rows in which these have no figure.
+    fn part(&self, columns: Range<usize>) -> Table {
+        let cells = |row: &Vec<String>| -> Vec<String> {
+            let of = columns.clone().filter_map(|column| row.get(column).cloned());
+            row.first().cloned().into_iter().chain(of).collect()
+        };
+        let rows = self.rows.iter().map(cells);
+        let rows = rows.filter(|row| row.iter().skip(1).any(|cell| cell != NONE && !cell.is_empty()));
+        Table { head: cells(&self.head), rows: rows.collect(), left: vec![0] }
+    }
+
+    /// As many tables below each other as it takes for so many characters; each has at least one further column.
+    pub(crate) fn divided(&self, characters: usize) -> Vec<Table> {
+        let fits = |table: &Table| table.to_string().lines().all(|line| line.chars().count() <= characters);
+        let (mut parts, mut first) = (Vec::new(), 1);
+        while first < self.head.len() {
+            let wider = (first + 2..=self.head.len()).take_while(|end| fits(&self.part(first..*end)));
+            let end = wider.last().unwrap_or(first + 1);
+            parts.push(self.part(first..end));
+            first = end;
+        }
+        parts
     }
 
     fn width(&self, column: usize) -> usize {

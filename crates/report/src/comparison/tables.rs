@@ -4,47 +4,25 @@
 use super::words::{self, Measure};
 use crate::figure::{NONE, interval, printed, rate, speed};
 use crate::table::Table;
-use cardscope_model::comparison::{Comparison, Differs, Entry, Pair, PrintedSpread, Spread};
+use cardscope_model::comparison::{Comparison, Differs, Pair, PrintedSpread, Spread};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::units::KIB;
-use std::ops::Range;
 
 /// Stands behind a true figure in MB/s where the tool's own was asked for and is not known.
 pub(crate) const NOT_PRINTED: &str = " ¹";
 
-/// A table with a column for each entry of a range, headed by its number and its name, which is cut where it is long.
-fn beside(comparison: &Comparison, first: &str, entries: &Range<usize>, longest: usize) -> Table {
-    let head = |(i, entry): (usize, &Entry)| format!("{} {}", i + 1, cut(&entry.name, longest));
-    let heads = comparison.entries.iter().enumerate().filter(|(i, _)| entries.contains(i)).map(head);
+/// A table with a column for each entry, headed by its number and its name.
+fn beside(comparison: &Comparison, first: &str) -> Table {
+    let heads = comparison.entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, entry.name));
     Table::new([first.to_owned()].into_iter().chain(heads))
 }
 
-/// At most so many characters, the last of them a sign that some are missing.
-fn cut(name: &str, longest: usize) -> String {
-    if name.chars().count() <= longest {
-        return name.to_owned();
-    }
-    let kept: String = name.chars().take(longest.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
-}
-
-/// One figure of each test for the entries of a range, in MB/s with the interval of the average, or as the tools
-/// printed it.
+/// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
 #[must_use]
-pub fn figures(
-    comparison: &Comparison,
-    measure: Measure,
-    entries: Range<usize>,
-    as_printed: bool,
-    longest: usize,
-) -> Table {
-    let mut table = beside(comparison, "test", &entries, longest);
-    for test in &comparison.tests {
-        let spreads = test.spreads.get(entries.clone()).unwrap_or_default();
-        if spreads.iter().all(Option::is_none) {
-            continue;
-        }
-        let cells = spreads.iter().map(|spread| cell(spread.as_ref(), measure, as_printed));
+pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> Table {
+    let mut table = beside(comparison, "test");
+    for test in comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)) {
+        let cells = test.spreads.iter().map(|spread| cell(spread.as_ref(), measure, as_printed));
         table.row([words::test(test)].into_iter().chain(cells));
     }
     table
@@ -67,12 +45,11 @@ fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
 
 /// I/Os a second at the mean, of the tests of 4 KiB, which people know by them.
 #[must_use]
-pub fn iops(comparison: &Comparison, entries: Range<usize>, longest: usize) -> Table {
-    let mut table = beside(comparison, "test", &entries, longest);
+pub fn iops(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.test.pattern.block == 4 * KIB) {
-        let spreads = test.spreads.get(entries.clone()).unwrap_or_default();
         let cell = |spread: &Option<Spread>| spread.as_ref()?.iops.map(rate);
-        let cells: Vec<Option<String>> = spreads.iter().map(cell).collect();
+        let cells: Vec<Option<String>> = test.spreads.iter().map(cell).collect();
         if cells.iter().any(Option::is_some) {
             let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned()));
             table.row([words::test(test)].into_iter().chain(cells));
@@ -132,14 +109,13 @@ pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
     table
 }
 
-/// What is not the same for all entries besides the card, for the entries of a range.
+/// What is not the same for all entries besides the card.
 #[must_use]
-pub fn differs(comparison: &Comparison, entries: Range<usize>, longest: usize) -> Table {
-    let mut table = beside(comparison, "", &entries, longest);
+pub fn differs(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "");
     for Differs { what, values } in &comparison.differs {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-        let values = values.get(entries.clone()).unwrap_or_default().iter().map(value);
-        table.row([what.replace('_', " ")].into_iter().chain(values));
+        table.row([what.replace('_', " ")].into_iter().chain(values.iter().map(value)));
     }
     table
 }

@@ -37,10 +37,11 @@ impl Measure {
         }
     }
 
-    /// What it is, in a sentence.
+    /// What it is; no interval is known of what a tool printed.
     #[must_use]
-    pub fn meaning(self) -> &'static str {
+    pub fn meaning(self, as_printed: bool) -> &'static str {
         match self {
+            Measure::Average if as_printed => "the mean of all runs",
             Measure::Average => "the mean of all runs, with its 95 % interval",
             Measure::Worst => "the slowest run",
             Measure::Best => "the fastest run",

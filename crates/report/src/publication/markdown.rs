@@ -1,15 +1,14 @@
-//! A publication as Markdown: tables that any forge, wiki or blog shows, and the same sentences as everywhere.
+//! A publication as Markdown: the same parts as on a terminal, as any forge, wiki or blog shows them.
 
-use crate::comparison::words::Measure;
-use crate::comparison::{IOPS, tables, words};
+use crate::card_map::properties;
+use crate::comparison::{self, How};
 use crate::finding::sentence;
+use crate::page::{Block, Page};
 use crate::ranking;
 use crate::table::Table;
-use cardscope_model::comparison::Comparison;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::outside;
 use cardscope_model::publication::{CardPart, Publication};
-use cardscope_model::ranking::Ranking;
 use cardscope_model::units::Capacity;
 use std::fmt::Write;
 
@@ -19,18 +18,56 @@ const NAME: usize = 40;
 /// The page.
 #[must_use]
 pub fn markdown(publication: &Publication) -> String {
-    let mut out = format!("# {}\n", plain(&publication.title));
-    out += &compared(&publication.comparison);
-    out += &figures(&publication.comparison);
-    out += &iops(&publication.comparison);
-    out += &differences(&publication.comparison);
-    publication.rankings.iter().for_each(|ranking| out += &ranked(ranking));
+    let compared = &publication.comparison;
+    let mut page = Page::default();
+    comparison::add_compared(&mut page, compared);
+    page.add("Findings", [Block::Findings(compared.findings.clone())]);
+    comparison::add_figures(&mut page, compared, How::default());
+    comparison::add_differences(&mut page, compared);
+    publication.rankings.iter().for_each(|order| ranking::add(&mut page, &ranking::title(order), order));
+    let mut out = format!("# {}\n{}", plain(&publication.title), parts(&page));
     if !publication.cards.is_empty() {
         out += "\n## Card by card\n";
     }
     publication.cards.iter().for_each(|part| out += &card(part));
-    out += &foot(publication);
-    out
+    out + &foot(publication)
+}
+
+/// The parts of a page, each under its heading.
+pub(super) fn parts(page: &Page) -> String {
+    page.parts.iter().fold(String::new(), |mut out, part| {
+        let head = if part.head.is_empty() { String::new() } else { format!("\n## {}\n", plain(&part.head)) };
+        let _ = write!(out, "{head}{}", part.body.iter().map(block).collect::<String>());
+        out
+    })
+}
+
+fn block(block: &Block) -> String {
+    let list = |lines: Vec<String>| lines.iter().fold("\n".to_owned(), |out, line| out + "- " + line + "\n");
+    match block {
+        Block::Table(table) => grid(table),
+        Block::Cards(table) => grid(&table.clone().with_heads_of(NAME)),
+        Block::Words(words) => format!("\n{}\n", plain(words)),
+        Block::Lines(lines) => list(lines.iter().map(|line| plain(line)).collect()),
+        Block::Facts(facts) => list(facts.iter().map(|(name, value)| fact(name, value)).collect()),
+        Block::Findings(findings) => list(findings.iter().map(finding).collect()),
+        Block::Commands(lines) => format!("\n```\n{}\n```\n", lines.join("\n")),
+        Block::Roomy(block) => self::block(block),
+        Block::Verbatim(_) | Block::Chart(_) => String::new(),
+    }
+}
+
+fn fact(name: &str, value: &str) -> String {
+    format!("**{}**: {}", plain(name), plain(value))
+}
+
+fn finding(finding: &Finding) -> String {
+    let weight = match finding.weight {
+        Weight::Note => "",
+        Weight::Hint => "**Hint:** ",
+        Weight::Bad => "**Bad:** ",
+    };
+    format!("{weight}{}", plain(&sentence(finding)))
 }
 
 /// Text that Markdown, the HTML in it and Hugo's shortcodes leave alone.
@@ -48,11 +85,8 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// A table with its numbers to the right; nothing where it has no rows.
-pub(super) fn grid(table: &Table) -> String {
-    if table.rows().is_empty() {
-        return String::new();
-    }
+/// A table with its numbers to the right.
+fn grid(table: &Table) -> String {
     let line = |cells: &[String]| {
         let cells = cells.iter().map(|cell| plain(cell)).collect::<Vec<_>>().join(" | ");
         format!("| {cells} |\n")
@@ -61,77 +95,6 @@ pub(super) fn grid(table: &Table) -> String {
     let rule = format!("| {} |\n", rules.collect::<Vec<_>>().join(" | "));
     let rows: String = table.rows().iter().map(|row| line(row)).collect();
     format!("\n{}{rule}{rows}", line(table.head()))
-}
-
-pub(super) fn compared(comparison: &Comparison) -> String {
-    let n = comparison.entries.len();
-    if n == 0 {
-        return findings(&comparison.findings);
-    }
-    let mut out = format!("\n## What was compared\n{}", grid(&tables::entries(comparison)));
-    let _ = writeln!(out, "\nMeasured by: {}.", plain(&words::common_setting(comparison)));
-    let differs = tables::differs(comparison, 0..n, NAME);
-    if !differs.rows().is_empty() {
-        let _ = write!(out, "\n### What differs besides the card\n{}", grid(&differs));
-    }
-    out + &findings(&comparison.findings)
-}
-
-fn figures(comparison: &Comparison) -> String {
-    Measure::ALL.iter().fold(String::new(), |mut out, measure| {
-        let table = grid(&tables::figures(comparison, *measure, 0..comparison.entries.len(), false, NAME));
-        if !table.is_empty() {
-            let _ = write!(
-                out,
-                "\n## {}, MB/s\n\nEach figure is {}.\n{table}",
-                measure.word(),
-                measure.meaning()
-            );
-        }
-        out
-    })
-}
-
-/// The tests of 4 KiB as I/Os a second.
-fn iops(comparison: &Comparison) -> String {
-    let table = grid(&tables::iops(comparison, 0..comparison.entries.len(), NAME));
-    if table.is_empty() { table } else { format!("\n## {IOPS}\n{table}") }
-}
-
-pub(super) fn differences(comparison: &Comparison) -> String {
-    let table = tables::orders(comparison, tables::number);
-    if table.rows().is_empty() {
-        return String::new();
-    }
-    format!(
-        "\n## Which differences are real\n\nNumbers are those of the cards; `>` faster for sure, `=` alike, `?` cannot be told apart. {}\n{}{}",
-        words::counted(comparison).unwrap_or_default(),
-        grid(&table),
-        grid(&tables::pairs(comparison, |_| true))
-    )
-}
-
-pub(super) fn ranked(ranking: &Ranking) -> String {
-    let mut out = format!("\n## {}\n", plain(&ranking::title(ranking)));
-    out += &grid(&ranking::places(ranking));
-    if ranking.places.iter().any(|place| place.shared_by > 1) {
-        let _ = writeln!(out, "\n{}", ranking::SHARED);
-    }
-    for place in &ranking.places {
-        let remarks = ranking::remarks(place);
-        if !remarks.is_empty() {
-            let _ = write!(out, "\n- {}: {}", plain(&place.entry.name), plain(&remarks.join("; ")));
-        }
-    }
-    for (card, reason) in &ranking.not_placed {
-        let _ = write!(out, "\n- {}, not placed: {}", plain(card), plain(reason));
-    }
-    out.push('\n');
-    if let Some(groups) = &ranking.groups {
-        let table = grid(&ranking::groups(groups, ranking));
-        let _ = write!(out, "\n### By {}\n{table}\n{}\n", plain(&groups.by), plain(&groups.verdict));
-    }
-    out + &findings(&ranking.findings)
 }
 
 /// What is known of a card as lines; shared with the page for Hugo.
@@ -150,16 +113,10 @@ pub(super) fn known(part: &CardPart) -> String {
         ("CID", text(&card.cid)),
         ("Note", text(&card.note)),
     ];
-    let inside = part
-        .map
-        .as_ref()
-        .map(|map| crate::card_map::properties::known(&map.body.measured))
-        .unwrap_or_default();
+    let inside = part.map.as_ref().map(|map| properties::known(&map.body.measured)).unwrap_or_default();
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(inside);
-    facts.filter(|(_, value)| !value.is_empty()).fold(String::new(), |mut out, (name, value)| {
-        let _ = writeln!(out, "- **{}**: {}", plain(&name), plain(&value));
-        out
-    })
+    let known = facts.filter(|(_, value)| !value.is_empty());
+    known.map(|(name, value)| format!("- {}\n", fact(&name, &value))).collect()
 }
 
 fn card(part: &CardPart) -> String {
@@ -168,20 +125,10 @@ fn card(part: &CardPart) -> String {
         let sure = verify.body.confidence.clamp(0.0, 1.0) * 100.0;
         let _ = writeln!(out, "- **Its capacity is {}**, {sure:.1} % sure", verify.body.verdict);
     }
-    out + &findings(&part.findings)
-}
-
-fn findings(findings: &[Finding]) -> String {
-    let mut out = String::new();
-    for finding in findings {
-        let weight = match finding.weight {
-            Weight::Note => "",
-            Weight::Hint => "**Hint:** ",
-            Weight::Bad => "**Bad:** ",
-        };
-        let _ = write!(out, "\n- {weight}{}", plain(&sentence(finding)));
+    if !part.findings.is_empty() {
+        out += &block(&Block::Findings(part.findings.clone()));
     }
-    if out.is_empty() { out } else { out + "\n" }
+    out
 }
 
 pub(super) fn foot(publication: &Publication) -> String {

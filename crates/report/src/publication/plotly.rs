@@ -2,9 +2,12 @@
 //! each of `data` is a run or a card, `layout` and `config` as there. Plotly draws upwards, so everything is written
 //! from the last to the first.
 
-use super::markdown::{compared, differences, foot, known, plain, ranked};
+use super::markdown::{foot, known, parts, plain};
 use crate::chart::{Bars, Chart, Group, Kind, bars};
-use crate::comparison::words::{self, Measure};
+use crate::comparison::words::Measure;
+use crate::comparison::{self, words};
+use crate::page::{Block, Page};
+use crate::ranking;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use serde_json::{Value, json};
@@ -20,15 +23,18 @@ const LEAST: usize = 300;
 /// The page.
 #[must_use]
 pub fn plotly(publication: &Publication) -> String {
-    let comparison = &publication.comparison;
+    let compared = &publication.comparison;
     let mut out = format!(
         "+++\ndate = {}\ntitle = {}\nShowToc = true\n+++\n",
         toml_text(&publication.made_on),
         toml_text(&publication.title)
     );
-    out += &compared(comparison);
+    let mut page = Page::default();
+    comparison::add_compared(&mut page, compared);
+    page.add("Findings", [Block::Findings(compared.findings.clone())]);
+    out += &parts(&page);
     out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
-    for (number, entry) in comparison.entries.iter().enumerate() {
+    for (number, entry) in compared.entries.iter().enumerate() {
         let _ = writeln!(out, "\n### {}\n", plain(&entry.name));
         publication.part(&entry.card_id).into_iter().for_each(|part| out += &known(part));
         let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
@@ -38,20 +44,24 @@ pub fn plotly(publication: &Publication) -> String {
             plain(&words::amount(entry)),
             plain(&settings.join(" | "))
         );
-        bars::by_run(comparison, number).into_iter().for_each(|chart| out += &block(&chart, false));
+        bars::by_run(compared, number).into_iter().for_each(|chart| out += &block(&chart, false));
     }
     for (measure, head) in
         [(Measure::Average, "averages"), (Measure::Worst, "worsts"), (Measure::Best, "bests")]
     {
-        if let Some(chart) = bars::by_card(comparison, measure) {
-            let _ =
-                writeln!(out, "\n## Comparison of {head}\n\nFor every card and test {}.", measure.meaning());
+        if let Some(chart) = bars::by_card(compared, measure) {
+            let _ = writeln!(
+                out,
+                "\n## Comparison of {head}\n\nFor every card and test {}.",
+                measure.meaning(false)
+            );
             out += &block(&chart, true);
         }
     }
-    out += &differences(comparison);
-    publication.rankings.iter().for_each(|ranking| out += &ranked(ranking));
-    out + &foot(publication)
+    let mut page = Page::default();
+    comparison::add_differences(&mut page, compared);
+    publication.rankings.iter().for_each(|order| ranking::add(&mut page, &ranking::title(order), order));
+    out + &parts(&page) + &foot(publication)
 }
 
 /// A text in TOML: as in JSON, once nothing in it needs an escape that only one of both has.

@@ -114,6 +114,9 @@ pub(super) fn record(kind: &str, document: &Value) -> String {
     let known = match kind {
         "verify" => as_text(document, cardscope_report::verify::text),
         "map" => as_text(document, cardscope_report::card_map::text),
+        "check" => as_text(document, cardscope_report::check::text),
+        "endure" => as_text(document, cardscope_report::endure::text),
+        "format" => as_text(document, cardscope_report::format::text),
         "sustain" => as_text(document, cardscope_report::sustain::text),
         "observe" => as_text(document, cardscope_report::observe::text),
         _ => None,

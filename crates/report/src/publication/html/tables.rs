@@ -39,9 +39,9 @@ pub(super) fn figures(comparison: &Comparison) -> String {
     let n = comparison.entries.len();
     let mut out = String::new();
     for measure in Measure::ALL {
-        let table = tables::figures(comparison, measure, 0..n, false, NAME);
+        let table = tables::figures(comparison, measure, false).with_heads_of(NAME);
         if !table.rows().is_empty() {
-            let head = format!("{}, MB/s: {}", measure.word(), measure.meaning());
+            let head = format!("{}, MB/s: {}", measure.word(), measure.meaning(false));
             out += &folded(&head, measure == Measure::Average, &grid(&turned(table, n)));
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn figures(comparison: &Comparison) -> String {
 /// I/Os a second of the tests of 4 KiB.
 pub(super) fn iops(comparison: &Comparison) -> String {
     let n = comparison.entries.len();
-    let table = tables::iops(comparison, 0..n, NAME);
+    let table = tables::iops(comparison).with_heads_of(NAME);
     if table.rows().is_empty() { String::new() } else { grid(&turned(table, n)) }
 }
 
