@@ -1,7 +1,7 @@
 //! A speed that falls for good: where a cache ends in the course of a long write (reference page `flash-behaviour`,
 //! 3.6). Robust against single slow chunks, and against series that scatter.
 
-use crate::quantile::deviation;
+use crate::robust::deviation;
 use cardscope_model::statistics::median;
 
 /// Chunks whose median is held against that of all before.

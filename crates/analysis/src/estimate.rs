@@ -2,8 +2,7 @@
 //! 95 % interval (DESIGN, "Honest numbers").
 
 use crate::student::t95;
-pub use cardscope_model::statistics::{deviation, mean};
-use cardscope_model::statistics::{quantile_of_sorted, sorted};
+use cardscope_model::statistics::{deviation, mean, quantile_of_sorted, sorted};
 
 /// What several values of one quantity say together. Units are those of the values; "best" means greatest, as it
 /// does for a speed.

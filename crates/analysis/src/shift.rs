@@ -1,7 +1,7 @@
 //! Whether times of one kind are longer than those of another, by medians of logarithms: a stall of a hundred times the
 //! usual cannot move the answer (reference page `flash-behaviour`, rules of section 3).
 
-use crate::quantile::{deviation, median_error};
+use crate::robust::{deviation, median_error};
 use cardscope_model::statistics::median;
 
 /// Times repeat no better than this, whatever few of them say.

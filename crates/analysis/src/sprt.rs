@@ -2,7 +2,7 @@
 //! bounded. For yes-or-no observations (was this write slow?) and for rates against a threshold (reference page
 //! `flash-behaviour` 3.4 and 3.10).
 
-use crate::quantile::deviation;
+use crate::robust::deviation;
 use cardscope_model::statistics::median;
 
 /// Which of two hypotheses the observations speak for.

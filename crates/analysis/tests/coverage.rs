@@ -3,11 +3,12 @@
 //! The true speed follows from the parameters, not from a long run. Stalls have exponentially distributed lengths.
 #![allow(clippy::unwrap_used, reason = "all of this is test, its helpers too")]
 
-use cardscope_analysis::estimate::{estimate, mean};
+use cardscope_analysis::estimate::estimate;
 use cardscope_analysis::stopping::unit_ios;
-use cardscope_analysis::{Decision, Precision, quantile};
+use cardscope_analysis::{Decision, Precision};
 use cardscope_model::random::Random;
 use cardscope_model::recipe::Until;
+use cardscope_model::statistics::mean;
 use cardscope_model::test_name::TestName;
 
 /// A card as a distribution of the time of one I/O: a usual part and now and then a stall.
@@ -100,7 +101,11 @@ fn sessions(card: Card, percent: f64) -> Outcome {
         times.push(elapsed);
     }
     let share = |n: u32| f64::from(n) / 300.0;
-    Outcome { held: share(held), reached: share(reached), median_s: quantile::median(&times).unwrap() }
+    Outcome {
+        held: share(held),
+        reached: share(reached),
+        median_s: cardscope_model::statistics::median(&times).unwrap(),
+    }
 }
 
 /// The rule that everyone writes first: ten batch means, no stall reckoned with that was not seen.

@@ -4,7 +4,7 @@
 use super::fit::Step;
 use super::levels::{Candidates, page_candidates, unit_candidates};
 use super::{Fit, Level, fit};
-use crate::quantile::MAD_SCALE;
+use crate::robust::MAD_SCALE;
 use cardscope_model::statistics::{median, median_in_place};
 
 /// A line of the table.

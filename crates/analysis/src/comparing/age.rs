@@ -5,8 +5,8 @@
 //! eighteen hours is one session and one value, its median, because its runs share the state of the card.
 
 use super::{NOTICED, REAL};
-use crate::quantile::{median, quantile_of_sorted, sorted};
 use crate::student::NORMAL95;
+use cardscope_model::statistics::{median, quantile_of_sorted, sorted};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Fewer sessions have no slope worth a word: even four fall in order by chance in 2 of 24 cases.

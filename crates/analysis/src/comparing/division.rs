@@ -6,9 +6,10 @@
 //! so many groups explains (ε², Kelley 1935), so that a mark that says nothing explains about 0. Chance is what comes out
 //! when cards get each other's marks at random.
 
-use crate::estimate::{estimate, mean};
+use crate::estimate::estimate;
 use cardscope_model::random::Random;
 use cardscope_model::ranking::Group;
+use cardscope_model::statistics::mean;
 use std::collections::BTreeMap;
 
 /// Cards of which nobody knows the mark: listed, but no group that could explain anything.

@@ -79,7 +79,7 @@ mod tests {
             values in prop::collection::vec(0.001..1e4f64, 3..40), unit in 0.01..100.0f64,
         ) {
             let [low, high] = mean_interval(&values).unwrap();
-            let mean = crate::estimate::mean(&values).unwrap();
+            let mean = cardscope_model::statistics::mean(&values).unwrap();
             prop_assert!(low <= mean && mean <= high);
             let scaled: Vec<f64> = values.iter().map(|v| v * unit).collect();
             let [scaled_low, scaled_high] = mean_interval(&scaled).unwrap();

@@ -8,8 +8,8 @@
 
 use super::series::{ASSUMED, worth};
 use super::{NOTICED, REAL};
-use crate::quantile::median_in_place;
 use crate::student::NORMAL95;
+use cardscope_model::statistics::median_in_place;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// So many neighbours by value say what the spread of runs usually is there.

@@ -62,8 +62,8 @@ pub fn propagate(figures: &[Figure], outcome: impl Fn(&[f64]) -> f64) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::{deviation, mean};
     use cardscope_model::random::Random;
+    use cardscope_model::statistics::{deviation, mean};
     use proptest::prelude::*;
 
     fn figure(mean: f64, deviation: f64, runs: u32) -> Figure {

@@ -37,7 +37,7 @@ pub(super) struct Series {
 impl Series {
     /// `None` for no runs.
     pub(super) fn new(values: &[f64]) -> Option<Series> {
-        let mean = crate::estimate::mean(values)?;
+        let mean = cardscope_model::statistics::mean(values)?;
         let off: Vec<f64> = values.iter().map(|v| if mean > 0.0 { v / mean - 1.0 } else { 0.0 }).collect();
         let squares: f64 = off.iter().map(|o| o * o).sum();
         let together: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();

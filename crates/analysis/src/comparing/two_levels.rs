@@ -2,8 +2,8 @@
 //! and on three levels.
 
 use crate::levels::levels;
-use crate::quantile::{median, quantile_of_sorted, sorted};
 use cardscope_model::comparison::TwoLevels;
+use cardscope_model::statistics::{median, quantile_of_sorted, sorted};
 
 /// More runs than this are represented by so many quantiles of theirs: the search for cuts grows with their cube.
 const MOST_RUNS: usize = 30;

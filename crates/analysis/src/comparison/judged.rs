@@ -4,9 +4,9 @@ use super::columns::{Column, TestKey, Values};
 use super::differs::between;
 use crate::comparing::{self, Difference, difference};
 use crate::estimate::estimate;
-use crate::quantile::median;
 use cardscope_model::comparison::{ComparedTest, Differs, Pair, PrintedSpread, Spread, iops};
 use cardscope_model::result::ToolPrints;
+use cardscope_model::statistics::median;
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
 /// who holds two cards against each other asks so many questions at once. Who stands first of many is asked in `rank`.

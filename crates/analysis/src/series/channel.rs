@@ -2,7 +2,7 @@
 
 use cardscope_model::statistics::median_in_place;
 
-pub(super) use crate::quantile::MAD_SCALE;
+pub(super) use crate::robust::MAD_SCALE;
 
 /// Running median of odd `width`; at the ends of what is there.
 pub(super) fn smoothed(values: &[f64], width: usize) -> Vec<f64> {

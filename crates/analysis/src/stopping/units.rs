@@ -3,7 +3,7 @@
 //! A unit must be long enough to average the card's own jitter and short enough to show a stall
 //! (flash-behaviour 4.3 uses 1 MiB of a sequential and 16 I/Os of a random test).
 
-use crate::quantile::median_deviation;
+use crate::robust::median_deviation;
 use cardscope_model::statistics::median;
 use cardscope_model::test_name::{Order, Pattern};
 use cardscope_model::units::MIB;

@@ -5,8 +5,9 @@ use crate::tables::{keep, percent, table};
 use crate::{MOST_FALSE, TRIALS};
 use cardscope_analysis::bootstrap::{Resampling, interval95};
 use cardscope_analysis::comparing::{mean_interval, mean_interval_of};
-use cardscope_analysis::estimate::{deviation, estimate, mean};
+use cardscope_analysis::estimate::estimate;
 use cardscope_model::random::Random;
+use cardscope_model::statistics::{deviation, mean};
 
 const RUNS: [usize; 4] = [3, 5, 10, 20];
 

@@ -4,8 +4,8 @@ use crate::runs::Kind;
 use crate::tables::{keep, percent, table};
 use crate::{MOST_FALSE, TRIALS, share};
 use cardscope_analysis::comparing::{Age, Division, Ranked, age, groups, order, two_levels};
-use cardscope_analysis::estimate::{deviation, mean};
 use cardscope_model::random::Random;
+use cardscope_model::statistics::{deviation, mean};
 
 #[test]
 fn two_levels_are_found_in_most_sessions_of_ten_runs_and_hardly_ever_where_there_is_one() {

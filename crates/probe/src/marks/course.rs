@@ -4,8 +4,8 @@
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_engine::target::Direction;
+use cardscope_model::statistics::median;
 
 /// One write waits while another is under way, so that the bus is always busy, as the specification has it.
 pub(super) const DEPTH: u32 = 2;

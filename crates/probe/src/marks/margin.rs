@@ -2,9 +2,10 @@
 //! what its method may cost where it is not the specification's (`sd-facts` 5). In between a mark is borderline.
 
 use super::options::Family;
-use cardscope_analysis::quantile::{deviation, median};
+use cardscope_analysis::robust::deviation;
 use cardscope_analysis::student::t95;
 use cardscope_model::judged_mark::MarksMeasured;
+use cardscope_model::statistics::median;
 
 /// A figure repeats no better than this, however even a short test was: units differ by up to 3.7 % (`flash-behaviour`
 /// 0, AU-to-AU spread).

@@ -337,7 +337,7 @@ fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, write: bool) -> b
 /// What the slowest slice took longer than the median of I/Os would have.
 fn longest_stall(counted: &[(u64, f64)]) -> f64 {
     let per_io: Vec<f64> = counted.iter().map(|(n, s)| s / (*n).max(1) as f64).collect();
-    let usual = cardscope_analysis::quantile::median(&per_io).unwrap_or(0.0);
+    let usual = cardscope_model::statistics::median(&per_io).unwrap_or(0.0);
     counted.iter().map(|(n, s)| s - usual * *n as f64).fold(0.0, f64::max)
 }
 

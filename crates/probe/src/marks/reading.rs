@@ -4,9 +4,9 @@
 use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::MarksMeasured;
+use cardscope_model::statistics::median;
 use cardscope_model::units::{MIB, mb_per_s};
 
 /// Bytes of a read in order, and how many are in flight: enough that neither command nor host shows.

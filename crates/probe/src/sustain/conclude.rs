@@ -4,10 +4,10 @@ use super::course::Record;
 use super::figures::{findings_of_health, no_answer, read_latency, recovery, stalls, used_up};
 use super::options::{LARGEST_CACHE, Options};
 use super::phases::{main_slices, round_s};
-use cardscope_analysis::quantile::median;
 use cardscope_analysis::series::experiment::Experiment;
 use cardscope_analysis::series::{self, Causes, Known, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
+use cardscope_model::statistics::median;
 use cardscope_model::sustain::{
     Event, EventKind, Interference, Level, Measured, SteadyState, ThermalStep, Throttling, Work,
 };

@@ -9,9 +9,9 @@ pub(super) use super::record::{Record, Taken};
 use super::samples::{Gathering, Now};
 use crate::site::Site;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_analysis::series::{Gap, Slice};
 use cardscope_engine::target::Direction;
+use cardscope_model::statistics::median;
 use cardscope_model::sustain::{Event, EventKind, Pattern, Phase, Reading, Work};
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 //! card's counters agree.
 
 use super::course::Record;
-use cardscope_analysis::quantile::quantile;
 use cardscope_analysis::series::{Causes, Slice};
+use cardscope_model::statistics::quantile;
 use cardscope_model::sustain::{
     Event, EventKind, Measured, Phase, ReadLatency, Recovery, StallPeriod, Stalls,
 };

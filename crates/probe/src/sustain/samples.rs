@@ -1,7 +1,7 @@
 //! From slices to samples of a second, which are what is kept.
 
 use super::course::Taken;
-use cardscope_analysis::quantile::median;
+use cardscope_model::statistics::median;
 use cardscope_model::sustain::{Phase, Reading, Sample};
 use cardscope_model::units::mb_per_s;
 

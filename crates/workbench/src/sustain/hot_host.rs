@@ -2,9 +2,9 @@
 //! against the command that needs no flash and the thermometers of the rig.
 
 use cardscope_analysis::anomaly::{Load, hot_host};
-use cardscope_analysis::quantile::median;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
+use cardscope_model::statistics::median;
 use cardscope_model::sustain::{Phase, Sample};
 
 /// The start and the end of a run, each so many parts of it: a fifth.

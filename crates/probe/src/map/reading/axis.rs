@@ -5,9 +5,9 @@ use super::patience::End;
 use crate::card::{Piece, pieces};
 use crate::site::Site;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::Measured;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::median;
 use cardscope_model::verify::{MapCell, MapSpeed, SpeedMap};
 
 /// Places.

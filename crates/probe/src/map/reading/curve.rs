@@ -5,10 +5,10 @@ use super::span::Span;
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::{Measured, SizePoint};
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::median;
 
 /// Sizes from 512 bytes to 4 MiB.
 const SIZES: std::ops::RangeInclusive<u32> = 9..=22;

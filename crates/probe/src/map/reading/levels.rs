@@ -2,7 +2,7 @@
 
 use super::window::Triple;
 use cardscope_analysis::boundary::{Fit, Level, TRIMMED_WIDER, trimmed};
-use cardscope_analysis::quantile::median;
+use cardscope_model::statistics::median;
 use std::collections::BTreeMap;
 
 /// A level with fewer triples says nothing yet.

@@ -7,10 +7,10 @@ use super::span::{Span, two_sectors};
 use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::statistics::median;
 
 /// Every stripe that is tried divides it.
 const ALIGN: u64 = 3 << 20;

@@ -7,13 +7,13 @@ use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::estimate;
-use cardscope_analysis::quantile::median;
 use cardscope_engine::target::Direction;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::random::Random;
+use cardscope_model::statistics::median;
 use std::cell::Cell;
 
 const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];

@@ -7,10 +7,10 @@ use crate::card::Piece;
 use crate::site::Site;
 use crate::trouble::Stop;
 use cardscope_analysis::boundary::{Modes, two_modes};
-use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::median;
 
 /// Places that are looked at: a share of 5 % is then six or seven of them.
 const PLACES: usize = 128;

@@ -4,10 +4,10 @@ use super::bench::{BLOCK, Bench, LARGEST};
 use super::reader;
 use crate::card::{Piece, pieces};
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::SizePoint;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Property;
+use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, MIB};
 
 /// Sizes with the number of writes of each: enough for a mean that one slow write does not decide; 31 MiB in order.

@@ -6,10 +6,11 @@ use super::bench::Bench;
 use crate::card::{Piece, pieces};
 use crate::site::CARD_START;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::{deviation, median};
+use cardscope_analysis::robust::deviation;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
 
 /// Stretches elsewhere that are walked in the same way.

@@ -5,9 +5,10 @@ use super::bench::Bench;
 use crate::card::Piece;
 use crate::trouble::Stop;
 use cardscope_analysis::bend::{Bend, SizeTime, page};
-use cardscope_analysis::quantile::{deviation, median, median_error};
+use cardscope_analysis::robust::{deviation, median_error};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
+use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;
 
 /// Sizes tried, in KiB.

@@ -3,8 +3,9 @@
 use super::bench::Bench;
 use crate::card::Piece;
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::{deviation, median, median_error};
+use cardscope_analysis::robust::{deviation, median_error};
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;
 
 /// Sizes around the usual cut of USB readers: 240 sectors (usb-storage).

@@ -6,9 +6,9 @@ use super::stalls::Stalls;
 use crate::card::{Piece, pieces};
 use crate::trouble::Stop;
 use cardscope_analysis::drop::{Chunk, Fall, fall};
-use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::property::Evidence;
 use cardscope_model::finding::Finding;
+use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
 use std::time::Duration;
 

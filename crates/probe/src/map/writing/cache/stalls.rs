@@ -1,8 +1,8 @@
 //! Stalls met in a long write: how many, how long, and whether they come at a period in bytes (flash-behaviour 3.7).
 
 use cardscope_analysis::period::strongest;
-use cardscope_analysis::quantile::quantile;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::quantile;
 
 const MIB: f64 = 1048576.0;
 

@@ -5,9 +5,9 @@ use super::super::bench::{BLOCK, Bench};
 use super::search::Found;
 use crate::card::{Piece, pieces};
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
+use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
 
 /// Closings that are timed for the kind of merge.

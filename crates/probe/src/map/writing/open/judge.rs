@@ -3,9 +3,9 @@
 //! (flash-behaviour 3.4).
 
 use super::course::Timed;
-use cardscope_analysis::quantile::median;
 use cardscope_analysis::shift::{Shift, shift};
 use cardscope_analysis::sprt::{Sprt, Verdict};
+use cardscope_model::statistics::median;
 
 /// A write that takes so many times the usual is a closing.
 const SLOW: f64 = 4.0;

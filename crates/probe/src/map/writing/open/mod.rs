@@ -8,11 +8,11 @@ mod search;
 
 use super::bench::{BLOCK, Bench};
 use crate::trouble::Stop;
-use cardscope_analysis::quantile::median;
 use cardscope_analysis::shift::shift;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::median;
 use course::{Course, Order};
 use judge::judge;
 use search::{Found, MOST, search};

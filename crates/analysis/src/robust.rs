@@ -1,6 +1,6 @@
 //! The spread of values by medians, which stalls cannot inflate.
 
-pub use cardscope_model::statistics::{median, median_in_place, quantile, quantile_of_sorted, sorted};
+use cardscope_model::statistics::median_in_place;
 
 /// Median of the distances from `centre`: a spread that stalls cannot inflate. Not scaled to a deviation.
 #[must_use]
