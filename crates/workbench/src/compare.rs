@@ -1,8 +1,8 @@
 //! `compare`: cards beside each other. What is asked is read from the archive here; `cardscope_analysis::comparison` makes
 //! the document of it.
 
+use crate::card_source::{CardSource, the_one};
 use crate::error::Failure;
-use crate::shelf::{Shelf, the_one};
 use cardscope_analysis::comparison::{AGE, Column, Division, columns, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -42,9 +42,9 @@ pub(crate) type Chosen = (StoredCard, Vec<Wanted>);
 /// A refusal where a card is not known or its name is several cards', or where nothing was measured under what is asked;
 /// a failure where the archive cannot be read.
 pub fn compare(request: &Request) -> Result<Comparison, Failure> {
-    let mut shelf = Shelf::open(request.archive.as_deref(), !request.without_collection)?;
-    let cards = chosen(request, &mut shelf)?;
-    let columns = columns_of(request, &cards, &mut shelf)?.ok_or_else(|| too_many(cards.len()))?;
+    let mut source = CardSource::open(request.archive.as_deref(), !request.without_collection)?;
+    let cards = chosen(request, &mut source)?;
+    let columns = columns_of(request, &cards, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
     Ok(comparison(columns, request.by.clone()))
 }
 
@@ -52,12 +52,12 @@ pub fn compare(request: &Request) -> Result<Comparison, Failure> {
 pub(crate) fn columns_of(
     request: &Request,
     cards: &[Chosen],
-    shelf: &mut Shelf,
+    source: &mut CardSource,
 ) -> Result<Option<Vec<Column>>, Failure> {
     let division = division(request)?;
     let mut found = Vec::new();
     for (card, wanted) in cards {
-        let runs = runs_of(request, card, wanted, shelf)?;
+        let runs = runs_of(request, card, wanted, source)?;
         if runs.is_empty() && !request.cards.is_empty() {
             return Err(Failure::refused(format!(
                 "{}: nothing was measured under what is asked",
@@ -82,9 +82,9 @@ fn runs_of(
     request: &Request,
     card: &StoredCard,
     wanted: &[Wanted],
-    shelf: &mut Shelf,
+    source: &mut CardSource,
 ) -> Result<Vec<CardRun>, Failure> {
-    let mut runs = shelf.measurements(std::slice::from_ref(&card.id))?;
+    let mut runs = source.measurements(std::slice::from_ref(&card.id))?;
     runs.retain(|run| wanted.iter().chain(&request.settings).all(|w| w.is_met_by(&run.setting)));
     for run in &mut runs {
         run.run.results.retain(|f| request.tests.is_empty() || request.tests.contains(&f.name()));
@@ -114,36 +114,36 @@ fn division(request: &Request) -> Result<Division, Failure> {
 }
 
 /// The cards that a request names.
-pub(crate) fn chosen(request: &Request, shelf: &mut Shelf) -> Result<Vec<Chosen>, Failure> {
+pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>, Failure> {
     if !request.cards.is_empty() {
         let mut found = Vec::new();
         for text in &request.cards {
-            found.extend(named(shelf, text)?);
+            found.extend(named(source, text)?);
         }
         return Ok(found);
     }
     // Without a name: the user's own cards, and those that come with the program only where there are none.
-    let mut all: Vec<_> = shelf.cards()?.into_iter().filter(|card| card.runs > 0).collect();
-    if all.iter().any(|card| !shelf.is_collected(&card.id)) {
-        all.retain(|card| !shelf.is_collected(&card.id));
+    let mut all: Vec<_> = source.cards()?.into_iter().filter(|card| card.runs > 0).collect();
+    if all.iter().any(|card| !source.is_collected(&card.id)) {
+        all.retain(|card| !source.is_collected(&card.id));
     }
     Ok(all.into_iter().map(|card| (card, Vec::new())).collect())
 }
 
 /// Cards as the user names them, with what their settings must have: `ADATA@cooling=active,size=1GiB`. The name of a
 /// file means the cards whose logs are in it.
-fn named(shelf: &mut Shelf, text: &str) -> Result<Vec<Chosen>, Failure> {
+fn named(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>, Failure> {
     if !Path::new(text).is_file() {
-        return Ok(vec![card(shelf, text)?]);
+        return Ok(vec![card(source, text)?]);
     }
-    Ok(shelf.take_file(Path::new(text))?.into_iter().map(|card| (card, Vec::new())).collect())
+    Ok(source.take_file(Path::new(text))?.into_iter().map(|card| (card, Vec::new())).collect())
 }
 
-fn card(shelf: &mut Shelf, text: &str) -> Result<Chosen, Failure> {
+fn card(source: &mut CardSource, text: &str) -> Result<Chosen, Failure> {
     let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
     let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(Wanted::parse);
     let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
-    Ok((the_one(shelf.find(name)?, name)?, wanted))
+    Ok((the_one(source.find(name)?, name)?, wanted))
 }
 
 #[cfg(test)]
@@ -154,16 +154,16 @@ mod tests {
     #[test]
     fn more_cards_than_anybody_reads_are_refused_before_they_are_all_read() {
         let file = file_of_cards(40);
-        let mut shelf = Shelf::open(Some(std::path::Path::new("/nowhere/archive")), false).unwrap();
+        let mut source = CardSource::open(Some(std::path::Path::new("/nowhere/archive")), false).unwrap();
         let request = Request { cards: vec![file.path().to_str().unwrap().to_owned()], ..Request::default() };
-        let cards = chosen(&request, &mut shelf).unwrap();
+        let cards = chosen(&request, &mut source).unwrap();
         assert_eq!(cards.len(), 40);
-        assert!(columns_of(&request, &cards[..MOST_COLUMNS], &mut shelf).unwrap().is_some());
-        assert!(columns_of(&request, &cards, &mut shelf).unwrap().is_none());
+        assert!(columns_of(&request, &cards[..MOST_COLUMNS], &mut source).unwrap().is_some());
+        assert!(columns_of(&request, &cards, &mut source).unwrap().is_none());
         // What comes behind the 25th is not read: a card that has nothing would be refused.
         let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
         with_an_empty_one.push((card("nobody measured it"), Vec::new()));
-        assert!(columns_of(&request, &with_an_empty_one, &mut shelf).unwrap().is_none());
+        assert!(columns_of(&request, &with_an_empty_one, &mut source).unwrap().is_none());
         assert!(too_many(40).to_string().contains("more than 24 columns"));
     }
 }

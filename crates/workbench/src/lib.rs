@@ -17,6 +17,7 @@ mod earlier;
 pub mod endure;
 pub mod error;
 
+mod card_source;
 pub mod fit;
 pub mod format;
 pub mod identify;
@@ -33,7 +34,6 @@ mod recorder;
 mod region;
 pub mod restore;
 pub mod session;
-mod shelf;
 pub mod simulate;
 pub mod sustain;
 #[cfg(test)]

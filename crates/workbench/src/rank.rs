@@ -1,8 +1,8 @@
 //! `rank`: cards in order, for a job or by a test, on any host or on a given one. What is asked is read from the archive
 //! here; `cardscope_analysis::ranking` orders the cards.
 
+use crate::card_source::CardSource;
 use crate::error::Failure;
-use crate::shelf::Shelf;
 use cardscope_analysis::ranking::{self, Asked, Lasting, Measure, Measured};
 use cardscope_engine::input;
 use cardscope_model::archived::{StoredCard, SummaryRow};
@@ -55,22 +55,22 @@ pub struct Request {
 /// # Errors
 /// A refusal where job, host or card is not known; a failure where the archive cannot be read.
 pub fn rank(request: &Request) -> Result<Ranking, Failure> {
-    let mut shelf = Shelf::open(request.archive.as_deref(), !request.without_collection)?;
-    let cards = cards(request, &mut shelf)?;
-    rank_among(request, &cards, &mut shelf)
+    let mut source = CardSource::open(request.archive.as_deref(), !request.without_collection)?;
+    let cards = cards(request, &mut source)?;
+    rank_among(request, &cards, &mut source)
 }
 
 /// The same with cards that are looked up already, whatever the request names.
 pub(crate) fn rank_among(
     request: &Request,
     cards: &[StoredCard],
-    shelf: &mut Shelf,
+    source: &mut CardSource,
 ) -> Result<Ranking, Failure> {
     let asked = asked(request)?;
-    let measured = measured(request, &asked, cards, shelf)?;
+    let measured = measured(request, &asked, cards, source)?;
     let mut ranking = ranking::ranking(&asked, cards, &measured);
     if let Some(group_by) = request.group_by {
-        ranking.groups = Some(grouped(group_by, &asked, cards, &ranking.places, shelf)?);
+        ranking.groups = Some(grouped(group_by, &asked, cards, &ranking.places, source)?);
     }
     Ok(ranking)
 }
@@ -81,7 +81,7 @@ fn grouped(
     asked: &Asked,
     cards: &[StoredCard],
     places: &[Place],
-    shelf: &mut Shelf,
+    source: &mut CardSource,
 ) -> Result<Groups, Failure> {
     let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();
     let mut values = Vec::new();
@@ -89,7 +89,7 @@ fn grouped(
         let Some(card) = by_id.get(place.entry.card_id.as_str()) else { continue };
         // A card's events are a question of their own: asked only where nothing else tells the year.
         let bought = match (group_by, &card.facts.made) {
-            (GroupBy::Year, None) => ranking::bought(&shelf.events(&card.id)?),
+            (GroupBy::Year, None) => ranking::bought(&source.events(&card.id)?),
             _ => None,
         };
         values.push((*card, bought, place.value));
@@ -124,15 +124,15 @@ fn own(name: &str) -> Result<Option<String>, Failure> {
     text.map(Some).map_err(|e| Failure::refused(format!("{name} cannot be read: {e}")))
 }
 
-fn cards(request: &Request, shelf: &mut Shelf) -> Result<Vec<StoredCard>, Failure> {
+fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>, Failure> {
     if request.cards.is_empty() {
         // Of many cards only the name is known; a list of what was not measured of them helps nobody.
-        return Ok(shelf.cards()?.into_iter().filter(|card| card.runs > 0).collect());
+        return Ok(source.cards()?.into_iter().filter(|card| card.runs > 0).collect());
     }
     let mut found: Vec<StoredCard> = Vec::new();
     let mut ids: HashSet<String> = HashSet::new();
     for text in &request.cards {
-        let named = shelf.find(text)?;
+        let named = source.find(text)?;
         if named.is_empty() {
             return Err(Failure::refused(format!(
                 "no card {text:?}; `cardscope archive cards` lists those of the archive"
@@ -147,16 +147,16 @@ fn measured(
     request: &Request,
     asked: &Asked,
     cards: &[StoredCard],
-    shelf: &mut Shelf,
+    source: &mut CardSource,
 ) -> Result<Measured, Failure> {
     let (read, lasting) = match &asked.measure {
-        Measure::Test(one) => (shelf.summaries(|test| test == *one)?, HashMap::new()),
+        Measure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
         Measure::Job(job) => {
             let lasting = match ranking::asks_for(job) {
-                true => lasting(shelf, cards, &request.settings)?,
+                true => lasting(source, cards, &request.settings)?,
                 false => HashMap::new(),
             };
-            (shelf.summaries(ranking::is_of_use)?, lasting)
+            (source.summaries(ranking::is_of_use)?, lasting)
         }
     };
     let mut rows: HashMap<String, Vec<SummaryRow>> = HashMap::new();
@@ -171,11 +171,11 @@ const MOST_DOCUMENTS: usize = 6;
 
 /// The newest of these documents under what is asked, by card.
 fn lasting(
-    shelf: &mut Shelf,
+    source: &mut CardSource,
     cards: &[StoredCard],
     settings: &[Wanted],
 ) -> Result<HashMap<String, Lasting>, Failure> {
-    let Some(archive) = shelf.archive() else { return Ok(HashMap::new()) };
+    let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
     let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
     for record in archive.records()?.into_iter().rev() {

@@ -1,8 +1,8 @@
 //! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
 
 use super::open;
+use crate::card_source::the_one;
 use crate::error::Failure;
-use crate::shelf::the_one;
 use cardscope_engine::input;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event};

@@ -1,6 +1,7 @@
 //! Which files are meant: those that are named, everything below folders, and standard input.
 
-use super::{MOST_BYTES, result_file};
+use super::result_file;
+use super::unpack::MOST_BYTES;
 use cardscope_engine::input::{InputError, Stream};
 use cardscope_engine::interrupt::Interrupt;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //! all, and one that is damaged stops no other.
 
 mod collect;
-mod keeping;
+mod intake;
 mod named;
 pub(crate) mod result_file;
 mod typed;
@@ -12,18 +12,14 @@ mod unpack;
 use crate::bench::Interrupt;
 use crate::error::Failure;
 use cardscope_engine::event::Listener;
-use cardscope_import::ImportError;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
 use cardscope_model::imported::ImportReport;
 use cardscope_model::log::Log;
-use keeping::Keeper;
+use intake::{Intake, Understood};
 use serde::Serialize;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-
-/// Longest file that is looked into. The longest log that was met (fio with a histogram for each job) has some MiB.
-pub(crate) const MOST_BYTES: u64 = 64 << 20;
 
 /// Files between two signs of life.
 const EVERY: u64 = 500;
@@ -60,15 +56,6 @@ pub struct Request {
     pub archive: Option<PathBuf>,
 }
 
-/// A file that was understood, until it is kept.
-struct Understood {
-    file: String,
-    /// Where it lies, and the photographs that its figures were typed from.
-    folder: Option<PathBuf>,
-    bytes: Vec<u8>,
-    logs: Vec<Log>,
-}
-
 /// Reads logs and keeps them. The document comes back also where it ended early, with what was kept.
 ///
 /// # Errors
@@ -81,23 +68,23 @@ pub fn import(
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
-    let mut keeper = Keeper::open(request)?;
-    let failure = walk(request, &mut keeper, interrupt, listener).err();
-    let failure = failure.or(keeper.flush().err());
-    let mut report = keeper.report();
+    let mut intake = Intake::open(request.archive.as_deref(), request.dry_run, request.detailed)?;
+    let failure = walk(request, &mut intake, interrupt, listener).err();
+    let failure = failure.or(intake.flush().err());
+    let mut report = intake.report();
     report.error = failure.as_ref().map(ToString::to_string);
     Ok((report, failure))
 }
 
 fn walk(
     request: &Request,
-    keeper: &mut Keeper,
+    intake: &mut Intake,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<(), Failure> {
     let (candidates, failed) = collect::candidates(&request.files);
     for (folder, why) in failed {
-        keeper.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
+        intake.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
     }
     for (done, candidate) in (1..).zip(&candidates) {
         if interrupt.raised() {
@@ -106,21 +93,21 @@ fn walk(
         if done % EVERY == 0 {
             listener.note(&format!("{done} of {} files", candidates.len()));
         }
-        one(request, keeper, candidate, interrupt)?;
+        one(request, intake, candidate, interrupt)?;
     }
     Ok(())
 }
 
 fn one(
     request: &Request,
-    keeper: &mut Keeper,
+    intake: &mut Intake,
     candidate: &collect::Candidate,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let outer = candidate.path.display().to_string();
-    if keeper.is_archive(&candidate.path) {
+    if intake.is_archive(&candidate.path) {
         if candidate.named {
-            keeper.failed(outer, "this is the archive that logs are imported into".to_owned(), true);
+            intake.failed(outer, "this is the archive that logs are imported into".to_owned(), true);
         }
         return Ok(());
     }
@@ -128,7 +115,7 @@ fn one(
         Ok(bytes) => bytes,
         Err(_) if interrupt.raised() => return Err(Failure::Interrupted),
         Err(why) => {
-            keeper.failed(outer, why, candidate.named);
+            intake.failed(outer, why, candidate.named);
             return Ok(());
         }
     };
@@ -138,8 +125,8 @@ fn one(
         }
         let file = if piece.name.is_empty() { outer.clone() } else { format!("{outer}/{}", piece.name) };
         match piece.bytes {
-            Err(why) => keeper.failed(file, why, candidate.named),
-            Ok(bytes) => log(request, keeper, candidate, file, bytes)?,
+            Err(why) => intake.failed(file, why, candidate.named),
+            Ok(bytes) => log(request, intake, candidate, file, bytes)?,
         }
         Ok(())
     })
@@ -148,15 +135,15 @@ fn one(
 /// One unpacked file: a log of another tool, or a session that an archive wrote.
 fn log(
     request: &Request,
-    keeper: &mut Keeper,
+    intake: &mut Intake,
     candidate: &collect::Candidate,
     file: String,
     bytes: Vec<u8>,
 ) -> Result<(), Failure> {
     if result_file::is_one(&bytes) {
         match result_file::read(&bytes) {
-            Ok(session) => keeper.session(file, &session)?,
-            Err(why) => keeper.failed(file, why, candidate.named),
+            Ok(session) => intake.session(file, &session)?,
+            Err(why) => intake.failed(file, why, candidate.named),
         }
         return Ok(());
     }
@@ -164,9 +151,9 @@ fn log(
         Ok(logs) => {
             let logs = stated(request, Path::new(&file), logs);
             let folder = candidate.path.parent().map(Path::to_owned);
-            keeper.understood(Understood { file, folder, bytes, logs })?;
+            intake.understood(Understood { file, folder, bytes, logs })?;
         }
-        Err(error) => keeper.not_understood(file, &error, candidate.named),
+        Err(error) => intake.not_understood(file, &error, candidate.named),
     }
     Ok(())
 }
@@ -219,11 +206,6 @@ pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>, Failure> {
         true => Err(refused(failed.unwrap_or_else(|| "there is no log in it".to_owned()))),
         false => Ok(found),
     }
-}
-
-/// Whether a text was no log at all, rather than a damaged one.
-fn is_no_log(error: &ImportError) -> bool {
-    matches!(error, ImportError::Unknown(_))
 }
 
 #[cfg(test)]

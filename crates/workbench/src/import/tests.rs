@@ -150,6 +150,6 @@ fn an_import_that_is_interrupted_stops_within_an_archive() {
     interrupt.raise();
     let candidate = collect::Candidate { path: place.write("dd.txt", dd(20, "\n")), named: true };
     let request = Request { dry_run: true, ..Request::default() };
-    let mut keeper = Keeper::open(&request).unwrap();
-    assert_eq!(one(&request, &mut keeper, &candidate, &interrupt), Err(Failure::Interrupted));
+    let mut intake = Intake::open(request.archive.as_deref(), request.dry_run, request.detailed).unwrap();
+    assert_eq!(one(&request, &mut intake, &candidate, &interrupt), Err(Failure::Interrupted));
 }

@@ -3,8 +3,10 @@
 //! A few kilobytes can unpack to terabytes. So what comes out is counted while it comes, and stops at a limit; it is handed
 //! out one by one, so that no more than one of them is in memory.
 
-use super::MOST_BYTES;
 use std::io::{Cursor, Read};
+
+/// Longest file that is looked into. The longest log that was met (fio with a histogram for each job) has some MiB.
+pub(super) const MOST_BYTES: u64 = 64 << 20;
 
 /// All that one archive may unpack to, what is thrown away included.
 const MOST_UNPACKED: u64 = 16 * MOST_BYTES;

@@ -9,10 +9,10 @@ mod orders;
 mod over_time;
 mod part;
 
+use crate::card_source::CardSource;
 use crate::compare::{self, Request as Compared};
 use crate::error::Failure;
 use crate::rank::{self, By, GroupBy};
-use crate::shelf::Shelf;
 use cardscope_analysis::comparison::{Column, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -43,9 +43,9 @@ pub struct Request {
 /// As `compare` and `rank`; more cards than anybody compares are refused only where they cannot be put in order either.
 pub fn publish(request: &Request) -> Result<Publication, Failure> {
     let compared = &request.compared;
-    let mut shelf = Shelf::open(compared.archive.as_deref(), !compared.without_collection)?;
-    let chosen = compare::chosen(compared, &mut shelf)?;
-    let columns = compare::columns_of(compared, &chosen, &mut shelf)?;
+    let mut source = CardSource::open(compared.archive.as_deref(), !compared.without_collection)?;
+    let chosen = compare::chosen(compared, &mut source)?;
+    let columns = compare::columns_of(compared, &chosen, &mut source)?;
     let mut cards: Vec<StoredCard> = Vec::new();
     for (card, _) in chosen {
         if cards.iter().all(|known| known.id != card.id) {
@@ -53,16 +53,16 @@ pub fn publish(request: &Request) -> Result<Publication, Failure> {
         }
     }
     let orders = match (&columns, request.orders.is_empty()) {
-        (None, true) => orders::usual(compared, &cards, &mut shelf)?,
+        (None, true) => orders::usual(compared, &cards, &mut source)?,
         _ => request.orders.clone(),
     };
     let mut rankings = Vec::new();
     for order in &orders {
-        rankings.push(rank::rank_among(&ranked(request, order), &cards, &mut shelf)?);
+        rankings.push(rank::rank_among(&ranked(request, order), &cards, &mut source)?);
     }
     let (comparison, parts) = match columns {
         Some(columns) => {
-            let parts = parts(request, &columns, &mut shelf)?;
+            let parts = parts(request, &columns, &mut source)?;
             (comparison(columns, compared.by.clone()), parts)
         }
         None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
@@ -79,7 +79,7 @@ pub fn publish(request: &Request) -> Result<Publication, Failure> {
 }
 
 /// A part for each card that has a column, in their order.
-fn parts(request: &Request, columns: &[Column], shelf: &mut Shelf) -> Result<Vec<CardPart>, Failure> {
+fn parts(request: &Request, columns: &[Column], source: &mut CardSource) -> Result<Vec<CardPart>, Failure> {
     let mut ids: Vec<&str> = Vec::new();
     for column in columns {
         if !ids.contains(&column.entry.card_id.as_str()) {
@@ -88,7 +88,7 @@ fn parts(request: &Request, columns: &[Column], shelf: &mut Shelf) -> Result<Vec
     }
     let of = |id: &str| columns.iter().filter(|column| column.entry.card_id == id).collect::<Vec<_>>();
     ids.into_iter()
-        .map(|id| part::part(shelf, id, &of(id), &request.compared.tests, request.serials))
+        .map(|id| part::part(source, id, &of(id), &request.compared.tests, request.serials))
         .collect()
 }
 

@@ -1,9 +1,9 @@
 //! By what many cards are put in order where nobody says it.
 
+use crate::card_source::CardSource;
 use crate::compare::Request;
 use crate::error::Failure;
 use crate::rank::By;
-use crate::shelf::Shelf;
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::test_name::{Op, Order, TestName};
 use std::cmp::Reverse;
@@ -22,11 +22,15 @@ const KINDS: [(Order, Op); 4] = [
 ///
 /// # Errors
 /// If the archive cannot be read.
-pub(super) fn usual(request: &Request, cards: &[StoredCard], shelf: &mut Shelf) -> Result<Vec<By>, Failure> {
+pub(super) fn usual(
+    request: &Request,
+    cards: &[StoredCard],
+    source: &mut CardSource,
+) -> Result<Vec<By>, Failure> {
     if !request.tests.is_empty() {
         return Ok(request.tests.iter().copied().map(By::Test).collect());
     }
-    let mut rows = shelf.summaries(|_| true)?;
+    let mut rows = source.summaries(|_| true)?;
     rows.retain(|row| request.settings.iter().all(|wanted| wanted.is_met_by(&row.setting)));
     Ok(most_common(cards, &rows).into_iter().map(By::Test).collect())
 }

@@ -2,8 +2,8 @@
 
 use super::hidden::Hidden;
 use super::over_time::OverTime;
+use crate::card_source::CardSource;
 use crate::error::Failure;
-use crate::shelf::Shelf;
 use cardscope_analysis::comparison::Column;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
@@ -20,18 +20,18 @@ const LAST_SESSIONS: usize = 4;
 /// Gathers a card's part. `columns` are those of the comparison that are of this card: only what counts among their figures
 /// is shown over time.
 pub(super) fn part(
-    shelf: &mut Shelf,
+    source: &mut CardSource,
     id: &str,
     columns: &[&Column],
     tests: &[TestName],
     serials: bool,
 ) -> Result<CardPart, Failure> {
-    let card = shelf.card(id)?;
-    let mut part = bare(&card, shelf.events(id)?, serials);
-    if shelf.is_collected(id) {
+    let card = source.card(id)?;
+    let mut part = bare(&card, source.events(id)?, serials);
+    if source.is_collected(id) {
         return Ok(part);
     }
-    let Some(archive) = shelf.archive() else { return Ok(part) };
+    let Some(archive) = source.archive() else { return Ok(part) };
     let specimens = archive.specimens(id)?;
     let hidden = if serials { Hidden::default() } else { Hidden::of(&card, &specimens) };
     if serials {

@@ -1,6 +1,6 @@
 //! What becomes of files that were understood: gathered into batches, each kept in one step.
 
-use super::{Request, Understood, is_no_log, named, typed};
+use super::{named, typed};
 use crate::archive;
 use crate::error::Failure;
 use cardscope_engine::pending::{Owing, owing};
@@ -10,7 +10,7 @@ use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
 use cardscope_model::log::{Log, TYPED_FROM};
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, ArchiveError, Kept as Stored, NewSource};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Files of one batch, at most.
 const BATCH_FILES: usize = 256;
@@ -18,8 +18,17 @@ const BATCH_FILES: usize = 256;
 /// Bytes of one batch, at most but for a single longer file.
 const BATCH_BYTES: usize = 16 << 20;
 
+/// A file that was understood, until it is kept.
+pub(super) struct Understood {
+    pub(super) file: String,
+    /// Where it lies, and the photographs that its figures were typed from.
+    pub(super) folder: Option<PathBuf>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) logs: Vec<Log>,
+}
+
 /// Gathers files and keeps them; counts everything.
-pub(super) struct Keeper {
+pub(super) struct Intake {
     archive: Option<Archive>,
     detailed: bool,
     batch: Vec<Understood>,
@@ -28,18 +37,15 @@ pub(super) struct Keeper {
     _owing: Option<Owing>,
 }
 
-impl Keeper {
+impl Intake {
     /// Opens the archive, but for a dry run.
-    pub(super) fn open(request: &Request) -> Result<Self, Failure> {
-        let archive = match request.dry_run {
-            true => None,
-            false => Some(archive::open(request.archive.as_deref())?),
-        };
+    pub(super) fn open(archive: Option<&Path>, dry_run: bool, detailed: bool) -> Result<Self, Failure> {
+        let archive = if dry_run { None } else { Some(archive::open(archive)?) };
         let place = archive.as_ref().map(|a| a.path().display().to_string());
         let report = ImportReport { archive: place, ..ImportReport::default() };
-        let detailed = request.detailed || request.dry_run;
+        let detailed = detailed || dry_run;
         let owing = archive.is_some().then(|| owing("what was read so far is stored in the archive", ""));
-        Ok(Keeper { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
+        Ok(Intake { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
     }
 
     /// Whether a file is the archive itself, or what SQLite has beside it: closing it would take SQLite's locks away
@@ -105,7 +111,9 @@ impl Keeper {
 
     /// Notes a file that is no log, or one in which nothing can be read.
     pub(super) fn not_understood(&mut self, file: String, error: &ImportError, named: bool) {
-        let kept = if is_no_log(error) { Kept::NotUnderstood } else { Kept::Failed };
+        // What was no log at all, rather than a damaged one.
+        let unknown = matches!(error, ImportError::Unknown(_));
+        let kept = if unknown { Kept::NotUnderstood } else { Kept::Failed };
         self.report.named_failed |= named || kept == Kept::Failed;
         self.push(file, kept, error.to_string());
     }

@@ -19,7 +19,7 @@ use collected::{Collected, Gathered, Origin};
 use std::path::{Path, PathBuf};
 
 /// Where cards are looked up.
-pub(crate) struct Shelf {
+pub(crate) struct CardSource {
     /// `None` where nothing was ever kept.
     archive: Option<Archive>,
     collected: Vec<Collected>,
@@ -27,13 +27,13 @@ pub(crate) struct Shelf {
     taken: Vec<(PathBuf, Vec<String>)>,
 }
 
-impl Shelf {
+impl CardSource {
     /// Opens the archive (`None` is the user's own) where there is one, and the collection where it is wanted. An archive
     /// that nobody has made yet is an empty one: looking something up makes none.
     pub(crate) fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self, Failure> {
         let archive = open_existing(archive)?;
         let collected = if with_collection { collected::all()? } else { Vec::new() };
-        Ok(Shelf { archive, collected, taken: Vec::new() })
+        Ok(CardSource { archive, collected, taken: Vec::new() })
     }
 
     /// The archive, where there is one.

@@ -8,55 +8,55 @@ fn dd(mb_s: u32) -> String {
     )
 }
 
-fn shelf() -> (tempfile::TempDir, Shelf) {
+fn source() -> (tempfile::TempDir, CardSource) {
     let folder = tempfile::tempdir().unwrap();
-    let shelf = Shelf::open(Some(&folder.path().join("none.sqlite")), false).unwrap();
-    (folder, shelf)
+    let source = CardSource::open(Some(&folder.path().join("none.sqlite")), false).unwrap();
+    (folder, source)
 }
 
 #[test]
 fn a_file_that_is_named_twice_is_taken_once() {
-    let (folder, mut shelf) = shelf();
+    let (folder, mut source) = source();
     let file = folder.path().join("Acme.log");
     std::fs::write(&file, dd(20)).unwrap();
-    let first = shelf.take_file(&file).unwrap();
-    let again = shelf.take_file(&folder.path().join(".").join("Acme.log")).unwrap();
+    let first = source.take_file(&file).unwrap();
+    let again = source.take_file(&folder.path().join(".").join("Acme.log")).unwrap();
     assert_eq!((first.len(), &again), (1, &first));
     let ids: Vec<String> = first.into_iter().map(|card| card.id).collect();
-    assert_eq!(shelf.measurements(&ids).unwrap().len(), 1);
-    assert_eq!(shelf.summaries(|_| true).unwrap()[0].n, 1);
+    assert_eq!(source.measurements(&ids).unwrap().len(), 1);
+    assert_eq!(source.summaries(|_| true).unwrap()[0].n, 1);
 }
 
 #[test]
 fn a_card_of_a_file_is_found_by_its_id_whatever_capitals_are_in_its_path() {
-    let (folder, mut shelf) = shelf();
+    let (folder, mut source) = source();
     let file = folder.path().join("ADATA Swift.log");
     std::fs::write(&file, dd(20)).unwrap();
-    let card = shelf.take_file(&file).unwrap().remove(0);
+    let card = source.take_file(&file).unwrap().remove(0);
     assert_eq!(card.title, "ADATA Swift");
-    assert_eq!(shelf.card(&card.id).unwrap(), card);
-    assert_eq!(the_one(shelf.find(&card.id).unwrap(), &card.id).unwrap(), card);
-    assert_eq!(shelf.find("adata").unwrap(), [card]);
-    assert!(shelf.card("elsewhere").is_err());
+    assert_eq!(source.card(&card.id).unwrap(), card);
+    assert_eq!(the_one(source.find(&card.id).unwrap(), &card.id).unwrap(), card);
+    assert_eq!(source.find("adata").unwrap(), [card]);
+    assert!(source.card("elsewhere").is_err());
 }
 
 #[test]
 fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
-    let (folder, mut shelf) = shelf();
+    let (folder, mut source) = source();
     let table = "card,test,run,mb_s,max_latency_us,date\n\
         Acme Swift 64GB,SEQ1M Q1T1 read,1,80,900,2024-05-01\n\
         Acme Swift 64GB,SEQ1M Q1T1 read,2,90,1200,2024-05-01\n\
         Acme Swift 64GB,SEQ1M Q1T1 read,3,88,1000,2024-05-01\n";
     let file = folder.path().join("typed.csv");
     std::fs::write(&file, table).unwrap();
-    shelf.take_file(&file).unwrap();
+    source.take_file(&file).unwrap();
     let place = folder.path().join("archive.sqlite");
     let request =
         import::Request { files: vec![file], archive: Some(place.clone()), ..import::Request::default() };
     import::import(&request, &crate::bench::Interrupt::default(), &mut cardscope_engine::event::Silent)
         .unwrap();
-    let kept = Shelf::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
-    let mut looked_at = shelf.summaries(|_| true).unwrap();
+    let kept = CardSource::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
+    let mut looked_at = source.summaries(|_| true).unwrap();
     looked_at.iter_mut().for_each(|row| row.card_id.clone_from(&kept[0].card_id));
     assert_eq!((looked_at.len(), looked_at[0].n, looked_at[0].max_latency_us), (1, 3, Some(1200.0)));
     assert_eq!(looked_at, kept);
@@ -65,7 +65,7 @@ fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
 #[test]
 fn the_address_of_something_else_is_no_place_for_an_archive() {
     for other in ["mysql://me:secret@db/cards", "sqlite://secret"] {
-        let refused = Shelf::open(Some(Path::new(other)), false).err().unwrap().to_string();
+        let refused = CardSource::open(Some(Path::new(other)), false).err().unwrap().to_string();
         assert!(refused.contains("postgres://") && !refused.contains("secret"), "{refused}");
     }
 }
