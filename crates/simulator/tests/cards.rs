@@ -86,19 +86,7 @@ fn of_the_1_tb_fake_only_52_gb_keep_what_they_are_given() {
 }
 
 #[test]
-fn its_variants_are_other_fakes() {
-    let mut cached = card(&format!("{SANDIAN}?cache_bytes=2MiB"));
-    write(&mut cached, 100 * GIB, MIB, STAMP);
-    assert_eq!(holds(&mut cached, 100 * GIB, MIB, STAMP), Match::Same, "still in the cache");
-    write(&mut cached, 200 * GIB, 2 * MIB, STAMP);
-    assert_eq!(holds(&mut cached, 100 * GIB, MIB, STAMP), Match::DiffersAt(0), "overflowed");
-    let mut wrapped = card(&format!("{SANDIAN}?fake=wraparound&wrap_bytes=52GB"));
-    write(&mut wrapped, 52_000_000_000 + MIB, MIB, STAMP);
-    assert_eq!(holds(&mut wrapped, 52_000_000_000 + MIB, MIB, STAMP), Match::Same);
-    assert!(
-        matches!(holds(&mut wrapped, MIB, MIB, STAMP), Match::DiffersAt(_)),
-        "holds another address's stamp"
-    );
+fn it_may_be_honest_or_fail_to_read_what_is_lost() {
     let mut honest = card(&format!("{SANDIAN}?fake=none"));
     write(&mut honest, 900 * GIB, MIB, STAMP);
     assert_eq!(holds(&mut honest, 900 * GIB, MIB, STAMP), Match::Same);

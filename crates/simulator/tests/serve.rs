@@ -274,23 +274,6 @@ fn a_start_that_is_refused_leaves_a_saved_state_as_it_was() {
 }
 
 #[test]
-fn a_state_replaces_no_file_but_a_state() {
-    let folder = tempfile::tempdir().unwrap();
-    let photo = folder.path().join("photo.img");
-    std::fs::write(&photo, "not a state").unwrap();
-    let link = folder.path().join("latest");
-    std::os::unix::fs::symlink(&photo, &link).unwrap();
-    for (path, words) in
-        [(photo.as_path(), "would be lost"), (&link, "is a link"), ("/dev/null".as_ref(), "not a plain file")]
-    {
-        let error = SimTarget::named(&format!("sim:constant?save={}", path.display()));
-        let error = error.err().unwrap().to_string();
-        assert!(error.contains(words), "{error}");
-    }
-    assert_eq!(std::fs::read(&photo).unwrap(), b"not a state");
-}
-
-#[test]
 fn a_card_that_is_still_open_is_unmounted_whatever_way_its_directory_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));

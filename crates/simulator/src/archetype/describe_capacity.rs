@@ -6,7 +6,7 @@ use cardscope_model::units::{BinarySize, Capacity};
 pub(super) fn capacity(card: &Archetype) -> String {
     let fake = &card.fake;
     let size = |bytes: Option<u64>| Capacity(bytes.unwrap_or(0)).to_string();
-    let told = match fake.kind {
+    let kind = match fake.kind {
         FakeKind::None => return "The capacity is real.".to_owned(),
         FakeKind::Limbo if fake.real_bytes == Some(0) => "Fake: it keeps nothing at all.".to_owned(),
         FakeKind::Limbo => {
@@ -38,7 +38,7 @@ pub(super) fn capacity(card: &Archetype) -> String {
             return "Worn out: writes are accepted and dropped, what stood there stays.".to_owned();
         }
     };
-    [told, cache(fake), lost(fake)]
+    [kind, cache(fake), lost(fake)]
         .iter()
         .filter(|part| !part.is_empty())
         .cloned()
@@ -102,8 +102,8 @@ pub(super) fn faults(card: &Archetype) -> String {
         0 => String::new(),
         bytes => format!(" after {} written", Capacity(bytes)),
     };
-    let told = if parts.is_empty() { String::new() } else { format!("Faults{begin}: {}.", parts.join(", ")) };
-    format!("{told} {}", vanishing(f)).trim().to_owned()
+    let all = if parts.is_empty() { String::new() } else { format!("Faults{begin}: {}.", parts.join(", ")) };
+    format!("{all} {}", vanishing(f)).trim().to_owned()
 }
 
 fn vanishing(f: &Faults) -> String {

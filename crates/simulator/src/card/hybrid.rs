@@ -56,12 +56,9 @@ pub(crate) struct Hybrid {
     /// Nanoseconds a byte of small writes that go to their log.
     small_per_byte: f64,
     au: Unit,
-    au_bytes: u64,
     page: Unit,
-    page_bytes: u64,
     /// What a write out of order occupies whole.
     plane: Unit,
-    plane_bytes: u64,
     /// True where the last write went in order.
     in_order: bool,
     pub(crate) state: State,
@@ -75,11 +72,8 @@ impl Hybrid {
             copy_per_byte: ns_per_byte(p.copy_mb_s),
             small_per_byte: p.small_log.map_or(0.0, |log| ns_per_byte(log.mb_s.min(bus_mb_s))),
             au: Unit::new(flash.au_bytes),
-            au_bytes: flash.au_bytes,
             page: Unit::new(flash.page_bytes),
-            page_bytes: flash.page_bytes,
             plane: Unit::new(flash.plane_bytes()),
-            plane_bytes: flash.plane_bytes(),
             in_order: false,
             state: State {
                 open: Vec::with_capacity(p.open_linear.max(p.open_random) as usize + 1),
@@ -104,8 +98,8 @@ impl Hybrid {
         let (mut at, end) = (offset, offset + len);
         while at < end {
             let au = self.au.number(at);
-            let piece = end.min((au + 1) * self.au_bytes) - at;
-            cost += self.write_in(au, at - au * self.au_bytes, piece, jumps && at == offset);
+            let piece = end.min((au + 1) * self.au.bytes) - at;
+            cost += self.write_in(au, at - au * self.au.bytes, piece, jumps && at == offset);
             at += piece;
         }
         let stream = &mut self.state.stream;
@@ -158,7 +152,7 @@ impl Hybrid {
     /// True where a write would go on in an open block, or begin one at its start.
     fn continues_a_block(&self, offset: u64) -> bool {
         let au = self.au.number(offset);
-        let inside = offset - au * self.au_bytes;
+        let inside = offset - au * self.au.bytes;
         let open = self.state.open.iter().rev().find(|o| o.au == au);
         open.map_or(inside == 0, |o| !o.random && o.to == inside)
     }
@@ -193,7 +187,7 @@ impl Hybrid {
             return 0.0;
         }
         *block = Open::new(block.au, offset);
-        self.copy(self.au_bytes)
+        self.copy(self.au.bytes)
     }
 
     /// Makes the block the last in the list, opening it where it is not open.
@@ -215,7 +209,7 @@ impl Hybrid {
     /// A block written whole in order only needs its predecessor erased (switch merge).
     #[inline]
     fn drop_whole(&mut self) {
-        if self.state.open.last().is_some_and(|o| o.to - o.from == self.au_bytes) {
+        if self.state.open.last().is_some_and(|o| o.to - o.from == self.au.bytes) {
             self.state.open.pop();
             self.state.work.erased_units += 1;
         }
@@ -225,7 +219,7 @@ impl Hybrid {
     fn straight(&self, offset: u64, len: u64, jumps: bool) -> f64 {
         let p = &self.p;
         let mut cost = len as f64 * self.per_byte;
-        if len < self.page_bytes {
+        if len < self.page.bytes {
             return cost + (ns(p.sub_page_s) + if jumps { ns(p.sub_page_jump_s) } else { 0.0 });
         }
         let ragged = ns(p.ragged_s.unwrap_or(p.sub_page_s));
@@ -236,14 +230,14 @@ impl Hybrid {
     }
 
     fn cuts_a_page(&self, at: u64) -> f64 {
-        if self.page.number(at) * self.page_bytes == at { 0.0 } else { 1.0 }
+        if self.page.number(at) * self.page.bytes == at { 0.0 } else { 1.0 }
     }
 
     #[inline]
     fn out_of_order(&mut self, len: u64) -> f64 {
-        let pages = (self.plane.number(len - 1) + 1) * self.plane_bytes;
+        let pages = (self.plane.number(len - 1) + 1) * self.plane.bytes;
         let mut cost = ns(self.p.random_s) + pages as f64 * self.per_byte;
-        if len < self.page_bytes {
+        if len < self.page.bytes {
             cost += ns(self.p.sub_page_random_s);
         }
         if let Some(block) = self.state.open.last_mut() {
@@ -267,9 +261,9 @@ impl Hybrid {
 
     fn close(&mut self, block: &Open) -> f64 {
         self.copy(match self.p.close {
-            Close::Partial if !block.random => self.au_bytes - (block.to - block.from),
-            Close::Written => block.log_bytes.min(self.au_bytes),
-            Close::Partial | Close::Full => self.au_bytes,
+            Close::Partial if !block.random => self.au.bytes - (block.to - block.from),
+            Close::Written => block.log_bytes.min(self.au.bytes),
+            Close::Partial | Close::Full => self.au.bytes,
         })
     }
 

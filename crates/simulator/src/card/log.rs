@@ -43,7 +43,6 @@ pub(crate) struct Log {
     /// What one entry adds to the debt for each unit in the log.
     share: f64,
     au: Unit,
-    au_bytes: u64,
     /// True where the last write went in order.
     in_order: bool,
     /// Entries in the log for each unit.
@@ -63,7 +62,6 @@ impl Log {
             capacity,
             share: 1.0 / capacity as f64,
             au: Unit::new(flash.au_bytes),
-            au_bytes: flash.au_bytes,
             in_order: false,
             in_log: vec![0; units],
             distinct: 0,
@@ -83,7 +81,7 @@ impl Log {
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, first: bool) -> f64 {
         self.use_up(len);
-        self.in_order = self.state.continues(offset, len) || !first || len >= self.au_bytes;
+        self.in_order = self.state.continues(offset, len) || !first || len >= self.au.bytes;
         if self.in_order {
             let fixed = if first { ns(self.p.fixed_s) } else { 0.0 };
             return fixed + len as f64 * self.per_byte;
@@ -101,9 +99,9 @@ impl Log {
     #[inline]
     fn use_up(&mut self, len: u64) {
         self.state.filled += len;
-        if self.state.filled >= self.au_bytes {
+        if self.state.filled >= self.au.bytes {
             self.state.work.erased_units += self.au.number(self.state.filled);
-            self.state.filled -= self.au.number(self.state.filled) * self.au_bytes;
+            self.state.filled -= self.au.number(self.state.filled) * self.au.bytes;
         }
     }
 
@@ -123,7 +121,7 @@ impl Log {
             self.state.debt -= merge;
             cost += merge;
             self.state.work.merges += 1;
-            self.state.work.copied_bytes += self.au_bytes;
+            self.state.work.copied_bytes += self.au.bytes;
             self.state.work.erased_units += 1;
         }
         cost

@@ -114,7 +114,7 @@ pub(crate) fn ns_per_byte(mb_s: f64) -> f64 {
 /// A unit of the flash: how to tell whether a range crosses one, fast where it is a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unit {
-    bytes: u64,
+    pub(super) bytes: u64,
     shift: Option<u32>,
 }
 

@@ -80,7 +80,7 @@ impl Store {
     ) -> Result<(), IoError> {
         match data {
             Data::Described(what) => {
-                self.tell(layer, at..at + len, Kind { what, shift: address as i64 - at as i64 });
+                self.describe(layer, at..at + len, Kind { what, shift: address as i64 - at as i64 });
                 Ok(())
             }
             Data::Bytes(bytes) => self.put_bytes(layer, at, bytes).map_err(no_room),
@@ -88,14 +88,14 @@ impl Store {
     }
 
     #[inline]
-    fn tell(&mut self, layer: Layer, range: Range<u64>, kind: Kind) {
+    fn describe(&mut self, layer: Layer, range: Range<u64>, kind: Kind) {
         let (start, end) = (key(layer, range.start), key(layer, range.end));
         if !self.layer(layer).write(range, kind) {
             self.bytes.drop_pages(start, end);
         }
     }
 
-    /// Page by page: one that is all one byte, as most of a file system is, is told and not kept.
+    /// Page by page: one that is all one byte, as most of a file system is, is described and not kept.
     fn put_bytes(&mut self, layer: Layer, at: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut place, mut rest) = (at, bytes);
         while !rest.is_empty() {
@@ -103,7 +103,7 @@ impl Store {
             let (part, tail) = rest.split_at(rest.len().min(room));
             let range = place..place + part.len() as u64;
             if part.iter().all(|b| *b == part[0]) {
-                self.tell(layer, range.clone(), Kind { what: What::Constant(part[0]), shift: 0 });
+                self.describe(layer, range.clone(), Kind { what: What::Constant(part[0]), shift: 0 });
             } else {
                 self.bytes.write(key(layer, place), part)?;
                 self.layer(layer).write(range.clone(), Kind { what: What::Bytes, shift: 0 });

@@ -1,6 +1,6 @@
 use super::extents::What;
 use super::*;
-use crate::archetype::{Archetype, Fake, FakeKind, Lost, PoolFull, Start, State, Unwritten};
+use crate::archetype::{Archetype, Fake, FakeKind, Lost, Start, State, Unwritten};
 use crate::chance::mapped_ranges;
 use cardscope_engine::content::{Content, read_stamp};
 
@@ -146,24 +146,6 @@ fn a_direct_cache_that_is_not_careful_gives_whatever_sits_in_the_slot() {
 }
 
 #[test]
-fn an_overcommitted_card_may_die_or_become_slow_once_its_blocks_are_in_use() {
-    let fake = |pool_full| Fake {
-        kind: FakeKind::Overcommitted,
-        real_bytes: Some(4 * MIB),
-        pool_full,
-        ..Fake::default()
-    };
-    let mut dying = medium(fake(PoolFull::Dies));
-    write(&mut dying, 0, 4 * MIB, OURS);
-    assert!(matches!(dying.write(4 * MIB, 4096, OURS), Err(IoError::Gone { .. })));
-    let mut slow = medium(fake(PoolFull::Slow));
-    write(&mut slow, 0, 4 * MIB, OURS);
-    assert!(slow.slow());
-    write(&mut slow, 4 * MIB, MIB, OURS);
-    assert!(holds(&mut slow, 4 * MIB, MIB, OURS), "slow, but kept");
-}
-
-#[test]
 fn a_read_only_card_takes_writes_and_keeps_what_stood_there() {
     let mut card = card(Fake { kind: FakeKind::ReadOnly, ..Fake::default() });
     card.state.start = Start::Filled;
@@ -230,14 +212,6 @@ fn zeros_given_as_bytes_cost_no_memory() {
     assert_eq!(bytes(&mut m, 512, 512), sector);
     m.discard(0, MIB);
     assert_eq!(m.pages().len(), 0);
-}
-
-#[test]
-fn noise_reads_the_same_bytes_each_time_and_no_two_places_share_them() {
-    let mut m = honest();
-    write(&mut m, 0, MIB, Content::Noise);
-    assert_eq!(bytes(&mut m, 4096, 512), bytes(&mut m, 4096, 512));
-    assert_ne!(bytes(&mut m, 4096, 512), bytes(&mut m, 8192, 512));
 }
 
 #[test]

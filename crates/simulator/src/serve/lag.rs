@@ -106,13 +106,4 @@ mod tests {
         assert_eq!((lags.all.count(), lags.late, lags.recent.len()), (1500, 500, 1000));
         assert!(lags.recent.iter().all(|n| *n == 3000));
     }
-
-    #[test]
-    fn the_most_in_flight_is_kept_after_they_ended() {
-        let meter = Meter::default();
-        assert_eq!((meter.begin(), meter.begin()), (1, 2));
-        meter.end();
-        meter.end();
-        assert_eq!(meter.in_flight(), (0, 2));
-    }
 }

@@ -260,19 +260,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_cards_are_not_saved_to_one_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let card = |name: &str, file: &str| {
-            let text = format!("sim:{name}?save={}", folder.path().join(file).display());
-            crate::target_spec::parse(&text).unwrap()
-        };
-        assert!(saved_apart(&[card("constant", "a"), card("constant", "b")]).is_ok());
-        let error =
-            saved_apart(&[card("constant", "a"), card("lexar-16g-c10", "a")]).unwrap_err().to_string();
-        assert!(error.contains("two cards"), "{error}");
-    }
-
-    #[test]
     fn what_does_not_end_in_time_is_left_behind() {
         let hang = || {
             std::thread::sleep(Duration::from_secs(30));
@@ -280,12 +267,5 @@ mod tests {
         };
         assert_eq!(within(Duration::from_millis(20), hang).unwrap_err().kind(), std::io::ErrorKind::TimedOut);
         assert!(within(Duration::from_secs(20), || Ok(())).is_ok());
-    }
-
-    #[test]
-    fn a_second_card_of_a_name_is_numbered() {
-        let cards = ["sim:constant", "sim:lexar-16g-c10", "sim:constant?mb_s=1", "sim:constant"];
-        let cards: Vec<_> = cards.iter().map(|name| crate::target_spec::parse(name).unwrap()).collect();
-        assert_eq!(names(&cards), ["constant", "lexar-16g-c10", "constant-2", "constant-3"]);
     }
 }

@@ -137,12 +137,4 @@ mod tests {
         assert!(card.meter.broken());
         assert_eq!(card.meter.in_flight(), (0, 1));
     }
-
-    #[test]
-    fn the_truth_names_the_registers_and_the_capacity() {
-        let truth: serde_json::Value = serde_json::from_str(&slot().truth).unwrap();
-        assert_eq!(truth["announced_bytes"], 8_000_634_880u64);
-        assert_eq!(truth["usable_bytes"], 8_000_634_880u64);
-        assert_eq!(truth["identity"]["cid"]["pnm"], "CONST");
-    }
 }

@@ -153,7 +153,7 @@ impl<'a> Handshake<'a> {
         }
     }
 
-    /// The old way of choosing: no error can be told, only hung up.
+    /// The old way of choosing: it has no errors, only hanging up.
     fn export_name(&self, name: &[u8], out: &mut Vec<u8>) -> Next {
         let Some(export) = self.find(name) else { return Next::Close };
         out.extend(self.exports[export].bytes.to_be_bytes());
@@ -183,7 +183,7 @@ impl<'a> Handshake<'a> {
             return Next::Negotiate;
         };
         let export = &self.exports[found];
-        let mut told = |kind: u16, fields: &[&[u8]]| {
+        let mut inform = |kind: u16, fields: &[&[u8]]| {
             option_reply(
                 out,
                 number,
@@ -191,12 +191,12 @@ impl<'a> Handshake<'a> {
                 &[&kind.to_be_bytes(), fields.concat().as_slice()].concat(),
             );
         };
-        told(info::EXPORT, &[&export.bytes.to_be_bytes(), &EXPORT_FLAGS.to_be_bytes()]);
+        inform(info::EXPORT, &[&export.bytes.to_be_bytes(), &EXPORT_FLAGS.to_be_bytes()]);
         if asked.wants(info::NAME) {
-            told(info::NAME, &[export.name.as_bytes()]);
+            inform(info::NAME, &[export.name.as_bytes()]);
         }
         let blocks = BLOCKS.map(u32::to_be_bytes);
-        told(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
+        inform(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
         option_reply(out, number, reply::ACK, &[]);
         match number {
             option::GO => Next::Transmit { export: found, aligned: asked.wants(info::BLOCK_SIZE) },
