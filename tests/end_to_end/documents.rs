@@ -273,7 +273,7 @@ fn what_a_budget_leaves_unmeasured_is_named() {
 fn every_recipe_that_comes_with_cardscope_gives_a_document() {
     let home = Home::new();
     let card = "sim:constant?mb_s=200&command_s=0.0002&depth=32";
-    for (name, _) in cardscope_model::recipe::builtin() {
+    for (name, _) in cardscope_model::recipe::RECIPES.files {
         let document =
             home.run(&["bench", card, "--recipe", name, "--size", "64M", "--json"]).expect(0).json();
         assert_eq!(text(&document, "/recipe"), *name);
@@ -288,7 +288,7 @@ fn every_recipe_that_comes_with_cardscope_gives_a_document() {
         // AS SSD's formula for it is not published.
         assert!(!scores.iter().any(|s| s.to_lowercase().contains("total")), "{scores:?}");
     }
-    assert_eq!(home.sessions().len(), cardscope_model::recipe::builtin().len());
+    assert_eq!(home.sessions().len(), cardscope_model::recipe::RECIPES.files.len());
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Cards that come with the program, so that a first result has something to stand beside: those of five published
 //! reports, a session a file in `collection/` as `archive export` writes them, with what the reports say and nothing else.
 
+use crate::builtin_files;
 use crate::condition::Condition;
 use crate::log::Log;
+use crate::named::BuiltinFiles;
 use crate::run::Run;
 use crate::session_file::{FileRun, SessionFile};
 use serde_json::Value;
@@ -10,48 +12,50 @@ use serde_json::Value;
 /// What stands in the log of a session for the report's title.
 const TITLE: &str = "published";
 
-macro_rules! files {
-    ($($name:literal)*) => { &[$(include_str!(concat!("../../../collection/", $name))),*] };
-}
-
-static FILES: &[&str] = files!(
-    "seed-000/01-lexar-play-pro-1tb.json"
-    "seed-000/02-lexar-play-pro-1tb-2.json"
-    "seed-000/03-adata-premier-extreme-256gb.json"
-    "seed-000/04-adata-premier-extreme-256gb-2.json"
-    "seed-000/05-sandisk-sdsqxfn-256gb.json"
-    "seed-001/01-samsung-microsd-2gb.json"
-    "seed-001/02-oem-microsdhc-likely-toshiba-or-kingston-8gb.json"
-    "seed-001/03-sandisk-ultra-microsdhc-16gb.json"
-    "seed-001/04-sandisk-extreme-microsdhc-16gb.json"
-    "seed-001/05-samsung-microsdhc-black-32gb.json"
-    "seed-001/06-samsung-evo-microsdhc-32gb.json"
-    "seed-001/07-samsung-evo-plus-microsdxc-64gb.json"
-    "seed-001/08-samsung-pro-microsdxc-64gb.json"
-    "seed-001/09-samsung-pro-microsdxc-64gb-2.json"
-    "seed-001/10-samsung-pro-microsdxc-64gb-3.json"
-    "seed-001/11-samsung-pro-plus-microsdxc-128gb.json"
-    "seed-001/12-samsung-pro-plus-microsdxc-128gb-2.json"
-    "seed-001/13-samsung-pro-plus-microsdxc-128gb-3.json"
-    "seed-001/14-samsung-evo-plus-microsdxc-256gb.json"
-    "seed-001/15-sandian-microsdxc-fake-1tb.json"
-    "seed-002/01-sandisk-ultra-microsdxc-64gb.json"
-    "seed-002/02-toshiba-exceria-type-2-sdxc-64gb.json"
-    "seed-002/03-kingston-ultimate-sdhc-32gb.json"
-    "seed-002/04-kingston-128gb-card.json"
-    "seed-002/05-samsung-sdhc-32gb.json"
-    "seed-002/06-patriot-lx-32gb.json"
-    "seed-002/07-team-sdhc-class-10-32gb.json"
-    "seed-002/08-element14-supplied-card.json"
-    "seed-002/09-sandisk-microsdhc-4gb.json"
-    "seed-002/10-sandisk-microsdsc-1gb.json"
-    "seed-003/01-samsung-evo-2019.json"
-    "seed-003/02-sandisk-extreme-2019.json"
-    "seed-003/03-samsung-pro-2019.json"
-    "seed-003/04-sony-95-mb-s-card-2019.json"
-    "seed-004/01-lexar-microsd-class-10-16gb.json"
-    "seed-004/02-lexar-microsd-class-10-16gb-2.json"
-);
+/// The sessions. A new one is a file in a folder of `collection/` and its name here.
+pub static COLLECTION: BuiltinFiles = BuiltinFiles {
+    kind: "session of the collection",
+    files: builtin_files!(
+        "collection", ".json":
+        "seed-000/01-lexar-play-pro-1tb",
+        "seed-000/02-lexar-play-pro-1tb-2",
+        "seed-000/03-adata-premier-extreme-256gb",
+        "seed-000/04-adata-premier-extreme-256gb-2",
+        "seed-000/05-sandisk-sdsqxfn-256gb",
+        "seed-001/01-samsung-microsd-2gb",
+        "seed-001/02-oem-microsdhc-likely-toshiba-or-kingston-8gb",
+        "seed-001/03-sandisk-ultra-microsdhc-16gb",
+        "seed-001/04-sandisk-extreme-microsdhc-16gb",
+        "seed-001/05-samsung-microsdhc-black-32gb",
+        "seed-001/06-samsung-evo-microsdhc-32gb",
+        "seed-001/07-samsung-evo-plus-microsdxc-64gb",
+        "seed-001/08-samsung-pro-microsdxc-64gb",
+        "seed-001/09-samsung-pro-microsdxc-64gb-2",
+        "seed-001/10-samsung-pro-microsdxc-64gb-3",
+        "seed-001/11-samsung-pro-plus-microsdxc-128gb",
+        "seed-001/12-samsung-pro-plus-microsdxc-128gb-2",
+        "seed-001/13-samsung-pro-plus-microsdxc-128gb-3",
+        "seed-001/14-samsung-evo-plus-microsdxc-256gb",
+        "seed-001/15-sandian-microsdxc-fake-1tb",
+        "seed-002/01-sandisk-ultra-microsdxc-64gb",
+        "seed-002/02-toshiba-exceria-type-2-sdxc-64gb",
+        "seed-002/03-kingston-ultimate-sdhc-32gb",
+        "seed-002/04-kingston-128gb-card",
+        "seed-002/05-samsung-sdhc-32gb",
+        "seed-002/06-patriot-lx-32gb",
+        "seed-002/07-team-sdhc-class-10-32gb",
+        "seed-002/08-element14-supplied-card",
+        "seed-002/09-sandisk-microsdhc-4gb",
+        "seed-002/10-sandisk-microsdsc-1gb",
+        "seed-003/01-samsung-evo-2019",
+        "seed-003/02-sandisk-extreme-2019",
+        "seed-003/03-samsung-pro-2019",
+        "seed-003/04-sony-95-mb-s-card-2019",
+        "seed-004/01-lexar-microsd-class-10-16gb",
+        "seed-004/02-lexar-microsd-class-10-16gb-2",
+    ),
+    also: "",
+};
 
 /// A file of the collection that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +79,7 @@ pub struct Collected {
 /// If a file is wrong; a test holds that none is.
 pub fn builtin() -> Result<Vec<Collected>, CollectionError> {
     let mut reports: Vec<Collected> = Vec::new();
-    for text in FILES {
+    for (_, text) in COLLECTION.files {
         let file: SessionFile = serde_json::from_str(text).map_err(|e| CollectionError(e.to_string()))?;
         let name = file.target.clone();
         let mut log = log(file).ok_or_else(|| CollectionError(format!("a session of {name} has no log")))?;
@@ -118,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_file_is_in_the_result_format_and_says_its_card_and_report() {
-        for text in FILES {
+        for (_, text) in COLLECTION.files {
             let file = SessionFile::from_json(text).unwrap();
             assert_eq!(file.to_json().unwrap(), *text);
             let log = log(file).unwrap();
@@ -134,7 +138,7 @@ mod tests {
             files += std::fs::read_dir(entry.path()).unwrap().count();
         }
         folders.sort();
-        assert_eq!((names, FILES.len()), (folders, files), "a folder a report, and each file is here");
+        assert_eq!((names, COLLECTION.files.len()), (folders, files), "a folder a report, and each file is here");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Hosts as data: what a slot or a reader lets a card do, however fast the card is. One file a host in `hosts/`, and its
-//! line in the list below.
+//! name in [`HOSTS`].
 
+use crate::builtin_files;
 use crate::job::{Figure, Figures};
-use crate::recipe::nearest::nearest;
+use crate::named::{BuiltinFiles, UnknownName};
 use crate::toml_error::located;
 use serde::{Deserialize, Serialize};
 
@@ -37,47 +38,23 @@ pub enum HostError {
     #[error("host {0:?}: its speeds and times must be numbers above 0")]
     Odd(String),
     /// No such host.
-    #[error("there is no host {name:?}; {meant}the hosts are {there}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// The one that was probably meant, as a sentence, or nothing.
-        meant: String,
-        /// All there are.
-        there: String,
-    },
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
 }
 
-macro_rules! hosts {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../hosts/", $name, ".toml")))),*]
-    };
-}
-
-static BUILTIN: &[(&str, &str)] = hosts!["pi-2", "pi-3", "pi-4", "pi-5", "slot-25", "usb2", "sd-express"];
+/// The hosts that come with the program. A new one is a file in `hosts/` and its name here.
+pub static HOSTS: BuiltinFiles = BuiltinFiles {
+    kind: "host",
+    files: builtin_files!("hosts": "pi-2", "pi-3", "pi-4", "pi-5", "slot-25", "usb2", "sd-express"),
+    also: "",
+};
 
 /// The host of a name.
 ///
 /// # Errors
-/// If there is none of that name; the message lists all, and the one that was probably meant.
+/// If there is none of that name.
 pub fn find(name: &str) -> Result<Host, HostError> {
-    let names = || BUILTIN.iter().map(|(n, _)| *n);
-    match BUILTIN.iter().find(|(n, _)| *n == name) {
-        Some((_, text)) => parse(text),
-        None => Err(HostError::Unknown {
-            name: name.to_owned(),
-            meant: nearest(name, names()).map_or(String::new(), |n| format!("did you mean {n:?}? ")),
-            there: names().collect::<Vec<_>>().join(", "),
-        }),
-    }
-}
-
-/// Every host that comes with the program.
-///
-/// # Errors
-/// If one of the files is wrong; a test holds that none is.
-pub fn builtin() -> Result<Vec<Host>, HostError> {
-    BUILTIN.iter().map(|(_, text)| parse(text)).collect()
+    parse(HOSTS.find(name)?)
 }
 
 /// Reads a host.
@@ -126,8 +103,8 @@ mod tests {
 
     #[test]
     fn every_host_that_comes_with_the_program_is_sound_and_named_as_its_file() {
-        for (host, (name, _)) in builtin().unwrap().iter().zip(BUILTIN) {
-            assert_eq!(host.name, *name);
+        for (host, name) in HOSTS.all(parse).unwrap().iter().zip(HOSTS.names()) {
+            assert_eq!(host.name, name);
             assert!(!host.source.is_empty());
         }
     }

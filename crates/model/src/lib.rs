@@ -27,6 +27,7 @@ pub mod judge;
 pub mod judged_label;
 pub mod judged_mark;
 pub mod log;
+pub mod named;
 pub mod observe;
 pub mod outside;
 pub mod present_layout;

@@ -1,6 +1,6 @@
 //! What a recipe file may get wrong, and what its author is told.
 
-use cardscope_model::recipe::{RecipeError, find, parse};
+use cardscope_model::recipe::{RECIPES, RecipeError, parse};
 use rstest::rstest;
 
 const GOOD: &str = r#"
@@ -109,17 +109,17 @@ fn a_recipe_without_tests_is_refused() {
 
 #[test]
 fn a_size_too_small_or_crooked_for_the_recipe_is_refused_and_the_test_is_named() {
-    let small = parse(find("cdm-fio").unwrap(), Some(256 << 10)).unwrap_err().to_string();
+    let small = parse(RECIPES.find("cdm-fio").unwrap(), Some(256 << 10)).unwrap_err().to_string();
     assert!(small.contains("SEQ512K Q1T1 read"), "{small}");
-    let crooked = parse(find("cdm-fio").unwrap(), Some((1 << 20) + 512)).unwrap_err().to_string();
+    let crooked = parse(RECIPES.find("cdm-fio").unwrap(), Some((1 << 20) + 512)).unwrap_err().to_string();
     assert!(crooked.contains("no multiple of the 512-byte sector"), "{crooked}");
 }
 
 #[test]
 fn a_misspelt_recipe_is_answered_with_the_one_that_was_meant() {
-    let message = find("cdm8-defualt").unwrap_err().to_string();
+    let message = RECIPES.find("cdm8-defualt").unwrap_err().to_string();
     assert!(message.contains("did you mean \"cdm8-default\"?") && message.contains("kdiskmark"), "{message}");
-    assert!(!find("nothing-of-the-kind").unwrap_err().to_string().contains("did you mean"));
+    assert!(!RECIPES.find("nothing-of-the-kind").unwrap_err().to_string().contains("did you mean"));
 }
 
 #[test]

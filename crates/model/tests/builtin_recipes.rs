@@ -1,7 +1,9 @@
 //! The recipes that come with the program say what the published methods say.
 
+use cardscope_model::host::HOSTS;
+use cardscope_model::job::JOBS;
 use cardscope_model::recipe::{
-    Aggregate, Data, Flush, Path, RandomDraw, Recipe, Sharing, Span, Test, builtin, find, parse,
+    Aggregate, Data, Flush, Path, RECIPES, RandomDraw, Recipe, Sharing, Span, Test, parse,
 };
 use cardscope_model::test_name::Op;
 use rstest::rstest;
@@ -13,7 +15,7 @@ fn recipe(name: &str) -> Recipe {
 }
 
 fn sized(name: &str, size: Option<u64>) -> Recipe {
-    parse(find(name).expect("it comes with the program"), size).expect("it reads")
+    parse(RECIPES.find(name).expect("it comes with the program"), size).expect("it reads")
 }
 
 fn names(recipe: &Recipe) -> Vec<String> {
@@ -36,7 +38,7 @@ fn moved(recipe: &Recipe, key: &str) -> f64 {
 
 #[test]
 fn every_recipe_reads_and_bears_the_name_of_its_file() {
-    for (name, text) in builtin() {
+    for (name, text) in RECIPES.files {
         let recipe = parse(text, None).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(recipe.name, *name);
         assert!(!recipe.source.is_empty() && !recipe.title.is_empty() && recipe.version > 0, "{name}");
@@ -45,13 +47,16 @@ fn every_recipe_reads_and_bears_the_name_of_its_file() {
 }
 
 #[test]
-fn every_file_in_the_folder_is_registered() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes");
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|e| e == "toml") {
-            let name = path.file_stem().unwrap().to_str().unwrap();
-            assert!(find(name).is_ok(), "{name} is missing in recipe/builtin.rs");
+fn every_file_in_a_folder_of_builtin_files_is_registered() {
+    for (folder, files) in
+        [("recipes", &RECIPES), ("jobs", &JOBS), ("hosts", &HOSTS)]
+    {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+        for entry in std::fs::read_dir(format!("{path}{folder}")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if let Some(name) = name.strip_suffix(".toml") {
+                assert!(files.find(name).is_ok(), "{folder}/{name}.toml is in no list");
+            }
         }
     }
 }
@@ -60,7 +65,7 @@ fn every_file_in_the_folder_is_registered() {
 fn the_page_on_recipes_names_each_of_them_and_every_key() {
     let page =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/recipes.md")).unwrap();
-    for (name, _) in builtin() {
+    for (name, _) in RECIPES.files {
         assert!(page.contains(&format!("| `{name}` |")), "docs/recipes.md does not list {name}");
     }
     let unknown = "name = \"x\"\n[area]\nsize = 512\n[[test]]\nnonsense = 1\n";
@@ -336,7 +341,7 @@ fn precise_measures_the_same_until_two_percent() {
 
 #[test]
 fn a_changed_text_has_another_fingerprint() {
-    let text = find("quick").unwrap();
+    let text = RECIPES.find("quick").unwrap();
     let changed = parse(&text.replace("seconds = 4", "seconds = 5"), None).unwrap();
     assert_ne!(changed.fingerprint, recipe("quick").fingerprint);
     assert!(changed.fingerprint.starts_with("1-") && changed.fingerprint.len() == 14);

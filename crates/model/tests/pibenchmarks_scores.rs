@@ -1,7 +1,7 @@
 //! The score of PiBenchmarks, recomputed from the rows of published results.
 
 use cardscope_model::aggregate::scores;
-use cardscope_model::recipe::{Recipe, find, parse};
+use cardscope_model::recipe::{RECIPES, Recipe, parse};
 use cardscope_model::result::{LatencyUs, Run, TemperatureC, TestResult, ToolPrints};
 use std::path::PathBuf;
 
@@ -61,7 +61,7 @@ fn printed_run(recipe: &Recipe, log: &str) -> Run {
 
 #[test]
 fn the_rows_of_a_made_up_log_give_the_score_worked_out_by_hand() {
-    let recipe = parse(find("pibenchmarks").unwrap(), None).unwrap();
+    let recipe = parse(RECIPES.find("pibenchmarks").unwrap(), None).unwrap();
     let log = "HDParm  Disk Read  99.99 MB/s\nDD  Disk Write  12.5 MB/s\nFIO  4k random read  1000 IOPS (4000 KB/s)\n\
                FIO  4k random write  100 IOPS (400 KB/s)\nIOZone  4k read  3000 KB/s\nIOZone  4k write  700 KB/s\n\
                IOZone  4k random read  2500 KB/s\nIOZone  4k random write  199 KB/s\n";
@@ -75,7 +75,7 @@ fn published_results_give_the_score_they_print() {
         println!("no published logs here (CARDSCOPE_DATA): nothing compared");
         return;
     };
-    let recipe = parse(find("pibenchmarks").unwrap(), None).unwrap();
+    let recipe = parse(RECIPES.find("pibenchmarks").unwrap(), None).unwrap();
     // Scores as the index of the logs lists them, not as read from the files.
     let printed = [
         ("sandisk-ultra-16gb-sd", 923.0),

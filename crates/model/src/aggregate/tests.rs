@@ -1,5 +1,5 @@
 use super::*;
-use crate::recipe::{Recipe, find, parse};
+use crate::recipe::{RECIPES, Recipe, parse};
 use crate::result::Run;
 use crate::series::Bucket;
 use crate::units::{GIB, MIB, NANOS_PER_S};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 fn recipe(name: &str) -> Recipe {
-    parse(find(name).unwrap(), None).unwrap()
+    parse(RECIPES.find(name).unwrap(), None).unwrap()
 }
 
 fn test_of(recipe: &Recipe, key: &str) -> Test {

@@ -1,6 +1,8 @@
 //! A job as it stands in its file, checked when it is read.
 
 use super::Figure;
+use crate::builtin_files;
+use crate::named::{BuiltinFiles, UnknownName};
 use crate::toml_error::located;
 use serde::{Deserialize, Serialize};
 
@@ -100,15 +102,27 @@ pub enum JobError {
         why: String,
     },
     /// No such job.
-    #[error("there is no job {name:?}; {meant}the jobs are {there}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// The one that was probably meant, as a sentence, or nothing.
-        meant: String,
-        /// All there are.
-        there: String,
-    },
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+}
+
+/// The jobs that come with the program, in order. A new one is a file in `jobs/` and its name here.
+pub static JOBS: BuiltinFiles = BuiltinFiles {
+    kind: "job",
+    files: builtin_files!(
+        "jobs":
+        "pi-boot", "camera-4k", "game-load", "game-move", "android", "server-log", "database", "mostly-4k",
+        "all-round",
+    ),
+    also: "",
+};
+
+/// The job of a name.
+///
+/// # Errors
+/// If there is none of that name.
+pub fn find(name: &str) -> Result<Job, JobError> {
+    parse(JOBS.find(name)?)
 }
 
 /// Reads a job.

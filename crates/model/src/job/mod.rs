@@ -1,16 +1,14 @@
 //! Jobs: what a card is to be used for, as data. A job is amounts of work and demands; with a card's figures it becomes
 //! the seconds that a person waits, and a score.
 //!
-//! One file a job in `jobs/`, and its line in [`builtin`].
+//! One file a job in `jobs/`, and its name in [`JOBS`].
 
-mod builtin;
 mod figures;
 mod file;
 mod score;
 
-pub use builtin::{builtin, find};
 pub use figures::{Figure, Figures};
-pub use file::{Demand, Job, JobError, Work, parse};
+pub use file::{Demand, JOBS, Job, JobError, Work, find, parse};
 pub use score::{Fit, JobScore, points_alone, score, score_assuming};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What jobs make of figures: the seed's own arithmetic, and rules that hold for any card.
 
-use super::{Figure, Figures, Fit, builtin, find, parse, score, score_assuming};
+use super::{Figure, Figures, Fit, JOBS, find, parse, score, score_assuming};
 use proptest::prelude::*;
 
 /// Figures of a good card, changed one at a time.
@@ -29,7 +29,7 @@ fn ten_gigabytes_load_in_the_seconds_that_seed_000_reckons() {
 
 #[test]
 fn every_job_that_comes_with_the_program_is_sound_and_judges_a_good_card_good() {
-    let jobs = builtin().unwrap();
+    let jobs = JOBS.all(parse).unwrap();
     assert_eq!(jobs.len(), 9);
     for job in jobs {
         let found = score(&job, &good());
@@ -124,7 +124,7 @@ proptest! {
         };
         let mut better = base;
         better[which] = if which == 5 { base[5] / factor } else { base[which] * factor };
-        for job in builtin().unwrap() {
+        for job in JOBS.all(parse).unwrap() {
             let (before, after) = (score(&job, &figures(base)), score(&job, &figures(better)));
             prop_assert!(after.score.unwrap() >= before.score.unwrap() - 1e-9, "{before:?} {after:?}");
         }

@@ -1,11 +1,11 @@
 //! The TOML shape of a recipe, and how its defaults fill the tests.
 
-use super::nearest::nearest;
 use super::validate::{self, RecipeError};
 use super::{
     Aggregate, Data, Demand, Flush, Limit, Path, Prepare, Prints, RandomDraw, Recipe, Score, Sharing, Span,
     Test, Until,
 };
+use crate::named::nearest;
 use crate::test_name::TestName;
 use crate::toml_error::located;
 use crate::units::parse_size;

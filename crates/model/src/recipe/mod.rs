@@ -3,24 +3,35 @@
 //! The file's shape is `file`; what the runner gets is the checked, filled-in form here, in which no setting is
 //! left open. What each tool does exactly, and where that is known from, stands in the recipe's own file.
 
-mod builtin;
 mod file;
-pub(crate) mod nearest;
 mod only;
 mod planned;
 mod prints;
 mod settings;
 mod validate;
 
-pub use builtin::{builtin, find};
 pub use file::parse;
 pub use planned::Planned;
 pub use prints::{Demand, Prints, Quantity, Rounding, Score, Term, TermFigure};
 pub use settings::{Aggregate, Data, Flush, Limit, Path, Prepare, RandomDraw, Sharing, Span, Until};
 pub use validate::RecipeError;
 
+use crate::builtin_files;
+use crate::named::BuiltinFiles;
 use crate::test_name::TestName;
 use serde::Serialize;
+
+/// The recipes that come with the program. A new one is a file in `recipes/` and its name here.
+pub static RECIPES: BuiltinFiles = BuiltinFiles {
+    kind: "recipe",
+    files: builtin_files!(
+        "recipes":
+        "quick", "short", "precise", "cdm3", "cdm8-default", "cdm8-default-mix", "cdm8-nvme", "cdm8-peak",
+        "cdm8-real", "cdm9-flash", "kdiskmark", "cdm-fio", "as-ssd", "geerling-2020", "geerling-2024",
+        "pibenchmarks", "agnostics-a1", "dd-sweep",
+    ),
+    also: "; a file of your own is named by its path",
+};
 
 /// A checked recipe, ready to run.
 #[derive(Debug, Clone, PartialEq, Serialize)]

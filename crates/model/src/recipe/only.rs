@@ -1,7 +1,7 @@
 //! Leaves only some tests of a recipe (`--only`), without changing what those measure.
 
-use super::nearest::nearest;
 use super::{Data, Prepare, Recipe, RecipeError, Span, Test};
+use crate::named::did_you_mean;
 use crate::test_name::{Op, Order, Pattern, TestName};
 use crate::units::MIB;
 
@@ -39,8 +39,7 @@ impl Recipe {
         RecipeError::Unmatched {
             recipe: self.name.clone(),
             word: word.to_owned(),
-            meant: nearest(word, there.iter().map(String::as_str))
-                .map_or(String::new(), |n| format!("did you mean {n:?}? ")),
+            meant: did_you_mean(word, there.iter().map(String::as_str)),
             there: there.join(", "),
         }
     }
@@ -70,10 +69,10 @@ fn fill_for_those_left(tests: &mut [Test]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{find, parse};
+    use super::super::{RECIPES, parse};
 
     fn left(recipe: &str, only: &[&str]) -> Vec<String> {
-        let mut recipe = parse(find(recipe).unwrap(), None).unwrap();
+        let mut recipe = parse(RECIPES.find(recipe).unwrap(), None).unwrap();
         recipe.keep_only(only).unwrap();
         recipe.tests.iter().map(|t| t.key()).collect()
     }
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_word_that_names_nothing_is_answered_with_what_there_is() {
-        let mut recipe = parse(find("quick").unwrap(), None).unwrap();
+        let mut recipe = parse(RECIPES.find("quick").unwrap(), None).unwrap();
         let error = recipe.keep_only(&["RND4K Q32T1 raed"]).unwrap_err().to_string();
         assert!(
             error.contains("did you mean \"RND4K Q32T1 read\"?") && error.contains("SEQ1M Q8T1 write"),
@@ -99,10 +98,10 @@ mod tests {
 
     #[test]
     fn a_read_that_lost_the_write_before_it_gets_its_stretch_written() {
-        let mut recipe = parse(find("geerling-2024").unwrap(), None).unwrap();
+        let mut recipe = parse(RECIPES.find("geerling-2024").unwrap(), None).unwrap();
         recipe.keep_only(&["4k read", "4k reread"]).unwrap();
         assert!(recipe.tests[0].prepare.is_some() && recipe.tests[1].prepare.is_none());
-        let mut whole = parse(find("geerling-2024").unwrap(), None).unwrap();
+        let mut whole = parse(RECIPES.find("geerling-2024").unwrap(), None).unwrap();
         whole.keep_only(&["4k write", "4k read"]).unwrap();
         assert!(whole.tests.iter().all(|t| t.prepare.is_none()));
     }

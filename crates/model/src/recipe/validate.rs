@@ -30,18 +30,6 @@ pub enum RecipeError {
         /// What is wrong and what to write instead.
         reason: String,
     },
-    /// No recipe of that name comes with the program.
-    #[error(
-        "there is no recipe {name:?}; {meant}those that come with it: {there}; a file of your own is named by its path"
-    )]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What was probably meant, as a question, or nothing.
-        meant: String,
-        /// All there are.
-        there: String,
-    },
     /// `--only` names no test.
     #[error("recipe {recipe:?} has no test {word:?}; {meant}it has: {there}")]
     Unmatched {

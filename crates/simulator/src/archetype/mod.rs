@@ -1,5 +1,4 @@
-//! Simulated cards as data: one TOML file a card under `cards/`, built into the binary. Adding a card is a new
-//! file there and its line in `FILES`.
+//! Simulated cards as data: one TOML file a card under `cards/`, built into the binary by [`CARDS`].
 
 mod describe;
 mod describe_cache;
@@ -11,57 +10,35 @@ mod truth;
 
 use crate::random;
 use cardscope_engine::input;
+use cardscope_model::builtin_files;
+use cardscope_model::named::{BuiltinFiles, UnknownName};
 use cardscope_model::toml_error::located;
 pub use describe::{describe, summary};
 pub use schema::*;
 
-/// The files that are built in, by name.
-const FILES: &[(&str, &str)] = &[
-    ("a2-command-queue", include_str!("../../../../cards/a2-command-queue.toml")),
-    ("a2-label-only", include_str!("../../../../cards/a2-label-only.toml")),
-    ("adata-256g-express", include_str!("../../../../cards/adata-256g-express.toml")),
-    ("constant", include_str!("../../../../cards/constant.toml")),
-    ("evo-64g-u3", include_str!("../../../../cards/evo-64g-u3.toml")),
-    ("evoplus-256g-a2", include_str!("../../../../cards/evoplus-256g-a2.toml")),
-    ("evoplus-32g-u1-fakeq", include_str!("../../../../cards/evoplus-32g-u1-fakeq.toml")),
-    ("lexar-16g-c10", include_str!("../../../../cards/lexar-16g-c10.toml")),
-    ("lexar-1tb-express", include_str!("../../../../cards/lexar-1tb-express.toml")),
-    ("lexar-pro-128g-a2", include_str!("../../../../cards/lexar-pro-128g-a2.toml")),
-    ("noobs-8g-c6", include_str!("../../../../cards/noobs-8g-c6.toml")),
-    ("oem-8g-bad4k", include_str!("../../../../cards/oem-8g-bad4k.toml")),
-    ("pro-64g-u3", include_str!("../../../../cards/pro-64g-u3.toml")),
-    ("proplus-128g-a2", include_str!("../../../../cards/proplus-128g-a2.toml")),
-    ("samsung-32g-c10", include_str!("../../../../cards/samsung-32g-c10.toml")),
-    ("samsung-evo-16g-u1", include_str!("../../../../cards/samsung-evo-16g-u1.toml")),
-    ("samsung-pro-16g-u1", include_str!("../../../../cards/samsung-pro-16g-u1.toml")),
-    ("samsung-proendurance-32g-u1", include_str!("../../../../cards/samsung-proendurance-32g-u1.toml")),
-    ("samsung-proplus-32g-u3", include_str!("../../../../cards/samsung-proplus-32g-u3.toml")),
-    ("sandian-1tb-52g", include_str!("../../../../cards/sandian-1tb-52g.toml")),
-    ("sandisk-256g-express", include_str!("../../../../cards/sandisk-256g-express.toml")),
-    ("sandisk-extreme-16g-u3", include_str!("../../../../cards/sandisk-extreme-16g-u3.toml")),
-    ("sandisk-extremepro-32g-a1", include_str!("../../../../cards/sandisk-extremepro-32g-a1.toml")),
-    ("sandisk-extremepro-8g-u1", include_str!("../../../../cards/sandisk-extremepro-8g-u1.toml")),
-    ("sandisk-su04g", include_str!("../../../../cards/sandisk-su04g.toml")),
-    ("sandisk-ultra-16g-u1", include_str!("../../../../cards/sandisk-ultra-16g-u1.toml")),
-    ("sata-ssd-uasp", include_str!("../../../../cards/sata-ssd-uasp.toml")),
-    ("sdnand-0.5g", include_str!("../../../../cards/sdnand-0.5g.toml")),
-    ("sdsc-2g", include_str!("../../../../cards/sdsc-2g.toml")),
-    ("sony-32g-u3", include_str!("../../../../cards/sony-32g-u3.toml")),
-    ("toshiba-16g-c10", include_str!("../../../../cards/toshiba-16g-c10.toml")),
-    ("ultra-64g-tlc24", include_str!("../../../../cards/ultra-64g-tlc24.toml")),
-    ("usb-stick-tlc", include_str!("../../../../cards/usb-stick-tlc.toml")),
-    ("wb3-full6", include_str!("../../../../cards/wb3-full6.toml")),
-    ("wb6-hard3", include_str!("../../../../cards/wb6-hard3.toml")),
-];
+/// The simulated cards that come with the program. A new one is a file in `cards/` and its name here.
+pub static CARDS: BuiltinFiles = BuiltinFiles {
+    kind: "simulated card",
+    files: builtin_files!(
+        "cards":
+        "a2-command-queue", "a2-label-only", "adata-256g-express", "constant", "evo-64g-u3",
+        "evoplus-256g-a2", "evoplus-32g-u1-fakeq", "lexar-16g-c10", "lexar-1tb-express",
+        "lexar-pro-128g-a2", "noobs-8g-c6", "oem-8g-bad4k", "pro-64g-u3", "proplus-128g-a2",
+        "samsung-32g-c10", "samsung-evo-16g-u1", "samsung-pro-16g-u1", "samsung-proendurance-32g-u1",
+        "samsung-proplus-32g-u3", "sandian-1tb-52g", "sandisk-256g-express", "sandisk-extreme-16g-u3",
+        "sandisk-extremepro-32g-a1", "sandisk-extremepro-8g-u1", "sandisk-su04g", "sandisk-ultra-16g-u1",
+        "sata-ssd-uasp", "sdnand-0.5g", "sdsc-2g", "sony-32g-u3", "toshiba-16g-c10", "ultra-64g-tlc24",
+        "usb-stick-tlc", "wb3-full6", "wb6-hard3",
+    ),
+    also: ", random-7 (any number), and your own files as ./FILE.toml",
+};
 
 /// Why an archetype cannot be used: its name or file first, then what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchetypeError {
-    /// Nobody knows the name; these are known.
-    #[error(
-        "there is no simulated card {0:?}; there are: {1}, random-7 (any number), and your own files as ./FILE.toml"
-    )]
-    Unknown(String, String),
+    /// Nobody knows the name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
     /// The file is no archetype.
     #[error("simulated card {0}: the file cannot be read: {1}")]
     Shape(String, String),
@@ -73,18 +50,12 @@ pub enum ArchetypeError {
     Value(String, String),
 }
 
-/// Names of all simulated cards, in alphabetical order.
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    FILES.iter().map(|(name, _)| *name).collect()
-}
-
 /// All simulated cards.
 ///
 /// # Errors
 /// If a built-in file is broken, which its test rules out.
 pub fn archetypes() -> Result<Vec<Archetype>, ArchetypeError> {
-    FILES.iter().map(|(name, _)| Archetype::load(name)).collect()
+    CARDS.names().map(Archetype::load).collect()
 }
 
 impl Archetype {
@@ -101,10 +72,7 @@ impl Archetype {
                 .map_err(|e| ArchetypeError::File(name.to_owned(), e.to_string()))?;
             return Archetype::from_toml(name, &text);
         }
-        let Some((_, text)) = FILES.iter().find(|(known, _)| *known == name) else {
-            return Err(ArchetypeError::Unknown(name.to_owned(), names().join(", ")));
-        };
-        Archetype::from_toml(name, text)
+        Archetype::from_toml(name, CARDS.find(name)?)
     }
 
     /// Reads and checks a card's file; `name` is what errors call it.

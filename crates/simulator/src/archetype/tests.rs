@@ -3,10 +3,10 @@ use super::*;
 
 #[test]
 fn every_built_in_card_loads_under_the_name_of_its_file() {
-    for name in names() {
+    for name in CARDS.names() {
         assert_eq!(Archetype::load(name).unwrap().name, name);
     }
-    assert_eq!(archetypes().unwrap().len(), names().len());
+    assert_eq!(archetypes().unwrap().len(), CARDS.files.len());
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn the_truth_in_each_file_is_what_its_parameters_say() {
 
 #[test]
 fn a_key_that_nobody_knows_is_refused() {
-    let card = FILES.iter().find(|f| f.0 == "constant").unwrap().1;
+    let card = CARDS.find("constant").unwrap();
     let text = card.replace("[constant]", "[constant]\nspeed = 3");
     let error = Archetype::from_toml("odd", &text).unwrap_err().to_string();
     assert!(error.contains("odd") && error.contains("speed"), "{error}");
@@ -26,14 +26,14 @@ fn a_key_that_nobody_knows_is_refused() {
 
 #[test]
 fn a_key_that_the_engine_does_not_have_is_refused() {
-    let card = FILES.iter().find(|f| f.0 == "lexar-16g-c10").unwrap().1;
+    let card = CARDS.find("lexar-16g-c10").unwrap();
     let error = Archetype::from_toml("odd", &card.replace("close_s", "clos_s")).unwrap_err().to_string();
     assert!(error.contains("clos_s"), "{error}");
 }
 
 #[test]
 fn impossible_values_are_refused_by_key() {
-    let card = FILES.iter().find(|f| f.0 == "lexar-1tb-express").unwrap().1;
+    let card = CARDS.find("lexar-1tb-express").unwrap();
     for (from, to, part) in [
         ("announced_bytes = 1000865792000", "announced_bytes = 1000865792001", "announced_bytes"),
         ("tmt1_c = 81.0 ", "tmt1_c = 99.0 ", "tmt1_c"),

@@ -7,7 +7,7 @@ use super::page::{Group, Source};
 use super::row::Row;
 use cardscope_engine::target::Target;
 use cardscope_simulator::Archetype;
-use cardscope_simulator::archetype::names;
+use cardscope_simulator::archetype::CARDS;
 
 pub(crate) const GROUP: Group = Group {
     title: "The library as a whole",
@@ -26,7 +26,7 @@ fn rows() -> Vec<Row> {
 /// SD cards, each in a reader that does not hold it back.
 fn sd_cards() -> Vec<String> {
     let is_sd = |name: &&str| Archetype::load(name).unwrap().identity.sd.is_some();
-    names().into_iter().filter(is_sd).map(|name| format!("sim:{name}?bus_mb_s=104")).collect()
+    CARDS.names().filter(is_sd).map(|name| format!("sim:{name}?bus_mb_s=104")).collect()
 }
 
 /// Cards as old as the source, which is of 2013.

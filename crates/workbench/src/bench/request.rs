@@ -69,7 +69,7 @@ fn recipe_text(name: &str) -> Result<String, Failure> {
             Failure::Refused(format!("the recipe file {} cannot be read: {e}", path.display()))
         });
     }
-    recipe::find(name).map(str::to_owned).map_err(Failure::refused)
+    recipe::RECIPES.find(name).map(str::to_owned).map_err(Failure::refused)
 }
 
 /// Refuses a card that is not in the state that the recipe's method demands.

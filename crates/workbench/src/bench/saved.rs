@@ -86,7 +86,7 @@ pub(crate) fn pass(pass: &Pass<'_>, session: &mut Session<'_>) -> Result<Measure
 
 /// The recipe, cut to its reads where nothing may be written, and over a smaller area where little may be.
 fn recipe_of(pass: &Pass<'_>, opened: &Opened) -> Result<Recipe, Failure> {
-    let text = recipe::find(pass.recipe).map_err(Failure::refused)?;
+    let text = recipe::RECIPES.find(pass.recipe).map_err(Failure::refused)?;
     let mut recipe = recipe::parse(text, None).map_err(Failure::refused)?;
     if let Some(left) = opened.limit.left().filter(|left| pass.writes && recipe.area > left / 2) {
         let refusal = || opened.limit.refuse("it", recipe.area * 2);

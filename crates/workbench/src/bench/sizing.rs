@@ -96,10 +96,10 @@ pub(crate) fn smaller_area(left: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::recipe::{find, parse};
+    use cardscope_model::recipe::{RECIPES, parse};
 
     fn recipe(name: &str, area: Option<u64>) -> Recipe {
-        parse(find(name).unwrap(), area).unwrap()
+        parse(RECIPES.find(name).unwrap(), area).unwrap()
     }
 
     #[test]
