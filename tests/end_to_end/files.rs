@@ -203,7 +203,7 @@ fn what_is_no_writable_directory_is_refused_with_the_reason() {
     home.run(&["verify", mounted.path(), "--files", "--read-only"]).expect(2).says(&["holds no files"]);
     tool("mount", &["-o", "remount,ro", mounted.path()]);
     verify(&home, &mounted, &[]).expect(2).says(&["mounted read-only"]);
-    verify(&home, &mounted, &["--label", ""]).expect(2).says(&["--label is empty"]);
+    verify(&home, &mounted, &["--label", ""]).expect(2).says(&["the label is empty"]);
     let full = memory(1);
     fs::write(file(&full, "all"), vec![1; 1 << 20]).unwrap();
     verify(&home, &full, &[]).expect(2).says(&["no room"]);

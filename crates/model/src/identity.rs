@@ -5,7 +5,6 @@
 
 use crate::capacity::{CapacityView, Factors, factor};
 use crate::finding::Finding;
-use crate::judge;
 use crate::present_layout::{PresentLayout, Unit};
 use crate::usb::UsbReader;
 use cardscope_sd::bus::{MmcBus, PcieLink};
@@ -117,13 +116,6 @@ impl Identity {
         self.factors = self.capacity_bytes.and_then(factor);
         self.marks = self.claimed_marks();
         self.mark_demands = self.marks.iter().map(|mark| mark.demand().clone()).collect();
-    }
-
-    /// The identity with its findings as of today, year and month.
-    #[must_use]
-    pub fn judged(mut self, today: (u16, u8)) -> Self {
-        self.findings = judge::judge(&self, today);
-        self
     }
 
     fn announced_bytes(&self) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! What the SD and NVMe specifications say, as types.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod bus;

@@ -1,6 +1,7 @@
 //! Capacity against everything else that has an opinion about it: the name, the host, the family's range.
 
-use super::{STRONG, WEAK, hint, name, note};
+use super::hint::{STRONG, WEAK, hint, note};
+use super::name;
 use crate::finding::Finding;
 use crate::identity::Identity;
 use crate::units::Capacity;

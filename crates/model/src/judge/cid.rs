@@ -1,6 +1,7 @@
 //! Signs in the CID: numbers nobody registered, names left at a controller's default, impossible dates.
 
-use super::{MEDIUM, STRONG, WEAK, hint, name, note};
+use super::hint::{MEDIUM, STRONG, WEAK, crc_mismatch, hint, note};
+use super::name;
 use crate::finding::Finding;
 use crate::identity::Identity;
 use cardscope_sd::maker::{self, OidFit, UNREGISTERED};
@@ -59,15 +60,6 @@ fn serial_low(cid: &Cid) -> Option<Finding> {
 
 fn crc(cid: &Cid) -> Option<Finding> {
     (cid.crc == Crc::Mismatch).then(|| crc_mismatch("cid", cid.crc7, cid.crc7_computed))
-}
-
-/// A wrong CRC is a copying or transfer error first.
-pub(super) fn crc_mismatch(register: &str, found: u8, wanted: u8) -> Finding {
-    let name = register.to_uppercase();
-    hint(&format!("{register}-crc"), WEAK, format!("the CRC7 of the {name} is wrong: a digit lost in copying or a transfer error first, a careless maker last"))
-        .because("crc7", format!("0x{found:02x}"))
-        .because("crc7_computed", format!("0x{wanted:02x}"))
-        .advise("read the register again, and compare it digit by digit")
 }
 
 fn default_name(cid: &Cid) -> Option<Finding> {

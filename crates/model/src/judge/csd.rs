@@ -1,7 +1,6 @@
 //! Signs in the CSD and SCR: constants that the specification fixes, protection, versions that do not fit.
 
-use super::cid::crc_mismatch;
-use super::{WEAK, hint, note};
+use super::hint::{WEAK, crc_mismatch, hint, note};
 use crate::finding::Finding;
 use crate::identity::Identity;
 use cardscope_sd::registers::{Crc, Csd, Family, Raw, Scr};

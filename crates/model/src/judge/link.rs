@@ -1,6 +1,6 @@
 //! Remarks on the bus: slower than its mode, narrower than the card, or a reader in between.
 
-use super::note;
+use super::hint::note;
 use crate::finding::Finding;
 use crate::identity::Identity;
 

@@ -2,7 +2,7 @@
 //!
 //! Kernel: drivers/mmc/core/quirks.h, `mmc_sd_fixups`, each row keyed on MID, OID, name and date as here.
 
-use super::note;
+use super::hint::note;
 use crate::finding::Finding;
 use crate::identity::Identity;
 use cardscope_sd::registers::Cid;

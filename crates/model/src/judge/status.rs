@@ -1,6 +1,6 @@
 //! Remarks on what the status register claims, and on what NVMe says of a card's health.
 
-use super::note;
+use super::hint::note;
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
 use cardscope_sd::mark::Mark;

@@ -1,6 +1,8 @@
 //! What a card's contradictions are called, on registers of real cards and on ones bent for the purpose.
 
+use super::hint::{STRONG, WEAK};
 use super::*;
+use crate::finding::Weight;
 use crate::identity::{HexRegisters, from_hex};
 use crate::usb::UsbReader;
 use cardscope_sd::bus::{MmcBus, PcieLink};

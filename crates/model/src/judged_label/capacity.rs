@@ -3,7 +3,7 @@
 //! Makers count in powers of ten and keep spare blocks: of 19 cards measured in seed 002 and the reference page
 //! `sd-facts`, the least had 96.8 % of what is printed on it and the most 101.6 %.
 
-use super::Seen;
+use super::seen::Seen;
 use crate::finding::{Finding, Weight};
 use crate::units::Capacity;
 use crate::verify::SURE;

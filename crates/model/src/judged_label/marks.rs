@@ -1,6 +1,6 @@
 //! The printed marks: do they exist, can they stand together, does the card claim them too, does its speed allow them.
 
-use super::Seen;
+use super::seen::Seen;
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
 use cardscope_sd::label::{Label, PrintedBus};

@@ -3,9 +3,9 @@
 //! "Up to" is a maximum under the maker's conditions, so only a card that stays far below in every run contradicts it,
 //! and only where reader and bus would have let it through.
 
-use super::Seen;
+use super::seen::Seen;
 use crate::finding::{Finding, Weight};
-use cardscope_sd::label::{Label, PrintedBus, PrintedSpeed, Way};
+use cardscope_sd::label::{Direction, Label, PrintedBus, PrintedSpeed};
 
 const CLAIM: &str = "label-speed";
 
@@ -27,7 +27,7 @@ pub(super) fn judge(label: &Label, seen: &Seen<'_>, findings: &mut Vec<Finding>)
 /// `633x` beside `200 MB/s`: the rating says 95 MB/s.
 fn against_each_other(label: &Label) -> Option<Finding> {
     let rating = label.speeds.iter().find(|s| s.printed.ends_with('x'))?;
-    let reading = |s: &&PrintedSpeed| !s.printed.ends_with('x') && s.way != Some(Way::Write);
+    let reading = |s: &&PrintedSpeed| !s.printed.ends_with('x') && s.direction != Some(Direction::Write);
     let printed = label.speeds.iter().find(reading)?;
     let apart = (rating.mb_s - printed.mb_s).abs() > ROUNDED * rating.mb_s.max(printed.mb_s);
     apart.then(|| {
@@ -68,9 +68,9 @@ fn beyond_bus(label: &Label) -> Option<Finding> {
 }
 
 fn against_runs(speed: &PrintedSpeed, seen: &Seen<'_>) -> Option<Finding> {
-    let (word, runs) = match speed.way {
-        Some(Way::Write) => ("writing", &seen.measured.write_mb_s),
-        Some(Way::Read) | None => ("reading", &seen.measured.read_mb_s),
+    let (word, runs) = match speed.direction {
+        Some(Direction::Write) => ("writing", &seen.measured.write_mb_s),
+        Some(Direction::Read) | None => ("reading", &seen.measured.read_mb_s),
     };
     let best = runs.iter().copied().reduce(f64::max)?;
     let ceiling = seen.measured.ceiling_mb_s;

@@ -60,10 +60,10 @@ impl fmt::Display for PrintedBus {
     }
 }
 
-/// Which way a printed speed goes.
+/// The direction of a printed speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum Direction {
     /// From the card.
     Read,
     /// To the card.
@@ -75,8 +75,9 @@ pub enum Way {
 pub struct PrintedSpeed {
     /// In MB/s (10^6).
     pub mb_s: f64,
-    /// Which way, where it says so; makers mean reading where it does not.
-    pub way: Option<Way>,
+    /// Its direction, where it says so; makers mean reading where it does not.
+    #[serde(rename = "way")]
+    pub direction: Option<Direction>,
     /// As it is printed: `633x`, `95 MB/s`.
     pub printed: String,
 }

@@ -1,7 +1,7 @@
 //! From words to what they mean. What means nothing here is kept as it is: makers' names and slogans.
 
 use super::words::{MB_S, words};
-use super::{Label, MB_S_OF_X, PrintedBus, PrintedCapacity, PrintedSpeed, Way};
+use super::{Direction, Label, MB_S_OF_X, PrintedBus, PrintedCapacity, PrintedSpeed};
 use crate::mark::Mark;
 use crate::registers::Family;
 
@@ -16,14 +16,14 @@ const LARGEST_CARD: f64 = 1e15;
 pub enum LabelError {
     /// Nothing in it.
     #[error(
-        "--label is empty; write what is printed on the card, e.g. \"64GB SDXC U3 V30 A2 'up to 170 MB/s'\""
+        "the label is empty; write what is printed on the card, e.g. \"64GB SDXC U3 V30 A2 'up to 170 MB/s'\""
     )]
     Empty,
     /// Too much in it.
-    #[error("--label has {0} characters; no card has more than {LONGEST} printed on it")]
+    #[error("the label has {0} characters; no card has more than {LONGEST} printed on it")]
     Long(usize),
     /// Two sizes.
-    #[error("--label names two capacities, {0} and {1}; give the one that is printed largest")]
+    #[error("the label names two capacities, {0} and {1}; give the one that is printed largest")]
     Capacities(String, String),
 }
 
@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<Label, LabelError> {
     if words.is_empty() {
         return Err(LabelError::Empty);
     }
-    let mut reader = Reader { words: &words, at: 0, way: None, label: Label::default() };
+    let mut reader = Reader { words: &words, at: 0, direction: None, label: Label::default() };
     text.clone_into(&mut reader.label.text);
     while reader.at < words.len() {
         let taken = reader.step()?;
@@ -76,7 +76,7 @@ struct Reader<'a> {
     words: &'a [String],
     at: usize,
     /// `read` or `write` that the next speed belongs to.
-    way: Option<Way>,
+    direction: Option<Direction>,
     label: Label,
 }
 
@@ -100,10 +100,10 @@ impl Reader<'_> {
             return Ok(taken);
         }
         let word = self.word(0).to_owned();
-        if let Some(way) = way(&word) {
-            self.way = Some(way);
-        } else if let Some((way, mb_s)) = short_speed(&word) {
-            self.speed(mb_s, Some(way), word.to_uppercase());
+        if let Some(direction) = direction(&word) {
+            self.direction = Some(direction);
+        } else if let Some((direction, mb_s)) = short_speed(&word) {
+            self.speed(mb_s, Some(direction), word.to_uppercase());
         } else if let Some(mark) = mark(&word) {
             self.mark(mark, &word);
         } else if FALSE_LOGOS.contains(&word.as_str()) {
@@ -123,9 +123,9 @@ impl Reader<'_> {
             return Ok(2);
         }
         if unit == MB_S {
-            let behind = way(self.word(2)).filter(|_| self.way.is_none());
-            let way = self.way.take().or(behind);
-            self.speed(number, way, printed.replace(MB_S, "MB/s"));
+            let behind = direction(self.word(2)).filter(|_| self.direction.is_none());
+            let direction = self.direction.take().or(behind);
+            self.speed(number, direction, printed.replace(MB_S, "MB/s"));
             return Ok(if behind.is_some() { 3 } else { 2 });
         }
         if unit == "k" {
@@ -136,8 +136,8 @@ impl Reader<'_> {
             self.capacity(PrintedCapacity { bytes, printed: printed.to_uppercase() })?;
             return Ok(2);
         }
-        match self.way.take() {
-            Some(way) => self.speed(number, Some(way), format!("{} MB/s", self.word(0))),
+        match self.direction.take() {
+            Some(direction) => self.speed(number, Some(direction), format!("{} MB/s", self.word(0))),
             None => self.label.unknown.push(self.word(0).to_owned()),
         }
         Ok(1)
@@ -155,9 +155,9 @@ impl Reader<'_> {
         }
     }
 
-    fn speed(&mut self, mb_s: f64, way: Option<Way>, printed: String) {
-        self.way = None;
-        self.label.speeds.push(PrintedSpeed { mb_s, way, printed });
+    fn speed(&mut self, mb_s: f64, direction: Option<Direction>, printed: String) {
+        self.direction = None;
+        self.label.speeds.push(PrintedSpeed { mb_s, direction, printed });
     }
 
     fn mark(&mut self, mark: Option<Mark>, word: &str) {
@@ -232,21 +232,21 @@ fn roman(text: &str) -> Option<PrintedBus> {
     }
 }
 
-fn way(word: &str) -> Option<Way> {
+fn direction(word: &str) -> Option<Direction> {
     match word {
-        "r" | "read" | "reads" | "reading" => Some(Way::Read),
-        "w" | "write" | "writes" | "writing" => Some(Way::Write),
+        "r" | "read" | "reads" | "reading" => Some(Direction::Read),
+        "w" | "write" | "writes" | "writing" => Some(Direction::Write),
         _ => None,
     }
 }
 
 /// `R170`, `W90`.
-fn short_speed(word: &str) -> Option<(Way, f64)> {
+fn short_speed(word: &str) -> Option<(Direction, f64)> {
     let mut characters = word.chars();
-    let way = way(characters.next()?.encode_utf8(&mut [0; 4]))?;
+    let direction = direction(characters.next()?.encode_utf8(&mut [0; 4]))?;
     let digits = characters.as_str();
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    plain.then(|| digits.parse().ok()).flatten().map(|mb_s| (way, mb_s))
+    plain.then(|| digits.parse().ok()).flatten().map(|mb_s| (direction, mb_s))
 }
 
 /// A word of the shape of a mark; within it the mark, where there is such a one.

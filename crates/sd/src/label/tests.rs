@@ -27,18 +27,18 @@ fn the_false_terabyte_of_seed_001_is_read_word_by_word() {
 }
 
 #[rstest::rstest]
-#[case("SanDisk Extreme PRO 64 GB microSDXC I U3 V30 A2 R 170 W 90", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
-#[case("170MB/s read 90MB/s write", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
-#[case("read up to 170 MB/s, write 90 MB/s", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
-#[case("R170/W90", &[(170.0, Some(Way::Read)), (90.0, Some(Way::Write))])]
+#[case("SanDisk Extreme PRO 64 GB microSDXC I U3 V30 A2 R 170 W 90", &[(170.0, Some(Direction::Read)), (90.0, Some(Direction::Write))])]
+#[case("170MB/s read 90MB/s write", &[(170.0, Some(Direction::Read)), (90.0, Some(Direction::Write))])]
+#[case("read up to 170 MB/s, write 90 MB/s", &[(170.0, Some(Direction::Read)), (90.0, Some(Direction::Write))])]
+#[case("R170/W90", &[(170.0, Some(Direction::Read)), (90.0, Some(Direction::Write))])]
 #[case("“100MB/s*”", &[(100.0, None)])]
 #[case("100 MB/s", &[(100.0, None)])]
 #[case("1667x", &[(250.05, None)])]
-fn speeds_are_read_as_makers_print_them(#[case] text: &str, #[case] expected: &[(f64, Option<Way>)]) {
+fn speeds_are_read_as_makers_print_them(#[case] text: &str, #[case] expected: &[(f64, Option<Direction>)]) {
     let speeds = read(text).speeds;
     assert_eq!(speeds.len(), expected.len(), "{speeds:?}");
-    for (speed, (mb_s, way)) in speeds.iter().zip(expected) {
-        assert!((speed.mb_s - mb_s).abs() < 1e-9 && speed.way == *way, "{speed:?}");
+    for (speed, (mb_s, direction)) in speeds.iter().zip(expected) {
+        assert!((speed.mb_s - mb_s).abs() < 1e-9 && speed.direction == *direction, "{speed:?}");
     }
 }
 

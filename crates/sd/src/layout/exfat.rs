@@ -1,6 +1,7 @@
 //! exFAT: half a boundary unit before the FAT, half for the FAT, then the clusters.
 
-use super::{FileSystem, Frame, Layout, start_before};
+use super::table::{Frame, start_before};
+use super::types::{FileSystem, Layout};
 
 /// 1 MiB: room for a partition table before the partition, whatever the boundary.
 const LEAST_START: u64 = 2048;

@@ -2,8 +2,8 @@
 //! data area begins, which depends on the FAT. The formatters settle it by trying; so do we, in the same order, since
 //! the result is told from others by the sector.
 
-use super::table::{BIG_FAT16_SECTORS, MOST_CHS_SECTORS};
-use super::{FileSystem, Frame, Layout, gcd, start_before};
+use super::table::{BIG_FAT16_SECTORS, Frame, MOST_CHS_SECTORS, gcd, start_before};
+use super::types::{FileSystem, Layout};
 
 /// Two copies of the FAT.
 const FATS: u64 = 2;
@@ -26,7 +26,7 @@ fn fat_sectors(clusters: u64, bits: u64) -> u64 {
 
 /// Where FAT and data come to lie.
 #[derive(Debug, Clone, Copy)]
-struct Places {
+struct Placement {
     start: u64,
     reserved: u64,
     fat: u64,
@@ -41,27 +41,27 @@ pub(super) fn small(frame: &Frame) -> Layout {
     };
     let most = if bits == 12 { MOST_FAT12 } else { MOST_FAT16 };
     let mut cluster = frame.row.cluster;
-    let mut places = settle_small(frame, cluster, bits);
+    let mut placement = settle_small(frame, cluster, bits);
     // Capacities at the upper end of a row, which no real card has, would have a cluster too many.
-    while places.clusters > most {
+    while placement.clusters > most {
         cluster *= 2;
-        places = settle_small(frame, cluster, bits);
+        placement = settle_small(frame, cluster, bits);
     }
     // A large boundary may leave a FAT16 so few that it were a FAT12.
-    while bits == 16 && places.clusters <= MOST_FAT12 && cluster > 1 {
+    while bits == 16 && placement.clusters <= MOST_FAT12 && cluster > 1 {
         cluster /= 2;
-        places = settle_small(frame, cluster, bits);
+        placement = settle_small(frame, cluster, bits);
     }
-    let sectors = frame.end - places.start;
+    let sectors = frame.end - placement.start;
     let partition_type = match file_system {
         FileSystem::Fat12 => 0x01,
         _ if sectors < BIG_FAT16_SECTORS => 0x04,
         _ => 0x06,
     };
-    layout(frame, file_system, partition_type, cluster, places, ROOT_SECTORS)
+    layout(frame, file_system, partition_type, cluster, placement, ROOT_SECTORS)
 }
 
-fn settle_small(frame: &Frame, cluster: u64, bits: u64) -> Places {
+fn settle_small(frame: &Frame, cluster: u64, bits: u64) -> Placement {
     let mut fat = (frame.end / cluster * bits).div_ceil(8 * 512);
     loop {
         let used = SMALL_RESERVED + FATS * fat + ROOT_SECTORS;
@@ -72,7 +72,7 @@ fn settle_small(frame: &Frame, cluster: u64, bits: u64) -> Places {
             start += frame.boundary;
         }
         if fat_sectors(clusters(start), bits) == fat {
-            return Places { start, reserved: SMALL_RESERVED, fat, clusters: clusters(start) };
+            return Placement { start, reserved: SMALL_RESERVED, fat, clusters: clusters(start) };
         }
         fat -= 1;
     }
@@ -81,17 +81,17 @@ fn settle_small(frame: &Frame, cluster: u64, bits: u64) -> Places {
 /// FAT32: the reserved sectors make up for the odd length of the FATs, and the partition begins on the boundary.
 pub(super) fn fat32(frame: &Frame) -> Layout {
     let mut cluster = frame.row.cluster;
-    let mut places = settle_fat32(frame, cluster);
+    let mut placement = settle_fat32(frame, cluster);
     // A little above 2 GiB, where no card is, clusters of 32 KiB would be so few that it were a FAT16.
-    while places.clusters <= MOST_FAT16 && cluster > 1 {
+    while placement.clusters <= MOST_FAT16 && cluster > 1 {
         cluster /= 2;
-        places = settle_fat32(frame, cluster);
+        placement = settle_fat32(frame, cluster);
     }
     let partition_type = if frame.total_sectors <= MOST_CHS_SECTORS { 0x0b } else { 0x0c };
-    layout(frame, FileSystem::Fat32, partition_type, cluster, places, 0)
+    layout(frame, FileSystem::Fat32, partition_type, cluster, placement, 0)
 }
 
-fn settle_fat32(frame: &Frame, cluster: u64) -> Places {
+fn settle_fat32(frame: &Frame, cluster: u64) -> Placement {
     // The reserved sectors are counted in 16 bits: what a larger boundary needs more goes before the partition.
     let step = if frame.boundary <= FAT32_STEP { frame.boundary } else { gcd(frame.boundary, FAT32_STEP) };
     let mut fat = (frame.end.div_ceil(cluster) * 4).div_ceil(512);
@@ -101,7 +101,7 @@ fn settle_fat32(frame: &Frame, cluster: u64) -> Places {
         let start = start_before(frame.boundary, used, step);
         let clusters = (frame.end - start - used) / cluster;
         match fat_sectors(clusters, 32) {
-            needed if needed == fat => return Places { start, reserved, fat, clusters },
+            needed if needed == fat => return Placement { start, reserved, fat, clusters },
             needed if needed > fat => reserved += step,
             _ => {
                 fat -= 1;
@@ -121,7 +121,7 @@ fn layout(
     file_system: FileSystem,
     partition_type: u8,
     cluster: u64,
-    places: Places,
+    placement: Placement,
     root_sectors: u64,
 ) -> Layout {
     Layout {
@@ -130,15 +130,15 @@ fn layout(
         file_system,
         partition_type,
         boundary_sectors: frame.boundary,
-        partition_start: places.start,
-        partition_sectors: frame.end - places.start,
-        reserved_sectors: places.reserved,
-        fat_sectors: places.fat,
+        partition_start: placement.start,
+        partition_sectors: frame.end - placement.start,
+        reserved_sectors: placement.reserved,
+        fat_sectors: placement.fat,
         fats: FATS,
         root_sectors,
-        data_start: places.start + places.reserved + FATS * places.fat + root_sectors,
+        data_start: placement.start + placement.reserved + FATS * placement.fat + root_sectors,
         cluster_sectors: cluster,
-        clusters: places.clusters,
+        clusters: placement.clusters,
         geometry: frame.geometry,
     }
 }

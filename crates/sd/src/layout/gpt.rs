@@ -1,6 +1,6 @@
 //! A GPT with one partition, as bytes: UEFI specification 2.10, section 5.3. SDUC cards, above 2 TiB, have one.
 
-use super::{Layout, SECTOR};
+use super::types::{Layout, SECTOR};
 
 /// Sectors of the second table at the card's end: 128 entries of 128 bytes and the header.
 pub const SECOND_SECTORS: u64 = 33;

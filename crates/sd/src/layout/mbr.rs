@@ -1,7 +1,6 @@
 //! The master boot record with its one partition, as bytes.
 
-use super::table::Geometry;
-use super::{Layout, Scheme};
+use super::types::{Geometry, Layout, Scheme};
 
 /// Cylinders beyond this do not fit their ten bits.
 const MOST_CYLINDER: u64 = 1023;

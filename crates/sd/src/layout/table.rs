@@ -6,8 +6,7 @@
 //! Guideline 3.3), which is one doubling for each doubling of the capacity; the boundary unit there is not public,
 //! and the largest allocation unit that a card can state, 64 MiB, is taken.
 
-use super::FileSystem;
-use serde::{Deserialize, Serialize};
+use super::types::{FileSystem, Geometry, Scheme};
 
 /// What follows from a capacity. In sectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,23 +58,6 @@ pub fn row(sectors: u64) -> Row {
     ROWS.iter().find(|row| sectors <= row.up_to).copied().unwrap_or_else(|| row_of_sduc(sectors))
 }
 
-/// Heads and sectors per track.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Geometry {
-    /// Heads.
-    pub heads: u64,
-    /// Sectors per track.
-    pub sectors_per_track: u64,
-}
-
-impl Geometry {
-    /// Sectors of a cylinder.
-    #[must_use]
-    pub fn cylinder(self) -> u64 {
-        self.heads * self.sectors_per_track
-    }
-}
-
 /// Up to so many MiB: heads, sectors per track.
 const GEOMETRIES: &[(u64, u64, u64)] = &[
     (2, 2, 16),
@@ -98,4 +80,25 @@ pub fn geometry(sectors: u64) -> Geometry {
     let (_, heads, sectors_per_track) =
         GEOMETRIES.iter().find(|(up_to, _, _)| mib <= *up_to).copied().unwrap_or((0, 255, 63));
     Geometry { heads, sectors_per_track }
+}
+
+/// What the layouts of all file systems begin with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) total_sectors: u64,
+    /// First sector that the partition may not use.
+    pub(super) end: u64,
+    pub(super) boundary: u64,
+    pub(super) row: Row,
+    pub(super) scheme: Scheme,
+    pub(super) geometry: Geometry,
+}
+
+/// The least multiple of `unit` that leaves at least `room` after `used` was taken off it.
+pub(super) fn start_before(unit: u64, used: u64, room: u64) -> u64 {
+    (used + room).next_multiple_of(unit) - used
+}
+
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

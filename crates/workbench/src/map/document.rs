@@ -5,7 +5,7 @@ use crate::opening::Opened;
 use crate::session::Session;
 use crate::troubles;
 use cardscope_model::card_map::MapReport;
-use cardscope_model::card_map::advice::{self, Facts, Place};
+use cardscope_model::card_map::advice::{self, Facts, TargetKind};
 use cardscope_model::card_map::profile::profile;
 
 /// What is known of the target beside what is measured.
@@ -14,18 +14,18 @@ pub(super) fn facts(request: &Request, opened: &Opened) -> Facts {
     Facts {
         target: request.common.target.clone(),
         bytes: opened.target.info().bytes,
-        place: place(opened),
+        target_kind: target_kind(opened),
         claimed_unit: claimed.map(|unit| unit.bytes),
         ..Facts::default()
     }
 }
 
-fn place(opened: &Opened) -> Place {
+fn target_kind(opened: &Opened) -> TargetKind {
     let seen = opened.device().and_then(|device| device.clearance.as_ref());
     match seen {
-        _ if opened.is_directory() => Place::Directory,
-        Some(seen) if seen.partition_of.is_some() => Place::Partition,
-        _ => Place::Card,
+        _ if opened.is_directory() => TargetKind::Directory,
+        Some(seen) if seen.partition_of.is_some() => TargetKind::Partition,
+        _ => TargetKind::Card,
     }
 }
 

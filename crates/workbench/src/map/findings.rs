@@ -1,7 +1,7 @@
 //! What is claimed, and what stands on the card, held against what was measured.
 
 use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::advice::{Facts, Place};
+use cardscope_model::card_map::advice::{Facts, TargetKind};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::present_layout::{PresentLayout, Read, Unit};
 use cardscope_model::units::BinarySize;
@@ -16,7 +16,7 @@ pub(super) fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
 /// (reference page `flash-behaviour` 1.1), and a fast part in which each cell holds one bit is at most the free space
 /// over the bits (1.2). One or two bits leave no mark of their own behind a card's commands.
 fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
-    if facts.place == Place::Directory {
+    if facts.target_kind == TargetKind::Directory {
         // What shows through a file system may be its own.
         return None;
     }
@@ -34,7 +34,8 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
         return Some(Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because("bytes", bytes));
     }
     let cache = &measured.slc_cache_bytes;
-    let share = cache.value.filter(|_| facts.place == Place::Card)? as f64 / facts.bytes.max(1) as f64;
+    let share =
+        cache.value.filter(|_| facts.target_kind == TargetKind::Card)? as f64 / facts.bytes.max(1) as f64;
     let (bits, name) = [(3.0, "three bits (TLC)"), (4.0, "four bits (QLC)")]
         .into_iter()
         .find(|(bits, _)| (share * bits - 1.0).abs() < NEAR_SHARE)?;
@@ -56,7 +57,7 @@ fn by_erase_block(measured: &Measured, facts: &Facts) -> Vec<Finding> {
     let Some(unit) = measured.erase_block_bytes.value.filter(|unit| *unit > 0) else { return Vec::new() };
     let sure = measured.erase_block_bytes.confidence;
     let claimed = facts.claimed_unit.map(|claimed| claim(claimed, unit, sure));
-    let layout = facts.layout.as_ref().filter(|_| facts.place == Place::Card);
+    let layout = facts.layout.as_ref().filter(|_| facts.target_kind == TargetKind::Card);
     claimed.into_iter().chain(layout.and_then(|layout| alignment(layout, unit, facts))).collect()
 }
 
@@ -135,7 +136,7 @@ mod tests {
         assert!(told(&fast((8 << 30) / 3)).unwrap().0.contains("TLC"));
         assert!(told(&fast(2 << 30)).unwrap().0.contains("QLC"));
         assert_eq!(told(&fast(64 * MIB)), None);
-        let in_a_file = Facts { place: Place::Directory, ..facts(0) };
+        let in_a_file = Facts { target_kind: TargetKind::Directory, ..facts(0) };
         assert_eq!(cells(&with(24 * MIB), &in_a_file), None, "it may be the file system's");
     }
 

@@ -7,7 +7,7 @@ use crate::journal::Journal;
 use crate::session::{Session, keeper};
 use cardscope_device::contents;
 use cardscope_engine::event::Listener;
-use cardscope_model::card_map::advice::{AFTER_DISCARD, Facts, Place};
+use cardscope_model::card_map::advice::{AFTER_DISCARD, Facts, TargetKind};
 use cardscope_model::card_map::{MapReport, Measured, Tried};
 use cardscope_model::report::Moved;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
@@ -52,7 +52,7 @@ fn all_parts(
     facts: &mut Facts,
 ) -> Result<(), Stop> {
     let began = card.seconds();
-    if facts.place == Place::Card {
+    if facts.target_kind == TargetKind::Card {
         facts.layout = contents::present(&CardBytes(RefCell::new(&mut *card)), None);
     }
     map::map(card, WriteScope::new(keeper(journal)), options, events, measured)?;

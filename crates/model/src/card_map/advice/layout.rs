@@ -1,7 +1,7 @@
 //! Where a partition should start, and what each mkfs should be told of the card.
 
+use super::facts::{Facts, TargetKind, command, first_partition, quoted};
 use super::speed::{smallest_reaching, write_curve};
-use super::{Facts, Place, command, first_partition, quoted};
 use crate::card_map::property::{Property, Status};
 use crate::card_map::{Advice, Measured};
 use crate::units::{BinarySize, KIB, MIB};
@@ -47,7 +47,7 @@ pub(super) fn advise(measured: &Measured, facts: &Facts, advice: &mut Advice) {
 
 fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
     let sure = measured.erase_block_bytes.confidence * 100.0;
-    if facts.place == Place::Partition {
+    if facts.target_kind == TargetKind::Partition {
         advice.words.push(format!(
             "The erase block is {} ({sure:.1} % sure), counted from the start of this partition: the card's own units are known only where the whole card is named.",
             BinarySize(unit)
@@ -98,7 +98,7 @@ fn safe_default(unit: &Property<u64>, facts: &Facts, advice: &mut Advice) {
         (_, Some(reason), _) => format!("the erase block was not measured ({reason})"),
         _ => "the erase block was not measured".to_owned(),
     };
-    if facts.place == Place::Partition {
+    if facts.target_kind == TargetKind::Partition {
         advice.words.push(format!("Nothing is advised on alignment: {why}."));
         return;
     }
@@ -214,7 +214,7 @@ fn exfat(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Adv
             format!("mkfs.exfat {} {}", options.join(" "), first_partition(facts)),
         ));
     }
-    if let Some(unit) = unit.filter(|unit| !unit.is_power_of_two() && facts.place == Place::Card) {
+    if let Some(unit) = unit.filter(|unit| !unit.is_power_of_two() && facts.target_kind == TargetKind::Card) {
         advice.words.push(format!(
             "exFAT and FAT: mkfs.exfat aligns to powers of two only, and {} is none: `cardscope format` takes it.",
             BinarySize(unit)

@@ -1,6 +1,6 @@
 //! What the cost of small and large I/Os, and the number of open blocks, mean for use.
 
-use super::{Facts, Place, command, quoted, speed};
+use super::facts::{Facts, TargetKind, command, first_partition, quoted, speed};
 use crate::card_map::property::Status;
 use crate::card_map::{Advice, Measured, SizePoint};
 use crate::units::{BinarySize, KIB};
@@ -139,12 +139,12 @@ fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
 
 fn remount(facts: &Facts, advice: &mut Advice) {
     let options = advice.mount_options.join(",");
-    let (what, command_line) = match facts.place {
-        Place::Directory => (
+    let (what, command_line) = match facts.target_kind {
+        TargetKind::Directory => (
             "has a mounted ext4 use them at once",
             format!("mount -o remount,{options} {}", quoted(&facts.target)),
         ),
-        _ => ("mounts ext4 with them", format!("mount -o {options} {} /mnt", super::first_partition(facts))),
+        _ => ("mounts ext4 with them", format!("mount -o {options} {} /mnt", first_partition(facts))),
     };
     advice.commands.push(command(what, command_line));
 }

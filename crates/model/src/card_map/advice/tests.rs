@@ -1,5 +1,5 @@
 use super::*;
-use crate::card_map::SizePoint;
+use crate::card_map::{SizePoint, Tried};
 use crate::card_map::property::{Evidence, Property};
 use crate::units::{KIB, MIB};
 use proptest::prelude::*;
@@ -112,11 +112,11 @@ fn a_larger_unit_that_the_card_claims_costs_nothing_and_is_kept_to() {
 
 #[test]
 fn a_directory_gets_no_advice_on_partitions_and_a_partition_none_on_its_start() {
-    let directory = Facts { target: "/mnt/card".into(), place: Place::Directory, ..card(8 << 30) };
+    let directory = Facts { target: "/mnt/card".into(), target_kind: TargetKind::Directory, ..card(8 << 30) };
     let advice = advise(&seed_004(), &directory);
     assert_eq!((advice.partition_start_bytes, advice.ext4_stride), (None, None));
     assert!(advice.commands.iter().all(|c| !c.command.contains("mkfs")), "{advice:#?}");
-    let partition = Facts { target: "/dev/sda1".into(), place: Place::Partition, ..card(8 << 30) };
+    let partition = Facts { target: "/dev/sda1".into(), target_kind: TargetKind::Partition, ..card(8 << 30) };
     let advice = advise(&seed_004(), &partition);
     assert_eq!(advice.partition_start_bytes, None);
     assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 /dev/sda1"), "{advice:#?}");

@@ -1,7 +1,7 @@
 //! What trying discard and other file systems showed, in words: an effect is one only where the 95 % intervals do not
 //! overlap.
 
-use super::{Facts, Place, command};
+use super::facts::{Facts, TargetKind, command, quoted};
 use crate::card_map::{Advice, Tried};
 
 /// Names of the two states of the bare card.
@@ -46,8 +46,8 @@ fn discard(before: Option<&Tried>, after: &Tried, facts: &Facts, advice: &mut Ad
             advice.words.push(format!(
                 "Discard helps: small writes go at {is} after it and at {was} before. Have it done weekly (fstrim.timer) rather than at each delete (mount option discard), which can hold the card up."
             ));
-            let periodic = match facts.place {
-                Place::Directory => format!("fstrim -v {}", super::quoted(&facts.target)),
+            let periodic = match facts.target_kind {
+                TargetKind::Directory => format!("fstrim -v {}", quoted(&facts.target)),
                 _ => "systemctl enable --now fstrim.timer".to_owned(),
             };
             advice.commands.push(command("tells the card weekly what is free", periodic));

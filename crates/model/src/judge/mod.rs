@@ -8,24 +8,14 @@
 mod capacity;
 mod cid;
 mod csd;
+mod hint;
 mod link;
 mod name;
 mod quirk;
 mod status;
 
-use crate::finding::{Finding, Weight};
+use crate::finding::Finding;
 use crate::identity::Identity;
-
-/// No honest card is known with it.
-const STRONG: f64 = 0.8;
-/// Some honest cards have it.
-const MEDIUM: f64 = 0.5;
-/// Many honest cards have it.
-const WEAK: f64 = 0.2;
-
-/// Where a doubt about the capacity is settled.
-const SETTLE: &str =
-    "registers prove nothing either way: run `cardscope verify` to see how much the card really holds";
 
 /// Looks for contradictions. `today` is the year and month by which a date lies in the future.
 #[must_use]
@@ -40,14 +30,13 @@ pub fn judge(identity: &Identity, today: (u16, u8)) -> Vec<Finding> {
     findings
 }
 
-/// A hint of a given strength that the capacity test settles.
-fn hint(claim: &str, strength: f64, verdict: impl Into<String>) -> Finding {
-    Finding::new(claim, Weight::Hint, strength, verdict).advise(SETTLE)
-}
-
-/// Something worth knowing, certain in itself.
-fn note(claim: &str, verdict: impl Into<String>) -> Finding {
-    Finding::new(claim, Weight::Note, 1.0, verdict)
+impl Identity {
+    /// The identity with its findings as of today, year and month.
+    #[must_use]
+    pub fn judged(mut self, today: (u16, u8)) -> Self {
+        self.findings = judge(&self, today);
+        self
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,63 @@
+//! What advice rests on beside the measurements, and how commands are written.
+
+use crate::card_map::{Command, Tried};
+use crate::present_layout::PresentLayout;
+use serde::{Deserialize, Serialize};
+
+/// Where the I/O went, as far as advice depends on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// A block device, or a file or simulation that stands for one.
+    #[default]
+    Card,
+    /// A partition of a card.
+    Partition,
+    /// A directory on a mounted file system: partitions and file systems are settled already.
+    Directory,
+}
+
+/// What is known beside the measurements.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Facts {
+    /// The target as it was named.
+    pub target: String,
+    /// Bytes that it announces.
+    pub bytes: u64,
+    /// Where the I/O went.
+    pub target_kind: TargetKind,
+    /// Allocation unit that the card claims.
+    pub claimed_unit: Option<u64>,
+    /// What stands on it.
+    pub layout: Option<PresentLayout>,
+    /// What was tried.
+    pub tried: Vec<Tried>,
+}
+
+/// A speed with its unit, with two digits at least where it is small.
+pub(in crate::card_map) fn speed(mb_s: f64) -> String {
+    let digits = if mb_s < 0.1 { 4 } else { 2 };
+    format!("{mb_s:.digits$} MB/s")
+}
+
+/// A name as a shell takes it.
+#[must_use]
+pub fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=,@%".contains(c);
+    if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+}
+
+pub(super) fn command(what: &str, command: String) -> Command {
+    Command { what: what.to_owned(), command }
+}
+
+/// The name of the first partition of a disk, as the kernel makes it: a `p` between where the disk's name ends in a
+/// digit. As a shell takes it.
+pub(super) fn first_partition(facts: &Facts) -> String {
+    let target = &facts.target;
+    quoted(&match (facts.target_kind, target.ends_with(|c: char| c.is_ascii_digit())) {
+        (TargetKind::Partition, _) => target.clone(),
+        (_, true) => format!("{target}p1"),
+        (_, false) => format!("{target}1"),
+    })
+}
