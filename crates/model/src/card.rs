@@ -171,6 +171,19 @@ pub struct Event {
     pub source: Option<String>,
 }
 
+/// Whether a text is a date that a calendar has, to the year, month or day: `2024`, `2024-03`, `2024-03-12`.
+#[must_use]
+pub fn is_date(text: &str) -> bool {
+    let rest = match text.len() {
+        4 => "-01-01",
+        7 => "-01",
+        10 => "",
+        _ => return false,
+    };
+    let plain = text.bytes().all(|b| b == b'-' || b.is_ascii_digit());
+    plain && format!("{text}{rest}").parse::<jiff::civil::Date>().is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

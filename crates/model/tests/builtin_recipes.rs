@@ -48,9 +48,7 @@ fn every_recipe_reads_and_bears_the_name_of_its_file() {
 
 #[test]
 fn every_file_in_a_folder_of_builtin_files_is_registered() {
-    for (folder, files) in
-        [("recipes", &RECIPES), ("jobs", &JOBS), ("hosts", &HOSTS)]
-    {
+    for (folder, files) in [("recipes", &RECIPES), ("jobs", &JOBS), ("hosts", &HOSTS)] {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
         for entry in std::fs::read_dir(format!("{path}{folder}")).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

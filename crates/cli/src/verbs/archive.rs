@@ -1,7 +1,7 @@
 //! `archive`: what was measured before, the cards it was measured of, and both as files.
 
 use crate::output::{self, Options};
-use cardscope_model::card::{Event, EventKind, Price};
+use cardscope_model::card::{Event, EventKind, Price, is_date};
 use cardscope_model::outside;
 use cardscope_workbench::Failure;
 use cardscope_workbench::archive::{self, Edit, Shown};
@@ -192,22 +192,8 @@ fn kind(text: &str) -> Result<EventKind, String> {
 
 /// `2024`, `2024-03` or `2024-03-12`.
 fn date(text: &str) -> Result<String, String> {
-    let parts: Vec<&str> = text.split('-').collect();
-    let digits = |part: &&str, n: usize| part.len() == n && part.chars().all(|c| c.is_ascii_digit());
-    let in_range = |part: &&str, most: u8| part.parse::<u8>().is_ok_and(|n| (1..=most).contains(&n));
-    let sound = match parts.as_slice() {
-        [year] => digits(year, 4),
-        [year, month] => digits(year, 4) && digits(month, 2) && in_range(month, 12),
-        [year, month, day] => {
-            digits(year, 4) && digits(month, 2) && in_range(month, 12) && digits(day, 2) && in_range(day, 31)
-        }
-        _ => false,
-    };
-    if sound {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("{text:?} is no date; write 2024, 2024-03 or 2024-03-12"))
-    }
+    let error = || format!("{text:?} is no date; write 2024, 2024-03 or 2024-03-12");
+    is_date(text).then(|| text.to_owned()).ok_or_else(error)
 }
 
 /// `12.99EUR`, `12.99 EUR`, `12,99 EUR`. Three digits behind the point or comma may be thousands: who means which says so.
@@ -243,6 +229,8 @@ mod tests {
         assert!(
             date("2024-03").is_ok()
                 && date("2024-13").is_err()
+                && date("2024-02-31").is_err()
+                && date("2024-2-3").is_err()
                 && date("24-03").is_err()
                 && date("").is_err()
         );

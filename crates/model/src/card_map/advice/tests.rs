@@ -1,6 +1,6 @@
 use super::*;
-use crate::card_map::{SizePoint, Tried};
 use crate::card_map::property::{Evidence, Property};
+use crate::card_map::{SizePoint, Tried};
 use crate::units::{KIB, MIB};
 use proptest::prelude::*;
 
