@@ -5,6 +5,7 @@
 
 pub mod allowance;
 pub mod buffer;
+pub mod card;
 pub mod content;
 #[doc(hidden)]
 pub mod delegate;
@@ -15,6 +16,7 @@ pub mod journal;
 pub mod null;
 pub mod overhead;
 pub mod pending;
+pub mod ranges;
 pub mod rationed;
 pub mod real;
 pub mod runner;

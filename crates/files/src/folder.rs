@@ -2,7 +2,7 @@
 
 use crate::walk::{Walk, above};
 use crate::{FileError, Identity, is_trusted};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fstatvfs, openat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::getegid;
 use std::ffi::{OsStr, OsString};
@@ -71,6 +71,15 @@ impl Folder {
     #[must_use]
     pub fn over(held: OwnedFd, name: &Path) -> Folder {
         Folder { held, path: name.to_owned() }
+    }
+
+    /// Bytes that this user may still write to its file system.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    pub fn free(&self) -> std::io::Result<u64> {
+        let found = fstatvfs(&self.held)?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
 
     /// Its path without links, as it was when it was opened, or the name it was given with: for messages, not for opening

@@ -5,23 +5,19 @@
 //! how far it is ([`cardscope_engine::event::Listener`]) is handed in.
 #![forbid(unsafe_code)]
 
-mod answer;
 pub mod capacity;
-pub mod card;
 pub mod endure;
 mod fill;
-mod flight;
 pub mod full;
 pub mod h2w;
 
 pub mod map;
 pub mod marks;
-mod piece;
-pub mod ranges;
-pub mod restore;
 pub mod saved_area;
 pub mod sector;
 pub mod site;
 pub mod sustain;
-pub mod trouble;
 pub mod write_scope;
+
+use cardscope_engine::card as trouble;
+use cardscope_engine::{card, ranges};

@@ -5,16 +5,16 @@
 mod common;
 mod memory;
 
+use cardscope_engine::card::{Answer, Card, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
+use cardscope_journal::put_back::put_back;
 use cardscope_model::card_map::Measured;
 use cardscope_model::verify::Verdict;
 use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
-use cardscope_probe::card::{Answer, Card, pieces};
 use cardscope_probe::map;
-use cardscope_probe::restore::put_back;
 use cardscope_probe::site::Limits;
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;

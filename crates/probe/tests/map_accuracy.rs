@@ -3,12 +3,12 @@
 //! --profile long -p cardscope-probe --test map_accuracy -- --nocapture` makes the table in `docs/accuracy.md`.
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
-use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, map};
 use cardscope_probe::site::Limits;
 use cardscope_probe::write_scope::WriteScope;

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
-use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, Part, map};
 use cardscope_probe::site::Limits;
 use cardscope_probe::write_scope::WriteScope;

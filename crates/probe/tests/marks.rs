@@ -5,6 +5,7 @@
 
 mod watched;
 
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal, JournalError, SavedRange};
@@ -12,7 +13,6 @@ use cardscope_engine::target::{Direction, Region};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::judged_mark::{MarksMeasured, Outcome, RandomRate};
 use cardscope_model::units::MIB;
-use cardscope_probe::card::Card;
 use cardscope_probe::marks::{Options, judge};
 use cardscope_probe::site::Limits;
 use cardscope_probe::write_scope::WriteScope;

@@ -3,11 +3,11 @@
 
 mod memory;
 
+use cardscope_engine::card::{Answer, Card, Piece};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_probe::card::{Answer, Card, Piece};
-use cardscope_probe::restore::{PutBack, put_back};
+use cardscope_journal::put_back::{PutBack, put_back};
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use memory::Memory;

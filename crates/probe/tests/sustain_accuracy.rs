@@ -3,15 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::random::Random;
 use cardscope_model::sustain::{Limits, Measured, Pattern, Sample, Work};
-use cardscope_probe::card::Card;
 use cardscope_probe::site;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
-use cardscope_probe::trouble::Stop;
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use std::fmt::Write;

@@ -4,7 +4,6 @@
 //! It helps where a card says who it is. Where none is there the stamps on the card have to do, and they can.
 
 use crate::error::Failure;
-use crate::journal;
 use cardscope_files::{Draft, FileError, Folder, Identity, is_trusted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,7 +27,10 @@ impl Checkpoint {
     /// If neither `XDG_STATE_HOME` nor `HOME` says where.
     pub(crate) fn of(verb: &str, key: &str) -> Result<Self, Failure> {
         let name: String = key.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
-        Ok(Checkpoint { folder: journal::folder()?, name: format!("{verb}-{name}.json").into() })
+        Ok(Checkpoint {
+            folder: cardscope_journal::folder::folder()?,
+            name: format!("{verb}-{name}.json").into(),
+        })
     }
 
     /// What was kept; `None` where nothing is, where another user wrote it, or where it cannot be understood.

@@ -1,7 +1,7 @@
 //! Why a use case ended early, sorted by what the caller can do about it.
 
+use cardscope_engine::card::Stop;
 use cardscope_engine::target::TargetError;
-use cardscope_probe::trouble::Stop;
 use cardscope_store::ArchiveError;
 
 /// The sorts of failure; each has an exit status of its own on the command line.
@@ -46,6 +46,22 @@ impl From<ArchiveError> for Failure {
             ArchiveError::Refused { .. } => Failure::refused(error),
             _ => Failure::io(error),
         }
+    }
+}
+
+impl From<cardscope_journal::Error> for Failure {
+    fn from(error: cardscope_journal::Error) -> Self {
+        match error {
+            cardscope_journal::Error::Refused(why) => Failure::Refused(why),
+            cardscope_journal::Error::Io(why) => Failure::Io(why),
+            cardscope_journal::Error::Stop(stop) => stop.into(),
+        }
+    }
+}
+
+impl From<cardscope_journal::Unusable> for Failure {
+    fn from(why: cardscope_journal::Unusable) -> Self {
+        Failure::refused(why)
     }
 }
 

@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
-mod backup;
+mod backups;
 pub mod bench;
 mod card_key;
 pub mod check;
@@ -22,8 +22,7 @@ pub mod fit;
 pub mod format;
 pub mod identify;
 pub mod import;
-mod journal;
-mod kept;
+mod journals;
 pub mod map;
 pub mod observe;
 pub mod opening;

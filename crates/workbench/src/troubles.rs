@@ -1,8 +1,8 @@
 //! I/Os that failed under a probe: how many a document lists, and what they say of the card.
 
+use cardscope_engine::card::Card;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::verify::Trouble;
-use cardscope_probe::card::Card;
 
 /// What the finding claims.
 pub(crate) const CLAIM: &str = "io-errors";

@@ -3,7 +3,7 @@
 
 use super::course::Course;
 use super::options::{BLOCK, LARGEST_CACHE, Options};
-use crate::piece::pieces;
+use crate::card::pieces;
 use crate::trouble::Stop;
 use cardscope_analysis::series::experiment::Experiment;
 use cardscope_analysis::series::{Causes, Known, ROUNDS, Slice, causes, steady};

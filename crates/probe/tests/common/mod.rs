@@ -1,10 +1,10 @@
 //! Simulated cards under the quick probe.
 
+use cardscope_engine::card::{Card, Tally};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
-use cardscope_probe::card::{Card, Tally};
 use cardscope_simulator::SimTarget;
 
 /// What a probe said, what it cost, and what is true.

@@ -1,15 +1,15 @@
 //! Simulated cards mapped in virtual time, and a journal in memory.
 
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Card, Tally, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target, TargetError};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Property;
-use cardscope_probe::card::{Answer, Card, Tally, pieces};
 use cardscope_probe::map::{Options, Part, map};
 use cardscope_probe::site::Limits;
-use cardscope_probe::trouble::Stop;
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 

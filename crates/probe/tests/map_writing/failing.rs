@@ -3,11 +3,11 @@
 
 use crate::common::{mapped, options, target};
 use crate::memory::Memory;
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Status;
-use cardscope_probe::card::Card;
 use cardscope_probe::map::{Options, Part, map};
 use cardscope_probe::write_scope::WriteScope;
 use std::sync::mpsc;

@@ -2,16 +2,16 @@
 
 use crate::common::{mapped, options, read_all_of, target};
 use crate::memory::Memory;
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal;
 use cardscope_engine::target::Region;
+use cardscope_journal::put_back::put_back;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::card_map::{Measured, SizePoint};
-use cardscope_probe::card::Card;
 use cardscope_probe::map::discard::small_writes;
 use cardscope_probe::map::{Options, Part, map};
-use cardscope_probe::restore::put_back;
 use cardscope_probe::site::Site;
 use cardscope_probe::write_scope::WriteScope;
 

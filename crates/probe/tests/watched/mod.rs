@@ -1,7 +1,7 @@
 //! A simulated card that notes where it is read and written, and that stalls when it is told to.
 
+use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::{Direction, Io, Target, TargetError};
-use cardscope_probe::ranges::Ranges;
 use cardscope_simulator::SimTarget;
 use std::time::Duration;
 

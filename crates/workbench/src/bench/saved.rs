@@ -7,6 +7,7 @@ use super::sizing::smaller_area;
 use crate::error::Failure;
 use crate::opening::Opened;
 use crate::session::Session;
+use cardscope_engine::card::Stop;
 use cardscope_engine::journal::{Journal, JournalError};
 use cardscope_engine::runner::{RunError, Settings, run_pass};
 use cardscope_engine::target::{TargetError, place_area};
@@ -14,7 +15,6 @@ use cardscope_model::recipe::{self, Recipe};
 use cardscope_model::result::{NotMeasured, TestResult};
 use cardscope_model::units::Nanos;
 use cardscope_probe::saved_area::SavedArea;
-use cardscope_probe::trouble::Stop;
 use cardscope_probe::write_scope::WriteScope;
 
 /// What a pass yielded.

@@ -4,6 +4,7 @@
 use super::visit::Visit;
 use crate::error::Failure;
 use crate::sustain::{card_limits, findings};
+use cardscope_engine::card::Stop;
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
@@ -11,7 +12,6 @@ use cardscope_model::sustain::{Measured, Pattern, Sample, Work};
 use cardscope_model::units::MIB;
 use cardscope_probe::site::Limits;
 use cardscope_probe::sustain::{BLOCK, DEPTH, LEAST_REGION, Log, Options, sustain};
-use cardscope_probe::trouble::Stop;
 use cardscope_probe::write_scope::WriteScope;
 use std::time::Duration;
 

@@ -6,12 +6,12 @@ use crate::error::Failure;
 use crate::identify::judged;
 use crate::session::Session;
 use crate::troubles;
+use cardscope_engine::card::Stop;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
 use cardscope_model::report::Moved;
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
-use cardscope_probe::trouble::Stop;
 
 /// A visit under way.
 pub(super) struct Visit<'a, 's> {
@@ -57,7 +57,7 @@ impl<'a, 's> Visit<'a, 's> {
         let mut failure = stop.clone().map(Failure::from);
         if let Some(returned) = self.session.put_back(stop.as_ref(), &mut moved) {
             self.report.header.findings.extend(returned.finding());
-            failure = failure.or(returned.failure);
+            failure = failure.or(returned.failure.map(Failure::from));
         }
         let failure = self.session.settle(&mut moved, &mut self.report.header.findings, failure);
         self.add(&moved);

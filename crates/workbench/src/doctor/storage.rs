@@ -1,6 +1,5 @@
 //! Room for what Cardscope keeps: the journal that saves a card's data, and the archive.
 
-use crate::journal;
 use cardscope_device::filesystem;
 use cardscope_device::system::System;
 use cardscope_model::doctor::{Point, State, Topic};
@@ -17,7 +16,7 @@ pub(super) fn points(system: &System, device: Option<&str>) -> Vec<Point> {
     if !system.is_live() {
         return Vec::new();
     }
-    let journal = journal::folder().map_err(|e| e.to_string());
+    let journal = cardscope_journal::folder::folder().map_err(|e| e.to_string());
     let archive = Archive::default_path().map_err(|e| e.to_string());
     vec![
         place(

@@ -10,6 +10,7 @@ pub use request::Request;
 use crate::card_key::{card_key, fingerprint};
 use crate::error::Failure;
 use crate::session::{Common, Needs, Procedure, Session};
+use cardscope_engine::card::Stop;
 use cardscope_engine::target::TargetError;
 use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
 use cardscope_model::report::Moved;
@@ -17,7 +18,6 @@ use cardscope_model::units::Capacity;
 use cardscope_probe::endure::{Ended, RoundSettings, round};
 use cardscope_probe::full::resume::salt;
 use cardscope_probe::full::{BLOCK, DEPTH};
-use cardscope_probe::trouble::Stop;
 use checkpoints::Checkpoints;
 
 impl Procedure for Request {

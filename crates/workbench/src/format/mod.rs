@@ -19,7 +19,7 @@ pub(crate) use writing::CardBytes;
 
 pub use request::Request;
 
-use crate::backup::Backup;
+use crate::backups;
 use crate::error::Failure;
 use crate::session::{Common, Needs, Procedure, Session};
 use cardscope_device::guard::{self, Clearance};
@@ -59,7 +59,7 @@ impl Procedure for Request {
         session.events.note(&plan_line(self, &layout));
         if let Some(file) = &self.backup {
             // It stays: with it `restore` undoes the format.
-            Backup::take(file, session.opened, session.interrupt, session.events)?;
+            backups::take(file, session.opened, session.interrupt, session.events)?;
         }
         report.body = Formatting {
             mode: self.mode,

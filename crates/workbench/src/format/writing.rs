@@ -8,13 +8,13 @@ use super::picture::{Picture, Range};
 use crate::error::Failure;
 use crate::session::Session;
 use cardscope_device::contents::{self, Bytes};
+use cardscope_engine::card::{Answer, Card, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::report::Moved;
 use cardscope_model::verify::Trouble;
-use cardscope_probe::card::{Answer, Card, pieces};
 use cardscope_sd::layout::SECTOR;
 use std::cell::RefCell;
 

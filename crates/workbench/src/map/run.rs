@@ -3,17 +3,17 @@
 use super::scope::Scope;
 use crate::error::Failure;
 use crate::format::CardBytes;
-use crate::journal::Journal;
 use crate::session::{Session, keeper};
 use cardscope_device::contents;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Listener;
+use cardscope_journal::Journal;
 use cardscope_model::card_map::advice::{AFTER_DISCARD, Facts, TargetKind};
 use cardscope_model::card_map::{MapReport, Measured, Tried};
 use cardscope_model::report::Moved;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
-use cardscope_probe::card::Card;
 use cardscope_probe::map::{self, Options, discard};
-use cardscope_probe::trouble::Stop;
 use cardscope_probe::write_scope::WriteScope;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(super) fn measure(
     let mut failure = stop.clone().map(Failure::from);
     if let Some(returned) = session.put_back(stop.as_ref(), &mut report.body.moved) {
         report.header.findings.extend(returned.finding());
-        failure = returned.failure.or(failure);
+        failure = returned.failure.map(Failure::from).or(failure);
     }
     failure.map_or(Ok(()), Err)
 }

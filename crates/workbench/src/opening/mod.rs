@@ -13,7 +13,7 @@ pub use opened::{Limit, Opened};
 
 use crate::consent::{Consent, Question, obtain};
 use crate::error::Failure;
-use crate::journal;
+use crate::journals;
 use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::open::Access;
 use cardscope_engine::interrupt::Interrupt;
@@ -34,7 +34,7 @@ pub fn open(
     let mut opened = open_any(name, writes, consent, interrupt)?;
     // In a directory only files of the test's own are written.
     if writes && !opened.is_directory() {
-        journal::none_waits(name, &mut opened, interrupt)?;
+        journals::none_waits(name, &mut opened, interrupt)?;
     }
     Ok(opened)
 }

@@ -2,13 +2,13 @@
 //! the image must fit byte for byte.
 
 use super::{Outcome, Request, empty, ended, fill_in, must_be_card};
-use crate::backup::Backup;
 use crate::card_key::card_key;
 use crate::consent::Consent;
 use crate::error::Failure;
 use crate::opening::{self, Opened};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_journal::backup::Backup;
 use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
 use cardscope_model::units::Capacity;
 
@@ -33,12 +33,12 @@ pub(super) fn restore(
     report.saved_bytes = backup.about().bytes;
     report.recognised_by = Some(recognised(&backup, &opened, &mut report));
     fits(&backup, &mut report)?;
-    Ok(match backup.put(&mut opened, interrupt, listener) {
+    Ok(match backup.put(opened.target.as_mut(), interrupt, listener) {
         Ok(done) => {
             fill_in(&mut report, done);
             ended(report, None)
         }
-        Err(failure) => ended(report, Some(failure)),
+        Err(failure) => ended(report, Some(failure.into())),
     })
 }
 

@@ -1,20 +1,22 @@
 //! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
 //! content, and the journal goes only when the card was read again and everything is there.
 
-use super::sparing::Sparing;
 use super::{Outcome, Request, empty, ended, fill_in, must_be_card};
 use crate::consent::{Consent, DataKept, Question, obtain};
 use crate::error::Failure;
-use crate::journal::{Extent, Journal, Medium, Newer, Survey, Whose, by_content, survey};
+use crate::journals::{Medium, Whose, by_content};
 use crate::opening::{self, Opened};
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
+use cardscope_journal::Journal;
+use cardscope_journal::Part;
+use cardscope_journal::put_back::put_back;
+use cardscope_journal::survey::{Extent, Newer, Survey, survey};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource};
 use cardscope_model::units::Capacity;
-use cardscope_probe::card::Card;
-use cardscope_probe::restore::put_back;
-use cardscope_probe::trouble::Stop;
 use std::path::Path;
 
 /// Bytes of an I/O, and how many are in flight: 4 MiB of memory.
@@ -62,7 +64,7 @@ pub(super) fn restore(
     }
     let left: u64 = report.left.iter().map(|range| range.len).sum();
     if survey.differing > left {
-        match put_back(&mut card, &mut Sparing::new(&mut journal, &spared), listener) {
+        match put_back(&mut card, &mut Part::new(&mut journal, &spared), listener) {
             Ok(done) => fill_in(&mut report, done),
             Err(stop) => return Ok(ended(report, Some(failing(stop)))),
         }
@@ -221,7 +223,7 @@ fn close(journal: Journal, mut report: RestoreReport) -> Outcome {
             report.removed = true;
             ended(report, None)
         }
-        Err(failure) => ended(report, Some(failure)),
+        Err(failure) => ended(report, Some(failure.into())),
     }
 }
 

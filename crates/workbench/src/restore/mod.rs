@@ -5,19 +5,18 @@
 
 mod image;
 mod journal;
-mod sparing;
 #[cfg(test)]
 mod tests;
 
-use crate::backup::beside;
 use crate::consent::Consent;
 use crate::error::Failure;
-use crate::journal::{Journal, Unusable, is_journal, place};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
+use cardscope_journal::backup::beside;
+use cardscope_journal::put_back::PutBack;
+use cardscope_journal::{Journal, Unusable, folder, is_journal};
 use cardscope_model::restore::{RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
-use cardscope_probe::restore::PutBack;
 use std::path::{Path, PathBuf};
 
 /// A restoration as asked for.
@@ -74,7 +73,7 @@ pub fn restore(
 /// # Errors
 /// If their folder cannot be looked at.
 pub fn waiting() -> Result<Vec<WaitingJournal>, Failure> {
-    Ok(place::waiting()?.iter().map(|path| wait_of(path)).collect())
+    Ok(folder::waiting()?.iter().map(|path| wait_of(path)).collect())
 }
 
 fn wait_of(path: &Path) -> WaitingJournal {

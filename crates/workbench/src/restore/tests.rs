@@ -3,16 +3,16 @@
 
 use super::{Outcome, Request, restore};
 use crate::consent::{Beforehand, DataKept};
-use crate::journal::Journal;
+use crate::journals;
 use crate::opening;
+use cardscope_engine::card::{Answer, Card, pieces};
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
+use cardscope_journal::put_back::put_back;
 use cardscope_model::random::mix;
 use cardscope_model::restore::RecognisedBy;
-use cardscope_probe::card::{Answer, Card, pieces};
-use cardscope_probe::restore::put_back;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ fn other_process() {
     let Ok(card) = std::env::var(CARD) else { return };
     let interrupt = Interrupt::default();
     let mut opened = opening::open(&card, true, &mut DataKept, &interrupt).unwrap();
-    let mut journal = Journal::create(&card, &mut opened, BYTES).unwrap();
+    let mut journal = journals::create(&card, &mut opened, BYTES).unwrap();
     journal.wrote_with(77).unwrap();
     let mut card = Card::new(opened.target.as_mut(), &interrupt, 64 << 10, 2).unwrap();
     for batch in 0..12 {

@@ -7,26 +7,28 @@ pub use crate::error::Failure;
 pub use cardscope_model::report::{Body, Report};
 pub use common::Common;
 
-use crate::backup::{self, Backup};
+use crate::backups;
 use crate::consent::{Consent, DataKept};
-use crate::journal::Journal;
-use crate::kept::{self, Returned};
+use crate::journals;
 use crate::opening::{self, Opened};
 use crate::recorder::Recorder;
 use crate::region::Narrowed;
 use crate::troubles;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::Region;
+use cardscope_journal::Journal;
+use cardscope_journal::backup::{self, Backup};
+use cardscope_journal::returned::{self, Returned};
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::random;
 use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::BenchReport;
-use cardscope_probe::card::Card;
-use cardscope_probe::trouble::Stop;
 use serde::Serialize;
 use std::path::Path;
 
@@ -228,7 +230,7 @@ impl Session<'_> {
     /// # Errors
     /// A refusal: there is no room for it. Nothing was written to the card.
     pub(crate) fn begin_journal(&mut self, room: u64, salt: u64) -> Result<(), Failure> {
-        let mut journal = Journal::create(&self.common.target, self.opened, room)?;
+        let mut journal = journals::create(&self.common.target, self.opened, room)?;
         journal
             .wrote_with(salt)
             .map_err(|e| Failure::Refused(format!("{e}; nothing was written to the card")))?;
@@ -248,7 +250,7 @@ impl Session<'_> {
         overwritten: Option<(u64, u64)>,
     ) -> Result<(), Failure> {
         let Some(file) = file else { return Ok(()) };
-        let mut backup = Backup::take(file, self.opened, self.interrupt, self.events)?;
+        let mut backup = backups::take(file, self.opened, self.interrupt, self.events)?;
         if let Some((start, end)) = overwritten {
             backup.overwritten(start, end);
         }
@@ -334,7 +336,7 @@ impl Session<'_> {
     pub(crate) fn put_back(&mut self, stop: Option<&Stop>, moved: &mut Moved) -> Option<Returned> {
         let journal = self.journal.as_mut()?;
         self.is_back = true;
-        let returned = Returned::after(stop, self.opened, journal, self.events);
+        let returned = Returned::after(stop, self.opened.target.as_mut(), journal, self.events);
         moved.bytes_written += returned.tally.written;
         moved.bytes_restored += returned.tally.restored;
         moved.bytes_read += returned.tally.read;
@@ -358,8 +360,8 @@ impl Session<'_> {
         let Some(journal) = self.journal.take() else { return failure };
         moved.data_kept |= untouched;
         let waits = (!moved.data_kept).then(|| journal.path().display().to_string());
-        let failure = failure.map(|failure| kept::naming(failure, waits.as_deref()));
-        failure.or(kept::settle(journal, moved.data_kept, findings).err())
+        let failure = failure.map(|failure| journals::naming(failure, waits.as_deref()));
+        failure.or(returned::settle(journal, moved.data_kept, findings).err().map(Failure::from))
     }
 
     /// Puts the image back, whatever ended the verb; but not onto a card that is another one.
@@ -373,7 +375,7 @@ impl Session<'_> {
         let path = backup.path().to_owned();
         let back = match self.another_card {
             true => Err(Failure::Io("nothing is put back onto another card".into())),
-            false => backup.put_back(self.opened, self.interrupt, self.events),
+            false => backups::put_back(backup, self.opened, self.events),
         };
         let error = match back {
             Ok(back) => {
@@ -397,10 +399,7 @@ impl Session<'_> {
 
     /// A failure that leaves an image behind says where it is.
     fn name_backup(&self, failure: Failure) -> Failure {
-        match &self.backup {
-            Some(backup) => backup.named(&failure),
-            None => failure,
-        }
+        backups::naming(failure, self.backup.as_ref())
     }
 
     /// Notes what ended it early, and stores the last document. Also a document that could not be kept says so.

@@ -7,11 +7,11 @@ use crate::error::Failure;
 use cardscope_device::filesystem;
 use cardscope_device::sensors::{Extra, Readings, Sensors};
 use cardscope_device::system::System;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::journal::JournalError;
 use cardscope_model::sustain::{Reading, Sample};
 use cardscope_probe::sustain::Log;
-use cardscope_probe::trouble::Stop;
 use std::cell::RefCell;
 use std::path::Path;
 

@@ -2,14 +2,14 @@
 //! is refused or said at once, not found out when the time is over.
 
 use crate::error::Failure;
-use crate::journal::WITNESSES;
 use crate::opening::Opened;
+use cardscope_engine::card::{Card, Piece};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Direction;
+use cardscope_journal::witness::WITNESSES;
 use cardscope_model::units::MIB;
 use cardscope_probe::capacity::{LEAST_IOS, LEAST_RUN, ios_to_a_verdict};
-use cardscope_probe::card::{Card, Piece};
 use std::time::Duration;
 
 /// Places where a small read is timed; some cards take longer for the first one.

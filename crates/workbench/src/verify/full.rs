@@ -7,12 +7,12 @@ use crate::card_key::{card_key, fingerprint};
 use crate::checkpoint::Checkpoint;
 use crate::error::Failure;
 use crate::session::Session;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::VerifyReport;
-use cardscope_probe::card::Card;
 use cardscope_probe::full::resume::{Earlier, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
-use cardscope_probe::trouble::Stop;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 

@@ -4,13 +4,13 @@
 use super::afford::Afford;
 use super::{Request, document};
 use crate::error::Failure;
-use crate::kept;
 use crate::session::{Session, keeper};
+use cardscope_journal::put_back::PutBack;
+use cardscope_journal::returned;
 use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, Capacity, MIB, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, Options};
-use cardscope_probe::restore::PutBack;
 use std::time::Duration;
 
 /// Below this there is nothing that a sample could tell.
@@ -64,7 +64,7 @@ pub(super) fn run(
         if let Some(back) = &returned.back {
             came_back(report, back);
         }
-        failure = returned.failure.or(failure);
+        failure = returned.failure.map(Failure::from).or(failure);
     }
     session.hear_target(&mut report.header);
     failure.map_or(Ok(()), Err)
@@ -129,5 +129,5 @@ fn came_back(report: &mut VerifyReport, back: &PutBack) {
         report.header.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
     }
     let first = back.lost.iter().chain(back.unreadable.iter().map(|(r, _)| r)).map(|r| r.offset).min();
-    report.header.findings.push(kept::not_put_back(lost, unreadable, first));
+    report.header.findings.push(returned::not_put_back(lost, unreadable, first));
 }

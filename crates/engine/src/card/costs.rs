@@ -1,0 +1,132 @@
+//! What I/Os of a card took so far, so that it can be said what more of them will take before they begin.
+//!
+//! An I/O is taken to cost a time of its own and a time for each byte. The first is known from small I/Os, the second from
+//! large ones; where a card became slower than it was, the latest I/Os count.
+
+use crate::target::Direction;
+
+/// An I/O of at most so many bytes shows what an I/O costs by itself.
+const SMALL: u64 = 64 << 10;
+
+/// The latest I/Os fade out of their mean by this share with each new one.
+const FADES: f64 = 1.0 / 16.0;
+
+/// Times of I/Os, by direction.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Costs {
+    reads: Kind,
+    writes: Kind,
+    flush: Mean,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Kind {
+    /// Seconds of a small I/O.
+    small: Mean,
+    /// Seconds of a byte of a large one.
+    byte: Mean,
+}
+
+/// A mean over all and one over the latest.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mean {
+    count: f64,
+    all: f64,
+    latest: f64,
+}
+
+impl Mean {
+    fn take(&mut self, value: f64) {
+        self.count += 1.0;
+        self.all += (value - self.all) / self.count;
+        self.latest += (value - self.latest) * FADES.max(1.0 / self.count);
+    }
+
+    fn get(&self) -> Option<f64> {
+        (self.count > 0.0).then(|| self.all.max(self.latest))
+    }
+}
+
+impl Costs {
+    /// An I/O took so long.
+    pub(super) fn took(&mut self, direction: Direction, bytes: u64, seconds: f64) {
+        let alone = self.alone();
+        let kind = self.kind(direction);
+        match bytes <= SMALL {
+            true => kind.small.take(seconds),
+            false => kind.byte.take((seconds - alone).max(0.0) / bytes as f64),
+        }
+    }
+
+    /// The card stored what it had accepted.
+    pub(super) fn flushed(&mut self, seconds: f64) {
+        self.flush.take(seconds);
+    }
+
+    /// Seconds that a flush takes.
+    #[must_use]
+    pub fn flush(&self) -> f64 {
+        self.flush.get().unwrap_or_default()
+    }
+
+    /// Seconds that `ios` I/Os of together `bytes` bytes will take, as far as is known.
+    #[must_use]
+    pub fn of(&self, direction: Direction, ios: u64, bytes: u64) -> f64 {
+        let (this, other) = self.both(direction);
+        let byte = this.byte.get().or(other.byte.get()).unwrap_or_default();
+        let each = if bytes > ios * SMALL { self.alone() } else { self.small(direction) };
+        ios as f64 * each + bytes as f64 * byte
+    }
+
+    /// Seconds that any I/O takes by itself, as the quicker direction shows: small writes may have the card move a whole
+    /// erase block, which large ones in order do not.
+    fn alone(&self) -> f64 {
+        self.small(Direction::Read).min(self.small(Direction::Write))
+    }
+
+    /// Seconds that an I/O takes by itself; where none in this direction is known, the other speaks for it.
+    fn small(&self, direction: Direction) -> f64 {
+        let (this, other) = self.both(direction);
+        this.small.get().or(other.small.get()).unwrap_or_default()
+    }
+
+    fn kind(&mut self, direction: Direction) -> &mut Kind {
+        match direction {
+            Direction::Read => &mut self.reads,
+            Direction::Write => &mut self.writes,
+        }
+    }
+
+    fn both(&self, direction: Direction) -> (&Kind, &Kind) {
+        match direction {
+            Direction::Read => (&self.reads, &self.writes),
+            Direction::Write => (&self.writes, &self.reads),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_of_a_fixed_time_and_a_fixed_rate_is_known_after_one_small_and_one_large_io() {
+        let mut costs = Costs::default();
+        assert_eq!(costs.of(Direction::Read, 5, 1 << 20), 0.0);
+        let card = |bytes: u64| 0.2 + bytes as f64 / 50e6;
+        costs.took(Direction::Read, 4096, card(4096));
+        costs.took(Direction::Read, 4 << 20, card(4 << 20));
+        for direction in [Direction::Read, Direction::Write] {
+            let expected = 10.0 * 0.2 + 80e6 / 50e6;
+            assert!((costs.of(direction, 10, 80_000_000) - expected).abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn a_card_that_became_slower_is_reckoned_with_as_it_is_now() {
+        let mut costs = Costs::default();
+        (0..1000).for_each(|_| costs.took(Direction::Write, 4096, 0.001));
+        (0..64).for_each(|_| costs.took(Direction::Write, 4096, 0.1));
+        assert!(costs.of(Direction::Write, 1, 0) > 0.09);
+    }
+}

@@ -1,0 +1,461 @@
+//! A target as probes drive it: pieces written and read several at a time, a failed I/O tried once more and then
+//! recorded, every byte counted.
+//!
+//! Memory is `depth` × `block` bytes whatever the card's size.
+
+mod costs;
+mod piece;
+mod stop;
+mod timing;
+
+use crate::content::{Content, Match};
+use crate::interrupt::Interrupt;
+use crate::target::{Completion, Direction, Io, Plan, Region, Target};
+use cardscope_model::recipe::Path;
+use cardscope_model::units::{Nanos, nanos, seconds};
+pub use costs::Costs;
+pub use piece::{Answer, Piece, pieces};
+use piece::{Flight, compare_bytes, differs};
+use stop::refused;
+pub use stop::{Stop, Trouble, trouble};
+
+/// Bytes that were moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Written, putting back left out.
+    pub written: u64,
+    /// Put back.
+    pub restored: u64,
+    /// Read.
+    pub read: u64,
+}
+
+/// A target, driven.
+pub struct Card<'t> {
+    target: &'t mut dyn Target,
+    interrupt: Interrupt,
+    block: u32,
+    depth: u32,
+    bytes: u64,
+    sector: u32,
+    tally: Tally,
+    troubles: Vec<Trouble>,
+    /// How many were recorded in all; `troubles` keeps the first ones.
+    trouble_count: u64,
+    done: Vec<Completion>,
+    costs: Costs,
+    /// Nothing begins after this moment of the card's clock.
+    end: Option<Nanos>,
+}
+
+/// With more I/Os in flight cards with a queue share the time among them, which says little of one by itself.
+const DEEPEST_TIMED: u32 = 2;
+
+/// So many troubles are kept word by word; more are counted.
+const MOST_TROUBLES: usize = 1000;
+
+/// Multi-sector reads that reach into so many sectors at the end fail in some USB readers (the kernel's
+/// `last_sector_bug` quirk): there the second try goes sector by sector.
+const LAST_SECTORS: u64 = 8;
+
+impl<'t> Card<'t> {
+    /// Gets a target ready for I/Os of up to `block` bytes, `depth` at a time.
+    ///
+    /// # Errors
+    /// If memory or the I/O path cannot be had.
+    pub fn new(
+        target: &'t mut dyn Target,
+        interrupt: &Interrupt,
+        block: u32,
+        depth: u32,
+    ) -> Result<Card<'t>, Stop> {
+        let info = target.info();
+        let (bytes, sector) = (info.bytes, info.sector);
+        let mut card = Card {
+            target,
+            interrupt: interrupt.clone(),
+            block,
+            depth,
+            bytes,
+            sector,
+            tally: Tally::default(),
+            troubles: Vec::new(),
+            trouble_count: 0,
+            done: Vec::new(),
+            costs: Costs::default(),
+            end: None,
+        };
+        card.plan()?;
+        Ok(card)
+    }
+
+    fn plan(&mut self) -> Result<(), Stop> {
+        let plan = Plan {
+            depth: self.depth,
+            block: u64::from(self.block),
+            path: Path::Direct,
+            sync_each: false,
+            own_buffers: true,
+        };
+        self.target.plan(&plan).map_err(Stop::Target)
+    }
+
+    /// Bytes that the card announces.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Smallest unit of an I/O in bytes.
+    #[must_use]
+    pub fn sector(&self) -> u32 {
+        self.sector
+    }
+
+    /// Bytes of the longest I/O.
+    #[must_use]
+    pub fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// I/Os in flight at most.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The card's clock, in seconds.
+    pub fn seconds(&mut self) -> f64 {
+        seconds(self.now())
+    }
+
+    /// The card's clock.
+    pub fn now(&mut self) -> Nanos {
+        self.target.now()
+    }
+
+    /// Bytes moved so far.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// The troubles so far, the first thousand of them.
+    #[must_use]
+    pub fn troubles(&self) -> &[Trouble] {
+        &self.troubles
+    }
+
+    /// How many there were in all.
+    #[must_use]
+    pub fn trouble_count(&self) -> u64 {
+        self.trouble_count
+    }
+
+    /// What I/Os took so far.
+    #[must_use]
+    pub fn costs(&self) -> &Costs {
+        &self.costs
+    }
+
+    /// Begins no I/O of a row after this moment of the card's clock: such a row ends with [`Stop::Limit`].
+    pub fn end_at(&mut self, end: Option<Nanos>) {
+        self.end = end;
+    }
+
+    /// Whether nothing may begin any more once so much time has passed.
+    fn is_over(&mut self, later: Nanos) -> bool {
+        self.end.is_some_and(|end| self.now().saturating_add(later) > end)
+    }
+
+    /// Where a loop over single I/Os may end: an error once the user asked to stop.
+    ///
+    /// # Errors
+    /// [`Stop::Interrupted`].
+    pub fn go_on(&self) -> Result<(), Stop> {
+        if self.interrupt.raised() { Err(Stop::Interrupted) } else { Ok(()) }
+    }
+
+    /// Has the card store what it accepted. A flush that fails is trouble like any other.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn flush(&mut self) -> Result<(), Stop> {
+        let began = self.now();
+        let flushed = self.target.flush();
+        let took = seconds(self.now().saturating_sub(began));
+        self.costs.flushed(took);
+        match flushed {
+            Ok(()) => Ok(()),
+            Err(error) => trouble(error).map(|t| self.record(t)),
+        }
+    }
+
+    /// Closes and opens the card again, so that no cache of the host answers for it.
+    ///
+    /// # Errors
+    /// If it cannot be opened any more.
+    pub fn reopen(&mut self) -> Result<(), Stop> {
+        self.target.reopen().map_err(Stop::Target)?;
+        self.plan()
+    }
+
+    /// Lets time pass without I/O.
+    pub fn idle(&mut self, time: std::time::Duration) {
+        self.target.idle(time);
+    }
+
+    /// Tells the card that a range holds nothing of value; false where it takes no such hint.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
+        match self.target.discard(Region { start, len }) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_final() => Err(Stop::Target(error)),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Writes pieces in order. `each` hears of every one as it ends, with its end by the card's clock and what was
+    /// wrong with it; of those that failed twice it hears last.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it; then what was under way may or may not be on the card.
+    pub fn write(
+        &mut self,
+        pieces: impl IntoIterator<Item = Piece>,
+        content: Content,
+        mut each: impl FnMut(Piece, Nanos, Option<&Trouble>),
+    ) -> Result<(), Stop> {
+        let (mut pieces, mut failed) = (pieces.into_iter().fuse(), Vec::new());
+        let mut next = |_: &mut Self| pieces.next();
+        self.drive(Direction::Write, content, &mut next, &mut |card, _, piece, at, wrong| {
+            if let Some(trouble) = wrong {
+                failed.push((piece, trouble));
+                return Ok(());
+            }
+            card.tally.written += u64::from(piece.len);
+            each(piece, at, None);
+            Ok(())
+        })?;
+        for (piece, first) in failed {
+            self.go_on()?;
+            self.tally.written += u64::from(piece.len);
+            let again = self.alone(Direction::Write, content, piece)?;
+            let trouble = self.second_try(first, again);
+            each(piece, self.target.now(), trouble.as_ref());
+        }
+        Ok(())
+    }
+
+    /// Reads pieces in order and holds each against what is expected there; [`Content::Buffer`] expects nothing, and
+    /// then the answer is [`Answer::Differs`] at 0, with the bytes. `each` hears of every one as it ends, of those
+    /// that had to be tried twice last.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or `each` says so.
+    pub fn read(
+        &mut self,
+        pieces: impl IntoIterator<Item = Piece>,
+        expected: Content,
+        mut each: impl FnMut(Piece, Nanos, Answer<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let (mut pieces, mut failed) = (pieces.into_iter().fuse(), Vec::new());
+        let mut answer = |card: &mut Self, slot: u32, piece: Piece, at, wrong| {
+            if let Some(trouble) = wrong {
+                failed.push((piece, trouble));
+                return Ok(());
+            }
+            card.tally.read += u64::from(piece.len);
+            let found = match expected {
+                Content::Buffer => Match::DiffersAt(0),
+                _ => card.target.compare(slot, expected).map_err(Stop::Target)?,
+            };
+            match found {
+                Match::Same => each(piece, at, Answer::Same),
+                Match::DiffersAt(first) => {
+                    let bytes = card.target.buffer(slot).map_err(Stop::Target)?;
+                    each(piece, at, differs(&bytes[..piece.len as usize], first))
+                }
+            }
+        };
+        self.drive(Direction::Read, Content::Buffer, &mut |_| pieces.next(), &mut answer)?;
+        for (piece, first) in failed {
+            self.go_on()?;
+            self.tally.read += u64::from(piece.len);
+            let mut bytes = Vec::new();
+            let again = self.read_again(piece, &mut bytes)?;
+            let trouble = self.second_try(first, again);
+            let at = self.target.now();
+            match (trouble, compare_bytes(expected, piece.offset, &bytes)) {
+                (Some(trouble), _) => each(piece, at, Answer::Failed(&trouble))?,
+                (None, Match::Same) => each(piece, at, Answer::Same)?,
+                (None, Match::DiffersAt(first)) => each(piece, at, differs(&bytes, first))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts an original back; counted apart from what a probe writes. Gives what failed twice.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<Trouble>, Stop> {
+        let mut troubles = Vec::new();
+        for piece in pieces(offset, offset + original.len() as u64, self.block) {
+            let from = (piece.offset - offset) as usize;
+            let part = &original[from..from + piece.len as usize];
+            self.tally.restored += part.len() as u64;
+            self.target.buffer(0).map_err(Stop::Target)?[..part.len()].copy_from_slice(part);
+            let Some(first) = self.alone(Direction::Write, Content::Buffer, piece)? else { continue };
+            let again = self.alone(Direction::Write, Content::Buffer, piece)?;
+            troubles.extend(self.second_try(first, again));
+        }
+        Ok(troubles)
+    }
+
+    /// Writes bytes of the caller's own, counted as written. Gives what failed twice.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<Trouble>, Stop> {
+        let before = self.tally.restored;
+        let troubles = self.put_back(offset, bytes);
+        self.tally.written += self.tally.restored - before;
+        self.tally.restored = before;
+        troubles
+    }
+
+    /// Keeps up to `depth` I/Os in flight, as long as there is a `next`; `each` hears what was wrong with each. What is
+    /// in flight when somebody stops is waited for.
+    fn drive(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        next_of: &mut impl FnMut(&mut Self) -> Option<Piece>,
+        each: &mut impl FnMut(&mut Self, u32, Piece, Nanos, Option<Trouble>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut flight = Flight::new(self.depth);
+        let mut ended = Ok(());
+        // The card works on one I/O after the other: each took as long as since it was asked for, or since the one
+        // before it ended.
+        let (mut asked, mut before) = (vec![0; self.depth as usize], 0);
+        let mut usual = nanos(self.costs.of(direction, 1, 0));
+        loop {
+            if ended.is_ok() && self.interrupt.raised() {
+                ended = Err(Stop::Interrupted);
+            }
+            // One at a time, each handed over before the next is made: the card is busy while content is made, and
+            // while answers are looked at.
+            let next = if ended.is_ok() && !flight.free.is_empty() { next_of(self) } else { None };
+            let next = match next {
+                // What is under way must be over by then, too.
+                Some(_) if self.is_over(usual * flight.flying()) => {
+                    ended = Err(Stop::Limit);
+                    None
+                }
+                next => next,
+            };
+            if let Some(Piece { offset, len }) = next {
+                let slot = flight.take_off(Piece { offset, len });
+                asked[slot as usize] = self.now();
+                match self.target.submit(&Io { slot, direction, offset, len, content }).map_err(refused) {
+                    Err(Stop::Limit) => {
+                        flight.stay(slot);
+                        ended = Err(Stop::Limit);
+                    }
+                    submitted => submitted?,
+                }
+            }
+            if flight.is_empty() {
+                return ended;
+            }
+            let wait = next.is_none() && flight.landed.is_empty();
+            let mut done = std::mem::take(&mut self.done);
+            let completed = self.target.complete(usize::from(wait), &mut done);
+            flight.landed.extend(done.drain(..));
+            self.done = done;
+            // A card that is gone tells so beside the last answers there will be: all of them are heard.
+            while completed.is_err() || next.is_none() || flight.free.is_empty() {
+                let Some((slot, piece, Completion { at, result, .. })) = flight.land() else { break };
+                let took = at.saturating_sub(asked[slot as usize].max(before));
+                before = before.max(at);
+                usual = took;
+                if self.depth <= DEEPEST_TIMED {
+                    self.costs.took(direction, u64::from(piece.len), seconds(took));
+                }
+                let heard = match result {
+                    Ok(()) => each(self, slot, piece, at, None),
+                    Err(error) => trouble(error).and_then(|t| each(self, slot, piece, at, Some(t))),
+                };
+                ended = ended.and(heard);
+                if completed.is_ok() {
+                    break;
+                }
+            }
+            completed.map_err(Stop::Target)?;
+        }
+    }
+
+    /// One I/O by itself, in slot 0; what was wrong with it.
+    fn alone(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        piece: Piece,
+    ) -> Result<Option<Trouble>, Stop> {
+        self.alone_until(direction, content, piece).map(|(_, trouble)| trouble)
+    }
+
+    /// The same, with when it ended.
+    fn alone_until(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        piece: Piece,
+    ) -> Result<(Nanos, Option<Trouble>), Stop> {
+        let io = Io { slot: 0, direction, offset: piece.offset, len: piece.len, content };
+        let asked = self.now();
+        self.target.submit(&io).map_err(refused)?;
+        let mut done = Vec::new();
+        // A raised interrupt makes `complete` return early, but nothing may stay in flight.
+        while done.is_empty() {
+            self.target.complete(1, &mut done).map_err(Stop::Target)?;
+        }
+        let at = done.last().map_or(asked, |done| done.at);
+        self.costs.took(direction, u64::from(piece.len), seconds(at.saturating_sub(asked)));
+        match done.pop() {
+            Some(Completion { at, result: Err(error), .. }) => Ok((at, Some(trouble(error)?))),
+            Some(Completion { at, .. }) => Ok((at, None)),
+            None => Ok((self.now(), None)),
+        }
+    }
+
+    /// Reads a piece once more; near the end of the card sector by sector.
+    fn read_again(&mut self, piece: Piece, bytes: &mut Vec<u8>) -> Result<Option<Trouble>, Stop> {
+        let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
+        let unit = if piece.end() > last { self.sector } else { piece.len };
+        for part in pieces(piece.offset, piece.end(), unit) {
+            if let Some(trouble) = self.alone(Direction::Read, Content::Buffer, part)? {
+                return Ok(Some(trouble));
+            }
+            let slot = self.target.buffer(0).map_err(Stop::Target)?;
+            bytes.extend_from_slice(&slot[..part.len as usize]);
+        }
+        Ok(None)
+    }
+
+    /// Records a failure with what became of the second try; gives it where that failed too.
+    fn second_try(&mut self, first: Trouble, again: Option<Trouble>) -> Option<Trouble> {
+        self.record(Trouble { recovered: again.is_none(), ..first.clone() });
+        again.map(|_| first)
+    }
+
+    fn record(&mut self, trouble: Trouble) {
+        self.trouble_count += 1;
+        if self.troubles.len() < MOST_TROUBLES {
+            self.troubles.push(trouble);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Errors as data: an I/O that failed is recorded with its place and what became of the second try, and the probe goes
+//! on. Only a card that is gone ends it.
+
+use crate::journal::JournalError;
+use crate::target::TargetError;
+pub use cardscope_model::verify::Trouble;
+
+/// The record of an error of one I/O; gives back what concerns the whole card.
+///
+/// # Errors
+/// If the card is gone, or the target cannot be driven at all.
+pub fn trouble(error: TargetError) -> Result<Trouble, Stop> {
+    match error {
+        TargetError::Io { operation, offset, len, reason, errno } => {
+            Ok(Trouble { operation: operation.to_owned(), offset, len, errno, reason, recovered: false })
+        }
+        TargetError::Interrupted => Err(Stop::Interrupted),
+        other => Err(Stop::Target(other)),
+    }
+}
+
+/// Why an I/O was not taken, in a probe's terms.
+pub(super) fn refused(error: TargetError) -> Stop {
+    match error {
+        TargetError::Rationed => Stop::Limit,
+        other => Stop::Target(other),
+    }
+}
+
+/// Why a probe ended before its end.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Stop {
+    /// The card went away, or cannot be driven.
+    #[error(transparent)]
+    Target(TargetError),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// What was on the card could not be saved, so it was not overwritten.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The limits that the user set (time, bytes written) are reached.
+    #[error("the limits given are reached")]
+    Limit,
+    /// Another card is in the slot than the one that was tested so far. Nothing more was written.
+    #[error(
+        "another card is in the slot than before ({0}); nothing more was written. Put the first card back and start again"
+    )]
+    Swapped(String),
+}

@@ -1,0 +1,189 @@
+//! What is timed: single I/Os, courses of many, a command that needs no flash. An I/O that fails is recorded as it comes
+//! and not tried again, since a second try would measure something else.
+
+use super::Card;
+use super::piece::Piece;
+use super::stop::{Stop, trouble};
+use crate::content::Content;
+use crate::target::{Completion, Direction, Io};
+use cardscope_model::units::{Nanos, seconds};
+use cardscope_sd::nvme::SmartLog;
+
+/// After so many failures in a row a course that would go on by the clock is over: some cards refuse at once, and would
+/// be asked as often as the host can.
+const MOST_FAILED: u32 = 64;
+
+impl Card<'_> {
+    /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time, instead of what it was made for.
+    ///
+    /// # Errors
+    /// If memory or the I/O path cannot be had.
+    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
+        (self.block, self.depth) = (block, depth);
+        self.plan()
+    }
+
+    /// How long one I/O by itself takes, in seconds of the card's clock; nothing is compared. `None` where it failed.
+    ///
+    /// # Errors
+    /// If the card is gone or the user asked to stop; [`Stop::Limit`] where the time is over ([`Card::end_at`]).
+    pub fn time(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        piece: Piece,
+    ) -> Result<Option<f64>, Stop> {
+        self.go_on()?;
+        if self.is_over(0) {
+            return Err(Stop::Limit);
+        }
+        let began = self.now();
+        let (ended, failed) = self.alone_until(direction, content, piece)?;
+        self.count(direction, piece);
+        if let Some(failed) = failed {
+            self.record(failed);
+            return Ok(None);
+        }
+        Ok(Some(seconds(ended.saturating_sub(began))))
+    }
+
+    /// Keeps up to `depth` I/Os in flight and tells of each when it ended, by the card's clock; nothing is compared.
+    /// `each` does not hear of what failed.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or `each` says so.
+    pub fn course(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        pieces: impl IntoIterator<Item = Piece>,
+        mut each: impl FnMut(Piece, Nanos) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut pieces = pieces.into_iter().fuse();
+        self.heard(direction, content, &mut |_| pieces.next(), &mut |piece, at| match at {
+            Some(at) => each(piece, at),
+            None => Ok(()),
+        })
+    }
+
+    /// The same until the card's clock stands at `until`: nothing begins after that, nor after many failures in a row.
+    /// What was begun is waited for.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or `each` says so.
+    pub fn course_until(
+        &mut self,
+        until: Nanos,
+        direction: Direction,
+        content: Content,
+        pieces: impl IntoIterator<Item = Piece>,
+        mut each: impl FnMut(Piece, Nanos) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut pieces = pieces.into_iter().fuse();
+        let failed = std::cell::Cell::new(0);
+        // By the clock, not by the last success: a card that fails everything has none.
+        let mut next = |card: &mut Self| match card.now() < until && failed.get() < MOST_FAILED {
+            true => pieces.next(),
+            false => None,
+        };
+        self.heard(direction, content, &mut next, &mut |piece, at| match at {
+            Some(at) => {
+                failed.set(0);
+                each(piece, at)
+            }
+            None => {
+                failed.set(failed.get() + 1);
+                Ok(())
+            }
+        })
+    }
+
+    /// Drives; what failed is recorded, and heard of without a time.
+    fn heard(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        next: &mut impl FnMut(&mut Self) -> Option<Piece>,
+        each: &mut impl FnMut(Piece, Option<Nanos>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        self.drive(direction, content, next, &mut |card: &mut Self, _, piece, at, wrong| match wrong {
+            Some(trouble) => {
+                card.record(trouble);
+                each(piece, None)
+            }
+            None => {
+                card.count(direction, piece);
+                each(piece, Some(at))
+            }
+        })
+    }
+
+    /// How long a command takes that the controller answers without its flash, in seconds; `None` where the target
+    /// has none, or it failed.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
+        match self.target.ping() {
+            Ok(time) => Ok(time.map(seconds)),
+            Err(error) if error.is_final() => Err(Stop::Target(error)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Temperature in °C, where it can be had.
+    pub fn temperature(&mut self) -> Option<f64> {
+        self.target.temperature()
+    }
+
+    /// What the card counts of itself, where it counts.
+    pub fn health(&mut self) -> Option<SmartLog> {
+        self.target.health()
+    }
+
+    fn count(&mut self, direction: Direction, piece: Piece) {
+        match direction {
+            Direction::Read => self.tally.read += u64::from(piece.len),
+            Direction::Write => self.tally.written += u64::from(piece.len),
+        }
+    }
+
+    /// How long a read takes that is asked for right after other I/Os, which are still under way: as many of those as
+    /// the depth leaves room for. `None` where it failed.
+    ///
+    /// # Errors
+    /// If the card is gone or the user asked to stop.
+    pub fn time_among(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        others: &[Piece],
+        read: Piece,
+    ) -> Result<Option<f64>, Stop> {
+        self.go_on()?;
+        let room = self.depth.saturating_sub(1) as usize;
+        let others = &others[..others.len().min(room)];
+        for (slot, Piece { offset, len }) in (1..).zip(others) {
+            let io = Io { slot, direction, offset: *offset, len: *len, content };
+            self.target.submit(&io).map_err(Stop::Target)?;
+        }
+        let asked = self.now();
+        let Piece { offset, len } = read;
+        let io = Io { slot: 0, direction: Direction::Read, offset, len, content: Content::Buffer };
+        self.target.submit(&io).map_err(Stop::Target)?;
+        self.count(Direction::Read, read);
+        let (mut done, mut took) = (Vec::new(), None);
+        while done.len() < others.len() + 1 {
+            let missing = others.len() + 1 - done.len();
+            self.target.complete(missing, &mut done).map_err(Stop::Target)?;
+        }
+        for Completion { slot, at, result } in done {
+            match result {
+                Ok(()) if slot == 0 => took = Some(seconds(at.saturating_sub(asked))),
+                Ok(()) => others.get(slot as usize - 1).into_iter().for_each(|p| self.count(direction, *p)),
+                Err(error) => self.record(trouble(error)?),
+            }
+        }
+        Ok(took)
+    }
+}

@@ -1,0 +1,103 @@
+//! `--backup FILE`: an image of the card before it is overwritten, put back and compared afterwards.
+//!
+//! FILE is the card byte for byte, with holes where the card is zero, so that `dd` can write it too. Beside it lies
+//! FILE.sums with a checksum of each MiB and what could not be read: `docs/journal.md` has its format.
+
+mod put;
+mod same;
+mod sums;
+mod take;
+
+pub use sums::{About, beside};
+
+use crate::error::Error;
+use crate::put_back::PutBack;
+use cardscope_engine::pending::Owing;
+use cardscope_files::Use;
+use cardscope_model::finding::{Finding, Weight};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use sums::{CHUNK, Sums};
+
+/// I/Os in flight while an image is taken and compared: with [`CHUNK`], 4 MiB of memory.
+const DEPTH: u32 = 4;
+
+/// An image of a card.
+pub struct Backup {
+    image: File,
+    path: PathBuf,
+    sums: Sums,
+    /// What a test may write to, start and end; `None` is everywhere.
+    overwritten: Option<(u64, u64)>,
+    /// It is put back, whoever asks the program to end; not so where it was opened to be restored.
+    _owing: Option<Owing>,
+}
+
+impl Backup {
+    /// Opens an image that was taken earlier.
+    ///
+    /// # Errors
+    /// A refusal: it cannot be read, or it is not what its checksums are about.
+    pub fn open(path: &Path) -> Result<Backup, Error> {
+        let refused = |why: String| Error::Refused(format!("{}: {why}", path.display()));
+        let sums = sums::read(&beside(path)).map_err(&refused)?;
+        let image = cardscope_files::open(path, Use::Read)
+            .map_err(|e| refused(format!("the image cannot be opened: {e}")))?;
+        let bytes = image.metadata().map_err(|e| refused(e.to_string()))?.len();
+        if bytes != sums.about.bytes {
+            return Err(refused(format!(
+                "the image has {bytes} bytes, and its checksums are about {}: it was cut or is another one",
+                sums.about.bytes
+            )));
+        }
+        Ok(Backup { image, path: path.to_owned(), sums, overwritten: None, _owing: None })
+    }
+
+    /// What it is an image of.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.sums.about
+    }
+
+    /// Where the image is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Says that a test writes to no other bytes: by the others the card is known again.
+    pub fn overwritten(&mut self, start: u64, end: u64) {
+        self.overwritten = Some((start, end));
+    }
+
+    /// Where the card's data is, for a failure that leaves the image behind.
+    #[must_use]
+    pub fn whereabouts(&self) -> String {
+        let file = self.path.display();
+        format!("the card's data is in {file}: `cardscope restore {file} TARGET` puts it back")
+    }
+
+    /// First byte behind the last one that is not zero: so much of it a card must hold.
+    #[must_use]
+    pub fn used_bytes(&self) -> u64 {
+        let last = self.sums.chunks.iter().rposition(Option::is_some);
+        last.map_or(0, |at| ((at as u64 + 1) * u64::from(CHUNK)).min(self.sums.about.bytes))
+    }
+}
+
+/// What a document says where not all of an image came back.
+pub fn finding(back: &PutBack) -> Option<Finding> {
+    let lost: u64 = back.lost.iter().map(|kept| kept.len).sum();
+    let unreadable: u64 = back.unreadable.iter().map(|(kept, _)| kept.len).sum();
+    let first =
+        back.lost.iter().chain(back.unreadable.iter().map(|(kept, _)| kept)).map(|k| k.offset).min()?;
+    let claim =
+        Finding::new("not-put-back", Weight::Bad, 1.0, "some of the card's data could not be put back");
+    Some(
+        claim
+            .because("bytes that the card did not keep", lost)
+            .because("bytes that could not be read, then or now", unreadable)
+            .because("first address", first)
+            .advise("the image is kept: copy it, and put it on another card with `cardscope restore`"),
+    )
+}

@@ -1,0 +1,220 @@
+//! Putting an image back: written, then read again after opening the card anew, and compared.
+
+use super::sums::{CHUNK, Unread};
+use super::{Backup, DEPTH};
+use crate::error::Error;
+use crate::put_back::PutBack;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Card, Piece, pieces};
+use cardscope_engine::content::Content;
+use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::SavedRange;
+use cardscope_engine::target::Target;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// A stretch of the image: zero, or one chunk of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stretch {
+    Zero { start: u64, end: u64 },
+    Bytes { start: u64, end: u64, crc: u32 },
+}
+
+impl Backup {
+    /// Puts the image back onto its own card and compares. After Ctrl-C it does so all the same, since the card's
+    /// content is gone otherwise; a second Ctrl-C ends the program, and the image stays. `key_now` is by what the card is
+    /// known when it is asked anew.
+    ///
+    /// # Errors
+    /// If the card is gone or another one, or the image cannot be read; it stays, and is named.
+    pub fn put_back(
+        self,
+        target: &mut dyn Target,
+        key_now: Option<&str>,
+        listener: &mut dyn Listener,
+    ) -> Result<PutBack, Error> {
+        let own = Interrupt::default();
+        self.same_card(target, key_now, &own)
+            .map_err(|error| Error::Io(format!("{error}; {}", self.whereabouts())))?;
+        self.put(target, &own, listener)
+    }
+
+    /// Puts the image onto a card, as far as both reach; ends when the interrupt is raised.
+    pub fn put(
+        &self,
+        target: &mut dyn Target,
+        interrupt: &Interrupt,
+        listener: &mut dyn Listener,
+    ) -> Result<PutBack, Error> {
+        let mut card = Card::new(target, interrupt, CHUNK, DEPTH).map_err(|s| self.ended(s))?;
+        self.write_and_compare(&mut card, listener).map_err(|s| self.ended(s))
+    }
+
+    fn ended(&self, stop: Stop) -> Error {
+        match stop {
+            Stop::Interrupted => Error::Stop(stop),
+            other => Error::Io(format!("{other}; {}", self.whereabouts())),
+        }
+    }
+
+    fn write_and_compare(&self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<PutBack, Stop> {
+        let mut result = PutBack::default();
+        let mut steps = Steps::begin(card, "putting the card's image back", listener);
+        for stretch in self.stretches(card.bytes()) {
+            card.go_on()?;
+            self.write(card, stretch, &mut result, &mut steps, listener)?;
+        }
+        card.flush()?;
+        card.reopen()?;
+        let mut steps = Steps::begin(card, "comparing what was put back", listener);
+        for stretch in self.stretches(card.bytes()) {
+            self.compare(card, stretch, &mut result.lost, &mut steps, listener)?;
+        }
+        for Unread { offset, len, reason } in &self.sums.unread {
+            let why = format!("could not be read when the image was taken: {reason}");
+            result.unreadable.push((SavedRange { offset: *offset, len: *len }, why));
+        }
+        Ok(result)
+    }
+
+    /// The image up to a size, runs of zero in one.
+    fn stretches(&self, most: u64) -> impl Iterator<Item = Stretch> {
+        let end = self.sums.about.bytes.min(most);
+        let mut at = 0;
+        self.sums.chunks.chunk_by(|a, b| a.is_none() && b.is_none()).map_while(move |run| {
+            let start = at;
+            at = (at + run.len() as u64 * u64::from(CHUNK)).min(end);
+            let stretch = match run[0] {
+                None => Stretch::Zero { start, end: at },
+                Some(crc) => Stretch::Bytes { start, end: at, crc },
+            };
+            (start < at).then_some(stretch)
+        })
+    }
+
+    fn write(
+        &self,
+        card: &mut Card<'_>,
+        stretch: Stretch,
+        result: &mut PutBack,
+        steps: &mut Steps,
+        listener: &mut dyn Listener,
+    ) -> Result<(), Stop> {
+        match stretch {
+            Stretch::Zero { start, end } => {
+                // What the card does not take is found by the comparison.
+                card.write(pieces(start, end, CHUNK), Content::Constant(0), |piece, at, _| {
+                    steps.done(u64::from(piece.len), at, listener);
+                })?;
+                result.bytes += end - start;
+            }
+            Stretch::Bytes { start, end, crc } => match self.bytes(start, end, crc) {
+                Ok(bytes) => {
+                    for (from, to) in self.readable(start, end) {
+                        card.put_back(from, &bytes[(from - start) as usize..(to - start) as usize])?;
+                        result.bytes += to - from;
+                    }
+                    steps.done(end - start, card.now(), listener);
+                }
+                Err(why) => result.unreadable.push((SavedRange { offset: start, len: end - start }, why)),
+            },
+        }
+        Ok(())
+    }
+
+    fn compare(
+        &self,
+        card: &mut Card<'_>,
+        stretch: Stretch,
+        lost: &mut Vec<SavedRange>,
+        steps: &mut Steps,
+        listener: &mut dyn Listener,
+    ) -> Result<(), Stop> {
+        let (start, end, bytes) = match stretch {
+            Stretch::Zero { start, end } => (start, end, None),
+            Stretch::Bytes { start, end, crc } => match self.bytes(start, end, crc) {
+                Ok(bytes) => (start, end, Some(bytes)),
+                Err(_) => return Ok(()),
+            },
+        };
+        let expected = if bytes.is_some() { Content::Buffer } else { Content::Constant(0) };
+        let mut bad: Vec<Piece> = Vec::new();
+        for (from, to) in self.readable(start, end) {
+            card.read(pieces(from, to, CHUNK), expected, |piece, at, answer| {
+                let same = match answer {
+                    Answer::Same => true,
+                    Answer::Differs { bytes: found, .. } => bytes.as_ref().is_some_and(|bytes| {
+                        let at = (piece.offset - start) as usize;
+                        &bytes[at..at + piece.len as usize] == found
+                    }),
+                    Answer::Failed(_) => false,
+                };
+                bad.extend((!same).then_some(piece));
+                steps.done(u64::from(piece.len), at, listener);
+                Ok(())
+            })?;
+        }
+        bad.sort_unstable();
+        for piece in bad {
+            match lost.last_mut() {
+                Some(last) if last.offset + last.len == piece.offset => last.len += u64::from(piece.len),
+                _ => lost.push(SavedRange { offset: piece.offset, len: u64::from(piece.len) }),
+            }
+        }
+        Ok(())
+    }
+
+    /// A chunk of the image, checked as a whole and cut to what the card has room for.
+    fn bytes(&self, start: u64, end: u64, crc: u32) -> Result<Vec<u8>, String> {
+        let whole = (start + u64::from(CHUNK)).min(self.sums.about.bytes);
+        let mut bytes = read_chunk(&self.image, start, whole).map_err(|e| e.to_string())?;
+        if crc32c::crc32c(&bytes) != crc {
+            return Err("damaged in the image: its checksum is wrong".to_owned());
+        }
+        bytes.truncate((end - start) as usize);
+        Ok(bytes)
+    }
+
+    /// The parts of a range that could be read when the image was taken.
+    fn readable(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let (mut parts, mut at) = (Vec::new(), start);
+        for Unread { offset, len, .. } in &self.sums.unread {
+            let (from, to) = ((*offset).clamp(start, end), (offset + len).clamp(start, end));
+            if at < from {
+                parts.push((at, from));
+            }
+            at = at.max(to);
+        }
+        if at < end {
+            parts.push((at, end));
+        }
+        parts
+    }
+}
+
+pub(super) fn read_chunk(image: &File, start: u64, end: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; (end - start) as usize];
+    image.read_exact_at(&mut bytes, start)?;
+    Ok(bytes)
+}
+
+/// How far a pass over the image is.
+struct Steps {
+    began: u64,
+    done: u64,
+}
+
+impl Steps {
+    fn begin(card: &mut Card<'_>, what: &str, listener: &mut dyn Listener) -> Self {
+        let bytes = Some(card.bytes());
+        listener.event(&Event::Phase { what: what.to_owned(), bytes, seconds: None });
+        Steps { began: card.now(), done: 0 }
+    }
+
+    fn done(&mut self, bytes: u64, at: u64, listener: &mut dyn Listener) {
+        self.done += bytes;
+        let seconds = at.saturating_sub(self.began) as f64 / 1e9;
+        listener.event(&Event::Progress { bytes: self.done, seconds });
+    }
+}

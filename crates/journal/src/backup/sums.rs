@@ -1,0 +1,164 @@
+//! The file beside an image: what it is an image of, a CRC32C of each MiB, and what could not be read. It is text, one
+//! fact a line, with a checksum of itself at the end.
+
+use cardscope_files::Use;
+use cardscope_model::outside;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of an I/O and of what one checksum is about.
+pub(super) const CHUNK: u32 = 1 << 20;
+
+/// The first line.
+const TITLE: &str = "cardscope backup 1";
+
+/// What an image is of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// The Cardscope that took it.
+    pub tool_version: String,
+    /// The target as the user named it.
+    pub target: String,
+    /// By what the card is known again, if by anything.
+    pub card_key: Option<String>,
+    /// What the card calls itself, for people.
+    pub card: Option<String>,
+    /// Bytes of the card, and of the image.
+    pub bytes: u64,
+    /// When it was taken, UTC.
+    pub taken: String,
+}
+
+/// A range of the card that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unread {
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    pub(super) reason: String,
+}
+
+/// Everything that is known of an image.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sums {
+    pub(super) about: About,
+    /// CRC32C of each chunk; `None` where it is all zero.
+    pub(super) chunks: Vec<Option<u32>>,
+    /// What could not be read, in order.
+    pub(super) unread: Vec<Unread>,
+}
+
+/// Where the checksums of an image lie.
+pub fn beside(image: &Path) -> PathBuf {
+    let mut name: OsString = image.as_os_str().to_owned();
+    name.push(".sums");
+    PathBuf::from(name)
+}
+
+/// Counts a checksum over everything that is written.
+struct Summed<W> {
+    into: W,
+    crc: u32,
+}
+
+impl<W: Write> Write for Summed<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = self.into.write(bytes)?;
+        self.crc = crc32c::crc32c_append(self.crc, &bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.into.flush()
+    }
+}
+
+/// Writes the checksums, on disk when it returns.
+pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
+    let mut out = Summed { into: BufWriter::new(file), crc: 0 };
+    writeln!(out, "{TITLE}")?;
+    writeln!(out, "{}", outside::json(&serde_json::to_string(&sums.about)?))?;
+    for run in sums.chunks.chunk_by(|a, b| a.is_none() && b.is_none()) {
+        match run[0] {
+            None => writeln!(out, "zero {}", run.len())?,
+            Some(crc) => writeln!(out, "crc {crc:08x}")?,
+        }
+    }
+    for Unread { offset, len, reason } in &sums.unread {
+        writeln!(out, "unread {offset} {len} {}", outside::line(reason))?;
+    }
+    let crc = out.crc;
+    writeln!(out, "end {crc:08x}")?;
+    out.into.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// Reads and checks them.
+pub(super) fn read(path: &Path) -> Result<Sums, String> {
+    let file = cardscope_files::open(path, Use::Read)
+        .map_err(|e| format!("its checksums {} cannot be read: {e}", path.display()))?;
+    let cannot = |e: std::io::Error| format!("its checksums {} cannot be read: {e}", path.display());
+    let damaged =
+        || format!("its checksums {} are damaged; the image alone can be written with dd", path.display());
+    let mut lines = Lines { file: BufReader::new(file), line: String::new(), crc: 0 };
+    let title = lines.next().map_err(cannot)?.ok_or_else(damaged)?;
+    if title != TITLE {
+        return Err(match title.strip_prefix("cardscope backup ") {
+            Some(version) => {
+                format!(
+                    "it is a backup of version {version}, and this Cardscope knows version 1; use the one that took it"
+                )
+            }
+            None => format!("{} holds no checksums of a backup", path.display()),
+        });
+    }
+    let about: About =
+        lines.next().map_err(cannot)?.and_then(|line| serde_json::from_str(line).ok()).ok_or_else(damaged)?;
+    let mut sums = Sums { about, chunks: Vec::new(), unread: Vec::new() };
+    let all = sums.about.bytes.div_ceil(u64::from(CHUNK));
+    loop {
+        let crc = lines.crc;
+        let line = lines.next().map_err(cannot)?.ok_or_else(damaged)?;
+        if let Some(end) = line.strip_prefix("end ") {
+            let sound = u32::from_str_radix(end, 16) == Ok(crc) && sums.chunks.len() as u64 == all;
+            return if sound { Ok(sums) } else { Err(damaged()) };
+        }
+        take_line(&mut sums, line, all).ok_or_else(damaged)?;
+    }
+}
+
+fn take_line(sums: &mut Sums, line: &str, all: u64) -> Option<()> {
+    let (word, rest) = line.split_once(' ')?;
+    match word {
+        "crc" => sums.chunks.push(Some(u32::from_str_radix(rest, 16).ok()?)),
+        "zero" => {
+            let more: u64 = rest.parse().ok()?;
+            let len = (sums.chunks.len() as u64).checked_add(more).filter(|len| *len <= all)?;
+            sums.chunks.resize(usize::try_from(len).ok()?, None);
+        }
+        "unread" => {
+            let mut fields = rest.splitn(3, ' ');
+            let (offset, len) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+            sums.unread.push(Unread { offset, len, reason: fields.next().unwrap_or_default().to_owned() });
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+struct Lines {
+    file: BufReader<File>,
+    line: String,
+    crc: u32,
+}
+
+impl Lines {
+    /// The next whole line, without its end.
+    fn next(&mut self) -> std::io::Result<Option<&str>> {
+        self.line.clear();
+        self.file.read_line(&mut self.line)?;
+        self.crc = crc32c::crc32c_append(self.crc, self.line.as_bytes());
+        Ok(self.line.strip_suffix('\n'))
+    }
+}

@@ -1,0 +1,274 @@
+//! Taking an image: the whole card is read, written with a checksum, and synced, before anything else is done to it.
+
+use super::sums::{self, About, CHUNK, Sums, Unread, beside};
+use super::{Backup, DEPTH};
+use crate::error::Error;
+use cardscope_engine::card::{Answer, Card, Piece, pieces};
+use cardscope_engine::card::{Stop, Trouble};
+use cardscope_engine::content::Content;
+use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::JournalError;
+use cardscope_engine::pending::owing;
+use cardscope_engine::target::{Target, TargetInfo};
+use cardscope_files::{Draft, FileError, Folder, Identity};
+use cardscope_model::units::{BinarySize, Capacity};
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// What failed is asked again in pieces of this size, so that little is lost around a bad place.
+const FINE: u32 = 4096;
+
+/// So often, each time after opening the card anew.
+const ROUNDS: u32 = 2;
+
+/// So many places that cannot be read are named.
+const NAMED: usize = 8;
+
+impl Backup {
+    /// Takes an image of the card; it is on disk when this returns. Nothing was written to the card by then. `about` says
+    /// what the card is, `on_card` whether a path lies on it.
+    ///
+    /// # Errors
+    /// A refusal: the file is there already, lies on the card, there is no room, or not all of the card
+    /// can be read; or the card went away, or the user stopped it. No file is left then.
+    pub fn take(
+        file: &Path,
+        target: &mut dyn Target,
+        (about, on_card): (About, &dyn Fn(&Path) -> bool),
+        interrupt: &Interrupt,
+        listener: &mut dyn Listener,
+    ) -> Result<Backup, Error> {
+        let (folder, name) = Folder::of_file(file).map_err(|e| cannot(file, e))?;
+        may_lie_at(file, &folder, (target.info(), on_card), listener)?;
+        for path in [Path::new(&name), &beside(Path::new(&name))] {
+            if folder.look(path.as_os_str()).map_err(|e| cannot(file, e))?.is_some() {
+                let path = file.with_file_name(path);
+                return Err(Error::Refused(format!(
+                    "{} is there already; name a new file for the backup",
+                    path.display()
+                )));
+            }
+        }
+        let image = New { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
+        let _owing = owing("the backup that was begun is removed", "");
+        let taken = take_to(file, &image, target, about, interrupt, listener);
+        if taken.is_err() {
+            image.remove();
+        }
+        taken
+    }
+}
+
+/// An image in its folder, that goes again unless all of it is there: half of one is worth nothing, and the card was not
+/// touched.
+struct New {
+    folder: Folder,
+    name: OsString,
+    file: File,
+}
+
+impl New {
+    fn remove(&self) {
+        let _ = Identity::of(&self.file).map(|file| self.folder.remove(&self.name, file));
+    }
+}
+
+fn may_lie_at(
+    file: &Path,
+    folder: &Folder,
+    (card, on_card): (&TargetInfo, &dyn Fn(&Path) -> bool),
+    listener: &mut dyn Listener,
+) -> Result<(), Error> {
+    if on_card(&folder.by_descriptor()) {
+        return Err(Error::Refused(format!(
+            "the backup {} would lie on {} itself, which is going to be overwritten; name a file on another disk",
+            file.display(),
+            card.name
+        )));
+    }
+    let room = folder.free().map_err(|e| cannot(file, e))?;
+    if room < card.bytes {
+        let text = format!(
+            "{} has room for {}, and the card has {}: the backup fits only if the rest of the card is empty, which is tried now",
+            folder.path().display(),
+            BinarySize(room),
+            Capacity(card.bytes)
+        );
+        listener.note(&text);
+    }
+    Ok(())
+}
+
+fn cannot(file: &Path, error: impl Into<FileError>) -> Error {
+    let error = error.into();
+    Error::Refused(format!(
+        "the backup {} cannot be written: {error}; nothing was done to the card. Name a file on a disk with room",
+        file.display()
+    ))
+}
+
+/// How a stop while nothing was written to the card yet ends the verb.
+fn stopped(file: &Path, stop: Stop) -> Error {
+    match stop {
+        Stop::Journal(JournalError(why)) => Error::Refused(format!(
+            "the backup {} cannot be written: {why}; nothing was done to the card. Name a file on a disk with room",
+            file.display()
+        )),
+        other => Error::Stop(other),
+    }
+}
+
+fn take_to(
+    file: &Path,
+    image: &New,
+    target: &mut dyn Target,
+    about: About,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Backup, Error> {
+    let mut card = Card::new(target, interrupt, CHUNK, DEPTH).map_err(|s| stopped(file, s))?;
+    let mut taking = Taking::new(&image.file, about.bytes);
+    taking.whole(&mut card, listener).map_err(|s| stopped(file, s))?;
+    let unread = taking.again(&mut card).map_err(|s| stopped(file, s))?;
+    let chunks = taking.chunks;
+    drop(card);
+    judge(&unread, file)?;
+    let sums = Sums { about, chunks, unread };
+    let synced = image.file.set_len(sums.about.bytes).and_then(|()| image.file.sync_all());
+    synced.map_err(|e| cannot(file, e))?;
+    let beside_it = Draft::new(&image.folder, None, 0o600).map_err(|e| cannot(&beside(file), e))?;
+    sums::write(beside_it.file(), &sums).map_err(|e| cannot(&beside(file), e))?;
+    let held = image.file.try_clone().map_err(|e| cannot(file, e))?;
+    // Last, so that the image is a backup only when all of it is on disk.
+    beside_it.place(beside(Path::new(&image.name)).as_os_str()).map_err(|e| cannot(&beside(file), e))?;
+    image.folder.sync().map_err(|e| cannot(file, e))?;
+    let name = file.display();
+    let left = format!("the card's data is in {name}: `cardscope restore {name} TARGET` puts it back");
+    let owing = Some(owing("the image of the backup is put back", left));
+    Ok(Backup { image: held, path: file.to_owned(), sums, overwritten: None, _owing: owing })
+}
+
+/// What cannot be read would be overwritten and never come back, so an image with gaps is a refusal.
+fn judge(unread: &[Unread], file: &Path) -> Result<(), Error> {
+    if unread.is_empty() {
+        return Ok(());
+    }
+    let bytes: u64 = unread.iter().map(|range| range.len).sum();
+    let named: Vec<String> = unread
+        .iter()
+        .take(NAMED)
+        .map(|range| format!("{} bytes at byte {} ({})", range.len, range.offset, range.reason))
+        .collect();
+    let more = unread.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    Err(Error::Refused(format!(
+        "not all of the card could be saved: {bytes} bytes cannot be read in {} tries: {}{more}; nothing was done to the card, and no backup {} is left. Save what can be read with a tool made for bad cards, or leave --backup away and lose it",
+        2 * (ROUNDS + 1),
+        named.join(", "),
+        file.display()
+    )))
+}
+
+/// An image in the making.
+struct Taking<'f> {
+    image: &'f File,
+    chunks: Vec<Option<u32>>,
+    failed: Vec<Piece>,
+}
+
+impl<'f> Taking<'f> {
+    fn new(image: &'f File, bytes: u64) -> Self {
+        let chunks = vec![None; bytes.div_ceil(u64::from(CHUNK)) as usize];
+        Taking { image, chunks, failed: Vec::new() }
+    }
+
+    /// Reads the card from end to end. What is zero needs no bytes.
+    fn whole(&mut self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<(), Stop> {
+        let bytes = card.bytes();
+        let what = "saving an image of the card".to_owned();
+        listener.event(&Event::Phase { what, bytes: Some(bytes), seconds: None });
+        let began = card.now();
+        let mut done = 0;
+        card.read(pieces(0, bytes, CHUNK), Content::Constant(0), |piece, at, answer| {
+            match answer {
+                Answer::Same => {}
+                Answer::Differs { bytes, .. } => {
+                    self.write(piece.offset, bytes)?;
+                    let chunk = (piece.offset / u64::from(CHUNK)) as usize;
+                    self.chunks[chunk] = Some(crc32c::crc32c(bytes));
+                }
+                Answer::Failed(_) => self.failed.push(piece),
+            }
+            done += u64::from(piece.len);
+            let seconds = (at.saturating_sub(began)) as f64 / 1e9;
+            listener.event(&Event::Progress { bytes: done, seconds });
+            Ok(())
+        })
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Stop> {
+        self.image.write_all_at(bytes, offset).map_err(|e| Stop::Journal(JournalError(e.to_string())))
+    }
+
+    /// Asks again for what failed, in small pieces; gives what failed for good.
+    fn again(&mut self, card: &mut Card<'_>) -> Result<Vec<Unread>, Stop> {
+        let mut left: Vec<Piece> = std::mem::take(&mut self.failed);
+        left.sort_unstable();
+        let touched: Vec<Piece> = left.clone();
+        let mut troubles: Vec<(Piece, Trouble)> = Vec::new();
+        for _ in 0..ROUNDS {
+            if left.is_empty() {
+                break;
+            }
+            card.reopen()?;
+            troubles.clear();
+            let fine = left.iter().flat_map(|piece| pieces(piece.offset, piece.end(), FINE));
+            card.read(fine, Content::Buffer, |piece, _, answer| {
+                match answer {
+                    Answer::Differs { bytes, .. } => self.write(piece.offset, bytes)?,
+                    Answer::Failed(trouble) => troubles.push((piece, trouble.clone())),
+                    Answer::Same => {}
+                }
+                Ok(())
+            })?;
+            left = troubles.iter().map(|(piece, _)| *piece).collect();
+        }
+        for piece in touched {
+            self.sum_again(piece)?;
+        }
+        troubles.sort_by_key(|(piece, _)| *piece);
+        Ok(joined(&troubles))
+    }
+
+    /// The checksum of a chunk that came in small pieces, over what the image holds now.
+    fn sum_again(&mut self, chunk: Piece) -> Result<(), Stop> {
+        let mut bytes = vec![0; chunk.len as usize];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.image.read_at(&mut bytes[filled..], chunk.offset + filled as u64) {
+                // Behind what was written last there are zeros.
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(e) => return Err(Stop::Journal(JournalError(e.to_string()))),
+            }
+        }
+        self.chunks[(chunk.offset / u64::from(CHUNK)) as usize] = Some(crc32c::crc32c(&bytes));
+        Ok(())
+    }
+}
+
+/// Neighbours with the same error become one range.
+fn joined(troubles: &[(Piece, Trouble)]) -> Vec<Unread> {
+    let mut ranges: Vec<Unread> = Vec::new();
+    for (piece, Trouble { reason, .. }) in troubles {
+        let (offset, len) = (piece.offset, u64::from(piece.len));
+        match ranges.last_mut() {
+            Some(last) if last.offset + last.len == offset && last.reason == *reason => last.len += len,
+            _ => ranges.push(Unread { offset, len, reason: reason.clone() }),
+        }
+    }
+    ranges
+}

@@ -1,0 +1,374 @@
+//! The journal: what a test is about to overwrite, on another disk, synced before the card is touched.
+//!
+//! Reference page `flash-behaviour` 3.11, "Keeping the data". A batch is appended and synced, then its commit record is
+//! appended and synced; only then does [`commit`](journal::Journal::commit) return and the card is written.
+//! `docs/journal.md` has the format.
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::Error;
+use crate::error::Unusable;
+use crate::folder;
+use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
+use crate::scan::{self, Damage, Scan};
+use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
+use cardscope_engine::pending::{Owing, owing};
+use cardscope_files::{FileError, Folder, Identity};
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Originals on disk; made by a test, or opened to put them back.
+pub struct Journal {
+    file: File,
+    folder: Folder,
+    /// Its name in the folder.
+    name: OsString,
+    /// Where it lies, for messages.
+    path: PathBuf,
+    about: About,
+    nonce: u64,
+    /// By offset and length: the batch, and where it is. Of a range that was kept twice only the oldest counts.
+    kept: BTreeMap<(u64, u32), (u32, Entry)>,
+    /// Of the batch under way.
+    pending: Vec<Entry>,
+    batch: u32,
+    /// Where the next record goes.
+    end: u64,
+    salts: Vec<u64>,
+    damage: Damage,
+    /// How far putting back had come, where it had begun.
+    put_back: Option<Restoring>,
+    /// Where it can be noted without room on the disk, first place first.
+    set_aside: VecDeque<u64>,
+    restored: bool,
+    /// True until something of the card may have been overwritten.
+    unused: bool,
+    /// What it keeps is put back, whoever asks the program to end; not so where it was opened to be restored.
+    owing: Option<Owing>,
+    /// Up to here it was seen that the disk has room.
+    room_to: u64,
+}
+
+impl Journal {
+    /// Starts a journal in a folder that is [`ready`](folder::ready), before the card is touched.
+    ///
+    /// # Errors
+    /// A refusal: it cannot be written.
+    pub fn create(folder: Folder, about: About) -> Result<Journal, Error> {
+        let shown = folder.path().to_owned();
+        Self::begin(folder, about).map_err(|e| {
+            Error::Refused(format!(
+                "the journal cannot be written to {}: {e}; nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk",
+                shown.display()
+            ))
+        })
+    }
+
+    /// Makes the file, locked and on disk with its first records.
+    fn begin(folder: Folder, about: About) -> Result<Journal, FileError> {
+        let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
+        let nonce = high.rotate_left(32) ^ low;
+        let time = about.began.replace([':', '-'], "");
+        let name = OsString::from(format!("{}{time}-{:08x}", folder::PREFIX, nonce as u32));
+        let file = folder.create(&name, 0o600)?;
+        // Should it fail, it is removed by being dropped: nothing of the card is in it.
+        let mut journal = Self::over(file, folder, name, about, nonce);
+        // A file system that gives all files to somebody: nobody would believe this journal later.
+        scan::must_be_ours(&journal.file)?;
+        journal.write_start()?;
+        journal.owing = Some(owing("the journal, in which nothing is yet, is removed", ""));
+        Ok(journal)
+    }
+
+    fn over(file: File, folder: Folder, name: OsString, about: About, nonce: u64) -> Journal {
+        Journal {
+            path: folder.path().join(&name),
+            file,
+            folder,
+            name,
+            about,
+            nonce,
+            kept: BTreeMap::new(),
+            pending: Vec::new(),
+            batch: 0,
+            end: 0,
+            salts: Vec::new(),
+            damage: Damage::default(),
+            put_back: None,
+            set_aside: VecDeque::new(),
+            restored: false,
+            unused: true,
+            owing: None,
+            room_to: 0,
+        }
+    }
+
+    fn write_start(&mut self) -> std::io::Result<()> {
+        self.file.try_lock()?;
+        self.file.write_all_at(MAGIC, 0)?;
+        self.end = MAGIC.len() as u64;
+        // One for each step. In the first sector of the file, so that no power cut leaves half of one.
+        for place in 0..2 {
+            self.set_aside.push_back(self.end);
+            self.append(Kind::Room, 0, 0, place, &[])?;
+        }
+        let about = serde_json::to_vec(&self.about)?;
+        // Twice: without it nobody would know whose data the rest is.
+        for place in 0..2 {
+            self.append(Kind::About, 0, 0, place, &about)?;
+        }
+        self.file.sync_all()?;
+        Ok(self.folder.sync()?)
+    }
+
+    /// Removes the file, and none that has its name by now.
+    fn remove(&self) -> Result<(), FileError> {
+        self.folder.remove(&self.name, Identity::of(&self.file)?).map(drop)
+    }
+
+    /// Opens a journal that was left behind; nothing else may hold it.
+    ///
+    /// # Errors
+    /// A refusal: there is none, it is held by a run that goes on, or it is no journal of a version known here.
+    pub fn open(path: &Path) -> Result<Journal, Unusable> {
+        let (file, folder, name, scan) = scan::open(path)?;
+        let Scan { about, nonce, salts, put_back, set_aside, restored, batches, batch, damage, end, .. } =
+            scan;
+        let (Some(about), Some(nonce)) = (about, nonce) else {
+            let why =
+                "the journal is damaged where it says of which card it is; nothing was written".to_owned();
+            let why = if batches.is_empty() { Unusable::Empty(why) } else { Unusable::Unknown(why) };
+            return Err(why.in_file(path));
+        };
+        let mut journal = Self::over(file, folder, name, about, nonce);
+        journal.unused = false;
+        (journal.batch, journal.end, journal.restored) = (batch + 1, end, restored);
+        (journal.salts, journal.damage) = (salts, damage);
+        (journal.put_back, journal.set_aside) = (put_back, set_aside);
+        for (batch, entries) in batches {
+            for entry in entries {
+                journal.kept.entry((entry.offset, entry.len)).or_insert((batch, entry));
+            }
+        }
+        Ok(journal)
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is about.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// What of it is damaged, beside ranges whose bytes are.
+    pub fn damage(&self) -> &Damage {
+        &self.damage
+    }
+
+    /// Whether everything in it was put back already.
+    pub fn restored(&self) -> bool {
+        self.restored
+    }
+
+    /// The salts of the stamps that the run wrote, where it said them.
+    pub fn salts(&self) -> &[u64] {
+        &self.salts
+    }
+
+    /// Whether putting back had begun: until then the places that were overwritten hold stamps. `None` in journals of
+    /// versions that did not say.
+    pub fn put_back_begun(&self) -> Option<bool> {
+        self.about.notes_putting_back.then_some(self.put_back.is_some())
+    }
+
+    /// Whether all of it was written back already, if not compared.
+    pub fn written_back(&self) -> bool {
+        self.put_back == Some(Restoring::Written)
+    }
+
+    /// Whether the run had overwritten this range for sure: later batches were saved after it was.
+    pub fn overwrote(&self, kept: SavedRange) -> bool {
+        let range = u32::try_from(kept.len).ok().and_then(|len| self.kept.get(&(kept.offset, len)));
+        // `batch` is the next one: of the newest two, one may not be committed, and one not written.
+        range.is_some_and(|(batch, _)| batch + 2 < self.batch)
+    }
+
+    /// Notes the salt of the stamps that the run is going to write: by them the card is known again. On disk with the
+    /// next batch.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn wrote_with(&mut self, salt: u64) -> Result<(), JournalError> {
+        self.append(Kind::Salt, 0, 0, 0, &salt.to_le_bytes()).map_err(|e| self.full(&e))?;
+        self.salts.push(salt);
+        Ok(())
+    }
+
+    /// Everything was put back and compared: the file goes.
+    ///
+    /// # Errors
+    /// If it cannot be removed; it says then that it is done with.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.unused = false;
+        // Should removing it fail, it must not be restored over what the card holds by then.
+        let marked = self.append(Kind::Restored, 0, 0, 0, &[]).and_then(|()| self.file.sync_data());
+        self.remove().map_err(|e| {
+            let file = self.path.display();
+            Error::Io(format!(
+                "everything is back on the card, but the journal {file} cannot be removed: {e}"
+            ))
+        })?;
+        let _ = self.folder.sync();
+        drop(marked);
+        Ok(())
+    }
+
+    fn append(
+        &mut self,
+        kind: Kind,
+        offset: u64,
+        len: u32,
+        place: u32,
+        payload: &[u8],
+    ) -> std::io::Result<()> {
+        self.write_at(self.end, kind, offset, len, place, payload)?;
+        self.end += (record::HEAD + payload.len()) as u64;
+        Ok(())
+    }
+
+    fn write_at(
+        &self,
+        at: u64,
+        kind: Kind,
+        offset: u64,
+        len: u32,
+        place: u32,
+        payload: &[u8],
+    ) -> std::io::Result<()> {
+        let crc = crc32c::crc32c(payload);
+        let (nonce, batch) = (self.nonce, self.batch);
+        let head = Head { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, place };
+        self.file.write_all_at(&head.encode(), at)?;
+        self.file.write_all_at(payload, at + record::HEAD as u64)
+    }
+
+    /// Notes how far putting back has come: in a place set aside, at the end where there is none left.
+    fn note(&mut self, step: Restoring) -> std::io::Result<()> {
+        let place = u32::from(step == Restoring::Written);
+        match self.set_aside.pop_front() {
+            Some(at) if self.write_at(at, Kind::PutBack, 0, 0, place, &[]).is_ok() => Ok(()),
+            _ => self.append(Kind::PutBack, 0, 0, place, &[]),
+        }
+    }
+
+    /// Takes one range of at most [`MOST`] bytes into the batch.
+    fn take(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
+        let len = original.len() as u32;
+        let known = |e: &Entry| (e.offset, e.len) == (offset, len);
+        if self.kept.contains_key(&(offset, len)) || self.pending.iter().rev().take(8).any(known) {
+            return Ok(());
+        }
+        let fill = original.first().copied().filter(|byte| original.iter().all(|b| b == byte));
+        let place = self.pending.len() as u32;
+        let at = self.end + record::HEAD as u64;
+        let payload = if fill.is_some() { &original[..1] } else { original };
+        if at + payload.len() as u64 > self.room_to {
+            self.room_to = folder::room_beyond(&self.folder, at)?;
+        }
+        let kind = if fill.is_some() { Kind::Fill } else { Kind::Bytes };
+        self.append(kind, offset, len, place, payload)?;
+        self.pending.push(Entry { offset, len, crc: crc32c::crc32c(payload), at, fill });
+        Ok(())
+    }
+
+    fn commit_pending(&mut self) -> std::io::Result<()> {
+        self.file.sync_data()?;
+        let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY);
+        self.pending.iter().for_each(|entry| entry.encode(&mut table));
+        self.append(Kind::Commit, 0, self.pending.len() as u32, 0, &table)?;
+        self.file.sync_data()
+    }
+
+    fn say_owed(&self) {
+        let bytes: u64 = self.kept.keys().map(|(_, len)| u64::from(*len)).sum();
+        let path = self.path.display();
+        let left = format!(
+            "what was overwritten on the card is in a journal, and `cardscope restore {path}` puts it back"
+        );
+        if let Some(owing) = &self.owing {
+            owing.say(format!("the {:.1} MB saved are put back", bytes as f64 / 1e6), left);
+        }
+    }
+
+    fn full(&self, error: &std::io::Error) -> JournalError {
+        JournalError(format!(
+            "what is on the card could not be saved to the journal {}: {error}; nothing was overwritten that is not saved. Make room there, or set XDG_STATE_HOME to a folder on another disk",
+            self.path.display()
+        ))
+    }
+}
+
+impl journal::Journal for Journal {
+    fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
+        let mut at = offset;
+        for part in original.chunks(MOST) {
+            self.take(at, part).map_err(|e| self.full(&e))?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), JournalError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        self.commit_pending().map_err(|e| self.full(&e))?;
+        for entry in std::mem::take(&mut self.pending) {
+            self.kept.entry((entry.offset, entry.len)).or_insert((self.batch, entry));
+        }
+        self.unused = false;
+        self.batch += 1;
+        self.say_owed();
+        Ok(())
+    }
+
+    fn saved(&self) -> Vec<SavedRange> {
+        let mut all: Vec<(u32, u64, u32)> =
+            self.kept.iter().map(|((offset, len), (batch, _))| (u32::MAX - batch, *offset, *len)).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, offset, len)| SavedRange { offset, len: u64::from(len) }).collect()
+    }
+
+    fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+        let unknown =
+            || JournalError(format!("{} bytes at {} are not in the journal", kept.len, kept.offset));
+        let len = u32::try_from(kept.len).map_err(|_| unknown())?;
+        let (_, entry) = self.kept.get(&(kept.offset, len)).ok_or_else(unknown)?;
+        scan::payload(&self.file, entry, into)
+    }
+
+    /// The beginning is on disk before anything is put back. The end is not waited for: it only spares a question.
+    fn restoring(&mut self, step: Restoring) {
+        let noted = self.note(step);
+        if step == Restoring::Begun && noted.is_ok() {
+            let _ = self.file.sync_data();
+        }
+        self.put_back = Some(step);
+    }
+}
+
+impl Drop for Journal {
+    /// One that never let anything be overwritten is of no use to anybody.
+    fn drop(&mut self) {
+        if self.unused {
+            let _ = self.remove();
+        }
+    }
+}

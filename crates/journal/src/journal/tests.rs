@@ -1,0 +1,351 @@
+//! Whatever is saved, overwritten, torn or damaged: what comes back is the oldest content, or a range is named.
+
+use crate::record::MAGIC;
+use crate::{About, Damage, Journal, is_journal};
+use cardscope_engine::content::{Content, fill};
+use cardscope_engine::journal::{Journal as _, Restoring, SavedRange};
+use cardscope_files::Folder;
+use proptest::prelude::*;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+const SECTOR: u64 = 512;
+const SECTORS: u64 = 48;
+
+/// A card of a few sectors, of which so many are there: behind them addresses begin again.
+#[derive(Clone)]
+struct Card {
+    places: Vec<u8>,
+    real: u64,
+}
+
+impl Card {
+    /// Some sectors hold one byte repeated, the others noise.
+    fn new(real: u64) -> Self {
+        let mut places = vec![0; (real * SECTOR) as usize];
+        fill(Content::Stream { seed: 5 }, 0, &mut places);
+        places.chunks_mut(512).step_by(3).for_each(|sector| sector.fill(0xff));
+        Card { places, real }
+    }
+
+    fn place(&self, address: u64) -> usize {
+        (address % (self.real * SECTOR)) as usize
+    }
+
+    fn read(&self, offset: u64, len: u64) -> Vec<u8> {
+        (0..len / SECTOR)
+            .flat_map(|i| {
+                let at = self.place(offset + i * SECTOR);
+                self.places[at..at + SECTOR as usize].to_vec()
+            })
+            .collect()
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8]) {
+        for (i, sector) in bytes.chunks(SECTOR as usize).enumerate() {
+            let at = self.place(offset + i as u64 * SECTOR);
+            self.places[at..at + sector.len()].copy_from_slice(sector);
+        }
+    }
+
+    fn stamp(&mut self, range: SavedRange, generation: u32) {
+        let mut bytes = vec![0; range.len as usize];
+        fill(Content::Stamp { salt: 9, generation }, range.offset, &mut bytes);
+        self.write(range.offset, &bytes);
+    }
+}
+
+fn begin(folder: &Path) -> Journal {
+    let about = About {
+        tool_version: "0".into(),
+        target: "/dev/sdz".into(),
+        card: Some("SN32G".into()),
+        announced_bytes: SECTORS * SECTOR,
+        began: "2026-01-02T03:04:05Z".into(),
+        ..About::default()
+    };
+    Journal::create(Folder::open(folder).unwrap(), about).unwrap()
+}
+
+fn save(journal: &mut Journal, card: &Card, range: SavedRange) {
+    journal.save(range.offset, &card.read(range.offset, range.len)).unwrap();
+}
+
+/// Saves and overwrites batch by batch; gives the journal's file, and where its last commit ends.
+fn test_run(
+    folder: &Path,
+    card: &mut Card,
+    batches: &[Vec<SavedRange>],
+    unfinished: &[SavedRange],
+) -> (PathBuf, u64) {
+    let mut journal = begin(folder);
+    journal.wrote_with(9).unwrap();
+    for (number, batch) in batches.iter().enumerate() {
+        batch.iter().for_each(|range| save(&mut journal, card, *range));
+        journal.commit().unwrap();
+        batch.iter().for_each(|range| card.stamp(*range, number as u32));
+    }
+    let committed = journal.end;
+    unfinished.iter().for_each(|range| save(&mut journal, card, *range));
+    let path = journal.path().to_owned();
+    journal.unused = false;
+    (path, committed)
+}
+
+/// Puts back all that can be read; gives what could not.
+fn put_back(journal: &mut Journal, card: &mut Card) -> Vec<SavedRange> {
+    let mut bytes = Vec::new();
+    let mut unreadable = Vec::new();
+    for kept in journal.saved() {
+        match journal.original(kept, &mut bytes) {
+            Ok(()) => card.write(kept.offset, &bytes),
+            Err(_) => unreadable.push(kept),
+        }
+    }
+    unreadable
+}
+
+fn range() -> impl Strategy<Value = SavedRange> {
+    (0..SECTORS, 1..8u64).prop_map(|(start, sectors)| SavedRange {
+        offset: start * SECTOR,
+        len: sectors.min(SECTORS - start) * SECTOR,
+    })
+}
+
+fn batch() -> impl Strategy<Value = Vec<SavedRange>> {
+    proptest::collection::vec(range(), 1..5)
+}
+
+fn flip(path: &Path, at: u64, bit: u32) {
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ (1 << bit)], at).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn after_any_run_and_a_torn_end_the_oldest_content_comes_back_on_fakes_too(
+        real in 5..=SECTORS,
+        batches in proptest::collection::vec(batch(), 0..6),
+        unfinished in batch(),
+        cut in 0.0..1.0f64,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let before = Card::new(real);
+        let mut card = before.clone();
+        let (path, committed) = test_run(folder.path(), &mut card, &batches, &unfinished);
+        let len = path.metadata().unwrap().len();
+        let torn = committed + ((len - committed) as f64 * cut) as u64;
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(torn).unwrap();
+        // Restored twice: the first time it was stopped before the journal went.
+        for _ in 0..2 {
+            let mut journal = Journal::open(&path).unwrap();
+            prop_assert_eq!(journal.damage().lost_ranges, 0);
+            prop_assert_eq!(journal.salts(), &[9][..]);
+            prop_assert!(put_back(&mut journal, &mut card).is_empty());
+            prop_assert!(before.places == card.places);
+        }
+    }
+
+    #[test]
+    fn after_one_flipped_bit_all_comes_back_but_ranges_that_are_named(
+        batches in proptest::collection::vec(batch(), 1..6),
+        at in 0.0..1.0f64,
+        bit in 0..8u32,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let before = Card::new(SECTORS);
+        let mut card = before.clone();
+        let (path, len) = test_run(folder.path(), &mut card, &batches, &[]);
+        let at = (len as f64 * at) as u64;
+        flip(&path, at, bit);
+        let mut journal = match Journal::open(&path) {
+            Ok(journal) => journal,
+            // The digit of the version: another format, for all that can be known.
+            Err(error) => {
+                prop_assert!(at < MAGIC.len() as u64, "{error}");
+                return Ok(());
+            }
+        };
+        prop_assert_eq!(journal.damage().lost_ranges, 0);
+        let unreadable = put_back(&mut journal, &mut card);
+        prop_assert!(unreadable.len() <= 1);
+        for sector in 0..SECTORS {
+            let named = unreadable.iter().any(|k| (k.offset..k.offset + k.len).contains(&(sector * SECTOR)));
+            let same = before.read(sector * SECTOR, SECTOR) == card.read(sector * SECTOR, SECTOR);
+            prop_assert!(same || named, "sector {}", sector);
+        }
+    }
+
+    #[test]
+    fn after_any_damage_nothing_wrong_is_put_back_and_what_is_missing_is_told(
+        batches in proptest::collection::vec(batch(), 1..6),
+        flips in proptest::collection::vec((0.0..1.0f64, 0..8u32), 2..12),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let before = Card::new(SECTORS);
+        let mut card = before.clone();
+        let (path, len) = test_run(folder.path(), &mut card, &batches, &[]);
+        flips.iter().for_each(|(at, bit)| flip(&path, (len as f64 * at) as u64, *bit));
+        let Ok(mut journal) = Journal::open(&path) else { return Ok(()) };
+        let unreadable = put_back(&mut journal, &mut card);
+        let all_back = before.places == card.places;
+        let told = !unreadable.is_empty()
+            || journal.damage().lost_ranges > 0
+            || journal.damage().tail.is_some();
+        prop_assert!(all_back || told);
+    }
+}
+
+#[test]
+fn a_journal_is_the_owners_alone_and_is_known_by_its_first_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = begin(folder.path());
+    journal.save(0, &[1; 512]).unwrap();
+    journal.commit().unwrap();
+    let path = journal.path().to_owned();
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(path.file_name().unwrap().to_str().unwrap().starts_with("journal-20260102T030405Z-"));
+    assert!(is_journal(&path) && !is_journal(folder.path()));
+    let other = folder.path().join("other");
+    std::fs::write(&other, "cardscope archive").unwrap();
+    assert!(!is_journal(&other));
+}
+
+#[test]
+fn a_journal_that_another_user_put_there_is_not_believed_and_a_link_to_one_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) =
+        test_run(folder.path(), &mut Card::new(SECTORS), &[vec![SavedRange { offset: 0, len: 512 }]], &[]);
+    let link = folder.path().join("journal-link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(is_journal(&link), "opening it says why not");
+    let refusal = |path: &Path| Journal::open(path).err().unwrap().to_string();
+    assert!(refusal(&link).contains("that is a link"), "{}", refusal(&link));
+    std::os::unix::fs::chown(&path, Some(65_534), None).expect("this test needs root");
+    assert!(refusal(&path).contains("it belongs to user 65534"), "{}", refusal(&path));
+}
+
+#[test]
+fn a_file_that_took_the_journal_s_name_is_not_removed_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = begin(folder.path());
+    journal.save(0, &[1; 512]).unwrap();
+    journal.commit().unwrap();
+    let path = journal.path().to_owned();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "another's").unwrap();
+    journal.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's");
+}
+
+#[test]
+fn a_journal_stays_in_its_folder_whatever_has_the_folder_s_name() {
+    let top = tempfile::tempdir().unwrap();
+    let (folder, moved) = (top.path().join("state"), top.path().join("moved"));
+    std::fs::create_dir(&folder).unwrap();
+    let mut journal = begin(&folder);
+    std::fs::rename(&folder, &moved).unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    journal.save(0, &[1; 512]).unwrap();
+    journal.commit().unwrap();
+    assert_eq!(std::fs::read_dir(&moved).unwrap().count(), 1);
+    journal.finish().unwrap();
+    assert_eq!(std::fs::read_dir(&moved).unwrap().count() + std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn a_journal_whose_run_goes_on_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = begin(folder.path());
+    journal.save(0, &[1; 512]).unwrap();
+    journal.commit().unwrap();
+    let path = journal.path().to_owned();
+    let refusal = Journal::open(&path).err().unwrap().to_string();
+    assert!(refusal.contains("still goes on"), "{refusal}");
+    drop(journal);
+    assert!(Journal::open(&path).is_ok());
+}
+
+#[test]
+fn a_journal_of_a_later_version_is_refused_by_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal-x");
+    for (line, version) in
+        [("cardscope journal 2\n", "version 2"), ("cardscope journal 12\n...", "version 12")]
+    {
+        std::fs::write(&path, line).unwrap();
+        let refusal = Journal::open(&path).err().unwrap().to_string();
+        assert!(refusal.contains(version), "{refusal}");
+    }
+}
+
+#[test]
+fn a_journal_that_let_nothing_be_overwritten_goes_by_itself_and_one_that_did_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = begin(folder.path());
+    journal.save(0, &[1; 512]).unwrap();
+    let path = journal.path().to_owned();
+    drop(journal);
+    assert!(!path.exists());
+    let mut journal = begin(folder.path());
+    journal.save(0, &[1; 512]).unwrap();
+    journal.commit().unwrap();
+    let path = journal.path().to_owned();
+    drop(journal);
+    assert!(path.exists());
+    Journal::open(&path).unwrap().finish().unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_is_constant_takes_no_room_and_what_is_long_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = begin(folder.path());
+    journal.save(0, &vec![0xff; 8 << 20]).unwrap();
+    journal.commit().unwrap();
+    assert!(journal.path().metadata().unwrap().len() < 4096);
+    assert_eq!(journal.saved().len(), 8);
+    let mut bytes = Vec::new();
+    for kept in journal.saved() {
+        journal.original(kept, &mut bytes).unwrap();
+        assert!(bytes == vec![0xff; 1 << 20]);
+    }
+}
+
+#[test]
+fn batches_come_back_newest_first_and_within_one_by_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = begin(folder.path());
+    for (offset, commit) in [(4096, false), (512, true), (8192, false), (1024, true)] {
+        journal.save(offset, &[offset as u8; 512]).unwrap();
+        if commit {
+            journal.commit().unwrap();
+        }
+    }
+    journal.save(0, &[1; 512]).unwrap();
+    let offsets: Vec<u64> = journal.saved().iter().map(|kept| kept.offset).collect();
+    assert_eq!(offsets, [1024, 8192, 512, 4096], "and what is not committed is not among them");
+}
+
+#[test]
+fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, len) =
+        test_run(folder.path(), &mut Card::new(SECTORS), &[vec![SavedRange { offset: 0, len: 512 }]], &[]);
+    let noted = |step: Restoring| {
+        let mut journal = Journal::open(&path).unwrap();
+        journal.restoring(step);
+        drop(journal);
+        assert_eq!(Journal::open(&path).unwrap().put_back, Some(step));
+        path.metadata().unwrap().len()
+    };
+    // Killed twice while it put back: the second time the last place is taken.
+    assert_eq!(noted(Restoring::Begun), len);
+    assert_eq!(noted(Restoring::Begun), len);
+    assert!(noted(Restoring::Written) > len);
+    assert_eq!(*Journal::open(&path).unwrap().damage(), Damage::default());
+}

@@ -1,0 +1,24 @@
+//! What a test overwrites, and how it comes back: the journal, in which every place is saved before it is written to; an
+//! image of the whole card; and putting both back.
+//!
+//! Nothing here looks for devices: the open card is a [`Target`](cardscope_engine::target::Target), and what else must be
+//! known of it (its name, whether a folder lies on it) is handed in. `docs/journal.md` has both formats.
+#![forbid(unsafe_code)]
+
+pub mod backup;
+mod error;
+pub mod folder;
+mod journal;
+mod part;
+pub mod put_back;
+mod record;
+pub mod returned;
+mod scan;
+pub mod survey;
+pub mod witness;
+
+pub use error::{Error, Unusable};
+pub use journal::Journal;
+pub use part::Part;
+pub use record::{About, Witness};
+pub use scan::{Damage, is_journal};

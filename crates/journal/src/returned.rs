@@ -1,0 +1,150 @@
+//! What every verb that keeps the card's data does around its probe: a journal before, everything put back and
+//! compared after, however the probe ended; what could not be put back is said, and where it is.
+
+use crate::error::Error;
+use crate::journal::Journal;
+use crate::put_back::{PutBack, put_back};
+use crate::survey::{Extent, Survey, survey};
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Tally};
+use cardscope_engine::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::Journal as _;
+use cardscope_engine::target::{Target, TargetError};
+use cardscope_model::finding::{Finding, Weight};
+
+/// Places that are read before a card's data is put back, beside those that the test left alone.
+const PLACES: usize = 64;
+
+/// Bytes of an I/O while data is put back, and how many are in flight: 8 MiB of memory.
+const BLOCK: u32 = 4 << 20;
+const DEPTH: u32 = 2;
+
+/// What became of the card's data after a probe.
+#[derive(Debug)]
+pub struct Returned {
+    /// What was put back; `None` where nothing could be.
+    pub back: Option<PutBack>,
+    /// Bytes moved for it.
+    pub tally: Tally,
+    /// Seconds of the card's clock that it took.
+    pub seconds: f64,
+    /// Why it was not put back.
+    pub failure: Option<Error>,
+    /// True where nothing had been overwritten.
+    untouched: bool,
+}
+
+impl Returned {
+    /// Puts back what a probe overwrote that ended with `stop`, or without. A card that is gone or changed, or another
+    /// card than before, is not written to; after any other error (no memory, one failed flush) it is tried, since the card still
+    /// answers.
+    pub fn after(
+        stop: Option<&Stop>,
+        target: &mut dyn Target,
+        journal: &mut Journal,
+        watch: &mut dyn Listener,
+    ) -> Returned {
+        let mut returned = Returned {
+            back: None,
+            tally: Tally::default(),
+            seconds: 0.0,
+            failure: None,
+            untouched: journal.saved().is_empty(),
+        };
+        if matches!(stop, Some(Stop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
+            return returned;
+        }
+        if let Err(failure) = still_in(target, journal) {
+            returned.failure = Some(failure);
+            return returned;
+        }
+        if let Err(stop) = returned.put_back(target, journal, watch) {
+            returned.failure = Some(stop.into());
+        }
+        returned
+    }
+
+    fn put_back(
+        &mut self,
+        target: &mut dyn Target,
+        journal: &mut Journal,
+        watch: &mut dyn Listener,
+    ) -> Result<(), Stop> {
+        // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
+        let own = Interrupt::default();
+        let mut card = match Card::new(target, &own, BLOCK, DEPTH) {
+            Ok(card) => card,
+            // Where memory is short, one I/O at a time does as well.
+            Err(_) => Card::new(target, &own, BLOCK, 1)?,
+        };
+        let began = card.seconds();
+        let back = put_back(&mut card, journal, watch);
+        self.tally = card.tally();
+        self.seconds = card.seconds() - began;
+        self.back = Some(back?);
+        Ok(())
+    }
+
+    /// Whether everything is on the card that was there before.
+    pub fn all_is_there(&self) -> bool {
+        match &self.back {
+            Some(back) => back.lost.is_empty() && back.unreadable.is_empty(),
+            None => self.untouched,
+        }
+    }
+
+    /// What could not be put back, for a verb that does not ask about capacity.
+    pub fn finding(&self) -> Option<Finding> {
+        let back = self.back.as_ref()?;
+        let sum = |ranges: &mut dyn Iterator<Item = u64>| ranges.sum::<u64>();
+        let lost = sum(&mut back.lost.iter().map(|r| r.len));
+        let unreadable = sum(&mut back.unreadable.iter().map(|(r, _)| r.len));
+        if lost + unreadable == 0 {
+            return None;
+        }
+        let first = back.lost.iter().chain(back.unreadable.iter().map(|(r, _)| r)).map(|r| r.offset).min();
+        Some(not_put_back(lost, unreadable, first))
+    }
+}
+
+/// The finding of a card that did not take back, or a journal that could not give, what was overwritten.
+pub fn not_put_back(lost: u64, unreadable: u64, first: Option<u64>) -> Finding {
+    Finding::new("not-put-back", Weight::Bad, 1.0, "some of the card's data could not be put back")
+        .because("bytes that the card did not keep", lost)
+        .because("bytes that could not be read from the journal", unreadable)
+        .because("first address", first.unwrap_or_default())
+        .advise("copy what the card still holds, then restore the journal once more; `cardscope verify` tells whether the card keeps what is written to it")
+}
+
+/// Refuses to write to another card than the one that the journal is about. It was held open all the time, so a card that
+/// answers is the same one, unless nothing on it is as the test left it.
+fn still_in(target: &mut dyn Target, journal: &mut Journal) -> Result<(), Error> {
+    if journal.saved().is_empty() {
+        return Ok(());
+    }
+    // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
+    let mut card = Card::new(target, &Interrupt::default(), 4096, 1)?;
+    // One sign is enough: on a slow card each look costs time that the user counts.
+    let (Survey { same, ours, foreign, read, .. }, _) = survey(&mut card, journal, Extent::Sign(PLACES), 0)?;
+    let why = match (read, same + ours, foreign) {
+        (0, ..) => "the card cannot be read, so it is not known whether it is still the same one",
+        (_, 0, 1..) => "another card is in the slot than before",
+        _ => return Ok(()),
+    };
+    Err(Error::Io(format!("{why}; nothing more was written to it")))
+}
+
+/// A journal whose content is all on the card again goes; any other stays, and is named.
+pub fn settle(journal: Journal, all_is_there: bool, findings: &mut Vec<Finding>) -> Result<(), Error> {
+    if all_is_there {
+        return journal.finish();
+    }
+    let path = journal.path().display().to_string();
+    findings.push(
+        Finding::new("journal-waits", Weight::Hint, 1.0, "what was on the card is kept in a journal")
+            .because("journal", &path)
+            .advise(format!("put it back with `cardscope restore {path}`")),
+    );
+    Ok(())
+}

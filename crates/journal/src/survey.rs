@@ -1,0 +1,283 @@
+//! What stands on a card in the places that a journal is about: each sector that was saved holds its original still, or a
+//! stamp of the run that saved it, or something that neither wrote. Places that the test left alone tell as much.
+//!
+//! Only sectors that tell something count: one byte repeated is the same on every empty card.
+
+use crate::journal::Journal;
+use crate::record::Witness;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Card, pieces};
+use cardscope_engine::content::{Content, read_stamp_header};
+use cardscope_engine::journal::{Journal as _, SavedRange};
+use cardscope_engine::ranges::Ranges;
+
+/// Bytes of a sector: the smallest unit of writing, whole or not at all.
+const SECTOR: usize = 512;
+
+/// Bytes of a place that is looked at where not all of them are.
+const PLACE: u64 = 4096;
+
+/// A sample gives up where so many sectors could not be read: each may take the kernel half a minute.
+const UNREAD: u64 = 16 * PLACE / SECTOR as u64;
+
+/// How much of what was saved is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    All,
+    /// About so many places of 4 KiB, spread over ranges and batches.
+    Sample(usize),
+    /// The same, up to the first that holds what it held or what the test wrote.
+    Sign(usize),
+}
+
+/// What stands in the places that were saved, in sectors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Hold their original, and it is not one byte repeated.
+    pub same: u64,
+    /// Hold a stamp of the run.
+    pub ours: u64,
+    /// Hold neither.
+    pub foreign: u64,
+    /// Could not be read.
+    pub unread: u64,
+    /// Could be read, whatever they hold.
+    pub read: u64,
+    /// Hold no stamp although the test had overwritten them for sure.
+    pub unstamped: u64,
+    /// Bytes that do not hold their original.
+    pub differing: u64,
+    /// Places that the test left alone and that are as they were, and those that are not; in sectors, and counted above
+    /// as well.
+    pub untouched: (u64, u64),
+}
+
+/// Places that hold something of later than the test. A device writes a sector of 512 bytes whole or not at all, and
+/// each has a stamp of its own, so that what a crash tore is a mixture of originals and stamps, and not in here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Newer {
+    /// What holds neither the original nor a stamp of the run.
+    pub foreign: Vec<SavedRange>,
+    /// What was saved as a stamp of the run: on a fake another address leads to the same place, and has its original.
+    pub aliases: Vec<SavedRange>,
+}
+
+impl Newer {
+    /// All of it, in order.
+    pub fn all(&self) -> Vec<SavedRange> {
+        joined([self.foreign.as_slice(), &self.aliases].concat())
+    }
+}
+
+fn joined(mut ranges: Vec<SavedRange>) -> Vec<SavedRange> {
+    ranges.sort_unstable_by_key(|range| range.offset);
+    let mut all: Vec<SavedRange> = Vec::new();
+    for range in ranges {
+        match all.last_mut() {
+            Some(last) if last.offset + last.len == range.offset => last.len += range.len,
+            _ => all.push(range),
+        }
+    }
+    all
+}
+
+/// Reads what was saved, or a part of it, and the witnesses; nothing is written. `shift` is what is added to the journal's
+/// addresses to get the card's: a partition and its disk show the same bytes at different places.
+pub fn survey(
+    card: &mut Card<'_>,
+    journal: &mut Journal,
+    extent: Extent,
+    shift: i64,
+) -> Result<(Survey, Newer), Stop> {
+    let (mut survey, mut newer) = (Survey::default(), Newer::default());
+    let salts = journal.salts().to_vec();
+    let (mut original, mut seen) = (Vec::new(), Ranges::default());
+    for (whole, part) in parts(journal, extent) {
+        card.go_on()?;
+        if survey.gives_up(extent) {
+            break;
+        }
+        if journal.original(whole, &mut original).is_err() {
+            continue;
+        }
+        let stamped = journal.overwrote(whole);
+        for (start, end) in seen.add(part.offset, part.offset + part.len) {
+            let wanted = &original[(start - whole.offset) as usize..(end - whole.offset) as usize];
+            let Some(start) = on_card(card, start, end - start, shift) else { continue };
+            survey.read(card, (start, wanted), (&salts, stamped), &mut newer)?;
+        }
+    }
+    for witness in untouched(journal) {
+        card.go_on()?;
+        let start = on_card(card, witness.offset, u64::from(witness.len), shift);
+        if let Some(start) = start.filter(|_| !survey.gives_up(extent)) {
+            survey.hear(card, witness, start, &salts)?;
+        }
+    }
+    newer.foreign = joined(newer.foreign);
+    Ok((survey, newer))
+}
+
+/// Places that were read before the test and that it left alone.
+fn untouched(journal: &Journal) -> Vec<Witness> {
+    let kept = journal.saved();
+    let touched = |w: &&Witness| kept.iter().any(|k| k.offset < w.end() && w.offset < k.offset + k.len);
+    journal.about().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
+}
+
+/// Ranges of the journal with the part of each that is looked at. The oldest first: where a place was saved twice, what
+/// counts is what stood there before the test.
+fn parts(journal: &Journal, extent: Extent) -> Vec<(SavedRange, SavedRange)> {
+    let mut all = journal.saved();
+    all.reverse();
+    let (Extent::Sample(wanted) | Extent::Sign(wanted)) = extent else {
+        return all.into_iter().map(|whole| (whole, whole)).collect();
+    };
+    let (each, step) = ((wanted / all.len().max(1)).max(1) as u64, all.len().div_ceil(wanted).max(1));
+    let part = move |whole: SavedRange, n: u64| {
+        let at = whole.len / each * n / PLACE * PLACE;
+        (whole, SavedRange { offset: whole.offset + at, len: PLACE.min(whole.len - at) })
+    };
+    all.into_iter().step_by(step).flat_map(|whole| (0..each).map(move |n| part(whole, n))).collect()
+}
+
+/// Where a range of the journal is on the card; `None` where it is not on it.
+fn on_card(card: &Card<'_>, start: u64, len: u64, shift: i64) -> Option<u64> {
+    start
+        .checked_add_signed(shift)
+        .filter(|start| start.checked_add(len).is_some_and(|end| end <= card.bytes()))
+}
+
+impl Survey {
+    fn gives_up(&self, extent: Extent) -> bool {
+        let seen = matches!(extent, Extent::Sign(_)) && self.same + self.ours > 0;
+        seen || extent != Extent::All && self.unread >= UNREAD
+    }
+
+    fn read(
+        &mut self,
+        card: &mut Card<'_>,
+        (start, wanted): (u64, &[u8]),
+        (salts, stamped): (&[u64], bool),
+        newer: &mut Newer,
+    ) -> Result<(), Stop> {
+        let end = start + wanted.len() as u64;
+        card.read(pieces(start, end, card.block()), Content::Buffer, |piece, _, answer| {
+            let from = (piece.offset - start) as usize;
+            let wanted = &wanted[from..from + piece.len as usize];
+            match answer {
+                Answer::Differs { bytes, .. } => {
+                    let before = self.ours;
+                    self.count(piece.offset, wanted, bytes, salts, newer);
+                    let sectors = u64::from(piece.len) / SECTOR as u64;
+                    self.read += sectors;
+                    self.unstamped += if stamped { sectors - (self.ours - before) } else { 0 };
+                }
+                Answer::Same => {}
+                Answer::Failed(_) => {
+                    self.unread += u64::from(piece.len) / SECTOR as u64;
+                    self.differing += u64::from(piece.len);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// What was saved may be a stamp of the run itself: there a fake answers for two addresses, and the place's own
+    /// original is in the journal under the other one.
+    fn count(&mut self, start: u64, wanted: &[u8], found: &[u8], salts: &[u64], newer: &mut Newer) {
+        let sectors = wanted.chunks(SECTOR).zip(found.chunks(SECTOR));
+        for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
+            let place = SavedRange { offset, len: found.len() as u64 };
+            if wanted == found {
+                self.same += u64::from(wanted.iter().any(|byte| *byte != wanted[0]));
+                continue;
+            }
+            if is_ours(wanted, salts) {
+                newer.aliases.extend((!is_ours(found, salts)).then_some(place));
+                continue;
+            }
+            self.differing += found.len() as u64;
+            match is_ours(found, salts) {
+                true => self.ours += 1,
+                false => {
+                    self.foreign += 1;
+                    newer.foreign.push(place);
+                }
+            }
+        }
+    }
+
+    /// What the test left alone.
+    fn hear(&mut self, card: &mut Card<'_>, witness: Witness, start: u64, salts: &[u64]) -> Result<(), Stop> {
+        let sectors = u64::from(witness.len) / SECTOR as u64;
+        card.read(
+            pieces(start, start + u64::from(witness.len), card.block()),
+            Content::Buffer,
+            |_, _, answer| {
+                let Answer::Differs { bytes, .. } = answer else {
+                    self.unread += sectors;
+                    return Ok(());
+                };
+                self.read += sectors;
+                if crc32c::crc32c(bytes) == witness.crc32c {
+                    let telling = if witness.constant { 0 } else { sectors };
+                    self.same += telling;
+                    self.untouched.0 += telling;
+                } else if !bytes.chunks(SECTOR).any(|sector| is_ours(sector, salts)) {
+                    // A stamp came here through another address of a fake.
+                    self.foreign += sectors;
+                    self.untouched.1 += sectors;
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+fn is_ours(sector: &[u8], salts: &[u64]) -> bool {
+    read_stamp_header(sector).is_some_and(|stamp| salts.is_empty() || salts.contains(&stamp.salt))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_engine::content::fill;
+
+    fn stamp(salt: u64) -> Vec<u8> {
+        let mut sector = vec![0; SECTOR];
+        fill(Content::Stamp { salt, generation: 1 }, 4096, &mut sector);
+        sector
+    }
+
+    fn counted(wanted: &[u8], found: &[u8]) -> Survey {
+        let mut survey = Survey::default();
+        survey.count(4096, wanted, found, &[7], &mut Newer::default());
+        survey
+    }
+
+    #[test]
+    fn a_sector_is_as_it_was_or_the_tests_own_or_foreign() {
+        let noise: Vec<u8> = (0..SECTOR).map(|i| (i * 7) as u8).collect();
+        let none = Survey::default();
+        let changed = Survey { differing: 512, ..none };
+        assert_eq!(counted(&noise, &noise), Survey { same: 1, ..none });
+        assert_eq!(counted(&[0; SECTOR], &[0; SECTOR]), none, "an empty sector tells nothing");
+        assert_eq!(counted(&noise, &stamp(7)), Survey { ours: 1, ..changed });
+        assert_eq!(counted(&noise, &stamp(8)), Survey { foreign: 1, ..changed }, "another run's");
+        assert_eq!(counted(&noise, &[0; SECTOR]), Survey { foreign: 1, ..changed });
+        assert_eq!(counted(&stamp(7), &noise), none, "an address for which another one answered");
+    }
+
+    #[test]
+    fn what_was_written_since_is_spared_and_so_is_another_address_of_its_place() {
+        let noise: Vec<u8> = (0..SECTOR).map(|i| (i * 7) as u8).collect();
+        let wanted = [noise.clone(), noise.clone(), stamp(7), stamp(7), noise.clone()].concat();
+        let found = [[1; SECTOR].to_vec(), stamp(7), noise.clone(), stamp(7), noise].concat();
+        let mut newer = Newer::default();
+        Survey::default().count(8192, &wanted, &found, &[7], &mut newer);
+        assert_eq!(newer.foreign, [SavedRange { offset: 8192, len: 512 }]);
+        assert_eq!(newer.aliases, [SavedRange { offset: 9216, len: 512 }]);
+    }
+}

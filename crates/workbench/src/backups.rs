@@ -1,0 +1,147 @@
+//! Images of cards: what of a card must be known from outside before one is taken or put back.
+
+use crate::card_key;
+use crate::error::Failure;
+use crate::opening::Opened;
+use cardscope_device::filesystem;
+use cardscope_engine::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_journal::backup::{About, Backup};
+use cardscope_journal::put_back::PutBack;
+use std::path::Path;
+
+/// Takes an image of a card before anything is written to it.
+///
+/// # Errors
+/// A refusal, as [`Backup::take`].
+pub(crate) fn take(
+    file: &Path,
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Backup, Failure> {
+    let about = About {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        target: opened.target.info().name.clone(),
+        card_key: card_key::card_key(opened),
+        card: card_key::piece(opened).map(|piece| piece.model),
+        bytes: opened.target.info().bytes,
+        taken: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    };
+    let card = opened.leads_to();
+    let on_card = |path: &Path| filesystem::lies_on(path, &card);
+    Ok(Backup::take(file, opened.target.as_mut(), (about, &on_card), interrupt, listener)?)
+}
+
+/// Puts an image back onto the card that it was taken of, whoever asks the program to end.
+///
+/// # Errors
+/// If the card is gone or another one; the image stays, and is named.
+pub(crate) fn put_back(
+    backup: Backup,
+    opened: &mut Opened,
+    listener: &mut dyn Listener,
+) -> Result<PutBack, Failure> {
+    let key_now = card_key::key_now(&opened.leads_to());
+    Ok(backup.put_back(opened.target.as_mut(), key_now.as_deref(), listener)?)
+}
+
+/// A failure that leaves the image behind says where it is.
+pub(crate) fn naming(failure: Failure, backup: Option<&Backup>) -> Failure {
+    let Some(backup) = backup else { return failure };
+    let text = format!("{failure}; {}", backup.whereabouts());
+    match failure {
+        Failure::Refused(_) => Failure::Refused(text),
+        _ => Failure::Io(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consent::DataKept;
+    use crate::opening;
+    use cardscope_engine::event::Silent;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+
+    #[test]
+    fn a_backup_is_the_owner_s_alone_and_is_made_in_the_folder_that_was_named_and_in_no_other_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (card, secret) = (dir.path().join("card.img"), dir.path().join("secret"));
+        std::fs::write(&card, vec![7; 2 << 20]).unwrap();
+        std::fs::write(&secret, "root's own").unwrap();
+        let interrupt = Interrupt::default();
+        let take = |name: &str| {
+            let mut opened =
+                opening::open_to_restore(card.to_str().unwrap(), &mut DataKept, &interrupt).unwrap();
+            super::take(&dir.path().join(name), &mut opened, &interrupt, &mut Silent).map(drop)
+        };
+        let names = || {
+            let entries = std::fs::read_dir(dir.path()).unwrap();
+            let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        symlink("nowhere", dir.path().join("dangling")).unwrap();
+        symlink(&secret, dir.path().join("image.sums")).unwrap();
+        symlink(".", dir.path().join("theirs")).unwrap();
+        lchown(dir.path().join("theirs"), Some(65_534), None).expect("this test needs root");
+        let before = names();
+        for (name, word) in [
+            ("dangling", "is there already"),
+            ("image", "image.sums is there already"),
+            ("theirs/new", "belongs to user 65534"),
+            ("none/new", "cannot be written"),
+        ] {
+            let refused = take(name).unwrap_err();
+            assert!(matches!(&refused, Failure::Refused(why) if why.contains(word)), "{refused}");
+        }
+        assert_eq!(names(), before);
+        assert_eq!(std::fs::read_to_string(&secret).unwrap(), "root's own");
+        take("backup").unwrap();
+        for name in ["backup", "backup.sums"] {
+            let about = dir.path().join(name).metadata().unwrap();
+            assert_eq!((about.permissions().mode() & 0o777, about.uid()), (0o600, 0), "{name}");
+        }
+    }
+
+    const BYTES: usize = 8 << 20;
+
+    fn card(dir: &std::path::Path, name: &str, factor: usize) -> String {
+        let path = dir.join(name);
+        let content: Vec<u8> = (0..BYTES).map(|i| ((i * factor) >> 7) as u8).collect();
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn opened(name: &str) -> Opened {
+        opening::open_to_restore(name, &mut DataKept, &Interrupt::default()).unwrap()
+    }
+
+    #[test]
+    fn an_image_goes_back_onto_its_own_card_and_another_one_is_not_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, other) = (card(dir.path(), "own", 3), card(dir.path(), "other", 5));
+        let (before, foreign) = (std::fs::read(&own).unwrap(), std::fs::read(&other).unwrap());
+        let interrupt = Interrupt::default();
+        let take = |name: &str| {
+            let file = dir.path().join(name);
+            let mut backup = super::take(&file, &mut opened(&own), &interrupt, &mut Silent).unwrap();
+            backup.overwritten(0, 1 << 20);
+            backup
+        };
+        let failure = put_back(take("first"), &mut opened(&other), &mut Silent).unwrap_err();
+        let text = failure.to_string();
+        for word in ["another card", "first", "cardscope restore"] {
+            assert!(text.contains(word), "{text}");
+        }
+        assert!(std::fs::read(&other).unwrap() == foreign);
+
+        let backup = take("second");
+        let mut overwritten = before.clone();
+        overwritten[..1 << 20].fill(9);
+        std::fs::write(&own, overwritten).unwrap();
+        let back = put_back(backup, &mut opened(&own), &mut Silent).unwrap();
+        assert!(back.lost.is_empty() && std::fs::read(&own).unwrap() == before);
+    }
+}

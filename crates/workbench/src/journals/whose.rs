@@ -1,0 +1,244 @@
+//! Whose journal is this? Everything that asks whether a card is the one of a journal asks here: opening a card to write
+//! to it, restoring, and putting back at the end of a run.
+//!
+//! Registers that name the medium decide alone where both sides have them (a CID, an NVMe serial number); a reader's
+//! own serial number stays the same whatever card is in it and counts for nothing. Elsewhere the content decides.
+
+use crate::card_key::card_key;
+use crate::error::Failure;
+use crate::opening::Opened;
+use cardscope_device::block::BlockDevice;
+use cardscope_device::system::System;
+use cardscope_engine::card::Card;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_journal::survey::{Extent, Survey, survey};
+use cardscope_journal::{About, Journal};
+use cardscope_model::restore::RecognisedBy;
+use cardscope_model::units::Capacity;
+
+/// More than one sector in so many that holds neither what was saved nor a stamp is a doubt. Some always may: a bad card
+/// changes what it is given, and somebody may have used it.
+const ONE_IN: u64 = 10;
+
+/// Sectors that must speak against a card before it is another one: 8 places of 4 KiB.
+const ENOUGH: u64 = 64;
+
+/// Cards that were formatted by the same tool have so few sectors in common, as a share of those that differ: a
+/// partition table, the beginning of a FAT.
+const ALIKE: u64 = 20;
+
+/// Places of 4 KiB that are read of a journal before a card is written to.
+const PLACES: usize = 128;
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// This card's.
+    Its(RecognisedBy),
+    /// Another card's, and why.
+    Another(String),
+    /// Nobody can say, and why.
+    Unsure(String),
+}
+
+/// The medium under a target, and which part of it the target is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Medium {
+    /// By what it is known, where it says so itself. A file is not the disk that it lies on.
+    pub(crate) key: Option<String>,
+    /// First byte of a partition on its disk, else 0.
+    pub(crate) start: u64,
+    /// Bytes of the target.
+    pub(crate) bytes: u64,
+}
+
+impl Medium {
+    pub(crate) fn of(target: &str, opened: &Opened) -> Medium {
+        let device = opened.device().is_some();
+        let start = || BlockDevice::find(&System::host(), &opened.leads_to())?.start();
+        Medium {
+            key: if device || target.starts_with("sim:") { card_key(opened) } else { None },
+            start: device.then(start).flatten().unwrap_or(0),
+            bytes: opened.target.info().bytes,
+        }
+    }
+
+    /// What the registers say: `None` where one side has none.
+    pub(crate) fn named(&self, about: &About) -> Option<bool> {
+        Some(about.card_key.as_ref()? == self.key.as_ref()?)
+    }
+
+    /// Whether the target is the same part of its medium, as far as the journal says which part that was.
+    pub(crate) fn same_part(&self, about: &About) -> bool {
+        self.bytes == about.announced_bytes && about.start_bytes.is_none_or(|start| start == self.start)
+    }
+
+    /// Whether the journal's target and this one have bytes in common, on one medium.
+    fn meets(&self, about: &About) -> bool {
+        let start = about.start_bytes.unwrap_or(self.start);
+        start < self.start + self.bytes && self.start < start + about.announced_bytes
+    }
+
+    /// What is added to the journal's addresses to get this target's.
+    fn shift(&self, about: &About) -> i64 {
+        about.start_bytes.map_or(0, |start| start.cast_signed() - self.start.cast_signed())
+    }
+}
+
+/// Whose journal it is; reads some hundred places of the card where its registers do not say, and writes nothing.
+///
+/// # Errors
+/// If the card is gone or the user stops it.
+pub(super) fn whose(
+    journal: &mut Journal,
+    medium: &Medium,
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+) -> Result<Whose, Failure> {
+    let about = journal.about();
+    match medium.named(about) {
+        Some(false) => return Ok(Whose::Another("the card names itself differently".to_owned())),
+        _ if !medium.meets(about) => {
+            return Ok(Whose::Another("it is of another part of a card".to_owned()));
+        }
+        Some(true) => return Ok(Whose::Its(RecognisedBy::Identity)),
+        None => {}
+    }
+    let (shift, same_part, was) = (medium.shift(about), medium.same_part(about), about.announced_bytes);
+    let mut card = Card::new(opened.target.as_mut(), interrupt, 4096, 1)?;
+    let (survey, _) = survey(&mut card, journal, Extent::Sample(PLACES), shift)?;
+    let content = by_content(&survey, journal.put_back_begun());
+    if same_part {
+        return Ok(content);
+    }
+    let size = Capacity(was);
+    Ok(match content {
+        // A reader may announce less than a card has, and a partition is a part of its disk.
+        Whose::Its(_) => Whose::Unsure(format!("it holds what the test wrote, but the journal is of {size}")),
+        Whose::Unsure(_) if survey.read > 0 && survey.same + survey.ours == 0 => {
+            Whose::Another(format!("the journal is of a card of {size}"))
+        }
+        other => other,
+    })
+}
+
+/// What the content alone says. `begun` tells whether putting back had begun: until then a test leaves its stamps;
+/// `None` where the journal does not say, as those of earlier versions.
+pub(crate) fn by_content(survey: &Survey, begun: Option<bool>) -> Whose {
+    let Survey { same, ours, foreign, read, unstamped, untouched, .. } = *survey;
+    let telling = same + ours + foreign;
+    let neither = format!(
+        "of {telling} sectors that would tell, {foreign} hold neither what was saved nor what the test wrote"
+    );
+    if read == 0 {
+        return Whose::Unsure("none of its places could be read".to_owned());
+    }
+    if ours == 0 && begun == Some(false) && unstamped >= ENOUGH {
+        return Whose::Another(format!(
+            "{unstamped} sectors that the test had overwritten hold nothing that it wrote"
+        ));
+    }
+    if ours == 0 && foreign >= ENOUGH && same * ALIKE <= foreign {
+        return Whose::Another(neither);
+    }
+    if telling == 0 {
+        return Whose::Unsure("the places that were read are empty and tell nothing".to_owned());
+    }
+    // The same seed gives the same stamps on every card; what no test touched tells them from each other.
+    if untouched.0 == 0 && untouched.1 >= ENOUGH / 2 {
+        return Whose::Unsure(format!(
+            "{} sectors that the test left alone hold something else",
+            untouched.1
+        ));
+    }
+    if ours == 0 && begun != Some(true) {
+        return Whose::Unsure("it holds nothing that the test wrote, as a copy of the card would".to_owned());
+    }
+    match foreign * ONE_IN <= telling {
+        true => Whose::Its(RecognisedBy::Content),
+        false => Whose::Unsure(neither),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was read of a card: sectors as they were, with stamps, with something else; the rest is empty.
+    fn seen(same: u64, ours: u64, foreign: u64) -> Survey {
+        Survey { same, ours, foreign, read: 1000, ..Survey::default() }
+    }
+
+    fn is_its(survey: &Survey, begun: Option<bool>) -> bool {
+        by_content(survey, begun) == Whose::Its(RecognisedBy::Content)
+    }
+
+    fn is_another(survey: &Survey, begun: Option<bool>) -> bool {
+        matches!(by_content(survey, begun), Whose::Another(_))
+    }
+
+    fn is_unsure(survey: &Survey, begun: Option<bool>) -> bool {
+        matches!(by_content(survey, begun), Whose::Unsure(_))
+    }
+
+    #[test]
+    fn stamps_and_originals_speak_for_a_card_until_more_than_a_tenth_is_foreign() {
+        for begun in [None, Some(false), Some(true)] {
+            assert!(is_its(&seen(0, 9, 1), begun) && is_its(&seen(50, 40, 10), begun));
+            assert!(is_unsure(&seen(49, 40, 11), begun), "somebody used the card since");
+            assert!(is_unsure(&seen(0, 1, 900), begun), "a single stamp is enough for doubt");
+        }
+        assert!(is_its(&seen(90, 0, 10), Some(true)), "an interrupted putting back has left no stamp");
+    }
+
+    #[test]
+    fn a_card_with_other_content_is_another_one_and_a_little_in_common_changes_nothing() {
+        for begun in [None, Some(false), Some(true)] {
+            assert!(is_another(&seen(0, 0, 64), begun));
+            assert!(is_another(&seen(10, 0, 200), begun), "formatted by the same tool");
+            assert!(is_unsure(&seen(11, 0, 200), begun));
+            assert!(is_unsure(&seen(0, 0, 63), begun), "too little to say so");
+        }
+    }
+
+    #[test]
+    fn empty_and_unreadable_cards_are_in_doubt() {
+        assert!(is_unsure(&seen(0, 0, 0), None) && is_unsure(&seen(0, 0, 0), Some(true)));
+        let unread = Survey { unread: 1000, ..Survey::default() };
+        assert!(is_unsure(&unread, None) && is_unsure(&unread, Some(false)));
+    }
+
+    #[test]
+    fn a_copy_of_a_card_has_none_of_its_stamps() {
+        let copy = Survey { unstamped: 64, ..seen(900, 0, 0) };
+        assert!(is_another(&copy, Some(false)));
+        assert!(is_its(&copy, Some(true)), "its own stamps may be overwritten already");
+        assert!(is_unsure(&copy, None) && is_unsure(&seen(900, 0, 0), Some(false)), "or never written");
+        let empty = Survey { unstamped: 64, ..seen(0, 0, 0) };
+        assert!(is_another(&empty, Some(false)) && is_unsure(&empty, None));
+        assert!(is_its(&Survey { unstamped: 900, ..seen(900, 1, 0) }, Some(false)));
+    }
+
+    #[test]
+    fn stamps_of_the_same_seed_on_another_card_are_a_doubt() {
+        assert!(is_unsure(&Survey { untouched: (0, 32), ..seen(0, 968, 32) }, Some(false)));
+        assert!(is_its(&Survey { untouched: (8, 32), ..seen(8, 960, 32) }, Some(false)));
+    }
+
+    #[test]
+    fn a_file_is_not_the_disk_that_it_lies_on_and_a_partition_is_a_part_of_one() {
+        let medium = |start: u64, bytes| Medium { key: Some("cid".to_owned()), start, bytes };
+        let about = |start_bytes| About {
+            card_key: Some("cid".to_owned()),
+            announced_bytes: 100,
+            start_bytes,
+            ..About::default()
+        };
+        assert!(medium(0, 1000).meets(&about(Some(900))) && !medium(0, 1000).same_part(&about(Some(900))));
+        assert!(!medium(0, 900).meets(&about(Some(900))));
+        assert_eq!(medium(512, 100).shift(&about(Some(2048))), 1536);
+        assert!(medium(512, 100).same_part(&about(None)), "earlier versions did not say");
+        assert_eq!(medium(0, 100).named(&about(None)), Some(true));
+        assert_eq!(Medium { key: None, start: 0, bytes: 100 }.named(&about(None)), None);
+    }
+}
