@@ -4,33 +4,10 @@
 //! A backend knows file descriptors and memory, nothing of files, devices or caveats.
 
 use super::psync::{Inline, Pool};
+use super::transfer::{Ended, Op};
 use super::uring::Uring;
-use crate::target::{Direction, TargetError};
-use cardscope_model::units::Nanos;
-use rustix::io::Errno;
+use crate::target::TargetError;
 use std::time::Duration;
-
-/// One transfer between the file and the slots' memory.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Op {
-    pub(super) slot: u32,
-    pub(super) direction: Direction,
-    /// First byte in the file.
-    pub(super) offset: u64,
-    /// First byte in the slots' memory.
-    pub(super) at: usize,
-    pub(super) len: u32,
-    /// A write that must be on the card before it ends.
-    pub(super) sync: bool,
-}
-
-/// A transfer that ended, perhaps short.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ended {
-    pub(super) slot: u32,
-    pub(super) at: Nanos,
-    pub(super) moved: Result<u32, Errno>,
-}
 
 #[derive(Debug)]
 pub(super) enum Backend {

@@ -1,12 +1,13 @@
 //! A planned lane: slots and the backend that carries their I/O. Short transfers are continued here, so that an
 //! I/O counts once, when all of its bytes have moved.
 
-use super::backend::{Backend, Ended};
+use super::backend::Backend;
 use super::failures::Failure;
 use super::patience::SLICE;
 use super::place::Shared;
 use super::psync::{Inline, Pool};
 use super::slots::{Carried, Slots};
+use super::transfer::Ended;
 use super::uring::Uring;
 use crate::pending::{Wait, Waiting, waiting};
 use crate::target::{Io, Plan, TargetError};

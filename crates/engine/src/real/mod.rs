@@ -4,7 +4,6 @@
 //! clock for all lanes (DESIGN.md, "Honest numbers"). Guarding devices is not: `device` opens them and hands over.
 
 mod backend;
-mod clock;
 mod failures;
 mod handles;
 mod holding;
@@ -19,6 +18,7 @@ mod place;
 mod psync;
 mod slots;
 mod test_file;
+mod transfer;
 mod upkeep;
 mod uring;
 

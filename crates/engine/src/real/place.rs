@@ -1,10 +1,10 @@
 //! What lies behind a real target, and all that its lanes share: the file or device itself, the clock, the doubts.
 
-use super::clock::Clock;
 use super::handles::Handles;
 use super::holding::Lookout;
 use super::options::{IoChoice, RealOptions};
 use super::test_file::TestFile;
+use super::transfer::Clock;
 use super::uring;
 use cardscope_model::caveat::Caveat;
 use std::os::fd::{AsFd, OwnedFd};

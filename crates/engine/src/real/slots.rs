@@ -3,7 +3,7 @@
 //! Content of a write is made here, before the clock of an I/O starts where that is possible: noise and constants
 //! once for each slot, streams and stamps for each write.
 
-use super::backend::Op;
+use super::transfer::Op;
 use crate::buffer::{AlignedBuffer, PAGE};
 use crate::content::{Content, fill};
 use crate::target::{Direction, Io, Plan, TargetError};

@@ -4,8 +4,8 @@
 //! begins, so a queue is timed with one reading an I/O at most.
 
 use super::meter::Meter;
+use super::observer::{Cut, Pace};
 use super::stream::Stream;
-use super::{Cut, Pace};
 use crate::interrupt::Interrupt;
 use crate::target::{Completion, Target, TargetError};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};

@@ -3,12 +3,11 @@
 
 use super::drive::{Limits, Shared, Watch, drive};
 use super::meter::Meter;
-use super::stream::{Stream, StreamPlan};
-use super::{Pace, Settings};
-use crate::content::Content;
+use super::observer::{Pace, Settings};
+use super::stream::{Stream, StreamPlan, content};
 use crate::target::{Plan, Region, Target, TargetError};
 use cardscope_model::random::mix;
-use cardscope_model::recipe::{Data, Flush, Sharing, Test};
+use cardscope_model::recipe::{Flush, Sharing, Test};
 use cardscope_model::result::Sample;
 use cardscope_model::units::{self, Nanos};
 use std::sync::Barrier;
@@ -184,14 +183,6 @@ impl Loop<'_> {
             Sharing::Slices => self.region.start + thread * len,
         };
         Region { start, len }
-    }
-}
-
-/// The description of what a recipe writes.
-pub(super) fn content(data: Data) -> Content {
-    match data {
-        Data::Random => Content::Noise,
-        Data::Zero => Content::Constant(0),
     }
 }
 

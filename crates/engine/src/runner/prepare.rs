@@ -2,9 +2,8 @@
 //! unwritten blocks answer faster than written ones.
 
 use super::drive::{Limits, Shared, Watch, drive};
-use super::lanes::content;
-use super::stream::{Stream, StreamPlan};
-use super::{Observer, RunError, Settings, Step};
+use super::observer::{Observer, RunError, Settings, Step};
+use super::stream::{Stream, StreamPlan, content};
 use crate::target::{Plan, Region, Target, TargetError};
 use cardscope_model::recipe::{Path, Prepare, RandomDraw};
 use cardscope_model::test_name::{Op, Order};

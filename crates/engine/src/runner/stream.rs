@@ -3,7 +3,7 @@
 use crate::content::Content;
 use crate::target::{Direction, Io, Region};
 use cardscope_model::random::{Permutation, Random, mix};
-use cardscope_model::recipe::RandomDraw;
+use cardscope_model::recipe::{Data, RandomDraw};
 use cardscope_model::test_name::{Op, Order};
 
 /// What a stream does.
@@ -101,6 +101,14 @@ impl Stream {
         self.position = 0;
         self.pass += 1;
         self.permutation = Permutation::new(self.blocks, mix(self.plan.seed.wrapping_add(self.pass)));
+    }
+}
+
+/// The description of what a recipe writes.
+pub(super) fn content(data: Data) -> Content {
+    match data {
+        Data::Random => Content::Noise,
+        Data::Zero => Content::Constant(0),
     }
 }
 
