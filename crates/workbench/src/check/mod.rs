@@ -67,7 +67,7 @@ impl Procedure for Request {
         report.body.announced_bytes = session.bytes();
         report.body.budget_s = self.budget().as_secs_f64();
         report.body.moved.data_kept = true;
-        session.record(report)?;
+        session.begin_row(report)?;
         let mut visit = Visit::begin(self, session, report);
         let ended = visit.all();
         visit.conclude();

@@ -37,7 +37,7 @@ impl<'a, 's> Visit<'a, 's> {
     pub(super) fn all(&mut self) -> Result<(), Failure> {
         self.info();
         for part in [Self::verify, Self::bench, Self::map, Self::marks, Self::sustain] {
-            self.session.record(self.report)?;
+            self.session.store(self.report)?;
             part(self)?;
         }
         Ok(())

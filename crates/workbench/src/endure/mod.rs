@@ -43,7 +43,7 @@ impl Procedure for Request {
         };
         session.back_up(self.backup.as_deref(), Some((0, report.body.span_bytes)))?;
         report.header.session = None;
-        session.record(report)?;
+        session.begin_row(report)?;
         let mut run = Run { request: self, session, report, checkpoints, since_round: 0 };
         let ended = run.all();
         document::conclude(report, session);
@@ -159,7 +159,7 @@ impl Run<'_, '_> {
         document::sum_up(self.report);
         document::remark_end(self.report, ended);
         self.checkpoints.save(self.report)?;
-        self.session.record(self.report)?;
+        self.session.store(self.report)?;
         self.session.events.note(&document::round_line(self.report));
         if let Some(line) = document::no_wear_line(self.report) {
             self.session.events.note(&line);

@@ -73,7 +73,8 @@ impl Procedure for Request {
             tool: picture.tool.clone(),
             ..Formatting::default()
         };
-        session.record(report)?;
+        session.begin_row(report)?;
+        session.store(report)?;
         writing::write(&picture, session, report)?;
         conclude(report);
         let held = session.opened.let_go();

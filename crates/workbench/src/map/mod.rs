@@ -54,12 +54,12 @@ impl Procedure for Request {
         report.body.announced_bytes = session.bytes();
         // Until the first byte is written.
         report.body.moved.data_kept = true;
-        session.record(report)?;
+        session.begin_row(report)?;
         let mut facts = document::facts(self, session.opened);
         let mut ended = run::measure(&scope, &options, session, report, &mut facts);
         document::conclude(report, session, &facts);
         if self.try_file_systems && ended.is_ok() {
-            session.record(report)?;
+            session.store(report)?;
             ended = file_systems::try_all(self, session, report, &mut facts);
             document::advise(report, &facts);
         }

@@ -83,7 +83,7 @@ pub trait Procedure {
     }
 
     /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
-    /// [`Session::record`] nothing is written to the card, and an error is a refusal without a document.
+    /// [`Session::begin_row`] nothing is written to the card, and an error is a refusal without a document.
     ///
     /// # Errors
     /// A refusal, or what ended it early.
@@ -182,7 +182,7 @@ pub(crate) fn perform<P: Procedure>(
     match failure {
         // Nothing was written to the card; an image that was taken stays, and is named.
         Some(refusal) if !session.recorded => return Err(session.name_backup(refusal)),
-        None if !session.recorded => session.record(&mut report)?,
+        None if !session.recorded => session.begin_row(&mut report)?,
         _ => {}
     }
     let mut nothing = Moved::default();
@@ -273,19 +273,24 @@ impl Session<'_> {
         self.another_card = true;
     }
 
-    /// Stores the document as it is now; the first time this begins its row in the archive. From here on whatever ends
-    /// the verb ends in the document.
+    /// Begins the document's row in the archive. From here on whatever ends the verb ends in the document.
     ///
     /// # Errors
-    /// If the archive cannot be opened or written; what was kept before stays.
-    pub(crate) fn record<B: Serialize>(&mut self, report: &mut Report<B>) -> Result<(), Failure> {
-        if !self.recorded {
-            let Header { target, seed, .. } = &report.header;
-            let archive = self.common.archive.as_deref();
-            let recorder = Recorder::begin(archive, self.verb, target, *seed, self.opened)?;
-            report.header.session = Some(recorder.name());
-            (self.recorder, self.recorded) = (Some(recorder), true);
-        }
+    /// If the archive cannot be opened or written.
+    pub(crate) fn begin_row<B>(&mut self, report: &mut Report<B>) -> Result<(), Failure> {
+        let Header { target, seed, .. } = &report.header;
+        let archive = self.common.archive.as_deref();
+        let recorder = Recorder::begin(archive, self.verb, target, *seed, self.opened)?;
+        report.header.session = Some(recorder.name());
+        (self.recorder, self.recorded) = (Some(recorder), true);
+        Ok(())
+    }
+
+    /// Stores the document as it is now.
+    ///
+    /// # Errors
+    /// If it cannot be written; what was kept before stays.
+    pub(crate) fn store<B: Serialize>(&mut self, report: &Report<B>) -> Result<(), Failure> {
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.update(report))
     }
 

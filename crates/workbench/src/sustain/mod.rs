@@ -94,7 +94,7 @@ impl Procedure for Attended<'_> {
         let options = scope.options(self.request, work, session.opened, report.header.seed);
         report.body = document::begin(self.request, work, &options, session.bytes());
         session.events.note(&scope.plan_line(self.request, work, session.opened));
-        session.record(report)?;
+        session.begin_row(report)?;
         let mut writer = Writer::start(session.lend_recorder(), report)?;
         thermometers.ask(*self.typist.borrow_mut());
         let LongRun { moved, measured, .. } = &mut report.body;

@@ -37,7 +37,7 @@ pub(super) fn run(
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
     session.back_up(request.backup.as_deref(), None)?;
-    session.record(report)?;
+    session.begin_row(report)?;
     session.events.note(&pass.plan_line(request));
     let (found, failed_ios) = match pass.carry_out(request, session, report) {
         Ok(found) => found,

@@ -51,7 +51,7 @@ pub(super) fn run(
     // Looking at the card before it is written to took some of the time.
     let spent = Duration::from_secs_f64((seconds(session.opened.target.now()) - began).max(0.0));
     options.budget = options.budget.map(|budget| budget.saturating_sub(spent));
-    session.record(report)?;
+    session.begin_row(report)?;
     let ended = session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, journal, events| {
         capacity::probe(card, keeper(journal), &options, events)
     });

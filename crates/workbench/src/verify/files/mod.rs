@@ -52,7 +52,7 @@ pub(super) fn run(
     // The files are the same on every card.
     report.header.seed = 0;
     report.header.caveats.extend(folder.caveats());
-    session.record(report)?;
+    session.begin_row(report)?;
     let Some(mut recorder) = session.lend_recorder() else { return Ok(()) };
     let options = session.opened.files.clone().unwrap_or_default();
     let opened = &*session.opened;
