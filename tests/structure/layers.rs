@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cardscope-probe", &["analysis", "engine", "model", "sd"]),
     ("cardscope-report", &["model", "sd"]),
     (
-        "cardscope-workbench",
+        "cardscope-session",
         &[
             "analysis",
             "device",
@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("cardscope", &["model", "report", "workbench"]),
+    ("cardscope", &["model", "report", "session"]),
 ];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {

@@ -1,4 +1,4 @@
-//! The binary `cardscope`: parses arguments, hands them to the workbench, prints what comes back.
+//! The binary `cardscope`: parses arguments, hands them to the session, prints what comes back.
 
 #![forbid(unsafe_code)]
 

@@ -4,8 +4,8 @@
 //! shown as `model::outside` has it, whichever verb brings it.
 
 use cardscope_model::outside;
-use cardscope_workbench::Failure;
-use cardscope_workbench::pending::{Owing, owing};
+use cardscope_session::Failure;
+use cardscope_session::pending::{Owing, owing};
 use clap::Args;
 use clap::error::{ContextValue, Error as UsageError};
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use crate::output;
 use cardscope_model::outside;
-use cardscope_workbench::{Event, Listener};
+use cardscope_session::{Event, Listener};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

@@ -4,9 +4,9 @@
 
 use crate::output;
 use cardscope_model::outside;
-use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Interrupt;
-use cardscope_workbench::pending::{Debt, Wait, debts, longest_wait};
+use cardscope_session::Failure;
+use cardscope_session::bench::Interrupt;
+use cardscope_session::pending::{Debt, Wait, debts, longest_wait};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

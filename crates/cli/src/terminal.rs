@@ -1,9 +1,9 @@
 //! Asking at the terminal before data is lost.
 
 use crate::output;
-use cardscope_workbench::bench::Interrupt;
-use cardscope_workbench::consent::{Beforehand, Consent, Question};
-use cardscope_workbench::sustain::{Typed, Typist};
+use cardscope_session::bench::Interrupt;
+use cardscope_session::consent::{Beforehand, Consent, Question};
+use cardscope_session::sustain::{Typed, Typist};
 use std::io::{BufRead, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;

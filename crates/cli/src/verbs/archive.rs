@@ -3,8 +3,8 @@
 use crate::output::{self, Options};
 use cardscope_model::card::{Event, EventKind, Price, is_date};
 use cardscope_model::outside;
-use cardscope_workbench::Failure;
-use cardscope_workbench::archive::{self, Edit, Shown};
+use cardscope_session::Failure;
+use cardscope_session::archive::{self, Edit, Shown};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Sizes and times as people type them, for the options of several verbs.
 
 use cardscope_model::units::parse_size;
-use cardscope_workbench::map::Region;
+use cardscope_session::map::Region;
 use std::time::Duration;
 
 /// Reads a size as `parse_size` does.

@@ -3,8 +3,8 @@
 use super::arguments::size;
 use super::on_card::{Limits, OnCard};
 use crate::output::Options;
-use cardscope_workbench::Failure;
-use cardscope_workbench::bench::Request;
+use cardscope_session::Failure;
+use cardscope_session::bench::Request;
 use clap::Args;
 use std::path::PathBuf;
 

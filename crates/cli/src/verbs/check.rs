@@ -2,9 +2,9 @@
 
 use super::on_card::{Limits, OnCard};
 use crate::output::{self, Options};
-use cardscope_workbench::Failure;
-use cardscope_workbench::check::Request;
-use cardscope_workbench::output_file::{Mark, OutputFile};
+use cardscope_session::Failure;
+use cardscope_session::check::Request;
+use cardscope_session::output_file::{Mark, OutputFile};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -4,8 +4,8 @@ use crate::output::{self, Options};
 use cardscope_model::setting::Wanted;
 use cardscope_model::test_name::TestName;
 use cardscope_report::comparison::{self, How};
-use cardscope_workbench::Failure;
-use cardscope_workbench::compare::{self, Request};
+use cardscope_session::Failure;
+use cardscope_session::compare::{self, Request};
 use clap::Args;
 use std::path::PathBuf;
 

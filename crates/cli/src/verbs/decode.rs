@@ -1,8 +1,8 @@
 //! `decode`: the same as `info`, from pasted hex.
 
 use crate::output::{self, Options};
-use cardscope_workbench::Failure;
-use cardscope_workbench::identify::{self, HexRegisters};
+use cardscope_session::Failure;
+use cardscope_session::identify::{self, HexRegisters};
 use clap::Args;
 
 /// Decode pasted registers

@@ -2,7 +2,7 @@
 
 use crate::output::{self, Options};
 use cardscope_model::doctor::State;
-use cardscope_workbench::{Failure, doctor};
+use cardscope_session::{Failure, doctor};
 use clap::Args;
 use std::path::PathBuf;
 

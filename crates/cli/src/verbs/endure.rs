@@ -3,8 +3,8 @@
 use super::arguments::{duration, size};
 use super::on_card::{Limits, OnCard};
 use crate::output::Options;
-use cardscope_workbench::Failure;
-use cardscope_workbench::endure::Request;
+use cardscope_session::Failure;
+use cardscope_session::endure::Request;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;

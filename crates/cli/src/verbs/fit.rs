@@ -1,8 +1,8 @@
 //! `fit`: does an image or a size fit a card.
 
 use crate::output::{self, Options};
-use cardscope_workbench::Failure;
-use cardscope_workbench::fit::{self, Request};
+use cardscope_session::Failure;
+use cardscope_session::fit::{self, Request};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -4,8 +4,8 @@ use super::arguments::size;
 use super::on_card::OnCard;
 use crate::output::Options;
 use cardscope_model::format::Mode;
-use cardscope_workbench::Failure;
-use cardscope_workbench::format::Request;
+use cardscope_session::Failure;
+use cardscope_session::format::Request;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

@@ -5,8 +5,8 @@ use crate::progress::Progress;
 use crate::signals;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
-use cardscope_workbench::Failure;
-use cardscope_workbench::import::{self, Request};
+use cardscope_session::Failure;
+use cardscope_session::import::{self, Request};
 use clap::Args;
 use std::path::PathBuf;
 

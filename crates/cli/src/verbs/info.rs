@@ -1,7 +1,7 @@
 //! `info`: everything a card says of itself, decoded and held against itself.
 
 use crate::output::{self, Options};
-use cardscope_workbench::{Failure, identify};
+use cardscope_session::{Failure, identify};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -3,8 +3,8 @@
 use crate::output::{self, Options};
 use cardscope_model::units::Capacity;
 use cardscope_report::table::Table;
-use cardscope_workbench::Failure;
-use cardscope_workbench::identify::{self, Entry};
+use cardscope_session::Failure;
+use cardscope_session::identify::{self, Entry};
 use clap::Args;
 use std::path::PathBuf;
 

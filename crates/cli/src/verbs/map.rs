@@ -3,8 +3,8 @@
 use super::arguments::{region, size};
 use super::on_card::{Limits, OnCard};
 use crate::output::Options;
-use cardscope_workbench::Failure;
-use cardscope_workbench::map::{Part, Region, Request};
+use cardscope_session::Failure;
+use cardscope_session::map::{Part, Region, Request};
 use clap::Args;
 
 /// Find out what is inside a card: page, erase block, open blocks, cache, queue, the cost of each block size

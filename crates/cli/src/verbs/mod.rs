@@ -24,7 +24,7 @@ mod sustain;
 mod verify;
 
 use crate::output::Options;
-use cardscope_workbench::Failure;
+use cardscope_session::Failure;
 use clap::Subcommand;
 
 /// The verbs of the command line: each name here is a module of this folder and its arguments, which `run` carries out.

@@ -7,8 +7,8 @@ use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
 use cardscope_model::report::{Body, Report};
-use cardscope_workbench::Failure;
-use cardscope_workbench::session::{self, Common, Outcome, Procedure};
+use cardscope_session::Failure;
+use cardscope_session::frame::{self, Common, Outcome, Procedure};
 use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -85,7 +85,7 @@ impl OnCard {
         let interrupt = signals::interrupt();
         let mut progress = Progress::new(options.quiet);
         let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
-        let outcome = session::execute(procedure, &mut consent, &interrupt, &mut progress)?;
+        let outcome = frame::execute(procedure, &mut consent, &interrupt, &mut progress)?;
         drop(progress);
         shown(outcome, options, text)
     }

@@ -2,8 +2,8 @@
 
 use super::compare::Choice;
 use crate::output::{self, Options};
-use cardscope_workbench::Failure;
-use cardscope_workbench::rank::{self, By, GroupBy, Request};
+use cardscope_session::Failure;
+use cardscope_session::rank::{self, By, GroupBy, Request};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 

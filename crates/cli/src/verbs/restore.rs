@@ -4,8 +4,8 @@ use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
-use cardscope_workbench::Failure;
-use cardscope_workbench::restore::{self, Outcome, Request};
+use cardscope_session::Failure;
+use cardscope_session::restore::{self, Outcome, Request};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -2,8 +2,8 @@
 
 use crate::output::{self, Options};
 use crate::signals;
-use cardscope_workbench::Failure;
-use cardscope_workbench::simulate::{self, Serving};
+use cardscope_session::Failure;
+use cardscope_session::simulate::{self, Serving};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use serde_json::Value;

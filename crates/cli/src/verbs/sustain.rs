@@ -5,8 +5,8 @@ use super::on_card::OnCard;
 use crate::output::Options;
 use crate::terminal::TypedTemperatures;
 use cardscope_model::sustain::{Pattern, Work};
-use cardscope_workbench::Failure;
-use cardscope_workbench::sustain::{Region, Request};
+use cardscope_session::Failure;
+use cardscope_session::sustain::{Region, Request};
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 use super::on_card::{Limits, OnCard};
 use crate::output::Options;
 use cardscope_model::verify::Method;
-use cardscope_workbench::Failure;
-use cardscope_workbench::verify::Request;
+use cardscope_session::Failure;
+use cardscope_session::verify::Request;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The archive as text.
 
 use cardscope_report::table::Table;
-use cardscope_workbench::archive::{CardLine, CardShown, Line, Taken};
+use cardscope_session::archive::{CardLine, CardShown, Line, Taken};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

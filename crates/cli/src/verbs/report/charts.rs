@@ -3,8 +3,8 @@
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_report::publication::{self, Picture};
-use cardscope_workbench::Failure;
-use cardscope_workbench::output_file::{Mark, OutputFile};
+use cardscope_session::Failure;
+use cardscope_session::output_file::{Mark, OutputFile};
 use std::path::Path;
 
 /// Refuses what is no folder before anything is read.

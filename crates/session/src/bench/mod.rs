@@ -1,0 +1,187 @@
+//! `bench`: runs a recipe on a target, keeps every sample, and sums up.
+
+mod pace;
+mod pass;
+mod report;
+mod request;
+pub(crate) mod saved;
+pub(crate) mod sizing;
+
+pub use cardscope_engine::interrupt::Interrupt;
+pub use request::Request;
+
+use crate::error::Failure;
+use crate::frame::{Common, Needs, Procedure, Session};
+use crate::recorder::Recorder;
+use cardscope_engine::runner::{RunError, Settings, run_pass};
+use cardscope_engine::target::TargetError;
+use cardscope_model::aggregate;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::random;
+use cardscope_model::recipe::Recipe;
+use cardscope_model::result::{Bench, BenchReport, Run};
+use pass::{Kept, Pass};
+
+impl Procedure for Request {
+    const VERB: &'static str = "bench";
+    type Body = Bench;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        match self.recipe().is_ok_and(|recipe| recipe.writes()) {
+            true => Needs::WriteAndLose(None),
+            false => Needs::Read,
+        }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        let recipe = self.recipe()?;
+        self.common.stated()?;
+        runs(self, &recipe).map(drop)
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<(), Failure> {
+        let recipe = self.recipe()?;
+        let runs = runs(self, &recipe)?;
+        session.opened.limit_writes(self.common.max_write);
+        report.header.caveats.extend(unprepared(&recipe, session.opened.may_write));
+        let recipe = sizing::fit(self, recipe, runs, session.opened)?;
+        request::check_state(&recipe, &session.opened.condition)?;
+        let area = session.opened.target.area(recipe.area);
+        let area = area.map_err(|e| Failure::Refused(format!("recipe {} does not fit: {e}", recipe.name)))?;
+        report::begin(report, &recipe, session.opened);
+        session.events.note(&report::plan_line(&recipe, runs, session.opened));
+        self.refuse_needless_backup(&recipe, session)?;
+        session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
+        session.record_bench(report, self.recipe_text()?)?;
+        let Some(mut recorder) = session.lend_recorder() else { return Ok(()) };
+        let passes = Passes { recipe: &recipe, runs, first_pass_ends: first_pass_ends(self, &recipe) };
+        let ended = passes.run(session, &mut recorder, report);
+        session.return_recorder(Some(recorder));
+        report::sum_up(report, &recipe, session);
+        ended
+    }
+
+    fn finish(recorder: Recorder, report: &BenchReport, failure: Option<&Failure>) -> Result<(), Failure> {
+        recorder.finish_bench(report, failure)
+    }
+}
+
+impl Request {
+    /// Refuses to save an image where nothing could be lost.
+    fn refuse_needless_backup(&self, recipe: &Recipe, session: &Session<'_>) -> Result<(), Failure> {
+        match &self.backup {
+            Some(_) if !recipe.writes() => Err(Failure::Refused(format!(
+                "recipe {} writes nothing, so --backup has nothing to save",
+                recipe.name
+            ))),
+            Some(_) if session.opened.is_directory() => Err(Failure::refused(
+                "in a directory only a file of the test's own is written to, so --backup has nothing to save",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads of a card that keeps its content find what happens to be there.
+fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
+    let text = "the test area was not written before, since a recipe that only reads leaves a device or file as it is: \
+                blocks that were never written or were trimmed read faster than data";
+    (recipe.prepares() && !may_write).then(|| Caveat::Other { text: text.to_owned() })
+}
+
+/// How many passes at most.
+fn runs(request: &Request, recipe: &Recipe) -> Result<u32, Failure> {
+    match request.runs {
+        Some(0) => Err(Failure::Refused("--runs must be at least 1".into())),
+        Some(n) => Ok(n),
+        None => Ok(recipe.tries),
+    }
+}
+
+/// A recipe with demands is tried until it passes, unless the user says how often it is to be run.
+fn first_pass_ends(request: &Request, recipe: &Recipe) -> bool {
+    request.runs.is_none() && !recipe.demands.is_empty()
+}
+
+/// The passes of a recipe.
+struct Passes<'a> {
+    recipe: &'a Recipe,
+    runs: u32,
+    first_pass_ends: bool,
+}
+
+impl Passes<'_> {
+    fn run(
+        &self,
+        session: &mut Session<'_>,
+        recorder: &mut Recorder,
+        report: &mut BenchReport,
+    ) -> Result<(), Failure> {
+        let start = session.opened.target.now();
+        let deadline = session.common.budget.map(|b| start + b.as_nanos() as u64);
+        for number in 1..=self.runs {
+            if number > 1 && deadline.is_some_and(|d| session.opened.target.now() >= d) {
+                break;
+            }
+            session.opened.limit.share_out(self.runs - number + 1);
+            let settings = Settings {
+                seed: random::mix(report.header.seed.wrapping_add(u64::from(number))),
+                may_write: session.opened.may_write,
+                interrupt: session.interrupt,
+                deadline,
+                more_follow: number < self.runs,
+            };
+            let (run, outcome) = self.pass(number, session, &settings, recorder)?;
+            let passed = run.passed == Some(true);
+            report.body.runs.push(run);
+            outcome?;
+            if passed && self.first_pass_ends {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One pass: what it yielded, and how it ended.
+    fn pass(
+        &self,
+        number: u32,
+        session: &mut Session<'_>,
+        settings: &Settings<'_>,
+        recorder: &mut Recorder,
+    ) -> Result<(Run, Result<(), Failure>), Failure> {
+        let label = if self.runs > 1 { format!("run {number} of {}: ", self.runs) } else { String::new() };
+        recorder.begin_run(number, settings.seed, self.recipe)?;
+        let kept = Kept { recorder: &mut *recorder, run: number };
+        let mut pass = Pass::new(self.recipe, label, session.events, Some(kept));
+        let ended = run_pass(session.opened.target.as_mut(), self.recipe, settings, &mut pass);
+        pass.settle_paces();
+        let Pass { samples, caveats, precisions, not_measured, .. } = pass;
+        let mut run = Run {
+            run: number,
+            counted: true,
+            seed: settings.seed,
+            results: report::results(self.recipe, &samples, caveats, precisions, session.opened.ceiling_mb_s),
+            not_measured,
+            scores: Vec::new(),
+            passed: None,
+        };
+        run.scores = aggregate::scores(&run, self.recipe);
+        run.passed = aggregate::demands_met(&run, self.recipe);
+        // What was measured belongs into the document also where the archive could not take it.
+        let kept = recorder.finish_run(&run);
+        Ok((run, ended.map_err(failure).and(kept)))
+    }
+}
+
+fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Target(TargetError::Interrupted) => Failure::Interrupted,
+        RunError::ReadOnly(_) => Failure::refused(error),
+        _ => Failure::io(error),
+    }
+}

@@ -1,0 +1,88 @@
+//! The document of a session: results from samples, summary from runs.
+
+use super::sizing::Writes;
+use crate::frame::Session;
+use crate::opening::Opened;
+use cardscope_analysis::anomaly::{self, Sized};
+use cardscope_analysis::{ceiling, estimate};
+use cardscope_engine::overhead;
+use cardscope_model::aggregate;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::{Recipe, Span};
+use cardscope_model::result::{Bench, BenchReport, Precision, Sample, TestResult};
+use cardscope_model::units::BinarySize;
+
+/// What the document says before the first run.
+pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) {
+    report.body = Bench {
+        recipe: recipe.name.clone(),
+        recipe_version: recipe.fingerprint.clone(),
+        bus_ceiling_mb_s: opened.ceiling_mb_s,
+        engine_cost: overhead::measure(),
+        ..Bench::default()
+    };
+}
+
+/// One line before the start: what will be moved.
+pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &Opened) -> String {
+    let tests = recipe.tests.len();
+    let times = if runs > 1 { format!(", {runs} runs at most") } else { String::new() };
+    let writes = Writes::on(recipe, runs, opened);
+    let writes = match opened.may_write {
+        true => writes.words(),
+        false => "writes nothing".to_owned(),
+    };
+    let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+    format!("{}: {tests} tests over {}{times}; {writes}{limit}", recipe.title, BinarySize(recipe.area))
+}
+
+/// Results of the tests that have at least one counted loop.
+pub(super) fn results(
+    recipe: &Recipe,
+    samples: &[Vec<Sample>],
+    caveats: Vec<Vec<Caveat>>,
+    precisions: Vec<Option<Precision>>,
+    ceiling_mb_s: Option<f64>,
+) -> Vec<TestResult> {
+    let measured = recipe.tests.iter().zip(samples).zip(caveats).zip(precisions);
+    measured
+        .filter_map(|(((test, samples), caveats), precision)| {
+            let mut result = aggregate::aggregate(test, samples)?;
+            result.caveats = caveats;
+            result.precision = precision;
+            if let Some(carries) = ceiling_mb_s {
+                ceiling::judge(&mut result, carries);
+            }
+            Some(result)
+        })
+        .collect()
+}
+
+/// Fills in what follows from the runs.
+pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &Session<'_>) {
+    session.hear_target(&mut report.header);
+    report.body.summary =
+        aggregate::summarise(&report.body.runs, recipe, |values| estimate::estimate(values)?.ci95);
+    report.header.findings.extend(aggregate::demand_findings(&report.body.runs, recipe));
+    let odd = anomaly::findings(&anomaly::Session {
+        runs: &report.body.runs,
+        condition: &report.header.condition,
+        ceiling_mb_s: report.body.bus_ceiling_mb_s,
+    });
+    report.header.findings.extend(odd);
+    report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
+}
+
+/// The tests with the size of the stretch that each went over.
+fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<Sized> {
+    let of = |test: &cardscope_model::recipe::Test| {
+        let found = report
+            .body
+            .summary
+            .iter()
+            .find(|s| (s.test, s.op, &s.step) == (test.name.pattern, test.name.op, &test.step))?;
+        Some(Sized { test: test.name, area_bytes: test.size, mb_s: found.median })
+    };
+    // A test over the whole card has no size of its own, and is at another place.
+    recipe.tests.iter().filter(|test| test.span == Span::Area).filter_map(of).collect()
+}

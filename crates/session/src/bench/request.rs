@@ -1,0 +1,89 @@
+//! What a benchmark session is asked to do, checked before anything is opened.
+
+use crate::error::Failure;
+use crate::frame::Common;
+use cardscope_engine::input;
+use cardscope_model::condition::Condition;
+use cardscope_model::recipe::{self, Recipe, RecipeError};
+use std::path::{Path, PathBuf};
+
+/// A benchmark session as asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What every verb is asked for; nothing new begins after its budget.
+    pub common: Common,
+    /// A recipe's name or the path of its file.
+    pub recipe: String,
+    /// Passes; `None` leaves it to the recipe.
+    pub runs: Option<u32>,
+    /// Only these tests; empty means all.
+    pub only: Vec<String>,
+    /// Size of the test area in bytes, instead of the recipe's.
+    pub size: Option<u64>,
+    /// An image of the card is saved to this file first and put back after.
+    pub backup: Option<PathBuf>,
+}
+
+impl Request {
+    /// The recipe that is asked for, cut to the tests that are wanted.
+    pub(super) fn recipe(&self) -> Result<Recipe, Failure> {
+        self.recipe_of(self.size)
+    }
+
+    /// The same over an area of so many bytes.
+    pub(super) fn recipe_over(&self, area: u64) -> Result<Recipe, Failure> {
+        self.recipe_of(Some(area))
+    }
+
+    fn recipe_of(&self, area: Option<u64>) -> Result<Recipe, Failure> {
+        let text = self.recipe_text()?;
+        let mut recipe = recipe::parse(&text, area).map_err(|e| self.named(e))?;
+        if !self.only.is_empty() {
+            let wanted: Vec<&str> = self.only.iter().map(String::as_str).collect();
+            recipe.keep_only(&wanted).map_err(|e| self.named(e))?;
+        }
+        Ok(recipe)
+    }
+
+    /// A refusal that says which recipe it is about.
+    fn named(&self, error: RecipeError) -> Failure {
+        match error {
+            RecipeError::Syntax(_) | RecipeError::Test { .. } => {
+                Failure::Refused(format!("recipe {:?}: {error}", self.recipe))
+            }
+            names_it => Failure::refused(names_it),
+        }
+    }
+
+    /// The recipe's text as it stands in its file.
+    pub(super) fn recipe_text(&self) -> Result<String, Failure> {
+        recipe_text(&self.recipe)
+    }
+}
+
+/// A built-in recipe by name, or a file by path: what ends in `.toml` or has a slash is a path.
+fn recipe_text(name: &str) -> Result<String, Failure> {
+    if name.ends_with(".toml") || name.contains('/') {
+        let path = Path::new(name);
+        return input::text(path, input::MOST_TEXT).map_err(|e| {
+            Failure::Refused(format!("the recipe file {} cannot be read: {e}", path.display()))
+        });
+    }
+    recipe::RECIPES.find(name).map(str::to_owned).map_err(Failure::refused)
+}
+
+/// Refuses a card that is not in the state that the recipe's method demands.
+pub(super) fn check_state(recipe: &Recipe, condition: &Condition) -> Result<(), Failure> {
+    let Some(wanted) = &recipe.requires_state else { return Ok(()) };
+    match condition.get("state") {
+        Some(state) if state == wanted => Ok(()),
+        Some(state) => Err(Failure::Refused(format!(
+            "recipe {} wants a card that is {wanted}, and this one is {state}",
+            recipe.name
+        ))),
+        None => Err(Failure::Refused(format!(
+            "recipe {} wants a card that is {wanted}; bring it into that state and say so with --condition state={wanted}",
+            recipe.name
+        ))),
+    }
+}

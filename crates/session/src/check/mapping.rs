@@ -1,0 +1,74 @@
+//! The part that looks inside, as far as the time goes.
+
+use super::visit::Visit;
+use crate::error::Failure;
+use crate::frame::{Common, Outcome};
+use crate::map;
+use cardscope_model::card_map::Measured;
+use cardscope_model::random::mix;
+use cardscope_model::units::MIB;
+use std::time::Duration;
+
+/// Below this a map says nothing.
+const LEAST_S: f64 = 4.0;
+
+/// Bytes after which the search for the end of the cache is given up: all of it must be saved and put back.
+const CACHE: u64 = 64 * MIB;
+
+impl Visit<'_, '_> {
+    pub(super) fn map(&mut self) -> Result<(), Failure> {
+        let began = self.now();
+        let left = self.budget.left(began);
+        if self.report.body.verdict.is_bad() {
+            self.left_out("map", "only a card that keeps what is written to it is worth a map");
+            return Ok(());
+        }
+        if left < LEAST_S {
+            self.left_out("map", "no time was left; `cardscope map` takes the time it needs");
+            self.wants_time();
+            return Ok(());
+        }
+        let read_only = self.no_writes().is_some();
+        let request = map::Request {
+            common: Common {
+                budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
+                max_write: self.left_to_write().filter(|_| !read_only),
+                seed: Some(mix(self.report.header.seed ^ 2)),
+                ..self.request.common.clone()
+            },
+            read_only,
+            erase: self.request.erase && self.no_writes().is_none(),
+            cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
+            ..map::Request::default()
+        };
+        let Outcome { report: found, failure } = match self.session.part(&request) {
+            Ok(outcome) => outcome,
+            Err(Failure::Refused(why)) => {
+                self.left_out("map", why);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        self.add(&found.body.moved);
+        self.found(found.header.findings.iter().cloned());
+        let missing = out_of_time(&found.body.measured);
+        self.report.body.map = Some(found);
+        self.done("map", began, missing.then(|| "some of it had no time".to_owned()));
+        if missing {
+            self.wants_time();
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// Whether the main properties were left out for want of time.
+fn out_of_time(found: &Measured) -> bool {
+    let reasons = [
+        &found.page_bytes.reason,
+        &found.erase_block_bytes.reason,
+        &found.open_blocks.linear.reason,
+        &found.slc_cache_bytes.reason,
+        &found.queue_depth_effective.reason,
+    ];
+    reasons.into_iter().flatten().any(|reason| reason.contains("time"))
+}

@@ -1,0 +1,182 @@
+//! The part that judges marks: those that the card or its label claims, and the highest it would meet.
+
+use super::jobs::figures;
+use super::visit::{Visit, in_a_line};
+use crate::error::Failure;
+use crate::frame::keeper;
+use crate::troubles;
+use cardscope_engine::target::Region;
+use cardscope_model::card_map::Measured;
+use cardscope_model::judged_mark::MarksMeasured;
+use cardscope_model::random::mix;
+use cardscope_model::report::Moved;
+use cardscope_model::units::MIB;
+use cardscope_probe::capacity::{BLOCK, DEPTH};
+use cardscope_probe::marks::{self, Options, TEST_AREA};
+use cardscope_probe::site::{CARD_START, Limits, salt};
+use cardscope_probe::write_scope::WriteScope;
+use cardscope_sd::label;
+
+/// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
+const MOST: u64 = 256 * MIB;
+
+/// Share of what is left of the time; the rest is for using the card for a while, which tells less in a minute.
+const SHARE: f64 = 0.85;
+
+/// Below this not even one allocation unit is written.
+const LEAST_S: f64 = 4.0;
+
+/// The test file in a directory: at most the area that the A classes are tested in, at least what shows a V class.
+const OWN_FILE: (u64, u64) = (64 * MIB, TEST_AREA);
+
+/// Share of what is left of the time that filling it may take.
+const FILL_SHARE: f64 = 0.25;
+
+/// So much of a card must be left behind its start.
+const LEAST_AREA: u64 = 64 * MIB;
+
+impl Visit<'_, '_> {
+    pub(super) fn marks(&mut self) -> Result<(), Failure> {
+        let began = self.now();
+        let why_not = match self.no_writes() {
+            Some(why) => Some(why.to_owned()),
+            None if self.report.body.verdict.is_bad() => Some("a card that lies has earned none".to_owned()),
+            None => None,
+        };
+        if let Some(why) = why_not {
+            self.left_out("marks", why);
+            return Ok(());
+        }
+        if self.budget.left(began) < LEAST_S {
+            self.left_out("marks", "no time was left; give a longer --budget");
+            self.wants_time();
+            return Ok(());
+        }
+        let options = match self.marks_options(began) {
+            Err(Failure::Refused(why)) => {
+                self.left_out("marks", why);
+                return Ok(());
+            }
+            options => options?,
+        };
+        let mut measured = MarksMeasured::default();
+        let failure = match self.judged(&options, &mut measured) {
+            Err(Failure::Refused(why)) => {
+                self.left_out("marks", why);
+                return Ok(());
+            }
+            ended => ended.err(),
+        };
+        self.found(measured.findings.iter().cloned());
+        let reason = in_a_line(&measured.left_out);
+        let short = measured.short_of_time;
+        self.report.body.marks = Some(measured);
+        self.done("marks", began, reason);
+        if short {
+            self.wants_time();
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn marks_options(&mut self, now: f64) -> Result<Options, Failure> {
+        let erase = self.request.erase;
+        if self.session.opened.limit.left().is_some_and(|left| left < 2 * OWN_FILE.0) {
+            return Err(self.session.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
+        }
+        let region = match self.directory {
+            true => self.session.opened.target.area(self.own_file(now)).map_err(Failure::refused)?,
+            false if erase => Region { start: 0, len: self.usable() },
+            false => off_the_start(self.usable())?,
+        };
+        // A file of our own is filled once before it is used.
+        let most = (!erase).then_some(if self.directory { region.len + MOST } else { MOST });
+        let limits = Limits {
+            seed: mix(self.report.header.seed ^ 3),
+            region,
+            max_write: most.into_iter().chain(self.left_to_write()).min(),
+            budget: Some(self.budget.share(now, SHARE)),
+        };
+        let printed = self.request.label.as_deref().map(label::parse).transpose();
+        let printed = printed.map_err(Failure::refused)?;
+        let identity = self.session.opened.identity.as_ref();
+        let ceiling = self.session.opened.ceiling_mb_s;
+        let options = Options::of(limits, identity, printed.as_ref(), ceiling);
+        let options = Options { card_addresses: !self.directory, thorough: erase, ..options };
+        let map = self.report.body.map.as_ref().map(|map| &map.body.measured);
+        Ok(map.map_or(options.clone(), |map| with_map(options, map)))
+    }
+
+    /// Bytes of a file that is filled in time, by the speed that the bench saw.
+    fn own_file(&self, now: f64) -> u64 {
+        let mb_s = figures(self.report).0.write_mb_s;
+        let bytes = (mb_s.unwrap_or_default() * 1e6 * self.budget.left(now) * FILL_SHARE) as u64;
+        let left = self.session.opened.limit.left().unwrap_or(u64::MAX);
+        (bytes.min(left / 2) / MIB * MIB).clamp(OWN_FILE.0, OWN_FILE.1)
+    }
+
+    /// Judges, then puts back whatever was overwritten, unless it may go.
+    fn judged(&mut self, options: &Options, into: &mut MarksMeasured) -> Result<(), Failure> {
+        if !self.directory && !self.request.erase {
+            self.session.begin_journal(MOST, salt(options.limits.seed))?;
+        }
+        let mut moved = Moved::default();
+        let ended = self.session.drive((BLOCK, DEPTH), &mut moved, |card, journal, events| {
+            marks::judge(card, WriteScope::new(keeper(journal)), options, events, into)
+        });
+        moved.data_kept = moved.bytes_written == 0 || !self.request.erase;
+        self.found(troubles::finding(&moved.troubles, "while its marks were judged"));
+        self.settle(ended.err(), moved).map_or(Ok(()), Err)
+    }
+}
+
+/// All of a card but its start, which is left alone where the data is kept: what a pulled plug leaves there costs more
+/// than a file.
+fn off_the_start(usable: u64) -> Result<Region, Failure> {
+    let len = usable.saturating_sub(CARD_START);
+    if len < LEAST_AREA {
+        return Err(Failure::refused(
+            "the card is too small to leave its start alone; with --erase all of it is used",
+        ));
+    }
+    Ok(Region { start: CARD_START, len })
+}
+
+/// What a map found joins in: the erase block where no allocation unit is stated (a promise is made for stated ones),
+/// and the speed behind the cache, which short writes never see.
+fn with_map(options: Options, map: &Measured) -> Options {
+    let block = map.erase_block_bytes.value.filter(|_| map.erase_block_bytes.is_measured());
+    let (unit, unit_from) = match (options.unit, block) {
+        (None, Some(block)) => (Some(block), "erase block that the map measured".to_owned()),
+        (stated, _) => (stated, options.unit_from.clone()),
+    };
+    let behind = map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured());
+    Options { unit, unit_from, after_cache_mb_s: behind, ..options }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card_map::property::{Evidence, Property};
+
+    fn bare() -> Options {
+        let region = Region { start: 0, len: 1 << 30 };
+        Options::of(Limits { seed: 1, region, max_write: None, budget: None }, None, None, None)
+    }
+
+    #[test]
+    fn a_map_gives_the_unit_that_nobody_states_and_the_speed_behind_the_cache() {
+        let map = Measured {
+            erase_block_bytes: Property::measured(8 * MIB, 0.9, Evidence::default()),
+            after_cache_mb_s: Property::measured(27.5, 0.9, Evidence::default()),
+            ..Measured::default()
+        };
+        let found = with_map(bare(), &map);
+        assert_eq!((found.unit, found.after_cache_mb_s), (Some(8 * MIB), Some(27.5)));
+        assert!(found.unit_from.contains("map"), "{}", found.unit_from);
+        let stated = Options { unit: Some(4 * MIB), unit_from: "SSR".to_owned(), ..bare() };
+        let found = with_map(stated, &map);
+        assert_eq!((found.unit, found.unit_from.as_str()), (Some(4 * MIB), "SSR"));
+        let nothing = with_map(bare(), &Measured::default());
+        assert_eq!((nothing.unit, nothing.after_cache_mb_s), (None, None));
+    }
+}

@@ -1,0 +1,88 @@
+//! `check`: the whole visit in a time budget. What the card says, whether its capacity is real, how fast it is, what is
+//! inside, what it is good for; everything that was on it is there again afterwards.
+
+mod benching;
+mod budget;
+mod jobs;
+mod mapping;
+mod marking;
+mod next;
+mod request;
+mod sustaining;
+mod verifying;
+mod visit;
+
+pub use request::Request;
+
+use crate::error::Failure;
+use crate::frame::{Common, Needs, Procedure, Session};
+use crate::map::NOTHING_TO_READ;
+use crate::opening::Opened;
+use cardscope_model::check::{CheckReport, Visit as Body};
+use cardscope_sd::label;
+use std::time::Duration;
+use visit::Visit;
+
+/// Below this nothing can be said of a card.
+const LEAST: Duration = Duration::from_secs(1);
+
+impl Procedure for Request {
+    const VERB: &'static str = "check";
+    type Body = Body;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        match (self.read_only, self.erase) {
+            (true, _) => Needs::Read,
+            (_, true) => Needs::WriteAndLose(None),
+            _ => Needs::WriteAndKeep,
+        }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        if self.budget() < LEAST {
+            return Err(Failure::refused("--budget must be at least 1 s; 3m is what it is made for"));
+        }
+        // What cannot be read must not be found out after three minutes.
+        self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
+        if self.erase && (self.read_only || self.common.names_directory()) {
+            return Err(Failure::refused(
+                "--erase gives up what is on a card or in a file: leave out --read-only, and name no directory",
+            ));
+        }
+        if self.read_only && self.common.names_directory() {
+            return Err(Failure::refused(NOTHING_TO_READ));
+        }
+        Ok(())
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<(), Failure> {
+        if session.opened.is_directory() {
+            session.opened.limit_writes(self.common.max_write);
+            session.events.note(&plan_line(self, session.opened));
+        }
+        report.body.announced_bytes = session.bytes();
+        report.body.budget_s = self.budget().as_secs_f64();
+        report.body.moved.data_kept = true;
+        session.begin_row(report)?;
+        let mut visit = Visit::begin(self, session, report);
+        let ended = visit.all();
+        visit.conclude();
+        ended
+    }
+}
+
+/// What a visit writes in a directory, before it begins.
+fn plan_line(request: &Request, opened: &Opened) -> String {
+    let files = "files of its own, which are removed at the end";
+    match opened.limit.words() {
+        Some(words) => format!("writes {files}; {words}"),
+        None => format!(
+            "writes {files}: as much as the card takes in {:.0} s (--max-write limits it)",
+            request.budget().as_secs_f64()
+        ),
+    }
+}

@@ -1,0 +1,90 @@
+//! The part that asks whether the capacity is real.
+
+use super::visit::Visit;
+use crate::error::Failure;
+use crate::frame::{Common, Outcome, perform};
+use crate::verify;
+use cardscope_model::verify::{Method, Verdict, Verification, VerifyReport};
+
+/// Of what may be written, the question whether the capacity is real gets this part.
+const VERIFY_SHARE: u64 = 4;
+
+/// Bytes within which a limit was what ended it: the run at the end of a card doubles in such steps.
+const NEARLY: u64 = 128 << 20;
+
+impl Visit<'_, '_> {
+    pub(super) fn verify(&mut self) -> Result<(), Failure> {
+        if self.request.read_only {
+            self.left_out("verify", "it writes (and puts back), and --read-only was given");
+            return Ok(());
+        }
+        let began = self.now();
+        let request = self.verify_request();
+        let outcome = match self.directory {
+            true => self.verify_files(&request),
+            false => self.session.part(&request),
+        };
+        let Outcome { report, failure } = match outcome {
+            Ok(outcome) => outcome,
+            Err(Failure::Refused(why)) => {
+                self.left_out("verify", why);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        // Its files are written past the target of the visit.
+        self.session.opened.limit.count(report.body.moved.bytes_written);
+        let whole = report.body.verdict != Verdict::Inconclusive;
+        let limited =
+            request.common.max_write.is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
+        self.take_verify(report);
+        let short = match limited {
+            true => "too little may be written to come to a verdict; --max-write sets the limit",
+            false => {
+                "the time was too short to come to a verdict; `cardscope verify` takes the time it needs"
+            }
+        };
+        self.done("verify", began, (!whole).then(|| short.to_owned()));
+        if !whole && !limited {
+            self.wants_time();
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// The files of `verify --files` are targets of their own, in the directory that is held open.
+    fn verify_files(&mut self, request: &verify::Request) -> Result<Outcome<Verification>, Failure> {
+        let there = self.session.opened.held.clone();
+        let mut opened = verify::files::open(request, there.as_deref(), self.session.interrupt)?;
+        opened.condition.clone_from(&self.session.opened.condition);
+        perform(request, &mut opened, self.session.interrupt, self.session.events)
+    }
+
+    fn verify_request(&self) -> verify::Request {
+        verify::Request {
+            common: Common {
+                seed: Some(self.report.header.seed),
+                budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
+                max_write: self.left_to_write().map(|left| left / VERIFY_SHARE),
+                ..self.request.common.clone()
+            },
+            method: if self.directory { Method::Files } else { Method::Quick },
+            erase: self.request.erase,
+            label: self.request.label.clone(),
+            ..verify::Request::default()
+        }
+    }
+
+    fn take_verify(&mut self, found: VerifyReport) {
+        let report = &mut *self.report;
+        (report.body.verdict, report.body.confidence) = (found.body.verdict, found.body.confidence);
+        (report.body.usable_bytes, report.body.proven_bytes) =
+            (found.body.usable_bytes, found.body.proven_bytes);
+        if self.directory {
+            // What the files filled, which is more than a file of a benchmark could be given.
+            report.body.announced_bytes = found.body.announced_bytes;
+        }
+        report.header.findings.extend(found.header.findings.clone());
+        self.add(&found.body.moved);
+        self.report.body.verify = Some(found);
+    }
+}

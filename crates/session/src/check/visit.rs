@@ -1,0 +1,165 @@
+//! The visit itself: one part after the other on a card that stays open, so that nobody else gets between them.
+
+use super::budget::Budget;
+use super::{Request, next};
+use crate::error::Failure;
+use crate::frame::Session;
+use crate::identify::judged;
+use crate::troubles;
+use cardscope_engine::card::Stop;
+use cardscope_model::check::{CheckReport, Part, PartState};
+use cardscope_model::finding::Finding;
+use cardscope_model::report::Moved;
+use cardscope_model::units::seconds;
+use cardscope_model::verify::Verdict;
+
+/// A visit under way.
+pub(super) struct Visit<'a, 's> {
+    pub(super) request: &'a Request,
+    pub(super) session: &'a mut Session<'s>,
+    pub(super) report: &'a mut CheckReport,
+    pub(super) budget: Budget,
+    pub(super) directory: bool,
+}
+
+impl<'a, 's> Visit<'a, 's> {
+    pub(super) fn begin(
+        request: &'a Request,
+        session: &'a mut Session<'s>,
+        report: &'a mut CheckReport,
+    ) -> Self {
+        let budget = Budget::new(request.budget(), seconds(session.opened.target.now()));
+        let directory = session.opened.is_directory();
+        Visit { request, session, report, budget, directory }
+    }
+
+    /// Every part in turn; each is on disk before the next begins.
+    pub(super) fn all(&mut self) -> Result<(), Failure> {
+        self.info();
+        for part in [Self::verify, Self::bench, Self::map, Self::marks, Self::sustain] {
+            self.session.store(self.report)?;
+            part(self)?;
+        }
+        Ok(())
+    }
+
+    /// What follows from all of it.
+    pub(super) fn conclude(&mut self) {
+        let now = self.now();
+        self.report.body.moved.seconds = self.budget.spent(now);
+        self.session.hear_target(&mut self.report.header);
+        self.judge_jobs();
+        self.report.body.next = next::next(self.report, self.request, self.directory);
+    }
+
+    /// Puts back what a part overwrote that ended with `stop`, or without, and adds what it moved; gives what ended it.
+    pub(super) fn settle(&mut self, stop: Option<Stop>, mut moved: Moved) -> Option<Failure> {
+        let mut failure = stop.clone().map(Failure::from);
+        if let Some(returned) = self.session.put_back(stop.as_ref(), &mut moved) {
+            self.report.header.findings.extend(returned.finding());
+            failure = failure.or(returned.failure.map(Failure::from));
+        }
+        let failure = self.session.settle(&mut moved, &mut self.report.header.findings, failure);
+        self.add(&moved);
+        failure
+    }
+
+    /// Adds what a part moved; the time is that of the whole visit.
+    pub(super) fn add(&mut self, part: &Moved) {
+        let all = &mut self.report.body.moved;
+        all.data_kept &= part.data_kept;
+        all.bytes_written += part.bytes_written;
+        all.bytes_restored += part.bytes_restored;
+        all.bytes_read += part.bytes_read;
+    }
+
+    pub(super) fn now(&mut self) -> f64 {
+        seconds(self.session.opened.target.now())
+    }
+
+    pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>) {
+        let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
+        let seconds = self.now() - began;
+        self.report.body.parts.push(Part {
+            part: part.to_owned(),
+            state,
+            seconds,
+            reason,
+            wants_time: false,
+        });
+    }
+
+    pub(super) fn left_out(&mut self, part: &str, why: impl Into<String>) {
+        let reason = Some(why.into());
+        let (part, state) = (part.to_owned(), PartState::LeftOut);
+        self.report.body.parts.push(Part { part, state, seconds: 0.0, reason, wants_time: false });
+    }
+
+    /// Adds conclusions of a part. That the card fails I/Os is said once.
+    pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            let again = self.report.header.findings.iter().any(|known| known.claim == finding.claim);
+            if !(again && finding.claim == troubles::CLAIM) {
+                self.report.header.findings.push(finding);
+            }
+        }
+    }
+
+    /// Says of the last part that a longer budget would bring what is missing.
+    pub(super) fn wants_time(&mut self) {
+        if let Some(part) = self.report.body.parts.last_mut() {
+            part.wants_time = true;
+        }
+    }
+
+    fn info(&mut self) {
+        let began = self.now();
+        let Some(identity) = self.session.opened.identity.clone() else {
+            return self.left_out("info", "this target says nothing of itself");
+        };
+        let identity = judged(identity);
+        self.report.header.findings.extend(identity.findings.clone());
+        self.report.body.identity = Some(identity);
+        self.done("info", began, None);
+    }
+
+    /// Bytes that may still be written, putting back not counted; `None` without a limit.
+    pub(super) fn left_to_write(&self) -> Option<u64> {
+        let written = self.report.body.moved.bytes_written;
+        match self.directory {
+            true => self.session.opened.limit.left(),
+            false => self.request.common.max_write.map(|most| most.saturating_sub(written)),
+        }
+    }
+
+    /// Bytes from 0 on that may be measured on: what lies beyond on a fake answers for nothing.
+    pub(super) fn usable(&self) -> u64 {
+        let there = self.session.opened.target.info().bytes;
+        let usable = self.report.body.verify.as_ref().and_then(|report| report.body.at_most_usable());
+        usable.map_or(there, |usable| usable.min(there))
+    }
+
+    /// Why nothing more is written to this card, if so.
+    pub(super) fn no_writes(&self) -> Option<&'static str> {
+        match self.report.body.verdict {
+            _ if self.request.read_only => Some("--read-only was given"),
+            Verdict::Dead | Verdict::ReadOnly => Some("the card keeps nothing that is written to it"),
+            Verdict::Unstable | Verdict::Damaged => {
+                Some("the card does not keep what is written to it for sure, so nothing more is risked")
+            }
+            _ if !self.report.body.moved.data_kept && !self.request.erase => {
+                Some("what was overwritten is not all back yet")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What was left out, in a line; the document has all of it.
+pub(super) fn in_a_line(what: &[String]) -> Option<String> {
+    let first = what.first()?;
+    Some(match what.len() {
+        1 => first.clone(),
+        more => format!("{first}, and {} more", more - 1),
+    })
+}

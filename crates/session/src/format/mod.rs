@@ -1,0 +1,167 @@
+//! `format`: brings a card into a recorded state, with the SD Association's layout for its capacity.
+//!
+//! The file system is made by the tool that distributions ship, on a sparse picture of the partition in memory, and
+//! its bytes are then written to the card by us. So devices, images and simulated cards are formatted in one way, the
+//! result is known before the card is touched, and it is read back and compared byte by byte.
+
+mod label;
+mod limit;
+mod mkfs;
+mod picture;
+mod request;
+mod state;
+mod writing;
+
+pub(crate) use mkfs::{find, run, sparse};
+pub(crate) use state::name_state;
+pub use state::{LastState, last_state};
+pub(crate) use writing::CardBytes;
+
+pub use request::Request;
+
+use crate::backups;
+use crate::error::Failure;
+use crate::frame::{Common, Needs, Procedure, Session};
+use cardscope_device::guard::{self, Clearance};
+use cardscope_device::system::System;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::format::{FormatReport, Formatting, Mode};
+use cardscope_model::units::Capacity;
+use cardscope_sd::layout::{self, Layout, SECTOR, Wish};
+use std::path::Path;
+
+impl Procedure for Request {
+    const VERB: &'static str = "format";
+    type Body = Formatting;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::WriteAndLose(None)
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        look_before_asking(self)
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut FormatReport) -> Result<(), Failure> {
+        let clearance = session.opened.device().and_then(|device| device.clearance.as_ref());
+        whole(&self.common.target, clearance)?;
+        for caveat in &session.opened.caveats {
+            session.events.note(&caveat.to_string());
+        }
+        let limited = limit::limit(self, session.opened)?;
+        let layout = layout_of(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
+        let label = self.label.as_deref().map(|text| label::checked(text, layout.file_system)).transpose()?;
+        let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
+        session.events.note(&plan_line(self, &layout));
+        if let Some(file) = &self.backup {
+            // It stays: with it `restore` undoes the format.
+            backups::take(file, session.opened, session.interrupt, session.events)?;
+        }
+        report.body = Formatting {
+            mode: self.mode,
+            card_bytes: session.bytes(),
+            layout,
+            label,
+            size_adjustment: self.size_adjustment,
+            limited,
+            file_system: state::file_system_word(layout.file_system).to_owned(),
+            backup: self.backup.as_ref().map(|path| path.display().to_string()),
+            tool: picture.tool.clone(),
+            ..Formatting::default()
+        };
+        session.begin_row(report)?;
+        session.store(report)?;
+        writing::write(&picture, session, report)?;
+        conclude(report);
+        let held = session.opened.let_go();
+        held.into_iter().for_each(cardscope_device::open::read_partitions_again);
+        Ok(())
+    }
+}
+
+/// Refuses what can be refused without opening anything, so that nobody is asked in vain.
+fn look_before_asking(request: &Request) -> Result<(), Failure> {
+    if request.real.is_some() && !request.limit_to_real {
+        return Err(Failure::refused("--real says what --limit-to-real is to keep to: give both"));
+    }
+    if request.common.target.starts_with("sim:") {
+        return Ok(());
+    }
+    let path = Path::new(&request.common.target);
+    let bytes = match std::fs::metadata(path) {
+        Ok(about) if about.is_dir() => {
+            return Err(Failure::Refused(format!(
+                "{} is a directory; name the card itself, as `cardscope list` shows it, or an image file",
+                request.common.target
+            )));
+        }
+        Ok(about) if about.is_file() => about.len(),
+        Ok(_) => whole_device(&request.common.target)?,
+        // Opening says what is wrong with it.
+        Err(_) => return Ok(()),
+    };
+    let layout = layout_of(request, request.real.filter(|_| request.limit_to_real).unwrap_or(bytes))?;
+    mkfs::tool(layout.file_system).map(drop)
+}
+
+/// The bytes of a device that may be formatted.
+fn whole_device(name: &str) -> Result<u64, Failure> {
+    let clearance = guard::check(&System::host(), name).map_err(Failure::refused)?;
+    whole(name, Some(&clearance)).map(|()| clearance.bytes)
+}
+
+/// A card is formatted as a whole.
+fn whole(name: &str, clearance: Option<&Clearance>) -> Result<(), Failure> {
+    match clearance.and_then(|seen| seen.partition_of.as_ref()) {
+        None => Ok(()),
+        Some(disk) => Err(Failure::Refused(format!(
+            "{name} is a partition, and a card is formatted as a whole: name /dev/{disk}"
+        ))),
+    }
+}
+
+/// The layout of so many bytes.
+fn layout_of(request: &Request, bytes: u64) -> Result<Layout, Failure> {
+    let wish = Wish { boundary: request.boundary, size_adjustment: request.size_adjustment };
+    layout::plan(bytes / SECTOR, wish)
+        .map_err(|e| Failure::Refused(format!("{}: {e}", request.common.target)))
+}
+
+fn plan_line(request: &Request, layout: &Layout) -> String {
+    let first = match request.mode {
+        Mode::Quick => "",
+        Mode::Overwrite => "every byte is overwritten first; ",
+        Mode::Discard => "the card is told first that nothing on it is of value; ",
+    };
+    format!(
+        "{first}{} in clusters of {} bytes, partition from byte {}, files from byte {}, {} for files",
+        layout.file_system,
+        layout.cluster_sectors * SECTOR,
+        layout.partition_start * SECTOR,
+        layout.data_start * SECTOR,
+        Capacity(layout.data_bytes())
+    )
+}
+
+/// What is to be said of it when all is written.
+fn conclude(report: &mut FormatReport) {
+    report.body.state = match (report.body.mode, report.body.discarded) {
+        (Mode::Overwrite, _) => Some("overwritten".to_owned()),
+        (Mode::Discard, Some(true)) => Some("trimmed".to_owned()),
+        _ => None,
+    };
+    if report.body.discarded == Some(false) {
+        let said = "the card or its reader takes no discard: its blocks were left as they were, only the file system is new";
+        report.header.findings.push(
+            Finding::new("discard-not-taken", Weight::Note, 1.0, said)
+                .advise("many readers pass no discard on; try a slot of the computer's own, or --overwrite"),
+        );
+    }
+    if let Some(limited) = &report.body.limited {
+        report.header.findings.push(limit::told(limited, &report.body.layout));
+    }
+}

@@ -1,0 +1,264 @@
+//! The card is written to: first what the mode asks for, then the file system, the partition table last; then all of
+//! it is read again and compared.
+//!
+//! With `--overwrite` the card gets data that cannot be compressed, since some controllers keep equal or constant
+//! blocks without writing them, and a card is only in the state of one that was written full when its flash is.
+
+use super::picture::{Picture, Range};
+use crate::error::Failure;
+use crate::frame::Session;
+use cardscope_device::contents::{self, Bytes};
+use cardscope_engine::card::{Answer, Card, pieces};
+use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::format::{FormatReport, Mode};
+use cardscope_model::report::Moved;
+use cardscope_model::verify::Trouble;
+use cardscope_sd::layout::SECTOR;
+use std::cell::RefCell;
+
+/// Bytes of one I/O: no card is faster with more.
+const BLOCK: u32 = 1 << 20;
+const DEPTH: u32 = 4;
+/// After so many bytes it is looked whether the card still takes them.
+const STRETCH: u64 = 64 << 20;
+
+/// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
+pub(super) fn write(
+    picture: &Picture,
+    session: &mut Session<'_>,
+    report: &mut FormatReport,
+) -> Result<(), Failure> {
+    let unit =
+        session.opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
+    let mut moved = Moved::default();
+    let done = session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
+        if u64::from(card.sector()) > SECTOR {
+            return Err(Failure::Refused(format!(
+                "this card or its reader counts in sectors of {} bytes, and the layout of cards in 512; use another reader",
+                card.sector()
+            )));
+        }
+        all(picture, card, events, report)?;
+        report.body.present = contents::present(&CardBytes(RefCell::new(card)), unit);
+        same_layout(report);
+        Ok(())
+    });
+    report.body.moved = moved;
+    done
+}
+
+fn all(
+    picture: &Picture,
+    card: &mut Card<'_>,
+    watch: &mut dyn Listener,
+    report: &mut FormatReport,
+) -> Result<(), Failure> {
+    match report.body.mode {
+        Mode::Quick => {}
+        Mode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, watch)?,
+        Mode::Discard => report.body.discarded = Some(discard(card, watch)?),
+    }
+    let ranges = picture.ranges()?;
+    let total = ranges.iter().map(|range| range.end - range.start).sum();
+    watch.phase("writing partition table and file system", Some(total), None);
+    // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
+    let table = Range { start: 0, end: SECTOR };
+    let troubles = blank(card, table)?;
+    settle(card, troubles)?;
+    let mut moved = Progress { began: card.seconds(), bytes: 0 };
+    for range in &ranges {
+        let after_table = Range { start: range.start.max(table.end), end: range.end };
+        put(card, picture, after_table, watch, &mut moved)?;
+    }
+    flush(card)?;
+    put(card, picture, table, watch, &mut moved)?;
+    flush(card)?;
+    report.body.checked = compare(card, picture, &ranges, watch, report)?;
+    Ok(())
+}
+
+struct Progress {
+    began: f64,
+    bytes: u64,
+}
+
+impl Progress {
+    fn add(&mut self, bytes: u64, card: &mut Card<'_>, watch: &mut dyn Listener) {
+        self.bytes += bytes;
+        watch.progress(self.bytes, card.seconds() - self.began);
+    }
+}
+
+fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<Trouble>, Failure> {
+    Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
+}
+
+/// Nothing more is written to a card that refuses a write twice.
+fn settle(card: &Card<'_>, troubles: Vec<Trouble>) -> Result<(), Failure> {
+    let Some(first) = troubles.into_iter().next() else { return Ok(()) };
+    Err(Failure::Io(format!(
+        "the card refused to take {} bytes at {} twice ({}), after {} bytes were written: it has no usable file system now; `cardscope verify` tells what is wrong with it",
+        first.len,
+        first.offset,
+        first.reason,
+        card.tally().written
+    )))
+}
+
+fn flush(card: &mut Card<'_>) -> Result<(), Failure> {
+    let before = card.trouble_count();
+    card.flush()?;
+    if card.trouble_count() == before {
+        return Ok(());
+    }
+    let failed = card.troubles().last().cloned();
+    settle(card, failed.into_iter().collect())
+}
+
+fn put(
+    card: &mut Card<'_>,
+    picture: &Picture,
+    range: Range,
+    watch: &mut dyn Listener,
+    moved: &mut Progress,
+) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    for piece in pieces(range.start, range.end, BLOCK) {
+        card.go_on()?;
+        bytes.resize(piece.len as usize, 0);
+        picture.read(piece.offset, &mut bytes)?;
+        let mut troubles = Vec::new();
+        if bytes.iter().all(|byte| *byte == 0) {
+            card.write([piece], Content::Constant(0), |_, _, trouble| troubles.extend(trouble.cloned()))?;
+        } else {
+            troubles = card.write_bytes(piece.offset, &bytes)?;
+        }
+        settle(card, troubles)?;
+        moved.add(u64::from(piece.len), card, watch);
+    }
+    Ok(())
+}
+
+fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listener) -> Result<(), Failure> {
+    watch.phase("overwriting every byte", Some(bytes), None);
+    let mut moved = Progress { began: card.seconds(), bytes: 0 };
+    let mut start = 0;
+    while start < bytes {
+        let end = bytes.min(start + STRETCH);
+        let mut troubles = Vec::new();
+        card.write(pieces(start, end, BLOCK), Content::Stream { seed }, |_, _, trouble| {
+            troubles.extend(trouble.cloned());
+        })?;
+        settle(card, troubles)?;
+        moved.add(end - start, card, watch);
+        start = end;
+    }
+    flush(card)
+}
+
+fn discard(card: &mut Card<'_>, watch: &mut dyn Listener) -> Result<bool, Failure> {
+    let bytes = card.bytes();
+    watch.phase("telling the card that nothing on it is of value", None, None);
+    let taken = card.discard(0, bytes)?;
+    if !taken {
+        watch.note("the card or its reader takes no discard; its blocks are left as they are");
+    }
+    Ok(taken)
+}
+
+/// Reads everything that was written, with no cache of the host in between; true where all of it is there.
+fn compare(
+    card: &mut Card<'_>,
+    picture: &Picture,
+    ranges: &[Range],
+    watch: &mut dyn Listener,
+    report: &mut FormatReport,
+) -> Result<bool, Failure> {
+    card.reopen()?;
+    let total = ranges.iter().map(|range| range.end - range.start).sum();
+    watch.phase("reading it back", Some(total), None);
+    let mut moved = Progress { began: card.seconds(), bytes: 0 };
+    let (mut lost, mut first) = (0u64, None);
+    let mut wanted = Vec::new();
+    for range in ranges {
+        for piece in pieces(range.start, range.end, BLOCK) {
+            wanted.resize(piece.len as usize, 0);
+            picture.read(piece.offset, &mut wanted)?;
+            let mut same = false;
+            card.read([piece], Content::Buffer, |_, _, answer| {
+                same = matches!(answer, Answer::Differs { bytes, .. } if bytes == wanted);
+                Ok(())
+            })?;
+            if !same {
+                lost += u64::from(piece.len);
+                first = first.or(Some(piece.offset));
+            }
+            moved.add(u64::from(piece.len), card, watch);
+        }
+    }
+    report.header.findings.extend(first.map(|first| not_kept(first, lost, total)));
+    Ok(first.is_none())
+}
+
+fn not_kept(first: u64, lost: u64, total: u64) -> Finding {
+    let said = format!(
+        "the card does not hold what was written to it: of {total} bytes, {lost} lie in blocks that read otherwise, the first at byte {first}"
+    );
+    Finding::new("format-not-kept", Weight::Bad, 0.99, said)
+        .because("first_bad_byte", first)
+        .because("bad_bytes", lost)
+        .advise("`cardscope verify` tells what is wrong with it: a false capacity, damage, or a card that has locked itself")
+}
+
+/// Our own reader must see what was asked for.
+fn same_layout(report: &mut FormatReport) {
+    let seen = report.body.present.as_ref().and_then(|present| present.partitions.first());
+    let planned = &report.body.layout;
+    let same = seen.is_some_and(|seen| {
+        seen.start_bytes == planned.partition_start * SECTOR
+            && seen.bytes == planned.partition_sectors * SECTOR
+            && seen.data_start_bytes == planned.data_start * SECTOR
+            && seen.volume.as_ref() == Some(&planned.volume())
+    });
+    if !same && report.body.checked {
+        report.body.checked = false;
+        report.header.findings.push(Finding::new(
+            "format-not-as-planned",
+            Weight::Bad,
+            0.99,
+            "partition table and boot sector, read back, do not say what was planned",
+        ));
+    }
+}
+
+/// A card as the reader of tables wants it.
+pub(crate) struct CardBytes<'a, 't>(pub(crate) RefCell<&'a mut Card<'t>>);
+
+impl Bytes for CardBytes<'_, '_> {
+    fn len(&self) -> u64 {
+        self.0.borrow().bytes()
+    }
+
+    fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {
+        let mut card = self.0.borrow_mut();
+        let sector = u64::from(card.sector());
+        let end = offset.checked_add(count).filter(|end| *end <= card.bytes())?;
+        let start = offset - offset % sector;
+        let stop = end.next_multiple_of(sector).min(card.bytes());
+        let mut bytes = vec![0u8; usize::try_from(stop - start).ok()?];
+        let mut whole = true;
+        let block = card.block();
+        let read = card.read(pieces(start, stop, block), Content::Buffer, |piece, _, answer| {
+            let at = (piece.offset - start) as usize;
+            match answer {
+                Answer::Differs { bytes: found, .. } => bytes[at..at + found.len()].copy_from_slice(found),
+                _ => whole = false,
+            }
+            Ok(())
+        });
+        let from = (offset - start) as usize;
+        (read.is_ok() && whole).then(|| bytes[from..from + count as usize].to_vec())
+    }
+}

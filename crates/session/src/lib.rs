@@ -1,0 +1,47 @@
+//! The frame that every verb runs in ([`frame`]), and one module a verb: what the command line and the server offer is done
+//! here, once.
+//!
+//! Nothing here prints or parses arguments. Progress goes to a [`Listener`], questions to whoever can answer them,
+//! and what comes back is a finished document or a typed refusal.
+#![forbid(unsafe_code)]
+
+pub mod archive;
+mod backups;
+pub mod bench;
+mod card_key;
+pub mod check;
+mod checkpoint;
+pub mod compare;
+pub mod consent;
+pub mod doctor;
+mod earlier;
+pub mod endure;
+pub mod error;
+
+mod card_source;
+pub mod fit;
+pub mod format;
+pub mod frame;
+pub mod identify;
+pub mod import;
+mod journals;
+pub mod map;
+pub mod observe;
+pub mod opening;
+pub mod output_file;
+pub mod publish;
+pub mod rank;
+mod recorder;
+mod region;
+pub mod restore;
+pub mod simulate;
+pub mod sustain;
+#[cfg(test)]
+mod testing;
+mod troubles;
+pub mod verify;
+
+pub use cardscope_engine::event::{Event, Listener};
+pub use cardscope_engine::pending;
+pub use error::Failure;
+pub use frame::{Common, Outcome, execute};

@@ -1,0 +1,68 @@
+//! `map`: what is inside a card, as far as timing shows it, and what follows from that for whoever formats it.
+//!
+//! Unless the user names a part whose content may go, everything that is overwritten is saved to a journal before and
+//! put back after, as quick `verify` does.
+
+mod document;
+mod file_systems;
+mod findings;
+mod request;
+mod run;
+mod scope;
+
+pub use request::Request;
+
+use crate::error::Failure;
+use crate::frame::{Common, Needs, Procedure, Session};
+use cardscope_model::card_map::{CardMap, MapReport};
+use cardscope_probe::site;
+use scope::Scope;
+
+pub use cardscope_engine::target::Region;
+pub use cardscope_probe::map::Part;
+pub(crate) use scope::NOTHING_TO_READ;
+
+impl Procedure for Request {
+    const VERB: &'static str = "map";
+    type Body = CardMap;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        match (self.read_only, self.region) {
+            (true, _) => Needs::Read,
+            (_, Some(region)) => Needs::WriteAndLose(Some(region)),
+            _ if self.erase => Needs::WriteAndLose(None),
+            _ => Needs::WriteAndKeep,
+        }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        scope::check(self)
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut MapReport) -> Result<(), Failure> {
+        let scope = Scope::find(self, session)?;
+        let options = scope.options(self, session.opened, report.header.seed);
+        if matches!(scope, Scope::Saved(_)) {
+            scope::begin_journal(self, session, site::salt(options.limits.seed))?;
+        }
+        let line = scope.plan_line(&options, session);
+        session.events.note(&line);
+        report.body.announced_bytes = session.bytes();
+        // Until the first byte is written.
+        report.body.moved.data_kept = true;
+        session.begin_row(report)?;
+        let mut facts = document::facts(self, session.opened);
+        let mut ended = run::measure(&scope, &options, session, report, &mut facts);
+        document::conclude(report, session, &facts);
+        if self.try_file_systems && ended.is_ok() {
+            session.store(report)?;
+            ended = file_systems::try_all(self, session, report, &mut facts);
+            document::advise(report, &facts);
+        }
+        ended
+    }
+}

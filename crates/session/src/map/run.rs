@@ -1,0 +1,88 @@
+//! The probe of a map, and putting back after it: also after an interruption or an error.
+
+use super::scope::Scope;
+use crate::error::Failure;
+use crate::format::CardBytes;
+use crate::frame::{Session, keeper};
+use cardscope_device::contents;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
+use cardscope_engine::event::Listener;
+use cardscope_journal::Journal;
+use cardscope_model::card_map::advice::{AFTER_DISCARD, Facts, TargetKind};
+use cardscope_model::card_map::{MapReport, Measured, Tried};
+use cardscope_model::report::Moved;
+use cardscope_probe::capacity::{BLOCK, DEPTH};
+use cardscope_probe::map::{self, Options, discard};
+use cardscope_probe::write_scope::WriteScope;
+use std::cell::RefCell;
+use std::time::Duration;
+
+/// Measures, then puts back whatever was overwritten.
+pub(super) fn measure(
+    scope: &Scope,
+    options: &Options,
+    session: &mut Session<'_>,
+    report: &mut MapReport,
+    facts: &mut Facts,
+) -> Result<(), Failure> {
+    let mut moved = Moved::default();
+    let measured = &mut report.body.measured;
+    let ended = session.drive((BLOCK, DEPTH), &mut moved, |card, journal, events| {
+        all_parts(scope, options, card, journal, events, measured, facts)
+    });
+    moved.data_kept = !matches!(scope, Scope::Free(_)) || moved.bytes_written == 0;
+    report.body.moved = moved;
+    let stop = ended.err();
+    let mut failure = stop.clone().map(Failure::from);
+    if let Some(returned) = session.put_back(stop.as_ref(), &mut report.body.moved) {
+        report.header.findings.extend(returned.finding());
+        failure = returned.failure.map(Failure::from).or(failure);
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+fn all_parts(
+    scope: &Scope,
+    options: &Options,
+    card: &mut Card<'_>,
+    journal: Option<&mut Journal>,
+    events: &mut dyn Listener,
+    measured: &mut Measured,
+    facts: &mut Facts,
+) -> Result<(), Stop> {
+    let began = card.seconds();
+    if facts.target_kind == TargetKind::Card {
+        facts.layout = contents::present(&CardBytes(RefCell::new(&mut *card)), None);
+    }
+    map::map(card, WriteScope::new(keeper(journal)), options, events, measured)?;
+    let mut left = options.clone();
+    let spent = Duration::from_secs_f64(card.seconds() - began);
+    left.limits.budget = left.limits.budget.map(|budget| budget.saturating_sub(spent));
+    let before = measured.small_writes.take();
+    try_discard(scope, card, &left, events, before, facts)
+}
+
+/// Discard loses what stands there, so it is tried only where that may go.
+fn try_discard(
+    scope: &Scope,
+    card: &mut Card<'_>,
+    left: &Options,
+    events: &mut dyn Listener,
+    before: Option<Tried>,
+    facts: &mut Facts,
+) -> Result<(), Stop> {
+    let why_not = match scope {
+        Scope::Free(_) if left.only.is_empty() => {
+            return discard::try_discard(card, left, events, before, &mut facts.tried);
+        }
+        Scope::Free(_) => "only other parts were asked for",
+        Scope::Nothing(_) => "only reading was asked for",
+        Scope::Saved(_) => {
+            "what is on the card is kept, and discard would lose it; give --region START+LEN or --erase to have it tried"
+        }
+        Scope::OwnFile(_) => "in a directory the file system decides what is discarded",
+    };
+    facts.tried.push(discard::left_out(AFTER_DISCARD, why_not));
+    Ok(())
+}

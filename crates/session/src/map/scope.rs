@@ -1,0 +1,218 @@
+//! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may go, or
+//! a file of its own in a directory.
+
+use super::Request;
+use crate::error::Failure;
+use crate::frame::Session;
+use crate::opening::Opened;
+use crate::region::{phrase, within};
+use cardscope_engine::target::Region;
+use cardscope_model::random::mix;
+use cardscope_model::units::{BinarySize, MIB};
+use cardscope_probe::map::Options;
+use cardscope_probe::site::Limits;
+
+/// Why a directory is not looked at without writing.
+pub(crate) const NOTHING_TO_READ: &str = "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out";
+
+/// Below this there is nothing that timing could tell apart.
+const SMALLEST: u64 = MIB;
+
+/// Bytes that the search for the end of the cache writes where all of it must be saved and put back: enough for the
+/// caches in a card's memory, and 20 s of a class 10 card with saving and putting back.
+const CACHE_KEPT: u64 = 64 * MIB;
+
+/// Bytes that the other parts may save together; they write some 120 MiB, and 85 MiB at the card's start and beside.
+const BESIDES: u64 = 256 * MIB;
+
+/// The test file in a directory: room for 32 open blocks of 4 MiB, four apart.
+const OWN_FILE: u64 = 512 * MIB;
+
+/// Where less may be written than twice this, a map shows nothing.
+const LEAST_OWN_FILE: u64 = 32 * MIB;
+
+/// What may be written to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scope {
+    /// Nothing.
+    Nothing(Region),
+    /// All of it, saved before and put back after.
+    Saved(Region),
+    /// What stands here may go.
+    Free(Region),
+    /// A file of our own.
+    OwnFile(Region),
+}
+
+/// Refuses what goes against itself, before anything is opened.
+pub(super) fn check(request: &Request) -> Result<(), Failure> {
+    let directory = request.common.names_directory();
+    let frees = request.erase || request.region.is_some();
+    let odd = [
+        (
+            request.erase && request.region.is_some(),
+            "--erase gives up the whole card, --region a part of it: give one of them",
+        ),
+        (
+            request.read_only
+                && (frees
+                    || request.fat
+                    || request.try_file_systems
+                    || request.common.max_write.is_some()
+                    || request.cache.is_some()),
+            "--read-only writes nothing: leave out --erase, --region, --fat, --max-write, --cache and --try-file-systems, or --read-only",
+        ),
+        (
+            request.try_file_systems && !request.erase,
+            "--try-file-systems makes file systems on the whole card, which loses what is on it: give --erase too",
+        ),
+        (
+            request.fat && request.region.is_some(),
+            "--fat writes to the start of the card, which is saved and put back: leave --region out",
+        ),
+        (directory && request.read_only, NOTHING_TO_READ),
+        (
+            directory && frees,
+            "in a directory only a file of the test's own is written to: leave out --erase and --region, or name the card's device (`cardscope list`)",
+        ),
+        (
+            directory && request.fat,
+            "the region at the start of a card cannot be reached through a directory: name the card's device (`cardscope list`)",
+        ),
+        (request.region.is_some_and(|r| r.len < SMALLEST), "--region must name 1 MiB at least"),
+    ];
+    match odd.into_iter().find(|(wrong, _)| *wrong) {
+        Some((_, why)) => Err(Failure::refused(why)),
+        None => Ok(()),
+    }
+}
+
+impl Scope {
+    /// Finds out what may be written to on an open target.
+    ///
+    /// # Errors
+    /// A refusal: the target is too small, the region lies outside of it, or there is no room.
+    pub(super) fn find(request: &Request, session: &mut Session<'_>) -> Result<Scope, Failure> {
+        let bytes = session.bytes();
+        if bytes < SMALLEST {
+            return Err(Failure::Refused(format!(
+                "{} has {bytes} bytes; below 1 MiB there is nothing to map",
+                request.common.target
+            )));
+        }
+        let all = Region { start: 0, len: bytes };
+        if session.opened.is_directory() {
+            session.opened.limit_writes(request.common.max_write);
+            return own_file(request, session.opened, bytes).map(Scope::OwnFile);
+        }
+        if request.read_only {
+            return Ok(Scope::Nothing(all));
+        }
+        if let Some(region) = request.region {
+            within(region, bytes, session.opened.target.info().sector).map_err(|why| named(request, &why))?;
+            return Ok(Scope::Free(region));
+        }
+        Ok(if request.erase { Scope::Free(all) } else { Scope::Saved(all) })
+    }
+
+    /// What may be used.
+    pub(super) fn region(&self) -> Region {
+        let (Scope::Nothing(region) | Scope::Saved(region) | Scope::Free(region) | Scope::OwnFile(region)) =
+            self;
+        *region
+    }
+
+    /// What the probe is to do.
+    pub(super) fn options(&self, request: &Request, opened: &Opened, seed: u64) -> Options {
+        let region = self.region();
+        let saved = matches!(self, Scope::Saved(_));
+        let written_through = if saved { CACHE_KEPT } else { region.len };
+        Options {
+            limits: Limits {
+                seed: mix(seed),
+                region,
+                max_write: match self {
+                    Scope::OwnFile(region) => Some(in_own_file(request, *region, opened)),
+                    _ if saved => Some(most_written(request)),
+                    _ => request.common.max_write,
+                },
+                budget: request.common.budget,
+            },
+            card_addresses: !matches!(self, Scope::OwnFile(_)),
+            writes: !matches!(self, Scope::Nothing(_)),
+            fat: request.fat,
+            max_cache_bytes: request.cache.unwrap_or(written_through).min(region.len),
+            claimed_unit: opened.identity.as_ref().and_then(|i| i.allocation_unit()).map(|unit| unit.bytes),
+            tables: request.flashbench,
+            only: request.only.clone(),
+        }
+    }
+
+    /// What it will cost, before it begins.
+    pub(super) fn plan_line(&self, options: &Options, session: &Session<'_>) -> String {
+        let most = |bytes: u64| BinarySize(bytes >> 20 << 20);
+        let written =
+            options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
+        match (self, &session.journal) {
+            (Scope::Saved(_), Some(journal)) => format!(
+                "writes up to {}; what it overwrites is kept in {} and put back",
+                most(written),
+                journal.path().display()
+            ),
+            (Scope::OwnFile(region), _) => {
+                let limit =
+                    session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+                let written = BinarySize(options.limits.max_write.unwrap_or(u64::MAX));
+                format!(
+                    "uses a file of its own of {}, and writes up to {written}; no other file is touched{limit}",
+                    most(region.len)
+                )
+            }
+            (Scope::Nothing(_), _) => "reads only".to_owned(),
+            (_, _) => format!("writes; what stands in {} is lost", phrase(self.region())),
+        }
+    }
+}
+
+/// Starts the journal of a map that keeps what is on the card.
+///
+/// # Errors
+/// A refusal: there is no room for it; it names the other ways to a map.
+pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: u64) -> Result<(), Failure> {
+    let room = most_written(request).min(session.bytes());
+    session.begin_journal(room, salt).map_err(|failure| with_ways_out(failure, room))
+}
+
+/// Bytes that may be written where all of them are saved before.
+fn most_written(request: &Request) -> u64 {
+    request.common.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_KEPT).saturating_add(BESIDES))
+}
+
+fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
+    let wanted = OWN_FILE.max(request.cache.unwrap_or(0).saturating_add(BESIDES / 4));
+    let left = opened.limit.left().unwrap_or(u64::MAX);
+    if left < 2 * LEAST_OWN_FILE {
+        return Err(opened.limit.refuse("a map", 2 * OWN_FILE));
+    }
+    let bytes = wanted.min(free / 2 / MIB * MIB).min(left / 2 / MIB * MIB).max(SMALLEST);
+    opened.target.area(bytes).map_err(Failure::refused)
+}
+
+/// Bytes that a map writes in a file of its own at most: it fills it, and goes over it once more, beside single tests.
+fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
+    let most = 2 * region.len + BESIDES;
+    most.min(request.common.max_write.unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
+}
+
+fn named(request: &Request, why: &str) -> Failure {
+    Failure::Refused(format!("{}: {why}; nothing was written", request.common.target))
+}
+
+/// Where the journal has no place, there are other ways to a map.
+fn with_ways_out(failure: Failure, room: u64) -> Failure {
+    let Failure::Refused(why) = failure else { return failure };
+    Failure::Refused(format!(
+        "{why}. Or write less than {} (--max-write), read only (--read-only), or say what may be lost (--region START+LEN, --erase)",
+        BinarySize(room)
+    ))
+}

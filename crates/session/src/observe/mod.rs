@@ -1,0 +1,193 @@
+//! `observe`: watches a system in use without I/O of its own on the card, and says what the system waits for.
+//!
+//! The counters come from `device::watching`, what they mean from `analysis::observe`. The watch's own log never goes
+//! to the watched card while the watch lasts: what would lie there is kept in memory until its end.
+
+mod against;
+mod keep;
+mod request;
+mod sample;
+
+pub use request::{Length, Request};
+
+use crate::error::Failure;
+use crate::frame::Outcome;
+use crate::identify;
+use cardscope_analysis::observe::{Side, compare, summarise, verdict};
+use cardscope_device::watching::{Look, Watcher};
+use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::observe::Observation;
+use cardscope_model::observe::{ObserveReport, PartitionTraffic};
+use cardscope_model::report::{Header, Report};
+use keep::Keeper;
+use std::time::{Duration, Instant};
+
+/// How often a wait asks whether it is still wanted.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Over less than this the kernel's counters, which tick in hundredths of a second, tell no shares.
+const LEAST_STRETCH: Duration = Duration::from_millis(500);
+
+/// Watches.
+///
+/// # Errors
+/// If there is no such device, or nothing can be told of it: nothing was begun then.
+pub fn observe(
+    request: &Request,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<Outcome<Observation>, Failure> {
+    let system = identify::system(request.sysfs.as_deref())?;
+    if !system.is_live() && request.length != Length::Nothing {
+        return Err(Failure::refused(
+            "a recorded machine stands still: with --sysfs only --from-boot can be told",
+        ));
+    }
+    let watcher = Watcher::open(&system, &request.target).map_err(Failure::refused)?;
+    let earlier = request.against.as_deref().map(|name| against::load(name, request)).transpose()?;
+    let first = watcher.look().map_err(Failure::refused)?;
+    let mut report = begun(request, &watcher, &first);
+    let mut keeper = Keeper::begin(request, &system, &mut report)?;
+    let _owing = pending::owing("what was seen is summed up", "");
+    let mut failure = match request.length {
+        Length::Nothing => None,
+        _ => {
+            let mut watch = Watch { watcher: &watcher, report: &mut report, keeper: &mut keeper };
+            watch.run(request, &first, interrupt, listener).err()
+        }
+    };
+    finish(&mut report, earlier.as_ref().map(|earlier| (earlier, request)));
+    report.header.error = failure.as_ref().map(Failure::to_string);
+    if let Err(not_kept) = keeper.finish(&mut report, failure.as_ref()) {
+        report.header.error.get_or_insert_with(|| not_kept.to_string());
+        failure.get_or_insert(not_kept);
+    }
+    Ok(Outcome { report, failure })
+}
+
+fn begun(request: &Request, watcher: &Watcher, first: &Look) -> ObserveReport {
+    let mut report = Report {
+        header: Header { target: request.target.clone(), ..Header::default() },
+        body: Observation {
+            device: watcher.disk(),
+            began_uptime_seconds: first.uptime,
+            every_seconds: request.every.as_secs_f64(),
+            from_boot: request.from_boot.then(|| sample::since_boot(first)),
+            ..Observation::default()
+        },
+    };
+    if first.io_stall_us.is_none() {
+        report.header.caveats.push(Caveat::other(
+"this kernel tells nothing of pressure (no PSI): whether tasks wait is judged by blocked tasks and the processors' waiting; add psi=1 to the kernel's command line",
+));
+    }
+    report
+}
+
+/// A watch under way.
+struct Watch<'a> {
+    watcher: &'a Watcher,
+    report: &'a mut ObserveReport,
+    keeper: &'a mut Keeper,
+}
+
+impl Watch<'_> {
+    fn run(
+        &mut self,
+        request: &Request,
+        first: &Look,
+        interrupt: &Interrupt,
+        listener: &mut dyn Listener,
+    ) -> Result<(), Failure> {
+        let began = Instant::now();
+        let length = match request.length {
+            Length::For(length) => Some(length),
+            Length::UntilStopped | Length::Nothing => None,
+        };
+        let what = format!("watching {}", request.target);
+        let seconds = length.map(|l| l.as_secs_f64());
+        listener.event(&Event::Phase { what, bytes: None, seconds });
+        let mut last = (began, first.clone());
+        loop {
+            let next = last.0 + request.every;
+            let end = length.map(|length| began + length);
+            let waited = wait(end.map_or(next, |end| next.min(end)), interrupt);
+            // The stretch that Ctrl-C ends was watched, too.
+            if !waited && last.0.elapsed() < LEAST_STRETCH {
+                return stopped(length);
+            }
+            let look = self.watcher.look().map_err(Failure::io)?;
+            let now = Instant::now();
+            let sample = sample::between(&last.1, &look, now.duration_since(last.0).as_secs_f64());
+            self.traffic(first, &look);
+            self.report.body.samples.push(sample);
+            last = (now, look);
+            let moved = last.1.device.read_bytes + last.1.device.write_bytes;
+            let before = first.device.read_bytes + first.device.write_bytes;
+            let seconds = began.elapsed().as_secs_f64();
+            listener.event(&Event::Progress { bytes: moved.saturating_sub(before), seconds });
+            if !waited {
+                return stopped(length);
+            }
+            self.keeper.meanwhile(self.report, listener);
+            if end.is_some_and(|end| now >= end) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn traffic(&mut self, first: &Look, now: &Look) {
+        let part = |(name, after): &(String, cardscope_device::watching::Counters)| {
+            let before = first.partitions.iter().find(|(known, _)| known == name).map(|(_, c)| *c);
+            let before = before.unwrap_or_default();
+            PartitionTraffic {
+                name: name.clone(),
+                read_bytes: after.read_bytes.saturating_sub(before.read_bytes),
+                write_bytes: after.write_bytes.saturating_sub(before.write_bytes),
+            }
+        };
+        self.report.body.partitions = now.partitions.iter().map(part).collect();
+    }
+}
+
+/// Ctrl-C ends a watch without an end as it is meant to.
+fn stopped(length: Option<Duration>) -> Result<(), Failure> {
+    length.map_or(Ok(()), |_| Err(Failure::Interrupted))
+}
+
+/// Sleeps until then; false if interrupted.
+fn wait(until: Instant, interrupt: &Interrupt) -> bool {
+    while !interrupt.raised() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(SLICE));
+    }
+    false
+}
+
+/// Figures, verdict and comparison of what was seen.
+fn finish(report: &mut ObserveReport, earlier: Option<(&ObserveReport, &Request)>) {
+    report.body.summary = summarise(&report.body.samples, report.body.began_uptime_seconds);
+    if let Some(summary) = &report.body.summary {
+        report.header.findings.push(verdict(&report.body.samples, summary));
+    }
+    let Some((earlier, request)) = earlier else { return };
+    let side = |report: &ObserveReport| (report.body.samples.clone(), report.body.began_uptime_seconds);
+    let ((was, was_began), (is, is_began)) = (side(earlier), side(report));
+    let before = Side { samples: &was, began: was_began };
+    let now = Side { samples: &is, began: is_began };
+    match compare(request.against.as_deref().unwrap_or_default(), before, now) {
+        Some((comparison, findings)) => {
+            report.body.comparison = Some(comparison);
+            report.header.findings.extend(findings);
+        }
+        None => report.header.caveats.push(Caveat::other(
+"the two watches have no time in common and were not compared; watch both from soon after the start, for as long",
+)),
+    }
+}

@@ -1,0 +1,113 @@
+//! `sustain`: a card used for long, with thermometers; what becomes of it, and why. A sample a second is on disk before
+//! the run goes on for another few.
+
+mod baseline;
+mod document;
+mod hot_host;
+mod request;
+mod scope;
+mod sentences;
+mod thermometers;
+mod writer;
+
+pub use request::Request;
+
+use crate::error::Failure;
+use crate::frame::{Common, Needs, Procedure, Session};
+use baseline::Baseline;
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::sustain::{LongRun, SustainReport};
+use cardscope_probe::sustain::{BLOCK, DEPTH, sustain};
+use cardscope_probe::write_scope::WriteScope;
+use scope::Scope;
+use std::cell::RefCell;
+use thermometers::{Shared, Thermometers, Tracks};
+use writer::Writer;
+
+pub(crate) use scope::limits as card_limits;
+pub(crate) use sentences::findings;
+
+pub use cardscope_engine::target::Region;
+pub use thermometers::{Typed, Typist};
+
+/// A long run, with the earlier one that it is held against and whoever reads thermometers by eye.
+pub struct Attended<'a> {
+    request: &'a Request,
+    baseline: Option<Baseline>,
+    typist: RefCell<&'a mut dyn Typist>,
+}
+
+impl Request {
+    /// The run, ready to be executed.
+    ///
+    /// # Errors
+    /// A refusal: the earlier run cannot be found or understood.
+    pub fn attended<'a>(&'a self, typist: &'a mut dyn Typist) -> Result<Attended<'a>, Failure> {
+        let archive = self.common.archive.as_deref();
+        let baseline = self.against.as_deref().map(|name| baseline::load(name, archive)).transpose()?;
+        Ok(Attended { request: self, baseline, typist: RefCell::new(typist) })
+    }
+}
+
+impl Procedure for Attended<'_> {
+    const VERB: &'static str = "sustain";
+    type Body = LongRun;
+
+    fn common(&self) -> &Common {
+        &self.request.common
+    }
+
+    fn needs(&self) -> Needs {
+        match scope::writes(self.request) {
+            true => Needs::WriteAndLose(self.request.region),
+            false => Needs::Read,
+        }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        scope::work(self.request)?;
+        Thermometers::parse(self.request).map(drop)
+    }
+
+    /// `--cooling` is the short way for two words.
+    fn stated(&self) -> Result<Condition, Failure> {
+        let request = self.request;
+        let mut stated = request.common.stated()?;
+        for (word, value) in [("cooling", &request.cooling), ("cooling_of", &request.cooling_of)] {
+            if let Some(value) = value {
+                stated.set(word, value, Origin::Stated);
+            }
+        }
+        if request.common.target.starts_with("sim:") && request.cooling.is_some() {
+            return Err(Failure::refused(
+                "the cooling of a simulated card is set in its name, e.g. sim:NAME?cooling=passive; leave --cooling out",
+            ));
+        }
+        Ok(stated)
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<(), Failure> {
+        let work = scope::work(self.request)?;
+        session.opened.limit_writes(self.request.common.max_write);
+        let scope = Scope::prepare(self.request, work, session.opened)?;
+        let mut thermometers = Thermometers::parse(self.request)?.open(self.request)?;
+        let options = scope.options(self.request, work, session.opened, report.header.seed);
+        report.body = document::begin(self.request, work, &options, session.bytes());
+        session.events.note(&scope.plan_line(self.request, work, session.opened));
+        session.begin_row(report)?;
+        let mut writer = Writer::start(session.lend_recorder(), report)?;
+        thermometers.ask(*self.typist.borrow_mut());
+        let LongRun { moved, measured, .. } = &mut report.body;
+        let ended = session.drive((BLOCK, DEPTH), moved, |card, _, events| {
+            let shared = Shared::new(events);
+            let mut tracks =
+                Tracks { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
+            sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
+        });
+        document::conclude(report, session, thermometers.troubles());
+        report.body.against = self.baseline.as_ref().map(|baseline| baseline::compare(report, baseline));
+        let written = writer.finish().map(|recorder| session.return_recorder(recorder));
+        ended?;
+        written
+    }
+}

@@ -1,0 +1,183 @@
+//! Somebody who owns the directory changes it between any two steps of a run, as an attacker would who waits for root to
+//! test a card there: whatever he does and whenever, no file outside is written, cut, extended or removed.
+
+use super::super::Request;
+use crate::consent::Beforehand;
+use crate::frame::{Common, Outcome, execute};
+use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::verify::{Method, Verification};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// What stands outside; longer than what is written, so that cutting shows.
+const SECRET: &[u8] = &[0x5a; 6 << 20];
+
+/// Bytes that a run writes: a few pieces.
+const WRITTEN: u64 = 4 << 20;
+
+/// A directory that is tested, and beside it what must stay as it is.
+struct Place {
+    all: tempfile::TempDir,
+    before: Vec<(PathBuf, u64, u64)>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let all = tempfile::tempdir().unwrap();
+        let at = |name: &str| all.path().join(name);
+        fs::create_dir(at("card")).unwrap();
+        fs::create_dir(at("outside")).unwrap();
+        fs::write(at("outside/secret"), SECRET).unwrap();
+        fs::write(at("outside/1.h2w"), SECRET).unwrap();
+        let mut place = Place { all, before: Vec::new() };
+        place.before = place.outside();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.all.path().join(name)
+    }
+
+    /// Inode, length and time of change of all that stands outside.
+    fn outside(&self) -> Vec<(PathBuf, u64, u64)> {
+        let all = ["outside/secret", "outside/1.h2w"].map(|name| self.at(name));
+        let state = |path: PathBuf| {
+            let found = path.symlink_metadata().unwrap();
+            assert!(fs::read(&path).unwrap() == SECRET, "{} was written to", path.display());
+            let (inode, mtime) = (found.ino(), found.mtime_nsec() as u64);
+            (path, inode, mtime)
+        };
+        all.into_iter().map(state).collect()
+    }
+}
+
+/// What the attacker does.
+#[derive(Debug, Clone, Copy)]
+enum Attack {
+    Link,
+    HardLink,
+    Pipe,
+    OtherFile,
+    Directory,
+}
+
+const ATTACKS: [Attack; 5] =
+    [Attack::Link, Attack::HardLink, Attack::Pipe, Attack::OtherFile, Attack::Directory];
+
+impl Attack {
+    fn strike(self, all: &Path) {
+        let at = |name: &str| all.join(name);
+        let free = |path: &Path| drop(fs::rename(path, all.join("moved-away")));
+        match self {
+            Attack::Link => {
+                free(&at("card/1.h2w"));
+                symlink(at("outside/secret"), at("card/1.h2w")).unwrap();
+            }
+            Attack::HardLink => {
+                free(&at("card/1.h2w"));
+                fs::hard_link(at("outside/secret"), at("card/1.h2w")).unwrap();
+            }
+            Attack::Pipe => {
+                free(&at("card/1.h2w"));
+                let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+                let path = at("card/1.h2w");
+                rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+            }
+            Attack::OtherFile => {
+                free(&at("card/1.h2w"));
+                fs::write(at("card/1.h2w"), vec![1; WRITTEN as usize]).unwrap();
+            }
+            Attack::Directory => {
+                free(&at("card"));
+                symlink(at("outside"), at("card")).unwrap();
+            }
+        }
+    }
+}
+
+/// Strikes at one event of a run; counts them.
+struct Attacker<'a> {
+    place: &'a Place,
+    attack: Option<(Attack, u32)>,
+    events: u32,
+}
+
+impl Listener for Attacker<'_> {
+    fn event(&mut self, _event: &Event) {
+        if let Some((attack, at)) = self.attack
+            && self.events == at
+        {
+            attack.strike(self.place.all.path());
+        }
+        self.events += 1;
+    }
+}
+
+fn run(
+    place: &Place,
+    read_only: bool,
+    attack: Option<(Attack, u32)>,
+) -> (u32, Option<Outcome<Verification>>) {
+    let request = Request {
+        common: Common {
+            target: place.at("card").to_str().unwrap().to_owned(),
+            max_write: (!read_only).then_some(WRITTEN),
+            archive: Some(place.at("archive.sqlite")),
+            ..Common::default()
+        },
+        method: Method::Files,
+        read_only,
+        ..Request::default()
+    };
+    let mut attacker = Attacker { place, attack, events: 0 };
+    let outcome = execute(&request, &mut Beforehand(None), &Interrupt::default(), &mut attacker);
+    (attacker.events, outcome.ok())
+}
+
+/// Steps at which to strike: all of them in the long tests, a few spread over the run otherwise.
+fn steps(events: u32) -> Vec<u32> {
+    match std::env::var_os("CARDSCOPE_LONG") {
+        Some(_) => (0..200).map(|n| n % events).collect(),
+        None => (0..events).step_by((events as usize / 4).max(1)).collect(),
+    }
+}
+
+#[test]
+fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
+    let (events, outcome) = run(&Place::new(), false, None);
+    assert!(events > 8 && outcome.unwrap().failure.is_none());
+    for attack in ATTACKS {
+        for at in steps(events) {
+            let place = Place::new();
+            let _ = run(&place, false, Some((attack, at)));
+            assert_eq!(place.outside(), place.before, "{attack:?} at event {at}");
+        }
+    }
+}
+
+#[test]
+fn what_took_the_place_of_a_file_of_ours_stays_and_is_named() {
+    let place = Place::new();
+    let (events, _) = run(&Place::new(), false, None);
+    let report = run(&place, false, Some((Attack::OtherFile, events - 1))).1.unwrap().report;
+    assert_eq!(fs::metadata(place.at("card/1.h2w")).unwrap().len(), WRITTEN);
+    assert_eq!(fs::read(place.at("card/1.h2w")).unwrap(), vec![1; WRITTEN as usize]);
+    assert!(report.header.findings.iter().any(|finding| finding.claim == "files-left"), "{report:#?}");
+}
+
+#[test]
+fn files_that_are_there_are_only_read_and_links_and_pipes_not_even_that() {
+    for attack in ATTACKS {
+        let place = Place::new();
+        fs::write(place.at("card/1.h2w"), SECRET).unwrap();
+        let (events, _) = run(&place, true, None);
+        for at in steps(events) {
+            let place = Place::new();
+            fs::write(place.at("card/1.h2w"), SECRET).unwrap();
+            let _ = run(&place, true, Some((attack, at)));
+            assert_eq!(place.outside(), place.before, "{attack:?} at event {at}");
+        }
+    }
+}

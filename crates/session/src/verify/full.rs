@@ -1,0 +1,200 @@
+//! `verify --full`: every block written and read back, resumed, or read again at a later date.
+
+mod document;
+
+use super::Request;
+use crate::card_key::{card_key, fingerprint};
+use crate::checkpoint::Checkpoint;
+use crate::error::Failure;
+use crate::frame::Session;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
+use cardscope_model::units::Capacity;
+use cardscope_model::verify::VerifyReport;
+use cardscope_probe::full::resume::{Earlier, drawn_for, find, salt};
+use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// The checkpoint is kept anew after so long; what is lost between is read from the card's stamps.
+const KEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// What is kept of a pass that is under way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Progress {
+    salt: u64,
+    seed: u64,
+    card_bytes: u64,
+    written: u64,
+}
+
+pub(super) fn run(
+    request: &Request,
+    session: &mut Session<'_>,
+    report: &mut VerifyReport,
+) -> Result<(), Failure> {
+    let pass = Pass::of(request, session, report.header.seed)?;
+    report.header.seed = pass.seed;
+    report.body.moved.data_kept = request.read_only;
+    session.back_up(request.backup.as_deref(), None)?;
+    session.begin_row(report)?;
+    session.events.note(&pass.plan_line(request));
+    let (found, failed_ios) = match pass.carry_out(request, session, report) {
+        Ok(found) => found,
+        Err(stop) => {
+            // There was no memory for its I/Os, so nothing was written.
+            session.keep_image_only();
+            report.body.moved.data_kept = true;
+            return Err(stop.into());
+        }
+    };
+    document::fill(report, &found, failed_ios);
+    session.hear_target(&mut report.header);
+    if matches!(found.stop, Some(Stop::Swapped(_))) {
+        session.found_another_card();
+    }
+    if session.has_backup() {
+        // The stamps go with the image that is put back, so there is nothing to go on with.
+        pass.forget();
+    }
+    found.stop.map_or(Ok(()), |stop| Err(stop.into()))
+}
+
+/// Refuses what goes against itself, before anything is opened.
+pub(super) fn check(request: &Request) -> Result<(), Failure> {
+    let odd = [
+        (request.resume, "--resume"),
+        (request.two_passes, "--two-passes"),
+        (request.backup.is_some(), "--backup"),
+        (request.common.max_write.is_some(), "--max-write"),
+        (request.common.seed.is_some(), "--seed"),
+    ];
+    if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
+        return Err(Failure::Refused(format!(
+            "--read-only writes nothing, so {option} says nothing to it; leave one out"
+        )));
+    }
+    if request.resume && request.backup.is_some() {
+        return Err(Failure::Refused(
+            "--resume goes on with a pass that has overwritten the card already; --backup would save its stamps. Leave it out"
+                .into(),
+        ));
+    }
+    if request.common.names_directory() {
+        return Err(Failure::Refused(format!(
+            "{} is a directory; --full is for whole cards. Name the device, or take --files to test the free space",
+            request.common.target
+        )));
+    }
+    Ok(())
+}
+
+/// A fresh pass, one that goes on, or a look at what an earlier one wrote.
+struct Pass {
+    seed: u64,
+    salt: u64,
+    earlier: Option<Earlier>,
+    checkpoint: Option<Checkpoint>,
+    card_bytes: u64,
+}
+
+impl Pass {
+    fn of(request: &Request, session: &mut Session<'_>, seed: u64) -> Result<Self, Failure> {
+        let card_bytes = session.bytes();
+        let key = card_key(session.opened);
+        let print = fingerprint(key.as_deref(), card_bytes);
+        let checkpoint = key.map(|key| Checkpoint::of("full", &key)).transpose()?;
+        if !request.resume && !request.read_only {
+            return Ok(Pass { seed, salt: salt(seed, print), earlier: None, checkpoint, card_bytes });
+        }
+        let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
+        let name = &request.common.target;
+        let mut earlier = find(&mut card)?.ok_or_else(|| {
+            Failure::Refused(format!(
+                "{name} holds no stamps of an earlier --full: it is another card, or somebody has written to it since. Nothing was written"
+            ))
+        })?;
+        let kept: Option<Progress> = checkpoint.as_ref().and_then(Checkpoint::load);
+        let other = kept.as_ref().is_some_and(|kept| request.resume && kept.salt != earlier.salt);
+        if !drawn_for(earlier.salt, print) || other {
+            return Err(Failure::Refused(format!(
+                "the stamps on {name} were written to another card, or by another run than the one to go on with; nothing was written. \
+                 Start anew without --resume"
+            )));
+        }
+        let known = kept.filter(|kept| kept.salt == earlier.salt && kept.card_bytes == card_bytes);
+        if let (Some(kept), true) = (&known, request.read_only) {
+            earlier.reached = earlier.reached.max(kept.written);
+        }
+        let seed = known.map_or(0, |kept| kept.seed);
+        Ok(Pass { seed, salt: earlier.salt, earlier: Some(earlier), checkpoint, card_bytes })
+    }
+
+    /// What was found, and how many I/Os failed.
+    fn carry_out(
+        &self,
+        request: &Request,
+        session: &mut Session<'_>,
+        report: &mut VerifyReport,
+    ) -> Result<(Findings, u64), Stop> {
+        let budget_s = request.common.budget.map(|b| b.as_secs_f64());
+        let (findings, failed_ios) =
+            session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, _, events| {
+                let findings = match (request.read_only, self.earlier) {
+                    (true, Some(earlier)) => recheck::recheck(card, &earlier, budget_s, events),
+                    _ => {
+                        let settings = Settings {
+                            salt: self.salt,
+                            two_passes: request.two_passes,
+                            resumed_at: self.earlier.map_or(0, |earlier| earlier.reached),
+                            budget_s,
+                            max_write: request.common.max_write,
+                        };
+                        let mut last = Instant::now();
+                        let mut keep = |written: u64| {
+                            if last.elapsed() > KEEP_EVERY || written >= self.card_bytes {
+                                last = Instant::now();
+                                self.keep(written);
+                            }
+                        };
+                        verify(card, &settings, &mut keep, events)
+                    }
+                };
+                Ok::<_, Stop>((findings, card.trouble_count()))
+            })?;
+        if !request.read_only {
+            self.keep(findings.written_to);
+        }
+        Ok((findings, failed_ios))
+    }
+
+    /// A checkpoint that cannot be kept is no reason to stop: the stamps tell the same.
+    fn keep(&self, written: u64) {
+        if let Some(checkpoint) = &self.checkpoint {
+            let progress =
+                Progress { salt: self.salt, seed: self.seed, card_bytes: self.card_bytes, written };
+            let _ = checkpoint.save(&progress);
+        }
+    }
+
+    /// Nothing of the pass is on the card any more.
+    fn forget(&self) {
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.remove();
+        }
+    }
+
+    fn plan_line(&self, request: &Request) -> String {
+        let all = Capacity(self.card_bytes);
+        match (request.read_only, self.earlier) {
+            (true, Some(earlier)) => format!(
+                "nothing is written; {} that an earlier pass wrote are read again",
+                Capacity(earlier.reached)
+            ),
+            (false, Some(earlier)) => {
+                format!("going on at {} of {all}, as the stamps on the card say", Capacity(earlier.reached))
+            }
+            _ => format!("every block is written and read back: {all} each way at most"),
+        }
+    }
+}
