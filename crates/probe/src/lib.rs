@@ -1,7 +1,7 @@
 //! What drives a [`Target`](cardscope_engine::target::Target) and ends in findings: is the capacity real, is every
 //! block whole, how long does the card last.
 //!
-//! A probe prints nothing and stores nothing. Where what it overwrites is kept ([`journal::Journal`]) and who hears
+//! A probe prints nothing and stores nothing. Where what it overwrites is kept ([`cardscope_engine::journal::Journal`]) and who hears
 //! how far it is ([`cardscope_engine::event::Listener`]) is handed in.
 #![forbid(unsafe_code)]
 

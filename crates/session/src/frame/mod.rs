@@ -83,7 +83,7 @@ pub trait Procedure {
     }
 
     /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
-    /// [`Session::begin_row`] nothing is written to the card, and an error is a refusal without a document.
+    /// `begin_row` nothing is written to the card, and an error is a refusal without a document.
     ///
     /// # Errors
     /// A refusal, or what ended it early.
