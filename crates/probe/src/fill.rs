@@ -1,9 +1,9 @@
 //! A test file that nothing was written to holds extents which the file system answers by itself, with zeros and without
 //! the card: before reads of it are timed it is written.
 
-use crate::card::{Piece, pieces};
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, pieces};
 
 /// Bytes of a write.
 const WRITE: u32 = 1 << 20;

@@ -1,8 +1,9 @@
 //! What drives a [`Target`](cardscope_engine::target::Target) and ends in findings: is the capacity real, is every
 //! block whole, how long does the card last.
 //!
-//! A probe prints nothing and stores nothing. Where what it overwrites is kept ([`cardscope_engine::journal::Journal`]) and who hears
-//! how far it is ([`cardscope_engine::event::Listener`]) is handed in.
+//! A probe prints nothing and stores nothing. Where what it overwrites is kept
+//! ([`Journal`](cardscope_engine::journal::Journal)) and who hears how far it is
+//! ([`Listener`](cardscope_engine::event::Listener)) is handed in.
 #![forbid(unsafe_code)]
 
 pub mod capacity;
@@ -10,7 +11,6 @@ pub mod endure;
 mod fill;
 pub mod full;
 pub mod h2w;
-
 pub mod map;
 pub mod marks;
 pub mod saved_area;
@@ -18,6 +18,3 @@ pub mod sector;
 pub mod site;
 pub mod sustain;
 pub mod write_scope;
-
-use cardscope_engine::card as trouble;
-use cardscope_engine::{card, ranges};

@@ -1,9 +1,9 @@
 //! A part of a card whose content is saved, as a target of its own: whoever runs a recipe on it can write there and
 //! nowhere else, and what it writes are stamps, so that after a crash they are known again and the originals put back.
 
-use crate::card::{Card, pieces};
-use crate::trouble::Stop;
 use crate::write_scope::WriteScope;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::target::{Direction, Io, Region, Target, TargetError};
 

@@ -1,9 +1,9 @@
 //! Where a probe measures: the card, what is saved of it, what may still be spent. Every single timing goes through
 //! here, so that nothing is written that was not saved or may not go.
 
-use crate::card::{Card, Piece};
-use crate::trouble::Stop;
 use crate::write_scope::WriteScope;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Piece};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::{Direction, Region};
@@ -315,7 +315,7 @@ impl<'s, 't> Site<'s, 't> {
     pub fn is_constant(&mut self, piece: Piece) -> Result<Option<bool>, Stop> {
         let mut constant = None;
         self.card.read([piece], Content::Buffer, |_, _, answer| {
-            if let crate::card::Answer::Differs { bytes, .. } = answer {
+            if let cardscope_engine::card::Answer::Differs { bytes, .. } = answer {
                 constant = Some(bytes.windows(2).all(|pair| pair[0] == pair[1]));
             }
             Ok(())

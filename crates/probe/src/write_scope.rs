@@ -1,11 +1,11 @@
 //! WriteScope what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
 //! read, so that it cannot be saved, must not be overwritten.
 
-use crate::card::{Answer, Card, Costs, Piece, pieces};
-use crate::ranges::Ranges;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Card, Costs, Piece, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::journal::Journal;
+use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::Direction;
 use cardscope_model::units::Nanos;
 

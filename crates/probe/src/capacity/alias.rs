@@ -3,9 +3,9 @@
 
 use super::ground::{Claim, Ground, State, UNIT};
 use super::tail::{down, zip};
-use crate::card::{Answer, Piece};
 use crate::sector::{SECTOR, SectorFound};
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Piece};
 use cardscope_engine::content::{Content, read_stamp_header};
 use std::collections::BTreeSet;
 use std::ops::Range;

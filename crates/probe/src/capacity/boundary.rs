@@ -3,9 +3,9 @@
 
 use super::ground::{Claim, Ground, State, UNIT};
 use super::tail::{Flood, down, write_run, zip};
-use crate::card::Piece;
 use crate::sector::SECTOR;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use std::ops::Range;
 
 /// A range of this size is written whole: on most cards one allocation unit.

@@ -13,8 +13,8 @@ use super::options::Outcome;
 use super::pattern::step;
 use super::places::spread;
 use super::tail::{self, Flood, Tail, any_lost};
-use crate::card::Piece;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 
 /// Bytes that a fake without a cache may cost in all.
 const MOST_WITHOUT_CACHE: u64 = 120 << 20;

@@ -3,11 +3,11 @@
 //!
 //! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
 
-use crate::card::{Answer, Card, Piece, pieces};
 use crate::sector::{SECTOR, SectorFound, look};
-use crate::trouble::Stop;
 pub(super) use crate::write_scope::UNIT;
 use crate::write_scope::WriteScope;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Card, Piece, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;

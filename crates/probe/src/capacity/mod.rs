@@ -18,8 +18,8 @@ mod places;
 mod quick;
 mod tail;
 
-use crate::card::Card;
-use crate::trouble::Stop;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
 

@@ -63,8 +63,8 @@ fn at_most(samples: u64, bad: u64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::card::Piece;
     use crate::sector::SectorFound;
+    use cardscope_engine::card::Piece;
 
     fn marks(pattern: &str) -> Vec<(Claim, State)> {
         let lost = State::Lost { found: SectorFound::Other, at: 0 };

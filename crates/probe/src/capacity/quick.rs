@@ -9,8 +9,8 @@ use super::options::Outcome;
 use super::pattern::{self, step};
 use super::places::spread;
 use super::tail::{self, Flood, any_lost, zip};
-use crate::card::{Answer, Piece};
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Piece};
 use cardscope_engine::content::Content;
 use cardscope_model::verify::{Share, Verdict};
 use std::collections::BTreeSet;
@@ -334,7 +334,7 @@ impl Quick<'_, '_> {
 
     /// Bytes that the claims seen as kept cover, no matter how often.
     pub(super) fn proven(&self, seen: &[(Claim, State)]) -> u64 {
-        let mut ranges = crate::ranges::Ranges::default();
+        let mut ranges = cardscope_engine::ranges::Ranges::default();
         for (claim, _) in seen.iter().filter(|(_, s)| s.kept()) {
             ranges.add(claim.piece.offset, claim.piece.end());
         }

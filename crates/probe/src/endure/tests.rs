@@ -1,9 +1,9 @@
 //! Rounds on simulated cards that wear out, in virtual time, against what is known of them.
 
 use super::{Ended, RoundSettings, projection, round};
-use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
-use crate::trouble::Stop;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;

@@ -9,8 +9,8 @@ use super::pass::Pass;
 use super::samples::{SAMPLE, read};
 use super::sentinels;
 use super::suspicion::Certain;
-use crate::card::Piece;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 
 /// Places that are looked at, and so many of them that are gone at once are another card.
 const LOOKED_AT: u64 = 16;

@@ -3,9 +3,9 @@
 //! #176 and #247).
 
 use super::pass::Pass;
-use crate::card::pieces;
 use crate::full::reading::Stamped;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::pieces;
 use cardscope_model::units::mb_per_s;
 use cardscope_model::verify::MapCell;
 

@@ -1,6 +1,6 @@
 //! What a full pass is given, and what it found out.
 
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
 use cardscope_model::verify::{Disproof, SpeedMap, Verdict};
 
 /// How a full pass is to go.

@@ -1,7 +1,7 @@
 //! What a read of every sector found, as runs of bad ones: small whatever the card's size, exact to the sector.
 
-use crate::card::Piece;
 use crate::sector::{SECTOR, SectorFound, look};
+use cardscope_engine::card::Piece;
 use cardscope_engine::content::{Content, Match, compare};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

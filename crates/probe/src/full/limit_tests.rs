@@ -2,8 +2,8 @@
 
 use super::Settings;
 use super::tests::{run, settings};
-use crate::card::Card;
 use crate::full::{BLOCK, DEPTH, verify};
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::verify::Verdict;

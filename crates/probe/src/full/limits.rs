@@ -2,7 +2,7 @@
 //!
 //! A question that there is no room for is not asked, and the answer says so.
 
-use crate::card::Card;
+use cardscope_engine::card::Card;
 
 /// Bytes that the writing leaves over, so that the short questions can be asked of a card that lost something.
 const FOR_QUESTIONS: u64 = 64 << 10;

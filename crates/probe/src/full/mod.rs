@@ -33,8 +33,8 @@ mod swap_tests;
 #[cfg(test)]
 mod tests;
 
-use crate::card::Card;
-use crate::trouble::Stop;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Listener;
 use cardscope_model::units::nanos;
 pub use findings::{BadBytes, Findings, Settings};

@@ -4,9 +4,9 @@
 use super::chart::Chart;
 use super::ledger::{Bad, Ledger, Seen, sectors};
 use super::patience::{Look, Patience};
-use crate::card::{Answer, Card, Piece, pieces};
 use crate::sector::SectorFound;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Card, Piece, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_model::units::Nanos;

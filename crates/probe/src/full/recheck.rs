@@ -3,7 +3,7 @@
 use super::pass::Pass;
 use super::resume::Earlier;
 use super::{Findings, Settings};
-use crate::card::Card;
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Listener;
 use cardscope_model::units::Capacity;
 

@@ -4,8 +4,8 @@
 //! A salt is half chance, half a fingerprint of the card that it was drawn for: stamps that were copied to another card
 //! are not taken for its own.
 
-use crate::card::{Answer, Card, Piece};
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Answer, Card, Piece};
 use cardscope_engine::content::{Content, Stamp, read_stamp_header};
 use cardscope_model::random::mix;
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ mod tests {
         let mut target = SimTarget::named(name).unwrap();
         let mut card = Card::new(&mut target, &Interrupt::default(), MIB as u32, 8).unwrap();
         let content = Content::Stamp { salt: 99, generation: 1 };
-        card.write(crate::card::pieces(0, written, MIB as u32), content, |_, _, _| ()).unwrap();
+        card.write(cardscope_engine::card::pieces(0, written, MIB as u32), content, |_, _, _| ()).unwrap();
         find(&mut card).unwrap()
     }
 

@@ -4,9 +4,9 @@
 
 use super::ledger::Seen;
 use super::reading::{Stamped, read_judged};
-use crate::card::{Card, Piece};
 use crate::sector::SectorFound;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Piece};
 use cardscope_model::random::{Random, mix};
 
 /// Bytes of a sample: the unit in which fakes' caches and pools count.

@@ -3,8 +3,8 @@
 
 use super::tests::settings;
 use super::verify;
-use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Io, Region, Target, TargetError, TargetInfo, place_area};

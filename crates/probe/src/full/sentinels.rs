@@ -4,8 +4,8 @@
 
 use super::reading::Stamped;
 use super::samples::{SAMPLE, Sample, place, read};
-use crate::card::{Card, Piece};
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Piece};
 use cardscope_model::random::{Random, mix};
 
 /// Their write comes before all others.

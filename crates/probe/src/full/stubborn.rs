@@ -4,8 +4,8 @@
 
 use super::pass::Pass;
 use super::patience::Look;
-use crate::card::{Piece, pieces};
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, pieces};
 
 /// A failed piece is written so many times more, if only a few have failed.
 const MORE_TRIES: u32 = 4;

@@ -3,9 +3,9 @@
 
 use super::reading::Stamped;
 use super::samples::{SAMPLE, Sample, Stretches, place, read};
-use crate::card::{Card, Piece};
 use crate::sector::SectorFound;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Piece};
 use cardscope_model::random::{Random, mix};
 
 /// Why writing ended before the end of the card.

@@ -5,9 +5,9 @@
 
 use super::tests::settings;
 use super::{Findings, Settings, verify};
-use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
-use crate::trouble::Stop;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{

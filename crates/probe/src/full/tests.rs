@@ -1,8 +1,8 @@
 //! Full passes over simulated cards of every kind, in virtual time, against what is true of them.
 
 use super::{Findings, Settings, verify};
-use crate::card::Card;
 use crate::full::{BLOCK, DEPTH};
+use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_simulator::SimTarget;

@@ -3,12 +3,12 @@
 //!
 //! Seed 004 had no help from discard or any file system; so this is measured before it is advised.
 
-use crate::card::{Card, Piece};
 use crate::map::options::Options;
 use crate::site::{CARD_START, Site};
-use crate::trouble::Stop;
 use crate::write_scope::WriteScope;
 use cardscope_analysis::bootstrap::{Resampling, interval95};
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Piece};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Tried;
 use cardscope_model::card_map::advice::{AFTER_DISCARD, AS_IT_WAS};

@@ -10,10 +10,10 @@ mod writing;
 
 pub use options::{Options, Part};
 
-use crate::card::Card;
 use crate::site::Site;
-use crate::trouble::Stop;
 use crate::write_scope::WriteScope;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
 

@@ -1,9 +1,9 @@
 //! Writing that keeps to the time given on a card of any speed. What is under way cannot be taken back, so the first of
 //! many is done by itself, and after it no more is begun than there is time for.
 
-use crate::card::Piece;
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_engine::target::Direction;
 use cardscope_model::statistics::median;
 

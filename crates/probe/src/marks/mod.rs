@@ -17,11 +17,11 @@ mod random;
 mod reading;
 mod sequential;
 
-use crate::card::Card;
 use crate::fill::fill;
 use crate::site::Site;
-use crate::trouble::Stop;
 use crate::write_scope::WriteScope;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::Region;
 use cardscope_model::judged_mark::MarksMeasured;

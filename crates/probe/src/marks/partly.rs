@@ -6,9 +6,9 @@
 use super::course::{Course, DEPTH};
 use super::options::{Cut, Family, Options};
 use super::sequential::worst_unit;
-use crate::card::Piece;
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_model::judged_mark::{MarksMeasured, PartlyUsed};
 use cardscope_model::units::mb_per_s;
 

@@ -2,9 +2,9 @@
 //! a row (Physical Layer Specification 8.4, `sd-facts` 5.4).
 
 use super::options::Options;
-use crate::card::{Piece, pieces};
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, pieces};
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::{MarksMeasured, QueuedStream};
 use cardscope_model::units::{MIB, mb_per_s};

@@ -1,9 +1,9 @@
 //! What reading tells the marks: the speed in order, which shows what bus and reader let through, and single reads of
 //! 4 KiB, for which every class has a limit.
 
-use crate::card::{Piece, pieces};
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, pieces};
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::MarksMeasured;
 use cardscope_model::statistics::median;

@@ -5,9 +5,9 @@
 
 use super::course::{Course, DEPTH};
 use super::options::{Cut, Family, Options};
-use crate::card::{Piece, pieces};
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, pieces};
 use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, MIB, mb_per_s};

@@ -11,10 +11,10 @@ mod places;
 mod record;
 mod samples;
 
-use crate::card::Card;
 use crate::site::Site;
-use crate::trouble::Stop;
 use crate::write_scope::WriteScope;
+use cardscope_engine::card::Card;
+use cardscope_engine::card::Stop;
 use cardscope_engine::event::Listener;
 use cardscope_model::sustain::Measured;
 use course::Course;

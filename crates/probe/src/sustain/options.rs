@@ -1,7 +1,7 @@
 //! How a long run is made, and who hears of its samples.
 
 use crate::site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
 use cardscope_model::sustain::{Limits, Pattern, Reading, Sample, Work};
 use std::time::Duration;
 

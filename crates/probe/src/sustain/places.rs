@@ -2,7 +2,7 @@
 //! about them is not what they hold.
 
 use super::options::{BLOCK, LEAST_REGION, Options, SMALL};
-use crate::card::Piece;
+use cardscope_engine::card::Piece;
 use cardscope_engine::target::Region;
 use cardscope_model::random::Random;
 use cardscope_model::sustain::Pattern;

@@ -2,9 +2,9 @@
 //! to read at each. Slow places are looked at again before anything is said of them.
 
 use super::patience::End;
-use crate::card::{Piece, pieces};
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, pieces};
 use cardscope_model::card_map::Measured;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;

@@ -8,8 +8,8 @@ use super::survey::Survey;
 use super::window::{BOUNDARIES, triples};
 use super::{segment, shown};
 use crate::site::Site;
-use crate::trouble::Stop;
 use cardscope_analysis::boundary::{self, Candidates, Choice, Level, divides, fit, height_error};
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
 
 /// Triples a level in the first rounds.

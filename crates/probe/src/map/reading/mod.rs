@@ -19,7 +19,7 @@ mod window;
 use super::options::{Options, Part};
 use crate::fill::{fill, unwritten};
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Property;
 use span::Span;

@@ -3,10 +3,10 @@
 
 use super::patience::{End, no_time};
 use super::span::Span;
-use crate::card::Piece;
 use crate::site::Site;
-use crate::trouble::Stop;
 use cardscope_analysis::estimate;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_engine::target::Direction;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};

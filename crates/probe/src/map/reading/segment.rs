@@ -8,8 +8,8 @@ use super::span::Span;
 use super::survey::Survey;
 use super::window::{BOUNDARIES, triples};
 use crate::site::Site;
-use crate::trouble::Stop;
 use cardscope_analysis::boundary::{Choice, Level, divides, fit_segment, segment_candidates};
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Evidence, Property};
 

@@ -1,8 +1,8 @@
 //! Where reads go: all of a card, or the test file.
 
-use crate::card::Piece;
 use crate::map::options::Options;
 use crate::site::Site;
+use cardscope_engine::card::Piece;
 
 /// So much of a file: it must be written before it is read, and the largest reads want eight places.
 const FILE: u64 = 64 << 20;

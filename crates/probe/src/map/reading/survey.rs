@@ -3,10 +3,10 @@
 
 use super::patience::{End, LOOK, allowance, no_time};
 use super::span::{Span, two_sectors};
-use crate::card::Piece;
 use crate::site::Site;
-use crate::trouble::Stop;
 use cardscope_analysis::boundary::{Modes, two_modes};
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};

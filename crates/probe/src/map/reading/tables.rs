@@ -2,10 +2,10 @@
 //! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
 
 use super::patience::End;
-use crate::card::Piece;
 use crate::map::lfsr::lfsr;
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::{FlashbenchTable, Measured};
 use std::collections::BTreeMap;
 

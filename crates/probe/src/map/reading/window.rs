@@ -4,9 +4,9 @@
 use super::patience::End;
 use super::span::{Span, two_sectors};
 use super::survey::Survey;
-use crate::card::Piece;
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 
 /// Boundaries whose reads are mixed.
 pub(super) const BOUNDARIES: usize = 10;

@@ -1,11 +1,11 @@
 //! What all writing parts share: the site, places that have rested, and timing many writes that were saved in one go.
 
 use super::slots::{EVERY_UNIT, Slots};
-use crate::card::Piece;
 use crate::map::options::Options;
 use crate::site::CARD_START;
 use crate::site::Site;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
 

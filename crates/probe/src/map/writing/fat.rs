@@ -3,10 +3,10 @@
 //! done when asked for.
 
 use super::bench::Bench;
-use crate::card::{Piece, pieces};
 use crate::site::CARD_START;
-use crate::trouble::Stop;
 use cardscope_analysis::robust::deviation;
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, pieces};
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};

@@ -15,11 +15,11 @@ mod slots;
 mod span;
 mod tables;
 
-use crate::card::Piece;
 use crate::map::options::{Options, Part};
 use crate::site::Site;
-use crate::trouble::Stop;
 use bench::{Bench, LARGEST};
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
 

@@ -3,8 +3,8 @@
 
 use super::bench::{Bench, LARGEST};
 use super::span::{SMALL, places};
-use crate::trouble::Stop;
 use cardscope_analysis::estimate::estimate;
+use cardscope_engine::card::Stop;
 use cardscope_engine::target::Direction;
 use cardscope_model::card_map::property::{Evidence, Property, Status};
 use cardscope_model::finding::{Finding, Weight};

@@ -1,9 +1,9 @@
 //! Whether the reader cuts long writes in two (flash-behaviour 0, 5).
 
 use super::bench::Bench;
-use crate::card::Piece;
-use crate::trouble::Stop;
 use cardscope_analysis::robust::{deviation, median_error};
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;

@@ -2,9 +2,9 @@
 //! 1.2, 3.9).
 
 use super::bench::Bench;
-use crate::card::Piece;
-use crate::trouble::Stop;
 use cardscope_analysis::estimate::estimate;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::units::MIB;

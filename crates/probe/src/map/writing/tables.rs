@@ -3,9 +3,9 @@
 //! as there.
 
 use super::bench::Bench;
-use crate::card::Piece;
 use crate::map::lfsr::lfsr;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::FlashbenchTable;
 use cardscope_model::units::MIB;
 use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ fn row(
 
 /// A block in writes of what a map writes at most.
 fn cut(at: u64, block: u64) -> impl Iterator<Item = Piece> {
-    crate::card::pieces(at, at + block, super::bench::LARGEST)
+    cardscope_engine::card::pieces(at, at + block, super::bench::LARGEST)
 }
 
 fn push(bench: &mut Bench<'_, '_, '_>, kind: &str, parameters: &[(&str, u64)], rows: Vec<(u64, Vec<f64>)>) {

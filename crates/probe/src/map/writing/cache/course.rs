@@ -3,9 +3,9 @@
 use super::super::bench::Bench;
 use super::heat::{Heat, Look};
 use super::stalls::Stalls;
-use crate::card::{Piece, pieces};
-use crate::trouble::Stop;
 use cardscope_analysis::drop::{Chunk, Fall, fall};
+use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, pieces};
 use cardscope_model::card_map::property::Evidence;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;

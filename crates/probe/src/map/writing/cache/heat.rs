@@ -3,8 +3,8 @@
 
 use super::super::bench::Bench;
 use super::super::span::{SMALL, places};
-use crate::trouble::Stop;
 use cardscope_analysis::drop::Fall;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::property::Evidence;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;

@@ -7,8 +7,8 @@ mod stalls;
 
 use super::bench::{Bench, LARGEST};
 use crate::map::discard;
-use crate::trouble::Stop;
 use cardscope_analysis::drop::Fall;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::advice::AS_IT_WAS;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};

@@ -3,8 +3,8 @@
 //! (flash-behaviour 3.4).
 
 use super::super::bench::Bench;
-use crate::card::Piece;
-use crate::trouble::Stop;
+use cardscope_engine::card::Piece;
+use cardscope_engine::card::Stop;
 
 /// Positions inside a block that a test may use at most.
 const POSITIONS: u64 = 16;

@@ -7,8 +7,8 @@ mod judge;
 mod search;
 
 use super::bench::{BLOCK, Bench};
-use crate::trouble::Stop;
 use cardscope_analysis::shift::shift;
+use cardscope_engine::card::Stop;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};

@@ -4,7 +4,7 @@
 use super::super::bench::{BLOCK, Bench};
 use super::course::{Course, Order, Timed};
 use super::judge::{Judged, Judgement, judge};
-use crate::trouble::Stop;
+use cardscope_engine::card::Stop;
 
 /// Where no limit shows up to here, none is looked for.
 pub(super) const MOST: u32 = 32;
