@@ -4,13 +4,12 @@
 //! [`cardscope_model::condition::WORDS`].
 
 use crate::block::BlockDevice;
-use crate::inspect;
+use crate::inspect::{self, mmc::mmc_host};
 use crate::list::{Bus, bus};
 use crate::nvme;
-use crate::system::{System, base_name, flag, link_name, names, text};
+use crate::system::{System, flag, link_name, names, text};
 use crate::usb;
 use cardscope_model::condition::{Condition, Origin};
-use std::path::PathBuf;
 
 /// Texts that board makers leave in DMI when they write nothing.
 const EMPTY_WORDS: &[&str] = &[
@@ -160,19 +159,6 @@ fn slot(system: &System, disk: &BlockDevice) -> Option<String> {
         Some(place) => Some(format!("{host}, {}", place.label())),
         None => Some(host),
     }
-}
-
-/// Name of the MMC host of a card, and the directory of its controller where the way up is known.
-pub(crate) fn mmc_host(system: &System, disk: &BlockDevice) -> Option<(String, Option<PathBuf>)> {
-    let above = disk.ancestors(system);
-    let known = above.iter().find(|dir| dir.parent().and_then(base_name) == Some("mmc_host"));
-    if let Some(dir) = known {
-        let controller = dir.parent().and_then(|hosts| hosts.parent()).map(PathBuf::from);
-        return Some((base_name(dir)?.to_owned(), controller));
-    }
-    // The kernel numbers mmcblk by its host since 4.6 (drivers/mmc/core/block.c).
-    let number = disk.name.strip_prefix("mmcblk")?;
-    Some((format!("mmc{number}"), None))
 }
 
 /// The card's own firmware: NVMe's revision, or the revision of an SD card's CID.

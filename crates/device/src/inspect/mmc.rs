@@ -3,11 +3,11 @@
 //! sd-facts sections 3.3 and 3.4. In a recorded tree the kernel log may lie as `dmesg` beside `sys`.
 
 use crate::block::BlockDevice;
-use crate::host::mmc_host;
-use crate::system::{System, number, text};
+use crate::system::{System, base_name, number, text};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_sd::bus::MmcBus;
 use rustix::fs::{Mode, OFlags};
+use std::path::PathBuf;
 
 /// Longest record of `/dev/kmsg` (`CONSOLE_EXT_LOG_MAX`, include/linux/console.h), and records read at most.
 const RECORD_BYTES: usize = 8192;
@@ -20,6 +20,19 @@ pub(crate) enum BusUnknown {
     NeedsRoot,
     /// debugfs is not there, or not for this host.
     NotShown,
+}
+
+/// Name of the MMC host of a card, and the directory of its controller where the way up is known.
+pub(crate) fn mmc_host(system: &System, disk: &BlockDevice) -> Option<(String, Option<PathBuf>)> {
+    let above = disk.ancestors(system);
+    let known = above.iter().find(|dir| dir.parent().and_then(base_name) == Some("mmc_host"));
+    if let Some(dir) = known {
+        let controller = dir.parent().and_then(|hosts| hosts.parent()).map(PathBuf::from);
+        return Some((base_name(dir)?.to_owned(), controller));
+    }
+    // The kernel numbers mmcblk by its host since 4.6 (drivers/mmc/core/block.c).
+    let number = disk.name.strip_prefix("mmcblk")?;
+    Some((format!("mmc{number}"), None))
 }
 
 /// What debugfs, sysfs and the kernel log say of the bus; what is unknown, and why.

@@ -3,7 +3,7 @@
 //! sd-facts sections 3.3, 3.4, 7 and 8. Whatever cannot be read or decoded stays unknown and is told as a
 //! finding; only a device that is not there is an error.
 
-mod mmc;
+pub(crate) mod mmc;
 mod nvme;
 mod usb;
 

@@ -1,7 +1,7 @@
 //! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
 //! the image must fit byte for byte.
 
-use super::{Outcome, Request, empty, ended, fill_in, must_be_card};
+use super::outcome::{Outcome, Request, empty, ended, fill_in, must_be_card};
 use crate::card_key::card_key;
 use crate::consent::Consent;
 use crate::error::Failure;

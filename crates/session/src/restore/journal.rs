@@ -1,7 +1,7 @@
 //! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
 //! content, and the journal goes only when the card was read again and everything is there.
 
-use super::{Outcome, Request, empty, ended, fill_in, must_be_card};
+use super::outcome::{Outcome, Request, empty, ended, fill_in, must_be_card};
 use crate::consent::{Consent, DataKept, Question, obtain};
 use crate::error::Failure;
 use crate::journals::{Medium, Whose, by_content};
