@@ -210,6 +210,11 @@ pub(crate) fn path_number(path: &Path) -> Option<DeviceNumber> {
     meta.file_type().is_block_device().then(|| DeviceNumber::from_raw(meta.rdev()))
 }
 
+/// Whether the kernel lists a block device of this number.
+pub(crate) fn is_listed(number: DeviceNumber) -> bool {
+    number.major != 0 && Path::new("/sys/dev/block").join(number.to_string()).exists()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

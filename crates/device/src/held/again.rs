@@ -2,6 +2,7 @@
 
 use super::{Device, Held, Kind};
 use crate::block::DeviceNumber;
+use crate::block::is_listed;
 use crate::guard::{self, Clearance};
 use crate::open::{sequence_of, size_of};
 use crate::system::System;
@@ -9,7 +10,6 @@ use cardscope_engine::real::Holding;
 use cardscope_engine::target::Change;
 use cardscope_files::Identity;
 use rustix::fs::{FileType, fstat, stat};
-use std::path::Path;
 
 impl Held {
     /// Whether what was agreed to is what is going to be written: asked once, after the question.
@@ -104,9 +104,4 @@ impl Holding for Held {
         }
         if self.writes { self.unused(false) } else { Ok(()) }
     }
-}
-
-/// Whether the kernel lists a block device of this number.
-pub(super) fn is_listed(number: DeviceNumber) -> bool {
-    number.major != 0 && Path::new("/sys/dev/block").join(number.to_string()).exists()
 }

@@ -11,6 +11,7 @@
 mod again;
 
 use crate::block::DeviceNumber;
+use crate::block::is_listed;
 use crate::contents::{self, Contents};
 use crate::guard::{self, Clearance, Refusal};
 use crate::open::{Access, OpenError, by_descriptor, open_pinned};
@@ -155,7 +156,7 @@ impl Held {
             Kind::Device(device) => device.number,
             _ => DeviceNumber::from_raw(found.st_dev),
         };
-        let carrier = Some(number).filter(|number| again::is_listed(*number));
+        let carrier = Some(number).filter(|number| is_listed(*number));
         Held { name: name.to_owned(), fd, kind, id: Identity::from(found), bytes, writes, carrier }
     }
 

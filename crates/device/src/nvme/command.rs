@@ -3,13 +3,29 @@
 //! `include/uapi/linux/nvme_ioctl.h` of the Linux kernel for the structure and its code, NVMe Base Specification
 //! for the commands; both in sd-facts section 7.
 
-use super::Answers;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
 use std::ffi::c_void;
 use std::path::Path;
+
+/// Raw answers of a controller; each missing one has its reason in `missing`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Answers {
+    /// Identify Controller, 4096 bytes.
+    pub(crate) identify: Option<Vec<u8>>,
+    /// Identify Namespace, 4096 bytes.
+    pub(crate) namespace: Option<Vec<u8>>,
+    /// SMART / health log page 02h, 512 bytes.
+    pub(crate) smart: Option<Vec<u8>>,
+    /// Result of Get Features 04h, composite, over-temperature.
+    pub(crate) feature_04: Option<u32>,
+    /// Result of Get Features 10h.
+    pub(crate) feature_10: Option<u32>,
+    /// What could not be had, and why.
+    pub(crate) missing: Vec<(&'static str, String)>,
+}
 
 /// `struct nvme_admin_cmd`.
 #[repr(C)]

@@ -7,27 +7,12 @@
 
 mod command;
 
+pub(crate) use command::Answers;
+
 use crate::block::BlockDevice;
 use crate::pci;
 use crate::system::{System, base_name, bytes, names, number, text};
 use std::path::{Path, PathBuf};
-
-/// Raw answers of a controller; each missing one has its reason in `missing`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Answers {
-    /// Identify Controller, 4096 bytes.
-    pub(crate) identify: Option<Vec<u8>>,
-    /// Identify Namespace, 4096 bytes.
-    pub(crate) namespace: Option<Vec<u8>>,
-    /// SMART / health log page 02h, 512 bytes.
-    pub(crate) smart: Option<Vec<u8>>,
-    /// Result of Get Features 04h, composite, over-temperature.
-    pub(crate) feature_04: Option<u32>,
-    /// Result of Get Features 10h.
-    pub(crate) feature_10: Option<u32>,
-    /// What could not be had, and why.
-    pub(crate) missing: Vec<(&'static str, String)>,
-}
 
 /// Name of the controller of a namespace's disk: `nvme0n1` and `nvme0c1n1` belong to `nvme0`.
 fn controller_name(disk: &str) -> Option<String> {

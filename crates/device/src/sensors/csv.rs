@@ -1,6 +1,7 @@
 //! A thermometer that is a file: a data logger appends lines to a CSV file, and the last one holds the temperature.
 
-use super::{SensorError, number};
+use super::extra::SensorError;
+use super::number;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};

@@ -82,6 +82,28 @@ impl std::fmt::Display for ExtraSource {
     }
 }
 
+/// Thermometers that cannot be set up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SensorError {
+    /// Two thermometers for one place would give one series with two meanings.
+    #[error("two thermometers are given for {place:?}; give each a place of its own, e.g. \"{place} 2\"")]
+    PlaceTwice {
+        /// The place.
+        place: String,
+    },
+    /// A CSV file that is not there.
+    #[error("{path} cannot be read as a thermometer ({reason}); start what writes it first", path = .path.display())]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// No thread to read with.
+    #[error("no thread for the thermometers: {0}")]
+    NoThread(String),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

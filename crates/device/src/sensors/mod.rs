@@ -11,11 +11,10 @@ mod csv;
 mod extra;
 mod number;
 
-pub use extra::{Extra, ExtraError, ExtraSource};
+pub use extra::{Extra, ExtraError, ExtraSource, SensorError};
 
 use crate::hwmon::PLAUSIBLE_C;
 use crate::system::System;
-use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -35,28 +34,6 @@ pub struct Reading {
     pub celsius: f64,
     /// Where the figure comes from: `NVMe composite (hwmon)`, `thermal zone cpu-thermal`, `command vcgencmd …`.
     pub source: String,
-}
-
-/// Thermometers that cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SensorError {
-    /// Two thermometers for one place would give one series with two meanings.
-    #[error("two thermometers are given for {place:?}; give each a place of its own, e.g. \"{place} 2\"")]
-    PlaceTwice {
-        /// The place.
-        place: String,
-    },
-    /// A CSV file that is not there.
-    #[error("{path} cannot be read as a thermometer ({reason}); start what writes it first", path = .path.display())]
-    NoFile {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// No thread to read with.
-    #[error("no thread for the thermometers: {0}")]
-    NoThread(String),
 }
 
 /// What one thermometer last said.
