@@ -2,8 +2,7 @@
 //! into, and an archive of one's own.
 
 use crate::common::binary::Home;
-use crate::common::data;
-use crate::common::{list, number, text};
+use crate::common::{data, list, number, text};
 use serde_json::Value;
 
 fn test<'a>(document: &'a Value, name: &str) -> &'a Value {

@@ -298,8 +298,8 @@ fn what_is_printed_is_what_the_archive_keeps() {
     let sessions = home.sessions();
     assert_eq!(sessions.len(), 1);
     assert_eq!(sessions[0].summary.id.to_string(), text(&document, "/session"));
-    assert_eq!(serde_json::to_value(sessions[0].report.as_ref().unwrap()).unwrap(), document);
-    assert_eq!(sessions[0].runs.iter().map(|r| r.samples.len()).collect::<Vec<_>>(), [8, 8]);
+    assert_eq!(serde_json::to_value(sessions[0].file.report.as_ref().unwrap()).unwrap(), document);
+    assert_eq!(sessions[0].file.runs.iter().map(|r| r.samples.len()).collect::<Vec<_>>(), [8, 8]);
 }
 
 #[test]

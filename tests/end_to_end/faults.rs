@@ -26,7 +26,7 @@ fn ended_in_the_second_test(home: &Home, outcome: &Outcome) {
     let sessions = home.sessions();
     assert_eq!(sessions.len(), 1);
     assert_eq!(sessions[0].summary.ended.map(|how| how.word()), Some("failed"));
-    assert_eq!(sessions[0].runs[0].samples.len(), 1, "the finished sample is kept");
+    assert_eq!(sessions[0].file.runs[0].samples.len(), 1, "the finished sample is kept");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn an_archive_on_a_disk_that_fills_up_ends_the_session_and_the_document_still_co
     for ending in ["", "-wal"] {
         let _ = std::fs::copy(format!("{archive_name}{ending}"), format!("{}{ending}", copy.display()));
     }
-    let kept = crate::common::binary::sessions_in(&copy)[0].runs[0].samples.len();
+    let kept = crate::common::binary::sessions_in(&copy)[0].file.runs[0].samples.len();
     assert!(kept >= measured, "{kept} of {measured} finished loops are kept");
 }
 

@@ -173,7 +173,7 @@ fn what_a_killed_run_left_behind_is_removed_by_the_next_and_its_samples_are_kept
     let sessions = home.sessions();
     let killed =
         sessions.iter().find(|s| s.summary.ended.is_none()).expect("the killed session is in the archive");
-    assert_eq!((killed.runs[0].samples.len(), killed.summary.running), (1, false));
+    assert_eq!((killed.file.runs[0].samples.len(), killed.summary.running), (1, false));
 }
 
 #[test]
@@ -235,5 +235,5 @@ fn two_sessions_on_two_cards_share_an_archive() {
         .map(|d| home.start(&["bench", d.path().to_str().unwrap(), "--recipe", &recipe, "-q"]))
         .collect();
     running.into_iter().for_each(|r| drop(r.finish().expect(0)));
-    assert_eq!(home.sessions().iter().map(|s| s.runs[0].samples.len()).collect::<Vec<_>>(), [10, 10]);
+    assert_eq!(home.sessions().iter().map(|s| s.file.runs[0].samples.len()).collect::<Vec<_>>(), [10, 10]);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What a claim stands behind in the sources.
-const MAKERS: [&str; 5] = ["Finding::new(", "note(", "hint(", "CLAIM: &str = ", "let claim = "];
+const MAKERS: [&str; 6] = ["Finding::new(", "note(", "hint(", "CLAIM: &str = ", "let claim = ", "claim: "];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

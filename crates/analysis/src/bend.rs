@@ -146,7 +146,8 @@ fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<Fit> {
             matrix[a][n] += w * x[a] * t.seconds;
         }
     }
-    let found = eliminate(matrix)?;
+    eliminate(&mut matrix, 1e-12)?;
+    let found: Vec<f64> = (0..n).map(|i| matrix[i][n] / matrix[i][i]).collect();
     if found[2..].iter().any(|extra| *extra < 0.0) {
         return None;
     }
@@ -160,22 +161,26 @@ fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<Fit> {
     })
 }
 
-/// Gauss's elimination with the largest pivot; `None` where there is no one solution.
-fn eliminate(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    let n = m.len();
+/// Gauss's elimination with the largest pivot, the right side in the last column; what is left is diagonal. `None` where
+/// a pivot is no larger than `least`, so that there is no one solution.
+pub(crate) fn eliminate<R: AsRef<[f64]> + AsMut<[f64]> + Clone>(system: &mut [R], least: f64) -> Option<()> {
+    let n = system.len();
     for column in 0..n {
-        let pivot = (column..n).max_by(|a, b| m[*a][column].abs().total_cmp(&m[*b][column].abs()))?;
-        m.swap(column, pivot);
-        let top = m[column].clone();
-        if top[column].abs() < 1e-12 {
+        let size = |row: &usize| system[*row].as_ref()[column].abs();
+        let pivot = (column..n).max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        system.swap(column, pivot);
+        let top = system[column].clone();
+        let top = top.as_ref();
+        if top[column].is_nan() || top[column].abs() <= least {
             return None;
         }
-        for (_, row) in m.iter_mut().enumerate().filter(|(i, _)| *i != column) {
+        for (_, row) in system.iter_mut().enumerate().filter(|(i, _)| *i != column) {
+            let row = row.as_mut();
             let factor = row[column] / top[column];
-            row.iter_mut().zip(&top).for_each(|(a, b)| *a -= factor * b);
+            row.iter_mut().zip(top).for_each(|(cell, above)| *cell -= factor * above);
         }
     }
-    Some((0..n).map(|i| m[i][n] / m[i][i]).collect())
+    Some(())
 }
 
 #[cfg(test)]

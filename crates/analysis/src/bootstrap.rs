@@ -3,7 +3,7 @@
 //! For the median, for ratios, and wherever a distribution has two levels and Student's t does not hold
 //! (flash-behaviour 4.4). The percentile form; blocks for values that follow each other (lag-1 correlation > 0.2).
 
-use crate::student::LEVEL;
+use crate::estimate::LEVEL;
 use cardscope_model::random::Random;
 use cardscope_model::statistics::{quantile_of_sorted, sorted};
 
@@ -49,8 +49,7 @@ fn draw(values: &[f64], block: usize, random: &mut Random, drawn: &mut Vec<f64>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::statistics::mean;
-    use cardscope_model::statistics::median;
+    use cardscope_model::statistics::{mean, median};
 
     const PLAIN: Resampling = Resampling { resamples: 2000, block: 1, seed: 1 };
 

@@ -19,10 +19,8 @@ pub mod period;
 pub mod ranking;
 pub mod robust;
 pub mod series;
-pub mod shift;
 pub mod sprt;
 pub mod stopping;
-pub mod student;
 
 pub use estimate::{Estimate, estimate};
 pub use stopping::{Decision, Known, Precision};

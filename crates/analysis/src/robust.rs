@@ -1,6 +1,8 @@
-//! The spread of values by medians, which stalls cannot inflate.
+//! The spread of values by medians, which stalls cannot inflate; and whether times of one kind are longer than those of
+//! another, by medians of logarithms: a stall of a hundred times the usual cannot move the answer (reference page
+//! `flash-behaviour`, rules of section 3).
 
-use cardscope_model::statistics::median_in_place;
+use cardscope_model::statistics::{median, median_in_place};
 
 /// Median of the distances from `centre`: a spread that stalls cannot inflate. Not scaled to a deviation.
 #[must_use]
@@ -27,9 +29,51 @@ pub fn median_error(deviation: f64, n: usize) -> f64 {
     MEDIAN_SCATTER * deviation / (n as f64).sqrt()
 }
 
+/// Times repeat no better than this, whatever few of them say.
+const LEAST_SPREAD: f64 = 0.02;
+
+/// How much longer one kind of times is than another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shift {
+    /// Logarithm of the ratio of the medians.
+    pub log_ratio: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+impl Shift {
+    /// The ratio of the medians.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.log_ratio.exp()
+    }
+
+    /// Whether the ratio is above `factor` for sure: it is, and 1 lies more than four standard errors below it.
+    #[must_use]
+    pub fn is_above(&self, factor: f64) -> bool {
+        self.log_ratio > factor.ln() && self.log_ratio > 4.0 * self.error
+    }
+}
+
+/// The shift from `before` to `after`; `None` where one of them has no times.
+#[must_use]
+pub fn shift(before: &[f64], after: &[f64]) -> Option<Shift> {
+    let (a, b) = (level(before)?, level(after)?);
+    Some(Shift { log_ratio: b.0 - a.0, error: a.1.hypot(b.1) })
+}
+
+/// Median of the logarithms and its standard error.
+fn level(times: &[f64]) -> Option<(f64, f64)> {
+    let logs: Vec<f64> = times.iter().filter(|t| **t > 0.0).map(|t| t.ln()).collect();
+    let centre = median(&logs)?;
+    let spread = deviation(&logs, centre)?.max(LEAST_SPREAD);
+    Some((centre, median_error(spread, logs.len())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::random::Random;
 
     #[test]
     fn one_stall_does_not_move_the_median_deviation() {
@@ -45,5 +89,23 @@ mod tests {
         assert!((spread / 2.0 - 1.0).abs() < 0.03, "{spread}");
         // sqrt(pi / 2) / sqrt(n)
         assert!((median_error(2.0, 100) - 0.25066).abs() < 1e-4);
+    }
+
+    fn times(n: usize, at: f64, seed: u64) -> Vec<f64> {
+        let mut random = Random::from_state(seed);
+        (0..n)
+            .map(|_| at * (0.08 * random.normal()).exp() * if random.unit() < 0.02 { 100.0 } else { 1.0 })
+            .collect()
+    }
+
+    #[test]
+    fn half_more_shows_in_a_dozen_writes_in_spite_of_stalls_and_nothing_shows_nothing() {
+        for seed in 0..200 {
+            let (a, b) = (times(12, 0.004, seed), times(12, 0.006, seed + 1000));
+            assert!(shift(&a, &b).unwrap().is_above(1.15), "{seed}: {:?}", shift(&a, &b));
+            let same = shift(&a, &times(12, 0.004, seed + 2000)).unwrap();
+            assert!(!same.is_above(1.15), "{seed}: {same:?}");
+        }
+        assert_eq!(shift(&[], &[1.0]), None);
     }
 }

@@ -5,6 +5,7 @@
 
 use cardscope_model::outside;
 use cardscope_session::Failure;
+use cardscope_session::frame::{Document, Outcome};
 use cardscope_session::pending::{Owing, owing};
 use clap::Args;
 use clap::error::{ContextValue, Error as UsageError};
@@ -38,8 +39,27 @@ pub(crate) fn verb_ends_by_itself() -> bool {
     ENDS_BY_ITSELF.load(Ordering::Relaxed)
 }
 
-/// Prints a document: as JSON where asked for, else as its text, in which nothing that stands in the document begins a
-/// line of its own.
+/// Prints what a verb came to, and why it ended early if it did; gives the exit status.
+///
+/// # Errors
+/// If stdout cannot be written.
+pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
+    options: &Options,
+    outcome: &Outcome<D>,
+    text: impl FnOnce(&D) -> String,
+) -> Result<u8, Failure> {
+    document(options, &outcome.report, text)?;
+    Ok(match &outcome.failure {
+        Some(failure) => {
+            say(failure);
+            failure.exit_status()
+        }
+        None => u8::from(outcome.report.is_bad()),
+    })
+}
+
+/// Prints a document in which nothing can be bad: as JSON where asked for, else as its text, in which nothing that stands
+/// in the document begins a line of its own. Gives the exit status.
 ///
 /// # Errors
 /// If stdout cannot be written (a full disk behind a redirection).
@@ -47,14 +67,15 @@ pub(crate) fn document<T: Serialize + DeserializeOwned>(
     options: &Options,
     document: &T,
     text: impl FnOnce(&T) -> String,
-) -> Result<(), Failure> {
+) -> Result<u8, Failure> {
     match options.json {
         true => json(document),
         false => as_text(document, text),
     }
+    .map(|()| 0)
 }
 
-/// Prints a list: as JSON under its name where asked for, else as its text.
+/// Prints a list: as JSON under its name where asked for, else as its text. Gives the exit status.
 ///
 /// # Errors
 /// If stdout cannot be written.
@@ -63,11 +84,12 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
     name: &str,
     list: &T,
     text: impl FnOnce(&T) -> String,
-) -> Result<(), Failure> {
+) -> Result<u8, Failure> {
     match options.json {
         true => json(&BTreeMap::from([(name, list)])),
         false => as_text(list, text),
     }
+    .map(|()| 0)
 }
 
 /// Prints a document as JSON.
@@ -77,7 +99,7 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
 pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
     let _owing = printing();
     let body = serde_json::to_string_pretty(document)
-        .map_err(|e| Failure::io(format!("the document cannot be written as JSON: {e}")))?;
+        .map_err(|e| Failure::io_for(format!("the document cannot be written as JSON: {e}"), e))?;
     print(&outside::json(&body))
 }
 
@@ -108,7 +130,7 @@ pub(crate) fn bytes(body: &[u8]) -> Result<(), Failure> {
     let written = out.write_all(body).and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::io(format!("stdout cannot be written: {error}")))
+            Err(Failure::io_for(format!("stdout cannot be written: {error}"), error))
         }
         _ => Ok(()),
     }

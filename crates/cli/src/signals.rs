@@ -32,7 +32,7 @@ static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
 /// # Errors
 /// If the kernel refuses them, or there is no thread to be had.
 pub(crate) fn watch() -> Result<(), Failure> {
-    let refused = |e: std::io::Error| Failure::io(format!("signal handlers cannot be set: {e}"));
+    let refused = |e: std::io::Error| Failure::io_for(format!("signal handlers cannot be set: {e}"), e);
     let interrupt = INTERRUPT.get_or_init(Interrupt::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, interrupt.flag()).map_err(refused)?;

@@ -4,6 +4,7 @@
 //! [`cardscope_model::condition::WORDS`].
 
 use crate::block::BlockDevice;
+use crate::hwmon;
 use crate::inspect::{self, mmc::mmc_host};
 use crate::list::{Bus, bus};
 use crate::nvme;
@@ -102,7 +103,8 @@ pub fn supply(system: &System) -> Option<String> {
 
 /// The firmware's word: bit 0 under-voltage now, bit 16 since boot; bits 1 to 3 and 17 to 19 clock capped,
 /// throttled, temperature limit (Raspberry Pi documentation, `vcgencmd get_throttled`).
-pub(crate) fn throttled(system: &System) -> Option<u32> {
+#[must_use]
+pub fn throttled(system: &System) -> Option<u32> {
     let root = system.sys().join("devices/platform");
     let mut places = vec![root.clone()];
     places
@@ -131,11 +133,7 @@ fn supply_words(word: u32) -> String {
 
 /// `drivers/hwmon/raspberrypi-hwmon.c` raises an alarm that stays until read.
 fn under_voltage_alarm(system: &System) -> Option<String> {
-    let root = system.sys().join("class/hwmon");
-    let volts = names(&root)
-        .into_iter()
-        .map(|name| system.resolve(&root.join(name)))
-        .find(|dir| text(dir.join("name")).as_deref() == Some("rpi_volt"))?;
+    let volts = hwmon::chips(system).into_iter().find(|chip| chip.driver == "rpi_volt")?.dir;
     let alarm = flag(volts.join("in0_lcrit_alarm"))?;
     Some(if alarm { "under-voltage" } else { "no under-voltage" }.to_owned())
 }
@@ -177,27 +175,19 @@ fn firmware(system: &System, disk: &BlockDevice) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn system(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
-        for (name, content) in files {
-            let path = dir.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
-        }
-        let system = System::recorded(dir.path());
-        (dir, system)
-    }
+    use crate::testing::machine;
 
     #[test]
     fn a_raspberry_pi_tells_its_name_kernel_governor_and_supply() {
-        let (_dir, system) = system(&[
-            ("proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0"),
-            ("proc/version", "Linux version 6.12.25+rpt-rpi-2712 (serge@raspberrypi.com) #1 SMP"),
-            ("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "ondemand\n"),
-            ("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n"),
-        ]);
+        let (_dir, system) = machine(
+            &[
+                ("proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0"),
+                ("proc/version", "Linux version 6.12.25+rpt-rpi-2712 (serge@raspberrypi.com) #1 SMP"),
+                ("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "ondemand\n"),
+                ("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n"),
+            ],
+            &[],
+        );
         let condition = condition(&system, None);
         assert_eq!(condition.get("board"), Some("Raspberry Pi 5 Model B Rev 1.0"));
         assert_eq!(condition.get("kernel"), Some("6.12.25+rpt-rpi-2712"));
@@ -211,20 +201,26 @@ mod tests {
 
     #[test]
     fn a_pc_is_named_by_dmi_and_its_maker_s_blanks_are_left_out() {
-        let (_dir, system) = system(&[
-            ("sys/class/dmi/id/sys_vendor", "To Be Filled By O.E.M.\n"),
-            ("sys/class/dmi/id/board_vendor", "ASRock\n"),
-            ("sys/class/dmi/id/product_name", "X300\n"),
-        ]);
+        let (_dir, system) = machine(
+            &[
+                ("sys/class/dmi/id/sys_vendor", "To Be Filled By O.E.M.\n"),
+                ("sys/class/dmi/id/board_vendor", "ASRock\n"),
+                ("sys/class/dmi/id/product_name", "X300\n"),
+            ],
+            &[],
+        );
         assert_eq!(board(&system).as_deref(), Some("ASRock X300"));
     }
 
     #[test]
     fn an_under_voltage_alarm_of_the_kernel_is_told() {
-        let (_dir, system) = system(&[
-            ("sys/class/hwmon/hwmon0/name", "rpi_volt\n"),
-            ("sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n"),
-        ]);
+        let (_dir, system) = machine(
+            &[
+                ("sys/class/hwmon/hwmon0/name", "rpi_volt\n"),
+                ("sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n"),
+            ],
+            &[],
+        );
         assert_eq!(supply(&system).as_deref(), Some("under-voltage"));
         assert_eq!(supply_words(0), "no under-voltage, not throttled");
     }

@@ -11,12 +11,41 @@ use std::path::{Path, PathBuf};
 /// Coldest and hottest values in °C that are taken for a temperature rather than for a faulty sensor.
 pub(crate) const PLAUSIBLE_C: std::ops::RangeInclusive<f64> = -60.0..=200.0;
 
+/// A chip with sensors.
+#[derive(Debug, Clone)]
+pub(crate) struct Chip {
+    pub(crate) driver: String,
+    pub(crate) dir: PathBuf,
+    /// What it is built into.
+    pub(crate) device: PathBuf,
+}
+
+/// All chips of the machine.
+pub(crate) fn chips(system: &System) -> Vec<Chip> {
+    let root = system.sys().join("class/hwmon");
+    let chip = |name: String| {
+        let dir = system.resolve(&root.join(name));
+        Some(Chip { driver: text(dir.join("name"))?, device: system.resolve(&dir.join("device")), dir })
+    };
+    names(&root).into_iter().filter_map(chip).collect()
+}
+
+/// Kinds and directories of the thermal zones.
+pub(crate) fn zones(system: &System) -> Vec<(String, PathBuf)> {
+    let root = system.sys().join("class/thermal");
+    let zones = names(&root).into_iter().filter(|name| name.starts_with("thermal_zone"));
+    zones.map(|name| root.join(name)).filter_map(|dir| Some((text(dir.join("type"))?, dir))).collect()
+}
+
 /// The hwmon directory of the NVMe controller behind a disk.
 pub(crate) fn of_nvme(system: &System, disk: &BlockDevice) -> Option<PathBuf> {
     let controller = nvme::controller(system, disk)?;
-    beneath(&controller)
-        .or_else(|| beneath(&controller.join("device")))
-        .or_else(|| by_class(system, &controller))
+    beneath(&controller).or_else(|| beneath(&controller.join("device"))).or_else(|| {
+        chips(system)
+            .into_iter()
+            .find(|chip| is_nvme(&chip.dir) && chip.device == controller)
+            .map(|chip| chip.dir)
+    })
 }
 
 /// `hwmonN` or `hwmon/hwmonN` in a directory.
@@ -25,14 +54,6 @@ fn beneath(dir: &Path) -> Option<PathBuf> {
         .iter()
         .flat_map(|dir| names(dir).into_iter().map(|name| dir.join(name)))
         .find(|dir| is_nvme(dir))
-}
-
-fn by_class(system: &System, controller: &Path) -> Option<PathBuf> {
-    let root = system.sys().join("class/hwmon");
-    names(&root)
-        .into_iter()
-        .map(|name| system.resolve(&root.join(name)))
-        .find(|dir| is_nvme(dir) && system.resolve(&dir.join("device")) == *controller)
 }
 
 fn is_nvme(dir: &Path) -> bool {

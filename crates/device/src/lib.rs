@@ -4,8 +4,8 @@
 //! Everything is read below the roots of a [`system::System`], so that a directory with a copy of another
 //! machine's `/sys` answers as that machine would. Nothing here measures.
 
-pub mod asking;
 pub mod block;
+pub mod commands;
 pub mod contents;
 pub mod filesystem;
 pub mod guard;
@@ -17,11 +17,10 @@ pub mod list;
 mod mounts;
 mod nvme;
 pub mod open;
-mod pci;
 pub mod sensors;
 pub mod system;
-pub mod thermometer;
-mod usb;
+#[cfg(test)]
+mod testing;
+pub mod usb;
 pub mod vitals;
 pub mod watching;
-pub mod way;

@@ -84,35 +84,20 @@ pub enum OpenError {
         by: String,
     },
     /// No right.
-    #[error("you have no right to open {path}; use sudo, or be in the group that owns it (often disk): sudo usermod -aG disk $USER, then log in again", path = .path.display())]
-    Denied {
-        /// The device.
-        path: PathBuf,
-    },
+    #[error("you have no right to open {path}; use sudo, or be in the group that owns it (often disk): sudo usermod -aG disk $USER, then log in again", path = .0.display())]
+    Denied(PathBuf),
     /// Empty slot.
-    #[error("the slot {path} is empty; put the card in and start again", path = .path.display())]
-    NoMedium {
-        /// The device.
-        path: PathBuf,
-    },
+    #[error("the slot {path} is empty; put the card in and start again", path = .0.display())]
+    NoMedium(PathBuf),
     /// Write protected.
-    #[error("{path} takes no writes; slide the lock on the card's or adapter's edge, or the card has locked itself at the end of its life", path = .path.display())]
-    ReadOnly {
-        /// The device.
-        path: PathBuf,
-    },
+    #[error("{path} takes no writes; slide the lock on the card's or adapter's edge, or the card has locked itself at the end of its life", path = .0.display())]
+    ReadOnly(PathBuf),
     /// No such device.
-    #[error("there is no {path}; was the card pulled out? `cardscope list` shows what is present", path = .path.display())]
-    NotFound {
-        /// The device.
-        path: PathBuf,
-    },
+    #[error("there is no {path}; was the card pulled out? `cardscope list` shows what is present", path = .0.display())]
+    NotFound(PathBuf),
     /// A file or directory.
-    #[error("{path} is no block device; `cardscope list` shows what is present", path = .path.display())]
-    NotABlockDevice {
-        /// What was named.
-        path: PathBuf,
-    },
+    #[error("{path} is no block device; `cardscope list` shows what is present", path = .0.display())]
+    NotABlockDevice(PathBuf),
     /// Anything else.
     #[error("{path} could not be opened ({reason}); unplug the card, plug it in again and look at the kernel log", path = .path.display())]
     Other {
@@ -162,7 +147,7 @@ fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, Open
     };
     // Some drivers, loop among them, let a read-only device be opened for writing and fail each write.
     if flags.contains(OFlags::RDWR) && is_read_only(&fd) {
-        return Err(OpenError::ReadOnly { path: name.to_owned() });
+        return Err(OpenError::ReadOnly(name.to_owned()));
     }
     finish(name, fd, direct)
 }
@@ -212,7 +197,7 @@ pub(crate) fn loop_file(device: &Path) -> Option<Identity> {
     let file = peek(device).ok()?;
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, for which `LoopInfo` has the size and the alignment.
     let info = unsafe { rustix::ioctl::ioctl(&file, Getter::<LOOP_GET_STATUS64, LoopInfo>::new()) }.ok()?;
-    Some(Identity::new(info.device, info.inode))
+    Some(Identity { device: info.device, inode: info.inode })
 }
 
 /// Number of an open device's coming; it rises with each medium. `None` before Linux 5.15.
@@ -246,7 +231,7 @@ fn require_block_device(path: &Path) -> Result<(), OpenError> {
     let stat = rustix::fs::stat(path).map_err(|errno| explain(path, errno))?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => Ok(()),
-        _ => Err(OpenError::NotABlockDevice { path: path.to_owned() }),
+        _ => Err(OpenError::NotABlockDevice(path.to_owned())),
     }
 }
 
@@ -255,7 +240,7 @@ fn finish(path: &Path, fd: OwnedFd, direct: bool) -> Result<OpenDevice, OpenErro
     let stat = rustix::fs::fstat(&fd).map_err(explain)?;
     let bytes = size_of(&fd).map_err(explain)?;
     if bytes == 0 {
-        return Err(OpenError::NoMedium { path: path.to_owned() });
+        return Err(OpenError::NoMedium(path.to_owned()));
     }
     let sector = rustix::fs::ioctl_blksszget(&fd).map_err(explain)?;
     let sequence = sequence_of(&fd);
@@ -266,10 +251,10 @@ fn explain(path: &Path, errno: Errno) -> OpenError {
     let path = path.to_owned();
     match errno {
         Errno::BUSY => OpenError::Busy { by: openers(&path), path },
-        Errno::ACCESS | Errno::PERM => OpenError::Denied { path },
-        Errno::NOMEDIUM => OpenError::NoMedium { path },
-        Errno::ROFS => OpenError::ReadOnly { path },
-        Errno::NOENT | Errno::NXIO | Errno::NODEV => OpenError::NotFound { path },
+        Errno::ACCESS | Errno::PERM => OpenError::Denied(path),
+        Errno::NOMEDIUM => OpenError::NoMedium(path),
+        Errno::ROFS => OpenError::ReadOnly(path),
+        Errno::NOENT | Errno::NXIO | Errno::NODEV => OpenError::NotFound(path),
         _ => OpenError::Other { path, reason: std::io::Error::from(errno).to_string() },
     }
 }

@@ -1,11 +1,18 @@
-//! The USB reader between this computer and the card: who made it, how fast it is attached, which protocol.
+//! The USB reader between this computer and the card: who made it, how fast it is attached, which protocol; and as far as
+//! it can slow a measurement down, what stands between: hubs, power saving, a reader that could be faster in another port.
 //!
-//! sd-facts section 8: a reader answers for the card, so its registers stay hidden. Files of
-//! `/sys/bus/usb/devices/…` as in `Documentation/ABI/stable/sysfs-bus-usb` of the Linux kernel.
+//! sd-facts section 8: a reader answers for the card, so its registers stay hidden. Files of `/sys/bus/usb/devices/…` as in
+//! `Documentation/ABI/stable/sysfs-bus-usb`, `Documentation/ABI/testing/sysfs-bus-usb` and
+//! `Documentation/driver-api/usb/power-management.rst` of the Linux kernel; device classes from the USB specification.
 
 use crate::block::BlockDevice;
-use crate::system::{System, link_name, names, text};
+use crate::system::{System, base_name, link_name, names, number, text};
+use cardscope_model::usb::UsbReader;
 use std::path::{Path, PathBuf};
+
+/// Classes of a hub, and of an interface to storage.
+const HUB: &str = "09";
+const STORAGE: &str = "08";
 
 /// Levels of directories between a USB device and the disk beneath it, at most (interface, host, target, LUN, block).
 const DEPTH_TO_DISK: usize = 7;
@@ -99,16 +106,38 @@ impl UsbPlace {
     }
 }
 
+/// Describes the reader or stick that a disk hangs on.
+pub(crate) fn reader(system: &System, disk: &BlockDevice) -> Option<UsbReader> {
+    let place = place(system, disk)?;
+    let mut reader = UsbReader {
+        vendor_id: place.text("idVendor"),
+        product_id: place.text("idProduct"),
+        vendor: place.text("manufacturer"),
+        product: place.text("product"),
+        serial: place.text("serial"),
+        driver: place.driver(),
+        ..UsbReader::default()
+    };
+    let inquiry = disk.hardware(system);
+    reader.inquiry_vendor = text(inquiry.join("vendor"));
+    reader.inquiry_model = text(inquiry.join("model"));
+    reader.inquiry_rev = text(inquiry.join("rev"));
+    if let Some(speed) = place.text("speed") {
+        reader.set_speed(&speed);
+    }
+    if let Some(protocol) = place.protocol() {
+        reader.set_interface_protocol(protocol);
+    }
+    Some(reader)
+}
+
 /// The USB host controller that a device hangs on: the PCI or platform device above its root hub.
 pub(crate) fn host_controller(system: &System, place: &UsbPlace) -> Option<String> {
-    let root_hub = place.device.ancestors().take_while(|dir| *dir != system.sys()).find(|dir| {
-        crate::system::base_name(dir)
-            .and_then(|name| name.strip_prefix("usb"))
-            .is_some_and(|bus| !bus.is_empty() && bus.bytes().all(|b| b.is_ascii_digit()))
-    })?;
+    let root_hub =
+        place.device.ancestors().take_while(|dir| *dir != system.sys()).find(|dir| is_root_hub(dir))?;
     let controller = root_hub.parent()?;
     let driver = link_name(controller.join("driver"));
-    let name = crate::system::base_name(controller)?.to_owned();
+    let name = base_name(controller)?.to_owned();
     let ids = match (text(controller.join("vendor")), text(controller.join("device"))) {
         (Some(vendor), Some(device)) => {
             Some(format!("{}:{}", vendor.trim_start_matches("0x"), device.trim_start_matches("0x")))
@@ -117,4 +146,111 @@ pub(crate) fn host_controller(system: &System, place: &UsbPlace) -> Option<Strin
     };
     let extra: Vec<String> = [driver, ids].into_iter().flatten().collect();
     Some(if extra.is_empty() { name } else { format!("{name} ({})", extra.join(", ")) })
+}
+
+/// What stands between a USB port and a reader.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsbTopology {
+    /// Maker and product of the reader.
+    pub reader: String,
+    /// Version of USB that the reader was built for, e.g. 3.2.
+    pub built_for: Option<f64>,
+    /// Hubs between the reader and the computer's own, the nearest first.
+    pub hubs: Vec<String>,
+    /// The host controller that everything on this bus shares.
+    pub controller: Option<String>,
+    /// Readers and other storage on the same bus.
+    pub neighbours: usize,
+    /// After how much idling the kernel puts the reader to sleep, in ms; `None` where it never does.
+    pub autosuspend_ms: Option<i64>,
+    /// File that switches that off.
+    pub power_control: PathBuf,
+}
+
+/// What stands between this computer and a device; `None` if it hangs on no USB.
+#[must_use]
+pub fn topology(system: &System, device: &str) -> Option<UsbTopology> {
+    let disk = BlockDevice::find(system, device)?.disk();
+    let place = place(system, &disk)?;
+    let power = place.device.join("power");
+    let sleeps = text(power.join("control")).as_deref() == Some("auto");
+    let delay = || text(power.join("autosuspend_delay_ms"))?.parse::<i64>().ok();
+    Some(UsbTopology {
+        reader: place.label(),
+        built_for: place.text("version").and_then(|version| version.parse().ok()),
+        hubs: hubs(system, &place.device),
+        controller: host_controller(system, &place),
+        neighbours: neighbours(system, &place.device),
+        // A delay below 0 means never.
+        autosuspend_ms: sleeps.then(delay).flatten().filter(|delay| *delay >= 0),
+        power_control: power.join("control"),
+    })
+}
+
+fn hubs(system: &System, reader: &Path) -> Vec<String> {
+    let above = reader.ancestors().skip(1).take_while(|dir| *dir != system.sys());
+    above
+        .filter(|dir| text(dir.join("bDeviceClass")).as_deref() == Some(HUB) && !is_root_hub(dir))
+        .map(|dir| text(dir.join("product")).unwrap_or_else(|| "a USB hub".to_owned()))
+        .collect()
+}
+
+fn is_root_hub(dir: &Path) -> bool {
+    let number = base_name(dir).and_then(|name| name.strip_prefix("usb"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Other storage devices on the reader's bus, which share its controller.
+fn neighbours(system: &System, reader: &Path) -> usize {
+    let root = system.sys().join("bus/usb/devices");
+    let Some(bus) = number(reader.join("busnum")) else { return 0 };
+    let storage = |dir: &Path| {
+        let interfaces = names(dir).into_iter().map(|name| dir.join(name));
+        interfaces.into_iter().any(|i| text(i.join("bInterfaceClass")).as_deref() == Some(STORAGE))
+    };
+    names(&root)
+        .iter()
+        .map(|name| system.resolve(&root.join(name)))
+        .filter(|dir| dir.as_path() != reader && number(dir.join("busnum")) == Some(bus) && storage(dir))
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::machine;
+
+    #[test]
+    fn a_reader_behind_a_hub_that_may_fall_asleep_is_told_as_one() {
+        let usb = "sys/devices/pci0000:00/0000:00:14.0/usb1";
+        let reader = format!("{usb}/1-2/1-2.4");
+        let disk = format!("{reader}/1-2.4:1.0/host1/target1:0:0/1:0:0:0");
+        let files = [
+            (format!("{usb}/bDeviceClass"), "09\n"),
+            (format!("{usb}/1-2/bDeviceClass"), "09\n"),
+            (format!("{usb}/1-2/product"), "USB2.0 Hub\n"),
+            (format!("{reader}/idVendor"), "05e3"),
+            (format!("{reader}/idProduct"), "0749"),
+            (format!("{reader}/product"), "Reader"),
+            (format!("{reader}/version"), " 3.20"),
+            (format!("{reader}/power/control"), "auto"),
+            (format!("{reader}/power/autosuspend_delay_ms"), "2000"),
+            (format!("{disk}/block/sda/size"), "8\n"),
+        ];
+        let (device, block) = (format!("{disk}/block/sda/device"), format!("../{}/block/sda", &disk[4..]));
+        let (dir, system) = machine(
+            &files.each_ref().map(|(name, content)| (name.as_str(), *content)),
+            &[(&device, "../../../1:0:0:0"), ("sys/block/sda", &block)],
+        );
+        let between = topology(&system, "sda").unwrap();
+        assert_eq!((between.hubs, between.built_for), (vec!["USB2.0 Hub".to_owned()], Some(3.2)));
+        assert_eq!((between.autosuspend_ms, between.neighbours), (Some(2000), 0));
+        std::fs::write(dir.path().join(&reader).join("power/control"), "on\n").unwrap();
+        assert_eq!(topology(&system, "sda").unwrap().autosuspend_ms, None);
+    }
+
+    #[test]
+    fn what_hangs_on_no_usb_has_no_such_topology() {
+        assert_eq!(topology(&System::host(), "loop0"), None);
+    }
 }

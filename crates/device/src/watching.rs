@@ -5,7 +5,7 @@
 
 use crate::block::{BlockDevice, SYSFS_UNIT};
 use crate::guard;
-use crate::mounts::{Mount, own_mounts};
+use crate::mounts::own_mounts;
 use crate::system::{System, text};
 use crate::vitals::{self, CpuTimes};
 
@@ -78,26 +78,17 @@ pub struct Look {
 /// A device that cannot be watched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WatchError {
-    /// Nothing of that name.
-    #[error("there is no block device {device}; `cardscope list --all` shows what is present")]
-    NotFound {
-        /// As named.
-        device: String,
-    },
-    /// It was there and is no more.
-    #[error("{device} went away; what was seen until then is kept")]
-    Gone {
-        /// As named.
-        device: String,
-    },
-    /// The kernel keeps no counters of it.
+    /// Nothing of this name.
+    #[error("there is no block device {0}; `cardscope list --all` shows what is present")]
+    NotFound(String),
+    /// What had this name is there no more.
+    #[error("{0} went away; what was seen until then is kept")]
+    Gone(String),
+    /// The kernel keeps no counters of the disk of this name.
     #[error(
-        "the kernel keeps no statistics of {device} (its stat file holds nothing of use); echo 1 > /sys/block/{device}/queue/iostats switches them on"
+        "the kernel keeps no statistics of {0} (its stat file holds nothing of use); echo 1 > /sys/block/{0}/queue/iostats switches them on"
     )]
-    NoStatistics {
-        /// Kernel name.
-        device: String,
-    },
+    NoStatistics(String),
 }
 
 /// Watches a device.
@@ -116,13 +107,12 @@ impl Watcher {
     /// # Errors
     /// If there is none, or the kernel keeps no statistics of it.
     pub fn open(system: &System, name: &str) -> Result<Watcher, WatchError> {
-        let device = BlockDevice::find(system, name)
-            .ok_or_else(|| WatchError::NotFound { device: name.to_owned() })?;
+        let device = BlockDevice::find(system, name).ok_or_else(|| WatchError::NotFound(name.to_owned()))?;
         let watcher =
             Watcher { system: system.clone(), sequence: device.sequence(), device, name: name.to_owned() };
         let off = text(watcher.device.disk().dir.join("queue/iostats")).as_deref() == Some("0");
         if off || watcher.counters(&watcher.device).is_none() {
-            return Err(WatchError::NoStatistics { device: watcher.device.disk().name });
+            return Err(WatchError::NoStatistics(watcher.device.disk().name));
         }
         Ok(watcher)
     }
@@ -138,7 +128,7 @@ impl Watcher {
     /// # Errors
     /// If the device is gone, or another one came under its name.
     pub fn look(&self) -> Result<Look, WatchError> {
-        let gone = || WatchError::Gone { device: self.name.clone() };
+        let gone = || WatchError::Gone(self.name.clone());
         if self.device.sequence() != self.sequence || self.device.bytes() == Some(0) {
             return Err(gone());
         }
@@ -178,25 +168,12 @@ impl Watcher {
         let disks = BlockDevice::all(&self.system);
         let busy = disks.into_iter().filter_map(|disk| Some((busy(&disk)?, disk)));
         let mounts = own_mounts(&self.system);
-        busy.filter(|(_, disk)| !self.is_beneath(disk, &mounts))
-            .map(|(busy, disk)| (disk.name, busy))
-            .collect()
-    }
-
-    /// True where the watched disk is this one, or lies under it, however deep.
-    fn is_beneath(&self, disk: &BlockDevice, mounts: &[Mount]) -> bool {
         let own = self.disk();
-        let (mut left, mut seen) = (vec![disk.clone()], Vec::new());
-        while let Some(device) = left.pop() {
-            if device.disk().name == own {
-                return true;
-            }
-            if !seen.contains(&device.name) {
-                left.extend(guard::beneath(&self.system, mounts, &device));
-                seen.push(device.name);
-            }
-        }
-        false
+        let stands_on_it = |disk: &BlockDevice| {
+            let below = guard::all_beneath(&self.system, &mounts, vec![disk.clone()]);
+            below.iter().any(|device| device.disk().name == own)
+        };
+        busy.filter(|(_, disk)| !stands_on_it(disk)).map(|(busy, disk)| (disk.name, busy)).collect()
     }
 }
 
@@ -209,31 +186,25 @@ fn named(line: &str, name: &str) -> Option<Counters> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{machine, put};
 
     const STAT: &str = " 4642361 174987 305833905 4293959 1890831 972167 940362010 6005019 3 1037396 10757790 810043 86 574198312 426696 254818 32115";
 
-    fn machine(stat: &str) -> (tempfile::TempDir, System) {
-        let dir = tempfile::tempdir().unwrap();
-        let file = |name: &str, content: &str| {
-            let path = dir.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
-        };
-        file("sys/block/mmcblk0/stat", stat);
-        file("sys/block/mmcblk0/mmcblk0p2/partition", "2\n");
-        file("sys/block/sda/size", "8\n");
-        file(
-            "proc/diskstats",
-            "179 2 mmcblk0p2 10 0 80 5 20 0 160 9 0 7 14\n 8 0 sda 1 0 8 1 1 0 8 1 0 4242 2\n",
-        );
-        file("proc/uptime", "61.50 80.00\n");
-        let system = System::recorded(dir.path());
-        (dir, system)
+    fn watched(stat: &str) -> (tempfile::TempDir, System) {
+        let lines = "179 2 mmcblk0p2 10 0 80 5 20 0 160 9 0 7 14\n 8 0 sda 1 0 8 1 1 0 8 1 0 4242 2\n";
+        let files = [
+            ("sys/block/mmcblk0/stat", stat),
+            ("sys/block/mmcblk0/mmcblk0p2/partition", "2\n"),
+            ("sys/block/sda/size", "8\n"),
+            ("proc/diskstats", lines),
+            ("proc/uptime", "61.50 80.00\n"),
+        ];
+        machine(&files, &[])
     }
 
     #[test]
     fn the_counters_of_a_disk_and_its_partitions_are_read_in_bytes_and_ms() {
-        let (_dir, system) = machine(STAT);
+        let (_dir, system) = watched(STAT);
         let look = Watcher::open(&system, "/dev/mmcblk0").unwrap().look().unwrap();
         let told = look.device;
         assert_eq!((told.reads, told.read_bytes, told.read_ms), (4_642_361, 305_833_905 * 512, 4_293_959));
@@ -247,12 +218,8 @@ mod tests {
 
     #[test]
     fn what_stands_on_the_watched_disk_is_no_other_disk() {
-        let (dir, system) = machine(STAT);
-        let file = |name: &str, content: &str| {
-            let path = dir.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
-        };
+        let (dir, system) = watched(STAT);
+        let file = |name: &str, content: &str| put(dir.path(), name, content);
         // LUKS on the card's partition, LVM on that, a loop device over a file there; RAID and a loop device elsewhere.
         file("sys/block/dm-0/dm/uuid", "CRYPT-LUKS2-1\n");
         file("sys/block/dm-0/slaves/mmcblk0p2/size", "8\n");
@@ -283,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_partition_can_be_watched_and_a_wrong_name_is_told() {
-        let (_dir, system) = machine(STAT);
+        let (_dir, system) = watched(STAT);
         assert_eq!(Watcher::open(&system, "mmcblk0p2").unwrap().look().unwrap().device.writes, 20);
         let error = Watcher::open(&system, "mmcblk7").unwrap_err();
         assert!(error.to_string().contains("mmcblk7"));
@@ -291,16 +258,15 @@ mod tests {
 
     #[test]
     fn a_device_whose_statistics_are_off_is_refused_with_the_way_out() {
-        let (dir, system) = machine(STAT);
-        std::fs::create_dir_all(dir.path().join("sys/block/mmcblk0/queue")).unwrap();
-        std::fs::write(dir.path().join("sys/block/mmcblk0/queue/iostats"), "0\n").unwrap();
+        let (dir, system) = watched(STAT);
+        put(dir.path(), "sys/block/mmcblk0/queue/iostats", "0\n");
         let error = Watcher::open(&system, "mmcblk0").unwrap_err().to_string();
         assert!(error.contains("queue/iostats"), "{error}");
     }
 
     #[test]
     fn a_device_that_vanishes_is_gone_and_so_is_one_whose_slot_is_empty() {
-        let (dir, system) = machine(STAT);
+        let (dir, system) = watched(STAT);
         let watcher = Watcher::open(&system, "mmcblk0").unwrap();
         std::fs::write(dir.path().join("sys/block/mmcblk0/size"), "0\n").unwrap();
         assert!(matches!(watcher.look(), Err(WatchError::Gone { .. })));

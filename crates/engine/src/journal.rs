@@ -5,10 +5,12 @@
 //! disk before the card is touched, and whatever a fake does with its addresses, every place ends with its oldest
 //! content: the crate `probe` says how in its module `restore`.
 
+use crate::cause::Cause;
+
 /// Could not be saved or not be read again.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct JournalError(pub String);
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(transparent)]
+pub struct JournalError(pub Cause);
 
 /// A range whose original is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +19,16 @@ pub struct SavedRange {
     pub offset: u64,
     /// Bytes.
     pub len: u64,
+}
+
+impl SavedRange {
+    /// Appends it to ranges, joined to the last one where they touch.
+    pub fn join(self, ranges: &mut Vec<SavedRange>) {
+        match ranges.last_mut() {
+            Some(last) if last.offset + last.len == self.offset => last.len += self.len,
+            _ => ranges.push(self),
+        }
+    }
 }
 
 /// How far putting back has come.

@@ -6,6 +6,7 @@
 pub mod allowance;
 pub mod buffer;
 pub mod card;
+pub mod cause;
 pub mod content;
 #[doc(hidden)]
 pub mod delegate;

@@ -50,6 +50,11 @@ impl Ranges {
         self.0.range(..end).next_back().is_some_and(|(_, last)| *last > start)
     }
 
+    /// Its ranges, in order and apart from each other.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter().map(|(start, end)| (*start, *end))
+    }
+
     /// Bytes in it.
     #[must_use]
     pub fn bytes(&self) -> u64 {

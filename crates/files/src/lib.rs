@@ -10,14 +10,12 @@ mod draft;
 mod error;
 mod folder;
 mod identity;
-mod owner;
 mod walk;
 
 pub use draft::Draft;
 pub use error::FileError;
 pub use folder::{Folder, Use, is_plain};
-pub use identity::Identity;
-pub use owner::is_trusted;
+pub use identity::{Identity, is_trusted};
 
 /// Opens a plain file by its path, as [`Folder::of_file`] and [`Folder::open_file`] do.
 ///

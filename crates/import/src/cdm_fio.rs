@@ -6,11 +6,12 @@
 
 use crate::error::ImportError;
 use crate::notes::cooling;
+use crate::notes::log_of;
 use crate::numbers::{MIB_S, figure, speed};
 use crate::runs::Runs;
 use crate::text::Text;
 use cardscope_model::condition::Condition;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_model::units::{GIB, KIB, MIB, parse_size};
@@ -91,8 +92,7 @@ impl Reader {
     }
 
     fn finish(self) -> Log {
-        let mut log = Log::new(FORMAT);
-        log.tool = Some(Tool { name: "cdm_fio.sh".to_owned(), version: None });
+        let mut log = log_of(FORMAT, "cdm_fio.sh");
         log.runs = self.runs.finish();
         lift_condition(&mut log);
         let doubts = [

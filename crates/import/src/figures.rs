@@ -5,11 +5,10 @@
 //! `unit` (MB/s is 10^6 here, MiB/s 2^20, IOPS count blocks). `source` says what a figure was typed from. Words of the
 //! condition are columns of their own, with `condition_` in front or without.
 
-use crate::card_name::card_named;
 use crate::dates::date;
 use crate::error::ImportError;
 use crate::notes::add_note;
-use crate::numbers::{KIB_S, MIB_S, speed};
+use crate::numbers::{speed, true_mb_s};
 use crate::table::{Row, Table};
 use crate::text::Text;
 use cardscope_model::card::CardFacts;
@@ -19,6 +18,7 @@ use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::{MB, parse_size};
+use cardscope_sd::label;
 use std::collections::{HashMap, HashSet};
 
 /// Doubts of one table that are told; of the rest how many.
@@ -220,17 +220,14 @@ fn test(row: &Row<'_>) -> Result<TestName, String> {
 
 /// MB/s (10^6) in one of the unit that a figure stands in.
 fn worth(unit: &str, test: TestName) -> Result<f64, String> {
-    match unit {
-        "MB/s" => Ok(1.0),
-        "kB/s" | "KB/s" => Ok(1e-3),
-        "GB/s" => Ok(1e3),
-        "MiB/s" => Ok(MIB_S),
-        "KiB/s" => Ok(KIB_S),
-        "IOPS" => Ok(test.pattern.block as f64 / MB),
-        other => {
-            Err(format!("{other:?} is no unit of a speed; write MB/s, MiB/s, KiB/s, kB/s, GB/s or IOPS"))
-        }
-    }
+    let known = match unit {
+        "IOPS" => Some(test.pattern.block as f64 / MB),
+        "MB/s" | "kB/s" | "KB/s" | "GB/s" | "MiB/s" | "KiB/s" => true_mb_s(unit),
+        _ => None,
+    };
+    known.ok_or_else(|| {
+        format!("{unit:?} is no unit of a speed; write MB/s, MiB/s, KiB/s, kB/s, GB/s or IOPS")
+    })
 }
 
 fn size(row: &Row<'_>) -> Result<Option<u64>, String> {
@@ -253,22 +250,63 @@ fn plain(text: &str) -> &str {
         .unwrap_or(text)
 }
 
+/// A card as a table names it, `Samsung Pro Endurance U1 32GB`: brand, name, size and marks. The brand is the first word; words with marks and sizes are no part of the name.
+///
+/// Not as a page describes it (`page::described`): a sentence ends its name at the first mark, explains behind commas and adds
+/// brackets, where in a table every word that is neither mark nor size belongs to the name.
+fn card_named(text: &str) -> CardFacts {
+    let mut card = CardFacts::default();
+    if let Ok(label) = label::parse(text) {
+        card.capacity_label = label.capacity.map(|capacity| capacity.printed);
+        card.marks = label.marks.iter().map(ToString::to_string).collect();
+    }
+    let named = without_printed(text);
+    let mut words = named.split_whitespace();
+    card.brand = words.next().map(str::to_owned);
+    card.name = Some(words.collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty());
+    card
+}
+
+/// The text without marks and sizes. What else stands in brackets with them keeps its brackets: `Example (old, C6)` is an
+/// `Example (old)`.
+fn without_printed(text: &str) -> String {
+    let of_word = |word: &str| match is_printed(word) {
+        true => word.chars().filter(|c| matches!(c, '(' | ')')).collect(),
+        false => word.to_owned(),
+    };
+    let words: Vec<String> = text.split_whitespace().map(of_word).filter(|word| !word.is_empty()).collect();
+    let tidied = [("( ", "("), (" )", ")"), (",)", ")"), ("()", "")];
+    tidied.iter().fold(words.join(" "), |text, (from, to)| text.replace(from, to))
+}
+
+/// True for a word that is a mark or a size.
+fn is_printed(word: &str) -> bool {
+    let plain = word.trim_matches(|c: char| matches!(c, '(' | ')' | ','));
+    label::parse(plain)
+        .is_ok_and(|label| label.unknown.is_empty() && (label.capacity.is_some() || !label.marks.is_empty()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn logs(text: &str) -> Vec<Log> {
-        let text = Text::decode(text.as_bytes());
-        assert!(recognise(&text));
-        read(&text).unwrap()
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_speed_comes_back(hundredths in 0u32..10_000_000) {
-            let value = f64::from(hundredths) / 100.0;
-            let found = logs(&format!("card,test,mb_s\nA 8GB,RND4K Q1T1 read,{value}\n"));
-            proptest::prop_assert_eq!(found[0].runs[0].results[0].mb_s, value);
+    #[test]
+    fn a_card_is_its_brand_name_size_and_marks() {
+        let card = card_named("Example Pro+ U3 V30 A2 64GB");
+        assert_eq!((card.brand.as_deref(), card.name.as_deref()), (Some("Example"), Some("Pro+")));
+        assert_eq!(
+            (card.capacity_label.as_deref(), card.marks.join(" ")),
+            (Some("64GB"), "U3 V30 A2".to_owned())
+        );
+        assert_eq!(card_named("Example (C10) 16GB").name, None);
+        for (text, name) in [
+            ("Example Pi (1.4, C6) 8GB", "Pi (1.4)"),
+            ("Example Turbo (U1, old) 16GB", "Turbo (old)"),
+            ("Example Turbo (C10, U1) 16GB", "Turbo"),
+            ("Example (C10 U1 of a friend) (red) 16GB", "(of a friend) (red)"),
+        ] {
+            assert_eq!(card_named(text).name.as_deref(), Some(name), "{text}");
         }
+        assert_eq!(card_named(""), CardFacts::default());
     }
 }

@@ -1,6 +1,6 @@
 //! The list of formats. A new one is a module of its own and a line here.
 
-use crate::disk_mark::{crystaldiskmark, kdiskmark};
+use crate::disk_mark::report;
 use crate::error::ImportError;
 use crate::identity::{lspci, mmc_ios, mmc_utils, nvme, sysfs};
 use crate::page::chart_page;
@@ -48,65 +48,53 @@ pub fn formats() -> &'static [Format] {
     FORMATS
 }
 
-const fn format(
-    name: &'static str,
-    title: &'static str,
-    recognise: fn(&Text) -> bool,
-    read: fn(&Text) -> Result<Vec<Log>, ImportError>,
-) -> Format {
-    Format { name, title, recognise, read }
+/// A format whose module has `recognise` and `read`.
+macro_rules! format {
+    ($name:literal, $title:literal, $($module:ident)::+) => {
+        Format {
+            name: $name,
+            title: $title,
+            recognise: $($module)::+::recognise,
+            read: $($module)::+::read,
+        }
+    };
 }
 
 static FORMATS: &[Format] = &[
-    format("plotly-page", "pages with Plotly charts of runs", chart_page::recognise, chart_page::read),
-    format("cdm_fio", "cdm_fio.sh", cdm_fio::recognise, cdm_fio::read),
-    format("fio-json", "fio, JSON", fio::json::recognise, fio::json::read),
-    format("fio-text", "fio, normal output", fio::text::recognise, fio::text::read),
-    format("kdiskmark", "KDiskMark", kdiskmark::recognise, kdiskmark::read),
-    format(
-        "crystaldiskmark",
-        "CrystalDiskMark and AmorphousDiskMark",
-        crystaldiskmark::recognise,
-        crystaldiskmark::read,
-    ),
-    format("as-ssd", "AS SSD Benchmark", as_ssd::recognise, as_ssd::read),
-    format(
-        "flashbench",
-        "flashbench, and the result files of sdcard_benchmark",
-        flashbench::recognise,
-        flashbench::read,
-    ),
-    format("f3", "f3probe, f3write, f3read", f3::recognise, f3::read),
-    format("h2testw", "H2testw", h2testw::recognise, h2testw::read),
-    format("mfst", "mfst's statistics, CSV", mfst::recognise, mfst::read),
-    format("pibenchmarks", "PiBenchmarks' Storage.sh", pibenchmarks::recognise, pibenchmarks::read),
-    format("agnostics", "Raspberry Pi agnostics: sdtest.sh", agnostics::recognise, agnostics::read),
-    format(
-        "disk-benchmark",
-        "disk-benchmark.sh of pi-cluster: its Markdown table",
-        disk_benchmark::recognise,
-        disk_benchmark::read,
-    ),
-    format("bonnie++", "bonnie++", bonnie::recognise, bonnie::read),
-    format("ioping", "ioping", ioping::recognise, ioping::read),
-    format(
-        "microsd-benchmarks",
-        "microsd-benchmarks.sh: hdparm, dd and iozone",
-        microsd_benchmarks::recognise,
-        microsd_benchmarks::read,
-    ),
-    format("nvme", "nvme-cli: id-ctrl, smart-log, get-feature", nvme::recognise, nvme::read),
-    format("lspci", "lspci -vv", lspci::recognise, lspci::read),
-    format("mmc-ios", "debugfs ios of an SD slot", mmc_ios::recognise, mmc_ios::read),
-    format("mmc-utils", "mmc-utils: cid, csd, extcsd", mmc_utils::recognise, mmc_utils::read),
-    format("sysfs", "registers in sysfs", sysfs::recognise, sysfs::read),
-    format(
-        "figures",
-        "tables of figures, CSV: typed, or written by `cardscope report`",
-        figures::recognise,
-        figures::read,
-    ),
-    format("iozone", "iozone", iozone::recognise, iozone::read),
-    format("hdparm", "hdparm -t and -T", hdparm::recognise, hdparm::read),
-    format("dd", "dd, in any language", dd::recognise, dd::read),
+    format!("plotly-page", "pages with Plotly charts of runs", chart_page),
+    format!("cdm_fio", "cdm_fio.sh", cdm_fio),
+    format!("fio-json", "fio, JSON", fio::json),
+    format!("fio-text", "fio, normal output", fio::text),
+    Format {
+        name: "kdiskmark",
+        title: "KDiskMark",
+        recognise: report::is_kdiskmark,
+        read: report::kdiskmark,
+    },
+    Format {
+        name: "crystaldiskmark",
+        title: "CrystalDiskMark and AmorphousDiskMark",
+        recognise: report::is_crystaldiskmark,
+        read: report::crystaldiskmark,
+    },
+    format!("as-ssd", "AS SSD Benchmark", as_ssd),
+    format!("flashbench", "flashbench, and the result files of sdcard_benchmark", flashbench),
+    format!("f3", "f3probe, f3write, f3read", f3),
+    format!("h2testw", "H2testw", h2testw),
+    format!("mfst", "mfst's statistics, CSV", mfst),
+    format!("pibenchmarks", "PiBenchmarks' Storage.sh", pibenchmarks),
+    format!("agnostics", "Raspberry Pi agnostics: sdtest.sh", agnostics),
+    format!("disk-benchmark", "disk-benchmark.sh of pi-cluster: its Markdown table", disk_benchmark),
+    format!("bonnie++", "bonnie++", bonnie),
+    format!("ioping", "ioping", ioping),
+    format!("microsd-benchmarks", "microsd-benchmarks.sh: hdparm, dd and iozone", microsd_benchmarks),
+    format!("nvme", "nvme-cli: id-ctrl, smart-log, get-feature", nvme),
+    format!("lspci", "lspci -vv", lspci),
+    format!("mmc-ios", "debugfs ios of an SD slot", mmc_ios),
+    format!("mmc-utils", "mmc-utils: cid, csd, extcsd", mmc_utils),
+    format!("sysfs", "registers in sysfs", sysfs),
+    format!("figures", "tables of figures, CSV: typed, or written by `cardscope report`", figures),
+    format!("iozone", "iozone", iozone),
+    format!("hdparm", "hdparm -t and -T", hdparm),
+    format!("dd", "dd, in any language", dd),
 ];

@@ -5,9 +5,7 @@
 //! `docs/import.md`. Nothing here reads a file or touches a database.
 #![forbid(unsafe_code)]
 
-mod amount;
 mod as_ssd;
-mod card_name;
 mod cdm_fio;
 mod dates;
 mod error;
@@ -17,10 +15,11 @@ mod formats;
 pub mod invariants;
 mod json;
 mod mixed;
-mod mojibake;
 mod notes;
 mod numbers;
 mod parts;
+#[cfg(test)]
+mod properties;
 mod runs;
 mod sanitize;
 mod table;
@@ -29,12 +28,10 @@ mod text;
 mod disk_mark {
     //! Reports of the CrystalDiskMark family: one reader, and what each program does differently.
 
-    pub(crate) mod crystaldiskmark;
     mod dialect;
     mod footer;
-    pub(crate) mod kdiskmark;
     mod line;
-    mod report;
+    pub(crate) mod report;
 }
 
 mod identity {

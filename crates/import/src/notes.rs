@@ -1,6 +1,7 @@
 //! What logs say of card and rig in words: cooling and temperatures, and whatever else deserves a note.
 
 use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::log::{Log, Tool};
 
 /// Longest note, in characters: a sentence or two. What is longer is prose that ended up there.
 const LONGEST_NOTE: usize = 300;
@@ -10,6 +11,12 @@ const LONGEST_WORD: usize = 40;
 
 /// Bytes after which nothing is added: no card has so many remarks, but a broken log can.
 const LONGEST_NOTES: usize = 4000;
+
+/// A log of a format with the tool that wrote it, of a version that it does not tell.
+pub(crate) fn log_of(format: &str, tool: &str) -> Log {
+    let tool = Some(Tool { name: tool.to_owned(), version: None });
+    Log { tool, ..Log::new(format) }
+}
 
 /// Adds a sentence to the condition's note.
 pub(crate) fn add_note(condition: &mut Condition, text: &str, origin: Origin) {

@@ -1,8 +1,9 @@
-//! Numbers as tools print them, in any locale, and the speeds they stand for.
+//! Numbers as tools print them, in any locale, with the units behind them and what those are worth: `MB/s` is 2^20 bytes a
+//! second for one tool and 10^6 for the next. Which tool does what is said at each importer (and in `docs/import.md`).
 
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::Figure;
-use cardscope_model::test_name::TestName;
+use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 
 /// A number with a point or a comma before its decimals; groups of three may be divided by the other one, blanks or
 /// apostrophes. `None` for what is no finite number.
@@ -51,6 +52,93 @@ pub(crate) const MIB_S: f64 = 1.048_576;
 /// KiB/s in MB/s.
 pub(crate) const KIB_S: f64 = 0.001_024;
 
+/// A number and the unit behind it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Amount<'a> {
+    /// The number, not negative.
+    pub(crate) value: f64,
+    /// The unit as printed; it may be empty.
+    pub(crate) unit: &'a str,
+}
+
+/// Reads `44.46 MB/sec`, `690.0MB/s` or `12`; what follows the unit's word is left alone.
+pub(crate) fn amount(text: &str) -> Option<Amount<'_>> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let unit = rest.split_whitespace().next().unwrap_or_default().trim_end_matches([',', ';', ')']);
+    Some(Amount { value: speed(digits.trim_end_matches([',', '.']))?, unit })
+}
+
+/// MB/s (10^6) in one of a unit whose letters are powers of 1024: `KB/s`, `MByte/s`, `GB/sec`.
+pub(crate) fn binary_mb_s(unit: &str) -> Option<f64> {
+    per_second(unit).then(|| binary_bytes(unit).map(|bytes| bytes / 1e6)).flatten()
+}
+
+/// MB/s (10^6) in one of a unit whose letters are powers of 1000.
+pub(crate) fn decimal_mb_s(unit: &str) -> Option<f64> {
+    per_second(unit).then(|| thousands(unit).map(|n| 10f64.powi(3 * n - 6))).flatten()
+}
+
+/// MB/s (10^6) in one of a unit that means what it says: `MB/s` and `MiB/s`.
+pub(crate) fn true_mb_s(unit: &str) -> Option<f64> {
+    if unit.contains('i') { binary_mb_s(unit) } else { decimal_mb_s(unit) }
+}
+
+/// Bytes in one of a unit whose letters are powers of 1024: `KB`, `MByte`, `Byte`.
+pub(crate) fn binary_bytes(unit: &str) -> Option<f64> {
+    thousands(unit).map(|n| 1024f64.powi(n))
+}
+
+/// A size whose letters are powers of 1024, in bytes, as exact as it is printed.
+pub(crate) fn binary_size(text: &str) -> Option<u64> {
+    let Amount { value, unit } = amount(text)?;
+    // `as` stops at the largest number, which is as good as any for a size that no card has.
+    Some((value * binary_bytes(unit)?).round() as u64)
+}
+
+fn per_second(unit: &str) -> bool {
+    unit.contains('/')
+}
+
+/// How many thousands the letter before `B` stands for.
+fn thousands(unit: &str) -> Option<i32> {
+    const LETTERS: [&[char]; 4] = [&['k', 'K'], &['M'], &['G'], &['T']];
+    let letter = LETTERS.iter().position(|letters| unit.starts_with(*letters));
+    let rest = if letter.is_some() { &unit[1..] } else { unit };
+    let rest = rest.strip_prefix('i').unwrap_or(rest);
+    // Bits begin with a b, too.
+    let bytes = rest.starts_with('B') || rest.starts_with("byte") || rest == "b" || rest.starts_with("b/");
+    bytes.then(|| letter.map_or(0, |n| n as i32 + 1))
+}
+
+/// Seconds from `827us`, `175.8ms`, `1.73s` or `4'57"`.
+pub(crate) fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if let Some((minutes, rest)) = text.split_once('\'') {
+        return Some(number(minutes)? * 60.0 + number(rest.trim_end_matches('"'))?);
+    }
+    let units = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("h", 3600.0)];
+    let (digits, factor) =
+        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))?;
+    Some(speed(digits)? * factor)
+}
+
+/// A sequential test, one I/O at a time.
+pub(crate) fn sequential(block: u64, op: Op) -> TestName {
+    TestName { pattern: Pattern { order: Order::Sequential, block, queue: 1, threads: 1 }, op }
+}
+
+/// A random test with `queue` I/Os in flight.
+pub(crate) fn random(block: u64, queue: u32, op: Op) -> TestName {
+    TestName { pattern: Pattern { order: Order::Random, block, queue, threads: 1 }, op }
+}
+
+/// A figure of a step of a script.
+pub(crate) fn step(name: &str, test: TestName, printed: Amount<'_>, mb_s: f64) -> Figure {
+    Figure { step: Some(name.to_owned()), ..figure(test, printed.value, printed.unit, mb_s) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +165,31 @@ mod tests {
             assert_eq!(number(text), None, "{text}");
         }
         assert_eq!(speed("-1"), None);
+    }
+
+    #[test]
+    fn the_same_letters_are_worth_what_their_tool_means() {
+        assert_eq!((binary_mb_s("MB/s"), decimal_mb_s("MB/s")), (Some(1.048_576), Some(1.0)));
+        assert_eq!((binary_mb_s("KB/sec"), decimal_mb_s("kB/c")), (Some(0.001_024), Some(0.001)));
+        assert_eq!((binary_mb_s("MByte/s"), decimal_mb_s("GB/s")), (Some(1.048_576), Some(1000.0)));
+        assert_eq!((decimal_mb_s("Mbit/s"), decimal_mb_s("Mb/s")), (None, Some(1.0)));
+        assert_eq!((binary_mb_s("MB"), binary_mb_s("IOPS"), binary_mb_s("")), (None, None, None));
+    }
+
+    #[test]
+    fn amounts_end_where_their_unit_ends() {
+        assert_eq!(amount(" 44.46 MB/sec x"), Some(Amount { value: 44.46, unit: "MB/sec" }));
+        assert_eq!(amount("690,5MB/s"), Some(Amount { value: 690.5, unit: "MB/s" }));
+        assert_eq!((amount("-3 MB/s"), amount("x"), amount("")), (None, None, None));
+    }
+
+    #[test]
+    fn sizes_and_times_of_f3_are_read() {
+        assert_eq!(binary_size("512.00 Byte (2^9 Bytes)"), Some(512));
+        assert_eq!(binary_size("1.00 TB"), Some(1 << 40));
+        for (text, value) in [("4'57\"", 297.0), ("1.5s", 1.5), ("20ms", 0.02), ("30us", 3e-5)] {
+            assert!((seconds(text).unwrap() - value).abs() < 1e-12, "{text}");
+        }
+        assert_eq!((seconds("soon"), seconds("")), (None, None));
     }
 }

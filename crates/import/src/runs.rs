@@ -15,6 +15,13 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
+    /// The runs of figures that came one after the other.
+    pub(crate) fn of(figures: impl Iterator<Item = Figure>) -> Vec<Run> {
+        let mut runs = Runs::default();
+        figures.for_each(|figure| runs.add(figure));
+        runs.finish()
+    }
+
     /// Begins a run; what `head` says of size, loops and condition holds for it.
     pub(crate) fn begin(&mut self, head: Run) {
         self.seen.clear();

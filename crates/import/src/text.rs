@@ -3,8 +3,7 @@
 //!
 //! What had to be guessed is noted as a doubt.
 
-use crate::mojibake::repaired;
-use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Encoding, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::borrow::Cow;
 
 /// Characters of a text that are looked at when only its kind matters.
@@ -86,7 +85,7 @@ const NO_TEXT: &str = "\0";
 const LONG: usize = 1 << 20;
 
 fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
-    if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0;
     }
     if let Some(encoding) = unmarked_utf16(bytes) {
@@ -131,7 +130,7 @@ fn ends_in_a_letter(bytes: &[u8]) -> bool {
 }
 
 /// UTF-16 of mostly Latin letters has a zero in every other byte.
-fn unmarked_utf16(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+fn unmarked_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(4096) & !1];
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|b| **b == 0).count();
     let half = head.len() / 2;
@@ -141,6 +140,37 @@ fn unmarked_utf16(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
         (high, 0) if high * 10 > half * 7 => Some(UTF_16BE),
         _ => None,
     }
+}
+
+/// Bytes of letters next to each other that are looked at; longer ones are no signs among words.
+const LONGEST_SIGNS: usize = 4096;
+
+/// The text with UTF-8 put right that was once read in another encoding and saved so: `¬∞C` for `°C` (Mac OS Roman), `Â°C`
+/// (Windows-1252); `None` where it has none. Going back is safe: letters that people write next to each other almost never
+/// spell valid UTF-8 in those encodings.
+fn repaired(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let (mut at, mut taken) = (0, 0);
+    while let Some(start) = text[at..].find(|c: char| !c.is_ascii()).map(|start| at + start) {
+        let length = text[start..].find(|c: char| c.is_ascii()).unwrap_or(text.len() - start);
+        at = start + length;
+        if let Some(original) = (length <= LONGEST_SIGNS).then(|| original(&text[start..at])).flatten() {
+            out += &text[taken..start];
+            out += &original;
+            taken = at;
+        }
+    }
+    (taken > 0).then(|| out + &text[taken..])
+}
+
+/// What stood there, where it can have been UTF-8.
+fn original(garbled: &str) -> Option<String> {
+    let through = |wrong: &'static Encoding| {
+        let (bytes, _, unmappable) = wrong.encode(garbled);
+        let text = UTF_8.decode_without_bom_handling_and_without_replacement(&bytes)?;
+        (!unmappable && text.chars().count() < garbled.chars().count()).then(|| text.into_owned())
+    };
+    through(MACINTOSH).or_else(|| through(WINDOWS_1252))
 }
 
 /// Without escape sequences; carriage returns end lines, a backspace takes the character before it.
@@ -248,11 +278,39 @@ mod tests {
         assert_eq!(text.body(), "OK\n10%\n20%\ndone\nac\nx\n");
     }
 
+    /// What a program makes of UTF-8 that it takes for another encoding.
+    fn misread(text: &str, wrong: &'static Encoding) -> String {
+        wrong.decode_without_bom_handling(text.as_bytes()).0.into_owned()
+    }
+
+    #[test]
+    fn degrees_and_trademarks_come_back_from_both_encodings() {
+        for wrong in [MACINTOSH, WINDOWS_1252] {
+            let right = "25°C idle, Exämple® card, 12 µs";
+            assert_eq!(repaired(&misread(right, wrong)).as_deref(), Some(right));
+        }
+    }
+
+    #[test]
+    fn letters_that_are_right_stay_as_they_are() {
+        for text in ["21 °C, 12 µs – “fast”", "Последовательное чтение", "シーケンシャル", "plain"]
+        {
+            assert_eq!(repaired(text), None, "{text}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn no_bytes_panic(bytes: Vec<u8>) {
             let text = Text::decode(&bytes);
             let _ = (text.head(), text.looks_like());
+        }
+
+        #[test]
+        fn what_is_repaired_once_stays(text in "\\PC{0,60}") {
+            if let Some(right) = repaired(&misread(&text, MACINTOSH)) {
+                proptest::prop_assert!(right.chars().count() <= text.chars().count() * 3);
+            }
         }
     }
 }

@@ -1,39 +1,40 @@
 //! Why a journal or an image is not written, opened or put back.
 
 use cardscope_engine::card::Stop;
+use cardscope_engine::cause::Cause;
 use std::path::Path;
 
 /// What ended it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// Asked for wrongly, or refused for safety: nothing was written to the card.
-    #[error("{0}")]
-    Refused(String),
+    #[error(transparent)]
+    Refused(Cause),
     /// The disk failed, or this is another card.
-    #[error("{0}")]
-    Io(String),
+    #[error(transparent)]
+    Io(Cause),
     /// The card cannot be driven any more, or the user stopped it.
     #[error(transparent)]
     Stop(#[from] Stop),
 }
 
 /// Why a journal cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Unusable {
     /// The run that writes it goes on.
-    #[error("{0}")]
-    Running(String),
+    #[error(transparent)]
+    Running(Cause),
     /// Nothing was saved in it, so nothing was overwritten.
-    #[error("{0}")]
-    Empty(String),
+    #[error(transparent)]
+    Empty(Cause),
     /// It cannot be read, or not be understood: whose it is is not known.
-    #[error("{0}")]
-    Unknown(String),
+    #[error(transparent)]
+    Unknown(Cause),
 }
 
 impl Unusable {
     pub(crate) fn in_file(self, path: &Path) -> Self {
-        let named = |why| format!("{}: {why}", path.display());
+        let named = |why: Cause| Cause::told(format!("{}: {why}", path.display()), why);
         match self {
             Unusable::Running(why) => Unusable::Running(named(why)),
             Unusable::Empty(why) => Unusable::Empty(named(why)),

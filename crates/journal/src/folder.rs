@@ -2,6 +2,7 @@
 //! Specification 0.8), never on the card itself, and only where there is room.
 
 use crate::error::Error;
+use cardscope_engine::cause::Cause;
 use cardscope_files::{FileError, Folder, is_plain};
 use cardscope_model::units::{BinarySize, MIB};
 use std::ffi::OsStr;
@@ -20,7 +21,7 @@ pub fn folder() -> Result<PathBuf, Error> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
     state.map(|dir| dir.join("cardscope")).ok_or_else(|| {
-        Error::Refused("no place for the journal: neither XDG_STATE_HOME nor HOME is set; set XDG_STATE_HOME to a folder on another disk than the card".to_owned())
+        Error::Refused("no place for the journal: neither XDG_STATE_HOME nor HOME is set; set XDG_STATE_HOME to a folder on another disk than the card".into())
     })
 }
 
@@ -30,17 +31,22 @@ pub fn folder() -> Result<PathBuf, Error> {
 /// A refusal: it would lie on the card itself, or the disk has not that room and 5 % more.
 pub fn ready(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result<Folder, Error> {
     let folder = folder()?;
-    let off_the_card = |path: &Path| match on_card(path) {
+    let off_the_card = |path: &Path| {
+        match on_card(path) {
         false => Ok(()),
         true => Err(Error::Refused(format!(
             "the journal would lie on the card itself ({} is on {target}), where the test overwrites it; set XDG_STATE_HOME to a folder on another disk",
             folder.display()
-        ))),
+        ).into())),
+    }
     };
     let cannot = |e: FileError| {
-        Error::Refused(format!(
-            "the journal's folder {} cannot be used: {e}; set XDG_STATE_HOME to a folder on another disk",
-            folder.display()
+        Error::Refused(Cause::told(
+            format!(
+                "the journal's folder {} cannot be used: {e}; set XDG_STATE_HOME to a folder on another disk",
+                folder.display()
+            ),
+            e,
         ))
     };
     // Not even a folder is made on the card; and what is held is looked at again, by whatever way it was reached.
@@ -55,7 +61,7 @@ pub fn ready(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result
             BinarySize(needed),
             folder.display(),
             BinarySize(there)
-        )));
+        ).into()));
     }
     Ok(held)
 }
@@ -84,7 +90,9 @@ fn with_reserve(room: u64) -> u64 {
 /// # Errors
 /// If the folder cannot be read.
 pub fn waiting() -> Result<Vec<PathBuf>, Error> {
-    let cannot = |e: FileError| Error::Refused(format!("the folder of the journals cannot be read: {e}"));
+    let cannot = |e: FileError| {
+        Error::Refused(Cause::told(format!("the folder of the journals cannot be read: {e}"), e))
+    };
     let folder = match Folder::open(&folder()?) {
         Ok(folder) => folder,
         Err(e) if e.is_absent() => return Ok(Vec::new()),

@@ -7,11 +7,11 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
-use crate::error::Unusable;
+use crate::error::{Error, Unusable};
 use crate::folder;
 use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
 use crate::scan::{self, Damage, Scan};
+use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
@@ -61,10 +61,10 @@ impl Journal {
     pub fn create(folder: Folder, about: About) -> Result<Journal, Error> {
         let shown = folder.path().to_owned();
         Self::begin(folder, about).map_err(|e| {
-            Error::Refused(format!(
+            Error::Refused(Cause::told(format!(
                 "the journal cannot be written to {}: {e}; nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk",
                 shown.display()
-            ))
+            ), e))
         })
     }
 
@@ -139,8 +139,8 @@ impl Journal {
         let Scan { about, nonce, salts, put_back, set_aside, restored, batches, batch, damage, end, .. } =
             scan;
         let (Some(about), Some(nonce)) = (about, nonce) else {
-            let why =
-                "the journal is damaged where it says of which card it is; nothing was written".to_owned();
+            let why = "the journal is damaged where it says of which card it is; nothing was written";
+            let why = Cause::from(why);
             let why = if batches.is_empty() { Unusable::Empty(why) } else { Unusable::Unknown(why) };
             return Err(why.in_file(path));
         };
@@ -206,7 +206,7 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn wrote_with(&mut self, salt: u64) -> Result<(), JournalError> {
-        self.append(Kind::Salt, 0, 0, 0, &salt.to_le_bytes()).map_err(|e| self.full(&e))?;
+        self.append(Kind::Salt, 0, 0, 0, &salt.to_le_bytes()).map_err(|e| self.full(e))?;
         self.salts.push(salt);
         Ok(())
     }
@@ -221,8 +221,9 @@ impl Journal {
         let marked = self.append(Kind::Restored, 0, 0, 0, &[]).and_then(|()| self.file.sync_data());
         self.remove().map_err(|e| {
             let file = self.path.display();
-            Error::Io(format!(
-                "everything is back on the card, but the journal {file} cannot be removed: {e}"
+            Error::Io(Cause::told(
+                format!("everything is back on the card, but the journal {file} cannot be removed: {e}"),
+                e,
             ))
         })?;
         let _ = self.folder.sync();
@@ -307,11 +308,12 @@ impl Journal {
         }
     }
 
-    fn full(&self, error: &std::io::Error) -> JournalError {
-        JournalError(format!(
+    fn full(&self, error: std::io::Error) -> JournalError {
+        let words = format!(
             "what is on the card could not be saved to the journal {}: {error}; nothing was overwritten that is not saved. Make room there, or set XDG_STATE_HOME to a folder on another disk",
             self.path.display()
-        ))
+        );
+        JournalError(Cause::told(words, error))
     }
 }
 
@@ -319,7 +321,7 @@ impl journal::Journal for Journal {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         let mut at = offset;
         for part in original.chunks(MOST) {
-            self.take(at, part).map_err(|e| self.full(&e))?;
+            self.take(at, part).map_err(|e| self.full(e))?;
             at += part.len() as u64;
         }
         Ok(())
@@ -329,7 +331,7 @@ impl journal::Journal for Journal {
         if self.pending.is_empty() {
             return Ok(());
         }
-        self.commit_pending().map_err(|e| self.full(&e))?;
+        self.commit_pending().map_err(|e| self.full(e))?;
         for entry in std::mem::take(&mut self.pending) {
             self.kept.entry((entry.offset, entry.len)).or_insert((self.batch, entry));
         }
@@ -348,7 +350,7 @@ impl journal::Journal for Journal {
 
     fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
         let unknown =
-            || JournalError(format!("{} bytes at {} are not in the journal", kept.len, kept.offset));
+            || JournalError(format!("{} bytes at {} are not in the journal", kept.len, kept.offset).into());
         let len = u32::try_from(kept.len).map_err(|_| unknown())?;
         let (_, entry) = self.kept.get(&(kept.offset, len)).ok_or_else(unknown)?;
         scan::payload(&self.file, entry, into)

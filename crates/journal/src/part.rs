@@ -2,6 +2,7 @@
 
 use crate::journal::Journal;
 use cardscope_engine::journal::{Journal as _, JournalError, Restoring, SavedRange};
+use cardscope_engine::ranges::Ranges;
 use std::collections::HashMap;
 
 /// What is left of a journal.
@@ -14,11 +15,16 @@ pub struct Part<'j> {
 }
 
 impl<'j> Part<'j> {
-    /// `spared` is in order and does not overlap.
+    /// What of it lies outside of `spared`.
     pub fn new(journal: &'j mut Journal, spared: &[SavedRange]) -> Self {
+        let mut left_out = Ranges::default();
+        for range in spared {
+            left_out.add(range.offset, range.offset + range.len);
+        }
         let (mut parts, mut wholes) = (Vec::new(), HashMap::new());
         for whole in journal.saved() {
-            for part in outside(spared, whole) {
+            for (start, end) in left_out.missing(whole.offset, whole.offset + whole.len) {
+                let part = SavedRange { offset: start, len: end - start };
                 parts.push(part);
                 // Of two that were saved of one place the oldest, which comes last, is what stood there.
                 wholes.insert((part.offset, part.len), whole);
@@ -26,22 +32,6 @@ impl<'j> Part<'j> {
         }
         Part { journal, parts, wholes }
     }
-}
-
-/// What of a range lies outside the ranges that are spared.
-fn outside(spared: &[SavedRange], whole: SavedRange) -> Vec<SavedRange> {
-    let (mut parts, mut at, end) = (Vec::new(), whole.offset, whole.offset + whole.len);
-    let first = spared.partition_point(|range| range.offset + range.len <= at);
-    for range in spared[first..].iter().take_while(|range| range.offset < end) {
-        if at < range.offset {
-            parts.push(SavedRange { offset: at, len: range.offset - at });
-        }
-        at = range.offset + range.len;
-    }
-    if at < end {
-        parts.push(SavedRange { offset: at, len: end - at });
-    }
-    parts
 }
 
 impl cardscope_engine::journal::Journal for Part<'_> {
@@ -57,11 +47,11 @@ impl cardscope_engine::journal::Journal for Part<'_> {
         self.parts.clone()
     }
 
-    fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
-        let whole = self.wholes.get(&(kept.offset, kept.len)).copied().unwrap_or(kept);
+    fn original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+        let whole = self.wholes.get(&(range.offset, range.len)).copied().unwrap_or(range);
         self.journal.original(whole, into)?;
-        into.drain(..(kept.offset - whole.offset) as usize);
-        into.truncate(kept.len as usize);
+        into.drain(..(range.offset - whole.offset) as usize);
+        into.truncate(range.len as usize);
         Ok(())
     }
 
@@ -70,20 +60,5 @@ impl cardscope_engine::journal::Journal for Part<'_> {
         if step == Restoring::Begun || self.parts == self.journal.saved() {
             self.journal.restoring(step);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_falls_into_the_parts_around_what_is_spared() {
-        let kept = |offset, len| SavedRange { offset, len };
-        let spared = [kept(0, 10), kept(20, 10), kept(40, 10)];
-        assert_eq!(outside(&spared, kept(5, 40)), [kept(10, 10), kept(30, 10)]);
-        assert_eq!(outside(&spared, kept(22, 4)), []);
-        assert_eq!(outside(&spared, kept(60, 4)), [kept(60, 4)]);
-        assert_eq!(outside(&[], kept(0, 4)), [kept(0, 4)]);
     }
 }

@@ -9,7 +9,7 @@
 
 use cardscope_engine::card::{Answer, Card, Stop, pieces};
 use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
-use cardscope_engine::event::Listener;
+use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::journal::{Journal, Restoring, SavedRange};
 use cardscope_engine::ranges::Ranges;
 
@@ -30,9 +30,6 @@ pub struct PutBack {
 /// A sector, the finest unit in which something is lost.
 const SECTOR: u64 = 512;
 
-/// Progress is told after so many bytes.
-const TELL_EVERY: u64 = 4 << 20;
-
 /// Puts everything back and compares. What cannot be read from the journal is named and left out; what the card does
 /// not take or keep is named as lost. Doing it again does no harm.
 ///
@@ -46,17 +43,17 @@ pub fn put_back(
     journal: &mut dyn Journal,
     watch: &mut dyn Listener,
 ) -> Result<PutBack, Stop> {
-    let kept = journal.saved();
-    let order = in_order(card, journal, &kept, watch)?;
+    let ranges = journal.saved();
+    let order = in_order(card, journal, &ranges, watch)?;
     let mut result = PutBack::default();
     journal.restoring(Restoring::Begun);
     write_all(card, journal, &order, &mut result, watch)?;
     journal.restoring(Restoring::Written);
-    look(card, journal, &kept, &mut result, watch)?;
+    look(card, journal, &ranges, &mut result, watch)?;
     if !result.lost.is_empty() {
         result = PutBack::default();
-        write_all(card, journal, &kept, &mut result, watch)?;
-        look(card, journal, &kept, &mut result, watch)?;
+        write_all(card, journal, &ranges, &mut result, watch)?;
+        look(card, journal, &ranges, &mut result, watch)?;
     }
     Ok(result)
 }
@@ -65,13 +62,13 @@ pub fn put_back(
 fn look(
     card: &mut Card<'_>,
     journal: &mut dyn Journal,
-    kept: &[SavedRange],
+    ranges: &[SavedRange],
     result: &mut PutBack,
     watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
     card.flush()?;
     card.reopen()?;
-    compare_all(card, journal, kept, result, watch)?;
+    compare_all(card, journal, ranges, result, watch)?;
     if result.lost.is_empty() {
         return Ok(());
     }
@@ -80,25 +77,25 @@ fn look(
     result.lost_data.clear();
     let doubted =
         |k: &SavedRange| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
-    let doubted: Vec<SavedRange> = kept.iter().filter(|k| doubted(k)).copied().collect();
+    let doubted: Vec<SavedRange> = ranges.iter().filter(|k| doubted(k)).copied().collect();
     compare_all(card, journal, &doubted, result, watch)?;
     result.lost = common(&first, &result.lost);
     result.lost_data = common(&first, &result.lost_data);
     Ok(())
 }
 
-/// The order in which the ranges are written: `kept` is newest batch first.
+/// The order in which the ranges are written: `ranges` is newest batch first.
 fn in_order(
     card: &mut Card<'_>,
     journal: &mut dyn Journal,
-    kept: &[SavedRange],
+    ranges: &[SavedRange],
     watch: &mut dyn Listener,
 ) -> Result<Vec<SavedRange>, Stop> {
-    let mut steps = Steps::begin(card, "reading what is to be put back", kept, watch);
+    let mut steps = Steps::begin("reading what is to be put back", bytes_of(ranges), card.seconds(), watch);
     let mut original = Vec::new();
     let (mut first, mut others) = (Vec::new(), Vec::new());
     let mut covered = Ranges::default();
-    for range in kept.iter().rev() {
+    for range in ranges.iter().rev() {
         card.go_on()?;
         let (start, end) = (range.offset, range.offset + range.len);
         let again = covered.add(start, end) != [(start, end)];
@@ -109,7 +106,7 @@ fn in_order(
         } else {
             others.push(*range);
         }
-        steps.done(card, range.len, watch);
+        steps.done(range.len, card.seconds(), watch);
     }
     first.reverse();
     others.sort_by_key(|range| range.offset);
@@ -120,13 +117,13 @@ fn in_order(
 fn write_all(
     card: &mut Card<'_>,
     journal: &mut dyn Journal,
-    kept: &[SavedRange],
+    ranges: &[SavedRange],
     result: &mut PutBack,
     watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
-    let mut steps = Steps::begin(card, "putting the card's data back", kept, watch);
+    let mut steps = Steps::begin("putting the card's data back", bytes_of(ranges), card.seconds(), watch);
     let mut original = Vec::new();
-    for range in kept {
+    for range in ranges {
         card.go_on()?;
         match journal.original(*range, &mut original) {
             // What it does not take is found by the comparison.
@@ -136,7 +133,7 @@ fn write_all(
             }
             Err(error) => result.unreadable.push((*range, error.to_string())),
         }
-        steps.done(card, range.len, watch);
+        steps.done(range.len, card.seconds(), watch);
     }
     Ok(())
 }
@@ -144,15 +141,15 @@ fn write_all(
 fn compare_all(
     card: &mut Card<'_>,
     journal: &mut dyn Journal,
-    kept: &[SavedRange],
+    ranges: &[SavedRange],
     result: &mut PutBack,
     watch: &mut dyn Listener,
 ) -> Result<(), Stop> {
-    let mut steps = Steps::begin(card, "comparing what was put back", kept, watch);
+    let mut steps = Steps::begin("comparing what was put back", bytes_of(ranges), card.seconds(), watch);
     let mut original = Vec::new();
     let mut compared = Ranges::default();
     // The oldest first: of a range that was saved twice, the newer copy was overwritten again.
-    for range in kept.iter().rev() {
+    for range in ranges.iter().rev() {
         if journal.original(*range, &mut original).is_ok() {
             let open = compared.add(range.offset, range.offset + range.len);
             for (start, end) in open {
@@ -166,10 +163,10 @@ fn compare_all(
                     original.iter().any(|b| *b != original[0])
                 };
                 result.lost_data.extend(lost.iter().filter(|l| telling(l)));
-                lost.into_iter().for_each(|range| join(&mut result.lost, range));
+                lost.into_iter().for_each(|range| range.join(&mut result.lost));
             }
         }
-        steps.done(card, range.len, watch);
+        steps.done(range.len, card.seconds(), watch);
     }
     result.lost.sort_by_key(|lost| lost.offset);
     Ok(())
@@ -190,7 +187,7 @@ fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<Save
         Ok(())
     })?;
     bad.sort_by_key(|lost| lost.offset);
-    bad.into_iter().for_each(|range| join(lost, range));
+    bad.into_iter().for_each(|range| range.join(lost));
     Ok(())
 }
 
@@ -221,6 +218,10 @@ fn is_alias(address: u64, original: &[u8]) -> bool {
     read_stamp(original).is_some_and(|stamp| stamp.address != address)
 }
 
+fn bytes_of(ranges: &[SavedRange]) -> u64 {
+    ranges.iter().map(|range| range.len).sum()
+}
+
 /// What is in both of two sets of ranges.
 fn common(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
     let meet = |a: &SavedRange, b: &SavedRange| {
@@ -228,34 +229,4 @@ fn common(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
         (start < end).then(|| SavedRange { offset: start, len: end - start })
     };
     one.iter().flat_map(|a| other.iter().filter_map(move |b| meet(a, b))).collect()
-}
-
-/// Appends a range, joined to the last one where they touch.
-fn join(ranges: &mut Vec<SavedRange>, range: SavedRange) {
-    match ranges.last_mut() {
-        Some(last) if last.offset + last.len == range.offset => last.len += range.len,
-        _ => ranges.push(range),
-    }
-}
-
-/// Tells how far a pass over all ranges is, not too often.
-struct Steps {
-    began: f64,
-    done: u64,
-    told: u64,
-}
-
-impl Steps {
-    fn begin(card: &mut Card<'_>, what: &str, kept: &[SavedRange], watch: &mut dyn Listener) -> Self {
-        watch.phase(what, Some(kept.iter().map(|k| k.len).sum()), None);
-        Steps { began: card.seconds(), done: 0, told: 0 }
-    }
-
-    fn done(&mut self, card: &mut Card<'_>, bytes: u64, watch: &mut dyn Listener) {
-        self.done += bytes;
-        if self.done >= self.told + TELL_EVERY {
-            self.told = self.done;
-            watch.progress(self.done, card.seconds() - self.began);
-        }
-    }
 }

@@ -5,8 +5,7 @@ use crate::error::Error;
 use crate::journal::Journal;
 use crate::put_back::{PutBack, put_back};
 use crate::survey::{Extent, Survey, survey};
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, Tally};
+use cardscope_engine::card::{Card, Stop, Tally};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
@@ -132,7 +131,7 @@ fn still_in(target: &mut dyn Target, journal: &mut Journal) -> Result<(), Error>
         (_, 0, 1..) => "another card is in the slot than before",
         _ => return Ok(()),
     };
-    Err(Error::Io(format!("{why}; nothing more was written to it")))
+    Err(Error::Io(format!("{why}; nothing more was written to it").into()))
 }
 
 /// A journal whose content is all on the card again goes; any other stays, and is named.

@@ -4,6 +4,7 @@
 use crate::error::Unusable;
 use crate::folder;
 use crate::record::{About, ENTRY, Entry, HEAD, Head, Kind, MAGIC, MAGIC_STEM, MOST};
+use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{JournalError, Restoring};
 use cardscope_files::{FileError, Folder, Use, is_trusted};
 use std::collections::{BTreeMap, VecDeque};
@@ -50,16 +51,19 @@ const LOCK_TRIES: u32 = 30;
 
 /// Opens, locks and reads a journal.
 pub(crate) fn open(path: &Path) -> Result<(File, Folder, OsString, Scan), Unusable> {
-    let refused = |why: String| Unusable::Unknown(why).in_file(path);
-    let cannot = |e: FileError| refused(format!("the journal cannot be opened: {e}"));
+    let refused = |why: Cause| Unusable::Unknown(why).in_file(path);
+    let cannot = |e: FileError| refused(Cause::told(format!("the journal cannot be opened: {e}"), e));
     let (folder, name) = Folder::of_file(path).map_err(cannot)?;
     let file = folder.open_file(&name, Use::Write).map_err(cannot)?;
     must_be_ours(&file).map_err(|e| {
-        refused(format!("this journal is not used: {e}. Restore it as that user, or copy it if you trust it"))
+        let why =
+            format!("this journal is not used: {e}. Restore it as that user, or copy it if you trust it");
+        refused(Cause::told(why, e))
     })?;
     lock(&file).map_err(|why| why.in_file(path))?;
-    known_version(&file).map_err(&refused)?;
-    let scan = scan(&file).map_err(|e| refused(format!("the journal cannot be read: {e}")))?;
+    known_version(&file).map_err(|why| refused(why.into()))?;
+    let scan =
+        scan(&file).map_err(|e| refused(Cause::told(format!("the journal cannot be read: {e}"), e)))?;
     Ok((file, folder, name, scan))
 }
 
@@ -84,7 +88,7 @@ fn lock(file: &File) -> Result<(), Unusable> {
                 ));
             }
             Err(TryLockError::Error(e)) => {
-                return Err(Unusable::Unknown(format!("the journal cannot be locked: {e}")));
+                return Err(Unusable::Unknown(Cause::told(format!("the journal cannot be locked: {e}"), e)));
             }
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -282,9 +286,11 @@ pub(crate) fn payload(file: &File, entry: &Entry, into: &mut Vec<u8>) -> Result<
     into.resize(stored, 0);
     let place = format!("{} bytes of the card at {}", entry.len, entry.offset);
     file.read_exact_at(into, entry.at)
-        .map_err(|e| JournalError(format!("{place} cannot be read from the journal: {e}")))?;
+        .map_err(|e| JournalError(Cause::told(format!("{place} cannot be read from the journal: {e}"), e)))?;
     if crc32c::crc32c(into) != entry.crc {
-        return Err(JournalError(format!("{place} are damaged in the journal: their checksum is wrong")));
+        return Err(JournalError(
+            format!("{place} are damaged in the journal: their checksum is wrong").into(),
+        ));
     }
     if entry.fill.is_some() {
         // The byte that was checked, not the copy of it in the entry.

@@ -5,8 +5,7 @@
 
 use crate::journal::Journal;
 use crate::record::Witness;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Card, pieces};
+use cardscope_engine::card::{Answer, Card, Stop, pieces};
 use cardscope_engine::content::{Content, read_stamp_header};
 use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_engine::ranges::Ranges;
@@ -72,13 +71,8 @@ impl Newer {
 
 fn joined(mut ranges: Vec<SavedRange>) -> Vec<SavedRange> {
     ranges.sort_unstable_by_key(|range| range.offset);
-    let mut all: Vec<SavedRange> = Vec::new();
-    for range in ranges {
-        match all.last_mut() {
-            Some(last) if last.offset + last.len == range.offset => last.len += range.len,
-            _ => all.push(range),
-        }
-    }
+    let mut all = Vec::new();
+    ranges.into_iter().for_each(|range| range.join(&mut all));
     all
 }
 
@@ -121,8 +115,8 @@ pub fn survey(
 
 /// Places that were read before the test and that it left alone.
 fn untouched(journal: &Journal) -> Vec<Witness> {
-    let kept = journal.saved();
-    let touched = |w: &&Witness| kept.iter().any(|k| k.offset < w.end() && w.offset < k.offset + k.len);
+    let saved = journal.saved();
+    let touched = |w: &&Witness| saved.iter().any(|s| s.offset < w.end() && w.offset < s.offset + s.len);
     journal.about().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
 }
 

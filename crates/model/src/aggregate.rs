@@ -5,10 +5,8 @@
 //! `mb_s * 1e6 = iops * block` holds whatever the original tool prints.
 
 mod judge;
-mod summary;
 
-pub use judge::{demand_findings, demands_met, scores};
-pub use summary::summarise;
+pub use judge::{demand_findings, demands_met, scores, summarise};
 
 use crate::histogram::Histogram;
 use crate::recipe::{Aggregate, Test};
@@ -49,7 +47,7 @@ pub fn aggregate(test: &Test, samples: &[Sample]) -> Option<TestResult> {
         bus_share: None,
         precision: None,
         loops,
-        series: course(samples),
+        series: joined_series(samples),
         caveats: Vec::new(),
     };
     result.tool_prints = tool_prints(test, result.recipe_value, mean_latency_s(test.aggregate, &result));
@@ -114,9 +112,9 @@ fn temperature(samples: &[Sample]) -> TemperatureC {
     }
 }
 
-/// The courses of the counted loops one after the other; each begins in the second after the last one of the loop before.
+/// The series of the counted loops one after the other; each begins in the second after the last one of the loop before.
 #[must_use]
-pub fn course<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Series {
+pub fn joined_series<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Series {
     let mut all = Series::default();
     samples.into_iter().filter(|s| s.counted).for_each(|s| all.append(&s.series));
     all

@@ -6,7 +6,7 @@ use crate::test_name::TestName;
 use std::sync::Arc;
 
 /// A card: a model as one buys it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct StoredCard {
     /// Its name in the archive: 64 hex digits.
     pub id: String,
@@ -32,17 +32,7 @@ impl StoredCard {
     /// A card of which no session is known yet.
     #[must_use]
     pub fn new(id: String, title: String, facts: CardFacts) -> Self {
-        StoredCard {
-            id,
-            title,
-            facts,
-            specimens: 1,
-            sessions: 0,
-            runs: 0,
-            first: None,
-            last: None,
-            price: None,
-        }
+        StoredCard { id, title, facts, specimens: 1, ..StoredCard::default() }
     }
 }
 

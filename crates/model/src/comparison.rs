@@ -59,7 +59,6 @@ pub struct Spread {
     /// Mean.
     pub mean: f64,
     /// I/Os a second at that mean: `mean` × 10^6 / the test's `block_bytes`.
-    #[serde(default)]
     pub iops: Option<f64>,
     /// Median.
     pub median: f64,

@@ -1,5 +1,6 @@
 //! The document of `doctor`: whether this computer is fit to measure, point by point.
 
+use crate::report::Document;
 use serde::{Deserialize, Serialize};
 
 /// How a point stands.
@@ -76,20 +77,38 @@ pub struct Point {
     pub advice: Option<String>,
 }
 
-impl Point {
-    /// A point that needs no doing.
-    pub fn new(point: &str, topic: Topic, state: State, seen: impl Into<String>, why: &str) -> Point {
+/// A point before anything was seen of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    topic: Topic,
+    point: &'a str,
+    why: &'a str,
+}
+
+impl Topic {
+    /// The question behind a point of this topic, and why it matters.
+    #[must_use]
+    pub const fn asks<'a>(self, point: &'a str, why: &'a str) -> Question<'a> {
+        Question { topic: self, point, why }
+    }
+}
+
+impl Question<'_> {
+    /// The point, as it stands by what was seen; nothing need be done about it.
+    pub fn is(&self, state: State, seen: impl Into<String>) -> Point {
         Point {
-            point: point.to_owned(),
-            topic,
+            point: self.point.to_owned(),
+            topic: self.topic,
             state,
             device: None,
             seen: seen.into(),
-            why: why.to_owned(),
+            why: self.why.to_owned(),
             advice: None,
         }
     }
+}
 
+impl Point {
     /// Adds what to do about it.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Point {
@@ -136,13 +155,19 @@ impl DoctorReport {
     }
 }
 
+impl Document for DoctorReport {
+    fn is_bad(&self) -> bool {
+        self.verdict == State::Fail
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn one_failing_point_makes_the_verdict_and_the_unknown_does_not() {
-        let point = |topic, state| Point::new("x", topic, state, "", "");
+        let point = |topic: Topic, state| topic.asks("x", "").is(state, "");
         let report = DoctorReport::new(
             None,
             vec![point(Topic::Kernel, State::Ok), point(Topic::Rights, State::Unknown)],

@@ -1,6 +1,7 @@
 //! What `import` says: file by file what was understood, and what became of it. The document of `import`.
 
 use crate::log::Log;
+use crate::report::Document;
 use serde::{Deserialize, Serialize};
 
 /// What became of a file, or of one part of it.
@@ -72,4 +73,14 @@ pub struct ImportReport {
     /// True where a file that was named itself was not understood, or a log is damaged: exit status 1.
     #[serde(skip)]
     pub named_failed: bool,
+}
+
+impl Document for ImportReport {
+    fn is_bad(&self) -> bool {
+        self.named_failed
+    }
+
+    fn ended_by(&mut self, why: String) {
+        self.error = Some(why);
+    }
 }

@@ -14,6 +14,7 @@ pub mod check;
 pub mod collection;
 pub mod comparison;
 pub mod condition;
+pub mod defaults;
 pub mod doctor;
 pub mod endure;
 pub mod finding;

@@ -23,7 +23,7 @@ pub struct Tool {
 }
 
 /// One card's part of a file; most files hold one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Log {
     /// The importer that read it: `cdm_fio`.
     pub format: String,
@@ -56,18 +56,7 @@ impl Log {
     /// A log in which nothing was found yet.
     #[must_use]
     pub fn new(format: &str) -> Self {
-        Log {
-            format: format.to_owned(),
-            tool: None,
-            part: None,
-            date: None,
-            card: CardFacts::default(),
-            events: Vec::new(),
-            condition: Condition::default(),
-            runs: Vec::new(),
-            other: Map::new(),
-            doubts: Vec::new(),
-        }
+        Log { format: format.to_owned(), ..Log::default() }
     }
 
     /// True where neither a figure nor anything else was found.

@@ -28,7 +28,6 @@ pub struct Header {
     #[serde(default)]
     pub findings: Vec<Finding>,
     /// Its id in the archive; `None` where nothing was archived.
-    #[serde(default)]
     pub session: Option<String>,
     /// What ended it early, if anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -80,10 +79,21 @@ pub struct Report<B> {
     pub body: B,
 }
 
-impl<B: Body> Report<B> {
-    /// Whether something speaks against the card: exit status 1.
-    #[must_use]
-    pub fn is_bad(&self) -> bool {
+/// A document of any verb, as whoever shows it must know it.
+pub trait Document {
+    /// Whether something in it is bad: exit status 1.
+    fn is_bad(&self) -> bool;
+
+    /// Notes what ended the verb early, where the document has room for it.
+    fn ended_by(&mut self, _why: String) {}
+}
+
+impl<B: Body> Document for Report<B> {
+    fn is_bad(&self) -> bool {
         self.body.is_bad() || self.header.findings.iter().any(|f| f.weight == Weight::Bad)
+    }
+
+    fn ended_by(&mut self, why: String) {
+        self.header.error = Some(why);
     }
 }

@@ -1,12 +1,14 @@
 //! What `restore` did. Sizes and places in bytes.
 
+use crate::report::Document;
 use serde::{Deserialize, Serialize};
 
 /// What the originals come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RestoreSource {
     /// What a test saved before it overwrote it.
+    #[default]
     Journal,
     /// An image of a whole card.
     Backup,
@@ -39,7 +41,7 @@ pub struct RestoreRange {
 }
 
 /// What became of a journal or a backup.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RestoreReport {
     /// The journal or image.
     pub file: String,
@@ -77,11 +79,13 @@ pub struct RestoreReport {
     pub error: Option<String>,
 }
 
-impl RestoreReport {
-    /// Whether something is not as it was: exit status 1.
-    #[must_use]
-    pub fn is_bad(&self) -> bool {
+impl Document for RestoreReport {
+    fn is_bad(&self) -> bool {
         !self.lost.is_empty() || !self.unreadable.is_empty() || !self.left.is_empty()
+    }
+
+    fn ended_by(&mut self, why: String) {
+        self.error = Some(why);
     }
 }
 

@@ -7,31 +7,34 @@ use crate::condition::Condition;
 use crate::result::{self, ToolPrints};
 use crate::setting::Setting;
 use crate::test_name::{Op, Pattern, TestName};
+use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// The fastest that is taken for a speed, in MB/s (10^6): a petabyte a second, a thousand times what any memory does.
 /// Squares of it summed over any number of runs stay numbers.
 pub const MOST_MB_S: f64 = 1e9;
 
-/// One run: each test once, under one condition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// Counts from 1.
-    pub run: u32,
-    /// False where the run is not part of the summary; a log has none such.
-    #[serde(skip, default = "yes")]
-    pub counted: bool,
-    /// Size of the test file or area in bytes.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub size_bytes: Option<u64>,
-    /// Loops in it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub loops: Option<u32>,
-    /// What was true of this run and not of all beside it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub condition: Option<Condition>,
-    /// What it measured.
-    pub results: Vec<Figure>,
+with_defaults! {
+    /// One run: each test once, under one condition.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct Run {
+        /// Counts from 1.
+        pub run: u32 = 0,
+        /// False where the run is not part of the summary; a log has none such.
+        #[serde(skip, default = "yes")]
+        pub counted: bool = true,
+        /// Size of the test file or area in bytes.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pub size_bytes: Option<u64> = None,
+        /// Loops in it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pub loops: Option<u32> = None,
+        /// What was true of this run and not of all beside it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pub condition: Option<Condition> = None,
+        /// What it measured.
+        pub results: Vec<Figure> = Vec::new(),
+    }
 }
 
 /// What one test gave in one run.
@@ -80,12 +83,6 @@ pub struct CardRun {
 
 const fn yes() -> bool {
     true
-}
-
-impl Default for Run {
-    fn default() -> Self {
-        Run { run: 0, counted: true, size_bytes: None, loops: None, condition: None, results: Vec::new() }
-    }
 }
 
 impl Figure {

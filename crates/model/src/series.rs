@@ -3,6 +3,7 @@
 //! moment stands in a series however long it is.
 
 use crate::units::mb_per_s;
+use crate::with_defaults;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
@@ -10,25 +11,27 @@ use std::fmt;
 /// Buckets of a series at most: whole seconds for more than an hour.
 pub const MOST_BUCKETS: usize = 4096;
 
-/// What was done in some whole seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Bucket {
-    /// Whole seconds from the loop's start to the bucket's, of the target's clock.
-    pub at_s: u32,
-    /// Seconds that it covers.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub seconds: u32,
-    /// Bytes completed in it.
-    pub bytes: u64,
-    /// I/Os completed in it.
-    pub ios: u64,
-    /// Sum of their latencies, in microseconds; 0 in what was stored before there was one.
-    #[serde(default)]
-    pub sum_us: u64,
-    /// Longest latency in it, in microseconds.
-    pub max_us: f64,
-    /// Temperature at its end, in °C.
-    pub temperature_c: Option<f64>,
+with_defaults! {
+    /// What was done in some whole seconds; one second in which nothing ended, where nothing is given.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    pub struct Bucket {
+        /// Whole seconds from the loop's start to the bucket's, of the target's clock.
+        pub at_s: u32 = 0,
+        /// Seconds that it covers.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        pub seconds: u32 = 1,
+        /// Bytes completed in it.
+        pub bytes: u64 = 0,
+        /// I/Os completed in it.
+        pub ios: u64 = 0,
+        /// Sum of their latencies, in microseconds; 0 in what was stored before there was one.
+        #[serde(default)]
+        pub sum_us: u64 = 0,
+        /// Longest latency in it, in microseconds.
+        pub max_us: f64 = 0.0,
+        /// Temperature at its end, in °C.
+        pub temperature_c: Option<f64> = None,
+    }
 }
 
 fn one() -> u32 {
@@ -38,13 +41,6 @@ fn one() -> u32 {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
 fn is_one(seconds: &u32) -> bool {
     *seconds == 1
-}
-
-impl Default for Bucket {
-    /// A second in which nothing ended.
-    fn default() -> Self {
-        Bucket { at_s: 0, seconds: 1, bytes: 0, ios: 0, sum_us: 0, max_us: 0.0, temperature_c: None }
-    }
 }
 
 impl Bucket {

@@ -26,7 +26,7 @@ pub const FORMAT: &str = "cardscope-session";
 pub const VERSION: u32 = 1;
 
 /// A session, or the record of a verb that is no benchmark, with everything that is known about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionFile {
     /// [`FORMAT`].
     pub format: String,
@@ -38,8 +38,8 @@ pub struct SessionFile {
     pub kind: String,
     /// The card; `None` for a record of a card that said nothing of itself.
     pub card: Option<FileCard>,
-    /// The piece, where it could be told from others.
-    pub specimen: Option<FileSpecimen>,
+    /// The unit, where it could be told from others.
+    pub specimen: Option<CardUnit>,
     /// What happened to the card, oldest first.
     pub events: Vec<FileEvent>,
     /// What hangs on the card, the piece and the session.
@@ -103,9 +103,9 @@ pub struct FileCard {
     pub facts: CardFacts,
 }
 
-/// The piece in a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FileSpecimen {
+/// A unit of a card: one physical piece of its model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CardUnit {
     /// BLAKE3, in hex, of everything that tells it from others.
     pub id: String,
     /// Who made it.
@@ -116,7 +116,7 @@ pub struct FileSpecimen {
     pub capacity_bytes: Option<u64>,
     /// Its serial number.
     pub serial: Option<String>,
-    /// What else is known of this piece.
+    /// What else is known of this unit.
     pub facts: CardFacts,
 }
 

@@ -59,6 +59,17 @@ pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     Some(lower.map_or(*middle, |lower| (lower + *middle) / 2.0))
 }
 
+/// Each value once, in the order of the first of each.
+pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

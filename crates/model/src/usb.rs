@@ -3,6 +3,7 @@
 //! Kernel: drivers/usb/storage and sysfs. A reader answers SCSI commands for the card, so none of the card's
 //! registers come through it.
 
+use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// How a reader takes its commands.
@@ -15,54 +16,36 @@ pub enum UsbProtocol {
     Uas,
 }
 
-/// A reader or USB stick.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct UsbReader {
-    /// `idVendor`, four hex digits.
-    pub vendor_id: Option<String>,
-    /// `idProduct`, four hex digits.
-    pub product_id: Option<String>,
-    /// Text of the vendor.
-    pub vendor: Option<String>,
-    /// Text of the product.
-    pub product: Option<String>,
-    /// Serial number of the reader.
-    pub serial: Option<String>,
-    /// Speed of the link in Mbit/s.
-    pub speed_mbit_s: Option<u32>,
-    /// How it takes its commands.
-    pub protocol: Option<UsbProtocol>,
-    /// Driver bound to it.
-    pub driver: Option<String>,
-    /// Vendor in the reader's own INQUIRY answer.
-    pub inquiry_vendor: Option<String>,
-    /// Model in it.
-    pub inquiry_model: Option<String>,
-    /// Revision in it.
-    pub inquiry_rev: Option<String>,
-    /// Readers keep the card's registers to themselves: always true.
-    pub hides_cid: bool,
-    /// What the link carries in MB/s (10^6).
-    pub ceiling_mb_s: Option<f64>,
-}
-
-impl Default for UsbReader {
-    fn default() -> Self {
-        UsbReader {
-            vendor_id: None,
-            product_id: None,
-            vendor: None,
-            product: None,
-            serial: None,
-            speed_mbit_s: None,
-            protocol: None,
-            driver: None,
-            inquiry_vendor: None,
-            inquiry_model: None,
-            inquiry_rev: None,
-            hides_cid: true,
-            ceiling_mb_s: None,
-        }
+with_defaults! {
+    /// A reader or USB stick.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct UsbReader {
+        /// `idVendor`, four hex digits.
+        pub vendor_id: Option<String> = None,
+        /// `idProduct`, four hex digits.
+        pub product_id: Option<String> = None,
+        /// Text of the vendor.
+        pub vendor: Option<String> = None,
+        /// Text of the product.
+        pub product: Option<String> = None,
+        /// Serial number of the reader.
+        pub serial: Option<String> = None,
+        /// Speed of the link in Mbit/s.
+        pub speed_mbit_s: Option<u32> = None,
+        /// How it takes its commands.
+        pub protocol: Option<UsbProtocol> = None,
+        /// Driver bound to it.
+        pub driver: Option<String> = None,
+        /// Vendor in the reader's own INQUIRY answer.
+        pub inquiry_vendor: Option<String> = None,
+        /// Model in it.
+        pub inquiry_model: Option<String> = None,
+        /// Revision in it.
+        pub inquiry_rev: Option<String> = None,
+        /// Readers keep the card's registers to themselves: always true.
+        pub hides_cid: bool = true,
+        /// What the link carries in MB/s (10^6).
+        pub ceiling_mb_s: Option<f64> = None,
     }
 }
 

@@ -2,8 +2,7 @@
 //! the card: before reads of it are timed it is written.
 
 use crate::site::Site;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 
 /// Bytes of a write.
 const WRITE: u32 = 1 << 20;

@@ -2,8 +2,7 @@
 //! nowhere else, and what it writes are stamps, so that after a crash they are known again and the originals put back.
 
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, pieces};
+use cardscope_engine::card::{Card, Stop, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::target::{Direction, Io, Region, Target, TargetError};
 

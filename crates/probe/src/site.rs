@@ -2,8 +2,7 @@
 //! here, so that nothing is written that was not saved or may not go.
 
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, Piece};
+use cardscope_engine::card::{Card, Piece, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::{Direction, Region};

@@ -1,8 +1,7 @@
 //! WriteScope what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
 //! read, so that it cannot be saved, must not be overwritten.
 
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Card, Costs, Piece, pieces};
+use cardscope_engine::card::{Answer, Card, Costs, Piece, Stop, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::journal::Journal;
 use cardscope_engine::ranges::Ranges;

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, pieces};
+use cardscope_engine::card::{Card, Stop, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;

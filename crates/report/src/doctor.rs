@@ -53,11 +53,12 @@ mod tests {
     #[test]
     fn what_fails_comes_first_with_what_to_do() {
         let points = vec![
-            Point::new("governor", Topic::Processor, State::Warn, "ondemand", "clocks down")
+            Topic::Processor
+                .asks("governor", "clocks down")
+                .is(State::Warn, "ondemand")
                 .advise("echo performance"),
-            Point::new("supply", Topic::Heat, State::Fail, "under-voltage now", "slows")
-                .advise("another supply"),
-            Point::new("reader-bus", Topic::Reader, State::Ok, "SDR104", "bus").about("/dev/mmcblk0"),
+            Topic::Heat.asks("supply", "slows").is(State::Fail, "under-voltage now").advise("another supply"),
+            Topic::Reader.asks("reader-bus", "bus").is(State::Ok, "SDR104").about("/dev/mmcblk0"),
         ];
         let text = text(&DoctorReport::new(None, points));
         assert!(text.starts_with(

@@ -155,8 +155,7 @@ fn figure(value: f64, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::observe::Observation;
-    use cardscope_model::observe::{Bottleneck, Settled};
+    use cardscope_model::observe::{Bottleneck, Observation, Settled};
     use cardscope_model::report::{Header, Report};
 
     fn second(utilisation: f64) -> ObserveSample {

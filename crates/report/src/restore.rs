@@ -2,6 +2,7 @@
 
 use crate::page::{Block, Page, fact};
 use crate::table::Table;
+use cardscope_model::report::Document;
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
 use cardscope_model::units::{BinarySize, Capacity};
 

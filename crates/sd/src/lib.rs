@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bus;
+mod decoded;
 pub mod label;
 pub mod layout;
 pub mod maker;

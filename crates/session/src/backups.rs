@@ -24,7 +24,7 @@ pub(crate) fn take(
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: opened.target.info().name.clone(),
         card_key: card_key::card_key(opened),
-        card: card_key::piece(opened).map(|piece| piece.model),
+        card: opened.identity.as_ref().and_then(card_key::unit_of).map(|unit| unit.model),
         bytes: opened.target.info().bytes,
         taken: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
@@ -51,8 +51,9 @@ pub(crate) fn naming(failure: Failure, backup: Option<&Backup>) -> Failure {
     let Some(backup) = backup else { return failure };
     let text = format!("{failure}; {}", backup.whereabouts());
     match failure {
-        Failure::Refused(_) => Failure::Refused(text),
-        _ => Failure::Io(text),
+        Failure::Refused(why) => Failure::refused_for(text, why),
+        Failure::Io(why) => Failure::io_for(text, why),
+        Failure::Interrupted => Failure::io(text),
     }
 }
 
@@ -94,7 +95,7 @@ mod tests {
             ("none/new", "cannot be written"),
         ] {
             let refused = take(name).unwrap_err();
-            assert!(matches!(&refused, Failure::Refused(why) if why.contains(word)), "{refused}");
+            assert!(matches!(&refused, Failure::Refused(why) if why.to_string().contains(word)), "{refused}");
         }
         assert_eq!(names(), before);
         assert_eq!(std::fs::read_to_string(&secret).unwrap(), "root's own");

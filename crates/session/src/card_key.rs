@@ -7,19 +7,20 @@ use crate::opening::Opened;
 use cardscope_device::{inspect, system::System};
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
-use cardscope_store::Piece;
+use cardscope_model::session_file::CardUnit;
+use cardscope_store::unit_id;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// BLAKE3 over the card's identity, in hex; `None` if it says nothing of itself.
 pub(crate) fn card_key(opened: &Opened) -> Option<String> {
-    piece(opened).map(|piece| piece.identity_hash)
+    opened.identity.as_ref().and_then(unit_of).map(|unit| unit.id)
 }
 
 /// The same, asked anew of the device of this name; `None` where it says nothing, or is none.
 pub(crate) fn key_now(name: &str) -> Option<String> {
     let identity = inspect::inspect(&System::host(), name).ok()?;
-    Some(Piece::identity_hash(&identity.piece()?.unique))
+    Some(unit_id(&identity.piece()?.unique))
 }
 
 /// Stands for a card's identity and size in the salt of its stamps; the size alone, where the card says nothing of itself.
@@ -27,26 +28,17 @@ pub(crate) fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
     key.unwrap_or_default().bytes().fold(mix(card_bytes), |sum, byte| mix(sum ^ u64::from(byte)))
 }
 
-/// The piece on the table, where it says enough of itself to be known again.
-pub(crate) fn piece(opened: &Opened) -> Option<Piece> {
-    opened.identity.as_ref().and_then(piece_of)
-}
-
-/// The same for a card that is only looked at.
-pub(crate) fn piece_of(identity: &Identity) -> Option<Piece> {
+/// The unit on the table, where it says enough of itself to be known again.
+pub(crate) fn unit_of(identity: &Identity) -> Option<CardUnit> {
     let known = identity.piece()?;
-    Some(Piece {
+    Some(CardUnit {
+        id: unit_id(&known.unique),
         maker: known.maker,
         model: known.model,
         capacity_bytes: identity.capacity_bytes,
         serial: known.serial,
-        identity_hash: Piece::identity_hash(&known.unique),
+        ..CardUnit::default()
     })
-}
-
-/// What the card says of itself, as the archive keeps it; `Null` where it says nothing.
-pub(crate) fn identity_json(opened: &Opened) -> Value {
-    opened.identity.as_ref().and_then(|i| serde_json::to_value(i).ok()).unwrap_or(Value::Null)
 }
 
 /// The computer, as the archive keeps it: the words of the condition that are about it.

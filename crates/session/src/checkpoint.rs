@@ -47,7 +47,7 @@ impl Checkpoint {
     pub(crate) fn save(&self, what: &impl Serialize) -> Result<(), Failure> {
         self.write(what).map_err(|e| {
             let path = self.folder.join(&self.name);
-            Failure::Io(format!("{} cannot be written: {e}; make room there", path.display()))
+            Failure::io_for(format!("{} cannot be written: {e}; make room there", path.display()), e)
         })
     }
 

@@ -107,7 +107,7 @@ fn division(request: &Request) -> Result<Division, Failure> {
         None => Division::BySetting,
         Some(AGE) => Division::ByAge,
         Some(word) => {
-            Setting::is_word(word).map_err(|why| Failure::refused(format!("--by: {why}, {AGE}")))?;
+            Setting::is_word(word).map_err(|why| Failure::refused_for(format!("--by: {why}, {AGE}"), why))?;
             Division::By(word.to_owned())
         }
     })

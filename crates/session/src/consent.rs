@@ -55,11 +55,11 @@ pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<(), Fail
     let name = &question.target;
     match consent.ask(question) {
         Some(answer) if answer == *name => Ok(()),
-        Some(answer) => Err(Failure::Refused(format!(
+        Some(answer) => Err(Failure::refused(format!(
             "{answer:?} is not {name:?}: nothing was written. Everything on {} would have been at stake",
             question.at_stake
         ))),
-        None => Err(Failure::Refused(format!(
+        None => Err(Failure::refused(format!(
             "this writes to {}, and nobody is there to agree; in scripts give --yes-destroy {name}",
             question.at_stake
         ))),

@@ -1,6 +1,7 @@
 //! Why a use case ended early, sorted by what the caller can do about it.
 
 use cardscope_engine::card::Stop;
+use cardscope_engine::cause::Cause;
 use cardscope_engine::target::TargetError;
 use cardscope_store::ArchiveError;
 
@@ -8,11 +9,11 @@ use cardscope_store::ArchiveError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Failure {
     /// Asked for wrongly, or refused for safety: nothing was done.
-    #[error("{0}")]
-    Refused(String),
+    #[error(transparent)]
+    Refused(Cause),
     /// The card failed or went away, or a result could not be kept.
-    #[error("{0}")]
-    Io(String),
+    #[error(transparent)]
+    Io(Cause),
     /// The user interrupted.
     #[error("interrupted; what was measured is kept")]
     Interrupted,
@@ -29,14 +30,32 @@ impl Failure {
         }
     }
 
-    /// A refusal with this reason.
-    pub fn refused(reason: impl ToString) -> Self {
-        Failure::Refused(reason.to_string())
+    /// A refusal for this reason: an error, or a sentence.
+    pub fn refused(reason: impl Into<Cause>) -> Self {
+        Failure::Refused(reason.into())
     }
 
-    /// An I/O failure with this reason.
-    pub fn io(reason: impl ToString) -> Self {
-        Failure::Io(reason.to_string())
+    /// An I/O failure for this reason: an error, or a sentence.
+    pub fn io(reason: impl Into<Cause>) -> Self {
+        Failure::Io(reason.into())
+    }
+
+    /// Refuses the first of these that is wrong.
+    pub(crate) fn refuse_first(odd: &[(bool, &'static str)]) -> Result<(), Failure> {
+        match odd.iter().find(|(wrong, _)| *wrong) {
+            Some((_, why)) => Err(Failure::refused(*why)),
+            None => Ok(()),
+        }
+    }
+
+    /// A refusal in these words, for an error that stays its source.
+    pub fn refused_for(words: impl Into<String>, error: impl Into<Cause>) -> Self {
+        Failure::Refused(Cause::told(words, error))
+    }
+
+    /// An I/O failure in these words, for an error that stays its source.
+    pub fn io_for(words: impl Into<String>, error: impl Into<Cause>) -> Self {
+        Failure::Io(Cause::told(words, error))
     }
 }
 

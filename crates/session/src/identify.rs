@@ -50,8 +50,8 @@ fn real(target: &str, system: &System) -> Result<Identity, Failure> {
         && about.is_file()
         && system.is_live()
     {
-        let file =
-            input::open(path).map_err(|e| Failure::Refused(format!("{target} cannot be read: {e}")))?;
+        let file = input::open(path)
+            .map_err(|e| Failure::refused_for(format!("{target} cannot be read: {e}"), e))?;
         let mut identity = Identity { capacity_bytes: Some(about.len()), ..Identity::default() };
         identity.complete();
         identity.layout = contents::present_of(&file, about.len(), None);
@@ -97,7 +97,7 @@ pub(crate) fn system(sysfs: Option<&Path>) -> Result<System, Failure> {
     match sysfs {
         None => Ok(System::host()),
         Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),
-        Some(dir) => Err(Failure::Refused(format!(
+        Some(dir) => Err(Failure::refused(format!(
             "{} holds no copy of a /sys tree: there is neither {0}/block nor {0}/sys/block",
             dir.display()
         ))),

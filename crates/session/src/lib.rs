@@ -7,6 +7,7 @@
 
 pub mod archive;
 mod backups;
+mod baseline;
 pub mod bench;
 mod card_key;
 pub mod check;
@@ -14,7 +15,6 @@ mod checkpoint;
 pub mod compare;
 pub mod consent;
 pub mod doctor;
-mod earlier;
 pub mod endure;
 pub mod error;
 
@@ -24,6 +24,7 @@ pub mod format;
 pub mod frame;
 pub mod identify;
 pub mod import;
+mod io_errors;
 mod journals;
 pub mod map;
 pub mod observe;
@@ -38,7 +39,6 @@ pub mod simulate;
 pub mod sustain;
 #[cfg(test)]
 mod testing;
-mod troubles;
 pub mod verify;
 
 pub use cardscope_engine::event::{Event, Listener};

@@ -5,6 +5,7 @@
 
 use crate::error::Failure;
 use cardscope_device::{filesystem, guard, system::System};
+use cardscope_engine::cause::Cause;
 use cardscope_files::{Draft, FileError, Folder, Identity};
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
@@ -64,7 +65,7 @@ impl OutputFile {
         target: Option<&str>,
         mark: Mark,
     ) -> Result<OutputFile, Failure> {
-        let said = |why: String| Failure::Refused(format!("{option} {}: {why}", name.display()));
+        let said = |why: Cause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
         let (folder, last) = Folder::of_file(name).map_err(|e| said(no_folder(name, e)))?;
         let on_target = target.is_some_and(|target| filesystem::lies_on(&folder.by_descriptor(), target));
         let (name, target) = (name.to_owned(), target.map(str::to_owned));
@@ -73,7 +74,9 @@ impl OutputFile {
         if !on_target {
             // Only a try, and gone again.
             let tried = Draft::new(&claimed.folder, None, 0o600).map(drop);
-            tried.map_err(|e| said(format!("{e}; name a file in a folder that you may write to")))?;
+            tried.map_err(|e| {
+                said(Cause::told(format!("{e}; name a file in a folder that you may write to"), e))
+            })?;
         }
         Ok(claimed)
     }
@@ -96,9 +99,11 @@ impl OutputFile {
     /// If it cannot be written, or if the name has become another file's since it was claimed. What was there before
     /// stays.
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), Failure> {
-        let failed = |why: String| Failure::Io(format!("{} {}: {why}", self.option, self.name.display()));
+        let failed =
+            |why: Cause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
         let now = self.judge().map_err(failed)?;
-        self.put(now, content.as_ref()).map_err(|e| failed(format!("it could not be written: {e}")))
+        self.put(now, content.as_ref())
+            .map_err(|e| failed(Cause::told(format!("it could not be written: {e}"), e)))
     }
 
     fn put(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
@@ -115,25 +120,24 @@ impl OutputFile {
     }
 
     /// The file that has the name, if it may be replaced; `None` where nothing has.
-    fn judge(&self) -> Result<Option<File>, String> {
+    fn judge(&self) -> Result<Option<File>, Cause> {
         let mut file = match self.folder.find(&self.last) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
-            Err(e @ FileError::NotPlain(_)) => return Err(format!("{e}; name a new file")),
-            Err(e) => return Err(e.to_string()),
+            Err(e @ FileError::NotPlain(_)) => return Err(Cause::told(format!("{e}; name a new file"), e)),
+            Err(e) => return Err(e.into()),
         };
-        let about = file.metadata().map_err(|e| e.to_string())?;
+        let about = file.metadata()?;
         if self
             .target
             .as_ref()
             .is_some_and(|target| Identity::at(Path::new(target)) == Some(Identity::from(&about)))
         {
-            return Err("that is the card itself by another name; name a new file".to_owned());
+            return Err("that is the card itself by another name; name a new file".into());
         }
-        guard::check_file_id(&System::host(), Identity::from(&about), &self.name)
-            .map_err(|e| e.to_string())?;
+        guard::check_file_id(&System::host(), Identity::from(&about), &self.name)?;
         if about.len() > 0 && !self.is_ours(&mut file, about.len()) {
-            return Err("there is a file of that name already, which Cardscope did not make; name a new file, or move that one away".to_owned());
+            return Err("there is a file of that name already, which Cardscope did not make; name a new file, or move that one away".into());
         }
         Ok(Some(file))
     }
@@ -157,10 +161,12 @@ impl OutputFile {
     }
 }
 
-fn no_folder(name: &Path, error: FileError) -> String {
+fn no_folder(name: &Path, error: FileError) -> Cause {
     match name.parent() {
-        Some(folder) if error.is_absent() => format!("there is no folder {}", folder.display()),
-        _ => error.to_string(),
+        Some(folder) if error.is_absent() => {
+            Cause::told(format!("there is no folder {}", folder.display()), error)
+        }
+        _ => error.into(),
     }
 }
 

@@ -14,7 +14,7 @@ use cardscope_model::ranking::{Groups, Place, Ranking};
 use cardscope_model::setting::{Setting, Wanted};
 use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
 use cardscope_model::test_name::TestName;
-use cardscope_store::{SessionId, StoredRecord};
+use cardscope_store::{SessionId, StoredSession};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -101,14 +101,14 @@ fn asked(request: &Request) -> Result<Asked, Failure> {
     let measure = match &request.by {
         By::Test(test) => Measure::Test(*test),
         By::Job(name) => Measure::Job(match own(name)? {
-            Some(text) => job::parse(&text).map_err(|e| Failure::refused(format!("{name}: {e}")))?,
+            Some(text) => job::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?,
             None => job::find(name).map_err(Failure::refused)?,
         }),
     };
     let host = match &request.on {
         None => None,
         Some(name) => Some(match own(name)? {
-            Some(text) => host::parse(&text).map_err(|e| Failure::refused(format!("{name}: {e}")))?,
+            Some(text) => host::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?,
             None => host::find(name).map_err(Failure::refused)?,
         }),
     };
@@ -121,7 +121,7 @@ fn own(name: &str) -> Result<Option<String>, Failure> {
         return Ok(None);
     }
     let text = input::text(Path::new(name), input::MOST_TEXT);
-    text.map(Some).map_err(|e| Failure::refused(format!("{name} cannot be read: {e}")))
+    text.map(Some).map_err(|e| Failure::refused_for(format!("{name} cannot be read: {e}"), e))
 }
 
 fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>, Failure> {
@@ -188,7 +188,7 @@ fn lasting(
     for (card, records) in by_card {
         let mut known = Lasting::default();
         for id in records.into_iter().take(MOST_DOCUMENTS) {
-            known.complete_from(of_record(&archive.record(id)?, settings));
+            known.complete_from(of_record(&archive.session(id)?, settings));
             if known.is_complete() {
                 break;
             }
@@ -199,8 +199,8 @@ fn lasting(
 }
 
 /// What one document says; nothing where it was made under another setting than what is asked.
-fn of_record(record: &StoredRecord, settings: &[Wanted]) -> Lasting {
-    let (kind, Some(document)) = (record.summary.kind.as_str(), &record.document) else {
+fn of_record(record: &StoredSession, settings: &[Wanted]) -> Lasting {
+    let (kind, Some(document)) = (record.summary.kind.as_str(), &record.file.document) else {
         return Lasting::default();
     };
     let met = |condition: &Condition| {

@@ -6,9 +6,12 @@ use crate::card_key;
 use crate::error::Failure;
 use crate::opening::Opened;
 use cardscope_engine::pending::{self, Owing};
-use cardscope_model::recipe::{Recipe, Test};
-use cardscope_model::result::{BenchReport, Run, Sample};
-use cardscope_store::{Archive, EndedHow, RecordStart, RunStart, SampleRecord, SessionId, SessionStart};
+use cardscope_model::condition::Condition;
+use cardscope_model::identity::Identity;
+use cardscope_model::recipe::Test;
+use cardscope_model::result::{BenchReport, Sample};
+use cardscope_model::session_file::FileRecipe;
+use cardscope_store::{Archive, EndedHow, SampleRecord, SessionId, SessionStart};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
@@ -18,8 +21,8 @@ pub(crate) const STORED: &str = "what was measured is stored in the archive";
 
 /// A result that is being kept.
 pub struct Recorder {
-    archive: Archive,
-    id: SessionId,
+    pub(crate) archive: Archive,
+    pub(crate) id: SessionId,
     _owing: Owing,
 }
 
@@ -35,16 +38,7 @@ impl Recorder {
         seed: u64,
         opened: &Opened,
     ) -> Result<Self, Failure> {
-        let start = RecordStart {
-            kind: kind.to_owned(),
-            target: target.to_owned(),
-            piece: card_key::piece(opened),
-            seed,
-            condition: opened.condition.clone(),
-            identity: card_key::identity_json(opened),
-            host: card_key::host_json(&opened.condition),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
+        let start = start(kind, target, seed, &opened.condition, opened.identity.as_ref());
         Self::of(archive, &start)
     }
 
@@ -52,9 +46,9 @@ impl Recorder {
     ///
     /// # Errors
     /// If the archive cannot be opened or written.
-    pub(crate) fn of(archive: Option<&Path>, start: &RecordStart) -> Result<Self, Failure> {
+    pub(crate) fn of(archive: Option<&Path>, start: &SessionStart) -> Result<Self, Failure> {
         let mut archive = open(archive)?;
-        let id = archive.begin_record(start)?;
+        let id = archive.begin_session(start)?;
         Ok(Recorder { archive, id, _owing: pending::owing(STORED, "") })
     }
 
@@ -94,32 +88,17 @@ impl Recorder {
         recipe_text: String,
         opened: &Opened,
     ) -> Result<Self, Failure> {
+        let (header, body) = (&report.header, &report.body);
+        let recipe =
+            FileRecipe { name: body.recipe.clone(), version: body.recipe_version.clone(), text: recipe_text };
+        let start = start("bench", &header.target, header.seed, &header.condition, opened.identity.as_ref());
         let start = SessionStart {
-            target: report.header.target.clone(),
-            piece: card_key::piece(opened),
-            recipe: report.body.recipe.clone(),
-            recipe_version: report.body.recipe_version.clone(),
-            recipe_text,
-            seed: report.header.seed,
-            condition: report.header.condition.clone(),
-            io_path: report.header.io_path.clone(),
-            bus_ceiling_mb_s: report.body.bus_ceiling_mb_s,
-            identity: card_key::identity_json(opened),
-            host: card_key::host_json(&report.header.condition),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            recipe: Some(recipe),
+            io_path: header.io_path.clone(),
+            bus_ceiling_mb_s: body.bus_ceiling_mb_s,
+            ..start
         };
-        let mut archive = open(archive)?;
-        let id = archive.begin_session(&start)?;
-        Ok(Recorder { archive, id, _owing: pending::owing(STORED, "") })
-    }
-
-    /// Begins a pass of a recipe.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub(crate) fn begin_run(&mut self, run: u32, seed: u64, recipe: &Recipe) -> Result<(), Failure> {
-        let start = RunStart { run, seed, counted: true, size_bytes: Some(recipe.area) };
-        Ok(self.archive.begin_run(self.id, start)?)
+        Self::of(archive, &start)
     }
 
     /// Stores a sample of a pass; it is on disk when this returns.
@@ -144,14 +123,6 @@ impl Recorder {
         Ok(self.archive.add_sample(self.id, run, &record)?)
     }
 
-    /// Stores what a pass yielded.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub(crate) fn finish_run(&mut self, run: &Run) -> Result<(), Failure> {
-        Ok(self.archive.finish_run(self.id, run)?)
-    }
-
     /// Stores the last document of a bench, and how it ended.
     ///
     /// # Errors
@@ -165,6 +136,29 @@ impl Recorder {
     }
 }
 
+/// What is known when a verb begins on a card that says this of itself.
+pub(crate) fn start(
+    kind: &str,
+    target: &str,
+    seed: u64,
+    condition: &Condition,
+    identity: Option<&Identity>,
+) -> SessionStart {
+    SessionStart {
+        kind: kind.to_owned(),
+        target: target.to_owned(),
+        unit: identity.and_then(card_key::unit_of),
+        recipe: None,
+        seed,
+        condition: condition.clone(),
+        io_path: String::new(),
+        bus_ceiling_mb_s: None,
+        identity: identity.and_then(|i| serde_json::to_value(i).ok()).unwrap_or(Value::Null),
+        host: card_key::host_json(condition),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
 /// How something ended, in the archive's words.
 pub(crate) fn how(failure: Option<&Failure>) -> EndedHow {
     match failure {
@@ -175,5 +169,5 @@ pub(crate) fn how(failure: Option<&Failure>) -> EndedHow {
 }
 
 fn value(document: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(document).map_err(|e| Failure::Io(format!("the result cannot be kept: {e}")))
+    serde_json::to_value(document).map_err(|e| Failure::io_for(format!("the result cannot be kept: {e}"), e))
 }

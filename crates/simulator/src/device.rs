@@ -34,10 +34,8 @@ pub(crate) struct SimulatedDevice {
 }
 
 impl SimulatedDevice {
-    /// Puts a card in, in the state that its name asks for.
-    ///
-    /// # Errors
-    /// If that state cannot be loaded, or it could not be saved where it is to be.
+    /// Puts a card in, in the state that its name asks for. Fails if that state cannot be loaded, or it could not be
+    /// saved where it is to be.
     pub(crate) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
         let (a, seed, storage) = (&spec.archetype, spec.seed, &spec.storage);
         let destination = storage.save.as_deref().map(Destination::new).transpose()?;
@@ -73,10 +71,7 @@ impl SimulatedDevice {
         Ok(device)
     }
 
-    /// Whether the card still answers at `now`.
-    ///
-    /// # Errors
-    /// [`IoError::Gone`] if not.
+    /// Whether the card still answers at `now`. Fails with [`IoError::Gone`] if not.
     #[inline]
     pub(crate) fn alive(&mut self, now: f64) -> Result<(), IoError> {
         self.clock = now;
@@ -91,10 +86,7 @@ impl SimulatedDevice {
         self.gone.clone().map_or(Ok(()), |reason| Err(IoError::Gone { reason }))
     }
 
-    /// Writes a description.
-    ///
-    /// # Errors
-    /// If the card does not take it.
+    /// Writes a description. Fails if the card does not take it.
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), IoError> {
         let offset = self.rig.address(offset);
@@ -104,10 +96,7 @@ impl SimulatedDevice {
         self.watched_write(offset, len, |medium| medium.write(offset, len, content))
     }
 
-    /// Writes bytes as they are.
-    ///
-    /// # Errors
-    /// If the card does not take them, or the host has no room to keep them.
+    /// Writes bytes as they are. Fails if the card does not take them, or the host has no room to keep them.
     pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
         let offset = self.rig.address(offset);
         if !self.watched {
@@ -159,10 +148,7 @@ impl SimulatedDevice {
         }
     }
 
-    /// Notes in `found` what a read finds.
-    ///
-    /// # Errors
-    /// If the card cannot read it.
+    /// Notes in `found` what a read finds. Fails if the card cannot read it.
     pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut Found) -> Result<(), IoError> {
         found.clear(offset);
         if self.rig.fails(&Command { write: false, offset, len, in_flight: 1 }) {
@@ -180,10 +166,7 @@ impl SimulatedDevice {
         self.watched || self.medium.reads_matter() || self.rig.fails_some()
     }
 
-    /// Fetches what was found as bytes to its place in `out`.
-    ///
-    /// # Errors
-    /// If the host cannot read it any more.
+    /// Fetches what was found as bytes to its place in `out`. Fails if the host cannot read it any more.
     pub(crate) fn fetch(&self, found: &Found, out: &mut [u8]) -> Result<(), IoError> {
         self.medium.fetch(found, out)
     }
@@ -207,10 +190,7 @@ impl SimulatedDevice {
         self.rig.card.reset();
     }
 
-    /// Saves everything that stands on the card and the state of its engines.
-    ///
-    /// # Errors
-    /// If the host cannot write the file.
+    /// Saves everything that stands on the card and the state of its engines. Fails if the host cannot write the file.
     pub(crate) fn save(&self, to: &Destination) -> Result<(), StateError> {
         let whose = (&self.spec.archetype, self.spec.seed);
         let saved = Saved {
@@ -222,10 +202,7 @@ impl SimulatedDevice {
         to.save(whose, &saved, &self.medium)
     }
 
-    /// Saves to where the card's name says, once.
-    ///
-    /// # Errors
-    /// As [`SimulatedDevice::save`].
+    /// Saves to where the card's name says, once. Fails as [`SimulatedDevice::save`].
     pub(crate) fn close(&mut self) -> Result<(), StateError> {
         self.destination.take().map_or(Ok(()), |to| self.save(&to))
     }

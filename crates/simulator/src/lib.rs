@@ -16,7 +16,6 @@ mod page_cache;
 pub mod random;
 mod rig;
 pub mod serve;
-mod smart;
 mod state_file;
 pub mod target;
 pub mod target_spec;

@@ -104,10 +104,8 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Says early whether a state can be saved there, before hours of work depend on it.
-    ///
-    /// # Errors
-    /// If no file can be made in that folder, or what has the name is not a saved state.
+    /// Says early whether a state can be saved there, before hours of work depend on it. Fails if no file can be made
+    /// in that folder, or what has the name is not a saved state.
     pub(crate) fn new(path: &Path) -> Result<Destination, StateError> {
         let claimed = || {
             let (folder, name) = Folder::of_file(path)?;
@@ -119,10 +117,7 @@ impl Destination {
         claimed().map_err(|e| unwritable(path, &e))
     }
 
-    /// Saves a card.
-    ///
-    /// # Errors
-    /// If the host cannot write the file; an older one of that name is then still there.
+    /// Saves a card. Fails if the host cannot write the file; an older one of that name is then still there.
     pub(crate) fn save(
         &self,
         (archetype, seed): (&Archetype, u64),
@@ -179,11 +174,8 @@ fn part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
     out.write_all(&bytes)
 }
 
-/// Loads the state of this very card: its content, its engines, its counters and its clock; bytes beyond `budget` go to a
-/// file.
-///
-/// # Errors
-/// If the file cannot be read, is none of these, is damaged or of another card.
+/// Loads the state of this very card: its content, its engines, its counters and its clock; bytes beyond `budget` go to
+/// a file. Fails if the file cannot be read, is none of these, is damaged or of another card.
 pub(crate) fn load(
     path: &Path,
     archetype: &Archetype,

@@ -5,8 +5,8 @@ use crate::archetype::{Identity, Truth};
 use crate::card::Command;
 use crate::content::{Found, IoError};
 use crate::device::SimulatedDevice;
+use crate::identify::{self, Facts};
 use crate::page_cache::PageCache;
-use crate::smart::{self, Facts};
 use crate::state_file::{Destination, StateError};
 use crate::target_spec::{self, SpecError, TargetSpec};
 use cardscope_engine::content::{Content, Match};
@@ -366,7 +366,7 @@ impl Target for SimTarget {
             seconds: now / 1e9,
             spare: (left * 100).checked_div(all).map_or(100, |percent| percent.min(100) as u8),
         };
-        smart::smart(identity, &facts)
+        identify::smart(identity, &facts)
     }
 
     fn reopen(&mut self) -> Result<(), TargetError> {

@@ -6,6 +6,7 @@ use crate::archetype::{Archetype, ArchetypeError, FakeKind, Truth};
 use crate::state_file::StateError;
 pub use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::units::parse_size;
+use cardscope_model::with_defaults;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -145,23 +146,16 @@ impl TargetSpec {
 /// Values of `state` that are no file's name.
 const STARTS: [&str; 3] = ["factory", "filled", "used"];
 
-/// Memory for bytes given as such, where no other is asked for.
-const MEMORY: u64 = 256 << 20;
-
-/// Where a simulated card's content comes from, lies and goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Storage {
-    /// A saved state to start from (`state=FILE`).
-    pub load: Option<PathBuf>,
-    /// Where the state is saved when the card is closed (`save=FILE`).
-    pub save: Option<PathBuf>,
-    /// Bytes of written data that are kept in memory; what is more goes to a file (`memory=256MiB`).
-    pub memory_bytes: u64,
-}
-
-impl Default for Storage {
-    fn default() -> Self {
-        Storage { load: None, save: None, memory_bytes: MEMORY }
+with_defaults! {
+    /// Where a simulated card's content comes from, lies and goes.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Storage {
+        /// A saved state to start from (`state=FILE`).
+        pub load: Option<PathBuf> = None,
+        /// Where the state is saved when the card is closed (`save=FILE`).
+        pub save: Option<PathBuf> = None,
+        /// Bytes of written data that are kept in memory; what is more goes to a file (`memory=256MiB`).
+        pub memory_bytes: u64 = 256 << 20,
     }
 }
 

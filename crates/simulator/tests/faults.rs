@@ -86,7 +86,7 @@ fn late_failure_begins_when_enough_is_written() {
     sequential(&mut late, true, MIB, 1, 4 * GIB, GIB);
     let left = good(&mut late);
     assert!((35..65).contains(&left), "about half: {left}");
-    assert_eq!(late.truth().verdict, cardscope_simulator::archetype::CapacityVerdict::Damaged);
+    assert_eq!(late.truth().verdict, cardscope_model::verify::Verdict::Damaged);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::histogram::Histogram;
 use cardscope_model::result::{Sample, TemperatureC};
 use cardscope_model::series::Bucket;
+use cardscope_model::session_file::FileRecipe;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_store::{Archive, RunStart, SampleRecord, SessionStart};
 use std::error::Error;
@@ -72,11 +73,14 @@ fn fill(path: &Path, sessions: u32) -> Result<(), Box<dyn Error>> {
 
 fn start() -> SessionStart {
     SessionStart {
+        kind: "bench".to_owned(),
         target: "/dev/mmcblk0".to_owned(),
-        piece: None,
-        recipe: "quick".to_owned(),
-        recipe_version: "1".to_owned(),
-        recipe_text: "name = \"quick\"\n".repeat(200),
+        unit: None,
+        recipe: Some(FileRecipe {
+            name: "quick".to_owned(),
+            version: "1".to_owned(),
+            text: "name = \"quick\"\n".repeat(200),
+        }),
         seed: 1,
         condition: Condition::default(),
         io_path: "io_uring".to_owned(),

@@ -3,10 +3,8 @@
 use crate::address::Address;
 use crate::archive_file::ArchiveFile;
 use crate::connection::{Connection, Durability, Outcome};
-use crate::record::{
-    EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, StoredSession,
-};
-use crate::{ArchiveError, archive_file, postgres, read, sqlite, write};
+use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary};
+use crate::{ArchiveError, archive_file, postgres, read, sql, sqlite, write};
 use cardscope_model::result::{BenchReport, Run};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -86,13 +84,14 @@ impl Archive {
         &self.path
     }
 
-    /// Stores the start of a session. It survives a crash of the process at once; on disk it is with the first
-    /// sample, so that a test does not wait for two syncs.
+    /// Stores the start of a session. That of a benchmark survives a crash of the process at once; on disk it is with the
+    /// first sample, so that a test does not wait for two syncs. That of another verb is on disk when this returns.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
-        self.call(Durability::Later, async |c| c.alone(async |c| write::session(c, start).await).await)
+        let durability = if start.recipe.is_some() { Durability::Later } else { Durability::Now };
+        self.call(durability, async |c| c.alone(async |c| write::session(c, start).await).await)
     }
 
     /// Stores the start of a run, as firmly as that of a session.
@@ -141,20 +140,12 @@ impl Archive {
         .map_err(|e| e.about(session))
     }
 
-    /// A session with its report, runs and samples.
-    ///
-    /// # Errors
-    /// If there is none of that name, or it cannot be read.
-    pub fn session(&mut self, session: SessionId) -> Result<StoredSession, ArchiveError> {
-        self.call(self.durability, async |c| read::session(c, session).await).map_err(|e| e.about(session))
-    }
-
     /// All sessions, oldest first.
     ///
     /// # Errors
     /// If they cannot be read.
     pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.call(self.durability, async |c| read::summaries(c).await)
+        self.call(self.durability, async |c| read::summaries(c, sql::SUMMARIES).await)
     }
 
     /// The sessions whose process ended without finishing them. Their samples are there.

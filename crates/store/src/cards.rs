@@ -1,26 +1,14 @@
 //! The cards of the archive: listed, found, edited, put together.
 
 use crate::attachments::{self, NewAttachment, Owner};
-use crate::connection::{Connection, Durability, Outcome, Row, Rows, found, statement};
+use crate::connection::{Connection, Durability, Outcome, Row, found, statement};
 use crate::events::{self, Events, exists, prices};
 use crate::naming::Names;
-use crate::resolver::{mark_stale, update_card};
-use crate::{Archive, ArchiveError, sql, stamp};
+use crate::resolver::{mark_stale, update_card, write_names};
+use crate::{Archive, ArchiveError, read, stamp};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event};
-
-/// One piece of a card.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredSpecimen {
-    /// BLAKE3, in hex, of everything that tells it from others.
-    pub id: String,
-    /// Its serial number, where it has one.
-    pub serial: Option<String>,
-    /// What is known of this very piece: serial number, registers, when it was made.
-    pub facts: CardFacts,
-    /// When it was first seen, UTC.
-    pub first_seen: String,
-}
+use cardscope_model::session_file::CardUnit;
 
 /// Digits of a card's name by which it can be found; fewer would hit words.
 const ID_DIGITS: usize = 6;
@@ -62,23 +50,13 @@ impl Archive {
         Ok(cards)
     }
 
-    /// The pieces of a card, as they were first seen.
+    /// The units of a card, as they were first seen.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn specimens(&mut self, card: &str) -> Result<Vec<StoredSpecimen>, ArchiveError> {
-        const OF_CARD: &str =
-            "SELECT id, serial, facts, first_seen FROM specimen WHERE card_id = $1 ORDER BY first_seen, id";
+    pub fn units(&mut self, card: &str) -> Result<Vec<CardUnit>, ArchiveError> {
         self.call(self.durability(), async |c| {
-            c.all(statement(OF_CARD).bind(card), |row| {
-                Ok(StoredSpecimen {
-                    id: row.get(0)?,
-                    serial: row.get(1)?,
-                    facts: row.json(2)?,
-                    first_seen: row.get(3)?,
-                })
-            })
-            .await
+            c.all(statement(read::UNITS_OF_CARD).bind(card), read::unit).await
         })
     }
 
@@ -159,11 +137,7 @@ async fn edit(c: &mut Connection, id: &str, facts: &CardFacts) -> Outcome<()> {
     let called = statement("SELECT title FROM card WHERE id = $1").bind(id);
     let title: String = c.one(called, |row| row.get(0)).await?;
     update_card(c, id, facts, Some(&title)).await?;
-    let mut names = Rows::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
-    if let Some(n) = Names::of(facts) {
-        names.push([n.fingerprint.into(), id.into(), n.label.into(), n.registers.into()]);
-    }
-    names.write(c).await
+    write_names(c, Names::of(facts).map(|names| (id.to_owned(), names))).await
 }
 
 async fn merge(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {

@@ -4,8 +4,8 @@
 //! it grows: it is small, and only its verb knows what is in it.
 
 use crate::connection::{Connection, Durability, Outcome, statement};
-use crate::record::{EndedHow, RecordStart, SessionId, SessionSummary, StoredRecord};
-use crate::{Archive, ArchiveError, read, write};
+use crate::record::{EndedHow, SessionId, SessionSummary, StoredSession};
+use crate::{Archive, ArchiveError, read, sql, write};
 use serde_json::Value;
 
 const SESSIONS: &str =
@@ -14,14 +14,6 @@ const RECORDS: &str =
     "SELECT id FROM session WHERE card_id = $1 AND recipe_hash = '' ORDER BY started_at, id";
 
 impl Archive {
-    /// Stores the start of a record; it is on disk when this returns.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn begin_record(&mut self, start: &RecordStart) -> Result<SessionId, ArchiveError> {
-        self.call(Durability::Now, async |c| c.alone(async |c| write::record(c, start).await).await)
-    }
-
     /// Stores a record's document as it is now; it is on disk when this returns.
     ///
     /// # Errors
@@ -45,20 +37,12 @@ impl Archive {
             .map_err(|e| e.about(record))
     }
 
-    /// A record with its document.
-    ///
-    /// # Errors
-    /// If there is none of that name, or it cannot be read.
-    pub fn record(&mut self, record: SessionId) -> Result<StoredRecord, ArchiveError> {
-        self.call(self.durability(), async |c| read::record(c, record).await).map_err(|e| e.about(record))
-    }
-
     /// All records, oldest first.
     ///
     /// # Errors
     /// If they cannot be read.
     pub fn records(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.call(self.durability(), async |c| read::records(c).await)
+        self.call(self.durability(), async |c| read::summaries(c, sql::RECORDS).await)
     }
 
     /// The sessions of a card, oldest first.
@@ -73,14 +57,9 @@ impl Archive {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn card_records(&mut self, card: &str) -> Result<Vec<StoredRecord>, ArchiveError> {
-        self.call(self.durability(), async |c| {
-            let mut records = Vec::new();
-            for id in names(c, RECORDS, card).await? {
-                records.push(read::record(c, id).await?);
-            }
-            Ok(records)
-        })
+    pub fn card_records(&mut self, card: &str) -> Result<Vec<StoredSession>, ArchiveError> {
+        let records = self.call(self.durability(), async |c| names(c, RECORDS, card).await)?;
+        records.into_iter().map(|id| self.session(id)).collect()
     }
 }
 

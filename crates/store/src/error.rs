@@ -63,11 +63,8 @@ pub enum ArchiveError {
         known: i64,
     },
     /// No room. Everything that was stored before is kept.
-    #[error("no room on the disk of the archive {path}; what was stored before is kept: make room, or give --archive FILE on another disk", path = path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("no room on the disk of the archive {path}; what was stored before is kept: make room, or give --archive FILE on another disk", path = .0.display())]
+    Full(PathBuf),
     /// The server does not answer, or went away.
     #[error("the server of the archive {path} cannot be reached ({reason}); what was stored before is kept, of this step all or nothing: see that it runs, then try again", path = path.display())]
     Unreachable {
@@ -77,29 +74,17 @@ pub enum ArchiveError {
         reason: String,
     },
     /// Another process held the archive for too long.
-    #[error("the archive {path} is held by another process; wait for it to end, or give another --archive FILE", path = path.display())]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("the archive {path} is held by another process; wait for it to end, or give another --archive FILE", path = .0.display())]
+    Busy(PathBuf),
     /// No session of that name.
-    #[error("the archive has no session {id}; `cardscope archive list` shows those it has")]
-    NoSuchSession {
-        /// The session asked for.
-        id: String,
-    },
+    #[error("the archive has no session {0}; `cardscope archive list` shows those it has")]
+    NoSuchSession(String),
     /// No card of that name.
-    #[error("the archive has no card {id}; `cardscope archive list` shows those it has")]
-    NoSuchCard {
-        /// The card asked for.
-        id: String,
-    },
+    #[error("the archive has no card {0}; `cardscope archive list` shows those it has")]
+    NoSuchCard(String),
     /// No file or attachment of that hash.
-    #[error("the archive has no file {hash}; files are named by the 64 hex digits of their hash")]
-    NoSuchFile {
-        /// The hash asked for.
-        hash: String,
-    },
+    #[error("the archive has no file {0}; files are named by the 64 hex digits of their hash")]
+    NoSuchFile(String),
     /// A session file that cannot be taken in.
     #[error(transparent)]
     File(#[from] SessionFileError),
@@ -166,14 +151,12 @@ impl ArchiveError {
         let code = database.and_then(|e| e.code()).and_then(|c| c.parse::<i64>().ok());
         match code.map(|c| if c == IOERR_SHMSIZE { FULL } else { c & 0xff }) {
             Some(PERM | READONLY) => ArchiveError::Permission { path, reason },
-            Some(BUSY | LOCKED) => ArchiveError::Busy { path },
+            Some(BUSY | LOCKED) => ArchiveError::Busy(path),
             Some(CORRUPT) => ArchiveError::Damaged { path, reason },
-            Some(FULL) => ArchiveError::Full { path },
+            Some(FULL) => ArchiveError::Full(path),
             Some(CANTOPEN) => ArchiveError::Open { path, reason },
             Some(NOTADB) => ArchiveError::NotAnArchive { path, what: reason },
-            _ if matches!(error, sqlx::Error::RowNotFound) => {
-                ArchiveError::NoSuchSession { id: String::new() }
-            }
+            _ if matches!(error, sqlx::Error::RowNotFound) => ArchiveError::NoSuchSession(String::new()),
             _ => ArchiveError::Failed { path, reason },
         }
     }
@@ -186,8 +169,8 @@ impl ArchiveError {
             _ if code.starts_with("08") => ArchiveError::Unreachable { path, reason },
             _ if code.starts_with("28") => ArchiveError::Permission { path, reason },
             "42501" | "25006" => ArchiveError::Permission { path, reason },
-            "53100" => ArchiveError::Full { path },
-            "55P03" | "40001" | "40P01" | "53300" => ArchiveError::Busy { path },
+            "53100" => ArchiveError::Full(path),
+            "55P03" | "40001" | "40P01" | "53300" => ArchiveError::Busy(path),
             "3D000" => ArchiveError::Open { path, reason },
             "XX001" | "XX002" => ArchiveError::Damaged { path, reason },
             _ => ArchiveError::Failed { path, reason },
@@ -205,28 +188,27 @@ impl ArchiveError {
         }
     }
 
-    /// Names the session that was asked for, where it is not there.
-    pub(crate) fn about(self, session: SessionId) -> Self {
+    /// Names what was asked for, where it is not there.
+    fn named(self, missing: impl FnOnce() -> ArchiveError) -> Self {
         match self {
-            ArchiveError::NoSuchSession { .. } => ArchiveError::NoSuchSession { id: session.to_string() },
+            ArchiveError::NoSuchSession { .. } => missing(),
             other => other,
         }
+    }
+
+    /// Names the session that was asked for, where it is not there.
+    pub(crate) fn about(self, session: SessionId) -> Self {
+        self.named(|| ArchiveError::NoSuchSession(session.to_string()))
     }
 
     /// Names the card that was asked for, where it is not there.
     pub(crate) fn about_card(self, id: &str) -> Self {
-        match self {
-            ArchiveError::NoSuchSession { .. } => ArchiveError::NoSuchCard { id: id.to_owned() },
-            other => other,
-        }
+        self.named(|| ArchiveError::NoSuchCard(id.to_owned()))
     }
 
     /// Names the file that was asked for, where it is not there.
     pub(crate) fn about_file(self, hash: &str) -> Self {
-        match self {
-            ArchiveError::NoSuchSession { .. } => ArchiveError::NoSuchFile { hash: hash.to_owned() },
-            other => other,
-        }
+        self.named(|| ArchiveError::NoSuchFile(hash.to_owned()))
     }
 
     /// What an error of the system on `path` means to its user.
@@ -235,7 +217,7 @@ impl ArchiveError {
         let (path, reason) = (path.to_owned(), error.to_string());
         match error.kind() {
             Kind::PermissionDenied | Kind::ReadOnlyFilesystem => ArchiveError::Permission { path, reason },
-            Kind::StorageFull | Kind::QuotaExceeded => ArchiveError::Full { path },
+            Kind::StorageFull | Kind::QuotaExceeded => ArchiveError::Full(path),
             _ => ArchiveError::Open { path, reason },
         }
     }

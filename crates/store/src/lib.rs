@@ -41,13 +41,12 @@ mod write;
 pub use address::shown;
 pub use archive::{Archive, is_server};
 pub use attachments::{NewAttachment, Owner, StoredAttachment};
-pub use cards::StoredSpecimen;
 pub use error::ArchiveError;
 pub use import::{Kept, NewSource, setting_of};
 pub use naming::is_named;
 pub use record::{
-    EndedHow, Piece, RecordStart, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart,
-    SessionSummary, StoredRecord, StoredRun, StoredSession,
+    EndedHow, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart, SessionSummary, StoredSession,
+    unit_id,
 };
 pub use sources::StoredSource;
 pub use summary::summaries_of;

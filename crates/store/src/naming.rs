@@ -4,20 +4,20 @@
 //! is printed on it (brand, name, size). Makers sell other flash under the same name, so facts that contradict each
 //! other make two cards of one name: `docs/archive.md` has the rules and their limits.
 
-use crate::{Piece, hash};
+use crate::hash;
+use crate::record::unit_id;
 use cardscope_model::card::CardFacts;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::log::Log;
+use cardscope_model::session_file::CardUnit;
 
 /// A card as it was met: in a log, in a slot, in a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Sighting {
     /// What is known of it.
     pub(crate) facts: CardFacts,
-    /// The piece, where it can be told from others.
-    pub(crate) piece: Option<Piece>,
-    /// What is known of that piece alone.
-    pub(crate) piece_facts: CardFacts,
+    /// The unit, where it can be told from others, with what is known of it alone.
+    pub(crate) unit: Option<CardUnit>,
     /// Where it was met, told apart from all other places: what names a card of which nothing else is known.
     pub(crate) met_at: String,
     /// How it is called if nothing names it.
@@ -133,32 +133,26 @@ pub(crate) fn is_general(facts: &CardFacts) -> bool {
         && facts.firmware.is_none()
 }
 
-/// The card of a piece that was measured here.
-pub(crate) fn of_piece(piece: Option<&Piece>, place: &str, place_shown: &str) -> Sighting {
-    let facts = piece.map(facts_of_piece).unwrap_or_default();
-    Sighting {
-        piece_facts: of_piece_alone(&facts),
-        facts,
-        piece: piece.cloned(),
-        met_at: place.to_owned(),
-        title: unnamed(place_shown),
-        id: None,
-    }
+/// The card of a unit that was measured here.
+pub(crate) fn of_unit(unit: Option<&CardUnit>, place: &str, place_shown: &str) -> Sighting {
+    let facts = unit.map(facts_of_unit).unwrap_or_default();
+    let unit = unit.map(|unit| CardUnit { facts: of_unit_alone(&facts), ..unit.clone() });
+    Sighting { facts, unit, met_at: place.to_owned(), title: unnamed(place_shown), id: None }
 }
 
-/// What a piece tells of its card.
-pub(crate) fn facts_of_piece(piece: &Piece) -> CardFacts {
+/// What a unit tells of its card.
+fn facts_of_unit(unit: &CardUnit) -> CardFacts {
     CardFacts {
-        maker: piece.maker.clone(),
-        model: Some(piece.model.clone()).filter(|model| !model.is_empty()),
-        capacity_bytes: piece.capacity_bytes,
-        serial: piece.serial.clone(),
+        maker: unit.maker.clone(),
+        model: Some(unit.model.clone()).filter(|model| !model.is_empty()),
+        capacity_bytes: unit.capacity_bytes,
+        serial: unit.serial.clone(),
         ..CardFacts::default()
     }
 }
 
-/// Of all that was told, what is true of one piece and not of each that is sold.
-fn of_piece_alone(facts: &CardFacts) -> CardFacts {
+/// Of all that was told, what is true of one unit and not of each that is sold.
+fn of_unit_alone(facts: &CardFacts) -> CardFacts {
     CardFacts {
         serial: facts.serial.clone(),
         cid: facts.cid.clone(),
@@ -172,28 +166,30 @@ fn of_piece_alone(facts: &CardFacts) -> CardFacts {
 /// The card of a log, and how it is called if nothing names it. Registers in it win over what stands beside them.
 pub(crate) fn of_log(log: &Log, place: &str, called: &str) -> Sighting {
     let mut facts = log.card.clone();
-    let piece = identity(log).and_then(|identity| piece(&identity, facts.capacity_bytes));
-    if let Some(piece) = &piece {
-        let mut told = facts_of_piece(piece);
+    let mut unit = identity(log).and_then(|identity| unit(&identity, facts.capacity_bytes));
+    if let Some(unit) = &mut unit {
+        let mut told = facts_of_unit(unit);
         told.complete_from(&facts);
         facts = told;
+        unit.facts = of_unit_alone(&facts);
     }
     let title = log.part.as_ref().map_or(called.to_owned(), |part| format!("{called} ({part})"));
-    Sighting { piece_facts: of_piece_alone(&facts), facts, piece, met_at: place.to_owned(), title, id: None }
+    Sighting { facts, unit, met_at: place.to_owned(), title, id: None }
 }
 
-fn piece(identity: &Identity, capacity_bytes: Option<u64>) -> Option<Piece> {
+fn unit(identity: &Identity, capacity_bytes: Option<u64>) -> Option<CardUnit> {
     let known = identity.piece()?;
-    Some(Piece {
+    Some(CardUnit {
+        id: unit_id(&known.unique),
         maker: known.maker,
         model: known.model,
         capacity_bytes: capacity_bytes.or(identity.capacity_bytes),
         serial: known.serial,
-        identity_hash: Piece::identity_hash(&known.unique),
+        ..CardUnit::default()
     })
 }
 
-/// The registers of a log, by which the piece is known like one that was measured here: its CID, or what it holds of
+/// The registers of a log, by which the unit is known like one that was measured here: its CID, or what it holds of
 /// NVMe's own description. Registers that cannot be read name nobody.
 fn identity(log: &Log) -> Option<Identity> {
     if let Some(cid) = &log.card.cid {

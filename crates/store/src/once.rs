@@ -33,7 +33,7 @@ pub(crate) fn without_runs(report: &BenchReport, stored: &[(Run, Vec<Test>)]) ->
 pub(crate) fn with_courses(run: &mut Run, samples: &[SampleRecord]) {
     for result in run.results.iter_mut().filter(|r| r.series.is_empty()) {
         let own = samples.iter().filter(|s| is_of(result, s.test, s.step.as_deref())).map(|s| &s.sample);
-        result.series = aggregate::course(own);
+        result.series = aggregate::joined_series(own);
     }
 }
 

@@ -3,9 +3,9 @@
 use cardscope_model::condition::Condition;
 use cardscope_model::log::Log;
 use cardscope_model::report::{Header, Report};
-use cardscope_model::result::Bench;
-use cardscope_model::result::{BenchReport, Run};
-use cardscope_model::run::Figure;
+use cardscope_model::result::{Bench, BenchReport};
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::session_file::{CardUnit, FileRecipe, FileRun, SessionFile};
 use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
@@ -37,47 +37,28 @@ impl FromStr for SessionId {
     }
 }
 
-/// One piece of a card model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
-    /// Who made it, where known.
-    pub maker: Option<String>,
-    /// The model, as it names itself.
-    pub model: String,
-    /// Bytes it announces, where known.
-    pub capacity_bytes: Option<u64>,
-    /// Its serial number, where it has one.
-    pub serial: Option<String>,
-    /// Hash of everything that tells this piece from others: see [`Piece::identity_hash`].
-    pub identity_hash: String,
-}
-
-impl Piece {
-    /// The hash by which a piece is known again, of what it says of itself (e.g. its CID in hex): BLAKE3, in hex.
-    #[must_use]
-    pub fn identity_hash(identity: &str) -> String {
-        blake3::hash(identity.as_bytes()).to_hex().to_string()
-    }
+/// The hash by which a unit is known again, of what it says of itself (e.g. its CID in hex): BLAKE3, in hex.
+#[must_use]
+pub fn unit_id(identity: &str) -> String {
+    crate::hash::of_bytes(identity.as_bytes())
 }
 
 /// What is known when a session begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionStart {
+    /// `bench`, or the verb that leaves a document: `verify`, `endure`, `format`.
+    pub kind: String,
     /// The target as the user named it.
     pub target: String,
-    /// The card, where it could be identified.
-    pub piece: Option<Piece>,
-    /// The recipe's name.
-    pub recipe: String,
-    /// Its version, as the report prints it.
-    pub recipe_version: String,
-    /// Its text, so that the session can be repeated exactly; stored once, under its hash.
-    pub recipe_text: String,
-    /// The session's seed.
+    /// The unit on the table, where it could be identified; its own `facts` are made of the rest.
+    pub unit: Option<CardUnit>,
+    /// The recipe of a benchmark, stored once, so that the session can be repeated exactly; `None` for a record.
+    pub recipe: Option<FileRecipe>,
+    /// The seed of places and data.
     pub seed: u64,
     /// What is true of card and rig.
     pub condition: Condition,
-    /// How the I/O goes: `io_uring`, `preads`, `simulated`.
+    /// How the I/O of a benchmark goes: `io_uring`, `preads`, `simulated`.
     pub io_path: String,
     /// What the bus can carry in MB/s, where known.
     pub bus_ceiling_mb_s: Option<f64>,
@@ -158,96 +139,69 @@ pub struct SessionSummary {
     pub samples: u32,
 }
 
-/// A run as stored.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredRun {
-    /// As it began.
-    pub start: RunStart,
-    /// Its results; `None` if it did not finish.
-    pub results: Option<Run>,
-    /// Loops in it, where known.
-    pub loops: Option<u32>,
-    /// Its figures, in the shape that all runs share; none before its end.
-    pub figures: Vec<Figure>,
-    /// Every finished sample, in order.
-    pub samples: Vec<SampleRecord>,
-}
-
-/// What is known when a record begins.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordStart {
-    /// The verb: `verify`, `endure`, `format`.
-    pub kind: String,
-    /// The target as the user named it.
-    pub target: String,
-    /// The card, where it could be identified.
-    pub piece: Option<Piece>,
-    /// The seed of places and data.
-    pub seed: u64,
-    /// What is true of card and rig.
-    pub condition: Condition,
-    /// What the card says of itself; `Null` where it says nothing.
-    pub identity: Value,
-    /// The computer.
-    pub host: Value,
-    /// Cardscope's own version.
-    pub tool_version: String,
-}
-
-/// A record as stored.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredRecord {
-    /// The line it has in a list.
-    pub summary: SessionSummary,
-    /// As it began.
-    pub start: RecordStart,
-    /// Its document as last kept; `None` if it never was.
-    pub document: Option<Value>,
-}
-
 /// A session as stored, with everything raw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSession {
     /// The line it has in a list.
     pub summary: SessionSummary,
-    /// As it began.
-    pub start: SessionStart,
-    /// Its report; `None` if it did not finish.
-    pub report: Option<BenchReport>,
-    /// Its runs, in order.
-    pub runs: Vec<StoredRun>,
-    /// The log that it was imported from, as it was understood.
-    pub log: Option<Log>,
+    /// All of it, but for what hangs on it and for the bytes of its log's file.
+    pub file: SessionFile,
 }
 
 impl StoredSession {
+    /// Whether it is known to be of this unit.
+    #[must_use]
+    pub fn is_of(&self, unit: &str) -> bool {
+        self.file.specimen.as_ref().is_some_and(|own| own.id == unit)
+    }
+
+    /// Why it has no end, where it has none.
+    #[must_use]
+    pub fn unended(&self) -> Option<&'static str> {
+        match self.summary.ended {
+            Some(_) => None,
+            None if self.summary.running => Some("it is still running"),
+            None => Some("its process ended without a word"),
+        }
+    }
+
     /// The report; for a session that did not finish, one made of the runs that did, without a summary.
     #[must_use]
     pub fn report_so_far(&self) -> BenchReport {
-        self.report.clone().unwrap_or_else(|| Report {
+        let file = &self.file;
+        let recipe = file.recipe.as_ref();
+        file.report.clone().unwrap_or_else(|| Report {
             header: Header {
-                target: self.start.target.clone(),
-                seed: self.start.seed,
-                condition: self.start.condition.clone(),
-                io_path: self.start.io_path.clone(),
-                session: Some(self.summary.id.to_string()),
-                error: Some(
-                    if self.summary.running {
-                        "it is still running"
-                    } else {
-                        "its process ended without a word"
-                    }
-                    .to_owned(),
-                ),
+                target: file.target.clone(),
+                seed: file.seed.parse().unwrap_or_default(),
+                condition: file.condition.clone(),
+                io_path: file.io_path.clone().unwrap_or_default(),
+                session: Some(file.session.clone()),
+                error: self.unended().map(str::to_owned),
                 ..Header::default()
             },
             body: Bench {
-                recipe: self.start.recipe.clone(),
-                recipe_version: self.start.recipe_version.clone(),
-                bus_ceiling_mb_s: self.start.bus_ceiling_mb_s,
-                runs: self.runs.iter().filter_map(|r| r.results.clone()).collect(),
+                recipe: recipe.map(|recipe| recipe.name.clone()).unwrap_or_default(),
+                recipe_version: recipe.map(|recipe| recipe.version.clone()).unwrap_or_default(),
+                bus_ceiling_mb_s: file.bus_ceiling_mb_s,
+                runs: file.runs.iter().filter_map(|run| run.results.clone()).collect(),
                 ..Bench::default()
             },
         })
+    }
+
+    /// The log that it was imported from, as it was understood, with its runs, which stand in rows of their own.
+    #[must_use]
+    pub fn log(&self) -> Option<Log> {
+        let printed = |figure: &Figure| Figure { as_printed: Some(figure.printed()), ..figure.clone() };
+        let run = |run: &FileRun| Run {
+            run: run.run,
+            size_bytes: run.size_bytes,
+            loops: run.loops,
+            results: run.figures.iter().flatten().map(printed).collect(),
+            ..Run::default()
+        };
+        let log = self.file.log.clone()?;
+        Some(Log { runs: self.file.runs.iter().map(run).collect(), ..log })
     }
 }

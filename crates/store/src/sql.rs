@@ -110,15 +110,8 @@ macro_rules! summaries {
 }
 
 pub(crate) const SUMMARIES: &str = summaries!("WHERE s.recipe_hash <> '' ORDER BY s.started_at, s.id");
-pub(crate) const SUMMARY: &str = summaries!("WHERE s.id = $1 AND s.recipe_hash <> ''");
 pub(crate) const RECORDS: &str = summaries!("WHERE s.recipe_hash = '' ORDER BY s.started_at, s.id");
-pub(crate) const RECORD: &str = summaries!("WHERE s.id = $1 AND s.recipe_hash = ''");
-
-pub(crate) const SESSION: &str = "SELECT s.target, s.seed, s.condition, s.condition_origins, s.io_path, \
-    s.bus_ceiling_mb_s, s.identity, s.host, s.tool_version, s.document, s.log, r.name, r.version, r.text, \
-    p.maker, p.model, p.capacity_bytes, p.serial, p.id AS identity_hash \
-    FROM session s JOIN recipe r ON r.hash = s.recipe_hash \
-    LEFT JOIN specimen p ON p.id = s.specimen_id WHERE s.id = $1";
+pub(crate) const SUMMARY: &str = summaries!("WHERE s.id = $1");
 
 pub(crate) const RUNS: &str = "SELECT number, seed, counted, results, started_at, ended_at, size_bytes, loops, \
     figures FROM run WHERE session_id = $1 ORDER BY number";

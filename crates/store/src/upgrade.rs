@@ -1,11 +1,10 @@
 //! What an older archive lacks and SQL alone cannot make: facts of cards, figures and settings of runs.
 
-use crate::connection::{Connection, Outcome, Row, Rows, statement};
+use crate::connection::{Connection, Outcome, Row, statement};
+use crate::figures;
 use crate::naming::{self, Names};
-use crate::resolver::{CardResolver, update_card};
+use crate::resolver::{CardResolver, update_card, write_names};
 use crate::rig::Shared;
-use crate::write::BENCH;
-use crate::{figures, sql};
 use cardscope_model::card::CardFacts;
 use cardscope_model::result;
 use cardscope_model::run::Run;
@@ -17,14 +16,12 @@ pub(crate) const CARDS: i64 = 3;
 /// Fills in what version 3 added, within the transaction that makes its tables.
 pub(crate) async fn cards(c: &mut Connection) -> Outcome<()> {
     let cards = c.all(statement("SELECT id, maker, model, capacity_bytes FROM card"), registers).await?;
-    let mut names = Rows::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
+    let mut names = Vec::new();
     for (id, facts) in cards {
         update_card(c, &id, &facts, None).await?;
-        if let Some(n) = Names::of(&facts) {
-            names.push([n.fingerprint.into(), id.into(), n.label.into(), n.registers.into()]);
-        }
+        names.extend(Names::of(&facts).map(|names| (id, names)));
     }
-    names.write(c).await?;
+    write_names(c, names).await?;
     let asked = "SELECT s.id, s.card_id, s.target, s.condition, r.name FROM session s \
         JOIN recipe r ON r.hash = s.recipe_hash";
     for session in c.all(statement(asked), session).await? {
@@ -64,7 +61,7 @@ async fn fill_session(c: &mut Connection, session: Session) -> Outcome<()> {
         None => unnamed_card(c, &session).await?,
     };
     let update = statement("UPDATE session SET card_id = $2, kind = $3 WHERE id = $1");
-    c.execute(update.bind(&session.id).bind(card).bind(BENCH)).await?;
+    c.execute(update.bind(&session.id).bind(card).bind("bench")).await?;
     let Some(setting) = &session.setting else { return Ok(()) };
     let mut shared = Shared::default();
     let (hash, rig) = (shared.setting(setting)?, shared.rig(&setting.condition)?);
@@ -91,7 +88,7 @@ async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> Outcome<
 
 /// A card of its own for a session whose card said nothing of itself.
 async fn unnamed_card(c: &mut Connection, session: &Session) -> Outcome<String> {
-    let sighting = naming::of_piece(None, &session.id, &session.target);
+    let sighting = naming::of_unit(None, &session.id, &session.target);
     let mut resolver = CardResolver::default();
     let placed = resolver.resolve(&sighting);
     resolver.write(c).await?;

@@ -2,8 +2,8 @@
 
 use crate::connection::{Connection, Outcome, Row, Rows, Value, found, json, statement};
 use crate::once::{self, Test};
-use crate::record::{EndedHow, Piece, RecordStart, RunStart, SampleRecord, SessionId, SessionStart};
-use crate::resolver::{CardResolver, Resolved, mark_stale};
+use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart};
+use crate::resolver::{CardResolver, mark_stale};
 use crate::rig::Shared;
 use crate::{figures, naming, process, sql, stamp};
 use cardscope_model::condition::{Condition, Origin};
@@ -16,28 +16,31 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// The kind of a session that was measured here.
-pub(crate) const BENCH: &str = "bench";
-
-/// Stores the start of a session, its recipe and its card. A card that says nothing of itself is one of its own: two
-/// that cannot be told apart must not share their figures.
+/// Stores the start of a session, its recipe and its card. In a benchmark a card that says nothing of itself is one of its
+/// own: two that cannot be told apart must not share their figures.
 pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome<SessionId> {
     let id = SessionId(Uuid::now_v7());
     let (name, now) = (id.to_string(), stamp::now());
-    let sighting = naming::of_piece(start.piece.as_ref(), &name, &start.target);
-    let mut resolver = CardResolver::of(c, std::slice::from_ref(&sighting)).await?;
-    let placed = resolver.resolve(&sighting);
-    resolver.write(c).await?;
+    let placed = match (&start.unit, &start.recipe) {
+        (None, None) => None,
+        (unit, _) => {
+            let sighting = naming::of_unit(unit.as_ref(), &name, &start.target);
+            Some(CardResolver::place(c, &sighting).await?)
+        }
+    };
     let mut shared = Shared::default();
-    let recipe = shared.recipe(&start.recipe, &start.recipe_version, &start.recipe_text);
+    let recipe = match &start.recipe {
+        Some(recipe) => shared.recipe(&recipe.name, &recipe.version, &recipe.text),
+        None => sql::NO_RECIPE.to_owned(),
+    };
     let rig = shared.rig(&start.condition)?;
     shared.write(c).await?;
     let mut rows = Rows::new(sql::INSERT_SESSIONS, "");
     rows.push([
         name.into(),
-        BENCH.into(),
-        placed.card.into(),
-        placed.specimen.into(),
+        (&start.kind).into(),
+        placed.as_ref().map(|placed| placed.card.as_str()).into(),
+        placed.as_ref().and_then(|placed| placed.specimen.as_deref()).into(),
         rig.into(),
         Value::Text(None),
         Value::Text(None),
@@ -54,7 +57,7 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
         (&start.tool_version).into(),
         process::this().into(),
         now.clone().into(),
-        now.into(),
+        start.recipe.as_ref().map(|_| now).into(),
         Value::Text(None),
         Value::Text(None),
         Value::Text(None),
@@ -62,54 +65,6 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
     ]);
     rows.write(c).await?;
     Ok(id)
-}
-
-/// Stores the start of a record, and its card.
-pub(crate) async fn record(c: &mut Connection, start: &RecordStart) -> Outcome<SessionId> {
-    let id = SessionId(Uuid::now_v7());
-    let placed = place_piece(c, start.piece.as_ref()).await?;
-    let mut shared = Shared::default();
-    let rig = shared.rig(&start.condition)?;
-    shared.write(c).await?;
-    let mut rows = Rows::new(sql::INSERT_SESSIONS, "");
-    rows.push([
-        id.to_string().into(),
-        (&start.kind).into(),
-        placed.as_ref().map(|p| p.card.clone()).into(),
-        placed.and_then(|p| p.specimen).into(),
-        rig.into(),
-        Value::Text(None),
-        Value::Text(None),
-        Value::Text(None),
-        (&start.target).into(),
-        sql::NO_RECIPE.into(),
-        start.seed.to_string().into(),
-        json(&start.condition)?.into(),
-        json(&origins(&start.condition))?.into(),
-        "".into(),
-        Value::Real(None),
-        json(&start.identity)?.into(),
-        json(&start.host)?.into(),
-        (&start.tool_version).into(),
-        process::this().into(),
-        stamp::now().into(),
-        Value::Text(None),
-        Value::Text(None),
-        Value::Text(None),
-        Value::Text(None),
-        Value::Text(None),
-    ]);
-    rows.write(c).await?;
-    Ok(id)
-}
-
-async fn place_piece(c: &mut Connection, piece: Option<&Piece>) -> Outcome<Option<Resolved>> {
-    let Some(piece) = piece else { return Ok(None) };
-    let sighting = naming::of_piece(Some(piece), "", "");
-    let mut resolver = CardResolver::of(c, std::slice::from_ref(&sighting)).await?;
-    let placed = resolver.resolve(&sighting);
-    resolver.write(c).await?;
-    Ok(Some(placed))
 }
 
 pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &Json) -> Outcome<()> {

@@ -2,15 +2,13 @@
 //! blocks slower than small ones, a queue that makes it worse, a speed that no bus carries, a rig that gets hot. Each of
 //! the seeds names one of them; each finding names its numbers.
 
-mod class;
-mod heat;
 mod runs;
 mod shape;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use heat::{Load, hot_host};
+pub use runs::{Load, hot_host};
 pub use shape::{Sized, small_against_large};
 pub use table::Session;
 
@@ -23,9 +21,9 @@ pub fn findings(session: &Session<'_>) -> Vec<Finding> {
     let table = Table::new(session.runs);
     let mut found = runs::levels_of(&table);
     found.extend(runs::states(&table));
-    found.extend(class::reads(&table));
+    found.extend(shape::reads(&table));
     found.extend(shape::all(&table));
     found.extend(shape::above_bus(&table, session.ceiling_mb_s));
-    found.extend(heat::of_session(session));
+    found.extend(runs::of_session(session));
     found
 }

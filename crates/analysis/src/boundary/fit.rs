@@ -3,6 +3,7 @@
 
 use super::Level;
 use super::levels::{Candidates, divides};
+use crate::bend::eliminate;
 
 /// Beyond four deviations a level counts hardly more: one place on a real card that does not fit must not decide.
 const CLIP: f64 = 16.0;
@@ -204,25 +205,8 @@ fn solve(points: &[Point], page: u64, unit: u64, trust: impl Fn(&Point) -> f64) 
         system[*place] = [0.0; 4];
         system[*place][*place] = system[0][0];
     }
-    eliminate(system)
-}
-
-/// Gauss with the largest pivot.
-fn eliminate(mut system: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     let least = 1e-9 * system[0][0];
-    for column in 0..3 {
-        let size = |row: &usize| system[*row][column].abs();
-        let pivot = (column..3).max_by(|a, b| size(a).total_cmp(&size(b)))?;
-        system.swap(column, pivot);
-        let head = system[column];
-        if head[column].is_nan() || head[column].abs() <= least {
-            return None;
-        }
-        for row in (0..3).filter(|r| *r != column) {
-            let factor = system[row][column] / head[column];
-            system[row].iter_mut().zip(head).for_each(|(cell, above)| *cell -= factor * above);
-        }
-    }
+    eliminate(&mut system, least)?;
     Some([0, 1, 2].map(|i| system[i][3] / system[i][i]))
 }
 

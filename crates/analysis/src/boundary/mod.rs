@@ -4,12 +4,12 @@
 
 mod fit;
 mod levels;
-mod mixture;
 pub mod table;
 
 pub use fit::{Choice, Fit, Step, fit, fit_segment, height_error};
-pub use levels::{Candidates, divides, levels, page_candidates, segment_candidates, unit_candidates};
-pub use mixture::{Modes, two_modes};
+pub use levels::{
+    Candidates, Modes, divides, levels, page_candidates, segment_candidates, two_modes, unit_candidates,
+};
 
 use cardscope_model::statistics::{quantile_of_sorted, sorted};
 

@@ -5,7 +5,7 @@
 //! eighteen hours is one session and one value, its median, because its runs share the state of the card.
 
 use super::{NOTICED, REAL};
-use crate::student::NORMAL95;
+use crate::estimate::NORMAL95;
 use cardscope_model::statistics::{median, quantile_of_sorted, sorted};
 use statrs::distribution::{ContinuousCDF, Normal};
 

@@ -7,7 +7,7 @@
 
 use super::series::{Series, correlation, error, pooled, worth};
 use super::{NOTICED, REAL, TYPICAL_SPREAD};
-use crate::student::t95;
+use crate::estimate::t95;
 use cardscope_model::comparison::Verdict;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

@@ -8,20 +8,17 @@
 mod age;
 mod difference;
 mod division;
-mod interval;
 mod order;
 mod propagate;
 mod series;
-mod several;
 mod two_levels;
 
 pub use age::{Age, age};
 pub use difference::{Difference, LEAST_RUNS, difference};
 pub use division::{Division, UNKNOWN, groups};
-pub use interval::{mean_interval, mean_interval_of};
-pub use order::{Placed, Ranked, order};
+pub use order::{Placed, Ranked, holm, order};
 pub use propagate::{Figure, propagate};
-pub use several::holm;
+pub use series::{mean_interval, mean_interval_of};
 pub use two_levels::two_levels;
 
 /// Below 3 % nobody notices a difference, and a reader or a host changes more than that (reference page

@@ -7,7 +7,7 @@
 
 use super::TYPICAL_SPREAD;
 use super::series::{ASSUMED, worth};
-use crate::student::t95;
+use crate::estimate::t95;
 
 /// What is known of the spread of cards' runs in general counts as much as so many runs; it keeps two runs that agree by
 /// luck from being taken for certainty, and one run from having no interval.

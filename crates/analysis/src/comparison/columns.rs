@@ -1,10 +1,12 @@
-//! What stands beside each other: a card, or a card under one of its settings, with its runs.
+//! What stands beside each other: a card, or a card under one of its settings, with its runs; and in what these differ
+//! besides the card.
 
 use cardscope_model::archived::StoredCard;
-use cardscope_model::comparison::Entry;
+use cardscope_model::comparison::{Differs, Entry};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::CardRun;
 use cardscope_model::setting::Setting;
+use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::TestName;
 use std::collections::BTreeSet;
 
@@ -60,6 +62,11 @@ impl Column {
     pub fn ages_as(&self, other: &Column) -> bool {
         (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
     }
+}
+
+/// The tests of some columns: in the first column's order, further ones behind it.
+pub(super) fn keys<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<&'a TestKey> {
+    distinct(columns.flat_map(|column| &column.tests).map(|(key, _)| key))
 }
 
 /// How the runs of a card are divided.
@@ -161,23 +168,70 @@ fn named(card: &StoredCard, key: &[String]) -> String {
 }
 
 fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> Entry {
-    let mut settings: Vec<Setting> = Vec::new();
-    for run in runs {
-        if !settings.contains(&run.setting) {
-            settings.push(run.setting.clone());
-        }
-    }
-    let distinct = |of: fn(&CardRun) -> Option<String>| runs.iter().filter_map(of).collect::<BTreeSet<_>>();
-    let days = distinct(|run| run.at.as_ref().map(|at| at.get(..10).unwrap_or(at).to_owned()));
+    let each = |of: fn(&CardRun) -> Option<String>| runs.iter().filter_map(of).collect::<BTreeSet<_>>();
+    let days = each(|run| run.at.as_ref().map(|at| at.get(..10).unwrap_or(at).to_owned()));
     Entry {
         name,
         card_id: card.id.clone(),
         card: card.facts.without_serial(),
-        settings,
-        specimens: (distinct(|run| run.unit.clone()).len() as u32).max(1),
-        sessions: distinct(|run| Some(run.session.clone())).len() as u32,
+        settings: distinct(runs.iter().map(|run| run.setting.clone())),
+        specimens: (each(|run| run.unit.clone()).len() as u32).max(1),
+        sessions: each(|run| Some(run.session.clone())).len() as u32,
         runs: runs.iter().filter(|run| run.run.counted).count() as u32,
         measured: Option::zip(days.first().cloned(), days.last().cloned()).map(|(a, b)| [a, b]),
-        sources: distinct(|run| run.source.clone()).into_iter().collect(),
+        sources: each(|run| run.source.clone()).into_iter().collect(),
     }
+}
+
+/// Everything in which the columns differ, by column.
+pub(super) fn differs(columns: &[Column]) -> Vec<Differs> {
+    let mut found: Vec<Differs> = Setting::words()
+        .map(|word| Differs {
+            what: shown(word).to_owned(),
+            values: columns.iter().map(|c| mixed(&c.entry, word)).collect(),
+        })
+        .collect();
+    found.push(count("runs", columns, |e| e.runs));
+    found.push(count("pieces", columns, |e| e.specimens));
+    found.retain(|d| d.values.windows(2).any(|pair| pair[0] != pair[1]));
+    found
+}
+
+/// A word as it is listed: the size of a test is not that of a card.
+fn shown(word: &str) -> &str {
+    if word == "size" { "test size" } else { word }
+}
+
+/// Runs and pieces are left out where something is blamed, since the statistics count them, and so is the word by which the
+/// cards were divided, since it was asked for.
+pub(super) fn is_blamed(differs: &Differs, by: Option<&str>) -> bool {
+    !["runs", "pieces", "note"].contains(&differs.what.as_str())
+        && by.is_none_or(|by| differs.what != shown(by))
+}
+
+fn count(what: &str, columns: &[Column], of: fn(&Entry) -> u32) -> Differs {
+    Differs {
+        what: what.to_owned(),
+        values: columns.iter().map(|c| Some(of(&c.entry).to_string())).collect(),
+    }
+}
+
+/// The values of a word in a column; several where it mixes them, `None` where nobody knows any.
+fn mixed(entry: &Entry, word: &str) -> Option<String> {
+    let values = distinct(entry.settings.iter().map(|setting| setting.value(word)));
+    if values.iter().all(Option::is_none) {
+        return None;
+    }
+    let words: Vec<String> = values.into_iter().map(|v| v.unwrap_or_else(|| "unknown".to_owned())).collect();
+    Some(words.join(" / "))
+}
+
+/// What differs between two columns besides the card, in words.
+pub(super) fn between(differs: &[Differs], first: usize, second: usize, by: Option<&str>) -> Vec<String> {
+    let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    differs
+        .iter()
+        .filter(|d| is_blamed(d, by) && d.values[first] != d.values[second])
+        .map(|d| format!("{}: {} against {}", d.what, said(&d.values[first]), said(&d.values[second])))
+        .collect()
 }

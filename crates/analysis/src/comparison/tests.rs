@@ -1,10 +1,8 @@
 //! Columns of made-up runs, and what is said of them.
 
-use super::age::{day, findings as ages};
-use super::columns::{Column, Division, columns};
-use super::comparison;
-use super::differs::{between, differs};
-use super::judged::printed;
+use super::columns::{Column, Division, between, columns, differs};
+use super::findings::{ages, day};
+use super::{comparison, printed};
 use crate::estimate::estimate;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;

@@ -7,6 +7,7 @@ use super::lasting::{AfterCache, Lasting};
 use cardscope_model::archived::SummaryRow;
 use cardscope_model::job::{Figure, Figures};
 use cardscope_model::setting::Setting;
+use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::KIB;
 use std::sync::Arc;
@@ -183,17 +184,6 @@ pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) 
         said.push("fewer than three runs: how far it varies is not known".to_owned());
     }
     said
-}
-
-/// Each once, in their order.
-pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for one in all {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    found
 }
 
 #[cfg(test)]

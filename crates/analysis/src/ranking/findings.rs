@@ -1,9 +1,10 @@
 //! What there is to say about an order as a whole.
 
-use super::figures::{RIG, distinct};
+use super::figures::RIG;
 use super::valued::Asked;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::ranking::Place;
+use cardscope_model::statistics::distinct;
 use std::collections::BTreeSet;
 
 /// Values of a word that are named; of the others how many.

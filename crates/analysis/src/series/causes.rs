@@ -1,7 +1,7 @@
 //! From levels to causes: each step is held against what else changed with it.
 
-use super::interference::{Interference, interference, touched};
 use super::levels::{Level, TELLING, levels};
+use super::stalls::{Interference, interference, touched};
 use super::stalls::{Stalls, removed, stalls};
 use super::{Known, Slice};
 

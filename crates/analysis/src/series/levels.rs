@@ -2,7 +2,7 @@
 //! at once, so that a step that only reads show is a step too.
 
 use super::Slice;
-use super::channel::{filled, scatter, smoothed};
+use super::{filled, scatter, smoothed};
 use cardscope_model::statistics::median;
 
 /// Slices in a block: one second.

@@ -1,10 +1,13 @@
-//! Stalls: the card does something of its own (garbage collection, a merge) and answers nothing meanwhile; then it is
-//! back at full speed (flash-behaviour 3.7). How many, how long, and whether they come at a period in bytes.
+//! What is over by itself: stalls, in which the card does something of its own (garbage collection, a merge), answers
+//! nothing meanwhile and is back at full speed then (flash-behaviour 3.7): how many, how long, and whether they come at a
+//! period in bytes. And somebody else on the bus or the host: then a command that the card answers without its flash takes
+//! longer, too.
 
-use super::Slice;
-use super::channel::{running_quantile, stretches};
+use super::{Slice, filled, running_quantile, scatter, smoothed, stretches};
 use crate::period::strongest;
 use cardscope_model::statistics::{median, quantile};
+use cardscope_model::sustain::{self, StallPeriod};
+use cardscope_model::units::mb_per_s;
 
 /// A time without a completion is a stall if it is so many times the usual one …
 const TIMES: f64 = 8.0;
@@ -41,17 +44,6 @@ pub struct Stall {
     pub seconds: f64,
 }
 
-/// A period in bytes at which stalls come.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Period {
-    /// Bytes.
-    pub bytes: u64,
-    /// Length of the mean of the unit vectors at their phases: 1 for a clock, near 0 for chance.
-    pub strength: f64,
-    /// Probability of so strong a period by chance, all periods that were tried counted.
-    pub chance: f64,
-}
-
 /// The stalls of a series.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stalls {
@@ -59,20 +51,8 @@ pub struct Stalls {
     pub stalls: Vec<Stall>,
     /// True where there are enough to be worth naming.
     pub found: bool,
-    /// Per GB (10^9 bytes) moved.
-    pub per_gb: f64,
-    /// 95 % interval of that, by Poisson.
-    pub per_gb_ci95: [f64; 2],
-    /// Median length in seconds.
-    pub median_s: f64,
-    /// 99 % are no longer, in seconds.
-    pub p99_s: f64,
-    /// The longest, in seconds.
-    pub longest_s: f64,
-    /// Share of the time that they take.
-    pub share: f64,
-    /// The period in bytes, where there is one.
-    pub period: Option<Period>,
+    /// What they come to, as the document of a long run has it.
+    pub figures: sustain::Stalls,
 }
 
 /// Finds stalls in slices that nobody else `touched`; gives them and which slices they slowed.
@@ -90,17 +70,18 @@ pub(super) fn stalls(slices: &[Slice], touched: &[bool]) -> (Stalls, Vec<bool>) 
     let enough = stalls.len() >= LEAST && (slowed >= LEAST || share >= SHARE);
     let few_but_long = stalls.len() >= 3 && share >= SHARE && lengths.iter().sum::<f64>() >= 2.0;
     let (per_gb, per_gb_ci95) = rate(stalls.len(), bytes);
-    let found = Stalls {
-        found: enough || few_but_long,
+    let figures = sustain::Stalls {
+        count: stalls.len() as u64,
         per_gb,
         per_gb_ci95,
         median_s: median(&lengths).unwrap_or_default(),
         p99_s: quantile(&lengths, 0.99).unwrap_or_default(),
         longest_s: lengths.iter().copied().fold(0.0, f64::max),
         share,
+        between_mb_s: mb_per_s(bytes, (seconds - lengths.iter().sum::<f64>()).max(1e-9)),
         period: period(&stalls, bytes),
-        stalls,
     };
+    let found = Stalls { found: enough || few_but_long, figures, stalls };
     (found, low)
 }
 
@@ -176,12 +157,76 @@ fn candidates(stalls: &[Stall]) -> Vec<f64> {
 }
 
 /// The strongest period of the stalls' positions, where chance does not explain it.
-fn period(stalls: &[Stall], bytes: u64) -> Option<Period> {
+fn period(stalls: &[Stall], bytes: u64) -> Option<StallPeriod> {
     if stalls.len() < 10 {
         return None;
     }
     let tried: Vec<f64> = candidates(stalls).into_iter().filter(|p| *p * 4.0 <= bytes as f64).collect();
     let positions: Vec<f64> = stalls.iter().map(|stall| stall.at_bytes as f64).collect();
     let found = strongest(&positions, &tried).filter(|found| found.chance < 0.001 && found.strength > 0.5)?;
-    Some(Period { bytes: found.period as u64, strength: found.strength, chance: found.chance })
+    Some(StallPeriod { bytes: found.period as u64, confidence: 1.0 - found.chance })
+}
+
+/// So much longer must such a command take (flash-behaviour 4.1: +12 %).
+const SLOWER: f64 = 1.12;
+
+/// And so many deviations of its own scatter.
+const DEVIATIONS: f64 = 4.0;
+
+/// Slices of the workload that must have been slow by it: two seconds.
+const LEAST_SLICES: usize = 8;
+
+/// What is undisturbed: the lower fifth, since bursts may take most of the time.
+const UNDISTURBED: f64 = 0.2;
+
+/// Speed in a burst against that outside of it, below which it matters.
+const MATTERS: f64 = 0.93;
+
+/// Bursts in which somebody else was there.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Interference {
+    /// First slice and one behind the last of each.
+    pub bursts: Vec<(usize, usize)>,
+    /// Time of a command that needs no flash, in bursts over outside of them.
+    pub ping_ratio: f64,
+    /// Speed of the workload, in bursts over outside of them.
+    pub speed_ratio: f64,
+    /// Seconds in bursts.
+    pub seconds: f64,
+}
+
+/// Looks for bursts; `None` where nothing was asked, or nothing shows.
+pub(super) fn interference(slices: &[Slice]) -> Option<Interference> {
+    let pings: Vec<Option<f64>> = slices.iter().map(|s| s.ping_s).collect();
+    let pings = smoothed(&filled(&pings)?, 3);
+    let usual = quantile(&pings, UNDISTURBED).filter(|p| *p > 0.0)?;
+    let logs: Vec<f64> = pings.iter().map(|p| (p / usual).ln()).collect();
+    let limit = SLOWER.ln().max(DEVIATIONS * scatter(&logs));
+    let slow: Vec<bool> = logs.iter().map(|l| *l > limit).collect();
+    let mut bursts = stretches(&slow, 1);
+    // A running median of three lets a single odd value through at the ends only.
+    bursts.retain(|(from, to)| to - from >= 2);
+    let inside = |i: usize| bursts.iter().any(|(from, to)| (*from..*to).contains(&i));
+    let of = |wanted: bool, value: &dyn Fn(usize) -> f64| {
+        let values: Vec<f64> = (0..slices.len()).filter(|i| inside(*i) == wanted).map(value).collect();
+        median(&values)
+    };
+    let count = (0..slices.len()).filter(|i| inside(*i)).count();
+    let speed_ratio = of(true, &|i| slices[i].speed())? / of(false, &|i| slices[i].speed())?;
+    let ping_ratio = of(true, &|i| pings[i])? / of(false, &|i| pings[i])?;
+    if count < LEAST_SLICES || speed_ratio > MATTERS {
+        return None;
+    }
+    let seconds = (0..slices.len()).filter(|i| inside(*i)).map(|i| slices[i].seconds).sum();
+    Some(Interference { bursts, ping_ratio, speed_ratio, seconds })
+}
+
+/// True for the slices that somebody else had a part in: the bursts, and the slice on either side, in which they began
+/// and ended.
+pub(super) fn touched(found: Option<&Interference>, slices: usize) -> Vec<bool> {
+    let mut mask = vec![false; slices];
+    for (from, to) in found.iter().flat_map(|f| &f.bursts) {
+        mask[from.saturating_sub(1)..(to + 1).min(slices)].fill(true);
+    }
+    mask
 }

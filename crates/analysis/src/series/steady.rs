@@ -1,9 +1,14 @@
 //! Steady state as the SNIA's performance test specification has it: over five rounds the highest and the lowest differ
 //! by at most 20 % of the mean, and the fitted line rises or falls by at most 10 % of it. A label, and no proof: a cache
 //! that outlives five rounds passes (flash-behaviour 1.5, 4.3).
+//!
+//! And whether it is heat or a cache, where the series leaves it open: the card is left alone for half a minute and asked
+//! again (flash-behaviour 4.1, "active experiment"): heat goes with time whatever is done, a cache empties for writes
+//! only.
 
-use super::Slice;
+use super::{Named, Slice};
 use cardscope_model::statistics::mean;
+use cardscope_model::sustain::SteadyState;
 
 /// Rounds in the window.
 pub const ROUNDS: usize = 5;
@@ -14,26 +19,9 @@ const MOST_SPREAD: f64 = 0.20;
 /// Rise of the fitted line across the window, as a share of the mean.
 const MOST_SLOPE: f64 = 0.10;
 
-/// The last five rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Steady {
-    /// Whether both conditions hold.
-    pub reached: bool,
-    /// Mean speed in bytes per second.
-    pub speed: f64,
-    /// Highest less lowest, as a share of the mean.
-    pub spread: f64,
-    /// Rise of the fitted line across the window, as a share of the mean; negative where it falls.
-    pub slope: f64,
-    /// Seconds of a round.
-    pub round_s: f64,
-    /// When the window began.
-    pub from_s: f64,
-}
-
 /// Looks at the last five rounds of `round_s` seconds of workload each; `None` where there are not so many.
 #[must_use]
-pub fn steady(slices: &[Slice], round_s: f64) -> Option<Steady> {
+pub fn steady(slices: &[Slice], round_s: f64) -> Option<SteadyState> {
     let (rounds, from_s) = last_rounds(slices, round_s)?;
     let speed = mean(&rounds).filter(|m| *m > 0.0)?;
     let highest = rounds.iter().copied().fold(f64::MIN, f64::max);
@@ -42,7 +30,7 @@ pub fn steady(slices: &[Slice], round_s: f64) -> Option<Steady> {
     // Least squares over x = −2 … 2: Σx² = 10; across the window the line runs over 4.
     let slope = (0..ROUNDS).map(|i| (i as f64 - 2.0) * rounds[i]).sum::<f64>() / 10.0 * 4.0 / speed;
     let reached = spread <= MOST_SPREAD && slope.abs() <= MOST_SLOPE;
-    Some(Steady { reached, speed, spread, slope, round_s, from_s })
+    Some(SteadyState { reached, mb_s: speed / 1e6, spread, slope, round_s, from_s })
 }
 
 /// Speeds of the last rounds, oldest first, and when the oldest began.
@@ -63,6 +51,50 @@ fn last_rounds(slices: &[Slice], round_s: f64) -> Option<([f64; ROUNDS], f64)> {
     Some((rounds, from_s))
 }
 
+/// Reads that gained so much by a pause were slowed by heat.
+const READS_GAIN: f64 = 1.11;
+
+/// Writes that gained so much found room in a cache, where reads gained nothing.
+const WRITES_GAIN: f64 = 1.22;
+
+/// Speeds around the pause, in any unit that is the same for all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Experiment {
+    /// Reads just before the pause.
+    pub reads_before: f64,
+    /// Reads just after it.
+    pub reads_after: f64,
+    /// Writes before.
+    pub writes_before: f64,
+    /// Writes after.
+    pub writes_after: f64,
+    /// Writes after half a minute more of reading, in which the card could clean up but not cool down.
+    pub writes_later: f64,
+}
+
+impl Experiment {
+    /// Whether writes were faster after the pause than this by so much as only room in a cache explains.
+    #[must_use]
+    pub fn writes_beat(&self, speed: f64) -> bool {
+        self.writes_after.max(self.writes_later) > WRITES_GAIN * speed
+    }
+
+    /// What the pause showed; both may hold.
+    #[must_use]
+    pub fn named(&self) -> Vec<Named> {
+        let gain = |after: f64, before: f64| if before > 0.0 { after / before } else { 1.0 };
+        let reads = gain(self.reads_after, self.reads_before);
+        let writes = gain(self.writes_after.max(self.writes_later), self.writes_before);
+        let heat = reads > READS_GAIN;
+        // What heat took from the writes it took from the reads, too, within a quarter (flash-behaviour 2.3).
+        let cache = if heat { writes > 1.35 * reads } else { writes > WRITES_GAIN };
+        [(heat, Named::Throttling), (cache, Named::CacheEnd)]
+            .into_iter()
+            .filter_map(|(there, cause)| there.then_some(cause))
+            .collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +112,7 @@ mod tests {
     #[test]
     fn five_even_rounds_are_steady_and_four_are_no_window() {
         let found = steady(&rounds(&[500.0, 100.0, 104.0, 98.0, 101.0, 97.0]), 1.0).unwrap();
-        assert!(found.reached && (found.speed - 100e6).abs() < 1.0 && found.from_s == 1.0);
+        assert!(found.reached && (found.mb_s - 100.0).abs() < 1e-6 && found.from_s == 1.0);
         assert!((found.spread - 0.07).abs() < 1e-9);
         assert_eq!(steady(&rounds(&[100.0; 4]), 1.0), None);
     }
@@ -90,5 +122,39 @@ mod tests {
         // 106, 103 … 94: the line falls by 12 % of the mean.
         assert!(!steady(&rounds(&[106.0, 103.0, 100.0, 97.0, 94.0]), 1.0).unwrap().reached);
         assert!(!steady(&rounds(&[100.0, 111.0, 89.0, 111.0, 89.0]), 1.0).unwrap().reached);
+    }
+
+    const CACHE: Experiment = Experiment {
+        reads_before: 750.0,
+        reads_after: 748.0,
+        writes_before: 290.0,
+        writes_after: 610.0,
+        writes_later: 610.0,
+    };
+
+    #[test]
+    fn a_cache_gives_writes_back_and_takes_nothing_from_reads() {
+        assert_eq!(CACHE.named(), [Named::CacheEnd]);
+    }
+
+    #[test]
+    fn a_card_that_cooled_down_reads_and_writes_faster() {
+        // Lexar without a fan: reads 0.72, writes 0.83 of the cool level.
+        let heat = Experiment {
+            reads_before: 540.0,
+            reads_after: 750.0,
+            writes_before: 234.0,
+            writes_after: 282.0,
+            writes_later: 240.0,
+        };
+        assert_eq!(heat.named(), [Named::Throttling]);
+        let both = Experiment { writes_after: 600.0, ..heat };
+        assert_eq!(both.named(), [Named::Throttling, Named::CacheEnd]);
+    }
+
+    #[test]
+    fn a_card_that_a_pause_does_nothing_to_has_neither() {
+        let settled = Experiment { writes_after: 295.0, writes_later: 291.0, ..CACHE };
+        assert_eq!(settled.named(), []);
     }
 }

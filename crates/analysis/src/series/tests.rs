@@ -108,7 +108,7 @@ fn stalls_each_64_mib_have_that_period_and_a_poisson_interval() {
     });
     let found = causes(&slices, WRITES);
     assert_eq!(found.named(), [Named::Stalls]);
-    let stalls = found.stalls;
+    let stalls = found.stalls.figures;
     let period = stalls.period.unwrap();
     assert!((period.bytes as f64 / 64.0 / 1048576.0 - 1.0).abs() < 0.01, "{period:?}");
     // 1000 / 67.1 = 14.9 a GB.
@@ -128,7 +128,7 @@ fn a_stall_of_two_minutes_is_one_stall_and_no_level() {
     });
     let found = causes(&slices, WRITES);
     assert_eq!(found.named(), [Named::Stalls]);
-    assert_eq!((found.stalls.stalls.len(), found.stalls.longest_s), (3, 120.0));
+    assert_eq!((found.stalls.stalls.len(), found.stalls.figures.longest_s), (3, 120.0));
     assert!(found.cache_ends.is_empty());
 }
 

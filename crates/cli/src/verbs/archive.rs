@@ -99,21 +99,16 @@ impl Archive {
         let path = self.archive.as_deref();
         match self.what {
             What::List => {
-                let sessions = archive::list(path)?;
-                output::list(options, "sessions", &sessions, |sessions| text::sessions(sessions))?;
+                output::list(options, "sessions", &archive::list(path)?, |sessions| text::sessions(sessions))
             }
-            What::Cards => {
-                let cards = archive::cards(path)?;
-                output::list(options, "cards", &cards, |cards| text::cards(cards))?;
-            }
-            What::Show { what } => return self::show(options, path, &what),
+            What::Cards => output::list(options, "cards", &archive::cards(path)?, |cards| text::cards(cards)),
+            What::Show { what } => self::show(options, path, &what),
             What::Edit(correction) => {
                 let card = archive::edit(path, &correction.card.clone(), &correction.edit()?)?;
-                output::document(options, &card, text::card)?;
+                output::document(options, &card, text::card)
             }
             What::Merge { from, into } => {
-                let card = archive::merge(path, &from, &into)?;
-                output::document(options, &card, text::card)?;
+                output::document(options, &archive::merge(path, &from, &into)?, text::card)
             }
             What::Remove { session, yes_remove } => {
                 if session != yes_remove {
@@ -122,40 +117,36 @@ impl Archive {
                     ));
                 }
                 archive::remove(path, &session)?;
-                output::list(options, "removed", &session, |session| format!("removed {session}"))?;
+                output::list(options, "removed", &session, |session| format!("removed {session}"))
             }
             What::Export { what, output: folder } => {
                 let files = archive::export(path, &what, &folder)?;
                 let folder = folder.display().to_string();
                 output::list(options, "files", &files, |files| {
                     format!("{} sessions in {}", files.len(), outside::line(&folder))
-                })?;
+                })
             }
             What::Import { files } => {
                 let taken = archive::take(path, &files)?;
                 output::list(options, "files", &taken, |taken| text::taken(taken))?;
-                return Ok(u8::from(taken.iter().any(|t| t.error.is_some())));
+                Ok(u8::from(taken.iter().any(|t| t.error.is_some())))
             }
         }
-        Ok(0)
     }
 }
 
 /// A session where the text is one's name, else a card.
 fn show(options: &Options, path: Option<&std::path::Path>, what: &str) -> Result<u8, Failure> {
     if !archive::is_session(what) {
-        let card = archive::card(path, what)?;
-        output::document(options, &card, text::card)?;
-        return Ok(0);
+        return output::document(options, &archive::card(path, what)?, text::card);
     }
     match archive::show(path, what)? {
-        Shown::Bench(report) => output::document(options, &*report, cardscope_report::bench::text)?,
-        Shown::Log(log) => output::document(options, &*log, cardscope_report::import::log)?,
+        Shown::Bench(report) => output::document(options, &*report, cardscope_report::bench::text),
+        Shown::Log(log) => output::document(options, &*log, cardscope_report::import::log),
         Shown::Record { kind, document } => {
-            output::document(options, &document, |document| text::record(&kind, document))?
+            output::document(options, &document, |document| text::record(&kind, document))
         }
     }
-    Ok(0)
 }
 
 impl Correction {

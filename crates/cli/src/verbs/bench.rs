@@ -21,7 +21,7 @@ pub(crate) struct Bench {
     /// How often the whole recipe is run
     #[arg(long, value_name = "N")]
     runs: Option<u32>,
-    /// Only these tests, e.g. "RND4K Q32T1 read" (may be given again)
+    /// Only these tests, e.g. "RND4K Q32T1 read" (repeatable)
     #[arg(long, value_name = "TEST")]
     only: Vec<String>,
     /// Size of the test area, e.g. 1G

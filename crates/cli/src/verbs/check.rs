@@ -48,8 +48,10 @@ impl Check {
         let mark = Mark::Head(cardscope_report::HTML_HEAD);
         let claim = |file| OutputFile::claim("--html", file, Some(&request.common.target), mark);
         let page = self.html.as_deref().map(claim).transpose()?;
-        let (report, status) = self.card.report(&request, options, cardscope_report::check::text)?;
-        let Some(Err(failure)) = page.map(|file| file.write(cardscope_report::check::html(&report))) else {
+        let outcome = self.card.carry_out(&request, options)?;
+        let status = output::outcome(options, &outcome, cardscope_report::check::text)?;
+        let page = page.map(|file| file.write(cardscope_report::check::html(&outcome.report)));
+        let Some(Err(failure)) = page else {
             return Ok(status);
         };
         output::say(&failure);

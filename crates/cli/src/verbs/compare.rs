@@ -65,8 +65,7 @@ impl Compare {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let how = How { as_printed: self.as_printed, every_run: self.every_run };
         let comparison = compare::compare(&self.request())?;
-        output::document(options, &comparison, |comparison| comparison::text(comparison, how))?;
-        Ok(0)
+        output::document(options, &comparison, |comparison| comparison::text(comparison, how))
     }
 
     fn request(self) -> Request {

@@ -37,7 +37,6 @@ impl Decode {
             kind: None,
         };
         let identity = identify::decode(&hex)?;
-        output::document(options, &identity, cardscope_report::identity::text)?;
-        Ok(0)
+        output::document(options, &identity, cardscope_report::identity::text)
     }
 }

@@ -1,8 +1,7 @@
 //! `doctor`: is this computer fit to measure?
 
 use crate::output::{self, Options};
-use cardscope_model::doctor::State;
-use cardscope_session::{Failure, doctor};
+use cardscope_session::{Failure, Outcome, doctor};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -21,7 +20,6 @@ pub(crate) struct Doctor {
 impl Doctor {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let report = doctor::doctor(self.target.as_deref(), self.sysfs.as_deref())?;
-        output::document(options, &report, cardscope_report::doctor::text)?;
-        Ok(u8::from(report.verdict == State::Fail))
+        output::outcome(options, &Outcome::of(report, None), cardscope_report::doctor::text)
     }
 }

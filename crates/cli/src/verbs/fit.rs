@@ -1,8 +1,8 @@
 //! `fit`: does an image or a size fit a card.
 
 use crate::output::{self, Options};
-use cardscope_session::Failure;
 use cardscope_session::fit::{self, Request};
+use cardscope_session::{Failure, Outcome};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -38,7 +38,6 @@ impl Fit {
             archive: self.archive,
         };
         let report = fit::fit(&request)?;
-        output::document(options, &report, cardscope_report::fit::text)?;
-        Ok(u8::from(report.fits == Some(false)))
+        output::outcome(options, &Outcome::of(report, None), cardscope_report::fit::text)
     }
 }

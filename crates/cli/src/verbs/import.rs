@@ -1,8 +1,7 @@
 //! `import`: logs of other tools into the archive.
 
+use super::on_card::attended;
 use crate::output::{self, Options};
-use crate::progress::Progress;
-use crate::signals;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
 use cardscope_session::Failure;
@@ -51,25 +50,15 @@ impl Import {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         if self.formats {
             let formats = import::formats();
-            output::list(options, "formats", &serde_json::json!(formats), |_| {
+            return output::list(options, "formats", &serde_json::json!(formats), |_| {
                 formats.iter().map(|f| format!("{:<20} {}\n", f.name, f.title)).collect()
-            })?;
-            return Ok(0);
+            });
         }
         let detailed = self.dry_run;
         let request = self.request(options.json)?;
-        let interrupt = signals::interrupt();
-        let mut progress = Progress::new(options.quiet);
-        let (report, failure) = import::import(&request, &interrupt, &mut progress)?;
-        drop(progress);
-        output::document(options, &report, |report| cardscope_report::import::text(report, detailed))?;
-        Ok(match failure {
-            Some(failure) => {
-                output::say(&failure);
-                failure.exit_status()
-            }
-            None => u8::from(report.named_failed),
-        })
+        let outcome =
+            attended(options, None, |_, interrupt, progress| import::import(&request, interrupt, progress))?;
+        output::outcome(options, &outcome, |report| cardscope_report::import::text(report, detailed))
     }
 
     fn request(self, detailed: bool) -> Result<Request, Failure> {

@@ -18,7 +18,6 @@ pub(crate) struct Info {
 impl Info {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let identity = identify::info(&self.target, self.sysfs.as_deref())?;
-        output::document(options, &identity, cardscope_report::identity::text)?;
-        Ok(0)
+        output::document(options, &identity, cardscope_report::identity::text)
     }
 }

@@ -22,8 +22,7 @@ pub(crate) struct List {
 impl List {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let devices = identify::list(self.sysfs.as_deref(), self.all)?;
-        output::list(options, "devices", &devices, |devices| text(devices, self.all))?;
-        Ok(0)
+        output::list(options, "devices", &devices, |devices| text(devices, self.all))
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Map {
     /// Measure the tables of flashbench (-a, -f, -O, scatter) too, and print them in its layout
     #[arg(long)]
     flashbench: bool,
-    /// Only this part (may be given again): boundaries, read-curve, planes, queue, axis, page-writes, open-blocks,
+    /// Only this part (repeatable): boundaries, read-curve, planes, queue, axis, page-writes, open-blocks,
     /// fat, span, write-curve, cache
     #[arg(long, value_name = "PART")]
     only: Vec<Part>,

@@ -1,10 +1,8 @@
 //! `observe`: is it the card that a system in use waits for?
 
 use super::arguments::duration;
-use super::on_card::shown;
-use crate::output::Options;
-use crate::progress::Progress;
-use crate::signals;
+use super::on_card::attended;
+use crate::output::{self, Options};
 use cardscope_session::Failure;
 use cardscope_session::observe::{self, Length, Request};
 use clap::Args;
@@ -74,10 +72,9 @@ impl Observe {
             archive: self.archive,
             sysfs: self.sysfs,
         };
-        let interrupt = signals::interrupt();
-        let mut progress = Progress::new(options.quiet);
-        let outcome = observe::observe(&request, &interrupt, &mut progress)?;
-        drop(progress);
-        Ok(shown(outcome, options, cardscope_report::observe::text)?.1)
+        let outcome = attended(options, None, |_, interrupt, progress| {
+            observe::observe(&request, interrupt, progress)
+        })?;
+        output::outcome(options, &outcome, cardscope_report::observe::text)
     }
 }

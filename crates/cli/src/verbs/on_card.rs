@@ -6,9 +6,9 @@ use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
-use cardscope_model::report::{Body, Report};
 use cardscope_session::Failure;
-use cardscope_session::frame::{self, Common, Outcome, Procedure};
+use cardscope_session::bench::Interrupt;
+use cardscope_session::frame::{self, Common, Outcome, Procedure, Report};
 use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ use std::time::Duration;
 pub(crate) struct OnCard {
     /// Device, directory, file, or sim:NAME[?key=value&…]
     pub(super) target: String,
-    /// What is true of card and rig, e.g. reader=internal (may be given again)
+    /// What is true of card and rig, e.g. reader=internal (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     condition: Vec<String>,
     /// Seed of places, orders and data; the same seed repeats a run
@@ -69,42 +69,28 @@ impl OnCard {
     where
         P::Body: Serialize + DeserializeOwned,
     {
-        Ok(self.report(procedure, options, text)?.1)
+        output::outcome(options, &self.carry_out(procedure, options)?, text)
     }
 
-    /// The same, for a verb that does more with its document.
-    pub(super) fn report<P: Procedure>(
+    /// Only carries it out, for a verb that does more with its document.
+    pub(super) fn carry_out<P: Procedure>(
         self,
         procedure: &P,
         options: &Options,
-        text: impl FnOnce(&Report<P::Body>) -> String,
-    ) -> Result<(Report<P::Body>, u8), Failure>
-    where
-        P::Body: Serialize + DeserializeOwned,
-    {
-        let interrupt = signals::interrupt();
-        let mut progress = Progress::new(options.quiet);
-        let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
-        let outcome = frame::execute(procedure, &mut consent, &interrupt, &mut progress)?;
-        drop(progress);
-        shown(outcome, options, text)
+    ) -> Result<Outcome<Report<P::Body>>, Failure> {
+        attended(options, self.yes_destroy, |consent, interrupt, progress| {
+            frame::execute(procedure, consent, interrupt, progress)
+        })
     }
 }
 
-/// Prints a document, and why it ended early if it did; gives the exit status.
-pub(super) fn shown<B: Body + Serialize + DeserializeOwned>(
-    outcome: Outcome<B>,
+/// Does what takes its time: with progress on stderr, an end on Ctrl-C, and somebody to ask unless consent was given.
+pub(super) fn attended<T>(
     options: &Options,
-    text: impl FnOnce(&Report<B>) -> String,
-) -> Result<(Report<B>, u8), Failure> {
-    let Outcome { report, failure } = outcome;
-    output::document(options, &report, text)?;
-    let status = match failure {
-        Some(failure) => {
-            output::say(&failure);
-            failure.exit_status()
-        }
-        None => u8::from(report.is_bad()),
-    };
-    Ok((report, status))
+    given: Option<String>,
+    verb: impl FnOnce(&mut AtTerminal, &Interrupt, &mut Progress) -> T,
+) -> T {
+    let interrupt = signals::interrupt();
+    let mut consent = AtTerminal { given, interrupt: interrupt.clone() };
+    verb(&mut consent, &interrupt, &mut Progress::new(options.quiet))
 }

@@ -33,8 +33,7 @@ pub(crate) struct Rank {
 impl Rank {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let ranking = rank::rank(&self.request()?)?;
-        output::document(options, &ranking, cardscope_report::ranking::text)?;
-        Ok(0)
+        output::document(options, &ranking, cardscope_report::ranking::text)
     }
 
     fn request(self) -> Result<Request, Failure> {

@@ -83,30 +83,26 @@ impl Report {
         charts::is_folder(&folder)?;
         let publication = publish::publish(&self.request())?;
         let written = charts::write(&publication, picture, &folder, overwrite)?;
-        output::document(options, &publication, |_| written.join("\n") + "\n")?;
-        Ok(0)
+        output::document(options, &publication, |_| written.join("\n") + "\n")
     }
 
     fn run_file(self, options: &Options) -> Result<u8, Failure> {
         let format = format(self.format.as_deref(), &self.output)?;
-        let place = self.output.clone();
-        let to_stdout = place == Path::new("-");
+        let path = self.output.clone();
+        let to_stdout = path == Path::new("-");
         if to_stdout && options.json {
             return Err(Failure::refused("--json and -o - both want stdout; give the report a file"));
         }
         let mark = if self.overwrite { Mark::Any } else { mark(format) };
-        let file = (!to_stdout).then(|| claim(&place, mark)).transpose()?;
+        let file = (!to_stdout).then(|| claim(&path, mark)).transpose()?;
         let publication = publish::publish(&self.request())?;
         let bytes = (format.write)(&publication).map_err(Failure::refused)?;
         match file {
             Some(file) => file.write(&bytes)?,
             None => output::bytes(&bytes)?,
         }
-        if !to_stdout {
-            let line = |publication: &Publication| said(publication, format, &place, bytes.len());
-            output::document(options, &publication, line)?;
-        }
-        Ok(0)
+        let line = |publication: &Publication| said(publication, format, &path, bytes.len());
+        if to_stdout { Ok(0) } else { output::document(options, &publication, line) }
     }
 
     fn request(self) -> Request {
@@ -123,25 +119,25 @@ impl Report {
 }
 
 /// The format that is named, else the one of the file's ending.
-fn format(name: Option<&str>, place: &Path) -> Result<&'static Format, Failure> {
-    let file = place.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+fn format(name: Option<&str>, path: &Path) -> Result<&'static Format, Failure> {
+    let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
     let found = match name {
         Some(name) => publication::by_name(name),
         None => publication::by_file(file),
     };
     found.ok_or_else(|| {
         let known: Vec<String> = FORMATS.iter().map(|f| format!("{} (.{})", f.name, f.extension)).collect();
-        let place = place.display();
+        let path = path.display();
         Failure::refused(format!(
-            "{place}: the ending names no format; give --format, one of {}",
+            "{path}: the ending names no format; give --format, one of {}",
             known.join(", ")
         ))
     })
 }
 
 /// The name is claimed before anything is read: a file that is not one of ours is not replaced.
-fn claim(place: &Path, mark: Mark) -> Result<OutputFile, Failure> {
-    OutputFile::claim("--output", place, None, mark)
+fn claim(path: &Path, mark: Mark) -> Result<OutputFile, Failure> {
+    OutputFile::claim("--output", path, None, mark)
 }
 
 /// By what a report of this format is known. Somebody's own notes may well name Cardscope; they do not read like this.
@@ -161,7 +157,7 @@ fn mark(format: &Format) -> Mark {
     }
 }
 
-fn said(publication: &Publication, format: &Format, place: &Path, bytes: usize) -> String {
+fn said(publication: &Publication, format: &Format, path: &Path, bytes: usize) -> String {
     let counted = |n: usize, what: &str| match n {
         1 => format!("one {what}"),
         n => format!("{n} {what}s"),
@@ -175,6 +171,6 @@ fn said(publication: &Publication, format: &Format, place: &Path, bytes: usize) 
             format!("{} in {}", counted(columns, "column"), counted(publication.cards.len(), "card"))
         }
     };
-    let place = place.display().to_string();
-    format!("{}: {}, {content}, {bytes} bytes", outside::line(&place), format.what)
+    let path = path.display().to_string();
+    format!("{}: {}, {content}, {bytes} bytes", outside::line(&path), format.what)
 }

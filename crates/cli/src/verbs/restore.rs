@@ -1,11 +1,9 @@
 //! `restore`: put back what an interrupted test had saved, or an image of a card.
 
+use super::on_card::attended;
 use crate::output::{self, Options};
-use crate::progress::Progress;
-use crate::signals;
-use crate::terminal::AtTerminal;
 use cardscope_session::Failure;
-use cardscope_session::restore::{self, Outcome, Request};
+use cardscope_session::restore::{self, Request};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -31,28 +29,14 @@ pub(crate) struct Restore {
 impl Restore {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         let Some(file) = self.file else {
-            let journals = restore::waiting()?;
-            output::list(options, "journals", &journals, |journals| {
+            return output::list(options, "journals", &restore::waiting()?, |journals| {
                 cardscope_report::restore::list(journals)
-            })?;
-            return Ok(0);
+            });
         };
-        let interrupt = signals::interrupt();
-        let mut progress = Progress::new(options.quiet);
-        let mut consent = AtTerminal { given: self.yes_destroy, interrupt: interrupt.clone() };
         let request = Request { file, target: self.target };
-        let outcome = restore::restore(&request, &mut consent, &interrupt, &mut progress);
-        // A question that Ctrl-C left without an answer is no refusal.
-        let ended = |failure| if interrupt.raised() { Failure::Interrupted } else { failure };
-        let Outcome { report, failure } = outcome.map_err(ended)?;
-        drop(progress);
-        output::document(options, &report, cardscope_report::restore::text)?;
-        Ok(match failure {
-            Some(failure) => {
-                output::say(&failure);
-                failure.exit_status()
-            }
-            None => u8::from(report.is_bad()),
-        })
+        let outcome = attended(options, self.yes_destroy, |consent, interrupt, progress| {
+            restore::restore(&request, consent, interrupt, progress)
+        })?;
+        output::outcome(options, &outcome, cardscope_report::restore::text)
     }
 }

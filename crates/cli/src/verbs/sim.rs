@@ -64,21 +64,20 @@ impl Sim {
         match self {
             Sim::List => {
                 let cards = simulate::list()?;
-                output::list(options, "cards", &cards, |_| simulate::list_text(&cards))?;
+                output::list(options, "cards", &cards, |_| simulate::list_text(&cards))
             }
             Sim::Show { name } => {
                 let card = simulate::show(&name)?;
-                output::document(options, &card.document, |_| card.text.clone())?;
+                output::document(options, &card.document, |_| card.text.clone())
             }
-            Sim::Random(random) => random.run(options)?,
-            Sim::Serve(serve) => serve.run(options)?,
+            Sim::Random(random) => random.run(options),
+            Sim::Serve(serve) => serve.run(options),
         }
-        Ok(0)
     }
 }
 
 impl Random {
-    fn run(self, options: &Options) -> Result<(), Failure> {
+    fn run(self, options: &Options) -> Result<u8, Failure> {
         let seeds = self.seed..self.seed.saturating_add(self.count);
         let cards = seeds.map(simulate::random).collect::<Result<Vec<_>, _>>()?;
         let documents: Vec<Value> = cards.iter().map(|card| card.document.clone()).collect();
@@ -91,7 +90,7 @@ impl Random {
 }
 
 impl Serve {
-    fn run(self, options: &Options) -> Result<(), Failure> {
+    fn run(self, options: &Options) -> Result<u8, Failure> {
         let interrupt = signals::interrupt();
         let serving = Serving {
             names: self.names,
@@ -106,8 +105,8 @@ impl Serve {
             }
         })?;
         match options.json {
-            true => output::json(&served),
-            false => Ok(()),
+            true => output::json(&served).map(|()| 0),
+            false => Ok(0),
         }
     }
 }

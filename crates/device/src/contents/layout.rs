@@ -1,7 +1,7 @@
 //! How what is on a card is laid out: where its partitions and their files begin. Reads a few sectors, disturbs nobody.
 
 use super::reader::{Bytes, FileBytes};
-use super::{Contents, Table, examine};
+use super::{Contents, Part, Table, examine};
 use cardscope_model::present_layout::{PresentLayout, Read, Unit};
 use cardscope_sd::layout::boot::{self, Volume};
 use std::fs::File;
@@ -29,7 +29,7 @@ pub fn present(source: &dyn Bytes, stated: Option<Unit>) -> Option<PresentLayout
 }
 
 fn partitions(source: &dyn Bytes, contents: &Contents) -> Vec<Read> {
-    let read = |p: &super::Part| (Some(p.number), p.start, p.bytes, volume(source, p.start));
+    let read = |p: &Part| (Some(p.number), p.start, p.bytes, volume(source, p.start));
     contents.partitions.iter().filter(|p| !p.extended()).map(read).collect()
 }
 

@@ -10,7 +10,7 @@ mod table;
 pub use layout::{present, present_of};
 pub use magic::Found;
 pub use reader::Bytes;
-pub use table::Table;
+pub use table::{Part, Table};
 
 use reader::FileBytes;
 use serde::Serialize;
@@ -31,23 +31,6 @@ pub struct Contents {
     pub blank: bool,
 }
 
-/// A partition and what is in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Part {
-    /// Number as Linux counts it.
-    pub number: u32,
-    /// First byte.
-    pub start: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// What its type in the table says: `0c`, or a GPT type id.
-    pub type_id: String,
-    /// Name in the table (GPT).
-    pub name: Option<String>,
-    /// What its bytes say.
-    pub found: Option<Found>,
-}
-
 /// Describes what is on an open device or image of `bytes` bytes. Reads some hundred KiB, aligned, so that a
 /// descriptor opened with `O_DIRECT` serves as well.
 #[must_use]
@@ -64,26 +47,16 @@ fn examine(source: &dyn Bytes) -> Contents {
     let bare_volume =
         whole.as_ref().is_some_and(|found| matches!(found.kind, "vfat" | "exfat" | "ntfs" | "BitLocker"));
     let listed = if bare_volume { None } else { table::read(source) };
-    let (table, slots) = listed.map_or((None, Vec::new()), |(table, slots)| (Some(table), slots));
-    let partitions = slots.into_iter().map(|slot| fill(source, slot)).collect();
+    let (table, mut partitions) = listed.map_or((None, Vec::new()), |(table, parts)| (Some(table), parts));
+    for part in partitions.iter_mut().filter(|part| !part.extended()) {
+        part.found = magic::recognise(source, part.start, part.bytes);
+    }
     Contents {
         table,
         partitions,
         whole,
         unreadable: false,
         blank: head.windows(2).all(|pair| pair[0] == pair[1]),
-    }
-}
-
-fn fill(source: &dyn Bytes, slot: table::Slot) -> Part {
-    let found = if slot.extended { None } else { magic::recognise(source, slot.start, slot.bytes) };
-    Part {
-        number: slot.number,
-        start: slot.start,
-        bytes: slot.bytes,
-        type_id: slot.type_id,
-        name: slot.name,
-        found,
     }
 }
 
@@ -121,11 +94,6 @@ impl Contents {
 }
 
 impl Part {
-    /// A box for logical partitions, which holds no files itself.
-    fn extended(&self) -> bool {
-        matches!(self.type_id.as_str(), "05" | "0f" | "85")
-    }
-
     fn phrase(&self) -> String {
         let what = match (&self.found, &self.name) {
             (Some(found), _) => found.to_string(),

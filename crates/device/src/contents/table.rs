@@ -3,6 +3,7 @@
 //! Layouts: UEFI specification 2.10, sections 5.2 (MBR) and 5.3 (GPT); extended partitions as Linux reads them
 //! (`block/partitions/msdos.c`).
 
+use super::magic::Found;
 use super::reader::{Bytes, le, wide_label};
 use serde::Serialize;
 use std::fmt;
@@ -26,16 +27,28 @@ impl fmt::Display for Table {
     }
 }
 
-/// One entry of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Slot {
-    pub(crate) number: u32,
-    pub(crate) start: u64,
-    pub(crate) bytes: u64,
-    pub(crate) type_id: String,
-    pub(crate) name: Option<String>,
+/// A partition and what is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// Number as Linux counts it.
+    pub number: u32,
+    /// First byte.
+    pub start: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// What its type in the table says: `0c`, or a GPT type id.
+    pub type_id: String,
+    /// Name in the table (GPT).
+    pub name: Option<String>,
+    /// What its bytes say.
+    pub found: Option<Found>,
+}
+
+impl Part {
     /// A box for logical partitions, without a file system of its own.
-    pub(crate) extended: bool,
+    pub(super) fn extended(&self) -> bool {
+        u8::from_str_radix(&self.type_id, 16).is_ok_and(|code| EXTENDED.contains(&code))
+    }
 }
 
 /// Sectors that a GPT may count in: it lies at sector 1, and no field says how long a sector is.
@@ -51,12 +64,12 @@ const EXTENDED: [u8; 3] = [0x05, 0x0f, 0x85];
 const PROTECTIVE: u8 = 0xee;
 
 /// Reads the partition table, if there is one.
-pub(crate) fn read(source: &dyn Bytes) -> Option<(Table, Vec<Slot>)> {
+pub(crate) fn read(source: &dyn Bytes) -> Option<(Table, Vec<Part>)> {
     let gpt = GPT_SECTORS.iter().find_map(|sector| gpt(source, *sector));
-    if let Some(slots) = gpt {
-        return Some((Table::Gpt, slots));
+    if let Some(parts) = gpt {
+        return Some((Table::Gpt, parts));
     }
-    mbr(source).map(|slots| (Table::Mbr, slots))
+    mbr(source).map(|parts| (Table::Mbr, parts))
 }
 
 struct Entry {
@@ -78,46 +91,45 @@ fn entries(record: &[u8]) -> Option<Vec<Entry>> {
     })
 }
 
-fn mbr(source: &dyn Bytes) -> Option<Vec<Slot>> {
+fn mbr(source: &dyn Bytes) -> Option<Vec<Part>> {
     let entries = entries(&source.read(0, MBR_SECTOR)?)?;
-    let mut slots = Vec::new();
+    let mut parts = Vec::new();
     for (number, entry) in (1..).zip(&entries) {
-        let extended = EXTENDED.contains(&entry.type_code);
-        slots.extend(slot(source, number, entry.start, entry, extended));
+        parts.extend(part(source, number, entry.start, entry));
     }
     let mut next = 5;
     for entry in entries.iter().filter(|entry| EXTENDED.contains(&entry.type_code)) {
-        logical(source, entry.start, &mut next, &mut slots);
+        logical(source, entry.start, &mut next, &mut parts);
     }
     // A protective entry without a GPT, or entries that all lie outside: still a table that someone wrote.
     let any = entries.iter().any(|entry| entry.type_code != 0);
-    (any || !slots.is_empty()).then_some(slots)
+    (any || !parts.is_empty()).then_some(parts)
 }
 
-fn slot(source: &dyn Bytes, number: u32, start: u64, entry: &Entry, extended: bool) -> Option<Slot> {
+fn part(source: &dyn Bytes, number: u32, start: u64, entry: &Entry) -> Option<Part> {
     let first = start * MBR_SECTOR;
     let inside = entry.type_code != 0 && entry.sectors > 0 && first < source.len();
-    (inside && entry.type_code != PROTECTIVE).then(|| Slot {
+    (inside && entry.type_code != PROTECTIVE).then(|| Part {
         number,
         start: first,
         bytes: entry.sectors * MBR_SECTOR,
         type_id: format!("{:02x}", entry.type_code),
         name: None,
-        extended,
+        found: None,
     })
 }
 
 /// Follows the chain of records inside an extended partition: each holds one partition, counted from the
 /// record, and the way to the next record, counted from the extended partition.
-fn logical(source: &dyn Bytes, base: u64, next: &mut u32, slots: &mut Vec<Slot>) {
+fn logical(source: &dyn Bytes, base: u64, next: &mut u32, parts: &mut Vec<Part>) {
     let mut record = base;
     for _ in 0..MOST_LOGICAL {
         let Some(entries) = source.read(record * MBR_SECTOR, MBR_SECTOR).and_then(|bytes| entries(&bytes))
         else {
             return;
         };
-        if let Some(found) = slot(source, *next, record + entries[0].start, &entries[0], false) {
-            slots.push(found);
+        if let Some(found) = part(source, *next, record + entries[0].start, &entries[0]) {
+            parts.push(found);
             *next += 1;
         }
         if !EXTENDED.contains(&entries[1].type_code) || entries[1].start == 0 {
@@ -127,7 +139,7 @@ fn logical(source: &dyn Bytes, base: u64, next: &mut u32, slots: &mut Vec<Slot>)
     }
 }
 
-fn gpt(source: &dyn Bytes, sector: u64) -> Option<Vec<Slot>> {
+fn gpt(source: &dyn Bytes, sector: u64) -> Option<Vec<Part>> {
     let header = source.read(sector, 92)?;
     if &header[..8] != b"EFI PART" {
         return None;
@@ -140,24 +152,24 @@ fn gpt(source: &dyn Bytes, sector: u64) -> Option<Vec<Slot>> {
     }
     let entry = |index: u64| {
         let bytes = source.read(place.checked_add(index * size)?, 128)?;
-        gpt_slot(index as u32 + 1, &bytes, sector)
+        gpt_part(index as u32 + 1, &bytes, sector)
     };
     Some((0..count).filter_map(entry).collect())
 }
 
-fn gpt_slot(number: u32, entry: &[u8], sector: u64) -> Option<Slot> {
+fn gpt_part(number: u32, entry: &[u8], sector: u64) -> Option<Part> {
     if entry[..16].iter().all(|byte| *byte == 0) {
         return None;
     }
     let (first, last) = (le::<8>(entry, 32), le::<8>(entry, 40));
     let sectors = last.checked_sub(first)?.checked_add(1)?;
-    Some(Slot {
+    Some(Part {
         number,
         start: first.checked_mul(sector)?,
         bytes: sectors.checked_mul(sector)?,
         type_id: guid(&entry[..16]),
         name: wide_label(&entry[56..128]),
-        extended: false,
+        found: None,
     })
 }
 

@@ -3,17 +3,12 @@
 //! Recognised by the magic number of `statfs(2)`; which of several kinds with one number it is (ext2/3/4, the
 //! FUSE programs) and what lies beneath come from the list of mounts and from sysfs.
 
-mod beneath;
 mod extent;
 mod kinds;
-
-pub use beneath::lies_on;
-pub use extent::place_of;
-mod room;
 mod running;
 
-pub use room::{Room, room};
-pub use running::shared_with_system;
+pub use extent::place_of;
+pub use running::{lies_on, shared_with_system};
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::guard;
@@ -85,6 +80,35 @@ pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
     Ok(file_system)
 }
 
+/// Room on a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes in all.
+    pub total: u64,
+    /// Bytes that this user may still write.
+    pub free: u64,
+    /// True where it is mounted for reading only.
+    pub read_only: bool,
+    /// True where the running system itself lies on it: filling it would stop more than a test.
+    pub holds_system: bool,
+}
+
+/// The room below a path, from `statvfs(3)`.
+///
+/// # Errors
+/// If the path cannot be looked at.
+pub fn room(path: &Path) -> std::io::Result<Room> {
+    let found = rustix::fs::statvfs(path)?;
+    let number = path.metadata()?.dev();
+    let system = ["/", "/usr", "/var", "/tmp", "/home"];
+    Ok(Room {
+        total: found.f_blocks.saturating_mul(found.f_frsize),
+        free: found.f_bavail.saturating_mul(found.f_frsize),
+        read_only: found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY),
+        holds_system: system.iter().any(|p| Path::new(p).metadata().is_ok_and(|m| m.dev() == number)),
+    })
+}
+
 fn nearest(path: &Path) -> std::io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => match path.parent() {
@@ -126,19 +150,14 @@ fn mounted_devices(system: &System, mount: Option<&Mount>, number: DeviceNumber)
 }
 
 /// Walks down to the disks; what changes data on the way is told as a layer.
-fn descend(system: &System, mounts: &[Mount], mut devices: Vec<BlockDevice>) -> (Vec<Layer>, Vec<String>) {
-    let (mut layers, mut disks, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-    while let Some(device) = devices.pop() {
-        if seen.contains(&device.name) {
-            continue;
-        }
-        seen.push(device.name.clone());
+fn descend(system: &System, mounts: &[Mount], devices: Vec<BlockDevice>) -> (Vec<Layer>, Vec<String>) {
+    let (mut layers, mut disks) = (Vec::new(), Vec::new());
+    for device in guard::all_beneath(system, mounts, devices) {
         layers.extend(layer(&device.disk()));
-        let below = guard::beneath(system, mounts, &device);
-        if below.is_empty() && !disks.contains(&device.disk().name) {
-            disks.push(device.disk().name);
+        let name = device.disk().name;
+        if guard::beneath(system, mounts, &device).is_empty() && !disks.contains(&name) {
+            disks.push(name);
         }
-        devices.extend(below);
     }
     (layers, disks)
 }

@@ -1,11 +1,12 @@
-//! Does a path lie on the disk that holds the running system? What is written there wears the disk that the computer
-//! lives on, which on a small board is a card like those that are tested.
+//! Which disk a path lies on: that of the running system, which on a small board is a card like those that are tested, or
+//! the card that is measured, where nothing that belongs to a test may lie.
 
 use super::{descend, mounted_devices, nearest};
-use crate::block::BlockDevice;
-use crate::guard::is_system_point;
+use crate::block::{BlockDevice, DeviceNumber};
+use crate::guard::{self, is_system_point};
 use crate::mounts::{Mount, mount_of, own_mounts};
 use crate::system::{System, names};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// File systems in memory: nothing of them is on a disk.
@@ -28,6 +29,21 @@ pub fn shared_with_system(system: &System, path: &Path) -> Option<String> {
         let disk = mine.iter().find(|disk| theirs.contains(disk)).cloned();
         disk.or_else(|| same_file_system(here, mount).then(|| here.kind.clone()))
     })
+}
+
+/// True where `path`, or its nearest parent that is there, lies on the disk of `card`, in whatever partition and however
+/// deep below: through loop devices, device mapper and mounts. False for a card that is no block device.
+#[must_use]
+pub fn lies_on(path: &Path, card: &str) -> bool {
+    let system = System::host();
+    let Some(card) = BlockDevice::find(&system, card) else { return false };
+    let Ok(real) = nearest(path) else { return false };
+    let Ok(meta) = real.metadata() else { return false };
+    let mounts = own_mounts(&system);
+    let number = DeviceNumber::from_raw(meta.dev());
+    let devices = mounted_devices(&system, mount_of(&mounts, &real), number);
+    let below = guard::all_beneath(&system, &mounts, devices);
+    below.iter().any(|device| device.disk().name == card.disk().name)
 }
 
 /// In a container single files of the system are mounted from its disk.

@@ -6,19 +6,14 @@ use crate::mounts::parse_mounts;
 const EXT4: u32 = 0xef53;
 const BTRFS: u32 = 0x9123_683e;
 
-fn write(path: PathBuf, text: &str) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
-
 fn recorded(files: &[(&str, &str)], mounts: &str, path: &str, magic: u32) -> FileSystem {
-    let dir = tempfile::tempdir().unwrap();
-    for (name, content) in files {
-        write(dir.path().join(name), content);
-    }
+    let files: Vec<(String, &str)> =
+        files.iter().map(|(name, content)| (format!("sys/{name}"), *content)).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, content)| (name.as_str(), *content)).collect();
+    let (_dir, system) = crate::testing::machine(&files, &[]);
     let mounts = parse_mounts(mounts, false);
     let number = mount_of(&mounts, Path::new(path)).unwrap().number;
-    describe(&System::recorded(dir.path()), &mounts, Path::new(path), magic, number)
+    describe(&system, &mounts, Path::new(path), magic, number)
 }
 
 #[test]

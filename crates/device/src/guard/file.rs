@@ -27,7 +27,7 @@ pub fn check_file_id(system: &System, id: Identity, name: &Path) -> Result<(), R
         return Err(Refusal::UnderLoop { file: file(), device: device.name.clone() });
     }
     if swaps(system).iter().any(|swap| Identity::at(swap) == Some(id)) {
-        return Err(Refusal::SwapFile { file: file() });
+        return Err(Refusal::SwapFile(file()));
     }
     Ok(())
 }
@@ -47,8 +47,8 @@ pub(crate) fn check_locks(system: &System, id: Identity, name: &Path) -> Result<
 /// Who has a part of the file locked with fcntl(2), as virtual machines lock their images and databases their files; from
 /// `proc_locks(5)`. Locks of flock(2), our own among them, are met by taking one.
 fn locked_by(system: &System, id: Identity) -> Option<String> {
-    let (major, minor) = (rustix::fs::major(id.device()), rustix::fs::minor(id.device()));
-    let file = format!("{major:02x}:{minor:02x}:{}", id.inode());
+    let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
+    let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
     let locks = text(system.proc().join("locks"))?;
     let holder = locks.lines().find_map(|line| {
         let mut words = line.split_whitespace().skip(1).filter(|word| *word != "->");

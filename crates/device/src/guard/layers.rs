@@ -52,6 +52,22 @@ pub(super) fn descend(
     }
 }
 
+/// These devices and all that they stand on, however deep, each once.
+pub(crate) fn all_beneath(
+    system: &System,
+    mounts: &[Mount],
+    mut devices: Vec<BlockDevice>,
+) -> Vec<BlockDevice> {
+    let mut found: Vec<BlockDevice> = Vec::new();
+    while let Some(device) = devices.pop() {
+        if !found.contains(&device) {
+            devices.extend(beneath(system, mounts, &device));
+            found.push(device);
+        }
+    }
+    found
+}
+
 /// What a device stands on directly: slaves, or the device or mounted file behind a loop device. A partition
 /// of a device mapper or loop disk stands on what its disk stands on.
 pub(crate) fn beneath(system: &System, mounts: &[Mount], device: &BlockDevice) -> Vec<BlockDevice> {

@@ -5,14 +5,13 @@
 //! elsewhere ([`crate::contents`]): that is no reason to refuse.
 
 mod file;
-mod holder;
 mod layers;
 mod refusal;
 mod survey;
 
 pub(crate) use file::check_locks;
 pub use file::{check_file, check_file_id};
-pub(crate) use layers::{beneath, mount_devices};
+pub(crate) use layers::{all_beneath, beneath, mount_devices};
 pub use refusal::Refusal;
 pub use survey::Survey;
 pub(crate) use survey::is_system_point;
@@ -93,7 +92,7 @@ pub(crate) fn check_held(
 }
 
 fn numbered(system: &System, number: DeviceNumber, name: &str) -> Result<BlockDevice, Refusal> {
-    BlockDevice::numbered(system, number).ok_or_else(|| Refusal::NotFound { device: name.to_owned() })
+    BlockDevice::numbered(system, number).ok_or_else(|| Refusal::NotFound(name.to_owned()))
 }
 
 fn find(system: &System, device: &str) -> Result<BlockDevice, Refusal> {
@@ -103,7 +102,7 @@ fn find(system: &System, device: &str) -> Result<BlockDevice, Refusal> {
     let device = device.to_owned();
     let there =
         if system.is_live() { Path::new(&device).exists() } else { system.dev().join(&device).exists() };
-    Err(if there { Refusal::NotABlockDevice { device } } else { Refusal::NotFound { device } })
+    Err(if there { Refusal::NotABlockDevice(device) } else { Refusal::NotFound(device) })
 }
 
 fn clearance(system: &System, device: &BlockDevice) -> Clearance {

@@ -3,36 +3,22 @@
 /// A device that must not be written to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Nothing there.
-    #[error("there is no device {device}; `cardscope list` shows what is present")]
-    NotFound {
-        /// As named.
-        device: String,
-    },
-    /// A file, a directory, a character device.
+    /// Nothing of this name.
+    #[error("there is no device {0}; `cardscope list` shows what is present")]
+    NotFound(String),
+    /// A file, a directory or a character device of this name.
     #[error(
-        "{device} is no block device; name the card itself, as `cardscope list` shows it (an NVMe card by its namespace, e.g. /dev/nvme0n1)"
+        "{0} is no block device; name the card itself, as `cardscope list` shows it (an NVMe card by its namespace, e.g. /dev/nvme0n1)"
     )]
-    NotABlockDevice {
-        /// As named.
-        device: String,
-    },
-    /// A slot without a card.
+    NotABlockDevice(String),
+    /// A slot of this kernel name without a card.
     #[error(
-        "/dev/{device} is an empty slot: there is no card in it; put one in, or name another slot of the reader"
+        "/dev/{0} is an empty slot: there is no card in it; put one in, or name another slot of the reader"
     )]
-    Empty {
-        /// Kernel name.
-        device: String,
-    },
-    /// The system does not say how large it is.
-    #[error(
-        "the size of /dev/{device} is unknown; unplug it, plug it in again and look with `cardscope list`"
-    )]
-    SizeUnknown {
-        /// Kernel name.
-        device: String,
-    },
+    Empty(String),
+    /// A device of this kernel name whose size the system does not say.
+    #[error("the size of /dev/{0} is unknown; unplug it, plug it in again and look with `cardscope list`")]
+    SizeUnknown(String),
     /// It holds the running system.
     #[error(
         "/dev/{device} holds the running system ({used} is {mount_point}{through}); test another card, or this one from another computer"
@@ -105,12 +91,9 @@ pub enum Refusal {
         /// Kernel name of the loop device.
         device: String,
     },
-    /// A plain file that is swap.
-    #[error("{file} is in use: it is swap of this computer; switch it off (swapoff {file}) and start again")]
-    SwapFile {
-        /// As named.
-        file: String,
-    },
+    /// A plain file of this name that is swap.
+    #[error("{0} is in use: it is swap of this computer; switch it off (swapoff {0}) and start again")]
+    SwapFile(String),
     /// A plain file that a virtual machine, a database or the like has locked.
     #[error("{file} is in use: {by} has it locked; end that program and start again")]
     LockedFile {

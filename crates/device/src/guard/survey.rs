@@ -3,13 +3,12 @@
 //! A mount names a device, but that may be a volume of LVM on LUKS on RAID, or a loop device over a file on a
 //! mounted disk: each use is followed down through `slaves` and backing files to the disks beneath.
 
-use super::holder;
 use super::layers::{descend, device_at, mount_devices};
 use super::refusal::Refusal;
 use crate::block::BlockDevice;
 use crate::mounts::{Mount, all_mounts, mount_of, swaps};
 use crate::open::{self, OpenError};
-use crate::system::{System, names};
+use crate::system::{System, names, text};
 use std::path::Path;
 
 /// Mount points without which the system does not run, or not again. `/boot/…` covers `efi` and `firmware`.
@@ -140,8 +139,8 @@ impl Survey {
         parts: &[BlockDevice],
     ) -> Result<(), Refusal> {
         for part in parts {
-            if let Some(holder) = part.holders().first() {
-                let (holder, advice) = holder::describe(system, holder);
+            if let Some(name) = part.holders().first() {
+                let (holder, advice) = holder(system, name);
                 return Err(Refusal::Held {
                     device: device.name.clone(),
                     part: part.name.clone(),
@@ -196,6 +195,33 @@ pub(crate) fn is_system_point(point: &str) -> bool {
     SYSTEM_POINTS.contains(&point) || point.starts_with("/boot/")
 }
 
+/// Names what stands on a disk or partition, by what its directory in sysfs says of it, and says how to let go of it.
+/// `dm/uuid` begins with the name of who made the volume (dmsetup(8)); RAID and bcache are known by their names.
+fn holder(system: &System, name: &str) -> (String, String) {
+    let dir = system.sys().join("block").join(name);
+    let volume = text(dir.join("dm/name")).unwrap_or_else(|| name.to_owned());
+    let uuid = text(dir.join("dm/uuid")).unwrap_or_default();
+    if uuid.starts_with("LVM-") {
+        (
+            format!("the LVM volume {volume}"),
+            format!("deactivate it (lvchange -an {volume}, or vgchange -an its group)"),
+        )
+    } else if uuid.starts_with("CRYPT-") {
+        (format!("the encrypted volume {volume} (LUKS)"), format!("close it (cryptsetup close {volume})"))
+    } else if uuid.starts_with("mpath-") {
+        (format!("the multipath device {volume}"), format!("flush it (multipath -f {volume})"))
+    } else if name.starts_with("dm-") || dir.join("dm").is_dir() {
+        (format!("the device-mapper volume {volume}"), format!("remove it (dmsetup remove {volume})"))
+    } else if name.starts_with("md") || dir.join("md").is_dir() {
+        let level = text(dir.join("md/level")).map(|level| format!(" ({level})")).unwrap_or_default();
+        (format!("the RAID array {name}{level}"), format!("stop it (mdadm --stop /dev/{name})"))
+    } else if name.starts_with("bcache") {
+        (format!("the cached device {name} (bcache)"), "stop it".to_owned())
+    } else {
+        (format!("the device {name}"), format!("release /dev/{name}"))
+    }
+}
+
 /// Everything that a write to the device could hit: itself, its partitions, and for a partition also the disk
 /// and partitions that share bytes with it (an extended partition and the logical ones inside).
 fn parts_at_stake(device: &BlockDevice) -> Vec<BlockDevice> {
@@ -225,8 +251,8 @@ fn overlap(a: &BlockDevice, b: &BlockDevice) -> bool {
 
 fn check_medium(device: &BlockDevice) -> Result<(), Refusal> {
     match device.bytes() {
-        Some(0) => Err(Refusal::Empty { device: device.name.clone() }),
-        None => Err(Refusal::SizeUnknown { device: device.name.clone() }),
+        Some(0) => Err(Refusal::Empty(device.name.clone())),
+        None => Err(Refusal::SizeUnknown(device.name.clone())),
         Some(_) => Ok(()),
     }
 }
@@ -246,7 +272,7 @@ fn check_exclusive(system: &System, device: &BlockDevice) -> Result<(), Refusal>
     }
     match open::try_exclusive(&device.path(system)) {
         Err(OpenError::Busy { by, .. }) => Err(Refusal::InUse { device: device.name.clone(), by }),
-        Err(OpenError::NoMedium { .. }) => Err(Refusal::Empty { device: device.name.clone() }),
+        Err(OpenError::NoMedium { .. }) => Err(Refusal::Empty(device.name.clone())),
         // Without the right to open it, nothing can be written either; opening for the test will say so.
         _ => Ok(()),
     }

@@ -1,8 +1,7 @@
 //! Looking again: is it still the object that was opened, and does nobody else use it by now?
 
 use super::{Device, Held, Kind};
-use crate::block::DeviceNumber;
-use crate::block::is_listed;
+use crate::block::{DeviceNumber, is_listed};
 use crate::guard::{self, Clearance};
 use crate::open::{sequence_of, size_of};
 use crate::system::System;

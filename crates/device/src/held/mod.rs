@@ -10,8 +10,7 @@
 
 mod again;
 
-use crate::block::DeviceNumber;
-use crate::block::is_listed;
+use crate::block::{DeviceNumber, is_listed};
 use crate::contents::{self, Contents};
 use crate::guard::{self, Clearance, Refusal};
 use crate::open::{Access, OpenError, by_descriptor, open_pinned};
@@ -89,7 +88,7 @@ impl Held {
     pub fn open(name: &Path, access: Access) -> Result<Held, HoldError> {
         match open(name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
             Err(Errno::NOTDIR) => {}
-            fd => return Self::of_directory(fd.map_err(HoldError::Name)?, name),
+            fd => return Self::directory(fd.map_err(HoldError::Name)?, name),
         }
         // Resolves the name and opens nothing yet: opening some devices has effects of its own.
         let pin = open(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(HoldError::Name)?;
@@ -97,11 +96,16 @@ impl Held {
         match FileType::from_raw_mode(found.st_mode) {
             FileType::RegularFile => Self::of_file(&pin, &found, name, access),
             FileType::BlockDevice => Self::of_device(&pin, &found, name, access),
-            _ => Err(Refusal::NotABlockDevice { device: name.display().to_string() }.into()),
+            _ => Err(Refusal::NotABlockDevice(name.display().to_string()).into()),
         }
     }
 
-    fn of_directory(fd: OwnedFd, name: &Path) -> Result<Held, HoldError> {
+    /// A directory that is open already, with the name that leads to it: one that lasts as long as it is held, so none
+    /// by a descriptor of somebody else.
+    ///
+    /// # Errors
+    /// If it cannot be looked at.
+    pub fn directory(fd: OwnedFd, name: &Path) -> Result<Held, HoldError> {
         let found = fstat(&fd).map_err(HoldError::Name)?;
         Ok(Self::new(name, fd, Kind::Directory, &found, (0, true)))
     }

@@ -5,11 +5,11 @@
 
 pub(crate) mod mmc;
 mod nvme;
-mod usb;
 
 use crate::block::BlockDevice;
 use crate::list::{Bus, bus};
 use crate::system::{System, text};
+use crate::usb;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
 use cardscope_sd::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr};
@@ -26,12 +26,9 @@ pub enum InspectError {
         /// Where it was looked for, if not on this machine; ready to stand in the sentence.
         place: String,
     },
-    /// A file, a directory, a character device.
-    #[error("{device} is no block device; name the card itself, as `cardscope list` shows it")]
-    NotABlockDevice {
-        /// As named.
-        device: String,
-    },
+    /// A file, a directory or a character device of this name.
+    #[error("{0} is no block device; name the card itself, as `cardscope list` shows it")]
+    NotABlockDevice(String),
 }
 
 /// Gathers everything known of a device, named `sda`, `/dev/sda`, `/dev/nvme0` or by any link to it; of a
@@ -69,7 +66,7 @@ fn find(system: &System, device: &str) -> Result<BlockDevice, InspectError> {
     }
     let device = device.to_owned();
     if system.is_live() && Path::new(&device).exists() {
-        return Err(InspectError::NotABlockDevice { device });
+        return Err(InspectError::NotABlockDevice(device));
     }
     let place = if system.is_live() {
         String::new()

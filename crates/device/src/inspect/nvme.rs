@@ -5,7 +5,6 @@
 use crate::block::BlockDevice;
 use crate::hwmon;
 use crate::nvme::{self, Answers};
-use crate::pci;
 use crate::system::{System, base_name, text};
 use cardscope_sd::bus::PcieLink;
 use cardscope_sd::nvme::{
@@ -91,7 +90,7 @@ fn names(system: &System, disk: &BlockDevice) -> Option<IdentifyController> {
 
 /// The link of the controller behind a disk.
 pub(crate) fn link(system: &System, disk: &BlockDevice) -> Option<PcieLink> {
-    let dir = pci::place(system, &nvme::controller(system, disk)?)?;
+    let dir = nvme::pci_place(system, &nvme::controller(system, disk)?)?;
     let word = |name: &str| text(dir.join(name));
     let now = (word("current_link_speed"), word("current_link_width"));
     let most = (word("max_link_speed"), word("max_link_width"));

@@ -141,7 +141,7 @@ fn identify(fd: &OwnedFd, nsid: u32, cns: u32) -> Result<Vec<u8>, String> {
     send(fd, command, &mut data).map(|_| data)
 }
 
-fn smart_log(fd: &OwnedFd) -> Result<Vec<u8>, String> {
+fn read_smart_log(fd: &OwnedFd) -> Result<Vec<u8>, String> {
     let mut data = vec![0; SMART_BYTES];
     // Length in dwords less one, in the upper half.
     let dwords = (SMART_BYTES / 4 - 1) as u32;
@@ -156,17 +156,16 @@ fn smart_log(fd: &OwnedFd) -> Result<Vec<u8>, String> {
 
 /// The current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
 fn feature(fd: &OwnedFd, id: u32) -> Result<u32, String> {
-    let command = AdminCommand { opcode: GET_FEATURES, cdw10: id, ..AdminCommand::default() };
-    send(fd, command, &mut [])
+    send(fd, get_feature(id), &mut [])
 }
 
-/// Asks for a feature that the controller knows by heart; what it is does not matter.
-pub(super) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
-    let command = AdminCommand {
-        opcode: GET_FEATURES,
-        cdw10: FEATURE_TEMPERATURE_THRESHOLD,
-        ..AdminCommand::default()
-    };
+fn get_feature(id: u32) -> AdminCommand {
+    AdminCommand { opcode: GET_FEATURES, cdw10: id, ..AdminCommand::default() }
+}
+
+/// Asks an open controller for a feature that it knows by heart; what it is does not matter.
+pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
+    let command = get_feature(FEATURE_TEMPERATURE_THRESHOLD);
     // SAFETY: see `impl Ioctl for Exchange`; Get Features only reads from the controller.
     match unsafe { rustix::ioctl::ioctl(fd, Exchange::new(command, &mut [])) }? {
         (0, _) => Ok(()),
@@ -174,9 +173,9 @@ pub(super) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// The SMART log of a controller, 512 bytes, or why it cannot be had.
-pub(super) fn smart(device: &Path) -> Result<Vec<u8>, String> {
-    smart_log(&open(device)?)
+/// The SMART log of a controller (`/dev/nvme0`), 512 bytes, or why it cannot be had.
+pub(crate) fn smart_log(device: &Path) -> Result<Vec<u8>, String> {
+    read_smart_log(&open(device)?)
 }
 
 fn open(device: &Path) -> Result<OwnedFd, String> {
@@ -196,7 +195,7 @@ pub(super) fn ask(device: &Path, namespace: u32) -> Answers {
     let mut missing = Vec::new();
     answers.identify = keep("Identify Controller", identify(&fd, 0, CNS_CONTROLLER), &mut missing);
     answers.namespace = keep("Identify Namespace", identify(&fd, namespace, CNS_NAMESPACE), &mut missing);
-    answers.smart = keep("SMART log", smart_log(&fd), &mut missing);
+    answers.smart = keep("SMART log", read_smart_log(&fd), &mut missing);
     answers.feature_04 = keep("Get Features 04h", feature(&fd, FEATURE_TEMPERATURE_THRESHOLD), &mut missing);
     answers.feature_10 = keep("Get Features 10h", feature(&fd, FEATURE_THERMAL_MANAGEMENT), &mut missing);
     answers.missing = missing;
@@ -211,10 +210,12 @@ fn keep<T>(
     answer.map_err(|reason| missing.push((what, reason))).ok()
 }
 
-/// The composite temperature in kelvin from the SMART log (bytes 1 and 2).
-pub(super) fn smart_kelvin(device: &Path) -> Option<u16> {
-    let log = smart_log(&open(device).ok()?).ok()?;
-    Some(u16::from_le_bytes([log[1], log[2]]))
+/// The composite temperature of a controller in °C, from the kelvin in its SMART log (bytes 1 and 2), for kernels without
+/// NVMe hwmon.
+pub(crate) fn composite_celsius(device: &Path) -> Option<f64> {
+    let log = smart_log(device).ok()?;
+    let kelvin = u16::from_le_bytes([log[1], log[2]]);
+    (kelvin > 0).then(|| f64::from(kelvin) - 273.0)
 }
 
 #[cfg(test)]

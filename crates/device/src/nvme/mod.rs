@@ -7,10 +7,9 @@
 
 mod command;
 
-pub(crate) use command::Answers;
+pub(crate) use command::{Answers, composite_celsius, ping, smart_log};
 
 use crate::block::BlockDevice;
-use crate::pci;
 use crate::system::{System, base_name, bytes, names, number, text};
 use std::path::{Path, PathBuf};
 
@@ -41,7 +40,7 @@ pub(crate) fn is_removable(system: &System, disk: &BlockDevice) -> bool {
     let model = text(dir.join("model")).unwrap_or_default();
     // `removable` of PCI devices: Documentation/ABI/testing/sysfs-devices-removable.
     let outside =
-        pci::place(system, &dir).and_then(|pci| text(pci.join("removable"))).as_deref() == Some("removable");
+        pci_place(system, &dir).and_then(|pci| text(pci.join("removable"))).as_deref() == Some("removable");
     outside || is_sd_express_name(&model)
 }
 
@@ -51,6 +50,25 @@ pub(crate) fn is_sd_express_name(model: &str) -> bool {
     let name = model.as_bytes();
     let spec = matches!(name.get(5), Some(b'7'..=b'9')) && matches!(name.get(6), Some(b'0'..=b'9'));
     spec && name.get(7).is_none_or(|next| !next.is_ascii_alphanumeric())
+}
+
+/// The PCI device above a directory of an NVMe controller, of `/sys/bus/pci/devices`:
+/// `Documentation/ABI/testing/sysfs-bus-pci` of the Linux kernel.
+pub(crate) fn pci_place(system: &System, controller: &Path) -> Option<PathBuf> {
+    let linked = system.resolve(&controller.join("device"));
+    if is_pci(&linked) {
+        return Some(linked);
+    }
+    let above = controller.ancestors().skip(1).take_while(|dir| *dir != system.sys()).find(|dir| is_pci(dir));
+    above.map(Path::to_owned).or_else(|| {
+        let address = text(controller.join("address")).filter(|address| !address.contains('/'))?;
+        let by_address = system.resolve(&system.sys().join("bus/pci/devices").join(address));
+        is_pci(&by_address).then_some(by_address)
+    })
+}
+
+fn is_pci(dir: &Path) -> bool {
+    dir.join("current_link_speed").exists() || (dir.join("vendor").is_file() && dir.join("class").is_file())
 }
 
 /// Asks the controller, or reads what was recorded of it.
@@ -112,21 +130,6 @@ fn namespace_id(disk: &BlockDevice) -> u32 {
 /// The controller's own device file (`/dev/nvme0`), which takes admin commands.
 pub(crate) fn controller_device(system: &System, disk: &BlockDevice) -> Option<PathBuf> {
     controller_name(&disk.name).map(|name| system.dev().join(name))
-}
-
-/// The SMART log of a controller (`/dev/nvme0`), 512 bytes, or why it cannot be had.
-pub(crate) fn smart_log(device: &Path) -> Result<Vec<u8>, String> {
-    command::smart(device)
-}
-
-/// Asks an open controller a question that needs no flash.
-pub(crate) fn ping(fd: &rustix::fd::OwnedFd) -> rustix::io::Result<()> {
-    command::ping(fd)
-}
-
-/// Reads the composite temperature of a controller in °C from its SMART log, for kernels without NVMe hwmon.
-pub(crate) fn composite_celsius(device: &Path) -> Option<f64> {
-    command::smart_kelvin(device).filter(|kelvin| *kelvin > 0).map(|kelvin| f64::from(kelvin) - 273.0)
 }
 
 /// The disk of a controller's first namespace.

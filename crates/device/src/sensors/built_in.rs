@@ -4,9 +4,9 @@
 //! kernel; `drivers/nvme/host/hwmon.c` for the card's own (sd-facts section 7).
 
 use crate::block::BlockDevice;
-use crate::hwmon::{self, PLAUSIBLE_C};
+use crate::hwmon::{self, Chip, PLAUSIBLE_C};
 use crate::nvme;
-use crate::system::{System, names, text};
+use crate::system::System;
 use crate::usb;
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ impl Sensor {
         Sensor { place: place.into(), source: source.into(), how: How::File(file) }
     }
 
-    pub(super) fn read(&mut self) -> Option<f64> {
+    pub(super) fn read(&self) -> Option<f64> {
         match &self.how {
             How::File(file) => hwmon::celsius_in(file),
             How::Smart(device) => nvme::composite_celsius(device).filter(|c| PLAUSIBLE_C.contains(c)),
@@ -63,28 +63,31 @@ impl Sensor {
 /// Everything that is there, the card's own first.
 pub(super) fn find(system: &System, device: Option<&str>) -> Vec<Sensor> {
     let disk = device.and_then(|device| BlockDevice::find(system, device)).map(|device| device.disk());
-    let hwmons = hwmons(system);
+    let chips = hwmon::chips(system);
     let mut found = disk.as_ref().map(|disk| of_card(system, disk)).unwrap_or_default();
     if let Some(disk) = &disk {
-        found.extend(on_the_way(system, disk, &hwmons));
+        found.extend(on_the_way(system, disk, &chips));
     }
-    found.extend(controllers(&hwmons, &found));
-    found.extend(of_soc(system, &hwmons));
+    found.extend(controllers(&chips, &found));
+    found.extend(of_soc(system, &chips));
     found
 }
 
 fn of_card(system: &System, disk: &BlockDevice) -> Vec<Sensor> {
-    let Some(dir) = hwmon::of_nvme(system, disk) else {
-        return by_smart(system, disk).into_iter().collect();
-    };
-    let sensor = |number: u8| match number {
-        0 => Sensor::file("card", "NVMe composite (hwmon)", dir.join("temp1_input")),
-        n => {
+    let more = hwmon::of_nvme(system, disk).into_iter().flat_map(|dir| {
+        (1..=NVME_SENSORS).map(move |n| {
             let file = dir.join(format!("temp{}_input", n + 1));
             Sensor::file(format!("card sensor {n}"), format!("NVMe sensor {n} (hwmon)"), file)
-        }
-    };
-    (0..=NVME_SENSORS).map(sensor).collect()
+        })
+    });
+    composite(system, disk).into_iter().chain(more).collect()
+}
+
+/// The temperature that an NVMe card tells of itself as a whole; SD cards and USB readers tell none.
+pub(super) fn composite(system: &System, disk: &BlockDevice) -> Option<Sensor> {
+    let by_hwmon = hwmon::of_nvme(system, disk)
+        .map(|dir| Sensor::file("card", "NVMe composite (hwmon)", dir.join("temp1_input")));
+    by_hwmon.filter(|sensor| sensor.read().is_some()).or_else(|| by_smart(system, disk))
 }
 
 fn by_smart(system: &System, disk: &BlockDevice) -> Option<Sensor> {
@@ -93,29 +96,9 @@ fn by_smart(system: &System, disk: &BlockDevice) -> Option<Sensor> {
     Some(Sensor { place: "card".to_owned(), source, how: How::Smart(device) })
 }
 
-/// A hwmon chip.
-#[derive(Debug, Clone)]
-struct Hwmon {
-    driver: String,
-    dir: PathBuf,
-    /// What it is built into.
-    device: PathBuf,
-}
-
-fn hwmons(system: &System) -> Vec<Hwmon> {
-    let root = system.sys().join("class/hwmon");
-    let hwmon = |name: String| {
-        let dir = system.resolve(&root.join(name));
-        let driver = text(dir.join("name"))?;
-        let device = system.resolve(&dir.join("device"));
-        Some(Hwmon { driver, device, dir })
-    };
-    names(&root).into_iter().filter_map(hwmon).collect()
-}
-
 /// Sensors built into what stands between the computer and the card: the disk itself (`drivetemp`), the reader, the
 /// host controller.
-fn on_the_way(system: &System, disk: &BlockDevice, hwmons: &[Hwmon]) -> Vec<Sensor> {
+fn on_the_way(system: &System, disk: &BlockDevice, chips: &[Chip]) -> Vec<Sensor> {
     let way = disk.ancestors(system);
     let hardware = disk.hardware(system);
     let reader = usb::place(system, disk).map(|place| place.device);
@@ -128,44 +111,38 @@ fn on_the_way(system: &System, disk: &BlockDevice, hwmons: &[Hwmon]) -> Vec<Sens
             "host controller"
         }
     };
-    let on_it = |hwmon: &&Hwmon| hwmon.driver != "nvme" && way.contains(&hwmon.device);
+    let on_it = |chip: &&Chip| chip.driver != "nvme" && way.contains(&chip.device);
     let mut found: Vec<Sensor> = Vec::new();
-    for hwmon in hwmons.iter().filter(on_it) {
-        let place = place(&hwmon.device);
+    for chip in chips.iter().filter(on_it) {
+        let place = place(&chip.device);
         if !found.iter().any(|sensor| sensor.place == place) {
-            found.push(first_of(place, hwmon));
+            found.push(first_of(place, chip));
         }
     }
     found
 }
 
-fn first_of(place: &str, hwmon: &Hwmon) -> Sensor {
-    Sensor::file(place, format!("hwmon {}", hwmon.driver), hwmon.dir.join("temp1_input"))
+fn first_of(place: &str, chip: &Chip) -> Sensor {
+    Sensor::file(place, format!("hwmon {}", chip.driver), chip.dir.join("temp1_input"))
 }
 
 /// Chips that hold a board's controllers, unless one was found on the way already.
-fn controllers(hwmons: &[Hwmon], found: &[Sensor]) -> Option<Sensor> {
+fn controllers(chips: &[Chip], found: &[Sensor]) -> Option<Sensor> {
     if found.iter().any(|sensor| sensor.place == "host controller") {
         return None;
     }
-    let known = hwmons.iter().find(|hwmon| CONTROLLER_DRIVERS.contains(&hwmon.driver.as_str()))?;
+    let known = chips.iter().find(|chip| CONTROLLER_DRIVERS.contains(&chip.driver.as_str()))?;
     Some(first_of("host controller", known))
 }
 
 /// One sensor of the SoC or processor: a thermal zone if there is one, else the processor's hwmon.
-fn of_soc(system: &System, hwmons: &[Hwmon]) -> Option<Sensor> {
-    let root = system.sys().join("class/thermal");
-    let zones: Vec<(String, PathBuf)> = names(&root)
-        .into_iter()
-        .filter(|name| name.starts_with("thermal_zone"))
-        .map(|name| root.join(name))
-        .filter_map(|dir| Some((text(dir.join("type"))?, dir)))
-        .collect();
+fn of_soc(system: &System, chips: &[Chip]) -> Option<Sensor> {
+    let zones = hwmon::zones(system);
     let readable = |dir: &Path| hwmon::celsius_in(&dir.join("temp")).is_some();
     let named = |wanted: &&str| zones.iter().find(|(kind, dir)| kind == *wanted && readable(dir));
     if let Some((kind, dir)) = SOC_ZONES.iter().find_map(named) {
         return Some(Sensor::file("soc", format!("thermal zone {kind}"), dir.join("temp")));
     }
-    let processor = hwmons.iter().find(|hwmon| SOC_DRIVERS.contains(&hwmon.driver.as_str()))?;
+    let processor = chips.iter().find(|chip| SOC_DRIVERS.contains(&chip.driver.as_str()))?;
     Some(first_of("soc", processor))
 }

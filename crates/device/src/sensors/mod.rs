@@ -13,6 +13,7 @@ mod number;
 
 pub use extra::{Extra, ExtraError, ExtraSource, SensorError};
 
+use crate::block::BlockDevice;
 use crate::hwmon::PLAUSIBLE_C;
 use crate::system::System;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -74,6 +75,12 @@ impl Readings {
         board.slots.iter().filter_map(reading).collect()
     }
 
+    /// What the thermometer of a place said lately.
+    #[must_use]
+    pub fn at(&self, place: &str) -> Option<f64> {
+        self.read().into_iter().find(|reading| reading.place == place).map(|reading| reading.celsius)
+    }
+
     /// Takes a value that was typed; false where no thermometer of that place is asked for by hand, or the value is
     /// no temperature.
     pub fn typed(&self, place: &str, celsius: f64) -> bool {
@@ -123,7 +130,7 @@ impl Readings {
 type Stop = Arc<(Mutex<bool>, Condvar)>;
 
 /// Thermometers at work; they stop when dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sensors {
     readings: Readings,
     asked: Vec<String>,
@@ -138,12 +145,7 @@ impl Sensors {
     /// # Errors
     /// If a thermometer that the user brings cannot work at all.
     pub fn open(system: &System, device: Option<&str>, extra: &[Extra]) -> Result<Sensors, SensorError> {
-        let mut sensors = Sensors {
-            readings: Readings::default(),
-            asked: Vec::new(),
-            stop: Stop::default(),
-            workers: Vec::new(),
-        };
+        let mut sensors = Sensors::default();
         sensors.take_built_in(built_in::find(system, device))?;
         for extra in extra {
             sensors.take_extra(extra)?;
@@ -151,9 +153,18 @@ impl Sensors {
         Ok(sensors)
     }
 
+    /// The card's own thermometer alone, by the place `card`; `None` for one that tells no temperature.
+    #[must_use]
+    pub fn of_card(system: &System, device: &str) -> Option<Sensors> {
+        let disk = BlockDevice::find(system, device)?.disk();
+        let mut sensors = Sensors::default();
+        sensors.take_built_in(vec![built_in::composite(system, &disk)?]).ok()?;
+        sensors.readings.at("card").is_some().then_some(sensors)
+    }
+
     fn take_built_in(&mut self, found: Vec<built_in::Sensor>) -> Result<(), SensorError> {
         let mut slots = Vec::new();
-        for mut sensor in found {
+        for sensor in found {
             if let Some(first) = sensor.read() {
                 let (place, source) = (sensor.place.clone(), sensor.source.clone());
                 slots.push((self.readings.add(place, source, false, Some(first)), sensor));
@@ -163,7 +174,7 @@ impl Sensors {
             return Ok(());
         }
         self.work("sensors", move |readings| {
-            for (slot, sensor) in &mut slots {
+            for (slot, sensor) in &slots {
                 if let Some(celsius) = sensor.read() {
                     readings.put(*slot, Ok(celsius));
                 }
@@ -213,33 +224,16 @@ impl Sensors {
         Ok(())
     }
 
-    /// The latest of every thermometer that has answered lately.
-    #[must_use]
-    pub fn read(&self) -> Vec<Reading> {
-        self.readings.read()
-    }
-
     /// A handle for a measuring thread; it stays valid, though its readings age, after the sensors stopped.
     #[must_use]
     pub fn readings(&self) -> Readings {
         self.readings.clone()
     }
 
-    /// Takes a value that was typed; see [`Readings::typed`].
-    pub fn typed(&self, place: &str, celsius: f64) -> bool {
-        self.readings.typed(place, celsius)
-    }
-
     /// Places whose temperature is to be typed.
     #[must_use]
     pub fn asked(&self) -> &[String] {
         &self.asked
-    }
-
-    /// What went wrong with a thermometer, each once.
-    #[must_use]
-    pub fn troubles(&self) -> Vec<String> {
-        self.readings.troubles()
     }
 }
 

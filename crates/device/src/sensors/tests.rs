@@ -1,22 +1,8 @@
 use super::*;
-
-/// A machine with files and links, named from its top.
-fn machine(files: &[(&str, &str)], links: &[(&str, &str)]) -> (tempfile::TempDir, System) {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
-    let place = |name: &str| {
-        let path = dir.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        path
-    };
-    files.iter().for_each(|(name, content)| std::fs::write(place(name), content).unwrap());
-    links.iter().for_each(|(name, to)| std::os::unix::fs::symlink(to, place(name)).unwrap());
-    let system = System::recorded(dir.path());
-    (dir, system)
-}
+use crate::testing::machine;
 
 fn places(sensors: &Sensors) -> Vec<(String, f64)> {
-    sensors.read().into_iter().map(|reading| (reading.place, reading.celsius)).collect()
+    sensors.readings.read().into_iter().map(|reading| (reading.place, reading.celsius)).collect()
 }
 
 fn place(name: &str, celsius: f64) -> (String, f64) {
@@ -56,7 +42,9 @@ fn an_sd_express_card_tells_its_composite_and_its_own_sensors_each_by_its_place(
         place("soc", 55.0),
     ];
     assert_eq!(places(&sensors), told);
-    assert_eq!(sensors.read()[0].source, "NVMe composite (hwmon)");
+    assert_eq!(sensors.readings.read()[0].source, "NVMe composite (hwmon)");
+    let card = Sensors::of_card(&system, "/dev/nvme0n1").unwrap();
+    assert_eq!(places(&card), told[..1]);
 }
 
 #[test]
@@ -130,15 +118,19 @@ fn a_sensor_in_the_reader_or_in_the_usb_controller_is_told_by_where_it_hangs() {
 
 #[test]
 fn a_sensor_that_reads_nonsense_is_left_out() {
-    for nonsense in ["", "hot", "-273150", "9999000"] {
+    for nonsense in ["", "hot", "-273150", "9999000", "99999999"] {
         let (_dir, system) = machine(
             &[
                 ("sys/class/thermal/thermal_zone0/type", "cpu-thermal\n"),
                 ("sys/class/thermal/thermal_zone0/temp", nonsense),
+                ("sys/block/nvme0n1/device/model", "LX1TB71\n"),
+                ("sys/block/nvme0n1/device/hwmon1/name", "nvme\n"),
+                ("sys/block/nvme0n1/device/hwmon1/temp1_input", nonsense),
             ],
             &[],
         );
-        assert_eq!(places(&Sensors::open(&system, None, &[]).unwrap()), [], "{nonsense}");
+        assert_eq!(places(&Sensors::open(&system, Some("nvme0n1"), &[]).unwrap()), [], "{nonsense}");
+        assert!(Sensors::of_card(&system, "nvme0n1").is_none(), "{nonsense}");
     }
 }
 
@@ -169,11 +161,11 @@ fn outside_thermometers_stand_beside_the_built_in_ones() {
     .collect();
     let sensors = Sensors::open(&system, None, &extras).unwrap();
     assert_eq!(sensors.asked(), ["card surface"]);
-    until(|| sensors.read().len() == 2);
+    until(|| sensors.readings.read().len() == 2);
     assert_eq!(places(&sensors), [place("reader", 41.5), place("room", 23.5)]);
-    assert!(sensors.typed("card surface", 57.0));
+    assert!(sensors.readings.typed("card surface", 57.0));
     assert_eq!(places(&sensors)[2], place("card surface", 57.0));
-    assert_eq!(sensors.read()[1].source, format!("file {}, column probe", log.display()));
+    assert_eq!(sensors.readings.read()[1].source, format!("file {}, column probe", log.display()));
 }
 
 #[test]
@@ -181,9 +173,9 @@ fn only_what_is_asked_for_can_be_typed_and_only_temperatures() {
     let (_dir, system) = machine(&[], &[]);
     let extras = ["room=ask".parse().unwrap(), "fan=cmd:echo 20".parse().unwrap()];
     let sensors = Sensors::open(&system, None, &extras).unwrap();
-    assert!(!sensors.typed("fan", 20.0) && !sensors.typed("card", 20.0));
-    assert!(!sensors.typed("room", 21_500.0) && !sensors.typed("room", f64::NAN));
-    assert!(sensors.read().iter().all(|reading| reading.place != "room"));
+    assert!(!sensors.readings.typed("fan", 20.0) && !sensors.readings.typed("card", 20.0));
+    assert!(!sensors.readings.typed("room", 21_500.0) && !sensors.readings.typed("room", f64::NAN));
+    assert!(sensors.readings.read().iter().all(|reading| reading.place != "room"));
 }
 
 #[test]
@@ -191,9 +183,9 @@ fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
     let (_dir, system) = machine(&[], &[]);
     let extras = ["reader=cmd:exit 7".parse().unwrap(), "room=cmd:echo 22".parse().unwrap()];
     let sensors = Sensors::open(&system, None, &extras).unwrap();
-    until(|| !sensors.troubles().is_empty() && !sensors.read().is_empty());
+    until(|| !sensors.readings.troubles().is_empty() && !sensors.readings.read().is_empty());
     std::thread::sleep(INTERVAL + Duration::from_millis(300));
-    let troubles = sensors.troubles();
+    let troubles = sensors.readings.troubles();
     assert_eq!(troubles.len(), 1, "{troubles:?}");
     assert!(troubles[0].contains("exit 7"), "{troubles:?}");
     assert_eq!(places(&sensors), [place("room", 22.0)]);

@@ -95,18 +95,15 @@ pub fn programs(system: &System) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{machine, put};
 
     #[test]
     fn a_virtual_machine_is_known_by_its_processor_or_its_maker() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
-        std::fs::create_dir_all(dir.path().join("proc")).unwrap();
-        let system = System::recorded(dir.path());
+        let (dir, system) = machine(&[], &[]);
         assert_eq!(hypervisor(&system), None);
-        std::fs::write(dir.path().join("proc/cpuinfo"), "flags\t\t: fpu vme hypervisor lahf_lm\n").unwrap();
+        put(dir.path(), "proc/cpuinfo", "flags\t\t: fpu vme hypervisor lahf_lm\n");
         assert_eq!(hypervisor(&system), Some(Hypervisor { name: None }));
-        std::fs::create_dir_all(dir.path().join("sys/class/dmi/id")).unwrap();
-        std::fs::write(dir.path().join("sys/class/dmi/id/sys_vendor"), "QEMU\n").unwrap();
+        put(dir.path(), "sys/class/dmi/id/sys_vendor", "QEMU\n");
         assert_eq!(hypervisor(&system), Some(Hypervisor { name: Some("QEMU".into()) }));
     }
 

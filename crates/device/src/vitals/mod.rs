@@ -4,16 +4,14 @@
 //! Formats: `proc(5)`, `Documentation/accounting/psi.rst` and the sysfs ABI of the Linux kernel. Each figure is
 //! optional, since kernels leave out what they were not built for.
 
-mod heat;
 mod kernel;
-mod processor;
+mod pace;
 
-pub use heat::{Zone, throttled, zones};
 pub use kernel::{
     Hypervisor, capabilities, clock_source, file_systems, hypervisor, io_uring_disabled, module_parameter,
     nvme_driver, programs, sysctl,
 };
-pub use processor::{IdleState, cpu_dma_latency_us, idle_states, turbo};
+pub use pace::{IdleState, Zone, cpu_dma_latency_us, idle_states, turbo, zones};
 
 use crate::system::{System, text};
 

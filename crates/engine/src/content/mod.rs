@@ -13,9 +13,10 @@ pub use stamp::{Stamp, read_stamp, read_stamp_header};
 
 use cardscope_model::random::mix;
 use generator::BLOCK;
+use serde::{Deserialize, Serialize};
 
-/// Content of a write, or what a read is expected to find.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Content of a write, or what a read is expected to find. Saved states of simulated cards number its kinds in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Content {
     /// Incompressible bytes that nobody will ask for again. A real target makes them once for each slot and
     /// writes the same ones over and over, as fio and CrystalDiskMark do.
@@ -35,14 +36,14 @@ pub enum Content {
         /// Counts how often this address has been written.
         generation: u32,
     },
+    /// Whatever stands in the slot's buffer.
+    Buffer,
     /// The pattern of h2testw's and f3's files: byte `a` of the target is byte `base + a` of the whole data, so a
     /// file `N.h2w` has `base` = (N − 1) · 2^30.
     H2w {
         /// Where the target begins in the whole data.
         base: u64,
     },
-    /// Whatever stands in the slot's buffer.
-    Buffer,
 }
 
 /// What a read found, held against what was expected.

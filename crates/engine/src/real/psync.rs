@@ -1,8 +1,7 @@
 //! I/O by pread and pwrite, for kernels and sandboxes that refuse io_uring: alone on the caller's thread at queue
 //! depth 1, else by one thread for each I/O in flight, so that the card sees the depth that the test asks for.
 
-use super::transfer::Clock;
-use super::transfer::{Ended, Op};
+use super::transfer::{Clock, Ended, Op};
 use crate::buffer::AlignedBuffer;
 use crate::target::Direction;
 use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2, retry_on_intr};

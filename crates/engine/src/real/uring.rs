@@ -2,8 +2,7 @@
 //! it submits what is queued and waits for what ends (io_uring_enter(2); fio needs 0.73 µs of system time for a
 //! 4 KiB read this way, 1.11 µs by pread, DESIGN.md Baselines).
 
-use super::transfer::Clock;
-use super::transfer::{Ended, Op};
+use super::transfer::{Clock, Ended, Op};
 use crate::buffer::AlignedBuffer;
 use crate::target::{Direction, TargetError};
 use io_uring::types::{Fixed, SubmitArgs, Timespec};

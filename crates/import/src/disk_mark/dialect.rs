@@ -5,11 +5,15 @@ use cardscope_model::log::{Log, Tool};
 use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, Order};
 
-/// Its MB/s are true.
+/// CrystalDiskMark 3 to 9, and AmorphousDiskMark, which took its form over on the Mac. Their MB/s are true: 10^6 bytes a
+/// second, and IOPS times block agrees. The text is the same in every language of the program; translated ones come from
+/// people and forums.
 pub(super) static CRYSTALDISKMARK: Dialect =
     Dialect { format: "crystaldiskmark", programs: &["CrystalDiskMark", "AmorphousDiskMark"], mb_s: 1.0 };
 
-/// Its MB/s are KiB/s / 1000.
+/// KDiskMark 1.6 to 3.3. It prints fio's `bw`, which is KiB/s, divided by 1000 as MB/s: 1.024 MB/s each. Its IOPS are true,
+/// and agree with the speed only then. Before 3.3.0 it halved tests of several threads; its mix is a mean of read and write
+/// speed weighted by the share of reads, where the card moved their sum.
 pub(super) static KDISKMARK: Dialect = Dialect { format: "kdiskmark", programs: &["KDiskMark"], mb_s: 1.024 };
 
 /// What tells one program of the family from the others.

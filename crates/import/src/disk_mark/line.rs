@@ -51,47 +51,41 @@ impl Direction {
 /// The units that stand behind a speed; translated copies write `Mo/s` and `МБ/с`.
 const UNITS: [&str; 4] = ["MB/s", "Mo/s", "МБ/с", "MB/c"];
 
-/// Words for the order of access, as labels begin with, the longer ones first.
-const ORDERS: [(&str, Order); 14] = [
-    ("sequentielles", Order::Sequential),
-    ("sequentiell", Order::Sequential),
-    ("sequential", Order::Sequential),
-    ("séquentielle", Order::Sequential),
-    ("secuencial", Order::Sequential),
-    ("последовательная", Order::Sequential),
-    ("последовательный", Order::Sequential),
-    ("シーケンシャル", Order::Sequential),
-    ("seq", Order::Sequential),
-    ("random", Order::Random),
-    ("zufälliges", Order::Random),
-    ("случайный", Order::Random),
-    ("ランダム", Order::Random),
-    ("rnd", Order::Random),
+/// Words for the order of access, as labels begin with, of those that begin alike the longer ones first.
+const ORDERS: [(Order, &[&str]); 2] = [
+    (
+        Order::Sequential,
+        &[
+            "sequentielles",
+            "sequentiell",
+            "sequential",
+            "séquentielle",
+            "secuencial",
+            "последовательная",
+            "последовательный",
+            "シーケンシャル",
+            "seq",
+        ],
+    ),
+    (Order::Random, &["random", "zufälliges", "случайный", "ランダム", "rnd"]),
 ];
 
 /// Words for the direction.
-const DIRECTIONS: [(&str, Direction); 15] = [
-    ("read", Direction::Read),
-    ("lesen", Direction::Read),
-    ("lecture", Direction::Read),
-    ("lectura", Direction::Read),
-    ("чтение", Direction::Read),
-    ("読み込み", Direction::Read),
-    ("リード", Direction::Read),
-    ("write", Direction::Write),
-    ("schreiben", Direction::Write),
-    ("écriture", Direction::Write),
-    ("запись", Direction::Write),
-    ("書き込み", Direction::Write),
-    ("ライト", Direction::Write),
-    ("mixed", Direction::Mix),
-    ("mix", Direction::Mix),
+const DIRECTIONS: [(Direction, &[&str]); 3] = [
+    (Direction::Read, &["read", "lesen", "lecture", "lectura", "чтение", "読み込み", "リード"]),
+    (Direction::Write, &["write", "schreiben", "écriture", "запись", "書き込み", "ライト"]),
+    (Direction::Mix, &["mixed", "mix"]),
 ];
+
+/// Each word with what it means.
+fn words<T: Copy>(meanings: &[(T, &'static [&'static str])]) -> impl Iterator<Item = (T, &'static str)> {
+    meanings.iter().flat_map(|(meaning, words)| words.iter().map(|word| (*meaning, *word)))
+}
 
 /// The direction that a word names.
 pub(super) fn direction(word: &str) -> Option<Direction> {
     let word = word.to_lowercase();
-    DIRECTIONS.iter().find(|(known, _)| *known == word).map(|(_, direction)| *direction)
+    words(&DIRECTIONS).find(|(_, known)| *known == word).map(|(direction, _)| direction)
 }
 
 /// Reads one line; `None` where it is no result, or cut off before its unit.
@@ -117,7 +111,7 @@ fn label(text: &str) -> Option<(Pattern, Option<Direction>)> {
     let compact: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
     let compact = compact.trim_start_matches(|c: char| !c.is_alphanumeric());
     let (head, depth) = compact.split_once('(').unwrap_or((compact, ""));
-    let (word, order) = ORDERS.iter().find(|(word, _)| head.starts_with(word))?;
+    let (order, word) = words(&ORDERS).find(|(_, word)| head.starts_with(word))?;
     let (direction, block) = direction_and_block(&head[word.len()..])?;
     let queue = setting(depth, "q=").or_else(|| setting(depth, "qd=")).unwrap_or(1);
     let threads = setting(depth, "t=").unwrap_or(1);
@@ -127,12 +121,12 @@ fn label(text: &str) -> Option<(Pattern, Option<Direction>)> {
         (None, Order::Sequential) => MIB,
         (None, Order::Random) => return None,
     };
-    Some((Pattern { order: *order, block, queue, threads }, direction))
+    Some((Pattern { order, block, queue, threads }, direction))
 }
 
 /// `read4kib`, `4kbread`, `1mib` or nothing.
 fn direction_and_block(text: &str) -> Option<(Option<Direction>, Option<u64>)> {
-    let word = DIRECTIONS.iter().find_map(|(word, way)| text.find(word).map(|at| (at, word.len(), *way)));
+    let word = words(&DIRECTIONS).find_map(|(way, word)| text.find(word).map(|at| (at, word.len(), way)));
     let (block, direction) = match word {
         Some((at, length, way)) => ([&text[..at], &text[at + length..]].concat(), Some(way)),
         None => (text.to_owned(), None),

@@ -3,7 +3,7 @@
 //! A report is a heading with program and version, result lines, and a footer. Any part can be missing where people
 //! pasted it, so a report also begins where a test comes a second time or figures follow a footer.
 
-use super::dialect::{CRYSTALDISKMARK, Dialect, KDISKMARK, doubts};
+use super::dialect::{CRYSTALDISKMARK, Dialect, KDISKMARK, doubts, is_sure_result};
 use super::footer;
 use super::line::{self, Direction, Line};
 use crate::error::ImportError;
@@ -22,8 +22,29 @@ const USUAL_MIX: u8 = 70;
 /// All programs; a heading of any begins its report.
 static DIALECTS: [&Dialect; 2] = [&KDISKMARK, &CRYSTALDISKMARK];
 
+/// True for a report with KDiskMark's heading; without it nothing tells it from CrystalDiskMark's.
+pub(crate) fn is_kdiskmark(text: &Text) -> bool {
+    let any = |test: fn(&str) -> bool| text.lines().any(test);
+    any(|line| KDISKMARK.heading(line).is_some()) && is_crystaldiskmark(text)
+}
+
+/// True where a result line stands in it, with or without a heading; random access alone can be anybody's.
+pub(crate) fn is_crystaldiskmark(text: &Text) -> bool {
+    text.lines().any(is_sure_result)
+}
+
+/// Reads all reports in a text of KDiskMark.
+pub(crate) fn kdiskmark(text: &Text) -> Result<Vec<Log>, ImportError> {
+    read(text, &KDISKMARK)
+}
+
+/// The same of CrystalDiskMark or AmorphousDiskMark.
+pub(crate) fn crystaldiskmark(text: &Text) -> Result<Vec<Log>, ImportError> {
+    read(text, &CRYSTALDISKMARK)
+}
+
 /// Reads all reports in the text, one log each; those without a heading are of `usual`.
-pub(super) fn read(text: &Text, usual: &'static Dialect) -> Result<Vec<Log>, ImportError> {
+fn read(text: &Text, usual: &'static Dialect) -> Result<Vec<Log>, ImportError> {
     let mut reader = Reader::new(usual);
     for line in text.lines() {
         reader.line(line);
@@ -206,4 +227,42 @@ fn headed(line: &str) -> Option<(&'static Dialect, Tool)> {
 fn share_of_reads(text: &str) -> Option<u8> {
     let share = text.split_once('%')?.0.split_whitespace().next_back()?.parse().ok()?;
     (1..=99).contains(&share).then_some(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn figures_of_crystaldiskmark_come_back_and_agree_with_their_iops(
+            mb_s in 0.001..8000.0_f64, queue in 1_u32..64, threads in 1_u32..16
+        ) {
+            let iops = mb_s * 1e6 / 4096.0;
+            let text = format!(
+                "[Write]\n  RND    4KiB (Q={queue:3}, T={threads:2}): {mb_s:9.3} MB/s [{iops:9.1} IOPS] <{:9.2} us>\n",
+                1e6 / iops
+            );
+            let log = read(&Text::of(&text), &CRYSTALDISKMARK).unwrap().remove(0);
+            let read = &log.runs[0].results[0];
+            proptest::prop_assert_eq!(read.test.to_string(), format!("RND4K Q{queue}T{threads}"));
+            proptest::prop_assert!((read.mb_s - mb_s).abs() <= 0.000_5 + 1e-9);
+            if let Some(printed) = read.iops {
+                // Both were rounded: 0.0005 MB/s here, 0.05 I/Os of 4096 bytes there.
+                proptest::prop_assert!((read.mb_s * 1e6 - printed * 4096.0).abs() <= 500.0 + 205.0);
+            }
+        }
+
+        #[test]
+        fn figures_of_kdiskmark_come_back_and_agree_with_their_iops(kib_s in 100.0..8_000_000.0_f64) {
+            let line = format!("Random 4 KiB (Q= 1, T= 1): {:9.3} MB/s [{:8.1} IOPS]", kib_s / 1000.0, kib_s / 4.0);
+            let text = format!("KDiskMark (3.3.0): x\n[Read]\n{line}\n");
+            let log = read(&Text::of(&text), &KDISKMARK).unwrap().remove(0);
+            let result = &log.runs[0].results[0];
+            // 0.0005 of its MB/s were rounded off, and 0.05 I/Os of 4096 bytes.
+            proptest::prop_assert!((result.mb_s * 1e6 - kib_s * 1024.0).abs() <= 512.0 + 1.0);
+            let by_iops = result.iops.unwrap() * 4096.0;
+            proptest::prop_assert!((result.mb_s * 1e6 - by_iops).abs() <= 512.0 + 205.0 + 1.0);
+        }
+    }
 }

@@ -4,9 +4,10 @@
 //! SD Express card): they are no card's name and never become one.
 
 use crate::error::ImportError;
+use crate::notes::log_of;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_sd::bus::PcieLink;
 use serde_json::json;
 
@@ -42,8 +43,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
 
 impl<'a> Device<'a> {
     fn log(&self) -> Log {
-        let mut log = Log::new("lspci");
-        log.tool = Some(Tool { name: "lspci".into(), version: None });
+        let mut log = log_of("lspci", "lspci");
         log.part = Some(self.address.to_owned());
         let (now, most) = (self.link("LnkSta:"), self.link("LnkCap:"));
         let link = PcieLink { address: Some(self.address.to_owned()), ..PcieLink::from_sysfs(now, most) };

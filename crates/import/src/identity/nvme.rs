@@ -8,10 +8,11 @@ mod fields;
 mod structure;
 
 use crate::error::ImportError;
+use crate::notes::log_of;
 use crate::parts;
 use crate::text::Text;
 use cardscope_model::card::CardFacts;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
 use fields::Fields;
 use serde_json::{Value, json};
@@ -55,8 +56,7 @@ fn repeated(line: &str) -> Option<String> {
 
 fn answer(text: &Text) -> Result<Vec<Log>, ImportError> {
     let fields = Fields::of_json(text.body()).unwrap_or_else(|| Fields::of_text(text.body()));
-    let mut log = Log::new("nvme");
-    log.tool = Some(Tool { name: "nvme-cli".into(), version: None });
+    let mut log = log_of("nvme", "nvme-cli");
     let identify = fields.has_controller().then(|| controller(&fields, &mut log)).flatten();
     let smart = fields.has_smart().then(|| smart(&fields, &mut log)).flatten();
     let features = ThermalFeatures::from_results(fields.feature(0x04), fields.feature(0x10));

@@ -9,7 +9,7 @@ use super::markdown::{front_matter, heading, item, plain, title};
 use crate::dates::day;
 use crate::error::ImportError;
 use crate::notes::{add_note, cooling};
-use crate::numbers::{MIB_S, figure};
+use crate::numbers::{MIB_S, figure, true_mb_s};
 use crate::text::Text;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, Origin};
@@ -248,12 +248,7 @@ impl Page {
     fn mb_s(&self, unit: &str) -> Option<f64> {
         match unit {
             "MB/s" | "" if self.by_script => Some(MIB_S),
-            "MB/s" => Some(1.0),
-            "MiB/s" => Some(MIB_S),
-            "GB/s" => Some(1000.0),
-            "KB/s" | "kB/s" => Some(0.001),
-            "KiB/s" => Some(0.001_024),
-            _ => None,
+            _ => true_mb_s(unit),
         }
     }
 

@@ -4,14 +4,14 @@
 //! flashbench.c cuts each number to seven bytes, `M/s` is 10^6 bytes a second. The script reads the identity in the
 //! host's own slot, even where the tested card sits in a USB reader: only a capacity that agrees makes it that card's.
 
-mod identity;
 mod parts;
-mod sections;
+mod script;
 mod tables;
 
 use crate::error::ImportError;
+use crate::notes::log_of;
 use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use parts::Part;
 use serde_json::json;
 use std::collections::HashSet;
@@ -28,11 +28,10 @@ pub(crate) fn recognise(text: &Text) -> bool {
 /// Reads it.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let parts = parts::split(text);
-    let mut log = Log::new("flashbench");
-    log.tool = Some(Tool { name: "flashbench".into(), version: None });
-    let tested = identity::tested(&parts);
-    identity::put(&tested, &parts, &mut log);
-    sections::put(&parts, &tested, &mut log);
+    let mut log = log_of("flashbench", "flashbench");
+    let tested = script::tested(&parts);
+    script::put_identity(&tested, &parts, &mut log);
+    script::put_runs(&parts, &tested, &mut log);
     let tables = tables(&parts);
     if tables.found() > 0 {
         log.other.insert("flashbench".into(), json!(tables));

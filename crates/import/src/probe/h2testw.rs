@@ -3,8 +3,8 @@
 //! Its KByte, MByte and GByte are powers of 1024. `H2testw version 1.3` among the error lines is the version of the data,
 //! not of the program. Counts are known by their order, since the details' German words are not at hand in the wild.
 
-use crate::amount::{amount, binary_mb_s, sequential, step};
 use crate::error::ImportError;
+use crate::numbers::{amount, binary_mb_s, sequential, step};
 use crate::parts;
 use crate::text::Text;
 use cardscope_model::log::{Log, Tool};
@@ -158,22 +158,4 @@ fn tested(line: &str) -> Option<(u64, u64)> {
     let at = words.iter().position(|word| *word == "MByte").filter(|at| *at >= 3)?;
     let between = matches!(words[at - 2], "of" | "von");
     Some((words[at - 3].parse().ok()?, words[at - 1].parse().ok()?)).filter(|_| between)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn log(text: &str) -> Log {
-        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_speed_comes_back_as_printed(hundredths in 1u32..100_000) {
-            let value = f64::from(hundredths) / 100.0;
-            let log = log(&format!("Reading speed: {value} MByte/s\n"));
-            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, value);
-        }
-    }
 }

@@ -5,10 +5,11 @@
 //! test here, only the course of the endurance test.
 
 use crate::error::ImportError;
+use crate::notes::log_of;
 use crate::numbers::number;
 use crate::table::Table;
 use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use serde_json::{Value, json};
 
 /// True where the program's headings stand in the first line.
@@ -27,8 +28,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
         return Err(ImportError::Empty { format: "mfst", why: "no row of it is whole".to_owned() });
     };
-    let mut log = Log::new("mfst");
-    log.tool = Some(Tool { name: "mfst".into(), version: None });
+    let mut log = log_of("mfst", "mfst");
     log.date = crate::dates::date(&first.at);
     log.other.insert(
         "mfst".into(),

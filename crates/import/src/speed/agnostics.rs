@@ -4,11 +4,11 @@
 //! July 2024 a row `seq-read` is among them and blocks and depth are larger (reference page `peers` 2.8). The sentences
 //! below them were once taken from the wrong rows (agnostics' issue 20), so the rows count.
 
-use crate::amount::{Amount, random, sequential};
 use crate::error::ImportError;
-use crate::numbers::{KIB_S, number};
+use crate::notes::log_of;
+use crate::numbers::{Amount, KIB_S, number, random, sequential};
 use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, TestName};
 use cardscope_model::units::{KIB, MIB};
@@ -46,8 +46,7 @@ pub(crate) fn recognise(text: &Text) -> bool {
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let since_2024 = text.lines().any(|line| line.trim_start().starts_with("seq-read;"));
     let tries = tries(text, since_2024);
-    let mut log = Log::new("agnostics");
-    log.tool = Some(Tool { name: "agnostics".into(), version: None });
+    let mut log = log_of("agnostics", "agnostics");
     let size_bytes = Some(if since_2024 { 256 * MIB } else { 64 * MIB });
     for (run, one) in (1..).zip(&tries) {
         let results = one.results(since_2024);
@@ -135,7 +134,7 @@ fn test(step: &str, since_2024: bool) -> Option<(TestName, bool)> {
 
 fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> Figure {
     let printed = Amount { value, unit: if in_iops { "IOPS" } else { "KB/sec" } };
-    let mut made = crate::amount::step(step, test, printed, 0.0);
+    let mut made = crate::numbers::step(step, test, printed, 0.0);
     (made.mb_s, made.iops) = (kib_s * KIB_S, in_iops.then_some(value));
     made
 }
@@ -165,21 +164,4 @@ fn target(line: &str) -> Option<Target> {
         _ => return None,
     };
     Some(Target { step, value: number(value)?, target: number(target)?, passed })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn log(text: &str) -> Log {
-        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_iops_come_back(iops in 0u32..10_000_000) {
-            let log = log(&format!("rand-4k-read;{};{iops};0;0", u64::from(iops) * 4));
-            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, f64::from(iops));
-        }
-    }
 }

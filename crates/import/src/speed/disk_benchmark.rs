@@ -4,12 +4,12 @@
 //! the write its re-write (reference page `peers` 2.6). The older table's fio row is copied from fio's bracket: MB/s.
 //! Steps carry the names of the recipe `geerling-2024`.
 
-use crate::amount::{amount, decimal_mb_s, random, sequential, step};
 use crate::error::ImportError;
-use crate::numbers::MIB_S;
+use crate::notes::log_of;
+use crate::numbers::{MIB_S, amount, decimal_mb_s, random, sequential, step};
 use crate::runs::Runs;
 use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_model::units::{KIB, MIB};
@@ -39,11 +39,8 @@ pub(crate) fn recognise(text: &Text) -> bool {
 
 /// Reads it: a table is a run.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut log = Log::new("disk-benchmark");
-    log.tool = Some(Tool { name: "disk-benchmark.sh".into(), version: None });
-    let mut runs = Runs::default();
-    text.lines().filter_map(figure).for_each(|figure| runs.add(figure));
-    log.runs = runs.finish();
+    let mut log = log_of("disk-benchmark", "disk-benchmark.sh");
+    log.runs = Runs::of(text.lines().filter_map(figure));
     Ok(vec![log])
 }
 
@@ -58,22 +55,4 @@ fn figure(line: &str) -> Option<Figure> {
     let name = name.strip_prefix("iozone ").unwrap_or(&name);
     let (_, step_name, test) = rows().into_iter().find(|(row, ..)| *row == name)?;
     Some(step(step_name, test, printed, mb_s * MIB_S))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn log(text: &str) -> Log {
-        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_speed_comes_back_as_printed(hundredths in 0u32..1_000_000) {
-            let value = f64::from(hundredths) / 100.0;
-            let log = log(&format!("| 4K random read | {value:.2} MB/s |"));
-            proptest::prop_assert_eq!(log.runs[0].results[0].printed().value, value);
-        }
-    }
 }

@@ -5,14 +5,14 @@
 //! `pibenchmarks` (reference page `peers` 2.7).
 
 use super::dd;
-use crate::amount::{Amount, amount, binary_mb_s, random, sequential, step};
 use crate::dates::month;
 use crate::error::ImportError;
-use crate::numbers::{KIB_S, number};
+use crate::notes::log_of;
+use crate::numbers::{Amount, KIB_S, amount, binary_mb_s, number, random, sequential, step};
 use crate::runs::Runs;
 use crate::text::Text;
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, TestName};
 use cardscope_model::units::{KIB, MIB, mb_per_s};
@@ -45,11 +45,8 @@ pub(crate) fn recognise(text: &Text) -> bool {
 
 /// Reads it: a table is a run.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut log = Log::new("pibenchmarks");
-    log.tool = Some(Tool { name: "PiBenchmarks".into(), version: None });
-    let mut runs = Runs::default();
-    text.lines().filter_map(row).for_each(|figure| runs.add(figure));
-    log.runs = runs.finish();
+    let mut log = log_of("pibenchmarks", "PiBenchmarks");
+    log.runs = Runs::of(text.lines().filter_map(row));
     settle_dd(text, &mut log);
     let scores: Vec<f64> =
         text.lines().filter_map(|line| number(line.trim().strip_prefix("Score:")?)).collect();
@@ -82,7 +79,7 @@ fn is_row(name: &str, test: &str) -> bool {
 }
 
 fn mb_s(program: &str, printed: Amount<'_>) -> Option<f64> {
-    if program == "DD" { crate::amount::decimal_mb_s(printed.unit) } else { binary_mb_s(printed.unit) }
+    if program == "DD" { crate::numbers::decimal_mb_s(printed.unit) } else { binary_mb_s(printed.unit) }
 }
 
 /// dd's own line knows the unit that the table's row lost.
@@ -153,22 +150,4 @@ fn marks(text: &str) -> Vec<String> {
         number.is_some_and(|n| n.parse::<u16>().is_ok_and(|n| n > 0))
     };
     joined.split_whitespace().filter(is_mark).map(str::to_owned).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn log(text: &str) -> Log {
-        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_iops_come_back(iops in 0u32..1_000_000) {
-            let log = log(&format!("FIO   4k random read  {iops} IOPS ({} KB/s)\n", u64::from(iops) * 4));
-            let figure = &log.runs[0].results[0];
-            proptest::prop_assert_eq!((figure.iops, figure.printed().value), (Some(f64::from(iops)), f64::from(iops)));
-        }
-    }
 }

@@ -12,6 +12,7 @@ pub use sums::{About, beside};
 
 use crate::error::Error;
 use crate::put_back::PutBack;
+use cardscope_engine::cause::Cause;
 use cardscope_engine::pending::Owing;
 use cardscope_files::Use;
 use cardscope_model::finding::{Finding, Weight};
@@ -39,16 +40,16 @@ impl Backup {
     /// # Errors
     /// A refusal: it cannot be read, or it is not what its checksums are about.
     pub fn open(path: &Path) -> Result<Backup, Error> {
-        let refused = |why: String| Error::Refused(format!("{}: {why}", path.display()));
-        let sums = sums::read(&beside(path)).map_err(&refused)?;
+        let refused = |why: Cause| Error::Refused(Cause::told(format!("{}: {why}", path.display()), why));
+        let sums = sums::read(&beside(path)).map_err(|why| refused(why.into()))?;
         let image = cardscope_files::open(path, Use::Read)
-            .map_err(|e| refused(format!("the image cannot be opened: {e}")))?;
-        let bytes = image.metadata().map_err(|e| refused(e.to_string()))?.len();
+            .map_err(|e| refused(Cause::told(format!("the image cannot be opened: {e}"), e)))?;
+        let bytes = image.metadata().map_err(|e| refused(e.into()))?.len();
         if bytes != sums.about.bytes {
             return Err(refused(format!(
                 "the image has {bytes} bytes, and its checksums are about {}: it was cut or is another one",
                 sums.about.bytes
-            )));
+            ).into()));
         }
         Ok(Backup { image, path: path.to_owned(), sums, overwritten: None, _owing: None })
     }

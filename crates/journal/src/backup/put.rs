@@ -4,13 +4,15 @@ use super::sums::{CHUNK, Unread};
 use super::{Backup, DEPTH};
 use crate::error::Error;
 use crate::put_back::PutBack;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Card, Piece, pieces};
+use cardscope_engine::card::{Answer, Card, Piece, Stop, pieces};
+use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
-use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::SavedRange;
+use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::Target;
+use cardscope_model::units::seconds;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -36,7 +38,7 @@ impl Backup {
     ) -> Result<PutBack, Error> {
         let own = Interrupt::default();
         self.same_card(target, key_now, &own)
-            .map_err(|error| Error::Io(format!("{error}; {}", self.whereabouts())))?;
+            .map_err(|error| Error::Io(Cause::told(format!("{error}; {}", self.whereabouts()), error)))?;
         self.put(target, &own, listener)
     }
 
@@ -54,20 +56,20 @@ impl Backup {
     fn ended(&self, stop: Stop) -> Error {
         match stop {
             Stop::Interrupted => Error::Stop(stop),
-            other => Error::Io(format!("{other}; {}", self.whereabouts())),
+            other => Error::Io(Cause::told(format!("{other}; {}", self.whereabouts()), other)),
         }
     }
 
     fn write_and_compare(&self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<PutBack, Stop> {
         let mut result = PutBack::default();
-        let mut steps = Steps::begin(card, "putting the card's image back", listener);
+        let mut steps = Steps::begin("putting the card's image back", card.bytes(), card.seconds(), listener);
         for stretch in self.stretches(card.bytes()) {
             card.go_on()?;
             self.write(card, stretch, &mut result, &mut steps, listener)?;
         }
         card.flush()?;
         card.reopen()?;
-        let mut steps = Steps::begin(card, "comparing what was put back", listener);
+        let mut steps = Steps::begin("comparing what was put back", card.bytes(), card.seconds(), listener);
         for stretch in self.stretches(card.bytes()) {
             self.compare(card, stretch, &mut result.lost, &mut steps, listener)?;
         }
@@ -105,7 +107,7 @@ impl Backup {
             Stretch::Zero { start, end } => {
                 // What the card does not take is found by the comparison.
                 card.write(pieces(start, end, CHUNK), Content::Constant(0), |piece, at, _| {
-                    steps.done(u64::from(piece.len), at, listener);
+                    steps.done(u64::from(piece.len), seconds(at), listener);
                 })?;
                 result.bytes += end - start;
             }
@@ -115,7 +117,7 @@ impl Backup {
                         card.put_back(from, &bytes[(from - start) as usize..(to - start) as usize])?;
                         result.bytes += to - from;
                     }
-                    steps.done(end - start, card.now(), listener);
+                    steps.done(end - start, card.seconds(), listener);
                 }
                 Err(why) => result.unreadable.push((SavedRange { offset: start, len: end - start }, why)),
             },
@@ -151,16 +153,13 @@ impl Backup {
                     Answer::Failed(_) => false,
                 };
                 bad.extend((!same).then_some(piece));
-                steps.done(u64::from(piece.len), at, listener);
+                steps.done(u64::from(piece.len), seconds(at), listener);
                 Ok(())
             })?;
         }
         bad.sort_unstable();
         for piece in bad {
-            match lost.last_mut() {
-                Some(last) if last.offset + last.len == piece.offset => last.len += u64::from(piece.len),
-                _ => lost.push(SavedRange { offset: piece.offset, len: u64::from(piece.len) }),
-            }
+            SavedRange { offset: piece.offset, len: u64::from(piece.len) }.join(lost);
         }
         Ok(())
     }
@@ -178,18 +177,11 @@ impl Backup {
 
     /// The parts of a range that could be read when the image was taken.
     fn readable(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
-        let (mut parts, mut at) = (Vec::new(), start);
+        let mut unread = Ranges::default();
         for Unread { offset, len, .. } in &self.sums.unread {
-            let (from, to) = ((*offset).clamp(start, end), (offset + len).clamp(start, end));
-            if at < from {
-                parts.push((at, from));
-            }
-            at = at.max(to);
+            unread.add(*offset, offset + len);
         }
-        if at < end {
-            parts.push((at, end));
-        }
-        parts
+        unread.missing(start, end)
     }
 }
 
@@ -197,24 +189,4 @@ pub(super) fn read_chunk(image: &File, start: u64, end: u64) -> std::io::Result<
     let mut bytes = vec![0; (end - start) as usize];
     image.read_exact_at(&mut bytes, start)?;
     Ok(bytes)
-}
-
-/// How far a pass over the image is.
-struct Steps {
-    began: u64,
-    done: u64,
-}
-
-impl Steps {
-    fn begin(card: &mut Card<'_>, what: &str, listener: &mut dyn Listener) -> Self {
-        let bytes = Some(card.bytes());
-        listener.event(&Event::Phase { what: what.to_owned(), bytes, seconds: None });
-        Steps { began: card.now(), done: 0 }
-    }
-
-    fn done(&mut self, bytes: u64, at: u64, listener: &mut dyn Listener) {
-        self.done += bytes;
-        let seconds = at.saturating_sub(self.began) as f64 / 1e9;
-        listener.event(&Event::Progress { bytes: self.done, seconds });
-    }
 }

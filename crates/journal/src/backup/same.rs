@@ -8,8 +8,7 @@ use super::Backup;
 use super::put::read_chunk;
 use super::sums::CHUNK;
 use crate::error::Error;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Card, pieces};
+use cardscope_engine::card::{Answer, Card, Stop, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Plan, Target};
@@ -34,11 +33,12 @@ impl Backup {
         interrupt: &Interrupt,
     ) -> Result<(), Error> {
         let (name, bytes) = (target.info().name.clone(), target.info().bytes);
-        let another = |why: &str| {
-            Error::Io(format!(
+        let another =
+            |why: &str| {
+                Error::Io(format!(
                 "{name} is another card than the one that was saved ({why}); nothing was put back onto it"
-            ))
-        };
+            ).into())
+            };
         if bytes != self.sums.about.bytes {
             return Err(another("it has another size"));
         }

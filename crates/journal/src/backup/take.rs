@@ -3,16 +3,16 @@
 use super::sums::{self, About, CHUNK, Sums, Unread, beside};
 use super::{Backup, DEPTH};
 use crate::error::Error;
-use cardscope_engine::card::{Answer, Card, Piece, pieces};
-use cardscope_engine::card::{Stop, Trouble};
+use cardscope_engine::card::{Answer, Card, Piece, Stop, Trouble, pieces};
+use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
-use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::JournalError;
 use cardscope_engine::pending::owing;
 use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_files::{Draft, FileError, Folder, Identity};
-use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_model::units::{BinarySize, Capacity, seconds};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -46,10 +46,9 @@ impl Backup {
         for path in [Path::new(&name), &beside(Path::new(&name))] {
             if folder.look(path.as_os_str()).map_err(|e| cannot(file, e))?.is_some() {
                 let path = file.with_file_name(path);
-                return Err(Error::Refused(format!(
-                    "{} is there already; name a new file for the backup",
-                    path.display()
-                )));
+                return Err(Error::Refused(
+                    format!("{} is there already; name a new file for the backup", path.display()).into(),
+                ));
             }
         }
         let image = New { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
@@ -87,7 +86,7 @@ fn may_lie_at(
             "the backup {} would lie on {} itself, which is going to be overwritten; name a file on another disk",
             file.display(),
             card.name
-        )));
+        ).into()));
     }
     let room = folder.free().map_err(|e| cannot(file, e))?;
     if room < card.bytes {
@@ -103,20 +102,21 @@ fn may_lie_at(
 }
 
 fn cannot(file: &Path, error: impl Into<FileError>) -> Error {
-    let error = error.into();
-    Error::Refused(format!(
-        "the backup {} cannot be written: {error}; nothing was done to the card. Name a file on a disk with room",
+    unwritten(file, error.into().into())
+}
+
+fn unwritten(file: &Path, why: Cause) -> Error {
+    let words = format!(
+        "the backup {} cannot be written: {why}; nothing was done to the card. Name a file on a disk with room",
         file.display()
-    ))
+    );
+    Error::Refused(Cause::told(words, why))
 }
 
 /// How a stop while nothing was written to the card yet ends the verb.
 fn stopped(file: &Path, stop: Stop) -> Error {
     match stop {
-        Stop::Journal(JournalError(why)) => Error::Refused(format!(
-            "the backup {} cannot be written: {why}; nothing was done to the card. Name a file on a disk with room",
-            file.display()
-        )),
+        Stop::Journal(JournalError(why)) => unwritten(file, why),
         other => Error::Stop(other),
     }
 }
@@ -169,7 +169,7 @@ fn judge(unread: &[Unread], file: &Path) -> Result<(), Error> {
         2 * (ROUNDS + 1),
         named.join(", "),
         file.display()
-    )))
+    ).into()))
 }
 
 /// An image in the making.
@@ -188,10 +188,7 @@ impl<'f> Taking<'f> {
     /// Reads the card from end to end. What is zero needs no bytes.
     fn whole(&mut self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<(), Stop> {
         let bytes = card.bytes();
-        let what = "saving an image of the card".to_owned();
-        listener.event(&Event::Phase { what, bytes: Some(bytes), seconds: None });
-        let began = card.now();
-        let mut done = 0;
+        let mut steps = Steps::begin("saving an image of the card", bytes, card.seconds(), listener);
         card.read(pieces(0, bytes, CHUNK), Content::Constant(0), |piece, at, answer| {
             match answer {
                 Answer::Same => {}
@@ -202,15 +199,13 @@ impl<'f> Taking<'f> {
                 }
                 Answer::Failed(_) => self.failed.push(piece),
             }
-            done += u64::from(piece.len);
-            let seconds = (at.saturating_sub(began)) as f64 / 1e9;
-            listener.event(&Event::Progress { bytes: done, seconds });
+            steps.done(u64::from(piece.len), seconds(at), listener);
             Ok(())
         })
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Stop> {
-        self.image.write_all_at(bytes, offset).map_err(|e| Stop::Journal(JournalError(e.to_string())))
+        self.image.write_all_at(bytes, offset).map_err(|e| Stop::Journal(JournalError(e.into())))
     }
 
     /// Asks again for what failed, in small pieces; gives what failed for good.
@@ -252,7 +247,7 @@ impl<'f> Taking<'f> {
                 // Behind what was written last there are zeros.
                 Ok(0) => break,
                 Ok(n) => filled += n,
-                Err(e) => return Err(Stop::Journal(JournalError(e.to_string()))),
+                Err(e) => return Err(Stop::Journal(JournalError(e.into()))),
             }
         }
         self.chunks[(chunk.offset / u64::from(CHUNK)) as usize] = Some(crc32c::crc32c(&bytes));

@@ -104,7 +104,7 @@ fn a_test_without_a_counted_loop_has_no_result() {
 }
 
 #[test]
-fn the_course_of_several_loops_is_one_course() {
+fn the_series_of_several_loops_is_one_series() {
     let test = test_of(&recipe("cdm3"), "RND4K Q1T1 read");
     let second = |at_s| Bucket { at_s, bytes: 4096, ios: 1, ..Bucket::default() };
     let mut one = sample(&test, 8192, 1.5);

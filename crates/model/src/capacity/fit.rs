@@ -4,6 +4,7 @@
 use super::known::KNOWN;
 use super::nominal;
 use crate::finding::Finding;
+use crate::report::Document;
 use serde::{Deserialize, Serialize};
 
 /// So much below the smallest card known is left free: cards that nobody has listed yet may be smaller.
@@ -123,6 +124,12 @@ pub struct FitReport {
     /// Contradictions between what the card and the system say.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub findings: Vec<Finding>,
+}
+
+impl Document for FitReport {
+    fn is_bad(&self) -> bool {
+        self.fits == Some(false)
+    }
 }
 
 /// Bytes that a nominal capacity prints: `32 GB` is 32 × 10^9.

@@ -3,12 +3,10 @@
 //!
 //! One file a job in `jobs/`, and its name in [`JOBS`].
 
-mod figures;
 mod file;
 mod score;
 
-pub use figures::{Figure, Figures};
-pub use file::{Demand, JOBS, Job, JobError, Work, find, parse};
+pub use file::{Demand, Figure, Figures, JOBS, Job, JobError, Work, find, parse};
 pub use score::{Fit, JobScore, points_alone, score, score_assuming};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Signs in the CID: numbers nobody registered, names left at a controller's default, impossible dates.
+//! Signs in the CID: numbers nobody registered, names left at a controller's default, impossible dates, and single
+//! models whose faults the kernel works around.
 
-use super::hint::{MEDIUM, STRONG, WEAK, crc_mismatch, hint, note};
-use super::name;
+use super::sign::{MEDIUM, STRONG, WEAK, crc_mismatch, hint, is_sandisk, note};
 use crate::finding::Finding;
 use crate::identity::Identity;
 use cardscope_sd::maker::{self, OidFit, UNREGISTERED};
@@ -16,6 +16,105 @@ const LOW_SERIALS_ARE_USUAL: [u8; 3] = [0x1d, 0x27, 0x74];
 /// OEM id `42`, which is Kingston's with MID 41.
 const OID_42: u16 = 0x3432;
 
+/// A field that a sign rests on: its name, and how it is read.
+type Field = (&'static str, fn(&Cid) -> String);
+
+const RAW: Field = ("cid", |cid| cid.raw.to_string());
+const MID: Field = ("mid", |cid| cid.mid_hex.clone());
+const MAKER: Field = ("mid/oid", |cid| format!("{}/{}", cid.mid_hex, cid.oid_hex));
+const PNM: Field = ("pnm", |cid| cid.pnm.clone());
+const PRV: Field = ("prv", |cid| cid.prv.clone());
+const PSN: Field = ("psn", |cid| cid.psn_hex.clone());
+
+/// A sign that the fields of one CID show by themselves.
+struct Sign {
+    claim: &'static str,
+    strength: f64,
+    /// `{pnm}` stands for the card's name.
+    verdict: &'static str,
+    rests_on: &'static [Field],
+    is_there: fn(&Cid) -> bool,
+}
+
+const SERIALS: &[Sign] = &[
+    Sign {
+        claim: "cid-blank-but-serial",
+        strength: STRONG,
+        verdict: "maker, name and revision are all zero, only serial and date are set: seen on a card that held an eighth of its capacity",
+        rests_on: &[RAW],
+        is_there: |cid| cid.raw.0[..9].iter().all(|b| *b == 0),
+    },
+    Sign {
+        claim: "serial-zero",
+        strength: STRONG,
+        verdict: "the serial number is 0: no honest card with it is known",
+        rests_on: &[PSN],
+        is_there: |cid| cid.psn == 0,
+    },
+    Sign {
+        claim: "serial-low",
+        strength: WEAK,
+        verdict: "the serial number is very low; small honest brands have such too",
+        rests_on: &[PSN, MID],
+        is_there: |cid| (1..LOW_SERIAL).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid),
+    },
+];
+
+const NAMES: &[Sign] = &[
+    Sign {
+        claim: "name-smi",
+        strength: STRONG,
+        verdict: "the name is SMI, the default of a controller that its maker never set: a common counterfeit",
+        rests_on: &[PNM, MAKER],
+        is_there: |cid| cid.pnm == "SMI",
+    },
+    Sign {
+        claim: "name-as",
+        strength: STRONG,
+        verdict: "the name AS under SanDisk's number is known from counterfeits only",
+        rests_on: &[PNM, MID],
+        is_there: |cid| cid.pnm == "AS" && cid.mid == 0x03,
+    },
+    Sign {
+        claim: "name-zeros",
+        strength: MEDIUM,
+        verdict: "the name is 00000, which is Samsung's habit, under another maker's number; honest Gigastone cards do it too",
+        rests_on: &[PNM, MAKER],
+        is_there: |cid| cid.pnm == "00000" && !(cid.mid == 0x1b && cid.oid == "SM"),
+    },
+    Sign {
+        claim: "sandisk-name",
+        strength: MEDIUM,
+        verdict: "SanDisk's number with the name {pnm}, which is not built as SanDisk's are (SU08G, SR128, AGGCE, WX64G)",
+        rests_on: &[MID, PNM, PRV],
+        is_there: |cid| cid.mid == 0x03 && cid.pnm != "AS" && !is_sandisk(&cid.pnm),
+    },
+    Sign {
+        claim: "oid-42",
+        strength: MEDIUM,
+        verdict: "the OEM id 42 belongs with Kingston's number 0x41, which this is not; a Gigastone retail card has it too",
+        rests_on: &[MAKER],
+        is_there: |cid| cid.oid_number() == OID_42 && cid.mid != 0x41,
+    },
+    Sign {
+        claim: "maker-unregistered",
+        strength: MEDIUM,
+        verdict: "the maker's number was never registered: cheap rebrands, honest ones among them (Gigastone ships 0x12/0x3456 ASTC), and counterfeits",
+        rests_on: &[MAKER, PNM],
+        is_there: |cid| {
+            let placeholder = cid.mid == 0x12 && matches!(cid.oid_number(), 0x3456 | 0x5678);
+            UNREGISTERED.contains(&cid.mid) || placeholder || cid.pnm == "ASTC"
+        },
+    },
+];
+
+impl Sign {
+    fn finding(&self, cid: &Cid) -> Finding {
+        let finding = hint(self.claim, self.strength, self.verdict.replace("{pnm}", &cid.pnm));
+        self.rests_on.iter().fold(finding, |finding, (name, read)| finding.because(name, read(cid)))
+    }
+}
+
 /// Looks at the CID.
 pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Finding>) {
     let Some(cid) = &identity.cid else { return };
@@ -27,93 +126,12 @@ pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Fi
         return;
     }
     let family = identity.csd.as_ref().and_then(|csd| csd.family);
+    let of = |signs: &'static [Sign]| signs.iter().filter(|s| (s.is_there)(cid)).map(|s| s.finding(cid));
+    findings.extend(of(SERIALS));
+    findings.extend((cid.crc == Crc::Mismatch).then(|| crc_mismatch("cid", cid.crc7, cid.crc7_computed)));
+    findings.extend(of(NAMES));
     findings
-        .extend([blank_but_serial(cid), serial_zero(cid), serial_low(cid), crc(cid)].into_iter().flatten());
-    findings
-        .extend([default_name(cid), name_as(cid), zeros_name(cid), sandisk_name(cid)].into_iter().flatten());
-    findings.extend([oid_42(cid), unregistered(cid), foreign_oid(cid), careless(cid)].into_iter().flatten());
-    findings.extend(impossible_date(cid, family, today));
-}
-
-fn blank_but_serial(cid: &Cid) -> Option<Finding> {
-    cid.raw.0[..9].iter().all(|b| *b == 0).then(|| {
-        hint("cid-blank-but-serial", STRONG, "maker, name and revision are all zero, only serial and date are set: seen on a card that held an eighth of its capacity")
-            .because("cid", cid.raw)
-    })
-}
-
-fn serial_zero(cid: &Cid) -> Option<Finding> {
-    (cid.psn == 0).then(|| {
-        hint("serial-zero", STRONG, "the serial number is 0: no honest card with it is known")
-            .because("psn", &cid.psn_hex)
-    })
-}
-
-fn serial_low(cid: &Cid) -> Option<Finding> {
-    let low = (1..LOW_SERIAL).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid);
-    low.then(|| {
-        hint("serial-low", WEAK, "the serial number is very low; small honest brands have such too")
-            .because("psn", &cid.psn_hex)
-            .because("mid", &cid.mid_hex)
-    })
-}
-
-fn crc(cid: &Cid) -> Option<Finding> {
-    (cid.crc == Crc::Mismatch).then(|| crc_mismatch("cid", cid.crc7, cid.crc7_computed))
-}
-
-fn default_name(cid: &Cid) -> Option<Finding> {
-    (cid.pnm == "SMI").then(|| {
-        hint(
-            "name-smi",
-            STRONG,
-            "the name is SMI, the default of a controller that its maker never set: a common counterfeit",
-        )
-        .because("pnm", &cid.pnm)
-        .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
-    })
-}
-
-fn name_as(cid: &Cid) -> Option<Finding> {
-    (cid.pnm == "AS" && cid.mid == 0x03).then(|| {
-        hint("name-as", STRONG, "the name AS under SanDisk's number is known from counterfeits only")
-            .because("pnm", &cid.pnm)
-            .because("mid", &cid.mid_hex)
-    })
-}
-
-fn zeros_name(cid: &Cid) -> Option<Finding> {
-    let samsung = cid.mid == 0x1b && cid.oid == "SM";
-    (cid.pnm == "00000" && !samsung).then(|| {
-        hint("name-zeros", MEDIUM, "the name is 00000, which is Samsung's habit, under another maker's number; honest Gigastone cards do it too")
-            .because("pnm", &cid.pnm)
-            .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
-    })
-}
-
-fn sandisk_name(cid: &Cid) -> Option<Finding> {
-    (cid.mid == 0x03 && cid.pnm != "AS" && !name::is_sandisk(&cid.pnm)).then(|| {
-        hint("sandisk-name", MEDIUM, format!("SanDisk's number with the name {}, which is not built as SanDisk's are (SU08G, SR128, AGGCE, WX64G)", cid.pnm))
-            .because("mid", &cid.mid_hex)
-            .because("pnm", &cid.pnm)
-            .because("prv", &cid.prv)
-    })
-}
-
-fn oid_42(cid: &Cid) -> Option<Finding> {
-    (cid.oid_number() == OID_42 && cid.mid != 0x41).then(|| {
-        hint("oid-42", MEDIUM, "the OEM id 42 belongs with Kingston's number 0x41, which this is not; a Gigastone retail card has it too")
-            .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
-    })
-}
-
-fn unregistered(cid: &Cid) -> Option<Finding> {
-    let placeholder = cid.mid == 0x12 && matches!(cid.oid_number(), 0x3456 | 0x5678);
-    (UNREGISTERED.contains(&cid.mid) || placeholder || cid.pnm == "ASTC").then(|| {
-        hint("maker-unregistered", MEDIUM, "the maker's number was never registered: cheap rebrands, honest ones among them (Gigastone ships 0x12/0x3456 ASTC), and counterfeits")
-            .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
-            .because("pnm", &cid.pnm)
-    })
+        .extend([foreign_oid(cid), careless(cid), impossible_date(cid, family, today)].into_iter().flatten());
 }
 
 fn foreign_oid(cid: &Cid) -> Option<Finding> {
@@ -191,4 +209,63 @@ fn first_year(family: Family) -> u16 {
         Family::Sdxc => 2009,
         Family::Sduc => 2018,
     }
+}
+
+/// A row of the kernel's table (drivers/mmc/core/quirks.h, `mmc_sd_fixups`), keyed as there; no name or date fits all.
+struct Quirk {
+    mid: u8,
+    oid: u16,
+    name: Option<&'static str>,
+    date: Option<(u16, u8)>,
+    text: &'static str,
+}
+
+static QUIRKS: [Quirk; 4] = [
+    Quirk {
+        mid: 0x9f,
+        oid: 0x5449,
+        name: Some("SD64G"),
+        date: Some((2019, 11)),
+        text: "Kingston Canvas Go Plus of this date: flushing its cache is broken, the kernel leaves the cache off",
+    },
+    Quirk {
+        mid: 0x12,
+        oid: 0x3456,
+        name: Some("ASTC"),
+        date: Some((2022, 2)),
+        text: "Gigastone of this date: cache and power-off notice are broken, the kernel uses neither",
+    },
+    Quirk {
+        mid: 0x5d,
+        oid: 0x5342,
+        name: Some("0016G"),
+        date: Some((2019, 1)),
+        text: "Swissbit of this date: tuning fails in DDR50, the kernel leaves it out",
+    },
+    Quirk {
+        mid: 0x03,
+        oid: 0x5344,
+        name: None,
+        date: None,
+        text: "SanDisk: the DISCARD form of erase is broken, the kernel erases instead, so trimming is slower",
+    },
+];
+
+impl Quirk {
+    fn fits(&self, cid: &Cid) -> bool {
+        (self.mid, self.oid) == (cid.mid, cid.oid_number())
+            && self.name.is_none_or(|name| name == cid.pnm)
+            && self.date.is_none_or(|date| date == (cid.mdt_year, cid.mdt_month))
+    }
+}
+
+/// Names the workaround that fits the card.
+pub(super) fn quirks(identity: &Identity, findings: &mut Vec<Finding>) {
+    let Some(cid) = &identity.cid else { return };
+    findings.extend(QUIRKS.iter().filter(|quirk| quirk.fits(cid)).map(|quirk| {
+        note("kernel-quirk", format!("Linux works around a fault of this model: {}", quirk.text))
+            .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
+            .because("pnm", &cid.pnm)
+            .because("mdt", &cid.mdt)
+    }));
 }

@@ -5,13 +5,9 @@
 //! uploaded registers (sbc-bench), retail cards and "On MicroSD Problems"; the counter-evidence stands in each
 //! finding.
 
-mod capacity;
 mod cid;
 mod csd;
-mod hint;
-mod link;
-mod name;
-mod quirk;
+mod sign;
 mod status;
 
 use crate::finding::Finding;
@@ -22,11 +18,11 @@ use crate::identity::Identity;
 pub fn judge(identity: &Identity, today: (u16, u8)) -> Vec<Finding> {
     let mut findings = Vec::new();
     cid::judge(identity, today, &mut findings);
-    capacity::judge(identity, &mut findings);
+    csd::judge_capacity(identity, &mut findings);
     csd::judge(identity, &mut findings);
     status::judge(identity, &mut findings);
-    quirk::judge(identity, &mut findings);
-    link::judge(identity, &mut findings);
+    cid::quirks(identity, &mut findings);
+    status::judge_link(identity, &mut findings);
     findings
 }
 

@@ -6,14 +6,12 @@
 mod file;
 mod only;
 mod planned;
-mod prints;
 mod settings;
 mod validate;
 
 pub use file::parse;
 pub use planned::Planned;
-pub use prints::{Demand, Prints, Quantity, Rounding, Score, Term, TermFigure};
-pub use settings::{Aggregate, Data, Flush, Limit, Path, Prepare, RandomDraw, Sharing, Span, Until};
+pub use settings::*;
 pub use validate::RecipeError;
 
 use crate::builtin_files;

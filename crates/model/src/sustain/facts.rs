@@ -1,4 +1,4 @@
-//! What a long run showed, in numbers.
+//! What a long run showed, in numbers: its facts, what happened in it, and a sample a second.
 
 use serde::{Deserialize, Serialize};
 
@@ -166,4 +166,162 @@ pub struct ReadLatency {
     pub writing_p99_us: Option<f64>,
     /// The longest of those.
     pub writing_max_us: Option<f64>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// The fast part is used up.
+    CacheEnd,
+    /// It is fast again without a pause.
+    CacheRecovered,
+    /// Heat slows it.
+    Throttled,
+    /// Heat slows it no more.
+    CooledDown,
+    /// The first of the stalls.
+    StallsBegin,
+    /// The longest stall.
+    LongestStall,
+    /// Somebody else is on bus or host.
+    Disturbed,
+    /// The last five rounds are even.
+    SteadyState,
+    /// A pause began.
+    Pause,
+    /// What a pause gave back is used up again.
+    RecoveredUsedUp,
+    /// The limit that the user set for the temperature was reached.
+    TooHot,
+    /// Slower, and nothing tells why.
+    Slower,
+    /// What the experiment with a pause showed.
+    Experiment,
+    /// The card did not answer for so long that a host gives it up.
+    NoAnswer,
+    /// Write after write fails; the run ends.
+    NoMoreWrites,
+    /// Read after read fails; the run ends.
+    NoMoreReads,
+}
+
+impl EventKind {
+    /// In a few words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            EventKind::CacheEnd => "the fast cache is full",
+            EventKind::CacheRecovered => "fast again: the cache has room",
+            EventKind::Throttled => "heat slows the card",
+            EventKind::CooledDown => "heat slows it no more",
+            EventKind::StallsBegin => "stalls begin",
+            EventKind::LongestStall => "the longest stall",
+            EventKind::Disturbed => "somebody else uses the bus or this computer",
+            EventKind::SteadyState => "steady state",
+            EventKind::Pause => "a pause begins",
+            EventKind::RecoveredUsedUp => "what the pause gave back is used up",
+            EventKind::TooHot => "the temperature limit is reached",
+            EventKind::Slower => "slower, and nothing tells why",
+            EventKind::Experiment => "a pause was tried to tell heat from a full cache",
+            EventKind::NoAnswer => "no answer for very long",
+            EventKind::NoMoreWrites => "the card takes no more writes",
+            EventKind::NoMoreReads => "the card gives no more reads",
+        }
+    }
+}
+
+/// An event with what it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// When, in seconds since the run began.
+    pub at_s: f64,
+    /// Bytes that the workload had written (of a run of reads: read) by then.
+    pub at_bytes: u64,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Numbers and words it rests on, in reading order.
+    pub evidence: Vec<(String, String)>,
+}
+
+impl Event {
+    /// An event without evidence yet.
+    #[must_use]
+    pub fn new(kind: EventKind, at_s: f64, at_bytes: u64, confidence: f64) -> Self {
+        Event { kind, at_s, at_bytes, confidence, evidence: Vec::new() }
+    }
+
+    /// Adds what it rests on.
+    #[must_use]
+    pub fn because(mut self, what: &str, value: impl ToString) -> Self {
+        self.evidence.push((what.to_owned(), value.to_string()));
+        self
+    }
+}
+
+/// What the run was at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// The workload.
+    #[default]
+    Main,
+    /// A pause without I/O.
+    Pause,
+    /// Writing again after it.
+    Again,
+    /// Reading at the end.
+    Reading,
+    /// The experiment that tells heat from a full cache.
+    Experiment,
+}
+
+/// A temperature and where it was taken.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// What is measured: `card (NVMe composite)`, `SoC`, `reader` …
+    pub place: String,
+    /// °C.
+    pub celsius: f64,
+}
+
+/// One second, or as long as the card took to answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When it ended, in seconds since the run began.
+    pub at_s: f64,
+    /// What the run was at.
+    pub phase: Phase,
+    /// Speed of writes in MB/s; `None` where none were made.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub write_mb_s: Option<f64>,
+    /// Speed of reads in MB/s; `None` where none were made.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub read_mb_s: Option<f64>,
+    /// Written by the workload so far.
+    pub bytes_written: u64,
+    /// Read by the workload so far.
+    pub bytes_read: u64,
+    /// Median of small reads, one at a time, with nothing else under way, in µs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub read_us: Option<f64>,
+    /// A small read with writes under way, in µs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub read_while_writing_us: Option<f64>,
+    /// A command that needs no flash, in µs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ping_us: Option<f64>,
+    /// Longest time without a completion, in seconds.
+    pub longest_gap_s: f64,
+    /// Temperatures.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub temperatures: Vec<Reading>,
+    /// Times that light throttling began, as the card counts them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub t1_transitions: Option<u32>,
+    /// The same for heavy throttling.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub t2_transitions: Option<u32>,
 }

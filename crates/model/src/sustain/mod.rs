@@ -1,16 +1,9 @@
 //! `sustain`: what becomes of a card that is used for long. A sample a second with temperatures, what happened in order,
 //! and what each conclusion rests on. Times in seconds of the target's clock, speeds in MB/s.
 
-mod event;
 mod facts;
-mod sample;
 
-pub use event::{Event, EventKind};
-pub use facts::{
-    Interference, Level, Limits, ReadLatency, Recovery, StallPeriod, Stalls, SteadyState, ThermalStep,
-    Throttling,
-};
-pub use sample::{Phase, Reading, Sample};
+pub use facts::*;
 
 use crate::card_map::property::Property;
 use crate::report::{Body, Moved, Report};

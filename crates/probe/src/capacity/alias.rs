@@ -4,8 +4,7 @@
 use super::ground::{Claim, Ground, State, UNIT};
 use super::tail::{down, zip};
 use crate::sector::{SECTOR, SectorFound};
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Piece};
+use cardscope_engine::card::{Answer, Piece, Stop};
 use cardscope_engine::content::{Content, read_stamp_header};
 use std::collections::BTreeSet;
 use std::ops::Range;

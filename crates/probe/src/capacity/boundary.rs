@@ -4,8 +4,7 @@
 use super::ground::{Claim, Ground, State, UNIT};
 use super::tail::{Flood, down, write_run, zip};
 use crate::sector::SECTOR;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use std::ops::Range;
 
 /// A range of this size is written whole: on most cards one allocation unit.

@@ -7,14 +7,12 @@
 use super::alias::{self, Fold, Hit};
 use super::boundary::{self, Boundary, Search, Way};
 use super::ground::{Claim, State, UNIT};
-use super::growth::Quick;
-use super::growth::mostly_lost;
+use super::growth::{Quick, mostly_lost};
 use super::options::Outcome;
 use super::pattern::step;
 use super::places::spread;
 use super::tail::{self, Flood, Tail, any_lost};
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 
 /// Bytes that a fake without a cache may cost in all.
 const MOST_WITHOUT_CACHE: u64 = 120 << 20;

@@ -6,8 +6,7 @@
 use crate::sector::{SECTOR, SectorFound, look};
 pub(super) use crate::write_scope::UNIT;
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Card, Piece, pieces};
+use cardscope_engine::card::{Answer, Card, Piece, Stop, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;

@@ -18,8 +18,7 @@ mod places;
 mod quick;
 mod tail;
 
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
 

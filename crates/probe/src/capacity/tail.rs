@@ -5,8 +5,7 @@
 //! would hold a block for ever that is asked for again and again.
 
 use super::ground::{Claim, Ground, State, UNIT};
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 
 /// Bytes at which the run is looked at: small steps first, doubled to 64 MiB, then a quarter more each time, so that
 /// a cache is overflown with at most a quarter more than it holds.

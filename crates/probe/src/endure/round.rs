@@ -3,8 +3,7 @@
 use crate::full::ledger::Seen;
 use crate::full::reading::{Stamped, bad_in_both, read_judged};
 use crate::sector::SectorFound;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, Piece};
+use cardscope_engine::card::{Card, Piece, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::endure::{BadSectors, EndureRound};
 use cardscope_model::random::{Permutation, mix};

@@ -2,8 +2,7 @@
 
 use super::{Ended, RoundSettings, projection, round};
 use crate::full::{BLOCK, DEPTH};
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;

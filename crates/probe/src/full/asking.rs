@@ -9,8 +9,7 @@ use super::pass::Pass;
 use super::samples::{SAMPLE, read};
 use super::sentinels;
 use super::suspicion::Certain;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 
 /// Places that are looked at, and so many of them that are gone at once are another card.
 const LOOKED_AT: u64 = 16;

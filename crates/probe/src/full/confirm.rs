@@ -8,8 +8,7 @@ use super::limits::Limits;
 use super::reading::{Stamped, bad_in_both, read_judged};
 use super::sentinels;
 use crate::sector::{SECTOR, SectorFound};
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, Piece, pieces};
+use cardscope_engine::card::{Card, Piece, Stop, pieces};
 use cardscope_model::verify::Disproof;
 
 /// Bytes of lost ranges that are written anew at most, to push what is left of others out of a cache: the largest cache

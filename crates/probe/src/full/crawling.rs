@@ -4,8 +4,7 @@
 
 use super::pass::Pass;
 use crate::full::reading::Stamped;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::pieces;
+use cardscope_engine::card::{Stop, pieces};
 use cardscope_model::units::mb_per_s;
 use cardscope_model::verify::MapCell;
 

@@ -33,8 +33,7 @@ mod swap_tests;
 #[cfg(test)]
 mod tests;
 
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::units::nanos;
 pub use findings::{BadBytes, Findings, Settings};

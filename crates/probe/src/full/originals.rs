@@ -1,8 +1,7 @@
 //! What stood on the card before: a card that accepts writes and drops them shows it again, where a dead one shows
 //! nothing.
 
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Card, Piece};
+use cardscope_engine::card::{Answer, Card, Piece, Stop};
 use cardscope_engine::content::Content;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -4,8 +4,7 @@
 //! A salt is half chance, half a fingerprint of the card that it was drawn for: stamps that were copied to another card
 //! are not taken for its own.
 
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Card, Piece};
+use cardscope_engine::card::{Answer, Card, Piece, Stop};
 use cardscope_engine::content::{Content, Stamp, read_stamp_header};
 use cardscope_model::random::mix;
 use std::collections::BTreeMap;

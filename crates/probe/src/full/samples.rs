@@ -5,8 +5,7 @@
 use super::ledger::Seen;
 use super::reading::{Stamped, read_judged};
 use crate::sector::SectorFound;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, Piece};
+use cardscope_engine::card::{Card, Piece, Stop};
 use cardscope_model::random::{Random, mix};
 
 /// Bytes of a sample: the unit in which fakes' caches and pools count.

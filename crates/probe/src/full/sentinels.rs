@@ -4,8 +4,7 @@
 
 use super::reading::Stamped;
 use super::samples::{SAMPLE, Sample, place, read};
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, Piece};
+use cardscope_engine::card::{Card, Piece, Stop};
 use cardscope_model::random::{Random, mix};
 
 /// Their write comes before all others.

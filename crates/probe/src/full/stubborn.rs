@@ -4,8 +4,7 @@
 
 use super::pass::Pass;
 use super::patience::Look;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 
 /// A failed piece is written so many times more, if only a few have failed.
 const MORE_TRIES: u32 = 4;

@@ -4,8 +4,7 @@
 use super::reading::Stamped;
 use super::samples::{SAMPLE, Sample, Stretches, place, read};
 use crate::sector::SectorFound;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Card, Piece};
+use cardscope_engine::card::{Card, Piece, Stop};
 use cardscope_model::random::{Random, mix};
 
 /// Why writing ended before the end of the card.

@@ -6,8 +6,7 @@
 use super::tests::settings;
 use super::{Findings, Settings, verify};
 use crate::full::{BLOCK, DEPTH};
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{

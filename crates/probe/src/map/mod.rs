@@ -12,8 +12,7 @@ pub use options::{Options, Part};
 
 use crate::site::Site;
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
 

@@ -2,8 +2,7 @@
 //! many is done by itself, and after it no more is begun than there is time for.
 
 use crate::site::Site;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_engine::target::Direction;
 use cardscope_model::statistics::median;
 

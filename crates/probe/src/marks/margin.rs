@@ -2,8 +2,8 @@
 //! what its method may cost where it is not the specification's (`sd-facts` 5). In between a mark is borderline.
 
 use super::options::Family;
+use cardscope_analysis::estimate::t95;
 use cardscope_analysis::robust::deviation;
-use cardscope_analysis::student::t95;
 use cardscope_model::judged_mark::MarksMeasured;
 use cardscope_model::statistics::median;
 

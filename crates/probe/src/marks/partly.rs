@@ -7,8 +7,7 @@ use super::course::{Course, DEPTH};
 use super::options::{Cut, Family, Options};
 use super::sequential::worst_unit;
 use crate::site::Site;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::judged_mark::{MarksMeasured, PartlyUsed};
 use cardscope_model::units::mb_per_s;
 

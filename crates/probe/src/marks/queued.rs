@@ -3,8 +3,7 @@
 
 use super::options::Options;
 use crate::site::Site;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::{MarksMeasured, QueuedStream};
 use cardscope_model::units::{MIB, mb_per_s};

@@ -2,8 +2,7 @@
 //! 4 KiB, for which every class has a limit.
 
 use crate::site::Site;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::MarksMeasured;
 use cardscope_model::statistics::median;

@@ -6,8 +6,7 @@
 use super::course::{Course, DEPTH};
 use super::options::{Cut, Family, Options};
 use crate::site::Site;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, MIB, mb_per_s};

@@ -1,15 +1,15 @@
 //! From what a run recorded to what it showed: events in order, levels, cache, heat, each with its numbers.
 
 use super::course::Record;
-use super::figures::{findings_of_health, no_answer, read_latency, recovery, stalls, used_up};
+use super::figures::{findings_of_health, no_answer, read_latency, recovery, used_up};
 use super::options::{LARGEST_CACHE, Options};
 use super::phases::{main_slices, round_s};
-use cardscope_analysis::series::experiment::Experiment;
+use cardscope_analysis::series::Experiment;
 use cardscope_analysis::series::{self, Causes, Known, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{
-    Event, EventKind, Interference, Level, Measured, SteadyState, ThermalStep, Throttling, Work,
+    Event, EventKind, Interference, Level, Measured, ThermalStep, Throttling, Work,
 };
 
 /// Slices of a second.
@@ -36,10 +36,10 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
         events.extend(happened(found, slices));
     }
     let main = if options.work == Work::Read { (&of_reads, &read) } else { (&of_writes, &write) };
-    into.stalls = stalls(main.0, main.1);
+    into.stalls = Some(&main.0.stalls).filter(|stalls| stalls.found).map(|stalls| stalls.figures.clone());
     into.throttling = throttling(&record, [(&of_writes, write.as_slice()), (&of_reads, read.as_slice())]);
     into.interference = interference(&of_writes).or_else(|| interference(&of_reads));
-    into.steady_state = series::steady(main.1, round_s(options)).map(steady_state);
+    into.steady_state = series::steady(main.1, round_s(options));
     events.extend(steady_event(main.1, round_s(options)));
     cache(&of_writes, &write, options, into);
     if let Some(experiment) = full_from_the_start(&record, &of_writes, &write) {
@@ -232,21 +232,10 @@ fn steady_event(slices: &[Slice], round_s: f64) -> Option<Event> {
     let first = slices.iter().find(|s| s.at_s >= window.from_s)?;
     Some(
         Event::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
-            .because("mean of five rounds", mb(window.speed))
+            .because("mean of five rounds", mb(window.mb_s * 1e6))
             .because("highest less lowest", format!("{:.1} %", window.spread * 100.0))
             .because("rise of the line", format!("{:+.1} %", window.slope * 100.0)),
     )
-}
-
-fn steady_state(window: series::Steady) -> SteadyState {
-    SteadyState {
-        reached: window.reached,
-        mb_s: window.speed / 1e6,
-        spread: window.spread,
-        slope: window.slope,
-        round_s: window.round_s,
-        from_s: window.from_s,
-    }
 }
 
 fn interference(found: &Causes) -> Option<Interference> {

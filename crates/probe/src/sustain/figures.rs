@@ -1,12 +1,10 @@
-//! Figures beside the levels: what a pause gave back, stalls, waits without an answer, read latency, and whether the
+//! Figures beside the levels: what a pause gave back, waits without an answer, read latency, and whether the
 //! card's counters agree.
 
 use super::course::Record;
 use cardscope_analysis::series::{Causes, Slice};
 use cardscope_model::statistics::quantile;
-use cardscope_model::sustain::{
-    Event, EventKind, Measured, Phase, ReadLatency, Recovery, StallPeriod, Stalls,
-};
+use cardscope_model::sustain::{Event, EventKind, Measured, Phase, ReadLatency, Recovery};
 
 /// Slices below the middle of fast and slow, after which what a pause gave back is used up: a second.
 const USED_UP: usize = 4;
@@ -53,26 +51,6 @@ pub(super) fn no_answer(record: &Record) -> Option<Event> {
     let wait = record.longest_wait.filter(|wait| wait.seconds >= NO_ANSWER_S)?;
     let event = Event::new(EventKind::NoAnswer, wait.at_s, wait.at_bytes, 1.0);
     Some(event.because("length", format!("{:.0} s", wait.seconds)))
-}
-
-pub(super) fn stalls(found: &Causes, slices: &[Slice]) -> Option<Stalls> {
-    let stalls = &found.stalls;
-    if !stalls.found {
-        return None;
-    }
-    let (bytes, seconds) = slices.iter().fold((0, 0.0), |(b, s), x| (b + x.bytes, s + x.seconds));
-    let stalled: f64 = stalls.stalls.iter().map(|s| s.seconds).sum();
-    Some(Stalls {
-        count: stalls.stalls.len() as u64,
-        per_gb: stalls.per_gb,
-        per_gb_ci95: stalls.per_gb_ci95,
-        median_s: stalls.median_s,
-        p99_s: stalls.p99_s,
-        longest_s: stalls.longest_s,
-        share: stalls.share,
-        between_mb_s: cardscope_model::units::mb_per_s(bytes, (seconds - stalled).max(1e-9)),
-        period: stalls.period.map(|p| StallPeriod { bytes: p.bytes, confidence: 1.0 - p.chance }),
-    })
 }
 
 pub(super) fn read_latency(record: &Record) -> ReadLatency {

@@ -13,8 +13,7 @@ mod samples;
 
 use crate::site::Site;
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::sustain::Measured;
 use course::Course;

@@ -3,10 +3,9 @@
 
 use super::course::Course;
 use super::options::{BLOCK, LARGEST_CACHE, Options};
-use cardscope_analysis::series::experiment::Experiment;
+use cardscope_analysis::series::Experiment;
 use cardscope_analysis::series::{Causes, Known, ROUNDS, Slice, causes, steady};
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::pieces;
+use cardscope_engine::card::{Stop, pieces};
 use cardscope_engine::target::Direction;
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{EventKind, Phase, Work};

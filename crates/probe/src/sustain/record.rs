@@ -1,7 +1,6 @@
 //! What a run leaves: its slices, samples and events, from which everything is concluded.
 
-use cardscope_analysis::series::Slice;
-use cardscope_analysis::series::experiment::Experiment;
+use cardscope_analysis::series::{Experiment, Slice};
 use cardscope_model::sustain::{Event, Phase, Sample};
 use cardscope_sd::nvme::SmartLog;
 

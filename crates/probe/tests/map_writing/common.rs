@@ -1,7 +1,6 @@
 //! Simulated cards mapped in virtual time, and a journal in memory.
 
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Answer, Card, Tally, pieces};
+use cardscope_engine::card::{Answer, Card, Stop, Tally, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;

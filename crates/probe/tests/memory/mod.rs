@@ -42,7 +42,7 @@ impl Journal for Memory {
     }
     fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
         let found = self.batches.iter().flatten().find(|(k, _)| *k == kept);
-        into.clone_from(&found.ok_or_else(|| JournalError("not kept".to_owned()))?.1);
+        into.clone_from(&found.ok_or_else(|| JournalError("not kept".into()))?.1);
         Ok(())
     }
 }

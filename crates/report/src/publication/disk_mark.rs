@@ -9,6 +9,7 @@ use crate::comparison::words::Measure;
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry};
 use cardscope_model::outside;
 use cardscope_model::publication::{CardPart, Latencies, Publication};
+use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{BinarySize, KIB, MB, MIB};
 use std::fmt::Write;
@@ -116,12 +117,7 @@ fn lines<'a>(all: &'a Comparison, entry: usize, part: Option<&CardPart>, measure
 
 /// Reads, writes, and mixes by their share of reads.
 fn sections(lines: &[Line<'_>], write: impl Fn(&Line<'_>) -> String) -> String {
-    let mut ops: Vec<Op> = vec![Op::Read, Op::Write];
-    for line in lines {
-        if !ops.contains(&line.test.test.op) {
-            ops.push(line.test.test.op);
-        }
-    }
+    let ops = distinct([Op::Read, Op::Write].into_iter().chain(lines.iter().map(|line| line.test.test.op)));
     let mut out = String::new();
     for op in ops {
         let of: String = lines.iter().filter(|line| line.test.test.op == op).map(&write).collect();

@@ -1,8 +1,8 @@
 //! A publication as Markdown: the same parts as on a terminal, as any forge, wiki or blog shows them.
 
-use crate::card_map::properties;
+use crate::card_map;
 use crate::comparison::{self, How};
-use crate::finding::sentence;
+use crate::page::sentence;
 use crate::page::{Block, Page};
 use crate::ranking;
 use crate::table::Table;
@@ -113,7 +113,7 @@ pub(super) fn known(part: &CardPart) -> String {
         ("CID", text(&card.cid)),
         ("Note", text(&card.note)),
     ];
-    let inside = part.map.as_ref().map(|map| properties::known(&map.body.measured)).unwrap_or_default();
+    let inside = part.map.as_ref().map(|map| card_map::known(&map.body.measured)).unwrap_or_default();
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(inside);
     let known = facts.filter(|(_, value)| !value.is_empty());
     known.map(|(name, value)| format!("- {}\n", fact(&name, &value))).collect()

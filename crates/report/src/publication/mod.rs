@@ -180,8 +180,6 @@ pub fn pictures(publication: &Publication, what: Picture) -> Result<Vec<(String,
 }
 
 #[cfg(test)]
-mod other_tests;
-#[cfg(test)]
 mod strange_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
-//! Whatever was measured and whatever cards are called: every format holds together and shows no number that is none.
+//! Cards under several settings, orders with their groups, very many cards, charts as pictures of their own; and whatever was
+//! measured and whatever cards are called: every format holds together and shows no number that is none.
 
+use super::tests::small;
 use super::*;
 use crate::sample;
 use cardscope_model::comparison::Spread;
@@ -71,4 +73,112 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_card_measured_under_two_settings_gives_neither_its_latencies_nor_its_facts_to_the_next_card() {
+    let mut publication = sample::of_two_settings(2, 3, 1);
+    publication.cards[1].latencies.clear();
+    publication.cards[0].card.note = Some("note of the first".into());
+    publication.cards[1].card.note = Some("note of the second".into());
+    // Three entries: the first card twice, of which only the first was timed.
+    for text in [crystaldiskmark(&publication), kdiskmark(&publication)] {
+        let timed: Vec<bool> =
+            text.lines().filter(|l| l.contains("IOPS]")).map(|l| l.contains(" us>")).collect();
+        assert_eq!(timed, [true, false, false], "{text}");
+    }
+    let page = plotly(&publication);
+    let parts: Vec<&str> = page.split("\n### ").skip(1).collect();
+    let notes: Vec<bool> = parts.iter().take(3).map(|part| part.contains("note of the second")).collect();
+    assert_eq!(notes, [false, false, true], "{page}");
+}
+
+#[test]
+fn an_order_alone_is_no_report_of_a_disk_mark() {
+    let mut publication = sample::publication(3, 2, 1);
+    publication.comparison.entries.clear();
+    publication.comparison.tests.clear();
+    publication.cards.clear();
+    for format in FORMATS {
+        let written = (format.write)(&publication);
+        let refused = matches!(&written, Err(PublishError::NoFigures(_)));
+        assert_eq!(
+            refused,
+            ["crystaldiskmark", "kdiskmark"].contains(&format.name),
+            "{}: {written:?}",
+            format.name
+        );
+    }
+}
+
+#[test]
+fn a_plotly_block_of_averages_has_the_whiskers_that_its_caption_names() {
+    let page = plotly(&small());
+    let averages = page.split("## Comparison of averages").nth(1).unwrap();
+    let block = averages.split("{{< plotly >}}").nth(1).and_then(|b| b.split("{{< /plotly").next()).unwrap();
+    let chart: serde_json::Value = serde_json::from_str(block).unwrap();
+    let spread = small().comparison.tests[0].spreads[1].clone().unwrap();
+    // Plotly draws upwards: the second card comes first.
+    let trace = &chart["data"][0];
+    let end = |name: &str| trace["error_x"][name][0].as_f64().unwrap();
+    let [low, high] = spread.ci95.unwrap();
+    assert!((end("arrayminus") - (spread.mean - low)).abs() < 0.001, "{trace}");
+    assert!((end("array") - (high - spread.mean)).abs() < 0.001, "{trace}");
+    let worsts = page.split("## Comparison of worsts").nth(1).unwrap();
+    assert!(!worsts.split("## Comparison of bests").next().unwrap().contains("error_x"));
+}
+
+#[test]
+fn places_and_groups_of_an_order_are_rows_too() {
+    let publication = sample::publication(3, 2, 1);
+    let mut rows = ::csv::Reader::from_reader(csv(&publication).map(std::io::Cursor::new).unwrap());
+    let heads = rows.headers().unwrap().clone();
+    let at = |name: &str| heads.iter().position(|head| head == name).unwrap();
+    let records: Vec<::csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    let cell = |row: &::csv::StringRecord, name: &str| row[at(name)].to_owned();
+    let of = |what: &str| records.iter().filter(|row| cell(row, "figure") == what).collect::<Vec<_>>();
+    let places: Vec<[String; 4]> = of("place")
+        .into_iter()
+        .map(|row| ["card", "place", "cards", "order_value"].map(|name| cell(row, name)))
+        .collect();
+    assert_eq!(places[0], ["Alder Swift 64GB", "1", "2", "91.5"]);
+    assert_eq!((places[2][1].as_str(), places[2][2].as_str(), places.len()), ("3", "1", 3));
+    let groups = of("group_median");
+    assert_eq!(groups.len(), 1);
+    assert_eq!(
+        ["group", "cards", "order_value", "ordered_by"].map(|n| cell(groups[0], n)),
+        ["A2", "2", "81", "pi-boot"]
+    );
+}
+
+#[test]
+fn every_chart_can_be_a_picture_of_its_own_with_a_name_of_its_own() {
+    let publication = sample::of_two_settings(3, 2, 2);
+    let all = pictures(&publication, Picture::Svg).unwrap();
+    let names: std::collections::BTreeSet<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names.len(), all.len(), "{names:?}");
+    for name in [
+        "average.svg",
+        "card-1-course-seq1m-q8t1-read.svg",
+        "card-1-flash.svg",
+        "card-1-addresses.svg",
+        "card-1-size.svg",
+        "order-1.svg",
+    ] {
+        assert!(names.contains(name), "{name} of {names:?}");
+    }
+    assert!(all.iter().all(|(_, picture)| picture.starts_with(b"<svg")));
+    let pixels = pictures(&sample::publication(1, 1, 1), Picture::Png).unwrap();
+    assert!(pixels.iter().all(|(name, bytes)| name.ends_with(".png") && bytes.starts_with(b"\x89PNG")));
+    assert!(pictures(&sample::publication(0, 0, 0), Picture::Svg).is_err());
+}
+
+#[test]
+fn an_order_of_many_cards_is_published_without_a_comparison() {
+    let mut publication = sample::publication(0, 0, 0);
+    publication.rankings = vec![sample::ranking(200)];
+    let page = html(&publication).replace('\u{a0}', " ");
+    assert!(page.contains("1 order of 200 cards") && page.contains("140 more not drawn"));
+    let text = markdown(&publication);
+    assert!(!text.contains("What was compared") && text.contains("| 200 |"), "{text}");
 }

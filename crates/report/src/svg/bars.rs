@@ -1,8 +1,8 @@
 //! Bars in groups. Where several groups have few names each has a colour and a hatch, and a legend says which; where there are
 //! many each bar has its name beside it. A group has a scale of its own, whose end stands at its head.
 
-use super::drawing::{Drawing, LINE, cut, wide};
 use super::palette::SERIES;
+use super::palette::{Drawing, LINE, cut, wide};
 use crate::chart::{Bar, Bars, Group};
 use crate::figure::interval;
 use crate::markup::escaped;

@@ -1,7 +1,7 @@
 //! Curves over an axis, with a band behind the first and a second axis at the right where there is one.
 
-use super::drawing::{Drawing, LINE, N, cut, wide};
 use super::palette::SERIES;
+use super::palette::{Drawing, LINE, N, cut, wide};
 use crate::chart::Lines;
 use crate::markup::escaped;
 use crate::ruler::{Ruler, named};

@@ -1,16 +1,14 @@
 //! A chart as SVG: text that can be selected, a title and a description for who hears it, colours that take the
 //! reader's light or dark.
 
-mod addresses;
 mod bars;
-mod drawing;
-mod flash;
+mod inside;
 mod lines;
 pub(crate) mod palette;
 
 use crate::chart::{Chart, Kind};
 use crate::markup::escaped;
-use drawing::{Drawing, LINE, N, wrapped};
+use palette::{Drawing, LINE, N, wrapped};
 
 /// What a picture is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +76,8 @@ fn drawing(chart: &Chart, width: f64) -> Option<Drawing> {
     match &chart.kind {
         Kind::Bars(bars) => bars::draw(bars, width),
         Kind::Lines(lines) => lines::draw(lines, width),
-        Kind::Addresses(addresses) => addresses::draw(addresses, width),
-        Kind::Flash(flash) => flash::draw(flash, width),
+        Kind::Addresses(addresses) => inside::addresses(addresses, width),
+        Kind::Flash(flash) => inside::flash(flash, width),
     }
 }
 

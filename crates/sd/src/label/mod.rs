@@ -4,7 +4,6 @@
 //! rating counts CD speeds of 150 kB/s. The card that gave the reason is the "1TB … 4K" of seed 001.
 
 mod parse;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -51,12 +50,7 @@ impl PrintedBus {
 
 impl fmt::Display for PrintedBus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            PrintedBus::UhsI => "UHS-I",
-            PrintedBus::UhsII => "UHS-II",
-            PrintedBus::UhsIII => "UHS-III",
-            PrintedBus::Express => "SD Express",
-        })
+        self.serialize(f)
     }
 }
 

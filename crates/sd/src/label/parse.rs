@@ -1,6 +1,5 @@
 //! From words to what they mean. What means nothing here is kept as it is: makers' names and slogans.
 
-use super::words::{MB_S, words};
 use super::{Direction, Label, MB_S_OF_X, PrintedBus, PrintedCapacity, PrintedSpeed};
 use crate::mark::Mark;
 use crate::registers::Family;
@@ -270,4 +269,51 @@ fn capacity(number: f64, unit: &str) -> Option<u64> {
     };
     let bytes = number * factor;
     (1.0..=LARGEST_CARD).contains(&bytes).then_some(bytes as u64)
+}
+
+/// One unit for all the ways in which people write 10^6 bytes a second.
+const MB_S: &str = "mb/s";
+
+/// Ways to write it, longest first.
+const SPEED_UNITS: [&str; 6] = ["mbyte/s", "mb/sec", "mb/sek", "mb/s", "mbps", "m/s"];
+
+/// Units that may stand directly behind a number, longest first. `mbps` on a card means megabytes, whatever it means
+/// elsewhere.
+const UNITS: [&str; 9] = ["mb/s", "gib", "tib", "mib", "gb", "tb", "mb", "x", "k"];
+
+/// A label's text cut into words in small letters, in which `MB/s` is one word, a number stands apart from the unit
+/// behind it, and quotation marks are gone.
+fn words(text: &str) -> Vec<String> {
+    let plain: String = text.chars().map(|c| if is_quote(c) { ' ' } else { c }).collect();
+    plain.to_lowercase().split(is_gap).flat_map(units_as_one).flat_map(apart).collect()
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '\'' | '"' | '`' | '“' | '”' | '„' | '‘' | '’' | '(' | ')' | '[' | ']')
+}
+
+fn is_gap(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | ';' | '|' | '+' | '*' | ':' | '·' | '•' | '®' | '™')
+}
+
+/// `c10/u3` is two words, `mb/s` is one.
+fn units_as_one(word: &str) -> Vec<String> {
+    for unit in SPEED_UNITS {
+        if let Some(number) = word.strip_suffix(unit)
+            && number.chars().all(|c| c.is_ascii_digit() || c == '.')
+        {
+            return [number, MB_S].into_iter().filter(|w| !w.is_empty()).map(str::to_owned).collect();
+        }
+    }
+    word.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// `64gb` is a number and a unit.
+fn apart(word: String) -> Vec<String> {
+    let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
+    let (number, unit) = word.split_at(digits);
+    match !number.is_empty() && UNITS.contains(&unit) {
+        true => vec![number.to_owned(), unit.to_owned()],
+        false => vec![word],
+    }
 }

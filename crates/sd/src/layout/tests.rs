@@ -133,7 +133,7 @@ fn capacities() -> impl Strategy<Value = u64> {
     (11u32..38, any::<u64>()).prop_map(|(power, rest)| (1u64 << power) + rest % (1 << power) + 1)
 }
 
-fn holds(l: &Layout) -> Result<(), TestCaseError> {
+fn check_invariants(l: &Layout) -> Result<(), TestCaseError> {
     prop_assert_eq!(l.data_start % l.boundary_sectors, 0, "data begins on a boundary");
     let bits = match l.file_system {
         FileSystem::Fat12 => 12,
@@ -168,7 +168,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn every_capacity_from_1_mib_to_128_tib_has_a_layout_that_holds(sectors in capacities(), size_adjustment: bool) {
-        holds(&plan(sectors, Wish { boundary: None, size_adjustment }).unwrap())?;
+        check_invariants(&plan(sectors, Wish { boundary: None, size_adjustment }).unwrap())?;
     }
 
     #[test]
@@ -177,7 +177,7 @@ proptest! {
             let wish = Wish { boundary: Some(units * unit), size_adjustment };
             if let Ok(layout) = plan(sectors, wish) {
                 prop_assert_eq!(layout.boundary_sectors * SECTOR, units * unit);
-                holds(&layout)?;
+                check_invariants(&layout)?;
             }
         }
     }

@@ -1,83 +1,92 @@
-//! Identify Controller (CNS 01h): names, firmware, temperature limits, power states.
+//! Identify Controller (CNS 01h): names, firmware, temperature limits, power states; and Identify Namespace (CNS 00h):
+//! how large the card is, in blocks of which size.
 
 use super::bytes::{Bytes, NvmeError};
-use super::{PowerState, celsius};
+use super::celsius;
+use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the structure.
 const LENGTH: usize = 4096;
 
-/// A decoded Identify Controller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct IdentifyController {
-    /// PCI vendor id.
-    pub vid: u16,
-    /// The same in hex.
-    pub vid_hex: String,
-    /// PCI subsystem vendor id.
-    pub ssvid: u16,
-    /// The same in hex.
-    pub ssvid_hex: String,
-    /// Serial number.
-    pub sn: String,
-    /// Model; inner blanks kept.
-    pub mn: String,
-    /// Firmware revision.
-    pub fr: String,
-    /// Recommended burst, power of two of commands.
-    pub rab: u8,
-    /// IEEE number of the maker, six hex digits.
-    pub ieee: String,
-    /// Largest transfer, power of two of the smallest memory page; 0: no limit.
-    pub mdts: u8,
-    /// The same in bytes for pages of 4 KiB; `None` for no limit.
-    pub mdts_bytes: Option<u64>,
-    /// Controller id.
-    pub cntlid: u16,
-    /// Version of NVMe, `1.3`; `None` where not reported.
-    pub ver: Option<String>,
-    /// Optional admin commands, one bit each.
-    pub oacs: u16,
-    /// Highest power state; one more than it are there.
-    pub npss: u8,
-    /// Autonomous power state transitions are supported.
-    pub apsta: bool,
-    /// Warning temperature in K.
-    pub wctemp_kelvin: u16,
-    /// Warning temperature in °C.
-    pub wctemp_celsius: Option<i32>,
-    /// Critical temperature in K.
-    pub cctemp_kelvin: u16,
-    /// Critical temperature in °C.
-    pub cctemp_celsius: Option<i32>,
-    /// Host memory that the card would like, in units of 4 KiB.
-    pub hmpre: u32,
-    /// Host memory that it needs at least, in units of 4 KiB.
-    pub hmmin: u32,
-    /// Capacity of all namespaces in bytes; 0: not reported.
-    pub tnvmcap: u64,
-    /// Capacity not given to a namespace, in bytes.
-    pub unvmcap: u64,
-    /// Host controlled thermal management is supported.
-    pub hctma: bool,
-    /// Lowest temperature that the host may set, in K.
-    pub mntmt_kelvin: u16,
-    /// The same in °C.
-    pub mntmt_celsius: Option<i32>,
-    /// Highest temperature that the host may set, in K.
-    pub mxtmt_kelvin: u16,
-    /// The same in °C.
-    pub mxtmt_celsius: Option<i32>,
-    /// Namespaces.
-    pub nn: u32,
-    /// Optional NVM commands, one bit each.
-    pub oncs: u16,
-    /// A volatile write cache is present.
-    pub vwc: bool,
-    /// Name of the subsystem.
-    pub subnqn: String,
-    /// Power states, from the hungriest.
-    pub power_states: Vec<PowerState>,
+decoded! {
+    /// A decoded Identify Controller.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct IdentifyController {
+        /// PCI vendor id.
+        pub vid: u16 = b.u16(0),
+        /// The same in hex.
+        pub vid_hex: String = format!("0x{vid:04x}"),
+        /// PCI subsystem vendor id.
+        pub ssvid: u16 = b.u16(2),
+        /// The same in hex.
+        pub ssvid_hex: String = format!("0x{ssvid:04x}"),
+        /// Serial number.
+        pub sn: String = b.text(4, 20),
+        /// Model; inner blanks kept.
+        pub mn: String = b.text(24, 40),
+        /// Firmware revision.
+        pub fr: String = b.text(64, 8),
+        /// Recommended burst, power of two of commands.
+        pub rab: u8 = b.u8(72),
+        /// IEEE number of the maker, six hex digits.
+        pub ieee: String = format!("{:06x}", b.number(73, 3)),
+        /// Largest transfer, power of two of the smallest memory page; 0: no limit.
+        pub mdts: u8 = b.u8(77),
+        /// The same in bytes for pages of 4 KiB; `None` for no limit.
+        pub mdts_bytes: Option<u64> =
+            (mdts > 0).then(|| 1u64.checked_shl(12 + u32::from(mdts)).unwrap_or(u64::MAX)),
+        /// Controller id.
+        pub cntlid: u16 = b.u16(78),
+        /// Version of NVMe, `1.3`; `None` where not reported.
+        pub ver: Option<String> = version(b.u32(80)),
+        /// Optional admin commands, one bit each.
+        pub oacs: u16 = b.u16(256),
+        /// Highest power state; one more than it are there.
+        pub npss: u8 = b.u8(263),
+        /// Autonomous power state transitions are supported.
+        pub apsta: bool = b.u8(265) & 1 == 1,
+        /// Warning temperature in K.
+        pub wctemp_kelvin: u16 = b.u16(266),
+        /// Warning temperature in °C.
+        pub wctemp_celsius: Option<i32> = celsius(wctemp_kelvin),
+        /// Critical temperature in K.
+        pub cctemp_kelvin: u16 = b.u16(268),
+        /// Critical temperature in °C.
+        pub cctemp_celsius: Option<i32> = celsius(cctemp_kelvin),
+        /// Host memory that the card would like, in units of 4 KiB.
+        pub hmpre: u32 = b.u32(272),
+        /// Host memory that it needs at least, in units of 4 KiB.
+        pub hmmin: u32 = b.u32(276),
+        /// Capacity of all namespaces in bytes; 0: not reported.
+        pub tnvmcap: u64 = b.counter(280),
+        /// Capacity not given to a namespace, in bytes.
+        pub unvmcap: u64 = b.counter(296),
+        /// Host controlled thermal management is supported.
+        pub hctma: bool = b.u8(322) & 1 == 1,
+        /// Lowest temperature that the host may set, in K.
+        pub mntmt_kelvin: u16 = b.u16(324),
+        /// The same in °C.
+        pub mntmt_celsius: Option<i32> = celsius(mntmt_kelvin),
+        /// Highest temperature that the host may set, in K.
+        pub mxtmt_kelvin: u16 = b.u16(326),
+        /// The same in °C.
+        pub mxtmt_celsius: Option<i32> = celsius(mxtmt_kelvin),
+        /// Namespaces.
+        pub nn: u32 = b.u32(516),
+        /// Optional NVM commands, one bit each.
+        pub oncs: u16 = b.u16(520),
+        /// A volatile write cache is present.
+        pub vwc: bool = b.u8(525) & 1 == 1,
+        /// Name of the subsystem.
+        pub subnqn: String = b.text(768, 256),
+        /// Power states, from the hungriest; the structure has room for 32.
+        pub power_states: Vec<PowerState> = (0..=npss.min(31))
+            .map(|n| PowerState::decode(n, b.slice(2048 + 32 * usize::from(n), 32)))
+            .collect(),
+    }
+
+    fn of(b: Bytes<'_>) {}
 }
 
 impl IdentifyController {
@@ -86,48 +95,7 @@ impl IdentifyController {
     /// # Errors
     /// If there are fewer.
     pub fn decode(data: &[u8]) -> Result<Self, NvmeError> {
-        let b = Bytes::new("Identify Controller", data, LENGTH)?;
-        let (vid, ssvid, mdts, npss) = (b.u16(0), b.u16(2), b.u8(77), b.u8(263));
-        let (wctemp, cctemp, mntmt, mxtmt) = (b.u16(266), b.u16(268), b.u16(324), b.u16(326));
-        Ok(IdentifyController {
-            vid,
-            vid_hex: format!("0x{vid:04x}"),
-            ssvid,
-            ssvid_hex: format!("0x{ssvid:04x}"),
-            sn: b.text(4, 20),
-            mn: b.text(24, 40),
-            fr: b.text(64, 8),
-            rab: b.u8(72),
-            ieee: format!("{:06x}", b.number(73, 3)),
-            mdts,
-            mdts_bytes: (mdts > 0).then(|| 1u64.checked_shl(12 + u32::from(mdts)).unwrap_or(u64::MAX)),
-            cntlid: b.u16(78),
-            ver: version(b.u32(80)),
-            oacs: b.u16(256),
-            npss,
-            apsta: b.u8(265) & 1 == 1,
-            wctemp_kelvin: wctemp,
-            wctemp_celsius: celsius(wctemp),
-            cctemp_kelvin: cctemp,
-            cctemp_celsius: celsius(cctemp),
-            hmpre: b.u32(272),
-            hmmin: b.u32(276),
-            tnvmcap: b.counter(280),
-            unvmcap: b.counter(296),
-            hctma: b.u8(322) & 1 == 1,
-            mntmt_kelvin: mntmt,
-            mntmt_celsius: celsius(mntmt),
-            mxtmt_kelvin: mxtmt,
-            mxtmt_celsius: celsius(mxtmt),
-            nn: b.u32(516),
-            oncs: b.u16(520),
-            vwc: b.u8(525) & 1 == 1,
-            subnqn: b.text(768, 256),
-            // The structure has room for 32 states; more cannot be true.
-            power_states: (0..=npss.min(31))
-                .map(|n| PowerState::decode(n, b.slice(2048 + 32 * usize::from(n), 32)))
-                .collect(),
-        })
+        Bytes::new("Identify Controller", data, LENGTH).map(Self::of)
     }
 }
 
@@ -138,6 +106,84 @@ fn version(ver: u32) -> Option<String> {
         (0, _) => None,
         (_, 0) => Some(format!("{major}.{minor}")),
         _ => Some(format!("{major}.{minor}.{tertiary}")),
+    }
+}
+
+decoded! {
+    /// One power state: a descriptor of Identify Controller, 32 bytes each from byte 2048.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct PowerState {
+        /// Its number; 0 is the hungriest.
+        pub number: u8 = number,
+        /// Most power in W.
+        pub max_power_w: f64 = f64::from(b.u16(0)) / steps_per_w,
+        /// The card works in it.
+        pub operational: bool = b.u8(3) & 2 == 0,
+        /// Longest time to enter it in µs.
+        pub enlat_us: u32 = b.u32(4),
+        /// Longest time to leave it in µs.
+        pub exlat_us: u32 = b.u32(8),
+        /// Rank of its read throughput, 0 is best.
+        pub rrt: u8 = b.u8(12) & 31,
+        /// Rank of its read latency.
+        pub rrl: u8 = b.u8(13) & 31,
+        /// Rank of its write throughput.
+        pub rwt: u8 = b.u8(14) & 31,
+        /// Rank of its write latency.
+        pub rwl: u8 = b.u8(15) & 31,
+        /// Power when idle in W, where reported.
+        pub idle_power_w: Option<f64> = scaled_power(b.u16(16), b.u8(18) >> 6),
+        /// Power at work in W, where reported.
+        pub active_power_w: Option<f64> = scaled_power(b.u16(20), b.u8(22) >> 6),
+    }
+
+    /// Decodes a descriptor; bytes that are missing count as 0.
+    fn decode(number: u8, descriptor: &[u8]) {
+        let b = Bytes::whole(descriptor);
+        // Bit 0 of the flags: steps of 0.1 mW in place of 10 mW.
+        let steps_per_w = if b.u8(3) & 1 == 1 { 10_000.0 } else { 100.0 };
+    }
+}
+
+/// Scale 0 says that nothing is reported, 1 is 0.1 mW, 2 is 10 mW.
+fn scaled_power(value: u16, scale: u8) -> Option<f64> {
+    match scale {
+        1 => Some(f64::from(value) / 10_000.0),
+        2 => Some(f64::from(value) / 100.0),
+        _ => None,
+    }
+}
+
+decoded! {
+    /// The part of Identify Namespace that a card is judged by.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct IdentifyNamespace {
+        /// Size in blocks.
+        pub nsze: u64 = b.number(0, 8) as u64,
+        /// Capacity in blocks.
+        pub ncap: u64 = b.number(8, 8) as u64,
+        /// Blocks in use.
+        pub nuse: u64 = b.number(16, 8) as u64,
+        /// Bytes of a block in the format in use; `None` where the format is absent.
+        pub block_bytes: Option<u64> = (9..=30).contains(&power).then(|| 1u64 << power),
+        /// Size in bytes.
+        pub size_bytes: Option<u64> = block_bytes.and_then(|bytes| nsze.checked_mul(bytes)),
+    }
+
+    fn of(b: Bytes<'_>) {
+        // Bits 3:0 of FLBAS choose one of the formats from byte 128; bits 6:5 are the higher part of the choice.
+        let flbas = b.u8(26);
+        let power = b.u8(128 + 4 * usize::from(flbas & 15 | flbas >> 1 & 0x30) + 2);
+    }
+}
+
+impl IdentifyNamespace {
+    /// Decodes the 4096 bytes.
+    ///
+    /// # Errors
+    /// If there are fewer.
+    pub fn decode(data: &[u8]) -> Result<Self, NvmeError> {
+        Bytes::new("Identify Namespace", data, 4096).map(Self::of)
     }
 }
 
@@ -216,5 +262,44 @@ pub(super) mod tests {
             let id = IdentifyController::decode(&data).unwrap();
             proptest::prop_assert!(serde_json::to_string(&id).is_ok());
         }
+    }
+
+    #[test]
+    fn a_deep_state_of_the_sandisk_card_draws_25_milliwatts() {
+        // 0.0250 W in steps of 0.1 mW, not operational, 11 and 16 ms; idle the same.
+        let mut bytes = [0; 32];
+        bytes[..12].copy_from_slice(&[0xfa, 0, 0, 3, 0xf8, 0x2a, 0, 0, 0x80, 0x3e, 0, 0]);
+        bytes[16..19].copy_from_slice(&[0xfa, 0, 0x40]);
+        let state = PowerState::decode(3, &bytes);
+        assert_eq!((state.max_power_w, state.operational), (0.025, false));
+        assert_eq!((state.enlat_us, state.exlat_us), (11_000, 16_000));
+        assert_eq!((state.idle_power_w, state.active_power_w), (Some(0.025), None));
+    }
+
+    #[test]
+    fn a_working_state_reports_its_active_power() {
+        let mut bytes = [0; 32];
+        bytes[..2].copy_from_slice(&180u16.to_le_bytes());
+        bytes[16..19].copy_from_slice(&[0x70, 0x17, 0x40]);
+        bytes[20..23].copy_from_slice(&[180, 0, 0x81]);
+        let state = PowerState::decode(0, &bytes);
+        assert_eq!(
+            (state.max_power_w, state.idle_power_w, state.active_power_w),
+            (1.8, Some(0.6), Some(1.8))
+        );
+    }
+
+    #[test]
+    fn the_size_is_blocks_times_the_format_in_use() {
+        let blocks = 493_895_680u64.to_le_bytes();
+        let data =
+            structure(4096, &[(0, &blocks), (8, &blocks), (26, &[1]), (128, &[0, 0, 12, 0, 0, 0, 9, 0])]);
+        let namespace = IdentifyNamespace::decode(&data).unwrap();
+        assert_eq!((namespace.block_bytes, namespace.size_bytes), (Some(512), Some(252_874_588_160)));
+    }
+
+    #[test]
+    fn an_absent_format_leaves_the_size_open() {
+        assert_eq!(IdentifyNamespace::decode(&[0; 4096]).unwrap().size_bytes, None);
     }
 }

@@ -5,19 +5,13 @@
 
 mod bytes;
 mod express;
-mod features;
 mod identify;
-mod namespace;
-mod power_state;
 mod smart;
 
 pub use bytes::NvmeError;
 pub use express::{EXPRESS_UUID, ExpressArea, ExpressIdentity};
-pub use features::ThermalFeatures;
-pub use identify::IdentifyController;
-pub use namespace::IdentifyNamespace;
-pub use power_state::PowerState;
-pub use smart::SmartLog;
+pub use identify::{IdentifyController, IdentifyNamespace, PowerState};
+pub use smart::{SmartLog, ThermalFeatures};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,9 @@
-//! SMART / Health Information (log page 02h): temperature, wear, traffic, throttling.
+//! SMART / Health Information (log page 02h): temperature, wear, traffic, throttling; and Get Features 04h and 10h: the
+//! temperatures at which a card warns and throttles.
 
 use super::bytes::{Bytes, NvmeError};
 use super::celsius;
+use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a data unit: thousands of 512-byte blocks, rounded up by the card.
@@ -16,61 +18,66 @@ const WARNINGS: [&str; 5] = [
     "backup of the volatile memory failed",
 ];
 
-/// A decoded SMART log. Counters beyond 64 bits stay at 2^64 - 1.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SmartLog {
-    /// Warnings, one bit each.
-    pub critical_warning: u8,
-    /// The warnings in words.
-    pub critical_warnings: Vec<String>,
-    /// Composite temperature in K.
-    pub temperature_kelvin: u16,
-    /// Composite temperature in °C.
-    pub temperature_celsius: Option<i32>,
-    /// Spare blocks left in percent.
-    pub available_spare: u8,
-    /// Spare below which the card warns, in percent.
-    pub available_spare_threshold: u8,
-    /// Life used in percent; may pass 100.
-    pub percentage_used: u8,
-    /// Units read.
-    pub data_units_read: u64,
-    /// Bytes read, in whole units.
-    pub data_read_bytes: u64,
-    /// Units written.
-    pub data_units_written: u64,
-    /// Bytes written, in whole units.
-    pub data_written_bytes: u64,
-    /// Read commands.
-    pub host_read_commands: u64,
-    /// Write commands.
-    pub host_write_commands: u64,
-    /// Minutes busy.
-    pub controller_busy_minutes: u64,
-    /// Times switched on.
-    pub power_cycles: u64,
-    /// Hours on.
-    pub power_on_hours: u64,
-    /// Times the power went without warning.
-    pub unsafe_shutdowns: u64,
-    /// Errors of the medium that were not corrected.
-    pub media_errors: u64,
-    /// Entries in the error log.
-    pub num_err_log_entries: u64,
-    /// Minutes above the warning temperature.
-    pub warning_temperature_minutes: u32,
-    /// Minutes above the critical temperature.
-    pub critical_temperature_minutes: u32,
-    /// Sensors 1 to 8 in °C; `None` for those that are not there.
-    pub temperature_sensors_celsius: Vec<Option<i32>>,
-    /// Times that light throttling (TMT1) began.
-    pub thermal_management_t1_transitions: u32,
-    /// Times that heavy throttling (TMT2) began.
-    pub thermal_management_t2_transitions: u32,
-    /// Seconds in light throttling.
-    pub thermal_management_t1_seconds: u32,
-    /// Seconds in heavy throttling.
-    pub thermal_management_t2_seconds: u32,
+decoded! {
+    /// A decoded SMART log. Counters beyond 64 bits stay at 2^64 - 1.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct SmartLog {
+        /// Warnings, one bit each.
+        pub critical_warning: u8 = b.u8(0),
+        /// The warnings in words.
+        pub critical_warnings: Vec<String> = warnings(critical_warning),
+        /// Composite temperature in K.
+        pub temperature_kelvin: u16 = b.u16(1),
+        /// Composite temperature in °C.
+        pub temperature_celsius: Option<i32> = celsius(temperature_kelvin),
+        /// Spare blocks left in percent.
+        pub available_spare: u8 = b.u8(3),
+        /// Spare below which the card warns, in percent.
+        pub available_spare_threshold: u8 = b.u8(4),
+        /// Life used in percent; may pass 100.
+        pub percentage_used: u8 = b.u8(5),
+        /// Units read.
+        pub data_units_read: u64 = b.counter(32),
+        /// Bytes read, in whole units.
+        pub data_read_bytes: u64 = data_units_read.saturating_mul(DATA_UNIT),
+        /// Units written.
+        pub data_units_written: u64 = b.counter(48),
+        /// Bytes written, in whole units.
+        pub data_written_bytes: u64 = data_units_written.saturating_mul(DATA_UNIT),
+        /// Read commands.
+        pub host_read_commands: u64 = b.counter(64),
+        /// Write commands.
+        pub host_write_commands: u64 = b.counter(80),
+        /// Minutes busy.
+        pub controller_busy_minutes: u64 = b.counter(96),
+        /// Times switched on.
+        pub power_cycles: u64 = b.counter(112),
+        /// Hours on.
+        pub power_on_hours: u64 = b.counter(128),
+        /// Times the power went without warning.
+        pub unsafe_shutdowns: u64 = b.counter(144),
+        /// Errors of the medium that were not corrected.
+        pub media_errors: u64 = b.counter(160),
+        /// Entries in the error log.
+        pub num_err_log_entries: u64 = b.counter(176),
+        /// Minutes above the warning temperature.
+        pub warning_temperature_minutes: u32 = b.u32(192),
+        /// Minutes above the critical temperature.
+        pub critical_temperature_minutes: u32 = b.u32(196),
+        /// Sensors 1 to 8 in °C; `None` for those that are not there.
+        pub temperature_sensors_celsius: Vec<Option<i32>> =
+            (0..8).map(|n| celsius(b.u16(200 + 2 * n))).collect(),
+        /// Times that light throttling (TMT1) began.
+        pub thermal_management_t1_transitions: u32 = b.u32(216),
+        /// Times that heavy throttling (TMT2) began.
+        pub thermal_management_t2_transitions: u32 = b.u32(220),
+        /// Seconds in light throttling.
+        pub thermal_management_t1_seconds: u32 = b.u32(224),
+        /// Seconds in heavy throttling.
+        pub thermal_management_t2_seconds: u32 = b.u32(228),
+    }
+
+    fn of(b: Bytes<'_>) {}
 }
 
 impl SmartLog {
@@ -79,43 +86,38 @@ impl SmartLog {
     /// # Errors
     /// If there are fewer.
     pub fn decode(data: &[u8]) -> Result<Self, NvmeError> {
-        let b = Bytes::new("SMART log", data, 512)?;
-        let (warning, kelvin) = (b.u8(0), b.u16(1));
-        let (read, written) = (b.counter(32), b.counter(48));
-        Ok(SmartLog {
-            critical_warning: warning,
-            critical_warnings: warnings(warning),
-            temperature_kelvin: kelvin,
-            temperature_celsius: celsius(kelvin),
-            available_spare: b.u8(3),
-            available_spare_threshold: b.u8(4),
-            percentage_used: b.u8(5),
-            data_units_read: read,
-            data_read_bytes: read.saturating_mul(DATA_UNIT),
-            data_units_written: written,
-            data_written_bytes: written.saturating_mul(DATA_UNIT),
-            host_read_commands: b.counter(64),
-            host_write_commands: b.counter(80),
-            controller_busy_minutes: b.counter(96),
-            power_cycles: b.counter(112),
-            power_on_hours: b.counter(128),
-            unsafe_shutdowns: b.counter(144),
-            media_errors: b.counter(160),
-            num_err_log_entries: b.counter(176),
-            warning_temperature_minutes: b.u32(192),
-            critical_temperature_minutes: b.u32(196),
-            temperature_sensors_celsius: (0..8).map(|n| celsius(b.u16(200 + 2 * n))).collect(),
-            thermal_management_t1_transitions: b.u32(216),
-            thermal_management_t2_transitions: b.u32(220),
-            thermal_management_t1_seconds: b.u32(224),
-            thermal_management_t2_seconds: b.u32(228),
-        })
+        Bytes::new("SMART log", data, 512).map(Self::of)
     }
 }
 
 fn warnings(bits: u8) -> Vec<String> {
     let set = WARNINGS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
     set.map(|(_, text)| (*text).to_owned()).collect()
+}
+
+decoded! {
+    /// Thermal limits as set now. `None` where not read, or where the limit is off.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct ThermalFeatures {
+        /// Over-temperature threshold of the composite temperature in K; FFFFh is as good as none: no card reaches 65535 K.
+        pub tmpth_kelvin: Option<u16> = kelvin(feature_04, 0).filter(|k| *k < u16::MAX),
+        /// The same in °C.
+        pub tmpth_celsius: Option<i32> = tmpth_kelvin.and_then(celsius),
+        /// Where light throttling begins, in K.
+        pub tmt1_kelvin: Option<u16> = kelvin(feature_10, 16),
+        /// The same in °C.
+        pub tmt1_celsius: Option<i32> = tmt1_kelvin.and_then(celsius),
+        /// Where heavy throttling begins, in K.
+        pub tmt2_kelvin: Option<u16> = kelvin(feature_10, 0),
+        /// The same in °C.
+        pub tmt2_celsius: Option<i32> = tmt2_kelvin.and_then(celsius),
+    }
+
+    /// From the result dwords of features 04h (composite, over) and 10h, where each was answered.
+    #[must_use]
+    pub fn from_results(feature_04: Option<u32>, feature_10: Option<u32>) {
+        let kelvin = |dword: Option<u32>, shift| dword.map(|dword| (dword >> shift) as u16).filter(|k| *k > 0);
+    }
 }
 
 #[cfg(test)]
@@ -165,5 +167,19 @@ mod tests {
     fn counters_beyond_64_bits_stay_at_their_end() {
         let smart = SmartLog::decode(&[0xff; 512]).unwrap();
         assert_eq!((smart.power_cycles, smart.data_read_bytes), (u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn the_adata_card_warns_at_83_and_throttles_at_81_and_85_degrees() {
+        let limits = ThermalFeatures::from_results(Some(0x164), Some(0x0162_0166));
+        assert_eq!((limits.tmpth_kelvin, limits.tmpth_celsius), (Some(356), Some(83)));
+        assert_eq!((limits.tmt1_kelvin, limits.tmt2_kelvin), (Some(354), Some(358)));
+        assert_eq!((limits.tmt1_celsius, limits.tmt2_celsius), (Some(81), Some(85)));
+    }
+
+    #[test]
+    fn the_hysteresis_is_no_part_of_the_threshold_and_zero_is_off() {
+        assert_eq!(ThermalFeatures::from_results(Some(0x0540_0164), None).tmpth_kelvin, Some(356));
+        assert_eq!(ThermalFeatures::from_results(None, Some(0)), ThermalFeatures::default());
     }
 }

@@ -6,53 +6,64 @@
 use super::crc7::{self, Crc};
 use super::raw::{Blank, Raw, visible_ascii};
 use super::{RegisterError, hex};
+use crate::decoded::decoded;
 use crate::maker;
 use serde::{Deserialize, Serialize};
 
-/// A decoded CID of an SD card.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cid {
-    /// The 16 bytes.
-    pub raw: Raw<16>,
-    /// Maker's number, given by SD-3C LLC.
-    pub mid: u8,
-    /// The same in hex, `0x03`.
-    pub mid_hex: String,
-    /// Who is known to use that number: a hint, since the list was never published.
-    pub maker: Option<String>,
-    /// Where sources disagree about the maker, or others share the number.
-    pub maker_note: Option<String>,
-    /// OEM id, two characters; unprintable bytes as `\xNN`.
-    pub oid: String,
-    /// The same in hex, `0x5344`.
-    pub oid_hex: String,
-    /// Product name, at most five characters.
-    pub pnm: String,
-    /// Product revision, `n.m`.
-    pub prv: String,
-    /// Its first digit, in the kernel's words the hardware's revision.
-    pub hwrev: u8,
-    /// Its second digit, in the kernel's words the firmware's.
-    pub fwrev: u8,
-    /// Serial number.
-    pub psn: u32,
-    /// The same in hex, `0x811ea6ab`.
-    pub psn_hex: String,
-    /// Date of manufacture, `2011-03`.
-    pub mdt: String,
-    /// Its year.
-    pub mdt_year: u16,
-    /// Its month, 1 is January; 0 and 13 to 15 are impossible and kept as they are.
-    pub mdt_month: u8,
-    /// The CRC as delivered.
-    pub crc7: u8,
-    /// The CRC that the other bytes ask for.
-    pub crc7_computed: u8,
-    /// What the two say.
-    pub crc: Crc,
-    /// Set where the register holds nothing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub blank: Option<Blank>,
+decoded! {
+    /// A decoded CID of an SD card.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Cid {
+        /// The 16 bytes.
+        pub raw: Raw<16> = raw,
+        /// Maker's number, given by SD-3C LLC.
+        pub mid: u8 = bytes[0],
+        /// The same in hex, `0x03`.
+        pub mid_hex: String = format!("0x{mid:02x}"),
+        /// Who is known to use that number: a hint, since the list was never published.
+        pub maker: Option<String> = known.as_ref().map(|m| m.name.to_owned()),
+        /// Where sources disagree about the maker, or others share the number.
+        pub maker_note: Option<String> = known.and_then(|m| m.note).map(str::to_owned),
+        /// OEM id, two characters; unprintable bytes as `\xNN`.
+        pub oid: String = visible_ascii(&bytes[1..3]),
+        /// The same in hex, `0x5344`.
+        pub oid_hex: String = format!("0x{:04x}", oid_number(&raw)),
+        /// Product name, at most five characters.
+        pub pnm: String = kernel_name(&bytes[3..8]),
+        /// Product revision, `n.m`.
+        pub prv: String = format!("{}.{}", bytes[8] >> 4, bytes[8] & 15),
+        /// Its first digit, in the kernel's words the hardware's revision.
+        pub hwrev: u8 = bytes[8] >> 4,
+        /// Its second digit, in the kernel's words the firmware's.
+        pub fwrev: u8 = bytes[8] & 15,
+        /// Serial number.
+        pub psn: u32 = raw.bits(55, 24) as u32,
+        /// The same in hex, `0x811ea6ab`.
+        pub psn_hex: String = format!("0x{psn:08x}"),
+        /// Date of manufacture, `2011-03`.
+        pub mdt: String = format!("{year}-{month:02}"),
+        /// Its year.
+        pub mdt_year: u16 = year,
+        /// Its month, 1 is January; 0 and 13 to 15 are impossible and kept as they are.
+        pub mdt_month: u8 = month,
+        /// The CRC as delivered.
+        pub crc7: u8 = bytes[15] >> 1,
+        /// The CRC that the other bytes ask for.
+        pub crc7_computed: u8 = crc7::crc7(&bytes[..15]),
+        /// What the two say.
+        pub crc: Crc = crc7::check(&bytes),
+        /// Set where the register holds nothing.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pub blank: Option<Blank> = raw.blank(),
+    }
+
+    /// Decodes the 16 bytes; every value of them means something.
+    #[must_use]
+    pub fn decode(bytes: [u8; 16]) {
+        let raw = Raw(bytes);
+        let (year, month) = (2000 + raw.bits(19, 12) as u16, raw.bits(11, 8) as u8);
+        let known = maker::look_up(bytes[0], oid_number(&raw));
+    }
 }
 
 impl Cid {
@@ -64,41 +75,10 @@ impl Cid {
         hex::parse("CID", text).map(Self::decode)
     }
 
-    /// Decodes the 16 bytes; every value of them means something.
-    #[must_use]
-    pub fn decode(bytes: [u8; 16]) -> Self {
-        let raw = Raw(bytes);
-        let (mid, oid, psn) = (bytes[0], raw.bits(119, 104) as u16, raw.bits(55, 24) as u32);
-        let (year, month) = (2000 + raw.bits(19, 12) as u16, raw.bits(11, 8) as u8);
-        let maker = maker::look_up(mid, oid);
-        Cid {
-            raw,
-            mid,
-            mid_hex: format!("0x{mid:02x}"),
-            maker: maker.as_ref().map(|m| m.name.to_owned()),
-            maker_note: maker.and_then(|m| m.note).map(str::to_owned),
-            oid: visible_ascii(&bytes[1..3]),
-            oid_hex: format!("0x{oid:04x}"),
-            pnm: kernel_name(&bytes[3..8]),
-            prv: format!("{}.{}", bytes[8] >> 4, bytes[8] & 15),
-            hwrev: bytes[8] >> 4,
-            fwrev: bytes[8] & 15,
-            psn,
-            psn_hex: format!("0x{psn:08x}"),
-            mdt: format!("{year}-{month:02}"),
-            mdt_year: year,
-            mdt_month: month,
-            crc7: bytes[15] >> 1,
-            crc7_computed: crc7::crc7(&bytes[..15]),
-            crc: crc7::check(&bytes),
-            blank: raw.blank(),
-        }
-    }
-
     /// The OEM id as a number.
     #[must_use]
     pub fn oid_number(&self) -> u16 {
-        self.raw.bits(119, 104) as u16
+        oid_number(&self.raw)
     }
 
     /// The five bytes of the name, padding included.
@@ -108,10 +88,52 @@ impl Cid {
     }
 }
 
+fn oid_number(raw: &Raw<16>) -> u16 {
+    raw.bits(119, 104) as u16
+}
+
 /// A name as the kernel shows it.
-pub(super) fn kernel_name(bytes: &[u8]) -> String {
+fn kernel_name(bytes: &[u8]) -> String {
     let text = bytes.split(|&b| b == 0).next().unwrap_or_default();
     visible_ascii(text.trim_ascii_end())
+}
+
+decoded! {
+    /// A decoded CID of an eMMC, which sysfs calls `MMC` (`type`) and whose CSD has CSD_STRUCTURE 3. Layout: kernel,
+    /// drivers/mmc/core/mmc.c.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct EmmcCid {
+        /// The 16 bytes.
+        pub raw: Raw<16> = raw,
+        /// Maker's number, from a list of its own.
+        pub mid: u8 = raw.0[0],
+        /// Kind of housing: 0 removable card, 1 soldered (BGA), 2 package on package.
+        pub cbx: u8 = raw.0[1] & 3,
+        /// OEM id.
+        pub oid: u8 = raw.0[2],
+        /// Product name, at most six characters.
+        pub pnm: String = kernel_name(&raw.0[3..9]),
+        /// Product revision, `n.m`.
+        pub prv: String = format!("{}.{}", raw.0[9] >> 4, raw.0[9] & 15),
+        /// Serial number.
+        pub psn: u32 = raw.bits(47, 16) as u32,
+        /// Month of manufacture.
+        pub mdt_month: u8 = raw.0[14] >> 4,
+        /// Year as first defined (1997 + n); devices from version 4.51 on count from 2013 for n up to 12.
+        pub mdt_year: u16 = 1997 + u16::from(raw.0[14] & 15),
+    }
+
+    fn decode(raw: Raw<16>) {}
+}
+
+impl EmmcCid {
+    /// Reads an eMMC's CID from hex text.
+    ///
+    /// # Errors
+    /// If the text is not 32 hex digits.
+    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
+        hex::parse("CID", text).map(Raw).map(Self::decode)
+    }
 }
 
 #[cfg(test)]
@@ -151,5 +173,12 @@ mod tests {
     #[test]
     fn a_revision_beyond_bcd_is_shown_as_its_two_halves() {
         assert_eq!(Cid::from_hex("0000003030303030ff000016ca00e200").unwrap().prv, "15.15");
+    }
+
+    #[test]
+    fn a_samsung_emmc_has_six_letters_and_its_own_date() {
+        let cid = EmmcCid::from_hex("1501004d384731474303dc0db061506f").unwrap();
+        assert_eq!((cid.mid, cid.cbx, cid.oid, cid.pnm.as_str()), (0x15, 1, 0, "M8G1GC"));
+        assert_eq!((cid.psn, cid.mdt_month, cid.mdt_year), (0xdc0d_b061, 5, 1997));
     }
 }

@@ -4,9 +4,9 @@
 //! `None`. TRAN_SPEED says nothing about a card's real speed: it is read before the bus is switched up.
 
 use super::crc7::{self, Crc};
-use super::csd_values::{self as values, CCC_CLASSES, FILE_FORMATS};
 use super::raw::{Blank, Raw};
 use super::{RegisterError, hex};
+use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -18,136 +18,139 @@ const SDXC_FROM_C_SIZE: u32 = 0xffff;
 
 /// Capacity family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Family {
     /// Up to 2 GB, CSD version 1.0.
-    #[serde(rename = "SDSC")]
     Sdsc,
     /// Over 2 GB to 32 GB.
-    #[serde(rename = "SDHC")]
     Sdhc,
     /// Over 32 GB to 2 TB.
-    #[serde(rename = "SDXC")]
     Sdxc,
     /// Over 2 TB to 128 TB, CSD version 3.0.
-    #[serde(rename = "SDUC")]
     Sduc,
 }
 
 impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Family::Sdsc => "SDSC",
-            Family::Sdhc => "SDHC",
-            Family::Sdxc => "SDXC",
-            Family::Sduc => "SDUC",
-        })
+        self.serialize(f)
     }
 }
 
-/// A decoded CSD of an SD card. Codes stand under the specification's names, what they mean beside them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Csd {
-    /// The 16 bytes.
-    pub raw: Raw<16>,
-    /// Layout: 0 is version 1.0, 1 is 2.0, 2 is 3.0.
-    pub csd_structure: u8,
-    /// The layout's name, `2.0`.
-    pub csd_version: Option<String>,
-    /// Read access time, code.
-    pub taac: u8,
-    /// Read access time in seconds.
-    pub taac_s: Option<f64>,
-    /// Read access time, clock-dependent part, in units of 100 clocks.
-    pub nsac: u8,
-    /// Speed of one line, code.
-    pub tran_speed: u8,
-    /// Speed of one line in Mbit/s.
-    pub tran_speed_mbit_s: Option<f64>,
-    /// Command classes, one bit each.
-    pub ccc: u16,
-    /// Command classes by number.
-    pub ccc_classes: Vec<u8>,
-    /// Command classes by name.
-    pub ccc_names: Vec<String>,
-    /// Read block, power of two.
-    pub read_bl_len: u8,
-    /// Read block in bytes.
-    pub read_bl_len_bytes: u32,
-    /// Parts of a block may be read.
-    pub read_bl_partial: bool,
-    /// Writes may cross a block's border.
-    pub write_blk_misalign: bool,
-    /// Reads may cross a block's border.
-    pub read_blk_misalign: bool,
-    /// The card has a driver stage register.
-    pub dsr_imp: bool,
-    /// Device size, the field that capacity comes from.
-    pub c_size: u32,
-    /// Lowest read current at minimal voltage, code (version 1.0 only, as the next seven and the multiplier).
-    pub vdd_r_curr_min: Option<u8>,
-    /// The same in mA.
-    pub vdd_r_curr_min_ma: Option<f64>,
-    /// Highest read current, code.
-    pub vdd_r_curr_max: Option<u8>,
-    /// The same in mA.
-    pub vdd_r_curr_max_ma: Option<f64>,
-    /// Lowest write current, code.
-    pub vdd_w_curr_min: Option<u8>,
-    /// The same in mA.
-    pub vdd_w_curr_min_ma: Option<f64>,
-    /// Highest write current, code.
-    pub vdd_w_curr_max: Option<u8>,
-    /// The same in mA.
-    pub vdd_w_curr_max_ma: Option<f64>,
-    /// Multiplier of C_SIZE: 2 to the power of it plus 2.
-    pub c_size_mult: Option<u8>,
-    /// Single write blocks can be erased.
-    pub erase_blk_en: bool,
-    /// Erase sector, write blocks less one.
-    pub sector_size: u8,
-    /// Erase sector in write blocks.
-    pub sector_size_blocks: u16,
-    /// Write-protect group, erase sectors less one.
-    pub wp_grp_size: u8,
-    /// Write-protect group in erase sectors.
-    pub wp_grp_size_sectors: u16,
-    /// Groups can be write-protected.
-    pub wp_grp_enable: bool,
-    /// Write time as a power of two of the read time.
-    pub r2w_factor: u8,
-    /// Write block, power of two.
-    pub write_bl_len: u8,
-    /// Write block in bytes.
-    pub write_bl_len_bytes: u32,
-    /// Parts of a block may be written.
-    pub write_bl_partial: bool,
-    /// Group of file formats.
-    pub file_format_grp: bool,
-    /// Content is a copy. Set on nearly all genuine cards of one maker: no sign of anything.
-    pub copy: bool,
-    /// Write-protected for good.
-    pub perm_write_protect: bool,
-    /// Write-protected for now.
-    pub tmp_write_protect: bool,
-    /// File format, code.
-    pub file_format: u8,
-    /// File format in words; `None` for the reserved group.
-    pub file_format_text: Option<String>,
-    /// Write-protected until the next power cycle; means something where SSR says WP_UPC is supported.
-    pub wp_upc: bool,
-    /// User area in bytes; `None` for an empty register.
-    pub capacity_bytes: Option<u64>,
-    /// Capacity family.
-    pub family: Option<Family>,
-    /// The CRC as delivered.
-    pub crc7: u8,
-    /// The CRC that the other bytes ask for.
-    pub crc7_computed: u8,
-    /// What the two say.
-    pub crc: Crc,
-    /// Set where the register holds nothing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub blank: Option<Blank>,
+decoded! {
+    /// A decoded CSD of an SD card. Codes stand under the specification's names, what they mean beside them.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct Csd {
+        /// The 16 bytes.
+        pub raw: Raw<16> = raw,
+        /// Layout: 0 is version 1.0, 1 is 2.0, 2 is 3.0.
+        pub csd_structure: u8 = byte(127, 126),
+        /// The layout's name, `2.0`.
+        pub csd_version: Option<String> = (csd_structure < 3).then(|| format!("{}.0", csd_structure + 1)),
+        /// Read access time, code.
+        pub taac: u8 = byte(119, 112),
+        /// Read access time in seconds.
+        pub taac_s: Option<f64> = taac_seconds(taac),
+        /// Read access time, clock-dependent part, in units of 100 clocks.
+        pub nsac: u8 = byte(111, 104),
+        /// Speed of one line, code.
+        pub tran_speed: u8 = byte(103, 96),
+        /// Speed of one line in Mbit/s.
+        pub tran_speed_mbit_s: Option<f64> = tran_speed_mbit_s(tran_speed),
+        /// Command classes, one bit each.
+        pub ccc: u16 = raw.bits(95, 84) as u16,
+        /// Command classes by number.
+        pub ccc_classes: Vec<u8> = classes(ccc).collect(),
+        /// Command classes by name.
+        pub ccc_names: Vec<String> =
+            classes(ccc).map(|class| CCC_CLASSES[usize::from(class)].to_owned()).collect(),
+        /// Read block, power of two.
+        pub read_bl_len: u8 = byte(83, 80),
+        /// Read block in bytes.
+        pub read_bl_len_bytes: u32 = 1 << read_bl_len,
+        /// Parts of a block may be read.
+        pub read_bl_partial: bool = raw.bit(79),
+        /// Writes may cross a block's border.
+        pub write_blk_misalign: bool = raw.bit(78),
+        /// Reads may cross a block's border.
+        pub read_blk_misalign: bool = raw.bit(77),
+        /// The card has a driver stage register.
+        pub dsr_imp: bool = raw.bit(76),
+        /// Device size, the field that capacity comes from.
+        pub c_size: u32 = c_size(&raw, csd_structure),
+        /// Lowest read current at minimal voltage, code (version 1.0 only, as the next seven and the multiplier).
+        pub vdd_r_curr_min: Option<u8> = only_v1(61, 59),
+        /// The same in mA.
+        pub vdd_r_curr_min_ma: Option<f64> = vdd_r_curr_min.map(current_min_ma),
+        /// Highest read current, code.
+        pub vdd_r_curr_max: Option<u8> = only_v1(58, 56),
+        /// The same in mA.
+        pub vdd_r_curr_max_ma: Option<f64> = vdd_r_curr_max.map(current_max_ma),
+        /// Lowest write current, code.
+        pub vdd_w_curr_min: Option<u8> = only_v1(55, 53),
+        /// The same in mA.
+        pub vdd_w_curr_min_ma: Option<f64> = vdd_w_curr_min.map(current_min_ma),
+        /// Highest write current, code.
+        pub vdd_w_curr_max: Option<u8> = only_v1(52, 50),
+        /// The same in mA.
+        pub vdd_w_curr_max_ma: Option<f64> = vdd_w_curr_max.map(current_max_ma),
+        /// Multiplier of C_SIZE: 2 to the power of it plus 2.
+        pub c_size_mult: Option<u8> = only_v1(49, 47),
+        /// Single write blocks can be erased.
+        pub erase_blk_en: bool = raw.bit(46),
+        /// Erase sector, write blocks less one.
+        pub sector_size: u8 = byte(45, 39),
+        /// Erase sector in write blocks.
+        pub sector_size_blocks: u16 = u16::from(sector_size) + 1,
+        /// Write-protect group, erase sectors less one.
+        pub wp_grp_size: u8 = byte(38, 32),
+        /// Write-protect group in erase sectors.
+        pub wp_grp_size_sectors: u16 = u16::from(wp_grp_size) + 1,
+        /// Groups can be write-protected.
+        pub wp_grp_enable: bool = raw.bit(31),
+        /// Write time as a power of two of the read time.
+        pub r2w_factor: u8 = byte(28, 26),
+        /// Write block, power of two.
+        pub write_bl_len: u8 = byte(25, 22),
+        /// Write block in bytes.
+        pub write_bl_len_bytes: u32 = 1 << write_bl_len,
+        /// Parts of a block may be written.
+        pub write_bl_partial: bool = raw.bit(21),
+        /// Group of file formats.
+        pub file_format_grp: bool = raw.bit(15),
+        /// Content is a copy. Set on nearly all genuine cards of one maker: no sign of anything.
+        pub copy: bool = raw.bit(14),
+        /// Write-protected for good.
+        pub perm_write_protect: bool = raw.bit(13),
+        /// Write-protected for now.
+        pub tmp_write_protect: bool = raw.bit(12),
+        /// File format, code.
+        pub file_format: u8 = byte(11, 10),
+        /// File format in words; `None` for the reserved group.
+        pub file_format_text: Option<String> =
+            (!file_format_grp).then(|| FILE_FORMATS[usize::from(file_format)].to_owned()),
+        /// Write-protected until the next power cycle; means something where SSR says WP_UPC is supported.
+        pub wp_upc: bool = raw.bit(9),
+        /// User area in bytes; `None` for an empty register.
+        pub capacity_bytes: Option<u64> =
+            if blank.is_none() { capacity(c_size, c_size_mult, read_bl_len) } else { None },
+        /// Capacity family.
+        pub family: Option<Family> = if blank.is_none() { family(csd_structure, c_size) } else { None },
+        /// The CRC as delivered.
+        pub crc7: u8 = raw.0[15] >> 1,
+        /// The CRC that the other bytes ask for.
+        pub crc7_computed: u8 = crc7::crc7(&raw.0[..15]),
+        /// What the two say.
+        pub crc: Crc = crc7::check(&raw.0),
+        /// Set where the register holds nothing.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pub blank: Option<Blank> = blank,
+    }
+
+    fn decode(raw: Raw<16>) {
+        let byte = |high, low| raw.bits(high, low) as u8;
+        let only_v1 = |high, low| (byte(127, 126) == 0).then(|| byte(high, low));
+        let blank = raw.blank();
+    }
 }
 
 impl Csd {
@@ -160,72 +163,7 @@ impl Csd {
         if raw.bits(127, 126) == 3 && raw.blank().is_none() {
             return Err(RegisterError::Emmc { register: "CSD" });
         }
-        Ok(decode(raw))
-    }
-}
-
-fn decode(raw: Raw<16>) -> Csd {
-    let byte = |high, low| raw.bits(high, low) as u8;
-    let structure = byte(127, 126);
-    let (blank, v1) = (raw.blank(), structure == 0);
-    let only_v1 = |high, low| v1.then(|| byte(high, low));
-    let (r_min, r_max) = (only_v1(61, 59), only_v1(58, 56));
-    let (w_min, w_max) = (only_v1(55, 53), only_v1(52, 50));
-    let (taac, tran_speed, ccc) = (byte(119, 112), byte(103, 96), raw.bits(95, 84) as u16);
-    let (read_bl_len, write_bl_len) = (byte(83, 80), byte(25, 22));
-    let (sector_size, wp_grp_size, file_format) = (byte(45, 39), byte(38, 32), byte(11, 10));
-    let (c_size, c_size_mult) = (c_size(&raw, structure), only_v1(49, 47));
-    Csd {
-        raw,
-        csd_structure: structure,
-        csd_version: (structure < 3).then(|| format!("{}.0", structure + 1)),
-        taac,
-        taac_s: values::taac_seconds(taac),
-        nsac: byte(111, 104),
-        tran_speed,
-        tran_speed_mbit_s: values::tran_speed_mbit_s(tran_speed),
-        ccc,
-        ccc_classes: classes(ccc).collect(),
-        ccc_names: classes(ccc).map(|class| CCC_CLASSES[usize::from(class)].to_owned()).collect(),
-        read_bl_len,
-        read_bl_len_bytes: 1 << read_bl_len,
-        read_bl_partial: raw.bit(79),
-        write_blk_misalign: raw.bit(78),
-        read_blk_misalign: raw.bit(77),
-        dsr_imp: raw.bit(76),
-        c_size,
-        vdd_r_curr_min: r_min,
-        vdd_r_curr_min_ma: r_min.map(values::current_min_ma),
-        vdd_r_curr_max: r_max,
-        vdd_r_curr_max_ma: r_max.map(values::current_max_ma),
-        vdd_w_curr_min: w_min,
-        vdd_w_curr_min_ma: w_min.map(values::current_min_ma),
-        vdd_w_curr_max: w_max,
-        vdd_w_curr_max_ma: w_max.map(values::current_max_ma),
-        c_size_mult,
-        erase_blk_en: raw.bit(46),
-        sector_size,
-        sector_size_blocks: u16::from(sector_size) + 1,
-        wp_grp_size,
-        wp_grp_size_sectors: u16::from(wp_grp_size) + 1,
-        wp_grp_enable: raw.bit(31),
-        r2w_factor: byte(28, 26),
-        write_bl_len,
-        write_bl_len_bytes: 1 << write_bl_len,
-        write_bl_partial: raw.bit(21),
-        file_format_grp: raw.bit(15),
-        copy: raw.bit(14),
-        perm_write_protect: raw.bit(13),
-        tmp_write_protect: raw.bit(12),
-        file_format,
-        file_format_text: (!raw.bit(15)).then(|| FILE_FORMATS[usize::from(file_format)].to_owned()),
-        wp_upc: raw.bit(9),
-        capacity_bytes: if blank.is_none() { capacity(c_size, c_size_mult, read_bl_len) } else { None },
-        family: if blank.is_none() { family(structure, c_size) } else { None },
-        crc7: raw.0[15] >> 1,
-        crc7_computed: crc7::crc7(&raw.0[..15]),
-        crc: crc7::check(&raw.0),
-        blank,
+        Ok(Self::decode(raw))
     }
 }
 
@@ -257,6 +195,62 @@ fn family(structure: u8, c_size: u32) -> Option<Family> {
         2 => Some(Family::Sduc),
         _ => None,
     }
+}
+
+/// Mantissas of TAAC and TRAN_SPEED in tenths; code 0 is reserved. Tables 5-5 to 5-12 of the specification.
+const MANTISSA_TENTHS: [u32; 16] = [0, 10, 12, 13, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 70, 80];
+
+/// VDD_x_CURR_MIN in mA.
+const CURRENT_MIN_MA: [f64; 8] = [0.5, 1.0, 5.0, 10.0, 25.0, 35.0, 60.0, 100.0];
+
+/// VDD_x_CURR_MAX in mA.
+const CURRENT_MAX_MA: [f64; 8] = [1.0, 5.0, 10.0, 25.0, 35.0, 45.0, 80.0, 200.0];
+
+/// Names of the command classes, by bit of CCC.
+const CCC_CLASSES: [&str; 12] = [
+    "basic",
+    "command queue",
+    "block read",
+    "reserved (3)",
+    "block write",
+    "erase",
+    "write protection",
+    "card lock",
+    "application",
+    "I/O",
+    "switch",
+    "extension",
+];
+
+/// Names of FILE_FORMAT with FILE_FORMAT_GRP 0.
+const FILE_FORMATS: [&str; 4] =
+    ["partitioned like a hard disk", "floppy-like, boot sector only", "universal file format", "other"];
+
+/// Seconds of a TAAC code; `None` for the reserved mantissa.
+fn taac_seconds(code: u8) -> Option<f64> {
+    let tenths = mantissa(code)?;
+    // 1 ns times ten to the unit code: dividing whole numbers keeps 1.5 ms exactly 0.0015.
+    Some(f64::from(tenths) / (10.0 * 10f64.powi(9 - i32::from(code & 7))))
+}
+
+/// Mbit/s of a TRAN_SPEED code on one line; `None` for reserved codes.
+fn tran_speed_mbit_s(code: u8) -> Option<f64> {
+    let unit_kbit_s = [100u32, 1_000, 10_000, 100_000].get(usize::from(code & 7))?;
+    Some(f64::from(mantissa(code)? * unit_kbit_s) / 10_000.0)
+}
+
+fn mantissa(code: u8) -> Option<u32> {
+    Some(MANTISSA_TENTHS[usize::from(code >> 3 & 15)]).filter(|tenths| *tenths > 0)
+}
+
+/// mA of a minimum-current code.
+fn current_min_ma(code: u8) -> f64 {
+    CURRENT_MIN_MA[usize::from(code & 7)]
+}
+
+/// mA of a maximum-current code.
+fn current_max_ma(code: u8) -> f64 {
+    CURRENT_MAX_MA[usize::from(code & 7)]
 }
 
 #[cfg(test)]
@@ -322,9 +316,24 @@ mod tests {
         #[test]
         fn the_largest_field_of_each_version_still_fits(mut bytes: [u8; 16], structure in 0u8..3) {
             bytes[0] = structure << 6 | bytes[0] & 0x3f;
-            let csd = decode(Raw(bytes));
+            let csd = Csd::decode(Raw(bytes));
             // 128 TiB is the most that version 3.0 can say.
             proptest::prop_assert!(csd.capacity_bytes.is_none_or(|c| c > 0 && c <= 128 << 40));
         }
+    }
+
+    #[test]
+    fn the_speeds_that_cards_use() {
+        let speeds = [0x32, 0x5a, 0x0b, 0x2b].map(tran_speed_mbit_s);
+        assert_eq!(speeds, [Some(25.0), Some(50.0), Some(100.0), Some(200.0)]);
+        assert_eq!((tran_speed_mbit_s(0x02), tran_speed_mbit_s(0x0c)), (None, None));
+    }
+
+    #[test]
+    fn access_times_are_exact() {
+        assert_eq!(taac_seconds(0x0e), Some(0.001));
+        assert_eq!(taac_seconds(0x26), Some(0.0015));
+        assert_eq!(taac_seconds(0x7f), Some(0.08));
+        assert_eq!((taac_seconds(0x08), taac_seconds(0x07)), (Some(1e-9), None));
     }
 }

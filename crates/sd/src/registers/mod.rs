@@ -7,18 +7,15 @@
 pub mod cid;
 pub mod crc7;
 pub mod csd;
-mod csd_values;
-pub mod emmc;
 pub mod hex;
 pub mod ocr;
 pub(crate) mod raw;
 pub mod scr;
 pub mod ssr;
 
-pub use cid::Cid;
+pub use cid::{Cid, EmmcCid};
 pub use crc7::Crc;
 pub use csd::{Csd, Family};
-pub use emmc::EmmcCid;
 pub use hex::RegisterError;
 pub use ocr::Ocr;
 pub use raw::{Blank, Raw};

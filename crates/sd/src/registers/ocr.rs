@@ -5,37 +5,52 @@
 
 use super::raw::{Blank, Raw};
 use super::{RegisterError, hex};
+use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 /// Bit of the lowest window, 2.7 to 2.8 V; each higher bit is 0.1 V more, up to bit 23.
 const LOWEST_WINDOW: usize = 15;
 
-/// A decoded OCR.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ocr {
-    /// The 4 bytes.
-    pub raw: Raw<4>,
-    /// Voltage windows in volts, `2.7-2.8`.
-    pub voltage_windows: Vec<String>,
-    /// Lowest voltage of them, V.
-    pub vdd_min_v: Option<f64>,
-    /// Highest voltage of them, V.
-    pub vdd_max_v: Option<f64>,
-    /// Bit 7: the low-voltage range.
-    pub low_voltage_range: bool,
-    /// Bit 24: switching to 1.8 V accepted.
-    pub s18a: bool,
-    /// Bit 27: a card over 2 TB (SDUC).
-    pub co2t: bool,
-    /// Bit 29: UHS-II card status.
-    pub uhs_ii: bool,
-    /// Bit 30, card capacity status: 0 SDSC, 1 SDHC and above.
-    pub ccs: bool,
-    /// Bit 31, `busy` in older texts: the card has finished powering up.
-    pub power_up_status: bool,
-    /// Set where the register holds nothing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub blank: Option<Blank>,
+decoded! {
+    /// A decoded OCR.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct Ocr {
+        /// The 4 bytes.
+        pub raw: Raw<4> = raw,
+        /// Voltage windows in volts, `2.7-2.8`.
+        pub voltage_windows: Vec<String> = windows
+            .iter()
+            .map(|n| format!("{:.1}-{:.1}", volts(*n), volts(n + 1)))
+            .collect(),
+        /// Lowest voltage of them, V.
+        pub vdd_min_v: Option<f64> = windows.first().map(|n| volts(*n)),
+        /// Highest voltage of them, V.
+        pub vdd_max_v: Option<f64> = windows.last().map(|n| volts(n + 1)),
+        /// Bit 7: the low-voltage range.
+        pub low_voltage_range: bool = raw.bit(7),
+        /// Bit 24: switching to 1.8 V accepted.
+        pub s18a: bool = raw.bit(24),
+        /// Bit 27: a card over 2 TB (SDUC).
+        pub co2t: bool = raw.bit(27),
+        /// Bit 29: UHS-II card status.
+        pub uhs_ii: bool = raw.bit(29),
+        /// Bit 30, card capacity status: 0 SDSC, 1 SDHC and above.
+        pub ccs: bool = raw.bit(30),
+        /// Bit 31, `busy` in older texts: the card has finished powering up.
+        pub power_up_status: bool = raw.bit(31),
+        /// Set where the register holds nothing.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pub blank: Option<Blank> = raw.blank(),
+    }
+
+    /// Decodes the 4 bytes.
+    #[must_use]
+    pub fn decode(bytes: [u8; 4]) {
+        let raw = Raw(bytes);
+        let windows: Vec<u32> =
+            (0..9u32).filter(|n| raw.bit(LOWEST_WINDOW + *n as usize)).map(|n| 27 + n).collect();
+        let volts = |tenths: u32| f64::from(tenths) / 10.0;
+    }
 }
 
 impl Ocr {
@@ -45,31 +60,6 @@ impl Ocr {
     /// If the text is not 8 hex digits.
     pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
         hex::parse("OCR", text).map(Self::decode)
-    }
-
-    /// Decodes the 4 bytes.
-    #[must_use]
-    pub fn decode(bytes: [u8; 4]) -> Self {
-        let raw = Raw(bytes);
-        let windows: Vec<u32> =
-            (0..9u32).filter(|n| raw.bit(LOWEST_WINDOW + *n as usize)).map(|n| 27 + n).collect();
-        let volts = |tenths: u32| f64::from(tenths) / 10.0;
-        Ocr {
-            raw,
-            voltage_windows: windows
-                .iter()
-                .map(|n| format!("{:.1}-{:.1}", volts(*n), volts(n + 1)))
-                .collect(),
-            vdd_min_v: windows.first().map(|n| volts(*n)),
-            vdd_max_v: windows.last().map(|n| volts(n + 1)),
-            low_voltage_range: raw.bit(7),
-            s18a: raw.bit(24),
-            co2t: raw.bit(27),
-            uhs_ii: raw.bit(29),
-            ccs: raw.bit(30),
-            power_up_status: raw.bit(31),
-            blank: raw.blank(),
-        }
     }
 }
 

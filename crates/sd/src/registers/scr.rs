@@ -4,6 +4,7 @@
 
 use super::raw::{Blank, Raw};
 use super::{RegisterError, hex};
+use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 /// What each code of SD_SECURITY says.
@@ -13,44 +14,55 @@ const SECURITY: [&str; 5] =
 /// Commands behind the bits of CMD_SUPPORT, lowest bit first.
 const COMMANDS: [&str; 5] = ["CMD20", "CMD23", "CMD48/49", "CMD58/59", "ACMD53/54"];
 
-/// A decoded SCR.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scr {
-    /// The 8 bytes.
-    pub raw: Raw<8>,
-    /// Layout of the register, 0.
-    pub scr_structure: u8,
-    /// First part of the version.
-    pub sd_spec: u8,
-    /// Second part of the version.
-    pub sd_spec3: bool,
-    /// Third part of the version.
-    pub sd_spec4: bool,
-    /// Last part of the version: 4 more than it, from 1 on.
-    pub sd_specx: u8,
-    /// Version of the specification that follows: `3.0x`, `6.xx`; `None` for reserved codes.
-    pub version: Option<String>,
-    /// Bits read 1 after an erase.
-    pub data_stat_after_erase: bool,
-    /// Content protection, code.
-    pub sd_security: u8,
-    /// Content protection in words; `None` for reserved codes.
-    pub sd_security_text: Option<String>,
-    /// Bus widths, one bit each: bit 0 one line, bit 2 four lines.
-    pub sd_bus_widths: u8,
-    /// The widths in lines.
-    pub bus_widths: Vec<u8>,
-    /// Extended security.
-    pub ex_security: u8,
-    /// Commands the card adds, one bit each.
-    pub cmd_support: u8,
-    /// Their names.
-    pub cmd_support_list: Vec<String>,
-    /// The maker's own 32 bits, in hex.
-    pub maker_bits: String,
-    /// Set where the register holds nothing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub blank: Option<Blank>,
+decoded! {
+    /// A decoded SCR.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Scr {
+        /// The 8 bytes.
+        pub raw: Raw<8> = raw,
+        /// Layout of the register, 0.
+        pub scr_structure: u8 = byte(63, 60),
+        /// First part of the version.
+        pub sd_spec: u8 = byte(59, 56),
+        /// Second part of the version.
+        pub sd_spec3: bool = raw.bit(47),
+        /// Third part of the version.
+        pub sd_spec4: bool = raw.bit(42),
+        /// Last part of the version: 4 more than it, from 1 on.
+        pub sd_specx: u8 = byte(41, 38),
+        /// Version of the specification that follows: `3.0x`, `6.xx`; `None` for reserved codes.
+        pub version: Option<String> = if blank.is_none() { version(sd_spec, sd_spec3, sd_spec4, sd_specx) } else { None },
+        /// Bits read 1 after an erase.
+        pub data_stat_after_erase: bool = raw.bit(55),
+        /// Content protection, code.
+        pub sd_security: u8 = byte(54, 52),
+        /// Content protection in words; `None` for reserved codes.
+        pub sd_security_text: Option<String> =
+            SECURITY.get(usize::from(sd_security)).map(|text| (*text).to_owned()),
+        /// Bus widths, one bit each: bit 0 one line, bit 2 four lines.
+        pub sd_bus_widths: u8 = byte(51, 48),
+        /// The widths in lines.
+        pub bus_widths: Vec<u8> = (0..4).filter(|bit| sd_bus_widths >> bit & 1 == 1).map(|bit| 1 << bit).collect(),
+        /// Extended security.
+        pub ex_security: u8 = byte(46, 43),
+        /// Commands the card adds, one bit each.
+        pub cmd_support: u8 = byte(36, 32),
+        /// Their names.
+        pub cmd_support_list: Vec<String> = names(cmd_support),
+        /// The maker's own 32 bits, in hex.
+        pub maker_bits: String = format!("{:08x}", raw.bits(31, 0)),
+        /// Set where the register holds nothing.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pub blank: Option<Blank> = blank,
+    }
+
+    /// Decodes the 8 bytes.
+    #[must_use]
+    pub fn decode(bytes: [u8; 8]) {
+        let raw = Raw(bytes);
+        let byte = |high, low| raw.bits(high, low) as u8;
+        let blank = raw.blank();
+    }
 }
 
 impl Scr {
@@ -60,35 +72,6 @@ impl Scr {
     /// If the text is not 16 hex digits.
     pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
         hex::parse("SCR", text).map(Self::decode)
-    }
-
-    /// Decodes the 8 bytes.
-    #[must_use]
-    pub fn decode(bytes: [u8; 8]) -> Self {
-        let raw = Raw(bytes);
-        let byte = |high, low| raw.bits(high, low) as u8;
-        let (spec, spec3, spec4, specx) = (byte(59, 56), raw.bit(47), raw.bit(42), byte(41, 38));
-        let (security, widths, commands) = (byte(54, 52), byte(51, 48), byte(36, 32));
-        let blank = raw.blank();
-        Scr {
-            raw,
-            scr_structure: byte(63, 60),
-            sd_spec: spec,
-            sd_spec3: spec3,
-            sd_spec4: spec4,
-            sd_specx: specx,
-            version: if blank.is_none() { version(spec, spec3, spec4, specx) } else { None },
-            data_stat_after_erase: raw.bit(55),
-            sd_security: security,
-            sd_security_text: SECURITY.get(usize::from(security)).map(|text| (*text).to_owned()),
-            sd_bus_widths: widths,
-            bus_widths: (0..4).filter(|bit| widths >> bit & 1 == 1).map(|bit| 1 << bit).collect(),
-            ex_security: byte(46, 43),
-            cmd_support: commands,
-            cmd_support_list: names(commands),
-            maker_bits: format!("{:08x}", raw.bits(31, 0)),
-            blank,
-        }
     }
 
     /// Major number of the version, `None` for reserved codes.

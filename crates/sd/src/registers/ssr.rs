@@ -5,6 +5,7 @@
 
 use super::raw::{Blank, Raw};
 use super::{Csd, Family, RegisterError, hex};
+use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1 << 10;
@@ -50,76 +51,86 @@ const SPEED_UNITS: [(u64, &[u16]); 4] = [
     (10, &[30, 60]),
 ];
 
-/// A decoded SSR.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ssr {
-    /// The 64 bytes.
-    pub raw: Raw<64>,
-    /// Data lines in use, 1 or 4; `None` for reserved codes.
-    pub dat_bus_width: Option<u8>,
-    /// The card is in secured mode.
-    pub secured_mode: bool,
-    /// Kind of card, code.
-    pub sd_card_type: u16,
-    /// Kind of card in words; `None` for reserved codes.
-    pub sd_card_type_text: Option<String>,
-    /// Protected area as the register has it: bytes, but on SDSC blocks of the card's own size.
-    pub size_of_protected_area: u32,
-    /// Speed class as printed: 0, 2, 4, 6 or 10; `None` for reserved codes.
-    pub speed_class: Option<u8>,
-    /// Performance of moves in MB/s; 0 means sequential writes only, 255 that moves cost nothing.
-    pub performance_move: u8,
-    /// The same in words.
-    pub performance_move_text: String,
-    /// Allocation unit, code.
-    pub au_size: u8,
-    /// Allocation unit in bytes; `None` where not defined.
-    pub au_size_bytes: Option<u64>,
-    /// AUs erased at a time in ERASE_TIMEOUT; 0: no data.
-    pub erase_size: u16,
-    /// Time for ERASE_SIZE AUs in s.
-    pub erase_timeout: u8,
-    /// Fixed part of an erase in s.
-    pub erase_offset: u8,
-    /// UHS speed grade: 0, 1 or 3.
-    pub uhs_speed_grade: u8,
-    /// Allocation unit in UHS modes, code.
-    pub uhs_au_size: u8,
-    /// Allocation unit in UHS modes in bytes; `None` where not defined.
-    pub uhs_au_size_bytes: Option<u64>,
-    /// Video speed class as printed: 0, 6, 10, 30, 60, 90.
-    pub video_speed_class: u8,
-    /// Allocation unit of the video classes in MiB (the specification's MB); 0: none.
-    pub vsc_au_size: u16,
-    /// The same in bytes.
-    pub vsc_au_size_bytes: Option<u64>,
-    /// Speed unit that belongs to it, in bytes: the stretch over which a video class is judged.
-    pub su_size_bytes: Option<u64>,
-    /// Where a suspended recording went on, in units of 512 KiB; 0: none.
-    pub sus_addr: u32,
-    /// Application performance class: 0, 1 for A1, 2 for A2 or better.
-    pub app_perf_class: u8,
-    /// Byte 22 as it is: queue, cache and maintenance.
-    pub performance_enhance: u8,
-    /// Commands the card queues; 0: none.
-    pub command_queue_depth: u8,
-    /// The card has a cache.
-    pub cache: bool,
-    /// Maintenance that the host starts.
-    pub host_maintenance: bool,
-    /// Maintenance that the card starts.
-    pub card_maintenance: bool,
-    /// Write protection until power cycle is supported.
-    pub wp_upc_support: bool,
-    /// Boot partitions are supported.
-    pub boot_partition_support: bool,
-    /// DISCARD is supported.
-    pub discard_support: bool,
-    /// Erasing the whole user area in a second is supported.
-    pub fule_support: bool,
-    /// Set where the register holds nothing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub blank: Option<Blank>,
+decoded! {
+    /// A decoded SSR.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Ssr {
+        /// The 64 bytes.
+        pub raw: Raw<64> = raw,
+        /// Data lines in use, 1 or 4; `None` for reserved codes.
+        pub dat_bus_width: Option<u8> = [Some(1), None, Some(4), None][usize::from(byte(511, 510))],
+        /// The card is in secured mode.
+        pub secured_mode: bool = raw.bit(509),
+        /// Kind of card, code.
+        pub sd_card_type: u16 = raw.bits(495, 480) as u16,
+        /// Kind of card in words; `None` for reserved codes.
+        pub sd_card_type_text: Option<String> = card_type_text(sd_card_type),
+        /// Protected area as the register has it: bytes, but on SDSC blocks of the card's own size.
+        pub size_of_protected_area: u32 = raw.bits(479, 448) as u32,
+        /// Speed class as printed: 0, 2, 4, 6 or 10; `None` for reserved codes.
+        pub speed_class: Option<u8> = SPEED_CLASS.get(usize::from(byte(447, 440))).copied(),
+        /// Performance of moves in MB/s; 0 means sequential writes only, 255 that moves cost nothing.
+        pub performance_move: u8 = byte(439, 432),
+        /// The same in words.
+        pub performance_move_text: String = performance_move_text(performance_move),
+        /// Allocation unit, code.
+        pub au_size: u8 = byte(431, 428),
+        /// Allocation unit in bytes; `None` where not defined.
+        pub au_size_bytes: Option<u64> = au_bytes(au_size),
+        /// AUs erased at a time in ERASE_TIMEOUT; 0: no data.
+        pub erase_size: u16 = raw.bits(423, 408) as u16,
+        /// Time for ERASE_SIZE AUs in s.
+        pub erase_timeout: u8 = byte(407, 402),
+        /// Fixed part of an erase in s.
+        pub erase_offset: u8 = byte(401, 400),
+        /// UHS speed grade: 0, 1 or 3.
+        pub uhs_speed_grade: u8 = byte(399, 396),
+        /// Allocation unit in UHS modes, code.
+        pub uhs_au_size: u8 = byte(395, 392),
+        /// Allocation unit in UHS modes in bytes; `None` where not defined.
+        pub uhs_au_size_bytes: Option<u64> = au_bytes(uhs_au_size).filter(|_| uhs_au_size >= UHS_AU_FROM),
+        /// Video speed class as printed: 0, 6, 10, 30, 60, 90.
+        pub video_speed_class: u8 = byte(391, 384),
+        /// Allocation unit of the video classes in MiB (the specification's MB); 0: none.
+        pub vsc_au_size: u16 = raw.bits(377, 368) as u16,
+        /// The same in bytes.
+        pub vsc_au_size_bytes: Option<u64> = (vsc_au_size > 0).then(|| u64::from(vsc_au_size) * MIB),
+        /// Speed unit that belongs to it, in bytes: the stretch over which a video class is judged.
+        pub su_size_bytes: Option<u64> = speed_unit_bytes(vsc_au_size),
+        /// Where a suspended recording went on, in units of 512 KiB; 0: none.
+        pub sus_addr: u32 = raw.bits(367, 346) as u32,
+        /// Application performance class: 0, 1 for A1, 2 for A2 or better.
+        pub app_perf_class: u8 = byte(339, 336),
+        /// Byte 22 as it is: queue, cache and maintenance.
+        pub performance_enhance: u8 = bytes[22],
+        /// Commands the card queues; 0: none.
+        pub command_queue_depth: u8 = if queue == 0 { 0 } else { queue + 1 },
+        /// The card has a cache.
+        pub cache: bool = raw.bit(330),
+        /// Maintenance that the host starts.
+        pub host_maintenance: bool = raw.bit(329),
+        /// Maintenance that the card starts.
+        pub card_maintenance: bool = raw.bit(328),
+        /// Write protection until power cycle is supported.
+        pub wp_upc_support: bool = raw.bit(315),
+        /// Boot partitions are supported.
+        pub boot_partition_support: bool = raw.bit(314),
+        /// DISCARD is supported.
+        pub discard_support: bool = raw.bit(313),
+        /// Erasing the whole user area in a second is supported.
+        pub fule_support: bool = raw.bit(312),
+        /// Set where the register holds nothing.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pub blank: Option<Blank> = raw.blank(),
+    }
+
+    /// Decodes the 64 bytes.
+    #[must_use]
+    pub fn decode(bytes: [u8; 64]) {
+        let raw = Raw(bytes);
+        let byte = |high, low| raw.bits(high, low) as u8;
+        let queue = byte(335, 331);
+    }
 }
 
 impl Ssr {
@@ -129,51 +140,6 @@ impl Ssr {
     /// If the text is not 128 hex digits.
     pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
         hex::parse("SSR", text).map(Self::decode)
-    }
-
-    /// Decodes the 64 bytes.
-    #[must_use]
-    pub fn decode(bytes: [u8; 64]) -> Self {
-        let raw = Raw(bytes);
-        let byte = |high, low| raw.bits(high, low) as u8;
-        let (card_type, performance_move) = (raw.bits(495, 480) as u16, byte(439, 432));
-        let (au, uhs_au, vsc_au) = (byte(431, 428), byte(395, 392), raw.bits(377, 368) as u16);
-        let queue = byte(335, 331);
-        Ssr {
-            raw,
-            dat_bus_width: [Some(1), None, Some(4), None][usize::from(byte(511, 510))],
-            secured_mode: raw.bit(509),
-            sd_card_type: card_type,
-            sd_card_type_text: card_type_text(card_type),
-            size_of_protected_area: raw.bits(479, 448) as u32,
-            speed_class: SPEED_CLASS.get(usize::from(byte(447, 440))).copied(),
-            performance_move,
-            performance_move_text: performance_move_text(performance_move),
-            au_size: au,
-            au_size_bytes: au_bytes(au),
-            erase_size: raw.bits(423, 408) as u16,
-            erase_timeout: byte(407, 402),
-            erase_offset: byte(401, 400),
-            uhs_speed_grade: byte(399, 396),
-            uhs_au_size: uhs_au,
-            uhs_au_size_bytes: au_bytes(uhs_au).filter(|_| uhs_au >= UHS_AU_FROM),
-            video_speed_class: byte(391, 384),
-            vsc_au_size: vsc_au,
-            vsc_au_size_bytes: (vsc_au > 0).then(|| u64::from(vsc_au) * MIB),
-            su_size_bytes: speed_unit_bytes(vsc_au),
-            sus_addr: raw.bits(367, 346) as u32,
-            app_perf_class: byte(339, 336),
-            performance_enhance: bytes[22],
-            command_queue_depth: if queue == 0 { 0 } else { queue + 1 },
-            cache: raw.bit(330),
-            host_maintenance: raw.bit(329),
-            card_maintenance: raw.bit(328),
-            wp_upc_support: raw.bit(315),
-            boot_partition_support: raw.bit(314),
-            discard_support: raw.bit(313),
-            fule_support: raw.bit(312),
-            blank: raw.blank(),
-        }
     }
 
     /// Protected area in bytes. Only on SDSC does the field count blocks, of the size that the CSD knows.

@@ -114,8 +114,8 @@ pub fn edit(path: Option<&Path>, text: &str, edit: &Edit) -> Result<CardShown, F
 
 fn change(facts: &mut CardFacts, edit: &Edit) {
     for (word, value) in &edit.facts {
-        if let Ok(place) = fact(facts, word) {
-            *place = Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+        if let Ok(fact) = fact(facts, word) {
+            *fact = Some(value.trim().to_owned()).filter(|value| !value.is_empty());
         }
     }
     if let Some(marks) = &edit.marks {
@@ -158,7 +158,7 @@ fn line(card: StoredCard) -> CardLine {
 
 fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown, Failure> {
     let id = card.id.clone();
-    let pieces = archive.specimens(&id)?.into_iter().map(|s| s.id).collect();
+    let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
     let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
     let sessions = archive.card_sessions(&id)?;
@@ -172,31 +172,34 @@ fn attached(file: StoredAttachment) -> AttachmentLine {
     AttachmentLine { name: file.name, media_type: file.media_type, hash: file.hash, note: file.note }
 }
 
+/// The facts that are texts, by their words.
+pub fn facts(facts: &mut CardFacts) -> [(&'static str, &mut Option<String>); 10] {
+    [
+        ("brand", &mut facts.brand),
+        ("name", &mut facts.name),
+        ("model", &mut facts.model),
+        ("maker", &mut facts.maker),
+        ("capacity", &mut facts.capacity_label),
+        ("form", &mut facts.form),
+        ("firmware", &mut facts.firmware),
+        ("made", &mut facts.made),
+        ("generation", &mut facts.generation),
+        ("note", &mut facts.note),
+    ]
+}
+
 /// A fact by its word.
-fn fact<'a>(facts: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>, Failure> {
-    Ok(match word {
-        "brand" => &mut facts.brand,
-        "name" => &mut facts.name,
-        "model" => &mut facts.model,
-        "maker" => &mut facts.maker,
-        "capacity" => &mut facts.capacity_label,
-        "form" => &mut facts.form,
-        "firmware" => &mut facts.firmware,
-        "made" => &mut facts.made,
-        "generation" => &mut facts.generation,
-        "note" => &mut facts.note,
-        other => {
-            return Err(Failure::refused(format!(
-                "no fact {other:?}; they are brand, name, model, maker, capacity, form, firmware, made, generation, note"
-            )));
-        }
-    })
+fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>, Failure> {
+    let all = facts(of);
+    let known = all.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+    let found = all.into_iter().find(|(known, _)| *known == word).map(|(_, fact)| fact);
+    found.ok_or_else(|| Failure::refused(format!("no fact {word:?}; they are {known}")))
 }
 
 /// A file to attach: name, media type by its first bytes, content.
 pub(crate) fn attachment(file: &Path) -> Result<(String, String, Vec<u8>), Failure> {
-    let refused = |why: String| Failure::refused(format!("{}: {why}", file.display()));
-    let bytes = input::bytes(file, MOST_BYTES).map_err(|e| refused(format!("it is not attached: {e}")))?;
+    let bytes = input::bytes(file, MOST_BYTES)
+        .map_err(|e| Failure::refused_for(format!("{}: it is not attached: {e}", file.display()), e))?;
     let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok((name, media_type(&bytes).to_owned(), bytes))
 }

@@ -48,7 +48,7 @@ pub struct Taken {
 pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<Exported>, Failure> {
     let mut archive = open(path)?;
     let sessions = sessions(&mut archive, what)?;
-    Folder::make(folder, 0o777).map_err(|e| Failure::io(format!("{}: {e}", folder.display())))?;
+    Folder::make(folder, 0o777).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
     sessions.into_iter().map(|session| write(&mut archive, session, folder)).collect()
 }
 
@@ -78,7 +78,10 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
     let place = folder.join(format!("{session}.json"));
     // What was written and cannot be read again would be no copy.
     result_file::fits(text.len() as u64).map_err(|why| {
-        Failure::refused(format!("{session} is not written, since nothing could read it again: {why}"))
+        Failure::refused_for(
+            format!("{session} is not written, since nothing could read it again: {why}"),
+            why,
+        )
     })?;
     match place.symlink_metadata() {
         Ok(_) => same(&place, &text)?,
@@ -120,7 +123,8 @@ pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<Taken>, Failur
 }
 
 fn below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries = std::fs::read_dir(folder).map_err(|e| Failure::io(format!("{}: {e}", folder.display())))?;
+    let entries =
+        std::fs::read_dir(folder).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
     let mut files: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(|p| p.is_file()).collect();
     files.sort();
@@ -149,16 +153,16 @@ fn read(file: &Path) -> Result<SessionFile, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorder;
     use cardscope_model::condition::Condition;
-    use cardscope_store::SessionStart;
-    use serde_json::Value;
     use std::collections::BTreeSet;
 
     #[test]
     fn what_is_exported_is_there_whole_or_not_at_all_and_replaces_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("archive.sqlite");
-        let session = Archive::open(&place).unwrap().begin_session(&start()).unwrap();
+        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let session = Archive::open(&place).unwrap().begin_session(&start).unwrap();
         let out = folder.path().join("out");
         let file = out.join(format!("{session}.json"));
         let names = || std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect::<BTreeSet<_>>();
@@ -171,22 +175,5 @@ mod tests {
         let refused = export(Some(&place), &[], &out).unwrap_err();
         assert!(refused.to_string().contains("something else"), "{refused}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
-    }
-
-    fn start() -> SessionStart {
-        SessionStart {
-            target: "sim:constant".into(),
-            piece: None,
-            recipe: "quick".into(),
-            recipe_version: "1".into(),
-            recipe_text: String::new(),
-            seed: 1,
-            condition: Condition::default(),
-            io_path: "simulated".into(),
-            bus_ceiling_mb_s: None,
-            identity: Value::Null,
-            host: Value::Null,
-            tool_version: "0".into(),
-        }
     }
 }

@@ -5,13 +5,13 @@ mod cards;
 mod files;
 
 pub(crate) use cards::attachment;
-pub use cards::{AttachmentLine, CardLine, CardShown, Edit, card, cards, edit, merge};
+pub use cards::{AttachmentLine, CardLine, CardShown, Edit, card, cards, edit, facts, merge};
 pub use files::{Exported, Taken, export, take};
 
 use crate::error::Failure;
 use cardscope_model::log::Log;
 use cardscope_model::result::BenchReport;
-use cardscope_store::{Archive, ArchiveError, EndedHow, SessionId, SessionSummary, StoredRecord, is_server};
+use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary, StoredSession, is_server};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -106,27 +106,20 @@ fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
 pub fn show(path: Option<&Path>, session: &str) -> Result<Shown, Failure> {
     let id: SessionId = session.parse().map_err(Failure::refused)?;
     let mut archive = open(path)?;
-    match archive.record(id) {
-        Ok(record) => Ok(Shown::Record { kind: record.summary.kind.clone(), document: so_far(record) }),
-        Err(ArchiveError::NoSuchSession { .. }) => {
-            let session = archive.session(id).map_err(Failure::refused)?;
-            Ok(match session.log {
-                Some(log) => Shown::Log(Box::new(log)),
-                None => Shown::Bench(Box::new(session.report_so_far())),
-            })
-        }
-        Err(other) => Err(Failure::refused(other)),
-    }
+    let session = archive.session(id).map_err(Failure::refused)?;
+    Ok(match session.log() {
+        Some(log) => Shown::Log(Box::new(log)),
+        None if session.file.recipe.is_some() => Shown::Bench(Box::new(session.report_so_far())),
+        None => Shown::Record { kind: session.summary.kind.clone(), document: so_far(session) },
+    })
 }
 
 /// The document as last kept; one that did not end says so.
-fn so_far(record: StoredRecord) -> Value {
-    let StoredRecord { summary, start, document } = record;
-    let mut document = document.unwrap_or_else(|| json!({ "target": start.target, "seed": start.seed }));
-    if summary.ended.is_none()
-        && let Some(fields) = document.as_object_mut()
-    {
-        let why = if summary.running { "it is still running" } else { "its process ended without a word" };
+fn so_far(record: StoredSession) -> Value {
+    let unended = record.unended();
+    let begun = json!({ "target": record.file.target, "seed": record.file.seed.parse::<u64>().ok() });
+    let mut document = record.file.document.unwrap_or(begun);
+    if let (Some(why), Some(fields)) = (unended, document.as_object_mut()) {
         fields.entry("error").or_insert_with(|| why.into());
     }
     document

@@ -1,10 +1,10 @@
 //! `bench`: runs a recipe on a target, keeps every sample, and sums up.
 
+pub(crate) mod journaled;
 mod pace;
 mod pass;
 mod report;
 mod request;
-pub(crate) mod saved;
 pub(crate) mod sizing;
 
 pub use cardscope_engine::interrupt::Interrupt;
@@ -20,7 +20,8 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::random;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{Bench, BenchReport, Run};
-use pass::{Kept, Pass};
+use cardscope_store::RunStart;
+use pass::{Pass, Recording};
 
 impl Procedure for Request {
     const VERB: &'static str = "bench";
@@ -51,16 +52,17 @@ impl Procedure for Request {
         let recipe = sizing::fit(self, recipe, runs, session.opened)?;
         request::check_state(&recipe, &session.opened.condition)?;
         let area = session.opened.target.area(recipe.area);
-        let area = area.map_err(|e| Failure::Refused(format!("recipe {} does not fit: {e}", recipe.name)))?;
+        let area =
+            area.map_err(|e| Failure::refused_for(format!("recipe {} does not fit: {e}", recipe.name), e))?;
         report::begin(report, &recipe, session.opened);
         session.events.note(&report::plan_line(&recipe, runs, session.opened));
         self.refuse_needless_backup(&recipe, session)?;
         session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
         session.record_bench(report, self.recipe_text()?)?;
-        let Some(mut recorder) = session.lend_recorder() else { return Ok(()) };
+        let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
         let passes = Passes { recipe: &recipe, runs, first_pass_ends: first_pass_ends(self, &recipe) };
         let ended = passes.run(session, &mut recorder, report);
-        session.return_recorder(Some(recorder));
+        session.recorder = Some(recorder);
         report::sum_up(report, &recipe, session);
         ended
     }
@@ -74,7 +76,7 @@ impl Request {
     /// Refuses to save an image where nothing could be lost.
     fn refuse_needless_backup(&self, recipe: &Recipe, session: &Session<'_>) -> Result<(), Failure> {
         match &self.backup {
-            Some(_) if !recipe.writes() => Err(Failure::Refused(format!(
+            Some(_) if !recipe.writes() => Err(Failure::refused(format!(
                 "recipe {} writes nothing, so --backup has nothing to save",
                 recipe.name
             ))),
@@ -96,7 +98,7 @@ fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
 /// How many passes at most.
 fn runs(request: &Request, recipe: &Recipe) -> Result<u32, Failure> {
     match request.runs {
-        Some(0) => Err(Failure::Refused("--runs must be at least 1".into())),
+        Some(0) => Err(Failure::refused("--runs must be at least 1")),
         Some(n) => Ok(n),
         None => Ok(recipe.tries),
     }
@@ -155,9 +157,11 @@ impl Passes<'_> {
         recorder: &mut Recorder,
     ) -> Result<(Run, Result<(), Failure>), Failure> {
         let label = if self.runs > 1 { format!("run {number} of {}: ", self.runs) } else { String::new() };
-        recorder.begin_run(number, settings.seed, self.recipe)?;
-        let kept = Kept { recorder: &mut *recorder, run: number };
-        let mut pass = Pass::new(self.recipe, label, session.events, Some(kept));
+        let start =
+            RunStart { run: number, seed: settings.seed, counted: true, size_bytes: Some(self.recipe.area) };
+        recorder.archive.begin_run(recorder.id, start)?;
+        let recording = Recording { recorder: &mut *recorder, run: number };
+        let mut pass = Pass::new(self.recipe, label, session.events, Some(recording));
         let ended = run_pass(session.opened.target.as_mut(), self.recipe, settings, &mut pass);
         pass.settle_paces();
         let Pass { samples, caveats, precisions, not_measured, .. } = pass;
@@ -173,8 +177,8 @@ impl Passes<'_> {
         run.scores = aggregate::scores(&run, self.recipe);
         run.passed = aggregate::demands_met(&run, self.recipe);
         // What was measured belongs into the document also where the archive could not take it.
-        let kept = recorder.finish_run(&run);
-        Ok((run, ended.map_err(failure).and(kept)))
+        let recorded = recorder.archive.finish_run(recorder.id, &run).map_err(Failure::from);
+        Ok((run, ended.map_err(failure).and(recorded)))
     }
 }
 

@@ -10,8 +10,8 @@ use cardscope_model::result::{NotMeasured, Precision, Sample};
 use cardscope_model::units::{Nanos, seconds};
 use std::sync::{Arc, Mutex};
 
-/// Where the samples of a pass are kept for good.
-pub(super) struct Kept<'a> {
+/// Where the samples of a pass are recorded.
+pub(super) struct Recording<'a> {
     pub(super) recorder: &'a mut Recorder,
     pub(super) run: u32,
 }
@@ -21,7 +21,7 @@ pub(super) struct Pass<'a> {
     recipe: &'a Recipe,
     label: String,
     listener: &'a mut dyn Listener,
-    kept: Option<Kept<'a>>,
+    recording: Option<Recording<'a>>,
     current: String,
     paces: Vec<(usize, Arc<Mutex<pace::Outcome>>)>,
     /// Samples by test.
@@ -39,14 +39,14 @@ impl<'a> Pass<'a> {
         recipe: &'a Recipe,
         label: String,
         listener: &'a mut dyn Listener,
-        kept: Option<Kept<'a>>,
+        recording: Option<Recording<'a>>,
     ) -> Self {
         let n = recipe.tests.len();
         Pass {
             recipe,
             label,
             listener,
-            kept,
+            recording,
             current: String::new(),
             paces: Vec::new(),
             samples: vec![Vec::new(); n],
@@ -99,8 +99,8 @@ impl Observer for Pass<'_> {
     }
 
     fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), ObserverError> {
-        if let Some(kept) = &mut self.kept {
-            kept.recorder.add_sample(kept.run, &self.recipe.tests[test], index, &sample)?;
+        if let Some(Recording { recorder, run }) = &mut self.recording {
+            recorder.add_sample(*run, &self.recipe.tests[test], index, &sample)?;
         }
         let what = self.current.clone();
         self.listener.event(&Event::Figure { what, mb_s: sample.mb_s(), counted: sample.counted });

@@ -49,7 +49,7 @@ impl Request {
     fn named(&self, error: RecipeError) -> Failure {
         match error {
             RecipeError::Syntax(_) | RecipeError::Test { .. } => {
-                Failure::Refused(format!("recipe {:?}: {error}", self.recipe))
+                Failure::refused_for(format!("recipe {:?}: {error}", self.recipe), error)
             }
             names_it => Failure::refused(names_it),
         }
@@ -66,7 +66,7 @@ fn recipe_text(name: &str) -> Result<String, Failure> {
     if name.ends_with(".toml") || name.contains('/') {
         let path = Path::new(name);
         return input::text(path, input::MOST_TEXT).map_err(|e| {
-            Failure::Refused(format!("the recipe file {} cannot be read: {e}", path.display()))
+            Failure::refused_for(format!("the recipe file {} cannot be read: {e}", path.display()), e)
         });
     }
     recipe::RECIPES.find(name).map(str::to_owned).map_err(Failure::refused)
@@ -77,11 +77,11 @@ pub(super) fn check_state(recipe: &Recipe, condition: &Condition) -> Result<(), 
     let Some(wanted) = &recipe.requires_state else { return Ok(()) };
     match condition.get("state") {
         Some(state) if state == wanted => Ok(()),
-        Some(state) => Err(Failure::Refused(format!(
+        Some(state) => Err(Failure::refused(format!(
             "recipe {} wants a card that is {wanted}, and this one is {state}",
             recipe.name
         ))),
-        None => Err(Failure::Refused(format!(
+        None => Err(Failure::refused(format!(
             "recipe {} wants a card that is {wanted}; bring it into that state and say so with --condition state={wanted}",
             recipe.name
         ))),

@@ -1,7 +1,7 @@
 //! The part that measures speed: a short recipe over an area that is saved first and put back.
 
-use super::visit::{Visit, in_a_line};
-use crate::bench::saved::{self, Pass};
+use super::visit::{Ended, Visit, in_a_line};
+use crate::bench::journaled::{self, Pass};
 use crate::error::Failure;
 use cardscope_analysis::anomaly;
 use cardscope_model::finding::Finding;
@@ -21,17 +21,14 @@ const PUT_BACK: f64 = 16.0;
 const SECONDS: f64 = 45.0;
 
 impl Visit<'_, '_> {
-    pub(super) fn bench(&mut self) -> Result<(), Failure> {
+    pub(super) fn bench(&mut self) -> Result<(), Ended> {
         let began = self.now();
         if self.budget.left(began) < 1.0 {
-            self.left_out("bench", "no time was left; give a longer --budget");
-            self.wants_time();
-            return Ok(());
+            return Err(Ended::no_time("no time was left; give a longer --budget"));
         }
         let no_writes = self.no_writes();
         if let Some(why) = no_writes.filter(|_| self.directory) {
-            self.left_out("bench", format!("in a directory what is read must be written first, and {why}"));
-            return Ok(());
+            return Err(Ended::unwritten(why));
         }
         let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
         // What it writes to a card depends on the card; in a directory the target itself keeps to the limit.
@@ -51,14 +48,7 @@ impl Visit<'_, '_> {
         self.session.opened.limit.share_out(2);
         let measured = self.journaled(&pass);
         self.session.opened.limit.share_out(1);
-        let (measured, failure) = match measured {
-            Ok(both) => both,
-            Err(Failure::Refused(why)) => {
-                self.left_out("bench", why);
-                return Ok(());
-            }
-            Err(failure) => return Err(failure),
-        };
+        let (measured, failure) = measured?;
         let reason = match no_writes {
             Some(why) => Some(format!("read tests only: {why}")),
             None if !in_time => {
@@ -81,7 +71,7 @@ impl Visit<'_, '_> {
         if no_writes.is_none() && (!in_time || !self.report.body.not_measured.is_empty()) {
             self.wants_time();
         }
-        failure.map_or(Ok(()), Err)
+        Ended::with(failure)
     }
 
     /// What a person would stumble over in the figures.
@@ -111,13 +101,13 @@ impl Visit<'_, '_> {
     }
 
     /// A pass of the bench with a journal around it, where it writes to a card.
-    fn journaled(&mut self, pass: &Pass<'_>) -> Result<(saved::Measured, Option<Failure>), Failure> {
+    fn journaled(&mut self, pass: &Pass<'_>) -> Result<(journaled::Measured, Option<Failure>), Failure> {
         let saves = pass.writes && !pass.content_may_go;
         if saves {
             self.session.events.phase("saving the area of the bench", None, None);
             self.session.begin_journal(ROOM, pass.salt)?;
         }
-        let measured = saved::pass(pass, self.session);
+        let measured = journaled::pass(pass, self.session);
         let data_kept = !(pass.writes && self.request.erase);
         let stop = measured.as_ref().ok().and_then(|measured| measured.stop.clone());
         let failure = self.settle(stop, Moved { data_kept, ..Moved::default() });

@@ -1,7 +1,6 @@
 //! The part that looks inside, as far as the time goes.
 
-use super::visit::Visit;
-use crate::error::Failure;
+use super::visit::{Ended, Visit};
 use crate::frame::{Common, Outcome};
 use crate::map;
 use cardscope_model::card_map::Measured;
@@ -16,17 +15,14 @@ const LEAST_S: f64 = 4.0;
 const CACHE: u64 = 64 * MIB;
 
 impl Visit<'_, '_> {
-    pub(super) fn map(&mut self) -> Result<(), Failure> {
+    pub(super) fn map(&mut self) -> Result<(), Ended> {
         let began = self.now();
         let left = self.budget.left(began);
         if self.report.body.verdict.is_bad() {
-            self.left_out("map", "only a card that keeps what is written to it is worth a map");
-            return Ok(());
+            return Err(Ended::left_out("only a card that keeps what is written to it is worth a map"));
         }
         if left < LEAST_S {
-            self.left_out("map", "no time was left; `cardscope map` takes the time it needs");
-            self.wants_time();
-            return Ok(());
+            return Err(Ended::no_time("no time was left; `cardscope map` takes the time it needs"));
         }
         let read_only = self.no_writes().is_some();
         let request = map::Request {
@@ -41,14 +37,7 @@ impl Visit<'_, '_> {
             cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
             ..map::Request::default()
         };
-        let Outcome { report: found, failure } = match self.session.part(&request) {
-            Ok(outcome) => outcome,
-            Err(Failure::Refused(why)) => {
-                self.left_out("map", why);
-                return Ok(());
-            }
-            Err(failure) => return Err(failure),
-        };
+        let Outcome { report: found, failure } = self.session.part(&request)?;
         self.add(&found.body.moved);
         self.found(found.header.findings.iter().cloned());
         let missing = out_of_time(&found.body.measured);
@@ -57,7 +46,7 @@ impl Visit<'_, '_> {
         if missing {
             self.wants_time();
         }
-        failure.map_or(Ok(()), Err)
+        Ended::with(failure)
     }
 }
 

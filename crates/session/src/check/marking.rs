@@ -1,10 +1,10 @@
 //! The part that judges marks: those that the card or its label claims, and the highest it would meet.
 
 use super::jobs::figures;
-use super::visit::{Visit, in_a_line};
+use super::visit::{Ended, Visit, in_a_line};
 use crate::error::Failure;
-use crate::frame::keeper;
-use crate::troubles;
+use crate::frame::as_probes_know;
+use crate::io_errors;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::Measured;
 use cardscope_model::judged_mark::MarksMeasured;
@@ -36,35 +36,21 @@ const FILL_SHARE: f64 = 0.25;
 const LEAST_AREA: u64 = 64 * MIB;
 
 impl Visit<'_, '_> {
-    pub(super) fn marks(&mut self) -> Result<(), Failure> {
+    pub(super) fn marks(&mut self) -> Result<(), Ended> {
         let began = self.now();
-        let why_not = match self.no_writes() {
-            Some(why) => Some(why.to_owned()),
-            None if self.report.body.verdict.is_bad() => Some("a card that lies has earned none".to_owned()),
-            None => None,
-        };
-        if let Some(why) = why_not {
-            self.left_out("marks", why);
-            return Ok(());
+        if let Some(why) = self.no_writes() {
+            return Err(Ended::left_out(why));
+        }
+        if self.report.body.verdict.is_bad() {
+            return Err(Ended::left_out("a card that lies has earned none"));
         }
         if self.budget.left(began) < LEAST_S {
-            self.left_out("marks", "no time was left; give a longer --budget");
-            self.wants_time();
-            return Ok(());
+            return Err(Ended::no_time("no time was left; give a longer --budget"));
         }
-        let options = match self.marks_options(began) {
-            Err(Failure::Refused(why)) => {
-                self.left_out("marks", why);
-                return Ok(());
-            }
-            options => options?,
-        };
+        let options = self.marks_options(began)?;
         let mut measured = MarksMeasured::default();
         let failure = match self.judged(&options, &mut measured) {
-            Err(Failure::Refused(why)) => {
-                self.left_out("marks", why);
-                return Ok(());
-            }
+            Err(refusal @ Failure::Refused(_)) => return Err(refusal.into()),
             ended => ended.err(),
         };
         self.found(measured.findings.iter().cloned());
@@ -75,7 +61,7 @@ impl Visit<'_, '_> {
         if short {
             self.wants_time();
         }
-        failure.map_or(Ok(()), Err)
+        Ended::with(failure)
     }
 
     fn marks_options(&mut self, now: f64) -> Result<Options, Failure> {
@@ -121,10 +107,10 @@ impl Visit<'_, '_> {
         }
         let mut moved = Moved::default();
         let ended = self.session.drive((BLOCK, DEPTH), &mut moved, |card, journal, events| {
-            marks::judge(card, WriteScope::new(keeper(journal)), options, events, into)
+            marks::judge(card, WriteScope::new(as_probes_know(journal)), options, events, into)
         });
         moved.data_kept = moved.bytes_written == 0 || !self.request.erase;
-        self.found(troubles::finding(&moved.troubles, "while its marks were judged"));
+        self.found(io_errors::finding(&moved.troubles, "while its marks were judged"));
         self.settle(ended.err(), moved).map_or(Ok(()), Err)
     }
 }

@@ -48,15 +48,14 @@ impl Procedure for Request {
         }
         // What cannot be read must not be found out after three minutes.
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
-        if self.erase && (self.read_only || self.common.names_directory()) {
-            return Err(Failure::refused(
+        let directory = self.common.names_directory();
+        Failure::refuse_first(&[
+            (
+                self.erase && (self.read_only || directory),
                 "--erase gives up what is on a card or in a file: leave out --read-only, and name no directory",
-            ));
-        }
-        if self.read_only && self.common.names_directory() {
-            return Err(Failure::refused(NOTHING_TO_READ));
-        }
-        Ok(())
+            ),
+            (self.read_only && directory, NOTHING_TO_READ),
+        ])
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<(), Failure> {

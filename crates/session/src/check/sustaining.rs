@@ -1,7 +1,7 @@
 //! The part that uses the card for a while: it reads (with consent to lose what is there it writes) as long as the time
 //! allows, with small reads, a null command and temperatures beside, so that heat, stalls and a busy host show.
 
-use super::visit::Visit;
+use super::visit::{Ended, Visit};
 use crate::error::Failure;
 use crate::sustain::{card_limits, findings};
 use cardscope_engine::card::Stop;
@@ -34,25 +34,16 @@ impl Log for NoLog {
 }
 
 impl Visit<'_, '_> {
-    pub(super) fn sustain(&mut self) -> Result<(), Failure> {
+    pub(super) fn sustain(&mut self) -> Result<(), Ended> {
         let began = self.now();
         let left = self.budget.left(began);
         if left < LEAST_S {
-            self.left_out("sustain", "no time was left; `cardscope sustain` takes the time it needs");
-            self.wants_time();
-            return Ok(());
+            return Err(Ended::no_time("no time was left; `cardscope sustain` takes the time it needs"));
         }
         if let Some(why) = self.no_writes().filter(|_| self.directory) {
-            self.left_out("sustain", format!("in a directory what is read must be written first, and {why}"));
-            return Ok(());
+            return Err(Ended::unwritten(why));
         }
-        let options = match self.sustain_options(left.min(MOST_S)) {
-            Ok(options) => options,
-            Err(why) => {
-                self.left_out("sustain", why);
-                return Ok(());
-            }
-        };
+        let options = self.sustain_options(left.min(MOST_S))?;
         let mut measured = Measured { limits: options.card_limits, ..Measured::default() };
         let mut moved = Moved::default();
         let ended = self.session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
@@ -67,20 +58,20 @@ impl Visit<'_, '_> {
         self.found(findings(&measured, &moved.troubles, &self.report.header.condition, moved.bytes_written));
         self.report.body.sustain = Some(measured);
         self.done("sustain", began, reading);
-        self.settle(ended.err(), moved).map_or(Ok(()), Err)
+        Ended::with(self.settle(ended.err(), moved))
     }
 
-    fn sustain_options(&mut self, seconds: f64) -> Result<Options, String> {
+    fn sustain_options(&mut self, seconds: f64) -> Result<Options, Failure> {
         let writes = self.request.erase && self.no_writes().is_none();
         if self.session.opened.limit.left().is_some_and(|left| left < OWN_FILE) {
-            return Err(self.session.opened.limit.refuse("a long run", OWN_FILE).to_string());
+            return Err(self.session.opened.limit.refuse("a long run", OWN_FILE));
         }
         let region = match self.directory {
-            true => self.session.opened.target.area(OWN_FILE).map_err(|e| e.to_string())?,
+            true => self.session.opened.target.area(OWN_FILE).map_err(Failure::refused)?,
             false => Region { start: 0, len: self.usable() / BLOCK_BYTES * BLOCK_BYTES },
         };
         if region.len < LEAST_REGION {
-            return Err("the card is too small for it".to_owned());
+            return Err(Failure::refused("the card is too small for it"));
         }
         let whole = self.session.opened.target.info().whole_card;
         let limits = Limits { seed: mix(self.report.header.seed ^ 4), region, max_write: None, budget: None };

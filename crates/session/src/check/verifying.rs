@@ -1,10 +1,10 @@
 //! The part that asks whether the capacity is real.
 
-use super::visit::Visit;
+use super::visit::{Ended, Visit};
 use crate::error::Failure;
 use crate::frame::{Common, Outcome, perform};
 use crate::verify;
-use cardscope_model::verify::{Method, Verdict, Verification, VerifyReport};
+use cardscope_model::verify::{Method, Verdict, VerifyReport};
 
 /// Of what may be written, the question whether the capacity is real gets this part.
 const VERIFY_SHARE: u64 = 4;
@@ -13,24 +13,15 @@ const VERIFY_SHARE: u64 = 4;
 const NEARLY: u64 = 128 << 20;
 
 impl Visit<'_, '_> {
-    pub(super) fn verify(&mut self) -> Result<(), Failure> {
+    pub(super) fn verify(&mut self) -> Result<(), Ended> {
         if self.request.read_only {
-            self.left_out("verify", "it writes (and puts back), and --read-only was given");
-            return Ok(());
+            return Err(Ended::left_out("it writes (and puts back), and --read-only was given"));
         }
         let began = self.now();
         let request = self.verify_request();
-        let outcome = match self.directory {
-            true => self.verify_files(&request),
-            false => self.session.part(&request),
-        };
-        let Outcome { report, failure } = match outcome {
-            Ok(outcome) => outcome,
-            Err(Failure::Refused(why)) => {
-                self.left_out("verify", why);
-                return Ok(());
-            }
-            Err(failure) => return Err(failure),
+        let Outcome { report, failure } = match self.directory {
+            true => self.verify_files(&request)?,
+            false => self.session.part(&request)?,
         };
         // Its files are written past the target of the visit.
         self.session.opened.limit.count(report.body.moved.bytes_written);
@@ -48,11 +39,11 @@ impl Visit<'_, '_> {
         if !whole && !limited {
             self.wants_time();
         }
-        failure.map_or(Ok(()), Err)
+        Ended::with(failure)
     }
 
     /// The files of `verify --files` are targets of their own, in the directory that is held open.
-    fn verify_files(&mut self, request: &verify::Request) -> Result<Outcome<Verification>, Failure> {
+    fn verify_files(&mut self, request: &verify::Request) -> Result<Outcome<VerifyReport>, Failure> {
         let there = self.session.opened.held.clone();
         let mut opened = verify::files::open(request, there.as_deref(), self.session.interrupt)?;
         opened.condition.clone_from(&self.session.opened.condition);

@@ -5,13 +5,58 @@ use super::{Request, next};
 use crate::error::Failure;
 use crate::frame::Session;
 use crate::identify::judged;
-use crate::troubles;
+use crate::io_errors;
 use cardscope_engine::card::Stop;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
 use cardscope_model::report::Moved;
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
+
+/// How a part ends before it has its figures.
+pub(super) enum Ended {
+    /// It is left out, and the visit goes on.
+    LeftOut {
+        /// Why.
+        why: String,
+        /// Whether a longer budget would bring it.
+        wants_time: bool,
+    },
+    /// It ends the visit.
+    Failed(Failure),
+}
+
+impl Ended {
+    pub(super) fn left_out(why: impl Into<String>) -> Self {
+        Ended::LeftOut { why: why.into(), wants_time: false }
+    }
+
+    /// In a directory that may not be written to.
+    pub(super) fn unwritten(why: &str) -> Self {
+        Ended::left_out(format!("in a directory what is read must be written first, and {why}"))
+    }
+
+    pub(super) fn no_time(why: &str) -> Self {
+        Ended::LeftOut { why: why.to_owned(), wants_time: true }
+    }
+
+    /// What a part that has its figures ended with, if with anything.
+    pub(super) fn with(failure: Option<Failure>) -> Result<(), Ended> {
+        failure.map_or(Ok(()), |failure| Err(Ended::Failed(failure)))
+    }
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(why) => Ended::left_out(why.to_string()),
+            other => Ended::Failed(other),
+        }
+    }
+}
+
+/// A part by its name.
+type NamedPart<V> = (&'static str, fn(&mut V) -> Result<(), Ended>);
 
 /// A visit under way.
 pub(super) struct Visit<'a, 's> {
@@ -33,12 +78,23 @@ impl<'a, 's> Visit<'a, 's> {
         Visit { request, session, report, budget, directory }
     }
 
-    /// Every part in turn; each is on disk before the next begins.
+    /// Every part in turn; each is on disk before the next begins. One that is refused is left out.
     pub(super) fn all(&mut self) -> Result<(), Failure> {
         self.info();
-        for part in [Self::verify, Self::bench, Self::map, Self::marks, Self::sustain] {
+        let parts: [NamedPart<Self>; 5] = [
+            ("verify", Self::verify),
+            ("bench", Self::bench),
+            ("map", Self::map),
+            ("marks", Self::marks),
+            ("sustain", Self::sustain),
+        ];
+        for (name, part) in parts {
             self.session.store(self.report)?;
-            part(self)?;
+            match part(self) {
+                Err(Ended::LeftOut { why, wants_time }) => self.left_out(name, why, wants_time),
+                Err(Ended::Failed(failure)) => return Err(failure),
+                Ok(()) => {}
+            }
         }
         Ok(())
     }
@@ -54,12 +110,9 @@ impl<'a, 's> Visit<'a, 's> {
 
     /// Puts back what a part overwrote that ended with `stop`, or without, and adds what it moved; gives what ended it.
     pub(super) fn settle(&mut self, stop: Option<Stop>, mut moved: Moved) -> Option<Failure> {
-        let mut failure = stop.clone().map(Failure::from);
-        if let Some(returned) = self.session.put_back(stop.as_ref(), &mut moved) {
-            self.report.header.findings.extend(returned.finding());
-            failure = failure.or(returned.failure.map(Failure::from));
-        }
-        let failure = self.session.settle(&mut moved, &mut self.report.header.findings, failure);
+        let (returned, ended) = self.session.put_back_after(stop, &mut moved);
+        self.report.header.findings.extend(returned.and_then(|returned| returned.finding()));
+        let failure = self.session.settle(&mut moved, &mut self.report.header.findings, ended.err());
         self.add(&moved);
         failure
     }
@@ -79,27 +132,20 @@ impl<'a, 's> Visit<'a, 's> {
 
     pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>) {
         let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
-        let seconds = self.now() - began;
-        self.report.body.parts.push(Part {
-            part: part.to_owned(),
-            state,
-            seconds,
-            reason,
-            wants_time: false,
-        });
+        let (part, seconds) = (part.to_owned(), self.now() - began);
+        self.report.body.parts.push(Part { part, state, seconds, reason, wants_time: false });
     }
 
-    pub(super) fn left_out(&mut self, part: &str, why: impl Into<String>) {
-        let reason = Some(why.into());
+    fn left_out(&mut self, part: &str, why: String, wants_time: bool) {
         let (part, state) = (part.to_owned(), PartState::LeftOut);
-        self.report.body.parts.push(Part { part, state, seconds: 0.0, reason, wants_time: false });
+        self.report.body.parts.push(Part { part, state, seconds: 0.0, reason: Some(why), wants_time });
     }
 
     /// Adds conclusions of a part. That the card fails I/Os is said once.
     pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
         for finding in findings {
             let again = self.report.header.findings.iter().any(|known| known.claim == finding.claim);
-            if !(again && finding.claim == troubles::CLAIM) {
+            if !(again && finding.claim == io_errors::CLAIM) {
                 self.report.header.findings.push(finding);
             }
         }
@@ -115,7 +161,7 @@ impl<'a, 's> Visit<'a, 's> {
     fn info(&mut self) {
         let began = self.now();
         let Some(identity) = self.session.opened.identity.clone() else {
-            return self.left_out("info", "this target says nothing of itself");
+            return self.left_out("info", "this target says nothing of itself".to_owned(), false);
         };
         let identity = judged(identity);
         self.report.header.findings.extend(identity.findings.clone());

@@ -39,21 +39,13 @@ pub(super) fn points(system: &System) -> Vec<Point> {
 }
 
 fn source(system: &System) -> Point {
-    let new = |state, seen: &str| {
-        Point::new(
-            "clock-source",
-            Topic::Clock,
-            state,
-            seen,
-            "every latency is the difference of two readings; a clock outside the processor costs a microsecond each",
-        )
-    };
+    let point = Topic::Clock.asks("clock-source", "every latency is the difference of two readings; a clock outside the processor costs a microsecond each");
     match vitals::clock_source(system) {
-        None => new(State::Unknown, "the kernel does not tell"),
-        Some(name) if GOOD.contains(&name.as_str()) => new(State::Ok, &name),
-        Some(name) if TICKING.contains(&name.as_str()) => new(State::Fail, &name)
+        None => point.is(State::Unknown, "the kernel does not tell"),
+        Some(name) if GOOD.contains(&name.as_str()) => point.is(State::Ok, &name),
+        Some(name) if TICKING.contains(&name.as_str()) => point.is(State::Fail, &name)
             .advise("look in the kernel log why no better clock is used: dmesg | grep -i clocksource"),
-        Some(name) => new(State::Warn, &name)
+        Some(name) => point.is(State::Warn, &name)
             .advise("echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource, where it is offered"),
     }
 }
@@ -66,13 +58,9 @@ fn reading() -> Point {
         (cost, _) if cost > DEAR_NS => State::Warn,
         _ => State::Ok,
     };
-    let point = Point::new(
-        "clock-reading",
-        Topic::Clock,
-        state,
-        seen,
-        "the clock is read once for each I/O; its cost and its step bound what can be told of small ones",
-    );
+    let why =
+        "the clock is read once for each I/O; its cost and its step bound what can be told of small ones";
+    let point = Topic::Clock.asks("clock-reading", why).is(state, seen);
     if state == State::Ok { point } else { point.advise("see the point clock-source") }
 }
 
@@ -96,17 +84,13 @@ fn sleeping() -> Point {
     let (median, most) = (late[SLEEPS / 2], late[SLEEPS * 95 / 100]);
     let seen = format!("a sleep of 1 ms ends {median:.0} µs late in the median, {most:.0} µs at 95 %");
     let good = median <= LATE_US.0 && most <= LATE_US.1;
-    let point = Point::new(
-        "sleep-overshoot",
-        Topic::Clock,
-        if good { State::Ok } else { State::Warn },
-        seen,
-        "pauses between I/Os, idle times and the times of a simulated card in real time rest on sleeps",
-    );
-    if good {
-        point
-    } else {
-        point.advise("end what else runs; in a virtual machine, measure on the host itself")
+    let why = "pauses between I/Os, idle times and the times of a simulated card in real time rest on sleeps";
+    let point = Topic::Clock.asks("sleep-overshoot", why);
+    match good {
+        true => point.is(State::Ok, seen),
+        false => point
+            .is(State::Warn, seen)
+            .advise("end what else runs; in a virtual machine, measure on the host itself"),
     }
 }
 

@@ -5,15 +5,12 @@
 //! `/sys` and `/proc` can be examined too; what must be tried out (the clock, io_uring, rights) only on this one.
 
 mod clock;
-mod heat;
-mod helpers;
 mod kernel;
-mod memory;
 mod processor;
 mod reader;
 mod rights;
+mod room;
 mod services;
-mod storage;
 
 use crate::error::Failure;
 use crate::identify;
@@ -36,12 +33,9 @@ pub fn doctor(target: Option<&str>, sysfs: Option<&Path>) -> Result<DoctorReport
     points.extend(rights::points(&system, &cards));
     points.extend(processor::points(&system));
     points.extend(clock::points(&system));
-    points.extend(memory::points(&system));
-    points.extend(heat::points(&system));
+    points.extend(room::points(&system, device.as_deref()));
     cards.iter().for_each(|card| points.extend(reader::points(&system, card)));
     points.extend(services::points(&system));
-    points.extend(storage::points(&system, device.as_deref()));
-    points.extend(helpers::points(&system));
     points.extend(kernel::points(&system));
     Ok(DoctorReport::new(target.map(str::to_owned), points))
 }
@@ -57,12 +51,12 @@ fn device_of(system: &System, target: &str) -> Result<String, Failure> {
     if system.is_live() && (path.is_dir() || path.is_file()) {
         let below = filesystem::of_path(path).ok().and_then(|found| found.disk);
         return below.ok_or_else(|| {
-            Failure::Refused(format!("{target} lies on no single disk that could be examined"))
+            Failure::refused(format!("{target} lies on no single disk that could be examined"))
         });
     }
     match BlockDevice::find(system, target) {
         Some(device) => Ok(device.disk().name),
-        None => Err(Failure::Refused(format!(
+        None => Err(Failure::refused(format!(
             "there is no block device {target}; `cardscope list --all` shows what is present"
         ))),
     }

@@ -1,10 +1,13 @@
-//! How the processor is clocked and sleeps, and what else runs on it.
+//! How the processor is clocked and sleeps, what else runs on it, and the heat and supply of this computer.
 //!
 //! DESIGN.md, "Baselines": a 4 KiB read through FUSE takes 71 µs as a machine comes and 7 µs with
-//! `/dev/cpu_dma_latency` held at 0; that is what sleeping processors can cost.
+//! `/dev/cpu_dma_latency` held at 0; that is what sleeping processors can cost. Seed 003: a Raspberry Pi's hot USB
+//! controller made results differ by a factor of two or three; its firmware says when it throttles
+//! (`vcgencmd get_throttled`).
 
+use cardscope_device::host;
 use cardscope_device::system::System;
-use cardscope_device::{host, vitals};
+use cardscope_device::vitals::{self, Zone};
 use cardscope_model::doctor::{Point, State, Topic};
 
 /// Waking that takes longer than this, in µs, shows in the latency of a fast card.
@@ -21,37 +24,25 @@ const STEAL: f64 = 0.01;
 const HOLD: &str = r#"sudo sh -c 'exec 3>/dev/cpu_dma_latency; printf "\0\0\0\0" >&3; exec cardscope bench TARGET --recipe NAME'"#;
 
 pub(super) fn points(system: &System) -> Vec<Point> {
-    let mut points = vec![governor(system), turbo(system), sleep(system)];
-    points.push(pressure(
-        system,
-        "cpu",
-        "cpu-pressure",
-        "other programs take the processor from the measurement",
-    ));
-    points.push(pressure(
-        system,
-        "io",
-        "io-pressure",
-        "other programs do I/O, perhaps through the same reader or bus",
-    ));
+    let mut points = vec![
+        governor(system),
+        turbo(system),
+        sleep(system),
+        pressure(system, "cpu", "other programs take the processor from the measurement"),
+        pressure(system, "io", "other programs do I/O, perhaps through the same reader or bus"),
+    ];
     points.extend(steal(system));
+    points.extend([supply(system), zones(system)]);
     points
 }
 
 fn governor(system: &System) -> Point {
-    let new = |state, seen: String| {
-        Point::new(
-            "governor",
-            Topic::Processor,
-            state,
-            seen,
-            "between I/Os a processor clocks down, and each small I/O then costs more of its time: IOPS fall, and differ from run to run",
-        )
-    };
+    let point = Topic::Processor.asks("governor", "between I/Os a processor clocks down, and each small I/O then costs more of its time: IOPS fall, and differ from run to run");
     match host::governor(system) {
-        None => new(State::Unknown, "the kernel governs no processor clock here".to_owned()),
-        Some(governor) if governor == "performance" => new(State::Ok, governor),
-        Some(governor) => new(State::Warn, governor)
+        None => point.is(State::Unknown, "the kernel governs no processor clock here"),
+        Some(governor) if governor == "performance" => point.is(State::Ok, governor),
+        Some(governor) => point
+            .is(State::Warn, governor)
             .advise("echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"),
     }
 }
@@ -62,71 +53,103 @@ fn turbo(system: &System) -> Point {
         Some(false) => (State::Ok, "off: the clock stays the same"),
         None => (State::Unknown, "the kernel does not tell"),
     };
-    Point::new(
-        "turbo",
-        Topic::Processor,
-        state,
-        seen,
-        "a clock that follows the heat makes later runs differ from earlier ones",
-    )
+    let why = "a clock that follows the heat makes later runs differ from earlier ones";
+    Topic::Processor.asks("turbo", why).is(state, seen)
 }
 
 fn sleep(system: &System) -> Point {
-    let new = |state, seen: String| {
-        Point::new(
-            "sleep-states",
-            Topic::Processor,
-            state,
-            seen,
-            "a processor that sleeps deeply wakes late when an I/O ends: latencies at queue depth 1 grow by that time",
-        )
-    };
+    let point = Topic::Processor.asks("sleep-states", "a processor that sleeps deeply wakes late when an I/O ends: latencies at queue depth 1 grow by that time");
     let states = vitals::idle_states(system);
     let Some(deepest) = states.iter().max_by_key(|state| state.exit_us) else {
-        return new(State::Unknown, "the kernel manages no sleep states here".to_owned());
+        return point.is(State::Unknown, "the kernel manages no sleep states here");
     };
     let held = vitals::cpu_dma_latency_us(system).and_then(|us| u64::try_from(us).ok());
     let limit = held.unwrap_or(u64::MAX);
     let used =
         states.iter().filter(|state| state.exit_us <= limit).map(|state| state.exit_us).max().unwrap_or(0);
     if used <= SLOW_WAKING_US {
-        return new(State::Ok, format!("waking takes {used} µs at most"));
+        return point.is(State::Ok, format!("waking takes {used} µs at most"));
     }
-    new(State::Warn, format!("waking from {} takes {} µs", deepest.name, deepest.exit_us)).advise(HOLD)
+    point.is(State::Warn, format!("waking from {} takes {} µs", deepest.name, deepest.exit_us)).advise(HOLD)
 }
 
-fn pressure(system: &System, resource: &str, name: &str, why: &str) -> Point {
-    let new = |state, seen: String| Point::new(name, Topic::Processor, state, seen, why);
+fn pressure(system: &System, resource: &str, why: &str) -> Point {
+    let name = &format!("{resource}-pressure");
+    let point = Topic::Processor.asks(name, why);
     let load = vitals::load(system).map_or_else(String::new, |load| format!(", load {load:.2}"));
     let Some(now) = vitals::pressure(system, resource).map(|p| p.some.avg10) else {
-        return new(State::Unknown, format!("the kernel tells no pressure (PSI){load}"));
+        return point.is(State::Unknown, format!("the kernel tells no pressure (PSI){load}"));
     };
     let seen = format!("tasks waited {now:.1} % of the last ten seconds{load}");
     match now {
         now if now >= PRESSURE.1 => {
-            new(State::Fail, seen).advise("end what else runs (`top` shows it) and look again")
+            point.is(State::Fail, seen).advise("end what else runs (`top` shows it) and look again")
         }
-        now if now >= PRESSURE.0 => {
-            new(State::Warn, seen).advise("wait until it is calm, or end what else runs (`top` shows it)")
-        }
-        _ => new(State::Ok, seen),
+        now if now >= PRESSURE.0 => point
+            .is(State::Warn, seen)
+            .advise("wait until it is calm, or end what else runs (`top` shows it)"),
+        _ => point.is(State::Ok, seen),
     }
 }
 
 fn steal(system: &System) -> Option<Point> {
     let times = vitals::cpu_times(system).filter(|times| times.total() > 0)?;
     let share = times.steal as f64 / times.total() as f64;
-    (share > STEAL).then(|| {
-        Point::new(
-            "steal",
-            Topic::Processor,
-            State::Warn,
-            format!(
-                "the host of this virtual machine took {:.1} % of the processors' time since boot",
-                share * 100.0
-            ),
-            "what the host takes shows as latency of the card",
-        )
-        .advise("measure on the host itself, or on a quieter one")
-    })
+    let seen = format!(
+        "the host of this virtual machine took {:.1} % of the processors' time since boot",
+        share * 100.0
+    );
+    let point = Topic::Processor.asks("steal", "what the host takes shows as latency of the card");
+    let advice = "measure on the host itself, or on a quieter one";
+    (share > STEAL).then(|| point.is(State::Warn, seen).advise(advice))
+}
+
+/// This close to a limit, in °C, the next long test reaches it.
+const NEAR_C: f64 = 8.0;
+
+/// Bits of the firmware's word: now, and since boot (Raspberry Pi documentation).
+const NOW: u32 = 0xf;
+const EVER: u32 = 0xf_0000;
+
+fn supply(system: &System) -> Point {
+    let point = Topic::Heat.asks(
+        "supply",
+        "under-voltage and throttling slow the processor and the bus, and cards fail for want of current",
+    );
+    let Some(words) = host::supply(system) else {
+        return point.is(State::Unknown, "this board does not watch its supply");
+    };
+    let advice = "use the board's own power supply and a short cable, cool the board, restart it, look again";
+    let state = match host::throttled(system) {
+        Some(word) if word & NOW != 0 => State::Fail,
+        Some(word) if word & EVER != 0 => State::Warn,
+        None if words == "under-voltage" => State::Fail,
+        _ => State::Ok,
+    };
+    let point = point.is(state, words);
+    if state == State::Ok { point } else { point.advise(advice) }
+}
+
+fn zones(system: &System) -> Point {
+    let point = Topic::Heat
+        .asks("heat", "a processor or SoC at its limit is slowed down, and the card's figures with it");
+    let zones = vitals::zones(system);
+    let distance = |zone: &Zone| zone.limit.map_or(f64::INFINITY, |limit| limit - zone.celsius);
+    let Some(worst) =
+        zones.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)).then(b.celsius.total_cmp(&a.celsius)))
+    else {
+        return point.is(State::Unknown, "the kernel tells no temperature");
+    };
+    let limit =
+        worst.limit.map_or_else(|| "no limit known".to_owned(), |limit| format!("limit {limit:.0} °C"));
+    let seen = format!("{} is at {:.1} °C ({limit})", worst.kind, worst.celsius);
+    match distance(worst) {
+        left if left <= 0.0 => {
+            point.is(State::Fail, seen).advise("let it cool down and give it a fan; then look again")
+        }
+        left if left <= NEAR_C => {
+            point.is(State::Warn, seen).advise("cool it before a long test: a fan, or a pause")
+        }
+        _ => point.is(State::Ok, seen),
+    }
 }

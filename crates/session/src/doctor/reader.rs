@@ -5,8 +5,8 @@
 use cardscope_device::inspect;
 use cardscope_device::list::{Bus, Entry};
 use cardscope_device::system::System;
-use cardscope_device::way::{self, UsbWay};
-use cardscope_model::doctor::{Point, State, Topic};
+use cardscope_device::usb::{self, UsbTopology};
+use cardscope_model::doctor::{Point, Question, State, Topic};
 use cardscope_model::identity::Identity;
 use cardscope_model::usb::{UsbProtocol, UsbReader};
 
@@ -26,11 +26,8 @@ pub(super) fn points(system: &System, card: &Entry) -> Vec<Point> {
     points.into_iter().map(|point| point.about(&card.path)).collect()
 }
 
-const WHY_BUS: &str = "no card is faster than the bus it hangs on: what is measured then is the bus";
-
-fn new_bus(state: State, seen: String) -> Point {
-    Point::new("reader-bus", Topic::Reader, state, seen, WHY_BUS)
-}
+const BUS: Question<'static> = Topic::Reader
+    .asks("reader-bus", "no card is faster than the bus it hangs on: what is measured then is the bus");
 
 /// `PCIe 3.0 x1, 985 MB/s at most`.
 fn seen(identity: &Identity) -> String {
@@ -44,44 +41,49 @@ fn bus(card: &Entry, identity: &Identity) -> Point {
         Bus::Mmc => slot(identity),
         Bus::Usb => link(identity),
         Bus::Nvme => pcie(identity),
-        Bus::Loop | Bus::Nbd => new_bus(
-            State::Warn,
-            format!("{} is a {} device: what lies behind it is measured as well", card.path, card.bus),
-        )
-        .advise("test the card's own device"),
-        Bus::Ata | Bus::Virtio | Bus::Other => new_bus(State::Unknown, format!("the bus is {}", card.bus)),
+        Bus::Loop | Bus::Nbd => BUS
+            .is(
+                State::Warn,
+                format!("{} is a {} device: what lies behind it is measured as well", card.path, card.bus),
+            )
+            .advise("test the card's own device"),
+        Bus::Ata | Bus::Virtio | Bus::Other => BUS.is(State::Unknown, format!("the bus is {}", card.bus)),
     }
 }
 
 fn slot(identity: &Identity) -> Point {
     let mmc = identity.mmc.clone().unwrap_or_default();
     let Some(mode) = &mmc.mode else {
-        return new_bus(State::Unknown, seen(identity))
+        return BUS
+            .is(State::Unknown, seen(identity))
             .advise("sudo cardscope doctor: debugfs tells the mode to root only");
     };
     if let Some(slow) = identity.findings.iter().find(|f| f.claim == "clock-below-timing") {
-        return new_bus(State::Warn, slow.verdict.clone())
+        return BUS
+            .is(State::Warn, slow.verdict.clone())
             .advise("try another slot or reader, or lift the board's limit on the SD clock");
     }
     // U, V and A marks come with UHS-I (PLS 4.13); their cards speak SDR50 and faster.
     let fast = identity.marks.iter().map(ToString::to_string).find(|mark| mark.starts_with(['U', 'V', 'A']));
     match fast {
         Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {
-            new_bus(State::Warn, format!("{}, though the card bears {mark} and speaks UHS-I", seen(identity)))
+            BUS.is(State::Warn, format!("{}, though the card bears {mark} and speaks UHS-I", seen(identity)))
                 .advise("use a slot or reader with 1.8 V signalling (UHS-I); clean the contacts; look for tuning errors: dmesg | grep mmc")
         }
-        _ => new_bus(State::Ok, seen(identity)),
+        _ => BUS.is(State::Ok, seen(identity)),
     }
 }
 
 fn link(identity: &Identity) -> Point {
     let usb = identity.usb.clone().unwrap_or_default();
     match usb.speed_mbit_s {
-        None => new_bus(State::Unknown, seen(identity)),
-        Some(mbit_s) if mbit_s >= USB_3 => new_bus(State::Ok, seen(identity)),
-        Some(mbit_s) if mbit_s < 480 => new_bus(State::Fail, seen(identity))
+        None => BUS.is(State::Unknown, seen(identity)),
+        Some(mbit_s) if mbit_s >= USB_3 => BUS.is(State::Ok, seen(identity)),
+        Some(mbit_s) if mbit_s < 480 => BUS
+            .is(State::Fail, seen(identity))
             .advise("plug the reader into another port, without hub and extension"),
-        Some(_) => new_bus(State::Warn, format!("{}: too slow for a UHS card", seen(identity)))
+        Some(_) => BUS
+            .is(State::Warn, format!("{}: too slow for a UHS card", seen(identity)))
             .advise("plug the reader into a USB 3 port, or use a USB 3 reader"),
     }
 }
@@ -93,18 +95,18 @@ fn pcie(identity: &Identity) -> Point {
                 (Some(speed), Some(width)) => format!("{speed} GT/s x{width}"),
                 _ => "more".to_owned(),
             };
-            new_bus(State::Warn, format!("{}, though the card could do {most}", seen(identity)))
+            BUS.is(State::Warn, format!("{}, though the card could do {most}", seen(identity)))
                 .advise("use a slot or adapter with more lanes or a newer PCIe; set its link speed in the firmware's setup")
         }
-        Some(link) if link.ceiling_mb_s.is_some() => new_bus(State::Ok, seen(identity)),
-        _ => new_bus(State::Unknown, seen(identity)),
+        Some(link) if link.ceiling_mb_s.is_some() => BUS.is(State::Ok, seen(identity)),
+        _ => BUS.is(State::Unknown, seen(identity)),
     }
 }
 
 fn usb(system: &System, card: &Entry, identity: &Identity) -> Vec<Point> {
     let reader = identity.usb.clone().unwrap_or_default();
     let mut points = vec![protocol(&reader)];
-    if let Some(way) = way::usb_way(system, &card.name) {
+    if let Some(way) = usb::topology(system, &card.name) {
         points.extend(wrong_port(&reader, &way));
         points.extend(shared(&way));
         points.push(autosuspend(&way));
@@ -113,24 +115,20 @@ fn usb(system: &System, card: &Entry, identity: &Identity) -> Vec<Point> {
 }
 
 fn protocol(reader: &UsbReader) -> Point {
-    let new = |state, seen: &str| {
-        Point::new(
-            "reader-protocol",
-            Topic::Reader,
-            state,
-            seen,
-            "with bulk-only transport one command is under way at a time: tests with a queue measure none",
-        )
-    };
+    let point = Topic::Reader.asks(
+        "reader-protocol",
+        "with bulk-only transport one command is under way at a time: tests with a queue measure none",
+    );
     match reader.protocol {
-        Some(UsbProtocol::Uas) => new(State::Ok, "USB Attached SCSI, with a queue"),
-        Some(UsbProtocol::Bot) => new(State::Warn, "bulk-only transport, without a queue")
+        Some(UsbProtocol::Uas) => point.is(State::Ok, "USB Attached SCSI, with a queue"),
+        Some(UsbProtocol::Bot) => point
+            .is(State::Warn, "bulk-only transport, without a queue")
             .advise("for figures at Q8 and Q32 use a UAS reader or a slot of the computer's own"),
-        None => new(State::Unknown, "the driver does not tell"),
+        None => point.is(State::Unknown, "the driver does not tell"),
     }
 }
 
-fn wrong_port(reader: &UsbReader, way: &UsbWay) -> Option<Point> {
+fn wrong_port(reader: &UsbReader, way: &UsbTopology) -> Option<Point> {
     let slow = reader.speed_mbit_s.is_some_and(|mbit_s| mbit_s < USB_3);
     let built_for = way.built_for.filter(|version| *version >= 3.0 && slow)?;
     let seen = format!(
@@ -139,12 +137,14 @@ fn wrong_port(reader: &UsbReader, way: &UsbWay) -> Option<Point> {
     );
     let why = "a USB 3 reader in a USB 2 port, on a poor cable or not pushed in all the way runs at a tenth of its speed";
     Some(
-        Point::new("reader-port", Topic::Reader, State::Warn, seen, why)
+        Topic::Reader
+            .asks("reader-port", why)
+            .is(State::Warn, seen)
             .advise("push it in swiftly, use a blue or SS port, leave out cables and hubs"),
     )
 }
 
-fn shared(way: &UsbWay) -> Option<Point> {
+fn shared(way: &UsbTopology) -> Option<Point> {
     let others = (way.neighbours > 0).then(|| format!("{} other storage devices on the bus", way.neighbours));
     let hubs = (!way.hubs.is_empty()).then(|| format!("behind {}", way.hubs.join(", ")));
     let seen: Vec<String> = [hubs, others].into_iter().flatten().collect();
@@ -152,35 +152,29 @@ fn shared(way: &UsbWay) -> Option<Point> {
         return None;
     }
     let why = "a hub and a host controller are shared: others take bandwidth, and each hub adds latency";
-    let point = Point::new("reader-shared", Topic::Reader, State::Warn, seen.join("; "), why);
+    let point = Topic::Reader.asks("reader-shared", why).is(State::Warn, seen.join("; "));
     Some(point.advise("plug the reader into a port of the computer itself, and unplug other storage"))
 }
 
-fn autosuspend(way: &UsbWay) -> Point {
-    let new = |state, seen: String| {
-        Point::new(
-            "reader-autosuspend",
-            Topic::Reader,
-            state,
-            seen,
-            "a reader that was put to sleep takes long over its first I/O, and may lose its card",
-        )
-    };
+fn autosuspend(way: &UsbTopology) -> Point {
+    let point = Topic::Reader.asks(
+        "reader-autosuspend",
+        "a reader that was put to sleep takes long over its first I/O, and may lose its card",
+    );
     match way.autosuspend_ms {
-        None => new(State::Ok, "off".to_owned()),
-        Some(ms) => new(State::Warn, format!("on, after {:.1} s without I/O", ms as f64 / 1e3))
+        None => point.is(State::Ok, "off"),
+        Some(ms) => point
+            .is(State::Warn, format!("on, after {:.1} s without I/O", ms as f64 / 1e3))
             .advise(format!("echo on | sudo tee {}", way.power_control.display())),
     }
 }
 
 fn free(card: &Entry) -> Point {
     let why = "a card that is in use cannot be tested by writing, and is disturbed when tested by reading";
-    let new = |state, seen: String| Point::new("reader-card", Topic::Reader, state, seen, why);
+    let point = Topic::Reader.asks("reader-card", why);
     match &card.reason {
-        None => new(State::Ok, "nobody uses it".to_owned()),
-        Some(_) if card.empty => {
-            new(State::Warn, "there is no card in it".to_owned()).advise("put the card in")
-        }
-        Some(reason) => new(State::Warn, reason.clone()),
+        None => point.is(State::Ok, "nobody uses it"),
+        Some(_) if card.empty => point.is(State::Warn, "there is no card in it").advise("put the card in"),
+        Some(reason) => point.is(State::Warn, reason.clone()),
     }
 }

@@ -31,28 +31,28 @@ pub(super) fn points(system: &System, cards: &[Entry]) -> Vec<Point> {
 
 fn devices(cards: &[Entry]) -> Point {
     const WHY: &str = "a card is tested through its block device; without the right to open it only directories on it can be";
-    let new = |state, seen: String| Point::new("block-devices", Topic::Rights, state, seen, WHY);
+    let point = Topic::Rights.asks("block-devices", WHY);
     let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
     let allowed = |card: &&Entry| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
     let refused: Vec<&str> =
         cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str()).collect();
     let root = rustix::process::geteuid().is_root();
     match (cards.is_empty(), refused.is_empty()) {
-        (true, _) if root => new(State::Ok, "this is root; no card is present".to_owned()),
-        (true, _) => new(State::Unknown, "no card is present to try".to_owned()).advise(advice),
-        (false, true) => new(State::Ok, format!("all {} cards and readers may be opened", cards.len())),
+        (true, _) if root => point.is(State::Ok, "this is root; no card is present"),
+        (true, _) => point.is(State::Unknown, "no card is present to try").advise(advice),
+        (false, true) => point.is(State::Ok, format!("all {} cards and readers may be opened", cards.len())),
         (false, false) => {
             let state = if refused.len() == cards.len() { State::Fail } else { State::Warn };
-            new(state, format!("{} may not be opened by this user", refused.join(", "))).advise(advice)
+            point.is(state, format!("{} may not be opened by this user", refused.join(", "))).advise(advice)
         }
     }
 }
 
 fn capability(system: &System, bit: u32, name: &str, why: &str) -> Point {
-    let new = |state, seen: &str| Point::new(name, Topic::Rights, state, seen, why);
+    let point = Topic::Rights.asks(name, why);
     match vitals::capabilities(system) {
-        Some(set) if set >> bit & 1 == 1 => new(State::Ok, "this process has it"),
-        Some(_) => new(State::Warn, "this process does not have it").advise("run with sudo"),
-        None => new(State::Unknown, "the system does not tell"),
+        Some(set) if set >> bit & 1 == 1 => point.is(State::Ok, "this process has it"),
+        Some(_) => point.is(State::Warn, "this process does not have it").advise("run with sudo"),
+        None => point.is(State::Unknown, "the system does not tell"),
     }
 }

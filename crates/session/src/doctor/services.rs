@@ -35,23 +35,24 @@ const DISTURBERS: &[(&str, &str, &str)] = &[
 ];
 
 pub(super) fn points(system: &System) -> Vec<Point> {
-    const WHY: &str = "I/O of others on the card, its reader or the processor goes into the figures";
+    let why = "I/O of others on the card, its reader or the processor goes into the figures";
+    let point = Topic::Services.asks("services", why);
     let running = vitals::programs(system);
     if running.is_empty() {
-        return vec![Point::new("services", Topic::Services, State::Unknown, "no program is shown", WHY)];
+        return vec![point.is(State::Unknown, "no program is shown")];
     }
     let found: Vec<Point> = DISTURBERS
         .iter()
         .filter_map(|(name, does, stop)| {
             let program = running.iter().find(|program| is(program, name))?;
             let seen = format!("{program} runs: it {does}");
-            Some(Point::new("services", Topic::Services, State::Warn, seen, WHY).advise(*stop))
+            Some(point.is(State::Warn, seen).advise(*stop))
         })
         .collect();
     if !found.is_empty() {
         return found;
     }
-    vec![Point::new("services", Topic::Services, State::Ok, "nothing that is known to disturb", WHY)]
+    vec![point.is(State::Ok, "nothing that is known to disturb")]
 }
 
 /// Short names must be whole, others may go on (`tracker-miner-fs-3`, `fsck.ext4`).

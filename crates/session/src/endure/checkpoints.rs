@@ -12,26 +12,19 @@ use cardscope_probe::full::resume::{drawn_for, find};
 use cardscope_probe::full::{BLOCK, DEPTH};
 use serde::{Deserialize, Serialize};
 
-/// A run so far, as it was kept.
-#[derive(Debug, Deserialize)]
-struct Kept {
+/// A run so far: the report, owned or borrowed, and the salt of its stamps.
+#[derive(Debug, Serialize, Deserialize)]
+struct SoFar<R> {
     salt: u64,
-    report: EndureReport,
+    report: R,
 }
 
-/// The same, to be kept.
-#[derive(Debug, Serialize)]
-struct Keep<'a> {
-    salt: u64,
-    report: &'a EndureReport,
-}
-
-/// Where a run is kept.
+/// Where a run is stored.
 #[derive(Debug, Clone)]
 pub(super) struct Checkpoints {
     /// The salt of the run's stamps.
     pub(super) salt: u64,
-    kept_in: Vec<Checkpoint>,
+    stored_in: Vec<Checkpoint>,
 }
 
 impl Checkpoints {
@@ -40,20 +33,20 @@ impl Checkpoints {
     /// # Errors
     /// If neither `XDG_STATE_HOME` nor `HOME` says where.
     pub(super) fn of(salt: u64, key: Option<&str>) -> Result<Self, Failure> {
-        let mut kept_in = vec![by_salt(salt)?];
+        let mut stored_in = vec![by_salt(salt)?];
         if let Some(key) = key {
-            kept_in.push(Checkpoint::of("endure", key)?);
+            stored_in.push(Checkpoint::of("endure", key)?);
         }
-        Ok(Checkpoints { salt, kept_in })
+        Ok(Checkpoints { salt, stored_in })
     }
 
-    /// Keeps the run; it is on disk when this returns.
+    /// Stores the run; it is on disk when this returns.
     ///
     /// # Errors
     /// If it cannot be written.
     pub(super) fn save(&self, report: &EndureReport) -> Result<(), Failure> {
-        let keep = Keep { salt: self.salt, report };
-        self.kept_in.iter().try_for_each(|checkpoint| checkpoint.save(&keep))
+        let so_far = SoFar { salt: self.salt, report };
+        self.stored_in.iter().try_for_each(|checkpoint| checkpoint.save(&so_far))
     }
 }
 
@@ -74,22 +67,22 @@ pub(super) fn resume(
     let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
     let stamps = find(&mut card)?.filter(|earlier| drawn_for(earlier.salt, print));
     let by_stamps = match stamps {
-        Some(earlier) => by_salt(earlier.salt)?.load::<Kept>(),
+        Some(earlier) => by_salt(earlier.salt)?.load::<SoFar<EndureReport>>(),
         None => None,
     };
     let by_key = match &key {
-        Some(key) => Checkpoint::of("endure", key)?.load::<Kept>(),
+        Some(key) => Checkpoint::of("endure", key)?.load::<SoFar<EndureReport>>(),
         None => None,
     };
     let name = &request.common.target;
-    let kept = by_stamps.or(by_key).filter(|kept| kept.report.body.announced_bytes == bytes).ok_or_else(|| {
-        Failure::Refused(format!(
+    let found = by_stamps.or(by_key).filter(|run| run.report.body.announced_bytes == bytes).ok_or_else(|| {
+        Failure::refused(format!(
             "there is no endurance run to go on with on {name}: it is another card, or its state was removed. Nothing was written; start anew without --resume"
         ))
     })?;
-    *report = kept.report;
+    *report = found.report;
     if request.span.is_some_and(|span| span != report.body.span_bytes) {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "the run to go on with wears {} bytes; leave --span out",
             report.body.span_bytes
         )));
@@ -97,5 +90,5 @@ pub(super) fn resume(
     report.body.ended_by = String::new();
     report.header.error = None;
     report.header.target.clone_from(name);
-    Checkpoints::of(kept.salt, key.as_deref())
+    Checkpoints::of(found.salt, key.as_deref())
 }

@@ -42,7 +42,6 @@ impl Procedure for Request {
             false => begin(self, session, report)?,
         };
         session.back_up(self.backup.as_deref(), Some((0, report.body.span_bytes)))?;
-        report.header.session = None;
         session.begin_row(report)?;
         let mut run = Run { request: self, session, report, checkpoints, since_round: 0 };
         let ended = run.all();
@@ -55,22 +54,18 @@ impl Procedure for Request {
 fn check(request: &Request) -> Result<(), Failure> {
     if request.common.names_directory() {
         let name = &request.common.target;
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "{name} is a directory, and endure wears whole cards; name the device"
         )));
     }
-    if !(request.until > 0.0 && request.until <= 1.0) {
-        return Err(Failure::Refused("--until is a share above 0 and up to 1 (or 100 %)".into()));
-    }
-    if request.rounds == Some(0) {
-        return Err(Failure::Refused("--rounds must be at least 1".into()));
-    }
-    if request.resume && request.backup.is_some() {
-        return Err(Failure::Refused(
-            "--resume finds the card as the earlier sitting left it, so --backup has nothing to save".into(),
-        ));
-    }
-    Ok(())
+    Failure::refuse_first(&[
+        (!(request.until > 0.0 && request.until <= 1.0), "--until is a share above 0 and up to 1 (or 100 %)"),
+        (request.rounds == Some(0), "--rounds must be at least 1"),
+        (
+            request.resume && request.backup.is_some(),
+            "--resume finds the card as the earlier sitting left it, so --backup has nothing to save",
+        ),
+    ])
 }
 
 /// A fresh run.
@@ -84,7 +79,7 @@ fn begin(
     let sector = u64::from(session.opened.target.info().sector);
     let span = request.span.unwrap_or(bytes) / sector * sector;
     if span == 0 || span > bytes {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "--span must be at least a sector and no more than the card's {}",
             Capacity(bytes)
         )));

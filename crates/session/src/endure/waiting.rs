@@ -44,7 +44,7 @@ pub(super) fn wait(
             return Err(Failure::Interrupted);
         }
         if Instant::now() >= until {
-            return Err(Failure::Io(format!(
+            return Err(Failure::io(format!(
                 "{gone}; it did not come back within {seconds:.0} s. Go on with --resume once it is there"
             )));
         }
@@ -72,9 +72,8 @@ impl Was {
         if bytes == self.bytes && (same_key || same_stamps) {
             return Ok(());
         }
-        Err(Failure::Io(
-            "another card is in the slot than the one that went away; nothing was written to it. Put the first card back and go on with --resume"
-                .into(),
+        Err(Failure::io(
+            "another card is in the slot than the one that went away; nothing was written to it. Put the first card back and go on with --resume",
         ))
     }
 }

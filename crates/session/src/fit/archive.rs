@@ -3,8 +3,8 @@
 use crate::archive::open_existing;
 use crate::error::Failure;
 use cardscope_model::capacity::fit::CardSize;
+use cardscope_model::session_file::CardUnit;
 use cardscope_simulator::target_spec;
-use cardscope_store::Piece;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -12,22 +12,18 @@ use std::path::Path;
 pub(super) fn cards(path: Option<&Path>) -> Result<Vec<CardSize>, Failure> {
     let Some(mut archive) = open_existing(path)? else { return Ok(Vec::new()) };
     let mut found = BTreeMap::new();
-    for summary in archive.sessions()? {
-        let start = archive.session(summary.id)?.start;
-        take(&mut found, &start.target, start.piece);
-    }
-    for summary in archive.records()? {
-        let start = archive.record(summary.id)?.start;
-        take(&mut found, &start.target, start.piece);
+    for summary in archive.sessions()?.into_iter().chain(archive.records()?) {
+        let session = archive.session(summary.id)?.file;
+        take(&mut found, &session.target, session.specimen);
     }
     Ok(found.into_values().collect())
 }
 
-fn take(found: &mut BTreeMap<String, CardSize>, target: &str, piece: Option<Piece>) {
-    let Some(Piece { maker, model, capacity_bytes: Some(bytes), identity_hash, .. }) = piece else { return };
+fn take(found: &mut BTreeMap<String, CardSize>, target: &str, unit: Option<CardUnit>) {
+    let Some(CardUnit { id, maker, model, capacity_bytes: Some(bytes), .. }) = unit else { return };
     if target.starts_with(target_spec::PREFIX) {
         return;
     }
     let card = [maker, Some(model)].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    found.entry(identity_hash).or_insert(CardSize { card, bytes, source: "the archive".to_owned() });
+    found.entry(id).or_insert(CardSize { card, bytes, source: "the archive".to_owned() });
 }

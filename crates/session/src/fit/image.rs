@@ -30,7 +30,8 @@ pub(super) struct Image {
 
 /// Looks at an image.
 pub(super) fn look(path: &Path) -> Result<Image, Failure> {
-    let failed = |e: std::io::Error| Failure::Refused(format!("{} cannot be read: {e}", path.display()));
+    let failed =
+        |e: std::io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
     let file = input::open(path).map_err(|e| failed(std::io::Error::other(e)))?;
     let bytes = file.metadata().map_err(failed)?.len();
     refuse_packed(&file, path)?;
@@ -46,7 +47,7 @@ fn refuse_packed(file: &File, path: &Path) -> Result<(), Failure> {
         return Ok(());
     };
     let path = path.display();
-    Err(Failure::Refused(format!(
+    Err(Failure::refused(format!(
         "{path} is packed: what counts is its size when unpacked; unpack it, or learn the size with `{tool}` and give that instead"
     )))
 }

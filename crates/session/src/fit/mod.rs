@@ -83,12 +83,12 @@ fn measure(asked: &str, report: &mut FitReport) -> Result<(), Failure> {
             report.partitions_end_bytes = image.partitions_end;
             Ok(())
         }
-        Ok(_) => Err(Failure::Refused(format!(
+        Ok(_) => Err(Failure::refused(format!(
             "{asked} is no image; to ask about a card itself, give it with --target"
         ))),
         Err(_) => {
             let bytes = parse_size(asked)
-                .map_err(|e| Failure::Refused(format!("there is no file {asked}, and {e}")))?;
+                .map_err(|e| Failure::refused_for(format!("there is no file {asked}, and {e}"), e))?;
             report.asked_bytes = Some(bytes);
             Ok(())
         }
@@ -103,7 +103,7 @@ fn nominal_name(text: &str) -> Result<String, Failure> {
     let sold = printed_bytes(&name).and_then(cardscope_model::capacity::nominal);
     match sold {
         Some(sold) if sold == name => Ok(name),
-        _ => Err(Failure::Refused(format!(
+        _ => Err(Failure::refused(format!(
             "--card {text:?}: no cards are sold with that capacity; say e.g. 8 GB, 32 GB, 512 GB or 1 TB"
         ))),
     }
@@ -113,7 +113,7 @@ fn nominal_name(text: &str) -> Result<String, Failure> {
 fn target(name: &str) -> Result<(CardSize, Vec<cardscope_model::finding::Finding>), Failure> {
     let identity = identify::info(name, None)?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
-        Failure::Refused(format!("{name} does not say how large it is: is there a card in the slot?"))
+        Failure::refused(format!("{name} does not say how large it is: is there a card in the slot?"))
     })?;
     let source = if name.starts_with(target_spec::PREFIX) { "simulated" } else { "the system" };
     let findings = identity.findings.into_iter().filter(|f| f.claim.starts_with("capacity-")).collect();

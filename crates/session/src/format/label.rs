@@ -10,7 +10,7 @@ const NOT_IN_FAT: &str = "\"*+,./:;<=>?[\\]|";
 
 /// The label as it is written: FAT's in capitals.
 pub(super) fn checked(text: &str, file_system: FileSystem) -> Result<String, Failure> {
-    let refuse = |why: &str| Failure::Refused(format!("--label {text:?}: {why}"));
+    let refuse = |why: &str| Failure::refused(format!("--label {text:?}: {why}"));
     let units = text.encode_utf16().count();
     if text.trim().is_empty() || units > MOST {
         return Err(refuse(&format!("a volume's name has 1 to {MOST} characters")));

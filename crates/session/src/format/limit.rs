@@ -24,7 +24,7 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
         None => verified(request.common.archive.as_deref(), opened)?,
     };
     if real > announced_bytes {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "{} of real capacity are more than the {} that the card announces",
             Capacity(real),
             Capacity(announced_bytes)
@@ -39,7 +39,7 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
 /// The trusted prefix that the last verify of this card found.
 fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String), Failure> {
     let unknown = |why: &str| {
-        Failure::Refused(format!(
+        Failure::refused(format!(
             "how much this card really has is not known: {why}; run `cardscope verify` on it first, or say --real BYTES"
         ))
     };
@@ -53,25 +53,25 @@ fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String), Fa
 /// The trusted prefix that a verify found, where it is sure of one.
 fn usable(report: &VerifyReport) -> Result<u64, Failure> {
     match (report.body.verdict, report.body.usable_bytes) {
-        (Verdict::Genuine, _) => Err(Failure::Refused(
-            "the last verify found all of its capacity real: format it without --limit-to-real".to_owned(),
+        (Verdict::Genuine, _) => Err(Failure::refused(
+            "the last verify found all of its capacity real: format it without --limit-to-real",
         )),
         (verdict, Some(bytes)) if verdict.lacks_capacity() => {
             if report.body.confidence >= SURE {
                 return Ok(bytes);
             }
-            Err(Failure::Refused(format!(
+            Err(Failure::refused(format!(
                 "the last verify is only {:.0} % sure that {} of this card are there; run `cardscope verify --full` on it, or say --real BYTES",
                 report.body.confidence * 100.0,
                 Capacity(bytes)
             )))
         }
         (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
-            Err(Failure::Refused(format!(
+            Err(Failure::refused(format!(
                 "the last verify found {verdict} but could not measure the real capacity; run `cardscope verify --full` on it, or give --real BYTES"
             )))
         }
-        (verdict, _) => Err(Failure::Refused(format!(
+        (verdict, _) => Err(Failure::refused(format!(
             "the last verify says {verdict}: no size makes such a card trustworthy, do not use it; --real BYTES would lay it out all the same"
         ))),
     }
@@ -80,9 +80,9 @@ fn usable(report: &VerifyReport) -> Result<u64, Failure> {
 fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>, Failure> {
     let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
     for summary in archive.records()?.iter().rev().filter(|s| s.kind == "verify") {
-        let record = archive.record(summary.id)?;
-        let ours = record.start.piece.as_ref().is_some_and(|piece| piece.identity_hash == key);
-        let report = record.document.and_then(|d| serde_json::from_value::<VerifyReport>(d).ok());
+        let record = archive.session(summary.id)?;
+        let ours = record.is_of(key);
+        let report = record.file.document.and_then(|d| serde_json::from_value::<VerifyReport>(d).ok());
         // A verify that was broken off has not come to a verdict.
         if let Some(report) = report.filter(|report| ours && report.header.error.is_none()) {
             return Ok(Some(report));
@@ -92,7 +92,7 @@ fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>
 }
 
 /// What was changed, and what was not.
-pub(super) fn told(limited: &Limited, layout: &Layout) -> Finding {
+pub(super) fn finding(limited: &Limited, layout: &Layout) -> Finding {
     let said = format!(
         "the partition ends at byte {}, before what the card loses; the card still announces {}, so any tool that \
          writes past the partition or partitions it anew loses data again",

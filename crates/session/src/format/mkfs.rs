@@ -33,7 +33,7 @@ fn tool_for(file_system: FileSystem) -> &'static Tool {
 pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf, Failure> {
     let Tool { name, package, .. } = tool_for(file_system);
     find(name).ok_or_else(|| {
-        Failure::Refused(format!(
+        Failure::refused(format!(
             "a card of this capacity gets {file_system}, and {name} is not there to make it; install the package {package}"
         ))
     })
@@ -66,7 +66,8 @@ pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Pi
 
 /// A file in memory that takes room only where something stands in it.
 pub(crate) fn sparse(bytes: u64) -> Result<File, Failure> {
-    let failed = |e: std::io::Error| Failure::io(format!("no memory for a picture of the partition: {e}"));
+    let failed =
+        |e: std::io::Error| Failure::io_for(format!("no memory for a picture of the partition: {e}"), e);
     let file = memfd_create("cardscope-format", MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
     let file = File::from(file);
     file.set_len(bytes).map_err(failed)?;
@@ -119,12 +120,12 @@ pub(crate) fn run(program: &Path, arguments: &[String], on: &File) -> Result<(),
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
-        .map_err(|e| Failure::Refused(format!("{} could not be started: {e}", program.display())))?;
+        .map_err(|e| Failure::refused_for(format!("{} could not be started: {e}", program.display()), e))?;
     if ended.status.success() {
         return Ok(());
     }
     let said = [ended.stderr, ended.stdout].concat();
-    Err(Failure::Refused(format!(
+    Err(Failure::refused(format!(
         "{} {} failed, nothing was written to the card: {}",
         program.display(),
         arguments.join(" "),
@@ -152,7 +153,7 @@ fn check(partition: &File, layout: &Layout, program: &Path) -> Result<(), Failur
     let planned = layout.volume();
     match made {
         Some(volume) if volume == planned => Ok(()),
-        other => Err(Failure::Refused(format!(
+        other => Err(Failure::refused(format!(
             "{} made another layout than was asked for, nothing was written to the card; a newer version of it may do (asked: {planned:?}; made: {other:?})",
             program.display()
         ))),

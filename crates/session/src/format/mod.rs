@@ -13,6 +13,7 @@ mod state;
 mod writing;
 
 pub(crate) use mkfs::{find, run, sparse};
+pub(crate) use picture::{Range, extents};
 pub(crate) use state::name_state;
 pub use state::{LastState, last_state};
 pub(crate) use writing::CardBytes;
@@ -94,7 +95,7 @@ fn look_before_asking(request: &Request) -> Result<(), Failure> {
     let path = Path::new(&request.common.target);
     let bytes = match std::fs::metadata(path) {
         Ok(about) if about.is_dir() => {
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "{} is a directory; name the card itself, as `cardscope list` shows it, or an image file",
                 request.common.target
             )));
@@ -118,7 +119,7 @@ fn whole_device(name: &str) -> Result<u64, Failure> {
 fn whole(name: &str, clearance: Option<&Clearance>) -> Result<(), Failure> {
     match clearance.and_then(|seen| seen.partition_of.as_ref()) {
         None => Ok(()),
-        Some(disk) => Err(Failure::Refused(format!(
+        Some(disk) => Err(Failure::refused(format!(
             "{name} is a partition, and a card is formatted as a whole: name /dev/{disk}"
         ))),
     }
@@ -128,7 +129,7 @@ fn whole(name: &str, clearance: Option<&Clearance>) -> Result<(), Failure> {
 fn layout_of(request: &Request, bytes: u64) -> Result<Layout, Failure> {
     let wish = Wish { boundary: request.boundary, size_adjustment: request.size_adjustment };
     layout::plan(bytes / SECTOR, wish)
-        .map_err(|e| Failure::Refused(format!("{}: {e}", request.common.target)))
+        .map_err(|e| Failure::refused_for(format!("{}: {e}", request.common.target), e))
 }
 
 fn plan_line(request: &Request, layout: &Layout) -> String {
@@ -162,6 +163,6 @@ fn conclude(report: &mut FormatReport) {
         );
     }
     if let Some(limited) = &report.body.limited {
-        report.header.findings.push(limit::told(limited, &report.body.layout));
+        report.header.findings.push(limit::finding(limited, &report.body.layout));
     }
 }

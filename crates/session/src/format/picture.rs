@@ -4,8 +4,9 @@
 //! marks of an earlier table or file system would go on shining through.
 
 use crate::error::Failure;
+use cardscope_engine::ranges::Ranges;
 use cardscope_sd::layout::{Layout, SECTOR, Scheme, gpt, mbr};
-use rustix::fs::SeekFrom;
+use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,9 +17,9 @@ const CLEARED: u64 = 1 << 20;
 
 /// A range of the card, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) start: u64,
-    pub(super) end: u64,
+pub(crate) struct Range {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
 /// A finished file system that no card has yet.
@@ -80,14 +81,20 @@ impl Picture {
             Range { start: self.bytes().saturating_sub(CLEARED), end: self.bytes() },
         ];
         let mut used = data + cluster;
-        for extent in extents(&self.partition).map_err(Failure::io)? {
+        for extent in extents(&self.partition, l.partition_sectors * SECTOR).map_err(Failure::io)? {
             let (from, to) = (start + extent.start, start + extent.end);
             // A cluster of which a part was written, the root directory say, must be zero in its rest.
             used = used.max(data + to.saturating_sub(data).next_multiple_of(cluster));
             ranges.push(Range { start: from, end: to });
         }
         ranges.push(Range { start: data, end: used });
-        Ok(joined(ranges, self.bytes()))
+        let mut all = Ranges::default();
+        for Range { start, end } in
+            ranges.into_iter().filter(|range| range.start < range.end.min(self.bytes()))
+        {
+            all.add(start, end.min(self.bytes()));
+        }
+        Ok(all.iter().map(|(start, end)| Range { start, end }).collect())
     }
 }
 
@@ -106,33 +113,18 @@ fn lay_over(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
     }
 }
 
-/// The parts of a sparse file in which something stands.
-fn extents(file: &File) -> Result<Vec<Range>, Errno> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    loop {
-        let start = match rustix::fs::seek(file, SeekFrom::Data(at)) {
-            Err(Errno::NXIO) => return Ok(found),
-            other => other?,
+/// The parts of a sparse file of so many bytes in which something stands.
+pub(crate) fn extents(file: &File, bytes: u64) -> std::io::Result<Vec<Range>> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < bytes {
+        let start = match seek(file, SeekFrom::Data(at)) {
+            Err(Errno::NXIO) => break,
+            start => start?,
         };
-        at = rustix::fs::seek(file, SeekFrom::Hole(start))?;
+        at = seek(file, SeekFrom::Hole(start))?.min(bytes);
         found.push(Range { start, end: at });
     }
-}
-
-/// Ranges in order, cut to the card, joined where they touch.
-fn joined(mut ranges: Vec<Range>, bytes: u64) -> Vec<Range> {
-    ranges.sort_by_key(|range| range.start);
-    let mut all: Vec<Range> = Vec::new();
-    for Range { start, end } in ranges {
-        let end = end.min(bytes);
-        match all.last_mut() {
-            Some(last) if start <= last.end => last.end = last.end.max(end),
-            _ if start < end => all.push(Range { start, end }),
-            _ => {}
-        }
-    }
-    all
+    Ok(found)
 }
 
 /// A random GUID of version 4 from the seed.
@@ -143,4 +135,19 @@ fn guid(seed: u64, which: u64) -> [u8; 16] {
     bytes[7] = bytes[7] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stands_in_a_picture_is_written() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 24).unwrap();
+        file.write_all_at(&[1; 4096], 1 << 20).unwrap();
+        let found = extents(&file, 1 << 24).unwrap();
+        let covered = |at: u64| found.iter().any(|range| range.start <= at && at < range.end);
+        assert!(covered(1 << 20) && !covered(1 << 22), "{found:?}");
+    }
 }

@@ -41,7 +41,7 @@ pub fn last_state(archive: Option<&Path>, card_key: &str) -> Result<Option<LastS
             break;
         }
         let session = archive.session(summary.id)?;
-        if session.start.piece.is_some_and(|piece| piece.identity_hash == card_key) {
+        if session.is_of(card_key) {
             return Ok(None);
         }
     }
@@ -51,15 +51,15 @@ pub fn last_state(archive: Option<&Path>, card_key: &str) -> Result<Option<LastS
 /// The newest record of a card: when it began, and the state it left if it is a format.
 fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Option<LastState>)>, Failure> {
     for summary in archive.records()?.iter().rev() {
-        let record = archive.record(summary.id)?;
-        let ours = record.start.piece.as_ref().is_some_and(|piece| piece.identity_hash == key);
+        let record = archive.session(summary.id)?;
+        let ours = record.is_of(key);
         // A look without a write changes nothing.
-        let looked = record.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
+        let looked = record.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
         if !ours || looked {
             continue;
         }
         let well = summary.kind == "format" && summary.ended == Some(EndedHow::Complete);
-        let report = record.document.and_then(|d| serde_json::from_value::<FormatReport>(d).ok());
+        let report = record.file.document.and_then(|d| serde_json::from_value::<FormatReport>(d).ok());
         let left = report.filter(|report| well && report.body.checked).map(|report| LastState {
             state: report.body.state,
             file_system: report.body.file_system,

@@ -10,7 +10,7 @@ use crate::frame::Session;
 use cardscope_device::contents::{self, Bytes};
 use cardscope_engine::card::{Answer, Card, pieces};
 use cardscope_engine::content::Content;
-use cardscope_engine::event::Listener;
+use cardscope_engine::event::{Listener, Steps};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::report::Moved;
@@ -35,7 +35,7 @@ pub(super) fn write(
     let mut moved = Moved::default();
     let done = session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
         if u64::from(card.sector()) > SECTOR {
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "this card or its reader counts in sectors of {} bytes, and the layout of cards in 512; use another reader",
                 card.sector()
             )));
@@ -62,33 +62,20 @@ fn all(
     }
     let ranges = picture.ranges()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
-    watch.phase("writing partition table and file system", Some(total), None);
+    let mut steps = Steps::begin("writing partition table and file system", total, card.seconds(), watch);
     // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
     let table = Range { start: 0, end: SECTOR };
     let troubles = blank(card, table)?;
     settle(card, troubles)?;
-    let mut moved = Progress { began: card.seconds(), bytes: 0 };
     for range in &ranges {
         let after_table = Range { start: range.start.max(table.end), end: range.end };
-        put(card, picture, after_table, watch, &mut moved)?;
+        put(card, picture, after_table, watch, &mut steps)?;
     }
     flush(card)?;
-    put(card, picture, table, watch, &mut moved)?;
+    put(card, picture, table, watch, &mut steps)?;
     flush(card)?;
     report.body.checked = compare(card, picture, &ranges, watch, report)?;
     Ok(())
-}
-
-struct Progress {
-    began: f64,
-    bytes: u64,
-}
-
-impl Progress {
-    fn add(&mut self, bytes: u64, card: &mut Card<'_>, watch: &mut dyn Listener) {
-        self.bytes += bytes;
-        watch.progress(self.bytes, card.seconds() - self.began);
-    }
 }
 
 fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<Trouble>, Failure> {
@@ -98,7 +85,7 @@ fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<Trouble>, Failure> {
 /// Nothing more is written to a card that refuses a write twice.
 fn settle(card: &Card<'_>, troubles: Vec<Trouble>) -> Result<(), Failure> {
     let Some(first) = troubles.into_iter().next() else { return Ok(()) };
-    Err(Failure::Io(format!(
+    Err(Failure::io(format!(
         "the card refused to take {} bytes at {} twice ({}), after {} bytes were written: it has no usable file system now; `cardscope verify` tells what is wrong with it",
         first.len,
         first.offset,
@@ -122,7 +109,7 @@ fn put(
     picture: &Picture,
     range: Range,
     watch: &mut dyn Listener,
-    moved: &mut Progress,
+    steps: &mut Steps,
 ) -> Result<(), Failure> {
     let mut bytes = Vec::new();
     for piece in pieces(range.start, range.end, BLOCK) {
@@ -136,14 +123,13 @@ fn put(
             troubles = card.write_bytes(piece.offset, &bytes)?;
         }
         settle(card, troubles)?;
-        moved.add(u64::from(piece.len), card, watch);
+        steps.done(u64::from(piece.len), card.seconds(), watch);
     }
     Ok(())
 }
 
 fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listener) -> Result<(), Failure> {
-    watch.phase("overwriting every byte", Some(bytes), None);
-    let mut moved = Progress { began: card.seconds(), bytes: 0 };
+    let mut steps = Steps::begin("overwriting every byte", bytes, card.seconds(), watch);
     let mut start = 0;
     while start < bytes {
         let end = bytes.min(start + STRETCH);
@@ -152,7 +138,7 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listene
             troubles.extend(trouble.cloned());
         })?;
         settle(card, troubles)?;
-        moved.add(end - start, card, watch);
+        steps.done(end - start, card.seconds(), watch);
         start = end;
     }
     flush(card)
@@ -178,8 +164,7 @@ fn compare(
 ) -> Result<bool, Failure> {
     card.reopen()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
-    watch.phase("reading it back", Some(total), None);
-    let mut moved = Progress { began: card.seconds(), bytes: 0 };
+    let mut steps = Steps::begin("reading it back", total, card.seconds(), watch);
     let (mut lost, mut first) = (0u64, None);
     let mut wanted = Vec::new();
     for range in ranges {
@@ -195,7 +180,7 @@ fn compare(
                 lost += u64::from(piece.len);
                 first = first.or(Some(piece.offset));
             }
-            moved.add(u64::from(piece.len), card, watch);
+            steps.done(u64::from(piece.len), card.seconds(), watch);
         }
     }
     report.header.findings.extend(first.map(|first| not_kept(first, lost, total)));

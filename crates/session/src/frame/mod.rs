@@ -4,18 +4,17 @@
 mod common;
 
 pub use crate::error::Failure;
-pub use cardscope_model::report::{Body, Report};
+pub use cardscope_model::report::{Body, Document, Report};
 pub use common::Common;
 
 use crate::backups;
 use crate::consent::{Consent, DataKept};
+use crate::io_errors;
 use crate::journals;
 use crate::opening::{self, Opened};
 use crate::recorder::Recorder;
 use crate::region::Narrowed;
-use crate::troubles;
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
@@ -102,13 +101,28 @@ pub trait Procedure {
     }
 }
 
-/// What became of it: always a document, and what ended it early.
+/// What a verb came to: always a document, and what ended it early.
 #[derive(Debug)]
-pub struct Outcome<B> {
+pub struct Outcome<D> {
     /// The document, partial where `failure` is set.
-    pub report: Report<B>,
+    pub report: D,
     /// What ended it early.
     pub failure: Option<Failure>,
+}
+
+impl<D: Document> Outcome<D> {
+    /// A document that says what ended its verb early, if anything did.
+    pub fn of(mut report: D, failure: Option<Failure>) -> Self {
+        if let Some(failure) = &failure {
+            report.ended_by(failure.to_string());
+        }
+        Outcome { report, failure }
+    }
+}
+
+/// A question that Ctrl-C left without an answer is no refusal.
+pub(crate) fn answered<T>(outcome: Result<T, Failure>, interrupt: &Interrupt) -> Result<T, Failure> {
+    outcome.map_err(|failure| if interrupt.raised() { Failure::Interrupted } else { failure })
 }
 
 /// Runs a verb on its target: the only way in, for a terminal as for a server.
@@ -120,7 +134,7 @@ pub fn execute<P: Procedure>(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
-) -> Result<Outcome<P::Body>, Failure> {
+) -> Result<Outcome<Report<P::Body>>, Failure> {
     let begun = procedure.check().and_then(|()| {
         let stated = procedure.stated()?;
         let mut opened = procedure.open(consent, interrupt)?;
@@ -128,8 +142,7 @@ pub fn execute<P: Procedure>(
         crate::format::name_state(procedure.common().archive.as_deref(), &mut opened);
         perform(procedure, &mut opened, interrupt, events)
     });
-    // A question that Ctrl-C left without an answer is no refusal.
-    begun.map_err(|failure| if interrupt.raised() { Failure::Interrupted } else { failure })
+    answered(begun, interrupt)
 }
 
 /// Opens the target of a verb as its needs say.
@@ -160,7 +173,7 @@ pub(crate) fn perform<P: Procedure>(
     opened: &mut Opened,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
-) -> Result<Outcome<P::Body>, Failure> {
+) -> Result<Outcome<Report<P::Body>>, Failure> {
     let common = procedure.common();
     let seed = common.seed.unwrap_or_else(fresh_seed);
     let mut report =
@@ -178,17 +191,19 @@ pub(crate) fn perform<P: Procedure>(
         recorded: false,
         recorder: None,
     };
-    let mut failure = procedure.run(&mut session, &mut report).err();
-    match failure {
-        // Nothing was written to the card; an image that was taken stays, and is named.
-        Some(refusal) if !session.recorded => return Err(session.name_backup(refusal)),
-        None if !session.recorded => session.begin_row(&mut report)?,
-        _ => {}
+    let mut ended = procedure.run(&mut session, &mut report);
+    if ended.is_ok() && !session.recorded {
+        ended = session.begin_row(&mut report);
     }
     let mut nothing = Moved::default();
     let moved = report.body.moved().unwrap_or(&mut nothing);
-    failure = session.settle(moved, &mut report.header.findings, failure);
-    failure = session.put_image_back(&mut report, failure);
+    // What was overwritten goes back whatever it ended with, a refusal included.
+    let failure = session.settle(moved, &mut report.header.findings, ended.err());
+    if let Some(refusal) = failure.clone().filter(|_| !session.recorded) {
+        // An image that was taken stays, and is named.
+        return Err(backups::naming(refusal, session.backup.as_ref()));
+    }
+    let failure = session.put_image_back(&mut report, failure);
     Ok(session.close::<P>(report, failure))
 }
 
@@ -201,11 +216,14 @@ pub struct Session<'a> {
     verb: &'static str,
     pub(crate) journal: Option<Journal>,
     is_back: bool,
-    backup: Option<Backup>,
-    another_card: bool,
+    /// The image that is put back at the end; none where nothing was written to the card after all.
+    pub(crate) backup: Option<Backup>,
+    /// True where another card was found in the slot: nothing is put back onto it.
+    pub(crate) another_card: bool,
     /// True from the moment at which whatever ends the verb ends in the document.
     recorded: bool,
-    recorder: Option<Recorder>,
+    /// The row; a verb that stores the document from elsewhere while it goes on takes it, and gives it back.
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl Session<'_> {
@@ -219,7 +237,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// A refusal, as [`execute`].
-    pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<P::Body>, Failure> {
+    pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>, Failure> {
         procedure.check()?;
         perform(procedure, self.opened, self.interrupt, self.events)
     }
@@ -233,7 +251,7 @@ impl Session<'_> {
         let mut journal = journals::create(&self.common.target, self.opened, room)?;
         journal
             .wrote_with(salt)
-            .map_err(|e| Failure::Refused(format!("{e}; nothing was written to the card")))?;
+            .map_err(|e| Failure::refused_for(format!("{e}; nothing was written to the card"), e))?;
         self.journal = Some(journal);
         self.is_back = false;
         Ok(())
@@ -258,21 +276,6 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Whether an image is put back at the end.
-    pub(crate) fn has_backup(&self) -> bool {
-        self.backup.is_some()
-    }
-
-    /// The image need not be put back: nothing was written to the card.
-    pub(crate) fn keep_image_only(&mut self) {
-        self.backup = None;
-    }
-
-    /// Another card was found in the slot: nothing is put back onto it.
-    pub(crate) fn found_another_card(&mut self) {
-        self.another_card = true;
-    }
-
     /// Begins the document's row in the archive. From here on whatever ends the verb ends in the document.
     ///
     /// # Errors
@@ -281,9 +284,13 @@ impl Session<'_> {
         let Header { target, seed, .. } = &report.header;
         let archive = self.common.archive.as_deref();
         let recorder = Recorder::begin(archive, self.verb, target, *seed, self.opened)?;
-        report.header.session = Some(recorder.name());
-        (self.recorder, self.recorded) = (Some(recorder), true);
+        self.record_in(recorder, &mut report.header);
         Ok(())
+    }
+
+    fn record_in(&mut self, recorder: Recorder, header: &mut Header) {
+        header.session = Some(recorder.name());
+        (self.recorder, self.recorded) = (Some(recorder), true);
     }
 
     /// Stores the document as it is now.
@@ -305,19 +312,8 @@ impl Session<'_> {
     ) -> Result<(), Failure> {
         let archive = self.common.archive.as_deref();
         let recorder = Recorder::begin_bench(archive, report, recipe_text, self.opened)?;
-        report.header.session = Some(recorder.name());
-        (self.recorder, self.recorded) = (Some(recorder), true);
+        self.record_in(recorder, &mut report.header);
         Ok(())
-    }
-
-    /// Lends the row to whoever stores the document while the verb goes on.
-    pub(crate) fn lend_recorder(&mut self) -> Option<Recorder> {
-        self.recorder.take()
-    }
-
-    /// Takes it back.
-    pub(crate) fn return_recorder(&mut self, recorder: Option<Recorder>) {
-        self.recorder = recorder;
     }
 
     /// Runs a probe on the card and counts what it moved, whatever ends it.
@@ -350,6 +346,19 @@ impl Session<'_> {
         Some(returned)
     }
 
+    /// The same, with what ends the verb after it: that the card's data could not be put back says more than what ended
+    /// the probe.
+    pub(crate) fn put_back_after(
+        &mut self,
+        stop: Option<Stop>,
+        moved: &mut Moved,
+    ) -> (Option<Returned>, Result<(), Failure>) {
+        let mut returned = self.put_back(stop.as_ref(), moved);
+        let not_back = returned.as_mut().and_then(|returned| returned.failure.take());
+        let failure = not_back.map(Failure::from).or(stop.map(Failure::from));
+        (returned, failure.map_or(Ok(()), Err))
+    }
+
     /// Puts back what a verb that ended early did not. A journal whose content is all on the card again goes; any other
     /// stays, and is named.
     pub(crate) fn settle(
@@ -379,7 +388,7 @@ impl Session<'_> {
         self.opened.lift_limit();
         let path = backup.path().to_owned();
         let back = match self.another_card {
-            true => Err(Failure::Io("nothing is put back onto another card".into())),
+            true => Err(Failure::io("nothing is put back onto another card")),
             false => backups::put_back(backup, self.opened, self.events),
         };
         let error = match back {
@@ -396,15 +405,9 @@ impl Session<'_> {
         report.header.caveats.push(still_in(&path, &error));
         Some(match failure {
             // What says where the card's data is must not be lost behind what ended the verb.
-            Some(Failure::Io(why)) => Failure::Io(format!("{why}; {error}")),
-            Some(Failure::Refused(why)) => Failure::Io(format!("{why}; {error}")),
+            Some(Failure::Io(why) | Failure::Refused(why)) => Failure::io_for(format!("{why}; {error}"), why),
             _ => error,
         })
-    }
-
-    /// A failure that leaves an image behind says where it is.
-    fn name_backup(&self, failure: Failure) -> Failure {
-        backups::naming(failure, self.backup.as_ref())
     }
 
     /// Notes what ended it early, and stores the last document. Also a document that could not be kept says so.
@@ -412,12 +415,10 @@ impl Session<'_> {
         &mut self,
         mut report: Report<P::Body>,
         failure: Option<Failure>,
-    ) -> Outcome<P::Body> {
+    ) -> Outcome<Report<P::Body>> {
         report.header.error = failure.as_ref().map(ToString::to_string);
         let not_kept = self.recorder.take().and_then(|row| P::finish(row, &report, failure.as_ref()).err());
-        let failure = failure.or(not_kept);
-        report.header.error = failure.as_ref().map(ToString::to_string);
-        Outcome { report, failure }
+        Outcome::of(report, failure.or(not_kept))
     }
 
     /// What the target itself has to say of how its I/O went.
@@ -428,7 +429,9 @@ impl Session<'_> {
 }
 
 /// A journal as a probe knows it.
-pub(crate) fn keeper(journal: Option<&mut Journal>) -> Option<&mut dyn cardscope_engine::journal::Journal> {
+pub(crate) fn as_probes_know(
+    journal: Option<&mut Journal>,
+) -> Option<&mut dyn cardscope_engine::journal::Journal> {
     journal.map(|journal| journal as _)
 }
 
@@ -439,7 +442,7 @@ pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     moved.bytes_restored += tally.restored;
     moved.bytes_read += tally.read;
     moved.seconds += card.seconds() - began;
-    troubles::list(&mut moved.troubles, card);
+    io_errors::list(&mut moved.troubles, card);
 }
 
 /// Where the card's data is that was not put back.

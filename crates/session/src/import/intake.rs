@@ -41,8 +41,8 @@ impl Intake {
     /// Opens the archive, but for a dry run.
     pub(super) fn open(archive: Option<&Path>, dry_run: bool, detailed: bool) -> Result<Self, Failure> {
         let archive = if dry_run { None } else { Some(archive::open(archive)?) };
-        let place = archive.as_ref().map(|a| a.path().display().to_string());
-        let report = ImportReport { archive: place, ..ImportReport::default() };
+        let path = archive.as_ref().map(|a| a.path().display().to_string());
+        let report = ImportReport { archive: path, ..ImportReport::default() };
         let detailed = detailed || dry_run;
         let owing = archive.is_some().then(|| owing("what was read so far is stored in the archive", ""));
         Ok(Intake { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })

@@ -11,6 +11,7 @@ mod unpack;
 
 use crate::bench::Interrupt;
 use crate::error::Failure;
+use crate::frame::Outcome;
 use cardscope_engine::event::Listener;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
@@ -64,16 +65,14 @@ pub fn import(
     request: &Request,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<(ImportReport, Option<Failure>), Failure> {
+) -> Result<Outcome<ImportReport>, Failure> {
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
     let mut intake = Intake::open(request.archive.as_deref(), request.dry_run, request.detailed)?;
     let failure = walk(request, &mut intake, interrupt, listener).err();
     let failure = failure.or(intake.flush().err());
-    let mut report = intake.report();
-    report.error = failure.as_ref().map(ToString::to_string);
-    Ok((report, failure))
+    Ok(Outcome::of(intake.report(), failure))
 }
 
 fn walk(

@@ -37,7 +37,7 @@ impl Place {
     fn import_as(&self, files: &[PathBuf], card: CardFacts) -> ImportReport {
         let archive = Some(self.archive());
         let request = Request { files: files.to_vec(), detailed: true, archive, card, ..Request::default() };
-        let (report, failure) = import(&request, &Interrupt::default(), &mut Silent).unwrap();
+        let Outcome { report, failure } = import(&request, &Interrupt::default(), &mut Silent).unwrap();
         assert_eq!(failure, None);
         report
     }

@@ -19,7 +19,7 @@ pub(super) fn attach(
     let mut missing = Vec::new();
     for session in sessions {
         let stored = archive.session(*session)?;
-        let Some(file) = stored.log.as_ref().and_then(|log| beside(folder, log)) else { continue };
+        let Some(file) = stored.file.log.as_ref().and_then(|log| beside(folder, log)) else { continue };
         match attachment(&file) {
             Ok((name, media_type, bytes)) => {
                 let new =

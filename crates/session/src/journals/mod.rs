@@ -27,7 +27,12 @@ pub(crate) fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Jou
     let about = About {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: target.to_owned(),
-        card: medium.key.as_ref().and_then(|_| card_key::piece(opened)).map(|piece| piece.model),
+        card: medium
+            .key
+            .as_ref()
+            .and(opened.identity.as_ref())
+            .and_then(card_key::unit_of)
+            .map(|unit| unit.model),
         card_key: medium.key,
         announced_bytes: medium.bytes,
         start_bytes: Some(medium.start),
@@ -42,9 +47,10 @@ pub(crate) fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Jou
 pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
     let Some(path) = journal else { return failure };
     match failure {
-        Failure::Io(reason) => Failure::Io(format!(
-            "{reason}. What was on the card is kept: put it back with `cardscope restore {path}`"
-        )),
+        Failure::Io(reason) => Failure::io_for(
+            format!("{reason}. What was on the card is kept: put it back with `cardscope restore {path}`"),
+            reason,
+        ),
         other => other,
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::consent::DataKept;
 use crate::opening::{self, Opened};
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;

@@ -8,6 +8,7 @@ mod tests;
 use super::whose::{Medium, Whose, whose};
 use crate::error::Failure;
 use crate::opening::Opened;
+use cardscope_engine::cause::Cause;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_journal::{Journal, Unusable, folder};
@@ -39,7 +40,7 @@ fn against(
             Ok(journal) => journal,
             Err(Unusable::Running(_) | Unusable::Empty(_)) => continue,
             Err(Unusable::Unknown(_)) if !file.exists() => continue,
-            Err(Unusable::Unknown(why)) => return Err(unknown(target, file, &why)),
+            Err(Unusable::Unknown(why)) => return Err(unknown(target, file, why)),
         };
         let holds = !journal.saved().is_empty() || journal.damage().lost_ranges > 0;
         if !holds || journal.restored() {
@@ -56,23 +57,24 @@ fn against(
 
 fn its(target: &str, file: &Path, began: &str) -> Failure {
     let file = file.display();
-    Failure::Refused(format!(
+    Failure::refused(format!(
         "a test of this card that began at {began} was cut off, and what it overwrote waits in a journal; nothing was written. Put it back first: `cardscope restore {file} {target}`. If it is not needed any more, remove that file"
     ))
 }
 
 fn unsure(target: &str, file: &Path, why: &str) -> Failure {
     let file = file.display();
-    Failure::Refused(format!(
+    Failure::refused(format!(
         "the journal {file} may belong to this card: {why}. Nothing was written. If it does, restore it first: `cardscope restore {file} {target}`; if not, move that file to another folder, or remove that file if nobody needs it"
     ))
 }
 
-fn unknown(target: &str, file: &Path, why: &str) -> Failure {
-    Failure::Refused(format!(
+fn unknown(target: &str, file: &Path, why: Cause) -> Failure {
+    let words = format!(
         "{why}. It may belong to this card, so nothing was written to {target}: move the file {} to another folder if it does not",
         file.display()
-    ))
+    );
+    Failure::refused_for(words, why)
 }
 
 fn another(file: &Path, why: &str) -> Caveat {

@@ -2,8 +2,8 @@
 
 use super::{Request, findings};
 use crate::frame::Session;
+use crate::io_errors;
 use crate::opening::Opened;
-use crate::troubles;
 use cardscope_model::card_map::MapReport;
 use cardscope_model::card_map::advice::{self, Facts, TargetKind};
 use cardscope_model::card_map::profile::profile;
@@ -34,7 +34,10 @@ pub(super) fn conclude(report: &mut MapReport, session: &Session<'_>, facts: &Fa
     let measured = std::mem::take(&mut report.body.measured.findings);
     report.header.findings.splice(0..0, measured);
     session.hear_target(&mut report.header);
-    report.header.findings.extend(troubles::finding(&report.body.moved.troubles, "while it was looked into"));
+    report
+        .header
+        .findings
+        .extend(io_errors::finding(&report.body.moved.troubles, "while it was looked into"));
     report.header.findings.extend(findings::findings(&report.body.measured, facts));
     advise(report, facts);
 }

@@ -3,10 +3,9 @@
 use super::scope::Scope;
 use crate::error::Failure;
 use crate::format::CardBytes;
-use crate::frame::{Session, keeper};
+use crate::frame::{Session, as_probes_know};
 use cardscope_device::contents;
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_journal::Journal;
 use cardscope_model::card_map::advice::{AFTER_DISCARD, Facts, TargetKind};
@@ -33,13 +32,9 @@ pub(super) fn measure(
     });
     moved.data_kept = !matches!(scope, Scope::Free(_)) || moved.bytes_written == 0;
     report.body.moved = moved;
-    let stop = ended.err();
-    let mut failure = stop.clone().map(Failure::from);
-    if let Some(returned) = session.put_back(stop.as_ref(), &mut report.body.moved) {
-        report.header.findings.extend(returned.finding());
-        failure = returned.failure.map(Failure::from).or(failure);
-    }
-    failure.map_or(Ok(()), Err)
+    let (returned, ended) = session.put_back_after(ended.err(), &mut report.body.moved);
+    report.header.findings.extend(returned.and_then(|returned| returned.finding()));
+    ended
 }
 
 fn all_parts(
@@ -55,7 +50,7 @@ fn all_parts(
     if facts.target_kind == TargetKind::Card {
         facts.layout = contents::present(&CardBytes(RefCell::new(&mut *card)), None);
     }
-    map::map(card, WriteScope::new(keeper(journal)), options, events, measured)?;
+    map::map(card, WriteScope::new(as_probes_know(journal)), options, events, measured)?;
     let mut left = options.clone();
     let spent = Duration::from_secs_f64(card.seconds() - began);
     left.limits.budget = left.limits.budget.map(|budget| budget.saturating_sub(spent));

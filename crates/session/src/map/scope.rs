@@ -48,7 +48,7 @@ pub(super) enum Scope {
 pub(super) fn check(request: &Request) -> Result<(), Failure> {
     let directory = request.common.names_directory();
     let frees = request.erase || request.region.is_some();
-    let odd = [
+    Failure::refuse_first(&[
         (
             request.erase && request.region.is_some(),
             "--erase gives up the whole card, --region a part of it: give one of them",
@@ -80,11 +80,7 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
             "the region at the start of a card cannot be reached through a directory: name the card's device (`cardscope list`)",
         ),
         (request.region.is_some_and(|r| r.len < SMALLEST), "--region must name 1 MiB at least"),
-    ];
-    match odd.into_iter().find(|(wrong, _)| *wrong) {
-        Some((_, why)) => Err(Failure::refused(why)),
-        None => Ok(()),
-    }
+    ])
 }
 
 impl Scope {
@@ -95,7 +91,7 @@ impl Scope {
     pub(super) fn find(request: &Request, session: &mut Session<'_>) -> Result<Scope, Failure> {
         let bytes = session.bytes();
         if bytes < SMALLEST {
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "{} has {bytes} bytes; below 1 MiB there is nothing to map",
                 request.common.target
             )));
@@ -205,14 +201,15 @@ fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
 }
 
 fn named(request: &Request, why: &str) -> Failure {
-    Failure::Refused(format!("{}: {why}; nothing was written", request.common.target))
+    Failure::refused(format!("{}: {why}; nothing was written", request.common.target))
 }
 
 /// Where the journal has no place, there are other ways to a map.
 fn with_ways_out(failure: Failure, room: u64) -> Failure {
     let Failure::Refused(why) = failure else { return failure };
-    Failure::Refused(format!(
+    let words = format!(
         "{why}. Or write less than {} (--max-write), read only (--read-only), or say what may be lost (--region START+LEN, --erase)",
         BinarySize(room)
-    ))
+    );
+    Failure::refused_for(words, why)
 }

@@ -3,8 +3,7 @@
 //! The counters come from `device::watching`, what they mean from `analysis::observe`. The watch's own log never goes
 //! to the watched card while the watch lasts: what would lie there is kept in memory until its end.
 
-mod against;
-mod keep;
+mod recording;
 mod request;
 mod sample;
 
@@ -19,10 +18,9 @@ use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::observe::Observation;
-use cardscope_model::observe::{ObserveReport, PartitionTraffic};
+use cardscope_model::observe::{Observation, ObserveReport, PartitionTraffic};
 use cardscope_model::report::{Header, Report};
-use keep::Keeper;
+use recording::WatchRecorder;
 use std::time::{Duration, Instant};
 
 /// How often a wait asks whether it is still wanted.
@@ -39,7 +37,7 @@ pub fn observe(
     request: &Request,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome<Observation>, Failure> {
+) -> Result<Outcome<ObserveReport>, Failure> {
     let system = identify::system(request.sysfs.as_deref())?;
     if !system.is_live() && request.length != Length::Nothing {
         return Err(Failure::refused(
@@ -47,25 +45,31 @@ pub fn observe(
         ));
     }
     let watcher = Watcher::open(&system, &request.target).map_err(Failure::refused)?;
-    let earlier = request.against.as_deref().map(|name| against::load(name, request)).transpose()?;
+    let baseline = request.against.as_deref().map(|name| baseline_of(name, request)).transpose()?;
     let first = watcher.look().map_err(Failure::refused)?;
     let mut report = begun(request, &watcher, &first);
-    let mut keeper = Keeper::begin(request, &system, &mut report)?;
+    let mut recorder = WatchRecorder::begin(request, &system, &mut report)?;
     let _owing = pending::owing("what was seen is summed up", "");
-    let mut failure = match request.length {
+    let failure = match request.length {
         Length::Nothing => None,
         _ => {
-            let mut watch = Watch { watcher: &watcher, report: &mut report, keeper: &mut keeper };
+            let mut watch = Watch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
             watch.run(request, &first, interrupt, listener).err()
         }
     };
-    finish(&mut report, earlier.as_ref().map(|earlier| (earlier, request)));
+    finish(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
     report.header.error = failure.as_ref().map(Failure::to_string);
-    if let Err(not_kept) = keeper.finish(&mut report, failure.as_ref()) {
-        report.header.error.get_or_insert_with(|| not_kept.to_string());
-        failure.get_or_insert(not_kept);
+    let not_kept = recorder.finish(&mut report, failure.as_ref()).err();
+    Ok(Outcome::of(report, failure.or(not_kept)))
+}
+
+/// The watch that this one is held against.
+fn baseline_of(name: &str, request: &Request) -> Result<ObserveReport, Failure> {
+    let report: ObserveReport = crate::baseline::load(name, request.archive.as_deref(), "observe")?;
+    match report.body.samples.is_empty() {
+        true => Err(Failure::refused(format!("{name} watched nothing, so there is nothing to compare with"))),
+        false => Ok(report),
     }
-    Ok(Outcome { report, failure })
 }
 
 fn begun(request: &Request, watcher: &Watcher, first: &Look) -> ObserveReport {
@@ -91,7 +95,7 @@ fn begun(request: &Request, watcher: &Watcher, first: &Look) -> ObserveReport {
 struct Watch<'a> {
     watcher: &'a Watcher,
     report: &'a mut ObserveReport,
-    keeper: &'a mut Keeper,
+    recorder: &'a mut WatchRecorder,
 }
 
 impl Watch<'_> {
@@ -132,7 +136,7 @@ impl Watch<'_> {
             if !waited {
                 return stopped(length);
             }
-            self.keeper.meanwhile(self.report, listener);
+            self.recorder.meanwhile(self.report, listener);
             if end.is_some_and(|end| now >= end) {
                 return Ok(());
             }
@@ -171,14 +175,14 @@ fn wait(until: Instant, interrupt: &Interrupt) -> bool {
 }
 
 /// Figures, verdict and comparison of what was seen.
-fn finish(report: &mut ObserveReport, earlier: Option<(&ObserveReport, &Request)>) {
+fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &Request)>) {
     report.body.summary = summarise(&report.body.samples, report.body.began_uptime_seconds);
     if let Some(summary) = &report.body.summary {
         report.header.findings.push(verdict(&report.body.samples, summary));
     }
-    let Some((earlier, request)) = earlier else { return };
+    let Some((baseline, request)) = baseline else { return };
     let side = |report: &ObserveReport| (report.body.samples.clone(), report.body.began_uptime_seconds);
-    let ((was, was_began), (is, is_began)) = (side(earlier), side(report));
+    let ((was, was_began), (is, is_began)) = (side(baseline), side(report));
     let before = Side { samples: &was, began: was_began };
     let now = Side { samples: &is, began: is_began };
     match compare(request.against.as_deref().unwrap_or_default(), before, now) {

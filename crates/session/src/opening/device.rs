@@ -1,11 +1,11 @@
 //! A block device that is held: what is known of it, and the target on it.
 
-use super::opened::{Limit, Opened};
+use super::opened::Opened;
 use super::sources;
 use crate::error::Failure;
 use cardscope_device::contents::Contents;
 use cardscope_device::held::{Device, Held};
-use cardscope_device::thermometer::Thermometer;
+use cardscope_device::sensors::Sensors;
 use cardscope_device::{host, inspect, system::System};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::{BlockDevice, Holding, IoChoice, RealOptions, RealTarget};
@@ -26,7 +26,7 @@ pub(super) fn open(
     let this = this.to_string_lossy();
     let remark = device.clearance.as_ref().and_then(|seen| seen.remark());
     let mut caveats: Vec<Caveat> = remark.map(|text| Caveat::Other { text }).into_iter().collect();
-    let thermometer = Thermometer::find(&system, &this);
+    let thermometer = Sensors::of_card(&system, &this);
     let mut options = RealOptions {
         io: IoChoice::from_env(),
         temperature: thermometer.as_ref().map(sources::temperature),
@@ -42,18 +42,14 @@ pub(super) fn open(
         sector: device.sector,
         name: name.to_owned(),
     };
+    let target = Box::new(RealTarget::device(block, options).map_err(Failure::refused)?);
     let identity = inspect::inspect(&system, &this).ok();
     Ok(Opened {
-        target: Box::new(RealTarget::device(block, options).map_err(Failure::refused)?),
-        condition: host::condition(&system, Some(&this)),
-        ceiling_mb_s: identity.as_ref().and_then(|i| i.ceiling_mb_s()),
-        identity,
         may_write: writes,
         caveats,
         held: Some(Arc::clone(held)),
-        limit: Limit::default(),
-        files: None,
         _thermometer: thermometer,
+        ..Opened::of(target, identity, host::condition(&system, Some(&this)))
     })
 }
 

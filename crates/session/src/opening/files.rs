@@ -1,11 +1,10 @@
 //! A directory, in which a test file is made and removed again, and a plain file tested in place.
 
-use super::opened::{Limit, Opened};
+use super::opened::Opened;
 use super::sources;
 use crate::error::Failure;
 use cardscope_device::held::Held;
-use cardscope_device::open::Access;
-use cardscope_device::thermometer::Thermometer;
+use cardscope_device::sensors::Sensors;
 use cardscope_device::{filesystem, host, inspect, system::System};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::null::NullTarget;
@@ -14,6 +13,7 @@ use cardscope_engine::target::{Target, TargetError};
 use cardscope_files::Folder;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::units::Capacity;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,9 +44,9 @@ pub(super) fn at_stake(name: &str, bytes: u64) -> String {
 
 /// A directory whose files are targets of their own: what is known of card and rig, with the directory held open, and
 /// the options with which each file is opened. Nothing is made in it.
-pub(crate) fn mounted(path: &Path, interrupt: &Interrupt) -> Result<Opened, Failure> {
+pub(crate) fn mounted(directory: OwnedFd, name: &Path, interrupt: &Interrupt) -> Result<Opened, Failure> {
     let mut for_files = RealOptions::default();
-    let held = Arc::new(Held::open(path, Access::Read).map_err(Failure::refused)?);
+    let held = Arc::new(Held::directory(directory, name).map_err(Failure::refused)?);
     let mut opened = opened(&held, interrupt, |options| {
         for_files = options;
         Ok(NullTarget::new(0))
@@ -63,7 +63,7 @@ fn opened<T: Target + 'static>(
     let below = filesystem::of_path(&held.path()).ok();
     let system = System::host();
     let disk = below.as_ref().and_then(|f| f.disk.clone());
-    let thermometer = disk.as_deref().and_then(|disk| Thermometer::find(&system, disk));
+    let thermometer = disk.as_deref().and_then(|disk| Sensors::of_card(&system, disk));
     let mut options = RealOptions {
         io: IoChoice::from_env(),
         // Its effect is told by the caveats below, which know the layers beneath it too.
@@ -82,16 +82,11 @@ fn opened<T: Target + 'static>(
     if let Some(file_system) = &below {
         condition.set("file_system", &file_system.name, Origin::Read);
     }
+    let target = Box::new(open(options).map_err(Failure::refused)?);
     Ok(Opened {
-        target: Box::new(open(options).map_err(Failure::refused)?),
-        ceiling_mb_s: identity.as_ref().and_then(|i| i.ceiling_mb_s()),
-        identity,
-        condition,
-        may_write: true,
         caveats,
         held: Some(Arc::clone(held)),
-        limit: Limit::default(),
-        files: None,
         _thermometer: thermometer,
+        ..Opened::of(target, identity, condition)
     })
 }

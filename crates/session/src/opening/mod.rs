@@ -5,7 +5,6 @@
 mod device;
 mod files;
 mod opened;
-mod simulated;
 mod sources;
 
 pub(crate) use files::mounted;
@@ -17,6 +16,7 @@ use crate::journals;
 use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::open::Access;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_simulator::{SimTarget, identity, target_spec};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn open_any(
     interrupt: &Interrupt,
 ) -> Result<Opened, Failure> {
     if name.starts_with("sim:") {
-        return simulated::open(name);
+        return simulated(name);
     }
     let access = if writes { Access::ReadWrite } else { Access::Read };
     let held = Arc::new(Held::open(Path::new(name), access).map_err(|error| not_held(name, error))?);
@@ -75,6 +75,17 @@ fn open_any(
     }
 }
 
+/// A simulated card: nothing to lose, nothing to ask.
+fn simulated(name: &str) -> Result<Opened, Failure> {
+    let spec = target_spec::parse(name).map_err(Failure::refused)?;
+    let identity = identity(&spec.archetype).map_err(Failure::refused)?;
+    let (bus, condition) = (spec.archetype.rig.bus_mb_s, spec.condition());
+    let target = Box::new(SimTarget::open(spec).map_err(Failure::refused)?);
+    let mut opened = Opened::of(target, Some(identity), condition);
+    opened.ceiling_mb_s = opened.ceiling_mb_s.or(bus);
+    Ok(opened)
+}
+
 /// Asks about the very object that is open, and looks afterwards whether it is still what was asked about.
 fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Result<(), Failure> {
     if !writes {
@@ -89,20 +100,21 @@ fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Re
     let at_stake = consent.narrowed(&at_stake, &contents);
     obtain(consent, &Question { target: name.to_owned(), at_stake })?;
     held.agreed().map_err(|change| {
-        Failure::Refused(format!(
-            "{change}; nothing was written to {name}. Check what it is now and start again"
-        ))
+        Failure::refused_for(
+            format!("{change}; nothing was written to {name}. Check what it is now and start again"),
+            change,
+        )
     })
 }
 
 fn not_held(name: &str, error: HoldError) -> Failure {
     match error {
-        HoldError::Name(errno) => no_target(name, &errno.into()),
+        HoldError::Name(errno) => no_target(name, errno.into()),
         other => Failure::refused(other),
     }
 }
 
-fn no_target(name: &str, error: &std::io::Error) -> Failure {
+fn no_target(name: &str, error: std::io::Error) -> Failure {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     let advice = match error.kind() {
         NotFound | NotADirectory => {
@@ -110,5 +122,5 @@ fn no_target(name: &str, error: &std::io::Error) -> Failure {
         }
         _ => "name a device as `cardscope list` shows it, a directory, a file, or sim:NAME",
     };
-    Failure::Refused(format!("{name} cannot be tested ({error}); {advice}"))
+    Failure::refused_for(format!("{name} cannot be tested ({error}); {advice}"), error)
 }

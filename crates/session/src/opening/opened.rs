@@ -4,7 +4,7 @@
 
 use crate::error::Failure;
 use cardscope_device::held::{Device, Held, Kind};
-use cardscope_device::thermometer::Thermometer;
+use cardscope_device::sensors::Sensors;
 use cardscope_engine::allowance::Allowance;
 use cardscope_engine::null::NullTarget;
 use cardscope_engine::rationed::{Rationed, grows_by_writing};
@@ -38,10 +38,26 @@ pub struct Opened {
     /// How each file is opened, where the target is a directory whose files are targets of their own.
     pub(crate) files: Option<RealOptions>,
     /// Reads the temperature as long as it is kept.
-    pub(super) _thermometer: Option<Thermometer>,
+    pub(super) _thermometer: Option<Sensors>,
 }
 
 impl Opened {
+    /// A target that is open, of which nothing else is known yet.
+    pub(super) fn of(target: Box<dyn Target>, identity: Option<Identity>, condition: Condition) -> Self {
+        Opened {
+            target,
+            ceiling_mb_s: identity.as_ref().and_then(|identity| identity.ceiling_mb_s()),
+            identity,
+            condition,
+            may_write: true,
+            caveats: Vec::new(),
+            held: None,
+            limit: Limit::default(),
+            files: None,
+            _thermometer: None,
+        }
+    }
+
     /// The beginning of a verb's document.
     pub(crate) fn header(&self, target: &str, seed: u64) -> Header {
         Header {
@@ -138,7 +154,7 @@ impl Limit {
             ),
             None => format!("no more than {most} may be written"),
         };
-        Failure::Refused(format!(
+        Failure::refused(format!(
             "{what} writes up to {needed} MiB, but {why}. Give --max-write {needed}M, or name another disk"
         ))
     }

@@ -1,17 +1,17 @@
 //! What is asked beside the I/O: a thermometer, and what the card answers without touching its flash.
 
 use crate::error::Failure;
-use cardscope_device::asking::{Asking, asking};
+use cardscope_device::commands::{Commands, commands};
+use cardscope_device::sensors::Sensors;
 use cardscope_device::system::System;
-use cardscope_device::thermometer::Thermometer;
 use cardscope_engine::real::{HealthSource, PingSource, RealOptions, TemperatureSource};
 use cardscope_model::caveat::Caveat;
 use std::sync::Arc;
 
-/// The latest reading of a thermometer that goes on by itself, so that asking disturbs no measurement.
-pub(super) fn temperature(thermometer: &Thermometer) -> TemperatureSource {
-    let reading = thermometer.reading();
-    Arc::new(move || reading.celsius())
+/// The latest temperature of a card, which a thread of its own reads, so that asking disturbs no measurement.
+pub(super) fn temperature(sensors: &Sensors) -> TemperatureSource {
+    let readings = sensors.readings();
+    Arc::new(move || readings.at("card"))
 }
 
 /// What the card of this device can be asked without touching its flash; what it cannot becomes a caveat.
@@ -24,9 +24,9 @@ pub(super) fn ask(
     device: &str,
     options: &mut RealOptions,
 ) -> Result<Vec<Caveat>, Failure> {
-    let Asking { ping, health, missing, gone } = asking(system, device);
+    let Commands { ping, health, missing, gone } = commands(system, device);
     if gone {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "the card in {name} was taken out or changed while it was being opened; nothing was written. Start again"
         )));
     }

@@ -20,7 +20,10 @@ fn claim(name: &Path, image: &Path) -> Result<OutputFile, Failure> {
 #[track_caller]
 fn refused(name: &Path, image: &Path, word: &str) {
     match claim(name, image) {
-        Err(Failure::Refused(why)) => assert!(why.contains(word) && why.contains("--html"), "{why}"),
+        Err(Failure::Refused(why)) => {
+            let why = why.to_string();
+            assert!(why.contains(word) && why.contains("--html"), "{why}");
+        }
         other => panic!("{}: {other:?}", name.display()),
     }
 }
@@ -100,7 +103,10 @@ fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
     let name = top.join("page.html");
     let file = claim(&name, &image).unwrap();
     let fails = |word: &str| {
-        assert!(matches!(file.write(OURS), Err(Failure::Io(why)) if why.contains(word)), "{word}");
+        assert!(
+            matches!(file.write(OURS), Err(Failure::Io(why)) if why.to_string().contains(word)),
+            "{word}"
+        );
     };
     std::fs::write(&name, "somebody was quicker").unwrap();
     fails("did not make");
@@ -245,7 +251,7 @@ fn a_full_disk_leaves_the_older_page_whole_and_nothing_behind() {
     std::fs::write(&name, OURS).unwrap();
     let file = OutputFile::claim("--html", &name, None, PAGE).unwrap();
     let failed = file.write(format!("{OURS}{}", "x".repeat(1 << 20)));
-    assert!(matches!(failed, Err(Failure::Io(why)) if why.contains("page.html")));
+    assert!(matches!(failed, Err(Failure::Io(why)) if why.to_string().contains("page.html")));
     assert_eq!(std::fs::read_to_string(&name).unwrap(), OURS);
     assert_eq!(names(small.0.path()), ["page.html"]);
 }

@@ -5,7 +5,7 @@
 
 use cardscope_model::archived::StoredCard;
 use cardscope_model::finding::Finding;
-use cardscope_store::StoredSpecimen;
+use cardscope_model::session_file::CardUnit;
 use serde_json::Value;
 
 /// Keys of evidence whose value names a piece: the registers CID and PSN, serial numbers of readers and NVMe cards.
@@ -26,7 +26,7 @@ pub(super) struct Hidden {
 
 impl Hidden {
     /// Serial numbers and CIDs of a card's pieces, in the ways in which they are written.
-    pub(super) fn of(card: &StoredCard, pieces: &[StoredSpecimen]) -> Hidden {
+    pub(super) fn of(card: &StoredCard, pieces: &[CardUnit]) -> Hidden {
         let facts = pieces.iter().map(|piece| &piece.facts).chain([&card.facts]);
         let told = facts.flat_map(|facts| [facts.serial.as_deref(), facts.cid.as_deref()]);
         let told = told.chain(pieces.iter().map(|piece| piece.serial.as_deref())).flatten();
@@ -117,11 +117,11 @@ mod tests {
     const CID: &str = "0353445355303847808000c0ffee00fd";
 
     fn hidden() -> Hidden {
-        let piece = StoredSpecimen {
+        let piece = CardUnit {
             id: "0123".into(),
             serial: Some("0x00C0FFEE".into()),
             facts: CardFacts { cid: Some(CID.into()), ..CardFacts::default() },
-            first_seen: String::new(),
+            ..CardUnit::default()
         };
         Hidden::of(&crate::testing::card("A"), &[piece])
     }
@@ -163,11 +163,11 @@ mod tests {
 
     #[test]
     fn a_serial_number_that_is_called_like_what_stands_in_its_place_ends_too() {
-        let piece = StoredSpecimen {
+        let piece = CardUnit {
             id: "0123".into(),
             serial: Some("HIDDEN".into()),
             facts: CardFacts { serial: Some("0x00000000".into()), ..CardFacts::default() },
-            first_seen: String::new(),
+            ..CardUnit::default()
         };
         let mut text = "hidden, 100000000, Hidden".to_owned();
         Hidden::of(&crate::testing::card("A"), &[piece]).clear_text(&mut text);
@@ -176,11 +176,11 @@ mod tests {
 
     #[test]
     fn a_short_serial_number_does_not_eat_other_numbers() {
-        let piece = StoredSpecimen {
+        let piece = CardUnit {
             id: "0123".into(),
             serial: Some("1".into()),
             facts: CardFacts::default(),
-            first_seen: String::new(),
+            ..CardUnit::default()
         };
         let mut document = json!({ "words": "11 of 100", "serial": "1" });
         Hidden::of(&crate::testing::card("A"), &[piece]).clear(&mut document);

@@ -5,10 +5,10 @@ use cardscope_analysis::comparison::Column;
 use cardscope_model::publication::{Course, Latencies};
 use cardscope_model::result::Sample;
 use cardscope_model::series::Bucket;
+use cardscope_model::session_file::{SampleRecord, SessionFile};
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::NANOS_PER_S;
-use cardscope_store::{SampleRecord, StoredSession};
 use std::collections::{BTreeSet, HashMap};
 
 /// Points of one course; longer ones are thinned by putting neighbours together.
@@ -48,10 +48,10 @@ impl<'a> OverTime<'a> {
     }
 
     /// Takes the runs of a session that count.
-    pub(super) fn add(&mut self, session: StoredSession) {
-        let id = session.summary.id.to_string();
+    pub(super) fn add(&mut self, session: SessionFile) {
+        let id = session.session;
         for run in session.runs {
-            let places = self.runs.get(&(id.clone(), run.start.run)).cloned().unwrap_or_default();
+            let places = self.runs.get(&(id.clone(), run.run)).cloned().unwrap_or_default();
             let asked = |test: &TestName| self.tests.is_empty() || self.tests.contains(test);
             let counted = run.samples.into_iter().filter(|r| r.sample.counted && asked(&r.test));
             for record in counted.collect::<Vec<_>>() {

@@ -9,8 +9,9 @@ use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
 use cardscope_model::finding::Finding;
 use cardscope_model::publication::CardPart;
+use cardscope_model::session_file::CardUnit;
 use cardscope_model::test_name::TestName;
-use cardscope_store::{SessionId, StoredRecord, StoredSpecimen};
+use cardscope_store::{SessionId, StoredSession};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 
@@ -32,7 +33,7 @@ pub(super) fn part(
         return Ok(part);
     }
     let Some(archive) = source.archive() else { return Ok(part) };
-    let specimens = archive.specimens(id)?;
+    let specimens = archive.units(id)?;
     let hidden = if serials { Hidden::default() } else { Hidden::of(&card, &specimens) };
     if serials {
         name_pieces(&mut part, &specimens);
@@ -41,12 +42,12 @@ pub(super) fn part(
     notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
     let mut over_time = OverTime::new(columns, tests);
     for session in last_sessions(columns) {
-        let session = archive.session(session)?;
-        if let Some(piece) = session.start.piece.as_ref().filter(|_| !serials) {
-            part.pieces.push(hash(&piece.identity_hash));
+        let session = archive.session(session)?.file;
+        if let Some(piece) = session.specimen.as_ref().filter(|_| !serials) {
+            part.pieces.push(hash(&piece.id));
         }
         if serials && specimens.len() == 1 {
-            part.card.cid = part.card.cid.take().or_else(|| cid(&session.start.identity));
+            part.card.cid = part.card.cid.take().or_else(|| cid(&session.identity));
         }
         let findings = session.report.iter().flat_map(|report| &report.header.findings);
         findings.for_each(|finding| add_finding(&mut part, hidden.cleared(finding)));
@@ -85,7 +86,7 @@ fn last_sessions(columns: &[&Column]) -> Vec<SessionId> {
 }
 
 /// The archive keeps serial numbers and CIDs with the pieces, not with the card.
-fn name_pieces(part: &mut CardPart, specimens: &[StoredSpecimen]) {
+fn name_pieces(part: &mut CardPart, specimens: &[CardUnit]) {
     if let [only] = specimens {
         part.card.complete_from(&CardFacts {
             serial: only.facts.serial.clone().or_else(|| only.serial.clone()),
@@ -102,7 +103,7 @@ fn cid(identity: &serde_json::Value) -> Option<String> {
 }
 
 /// A piece by its serial number and CID, else by enough of its hash to tell it from others.
-fn named(piece: &StoredSpecimen) -> String {
+fn named(piece: &CardUnit) -> String {
     let serial = piece.serial.clone().or_else(|| piece.facts.serial.clone());
     match (serial, &piece.facts.cid) {
         (Some(serial), Some(cid)) => format!("{serial} (CID {cid})"),
@@ -116,8 +117,8 @@ fn hash(whole: &str) -> String {
     format!("#{}", whole.get(..8).unwrap_or(whole))
 }
 
-fn add_record(part: &mut CardPart, record: StoredRecord, hidden: &Hidden) {
-    let Some(mut document) = record.document else { return };
+fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Hidden) {
+    let Some(mut document) = record.file.document else { return };
     hidden.clear(&mut document);
     match record.summary.kind.as_str() {
         "map" => last(&mut part.map, &document),
@@ -153,12 +154,12 @@ fn last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value
 mod tests {
     use super::*;
 
-    fn piece(serial: Option<&str>, cid: Option<&str>) -> StoredSpecimen {
-        StoredSpecimen {
+    fn piece(serial: Option<&str>, cid: Option<&str>) -> CardUnit {
+        CardUnit {
             id: "0123456789abcdef".into(),
             serial: serial.map(str::to_owned),
             facts: CardFacts { cid: cid.map(str::to_owned), ..CardFacts::default() },
-            first_seen: "2026-11-22T07:30:00Z".into(),
+            ..CardUnit::default()
         }
     }
 

@@ -1,10 +1,11 @@
 //! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
 //! the image must fit byte for byte.
 
-use super::outcome::{Outcome, Request, empty, ended, fill_in, must_be_card};
+use super::request::{Request, fill_in, must_be_card};
 use crate::card_key::card_key;
 use crate::consent::Consent;
 use crate::error::Failure;
+use crate::frame::Outcome;
 use crate::opening::{self, Opened};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
@@ -17,29 +18,31 @@ pub(super) fn restore(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome<RestoreReport>, Failure> {
     let backup = Backup::open(&request.file)?;
     let Some(target) = &request.target else {
         let was = &backup.about().target;
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "a backup overwrites a whole card, so name it: cardscope restore {} TARGET (it was taken of {was})",
             request.file.display()
         )));
     };
     must_be_card(target)?;
-    let mut report = empty(&request.file, RestoreSource::Backup, target, &backup.about().taken);
     let mut opened = opening::open_to_restore(target, consent, interrupt)?;
-    report.announced_bytes = opened.target.info().bytes;
-    report.saved_bytes = backup.about().bytes;
+    let mut report = RestoreReport {
+        file: request.file.display().to_string(),
+        source: RestoreSource::Backup,
+        target: target.clone(),
+        saved_at: backup.about().taken.clone(),
+        announced_bytes: opened.target.info().bytes,
+        saved_bytes: backup.about().bytes,
+        ..RestoreReport::default()
+    };
     report.recognised_by = Some(recognised(&backup, &opened, &mut report));
     fits(&backup, &mut report)?;
-    Ok(match backup.put(opened.target.as_mut(), interrupt, listener) {
-        Ok(done) => {
-            fill_in(&mut report, done);
-            ended(report, None)
-        }
-        Err(failure) => ended(report, Some(failure.into())),
-    })
+    let put = backup.put(opened.target.as_mut(), interrupt, listener);
+    let failure = put.map(|done| fill_in(&mut report, done)).err();
+    Ok(Outcome::of(report, failure.map(Failure::from)))
 }
 
 fn recognised(backup: &Backup, opened: &Opened, report: &mut RestoreReport) -> RecognisedBy {
@@ -57,7 +60,7 @@ fn recognised(backup: &Backup, opened: &Opened, report: &mut RestoreReport) -> R
 fn fits(backup: &Backup, report: &mut RestoreReport) -> Result<(), Failure> {
     let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
     if used > card {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "the backup does not fit: it has {} and {} has {}, {} bytes too few, and there is data in what would be cut off (up to byte {used}); nothing was written",
             Capacity(image),
             report.target,

@@ -1,13 +1,13 @@
 //! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
 //! content, and the journal goes only when the card was read again and everything is there.
 
-use super::outcome::{Outcome, Request, empty, ended, fill_in, must_be_card};
+use super::request::{Request, fill_in, must_be_card};
 use crate::consent::{Consent, DataKept, Question, obtain};
 use crate::error::Failure;
+use crate::frame::{Document as _, Outcome};
 use crate::journals::{Medium, Whose, by_content};
 use crate::opening::{self, Opened};
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
@@ -28,12 +28,18 @@ pub(super) fn restore(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome<RestoreReport>, Failure> {
     let mut journal = Journal::open(&request.file)?;
     let target = request.target.clone().unwrap_or_else(|| journal.about().target.clone());
-    let mut report = empty(&request.file, RestoreSource::Journal, &target, &journal.about().began);
-    report.announced_bytes = journal.about().announced_bytes;
-    report.saved_bytes = journal.saved().iter().map(|kept| kept.len).sum();
+    let mut report = RestoreReport {
+        file: request.file.display().to_string(),
+        source: RestoreSource::Journal,
+        target: target.clone(),
+        saved_at: journal.about().began.clone(),
+        announced_bytes: journal.about().announced_bytes,
+        saved_bytes: journal.saved().iter().map(|kept| kept.len).sum(),
+        ..RestoreReport::default()
+    };
     if journal.restored() {
         report
             .notes
@@ -51,7 +57,7 @@ pub(super) fn restore(
     let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
     let (survey, newer) = match survey(&mut card, &mut journal, Extent::All, 0) {
         Ok(found) => found,
-        Err(stop) => return Ok(ended(report, Some(failing(stop)))),
+        Err(stop) => return Ok(Outcome::of(report, Some(failing(stop)))),
     };
     report.recognised_by = Some(match named {
         true => RecognisedBy::Identity,
@@ -66,7 +72,7 @@ pub(super) fn restore(
     if survey.differing > left {
         match put_back(&mut card, &mut Part::new(&mut journal, &spared), listener) {
             Ok(done) => fill_in(&mut report, done),
-            Err(stop) => return Ok(ended(report, Some(failing(stop)))),
+            Err(stop) => return Ok(Outcome::of(report, Some(failing(stop)))),
         }
     } else {
         report.compared = true;
@@ -82,7 +88,7 @@ pub(super) fn restore(
 fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result<bool, Failure> {
     let (about, medium) = (journal.about(), Medium::of(target, opened));
     let another = |why: String| {
-        Failure::Refused(format!(
+        Failure::refused(format!(
             "{target} is not the card of this journal: {why}; nothing was written. Put that card in, and name it: cardscope restore {} TARGET",
             journal.path().display()
         ))
@@ -125,7 +131,7 @@ fn recognised(
     obtain(consent, &Question { target: target.to_owned(), at_stake })
         .map(|()| RecognisedBy::Consent)
         .map_err(|_| {
-            Failure::Refused(format!(
+            Failure::refused(format!(
                 "{target} does not look like the card of this journal: {why}; nothing was written. If it is the card all the same, say so with --yes-destroy {target}"
             ))
         })
@@ -176,7 +182,7 @@ fn damaged(journal: &Journal) -> bool {
 }
 
 /// The journal goes when nothing is left that it could be needed for, and stays with a reason otherwise.
-fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outcome {
+fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outcome<RestoreReport> {
     let lost = journal.damage().lost_ranges;
     if lost > 0 {
         report.notes.push(format!(
@@ -204,7 +210,7 @@ fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outco
             report
                 .notes
                 .push(format!("the journal stays, since {why}; remove it by hand when it is not needed"));
-            ended(report, None)
+            Outcome::of(report, None)
         }
         None => close(journal, report),
     }
@@ -217,21 +223,18 @@ fn is_certain(journal: &Journal, report: &RestoreReport, survey: &Survey) -> boo
     named || survey.ours > 0 || journal.written_back()
 }
 
-fn close(journal: Journal, mut report: RestoreReport) -> Outcome {
-    match journal.finish() {
-        Ok(()) => {
-            report.removed = true;
-            ended(report, None)
-        }
-        Err(failure) => ended(report, Some(failure.into())),
-    }
+fn close(journal: Journal, mut report: RestoreReport) -> Outcome<RestoreReport> {
+    let failure = journal.finish().err().map(Failure::from);
+    report.removed = failure.is_none();
+    Outcome::of(report, failure)
 }
 
 fn failure(stop: Stop, file: &Path) -> Failure {
     match stop {
         Stop::Interrupted => Failure::Interrupted,
-        other => {
-            Failure::Io(format!("{other}; the journal stays: `cardscope restore {}` again", file.display()))
-        }
+        other => Failure::io_for(
+            format!("{other}; the journal stays: `cardscope restore {}` again", file.display()),
+            other,
+        ),
     }
 }

@@ -5,20 +5,21 @@
 
 mod image;
 mod journal;
-mod outcome;
+mod request;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{Outcome, Request};
+pub use request::Request;
 
 use crate::consent::Consent;
 use crate::error::Failure;
+use crate::frame::{Outcome, answered};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_journal::backup::beside;
 use cardscope_journal::{Journal, Unusable, folder, is_journal};
-use cardscope_model::restore::WaitingJournal;
+use cardscope_model::restore::{RestoreReport, WaitingJournal};
 use std::path::Path;
 
 /// Restores a journal or an image.
@@ -31,20 +32,23 @@ pub fn restore(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome<RestoreReport>, Failure> {
     let file = &request.file;
     if beside(file).is_file() {
-        return image::restore(request, consent, interrupt, listener);
+        return answered(image::restore(request, consent, interrupt, listener), interrupt);
     }
     if is_journal(file) {
-        return journal::restore(request, consent, interrupt, listener);
+        return answered(journal::restore(request, consent, interrupt, listener), interrupt);
     }
     Err(match file.metadata() {
-        Err(e) => Failure::Refused(format!(
-            "{} cannot be opened ({e}); `cardscope restore` without a file lists the journals that wait, and a journal that was restored is removed",
-            file.display()
-        )),
-        Ok(_) => Failure::Refused(format!(
+        Err(e) => Failure::refused_for(
+            format!(
+                "{} cannot be opened ({e}); `cardscope restore` without a file lists the journals that wait, and a journal that was restored is removed",
+                file.display()
+            ),
+            e,
+        ),
+        Ok(_) => Failure::refused(format!(
             "{} is no journal, and there are no checksums beside it ({}), so it is no backup of Cardscope; a plain image is written with dd",
             file.display(),
             beside(file).display()

@@ -1,8 +1,9 @@
 //! A process that saves and overwrites is killed at any moment, as is the restoring itself; afterwards the card is as
 //! it was. The process is this test program again, doing what a probe does with a journal.
 
-use super::{Outcome, Request, restore};
+use super::{Request, restore};
 use crate::consent::{Beforehand, DataKept};
+use crate::frame::{Document as _, Outcome};
 use crate::journals;
 use crate::opening;
 use cardscope_engine::card::{Answer, Card, pieces};
@@ -12,7 +13,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_journal::put_back::put_back;
 use cardscope_model::random::mix;
-use cardscope_model::restore::RecognisedBy;
+use cardscope_model::restore::{RecognisedBy, RestoreReport};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -127,7 +128,7 @@ impl Table {
     }
 }
 
-fn restored(file: &Path, target: Option<&Path>) -> Result<Outcome, crate::Failure> {
+fn restored(file: &Path, target: Option<&Path>) -> Result<Outcome<RestoreReport>, crate::Failure> {
     let request = Request { file: file.to_owned(), target: target.map(|t| t.to_str().unwrap().to_owned()) };
     restore(&request, &mut Beforehand(None), &Interrupt::default(), &mut Silent)
 }

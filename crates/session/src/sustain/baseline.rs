@@ -1,7 +1,6 @@
 //! The same card under two conditions, beside each other: with a fan and without (seed 000). Only what intervals allow
 //! is said (flash-behaviour 4.4).
 
-use crate::earlier;
 use crate::error::Failure;
 use cardscope_model::sustain::{ComparedLine, Comparison, Level, SustainReport};
 use std::path::Path;
@@ -23,10 +22,7 @@ pub(super) struct Baseline {
 /// # Errors
 /// If there is none of that name, or it is of another verb.
 pub(super) fn load(name: &str, archive: Option<&Path>) -> Result<Baseline, Failure> {
-    let document = earlier::document(name, archive, "sustain")?;
-    let report =
-        serde_json::from_value(document).map_err(|e| earlier::none(name, "sustain", &e.to_string()))?;
-    Ok(Baseline { name: name.to_owned(), report })
+    Ok(Baseline { name: name.to_owned(), report: crate::baseline::load(name, archive, "sustain")? })
 }
 
 /// Holds this run against the other.

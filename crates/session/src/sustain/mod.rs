@@ -95,7 +95,7 @@ impl Procedure for Attended<'_> {
         report.body = document::begin(self.request, work, &options, session.bytes());
         session.events.note(&scope.plan_line(self.request, work, session.opened));
         session.begin_row(report)?;
-        let mut writer = Writer::start(session.lend_recorder(), report)?;
+        let mut writer = Writer::start(session.recorder.take(), report)?;
         thermometers.ask(*self.typist.borrow_mut());
         let LongRun { moved, measured, .. } = &mut report.body;
         let ended = session.drive((BLOCK, DEPTH), moved, |card, _, events| {
@@ -106,7 +106,7 @@ impl Procedure for Attended<'_> {
         });
         document::conclude(report, session, thermometers.troubles());
         report.body.against = self.baseline.as_ref().map(|baseline| baseline::compare(report, baseline));
-        let written = writer.finish().map(|recorder| session.return_recorder(recorder));
+        let written = writer.finish().map(|recorder| session.recorder = recorder);
         ended?;
         written
     }

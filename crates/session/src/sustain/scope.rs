@@ -31,7 +31,7 @@ pub(super) fn work(request: &Request) -> Result<Work, Failure> {
         None => Work::Read,
     };
     let writes = work != Work::Read;
-    let odd = [
+    Failure::refuse_first(&[
         (
             request.erase && request.region.is_some(),
             "--erase gives up the whole card, --region a part of it: give one of them",
@@ -54,11 +54,8 @@ pub(super) fn work(request: &Request) -> Result<Work, Failure> {
             "--max-temp is a temperature in °C from 0 to 150",
         ),
         (request.bytes == Some(0), "--bytes must be more than 0"),
-    ];
-    match odd.into_iter().find(|(wrong, _)| *wrong) {
-        Some((_, why)) => Err(Failure::refused(why)),
-        None => Ok(work),
-    }
+    ])?;
+    Ok(work)
 }
 
 /// Whether the target is opened to be written to.
@@ -89,13 +86,16 @@ impl Scope {
             (false, None) => Region { start: 0, len: bytes / sector * sector },
             (false, Some(region)) => {
                 within(region, bytes, unit).map_err(|why| {
-                    Failure::Refused(format!("{}: {why}; nothing was written", request.common.target))
+                    Failure::refused_for(
+                        format!("{}: {why}; nothing was written", request.common.target),
+                        why,
+                    )
                 })?;
                 region
             }
         };
         if region.len < LEAST_REGION {
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "{}: {} are too little for a long run; {} are the least, since a part is only read and the rest must last for more than a moment",
                 request.common.target,
                 BinarySize(region.len),
@@ -199,5 +199,8 @@ fn own(request: &Request, work: Work, opened: &mut Opened, free: u64) -> Result<
             return Err(opened.limit.refuse("a long run", needed));
         }
     }
-    opened.target.area(wanted / MIB * MIB).map_err(|e| Failure::Refused(format!("{e}; nothing was written")))
+    opened
+        .target
+        .area(wanted / MIB * MIB)
+        .map_err(|e| Failure::refused_for(format!("{e}; nothing was written"), e))
 }

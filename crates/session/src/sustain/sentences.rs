@@ -1,7 +1,7 @@
 //! What a long run showed, as findings: each with the numbers it rests on and what helps.
 
 use super::hot_host;
-use crate::troubles;
+use crate::io_errors;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
@@ -28,7 +28,7 @@ pub(crate) fn findings(
     [
         refuses(measured, bytes_written),
         no_answer(measured),
-        troubles::finding(troubles, "under a long load"),
+        io_errors::finding(troubles, "under a long load"),
         cache(measured),
         heat(measured),
         too_hot(measured),

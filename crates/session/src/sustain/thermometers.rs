@@ -49,7 +49,7 @@ impl Thermometers {
     /// If one is named wrongly.
     pub(super) fn parse(request: &Request) -> Result<Parsed, Failure> {
         let all: Result<Vec<Extra>, _> = request.thermometers.iter().map(|text| text.parse()).collect();
-        all.map(Parsed).map_err(|e| Failure::Refused(format!("--thermometer {e}")))
+        all.map(Parsed).map_err(|e| Failure::refused_for(format!("--thermometer {e}"), e))
     }
 
     /// Has somebody type what is to be typed.
@@ -60,13 +60,13 @@ impl Thermometers {
     }
 
     fn read(&self) -> Vec<Reading> {
-        let all = self.sensors.as_ref().map(Sensors::read).unwrap_or_default();
+        let all = self.sensors.as_ref().map(|s| s.readings().read()).unwrap_or_default();
         all.into_iter().map(|r| Reading { place: r.place, celsius: r.celsius }).collect()
     }
 
     /// What went wrong with them so far.
     pub(super) fn troubles(&self) -> Vec<String> {
-        self.sensors.as_ref().map(Sensors::troubles).unwrap_or_default()
+        self.sensors.as_ref().map(|s| s.readings().troubles()).unwrap_or_default()
     }
 
     /// What went wrong since this was last asked.
@@ -126,7 +126,7 @@ impl Log for Tracks<'_, '_> {
         for trouble in self.thermometers.new_troubles() {
             self.listener.note(&format!("{trouble}; the run goes on without it"));
         }
-        self.writer.keep(sample).map_err(|reason| Stop::Journal(JournalError(reason)))
+        self.writer.keep(sample).map_err(|reason| Stop::Journal(JournalError(reason.into())))
     }
 
     fn outside(&mut self) -> Vec<Reading> {

@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(900);
 const AT_MOST_SHARE: u32 = 10;
 
 /// Why samples cannot be kept, once they cannot.
-type Trouble = Arc<Mutex<Option<String>>>;
+type Trouble = Arc<Mutex<Option<Failure>>>;
 
 /// Samples on their way to the archive.
 pub(super) struct Writer {
@@ -38,7 +38,8 @@ impl Writer {
         let worker = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || write(recorder, report, &arriving, &noted));
-        let worker = worker.map_err(|e| Failure::Io(format!("no thread to keep samples with: {e}")))?;
+        let worker =
+            worker.map_err(|e| Failure::io_for(format!("no thread to keep samples with: {e}"), e))?;
         Ok(Writer { samples, worker, trouble })
     }
 
@@ -46,12 +47,12 @@ impl Writer {
     ///
     /// # Errors
     /// Why earlier ones could not be kept.
-    pub(super) fn keep(&mut self, sample: &Sample) -> Result<(), String> {
+    pub(super) fn keep(&mut self, sample: &Sample) -> Result<(), Failure> {
         let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(reason) = trouble {
             return Err(reason);
         }
-        self.samples.send(sample.clone()).map_err(|_| "the samples cannot be kept any more".to_owned())
+        self.samples.send(sample.clone()).map_err(|_| Failure::io("the samples cannot be kept any more"))
     }
 
     /// Ends it; gives the record back for the last document.
@@ -61,7 +62,7 @@ impl Writer {
     pub(super) fn finish(self) -> Result<Option<Recorder>, Failure> {
         let Writer { samples, worker, .. } = self;
         drop(samples);
-        worker.join().map_err(|_| Failure::Io("the thread that kept the samples broke".to_owned()))
+        worker.join().map_err(|_| Failure::io("the thread that kept the samples broke"))
     }
 }
 
@@ -69,7 +70,7 @@ fn write(
     mut recorder: Option<Recorder>,
     mut report: SustainReport,
     arriving: &Receiver<Sample>,
-    trouble: &Mutex<Option<String>>,
+    trouble: &Mutex<Option<Failure>>,
 ) -> Option<Recorder> {
     let (mut due, mut unkept) = (Instant::now(), false);
     loop {
@@ -89,7 +90,7 @@ fn write(
         }
         let began = Instant::now();
         if let Some(Err(failure)) = recorder.as_mut().map(|recorder| recorder.update(&report)) {
-            *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.to_string());
+            *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
         }
         unkept = false;
         due = began + EVERY.max(began.elapsed() * AT_MOST_SHARE);

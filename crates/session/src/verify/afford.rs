@@ -83,7 +83,7 @@ impl Afford {
         if least <= self.budget {
             return Ok(());
         }
-        Err(Failure::Refused(format!(
+        Err(Failure::refused(format!(
             "{:.0} s is too short for this card: one I/O takes {:.2} s and the shortest test needs {ios} of them. Nothing was written. Give --budget {:.0}s or more",
             self.budget,
             self.each,

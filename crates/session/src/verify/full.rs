@@ -1,14 +1,11 @@
 //! `verify --full`: every block written and read back, resumed, or read again at a later date.
 
-mod document;
-
-use super::Request;
+use super::{Request, document};
 use crate::card_key::{card_key, fingerprint};
 use crate::checkpoint::Checkpoint;
 use crate::error::Failure;
 use crate::frame::Session;
-use cardscope_engine::card::Card;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::VerifyReport;
 use cardscope_probe::full::resume::{Earlier, drawn_for, find, salt};
@@ -43,17 +40,17 @@ pub(super) fn run(
         Ok(found) => found,
         Err(stop) => {
             // There was no memory for its I/Os, so nothing was written.
-            session.keep_image_only();
+            session.backup = None;
             report.body.moved.data_kept = true;
             return Err(stop.into());
         }
     };
-    document::fill(report, &found, failed_ios);
+    document::full(report, &found, failed_ios);
     session.hear_target(&mut report.header);
     if matches!(found.stop, Some(Stop::Swapped(_))) {
-        session.found_another_card();
+        session.another_card = true;
     }
-    if session.has_backup() {
+    if session.backup.is_some() {
         // The stamps go with the image that is put back, so there is nothing to go on with.
         pass.forget();
     }
@@ -70,18 +67,17 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
         (request.common.seed.is_some(), "--seed"),
     ];
     if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "--read-only writes nothing, so {option} says nothing to it; leave one out"
         )));
     }
     if request.resume && request.backup.is_some() {
-        return Err(Failure::Refused(
-            "--resume goes on with a pass that has overwritten the card already; --backup would save its stamps. Leave it out"
-                .into(),
+        return Err(Failure::refused(
+            "--resume goes on with a pass that has overwritten the card already; --backup would save its stamps. Leave it out",
         ));
     }
     if request.common.names_directory() {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "{} is a directory; --full is for whole cards. Name the device, or take --files to test the free space",
             request.common.target
         )));
@@ -110,14 +106,14 @@ impl Pass {
         let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
         let name = &request.common.target;
         let mut earlier = find(&mut card)?.ok_or_else(|| {
-            Failure::Refused(format!(
+            Failure::refused(format!(
                 "{name} holds no stamps of an earlier --full: it is another card, or somebody has written to it since. Nothing was written"
             ))
         })?;
         let kept: Option<Progress> = checkpoint.as_ref().and_then(Checkpoint::load);
         let other = kept.as_ref().is_some_and(|kept| request.resume && kept.salt != earlier.salt);
         if !drawn_for(earlier.salt, print) || other {
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "the stamps on {name} were written to another card, or by another run than the one to go on with; nothing was written. \
                  Start anew without --resume"
             )));

@@ -26,16 +26,16 @@ impl Procedure for Request {
 
     fn needs(&self) -> Needs {
         match self.method {
-            Method::Quick if !self.erase => Needs::WriteAndKeep,
             _ if self.read_only => Needs::Read,
+            Method::Quick if !self.erase => Needs::WriteAndKeep,
+            // Only files of its own are written, and nobody's data is lost.
+            Method::Files => Needs::WriteAndKeep,
             _ => Needs::WriteAndLose(None),
         }
     }
 
     fn check(&self) -> Result<(), Failure> {
-        if let Some(odd) = misplaced(self) {
-            return Err(Failure::refused(odd));
-        }
+        misplaced(self)?;
         // What cannot be read must not be found out after minutes.
         self.printed()?;
         match self.method {
@@ -68,9 +68,9 @@ impl Procedure for Request {
 }
 
 /// An option that the method does not know must not be passed over in silence, least of all one that saves data.
-fn misplaced(request: &Request) -> Option<&'static str> {
+fn misplaced(request: &Request) -> Result<(), Failure> {
     let method = request.method;
-    [
+    Failure::refuse_first(&[
         (
             request.backup.is_some() && method != Method::Full,
             "--backup goes with --full; quick `verify` keeps the data by itself, leave --erase out",
@@ -82,7 +82,5 @@ fn misplaced(request: &Request) -> Option<&'static str> {
             (request.thorough || request.erase) && method != Method::Quick,
             "--thorough and --erase go with quick `verify`",
         ),
-    ]
-    .into_iter()
-    .find_map(|(wrong, why)| wrong.then_some(why))
+    ])
 }

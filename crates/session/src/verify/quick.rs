@@ -4,7 +4,7 @@
 use super::afford::Afford;
 use super::{Request, document};
 use crate::error::Failure;
-use crate::frame::{Session, keeper};
+use crate::frame::{Session, as_probes_know};
 use cardscope_journal::put_back::PutBack;
 use cardscope_journal::returned;
 use cardscope_model::random::mix;
@@ -30,7 +30,7 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let bytes = session.bytes();
     if bytes < SMALLEST {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "{} has {bytes} bytes; below 1 MiB there is nothing to probe, `verify --full` tests every block",
             request.common.target
         )));
@@ -53,32 +53,28 @@ pub(super) fn run(
     options.budget = options.budget.map(|budget| budget.saturating_sub(spent));
     session.begin_row(report)?;
     let ended = session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, journal, events| {
-        capacity::probe(card, keeper(journal), &options, events)
+        capacity::probe(card, as_probes_know(journal), &options, events)
     });
     if let Ok(outcome) = &ended {
         document::quick(report, outcome, bytes);
     }
-    let stop = ended.err();
-    let mut failure = stop.clone().map(Failure::from);
-    if let Some(returned) = session.put_back(stop.as_ref(), &mut report.body.moved) {
-        if let Some(back) = &returned.back {
-            came_back(report, back);
-        }
-        failure = returned.failure.map(Failure::from).or(failure);
+    let (returned, ended) = session.put_back_after(ended.err(), &mut report.body.moved);
+    if let Some(back) = returned.and_then(|returned| returned.back) {
+        came_back(report, &back);
     }
     session.hear_target(&mut report.header);
-    failure.map_or(Ok(()), Err)
+    ended
 }
 
 /// Refuses what goes against itself, before anything is opened.
 pub(super) fn check(request: &Request) -> Result<(), Failure> {
     if request.read_only {
-        return Err(Failure::Refused(
-            "--read-only reads again what --full or --files wrote: give one of them too".into(),
+        return Err(Failure::refused(
+            "--read-only reads again what --full or --files wrote: give one of them too",
         ));
     }
     if request.common.names_directory() {
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "{0} is a directory: `verify {0} --files` fills its free space, or name the card's device (`cardscope list`)",
             request.common.target
         )));

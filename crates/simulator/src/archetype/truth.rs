@@ -1,9 +1,10 @@
 //! What a full test of a card should find, worked out from the parameters and the seed without any card, so that
 //! overrides change it too. A test holds it against what stands in each file.
 
-use super::schema::{Archetype, CapacityVerdict, FakeKind, OpenBlocks, PoolFull, Truth, Write};
+use super::schema::{Archetype, FakeKind, OpenBlocks, PoolFull, Truth, Write};
 use crate::chance::{Units, WeakBits};
 use crate::content::{FakeMap, Faults, Location, WEAK};
+use cardscope_model::verify::Verdict;
 use std::ops::Range;
 
 impl Truth {
@@ -60,7 +61,7 @@ fn queue_depth(card: &Archetype) -> u32 {
 /// The capacity of a card with all its faults, whenever they begin.
 #[derive(Debug, Clone, Copy)]
 struct TrueCapacity {
-    verdict: CapacityVerdict,
+    verdict: Verdict,
     /// The prefix from 0 that keeps what is written to it.
     usable_bytes: u64,
     /// All that keeps what is written to it, wherever it lies.
@@ -74,24 +75,24 @@ impl TrueCapacity {
     }
 }
 
-fn verdict(card: &Archetype, good_bytes: u64) -> CapacityVerdict {
+fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
     let faults = &card.faults;
     // A small share of large units may come to none of them: then nothing is damaged.
     let loses = good_bytes < card.announced_bytes;
     match card.fake.kind {
-        FakeKind::ReadOnly => CapacityVerdict::ReadOnly,
-        _ if good_bytes == 0 => CapacityVerdict::Dead,
-        FakeKind::Limbo => CapacityVerdict::Limbo,
-        FakeKind::Wraparound | FakeKind::AddressLine => CapacityVerdict::Wraparound,
-        FakeKind::Chain => CapacityVerdict::Chain,
-        FakeKind::Overcommitted => CapacityVerdict::Overcommitted,
+        FakeKind::ReadOnly => Verdict::ReadOnly,
+        _ if good_bytes == 0 => Verdict::Dead,
+        FakeKind::Limbo => Verdict::Limbo,
+        FakeKind::Wraparound | FakeKind::AddressLine => Verdict::Wraparound,
+        FakeKind::Chain => Verdict::Chain,
+        FakeKind::Overcommitted => Verdict::Overcommitted,
         FakeKind::None | FakeKind::Damaged => {
             if loses {
-                CapacityVerdict::Damaged
+                Verdict::Damaged
             } else if faults.read_flip_p > 0.0 || faults.read_error_p > 0.0 || faults.write_error_p > 0.0 {
-                CapacityVerdict::Unstable
+                Verdict::Unstable
             } else {
-                CapacityVerdict::Genuine
+                Verdict::Genuine
             }
         }
     }

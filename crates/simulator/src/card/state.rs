@@ -3,8 +3,8 @@
 
 use super::counters::Tally;
 use super::engine::Engine;
-use super::mapped::Mapped;
-use super::{Card, cache, hybrid, log, map_cache, page, ram, thermal, wear};
+use super::mapped::{MapState, Mapped};
+use super::{Card, cache, hybrid, log, page, ram, thermal, wear};
 use serde::{Deserialize, Serialize};
 
 /// The saved state of a card. Times are on its clock, which goes on where it was.
@@ -15,7 +15,7 @@ pub(crate) struct CardState {
     heat: Option<thermal::State>,
     held: Option<ram::Held>,
     mapped: Option<Mapped>,
-    map_cache: Option<map_cache::State>,
+    map_cache: Option<MapState>,
     wear: Option<wear::State>,
     read_next: Option<u64>,
     random: u64,
@@ -60,10 +60,8 @@ impl Card {
         }
     }
 
-    /// Goes on from a saved state. What only one of the two has (heat that was switched off, say) begins anew.
-    ///
-    /// # Errors
-    /// If it was saved by a card of another shape; this one is then as it was.
+    /// Goes on from a saved state. What only one of the two has (heat that was switched off, say) begins anew. Fails if
+    /// it was saved by a card of another shape; this one is then as it was.
     pub(crate) fn resume(&mut self, state: CardState) -> Result<(), OtherCard> {
         if !self.fits(&state) {
             return Err(OtherCard);
@@ -103,11 +101,7 @@ impl Card {
         engine
             && same(self.pslc.as_ref().map(|p| &p.state), state.pslc.as_ref(), cache::State::chunks)
             && same(self.mapped.as_ref(), state.mapped.as_ref(), Mapped::len)
-            && same(
-                self.map_cache.as_ref().map(|m| &m.state),
-                state.map_cache.as_ref(),
-                map_cache::State::parts,
-            )
+            && same(self.map_cache.as_ref().map(|m| &m.state), state.map_cache.as_ref(), MapState::parts)
             && same(self.wear.as_ref().map(|w| &w.state), state.wear.as_ref(), wear::State::blocks)
     }
 }

@@ -2,6 +2,7 @@
 //! costs 16 bytes a MiB, a terabyte of random 4 KiB writes 56, and the worst of all histories 16 KiB a MiB written.
 
 use super::chunk::{Chunk, Id, NOTHING, SECTOR};
+use cardscope_engine::content::Content;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -13,27 +14,11 @@ const CHUNK: u64 = 1 << 20;
 /// Chunks that are made at a time: what nobody wrote near costs nothing.
 const GROUP: usize = 64;
 
-/// What an extent holds. The bytes of a description are those of the address it was written *to*.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum What {
-    /// Incompressible bytes.
-    Noise,
-    /// One byte, repeated.
-    Constant(u8),
-    /// The stream of a seed.
-    Stream(u64),
-    /// Stamps of a salt and a generation.
-    Stamp(u64, u32),
-    /// Bytes kept as such.
-    Bytes,
-    /// The pattern of h2testw's files, which begins at this byte of the whole data.
-    H2w(u64),
-}
-
-/// A description, and the address it was written to less its place on the medium.
+/// What an extent holds, and the address it was written to less its place on the medium: the bytes of a description are
+/// those of the address it was written *to*. [`Content::Buffer`] stands for bytes kept as such.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Kind {
-    pub(crate) what: What,
+    pub(crate) what: Content,
     pub(crate) shift: i64,
 }
 

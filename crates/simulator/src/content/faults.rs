@@ -1,9 +1,9 @@
 //! When a card fails a command or vanishes. The moments follow from the seed and from what was done to the card, so
 //! that the same commands meet the same faults.
 
-use super::error::IoError;
 use crate::archetype::schema;
 use crate::chance::{Chance, Units};
+use cardscope_engine::target::{Direction, Io, TargetError};
 use serde::{Deserialize, Serialize};
 
 /// Tell the choices of one seed apart.
@@ -56,10 +56,7 @@ impl Faults {
         self.counters.written >= self.p.begin_after_bytes
     }
 
-    /// Counts a command and says whether the card fails it.
-    ///
-    /// # Errors
-    /// If it does.
+    /// Counts a command, and fails if the card fails it.
     pub(crate) fn strike(&mut self, write: bool, offset: u64, len: u64) -> Result<(), IoError> {
         let (number, begun) = (self.counters.ios, self.begun());
         self.counters.ios += 1;
@@ -82,4 +79,60 @@ impl Faults {
 fn hits(units: Units, offset: u64, len: u64) -> bool {
     let (bad, run) = units.run(offset, len);
     bad || run < len
+}
+
+/// Why the card did not do as it was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum IoError {
+    /// This command failed; the card still answers.
+    Failed {
+        /// What happened, for people.
+        reason: String,
+        /// The errno that the kernel would give.
+        errno: i32,
+    },
+    /// It does not answer any more.
+    Gone {
+        /// What happened, for people.
+        reason: String,
+    },
+}
+
+impl IoError {
+    /// The card failed this command by itself.
+    pub(crate) fn failed(reason: &str) -> IoError {
+        IoError::Failed { reason: reason.to_owned(), errno: libc::EIO }
+    }
+
+    /// It answers no more from now on.
+    pub(crate) fn gone(reason: &str) -> IoError {
+        IoError::Gone { reason: reason.to_owned() }
+    }
+
+    /// What a kernel would tell a program: no room, no device, or an error like any other.
+    pub(crate) fn errno(&self) -> i32 {
+        match self {
+            IoError::Failed { errno: libc::ENOSPC, .. } => libc::ENOSPC,
+            IoError::Failed { .. } => libc::EIO,
+            IoError::Gone { .. } => libc::ENODEV,
+        }
+    }
+
+    /// In the engine's words, of an I/O.
+    #[cold]
+    pub(crate) fn of(self, io: &Io) -> TargetError {
+        let operation = match io.direction {
+            Direction::Read => "read",
+            Direction::Write => "write",
+        };
+        self.during(operation, io.offset, u64::from(io.len))
+    }
+
+    /// The same, of a call that may be no read or write.
+    pub(crate) fn during(self, operation: &'static str, offset: u64, len: u64) -> TargetError {
+        match self {
+            IoError::Failed { reason, errno } => TargetError::Io { operation, offset, len, reason, errno },
+            IoError::Gone { reason } => TargetError::Gone { operation, offset, reason },
+        }
+    }
 }

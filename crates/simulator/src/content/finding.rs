@@ -1,19 +1,17 @@
 //! What a read of the medium finds: what is kept, what the cache of a fake still holds, what shows in the place of
 //! what is lost, and which bits are wrong.
 
-use super::error::IoError;
-use super::extents::What;
 use super::fake::Location;
+use super::faults::IoError;
 use super::found::{Found, Piece};
 use super::medium::{BLOCK, Medium, blocks};
 use super::store::Layer;
 use crate::archetype::Lost;
+use cardscope_engine::content::Content;
 
 impl Medium {
-    /// Appends what read number `number` of the card finds.
-    ///
-    /// # Errors
-    /// If a part of it is lost and the card fails such reads.
+    /// Appends what read number `number` of the card finds. Fails if a part of it is lost and the card fails such
+    /// reads.
     pub(crate) fn read(
         &mut self,
         offset: u64,
@@ -136,15 +134,12 @@ impl Medium {
         }
     }
 
-    /// Fetches what was found as bytes to its place in `out`.
-    ///
-    /// # Errors
-    /// If the host cannot read it any more.
+    /// Fetches what was found as bytes to its place in `out`. Fails if the host cannot read it any more.
     pub(crate) fn fetch(&self, found: &Found, out: &mut [u8]) -> Result<(), IoError> {
         let mut at = 0;
         for piece in &found.pieces {
             let end = at + piece.len as usize;
-            if piece.what == What::Bytes {
+            if piece.what == Content::Buffer {
                 self.store.fetch(piece, &mut out[at..end])?;
             }
             at = end;
@@ -154,9 +149,9 @@ impl Medium {
 }
 
 fn constant(len: u64, byte: u8, at: u64) -> Piece {
-    Piece { len, what: What::Constant(byte), at, origin: at }
+    Piece { len, what: Content::Constant(byte), at, origin: at }
 }
 
 fn stream(len: u64, seed: u64, at: u64) -> Piece {
-    Piece { len, what: What::Stream(seed), at, origin: at }
+    Piece { len, what: Content::Stream { seed }, at, origin: at }
 }

@@ -1,7 +1,6 @@
 //! What a read found: pieces that say what is there, and the bits that are wrong. Bytes are made only when somebody
 //! asks for them.
 
-use super::extents::What;
 use cardscope_engine::content::{self, Content, Match};
 
 /// Part of what a read found.
@@ -10,8 +9,8 @@ pub(crate) struct Piece {
     /// Bytes.
     pub(crate) len: u64,
     /// What they are.
-    pub(crate) what: What,
-    /// Where [`What::Bytes`] lie.
+    pub(crate) what: Content,
+    /// Where [`Content::Buffer`] lie.
     pub(crate) at: u64,
     /// The address that the description was written to; the read's own on an honest card.
     pub(crate) origin: u64,
@@ -40,7 +39,7 @@ impl Found {
 
     /// True where some of it is kept as bytes.
     pub(crate) fn has_bytes(&self) -> bool {
-        self.pieces.iter().any(|p| p.what == What::Bytes)
+        self.pieces.iter().any(|p| p.what == Content::Buffer)
     }
 
     /// Appends a piece.
@@ -58,7 +57,7 @@ impl Found {
         let mut at = 0;
         for piece in &self.pieces {
             let end = at + piece.len as usize;
-            content::fill(described(piece.what), piece.origin, &mut out[at..end]);
+            content::fill(piece.what, piece.origin, &mut out[at..end]);
             at = end;
         }
         for (byte, mask) in &self.flips {
@@ -81,7 +80,7 @@ impl Found {
         for piece in &self.pieces {
             let address = self.offset + at;
             let same = piece.origin == address || everywhere(expected);
-            if !(described(piece.what) == expected && same) {
+            if !(piece.what == expected && same) {
                 let found = bytes.map(|b| &b[at as usize..(at + piece.len) as usize]);
                 if let Some(first) = differs(piece, address, expected, found) {
                     return Some(at + first);
@@ -99,7 +98,7 @@ impl Found {
         self.fill(&mut made);
         if expected == Content::Noise {
             // Noise is noise at any address; only its bits can be wrong.
-            let moved = self.pieces.iter().all(|p| p.what == What::Noise);
+            let moved = self.pieces.iter().all(|p| p.what == Content::Noise);
             if moved {
                 return self.flips.iter().map(|(byte, _)| *byte).min();
             }
@@ -113,22 +112,10 @@ impl Found {
 
 fn continues(last: &Piece, next: &Piece) -> bool {
     let follows = |end: u64, start: u64| end.checked_add(last.len) == Some(start);
-    let same_bytes = next.what != What::Bytes || follows(last.at, next.at);
+    let same_bytes = next.what != Content::Buffer || follows(last.at, next.at);
     last.what == next.what
         && same_bytes
-        && (follows(last.origin, next.origin) || everywhere(described(next.what)) && next.what != What::Noise)
-}
-
-/// The description of a piece, in the engine's words.
-fn described(what: What) -> Content {
-    match what {
-        What::Noise => Content::Noise,
-        What::Constant(byte) => Content::Constant(byte),
-        What::Stream(seed) => Content::Stream { seed },
-        What::Stamp(salt, generation) => Content::Stamp { salt, generation },
-        What::H2w(base) => Content::H2w { base },
-        What::Bytes => Content::Buffer,
-    }
+        && (follows(last.origin, next.origin) || everywhere(next.what) && next.what != Content::Noise)
 }
 
 /// True for content that passes for the same wherever it was written.
@@ -142,9 +129,9 @@ fn differs(piece: &Piece, address: u64, expected: Content, bytes: Option<&[u8]>)
     while at < piece.len {
         let len = (piece.len - at).min(made.len() as u64);
         let found = match (piece.what, bytes) {
-            (What::Bytes, Some(bytes)) => &bytes[at as usize..(at + len) as usize],
+            (Content::Buffer, Some(bytes)) => &bytes[at as usize..(at + len) as usize],
             (what, _) => {
-                content::fill(described(what), piece.origin + at, &mut made[..len as usize]);
+                content::fill(what, piece.origin + at, &mut made[..len as usize]);
                 &made[..len as usize]
             }
         };

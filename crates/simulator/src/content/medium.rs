@@ -2,9 +2,8 @@
 //! pool of an overcommitted card and the bits that flip.
 
 use super::blocks::{LiveBlocks, WriteCache};
-use super::error::IoError;
-use super::extents::What;
 use super::fake::{FakeMap, Location, Route};
+use super::faults::IoError;
 use super::store::{Data, Layer, Store};
 use crate::archetype::{Archetype, FakeKind, Lost, PoolFull, Unwritten};
 use crate::chance::{Chance, WeakBits, mapped_ranges};
@@ -103,7 +102,7 @@ impl Medium {
             let end = self.pool_end(&range);
             self.each(range.start, end - range.start, |medium, address, len, place| {
                 let (Location::Kept(at) | Location::Bad(at)) = place else { return Ok(()) };
-                medium.store.put(Layer::Flash, at, len, address, Data::Described(What::Noise))
+                medium.store.put(Layer::Flash, at, len, address, Data::Described(Content::Noise))
             })
             .ok();
         }
@@ -158,27 +157,16 @@ impl Medium {
         self.lost == Lost::Error || self.cache.is_some()
     }
 
-    /// Writes a description; [`Content::Buffer`] goes through [`Medium::write_bytes`].
-    ///
-    /// # Errors
-    /// If the card dies of it.
+    /// Writes a description; [`Content::Buffer`] goes through [`Medium::write_bytes`]. Fails if the card dies of it.
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), IoError> {
-        let what = match content {
-            Content::Noise => What::Noise,
-            Content::Constant(byte) => What::Constant(byte),
-            Content::Stream { seed } => What::Stream(seed),
-            Content::Stamp { salt, generation } => What::Stamp(salt, generation),
-            Content::H2w { base } => What::H2w(base),
-            Content::Buffer => return Ok(()),
-        };
-        self.write_data(offset, len, Data::Described(what))
+        match content {
+            Content::Buffer => Ok(()),
+            described => self.write_data(offset, len, Data::Described(described)),
+        }
     }
 
-    /// Writes bytes as they are.
-    ///
-    /// # Errors
-    /// If there is no room for them, or the card dies of it.
+    /// Writes bytes as they are. Fails if there is no room for them, or the card dies of it.
     pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
         self.write_data(offset, data.len() as u64, Data::Bytes(data))
     }
@@ -282,7 +270,7 @@ impl Medium {
                 self.store.remove(Layer::Cache, old * BLOCK..(old + 1) * BLOCK);
             }
             if new && to - from < BLOCK {
-                let rest = Data::Described(What::Constant(self.lost_byte()));
+                let rest = Data::Described(Content::Constant(self.lost_byte()));
                 self.store.put(Layer::Cache, whole.start, BLOCK, whole.start, rest)?;
             }
             self.store.put(Layer::Cache, from, to - from, from, data.part(from - address, to - from))?;

@@ -3,7 +3,6 @@
 mod blocks;
 mod bytes;
 mod chunk;
-mod error;
 mod extents;
 mod fake;
 mod faults;
@@ -12,15 +11,13 @@ mod found;
 mod medium;
 #[cfg(test)]
 mod model_tests;
-mod pages;
 mod state;
 mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use error::IoError;
 pub(crate) use fake::{FakeMap, Location};
-pub(crate) use faults::{Counters, Faults};
+pub(crate) use faults::{Counters, Faults, IoError};
 pub(crate) use found::Found;
 pub(crate) use medium::{Medium, WEAK};
 pub(crate) use state::{ContentState, PAGE_BYTES};

@@ -289,9 +289,9 @@ proptest! {
 fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
     let mut store = super::store::Store::new(0);
     let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
-    store.bytes = super::bytes::Bytes::new(super::pages::Pages::spilling_to(full));
+    store.bytes = super::bytes::Bytes::new(super::bytes::Pages::spilling_to(full));
     let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
-    let stamp = super::extents::What::Stamp(1, 1);
+    let stamp = Content::Stamp { salt: 1, generation: 1 };
     let flash = super::store::Layer::Flash;
     store.put(flash, 0, 1 << 20, 0, super::store::Data::Described(stamp)).unwrap();
     let failed = store.put(flash, 4096, 8192, 4096, super::store::Data::Bytes(&bytes)).unwrap_err();

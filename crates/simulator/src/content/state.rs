@@ -2,9 +2,9 @@
 
 use super::Medium;
 use super::blocks::LiveBlocks;
-use super::error::IoError;
+use super::bytes::PAGE;
 use super::extents::Extents;
-use super::pages::PAGE;
+use super::faults::IoError;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
@@ -65,18 +65,12 @@ impl Medium {
         self.store.bytes.numbers()
     }
 
-    /// Fetches a page.
-    ///
-    /// # Errors
-    /// If the host cannot read it any more.
+    /// Fetches a page. Fails if the host cannot read it any more.
     pub(crate) fn page(&self, number: u64, out: &mut [u8; PAGE]) -> io::Result<()> {
         self.store.bytes.read(number * PAGE as u64, out)
     }
 
-    /// Takes back a page.
-    ///
-    /// # Errors
-    /// If there is no room for it.
+    /// Takes back a page. Fails if there is no room for it.
     pub(crate) fn put_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), IoError> {
         let offset = number.checked_mul(PAGE as u64).unwrap_or_default();
         self.store.bytes.write(offset, page).map_err(super::store::no_room)

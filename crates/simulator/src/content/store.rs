@@ -1,11 +1,11 @@
 //! Two layers of content: the flash by its own places, and the memory of a fake's cache by address. Both keep
 //! descriptions as such and share the room for bytes.
 
-use super::bytes::Bytes;
-use super::error::IoError;
-use super::extents::{Extents, Kind, What};
+use super::bytes::{Bytes, PAGE, Pages};
+use super::extents::{Extents, Kind};
+use super::faults::IoError;
 use super::found::Piece;
-use super::pages::{PAGE, Pages};
+use cardscope_engine::content::Content;
 use std::io;
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) enum Layer {
 /// What is to be stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Data<'a> {
-    Described(What),
+    Described(Content),
     Bytes(&'a [u8]),
 }
 
@@ -65,10 +65,7 @@ impl Store {
         }
     }
 
-    /// Stores `len` bytes at a place, written to `address`.
-    ///
-    /// # Errors
-    /// If there is no room for bytes.
+    /// Stores `len` bytes at a place, written to `address`. Fails if there is no room for bytes.
     #[inline]
     pub(crate) fn put(
         &mut self,
@@ -103,10 +100,10 @@ impl Store {
             let (part, tail) = rest.split_at(rest.len().min(room));
             let range = place..place + part.len() as u64;
             if part.iter().all(|b| *b == part[0]) {
-                self.describe(layer, range.clone(), Kind { what: What::Constant(part[0]), shift: 0 });
+                self.describe(layer, range.clone(), Kind { what: Content::Constant(part[0]), shift: 0 });
             } else {
                 self.bytes.write(key(layer, place), part)?;
-                self.layer(layer).write(range.clone(), Kind { what: What::Bytes, shift: 0 });
+                self.layer(layer).write(range.clone(), Kind { what: Content::Buffer, shift: 0 });
             }
             place = range.end;
             rest = tail;
@@ -135,10 +132,7 @@ impl Store {
         (len, piece)
     }
 
-    /// Fetches the bytes of a piece that are kept as such.
-    ///
-    /// # Errors
-    /// If the file that memory spilled to cannot be read.
+    /// Fetches the bytes of a piece that are kept as such. Fails if the file that memory spilled to cannot be read.
     pub(crate) fn fetch(&self, piece: &Piece, out: &mut [u8]) -> Result<(), IoError> {
         self.bytes.read(piece.at, out).map_err(|e| IoError::Failed {
             reason: format!("the simulation's file of spilled data cannot be read: {e}"),

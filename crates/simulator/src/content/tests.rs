@@ -1,4 +1,3 @@
-use super::extents::What;
 use super::*;
 use crate::archetype::{Archetype, Fake, FakeKind, Lost, Start, State, Unwritten};
 use crate::chance::mapped_ranges;
@@ -217,7 +216,7 @@ fn zeros_given_as_bytes_cost_no_memory() {
 #[test]
 fn random_writes_of_one_description_over_a_terabyte_stay_small() {
     let mut extents = extents::Extents::default();
-    let kind = extents::Kind { what: What::Noise, shift: 0 };
+    let kind = extents::Kind { what: Content::Noise, shift: 0 };
     // 1 GiB in the place of 1 TB: the cost goes by the MiB, and each MiB is met 100 times as in 100 million writes.
     let mut state = 1u64;
     for _ in 0..100_000 {

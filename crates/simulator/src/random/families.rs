@@ -94,17 +94,12 @@ fn read(draw: &mut Draw, base: (f64, f64), mb_s: (f64, f64)) -> Read {
     Read {
         base_s,
         sequential_s: draw.chance(0.5).then(|| rounded(base_s * draw.between(0.1, 0.5))),
-        large_s: None,
         ramp_bytes: 512 * KIB,
         page_step_s: rounded(base_s * page),
         au_step_s: rounded(base_s * unit),
         segment_step_s: draw.around(0.000_038, 0.000_072),
-        within_read_unit_s: None,
-        serial_s: 0.0,
         mb_s: draw.around(mb_s.0, mb_s.1),
-        unmapped_s: None,
-        map_miss_s: 0.0,
-        map_cache_bytes: None,
+        ..Read::default()
     }
 }
 
@@ -129,7 +124,6 @@ fn hybrid(draw: &mut Draw) -> Archetype {
         open_random: if draw.chance(0.85) { linear } else { 1 },
         fixed_s: draw.around(0.0003, 0.0014),
         new_stream_s: draw.around(0.0004, 0.0007),
-        stream_end_s: 0.0,
         sub_page_s: draw.around(0.0004, 0.003),
         sub_page_random_s: draw.around(0.0004, 0.02),
         mb_s: draw.around(4.1, 18.0),
@@ -198,12 +192,10 @@ fn page(draw: &mut Draw) -> Archetype {
     read.serial_s = if depth > 1 { rounded(read.base_s / draw.between(2.0, f64::from(depth))) } else { 0.0 };
     let write = PageWrite {
         base_s: draw.around(0.0003, 0.0017),
-        large_s: None,
         ramp_bytes: 512 * KIB,
-        serial_s: 0.0,
         mb_s: draw.around(19.0, 90.0),
-        map_miss_s: 0.0,
         gc: draw.chance(0.4).then(|| gc(draw, au_bytes)),
+        ..PageWrite::default()
     };
     let announced = capacity(draw, &[64, 128, 256, 512]);
     let mut card = blank(announced, flash, read, Write::Page(write));
@@ -227,8 +219,7 @@ fn express(draw: &mut Draw) -> Archetype {
         ramp_bytes: 512 * KIB,
         serial_s: draw.around(0.000_015, 0.000_02),
         mb_s: slow,
-        map_miss_s: 0.0,
-        gc: None,
+        ..PageWrite::default()
     };
     let announced = capacity(draw, &[128, 256, 512, 1000]);
     let mut card = blank(announced, flash, read, Write::Page(write));
@@ -253,7 +244,6 @@ fn gc(draw: &mut Draw, unit_bytes: u64) -> Gc {
 fn cache(draw: &mut Draw, clean_bytes: u64, read_base_s: f64) -> Cache {
     Cache {
         clean_bytes,
-        start_bytes: None,
         bits: draw.chance(0.5).then_some(3),
         alpha: 1.0,
         when_full: if draw.chance(0.3) { WhenFull::Fold } else { WhenFull::Direct },
@@ -261,8 +251,6 @@ fn cache(draw: &mut Draw, clean_bytes: u64, read_base_s: f64) -> Cache {
         clean_mb_s: draw.around(40.0, 180.0),
         idle_s: 0.05,
         rest_s: 60.0,
-        clean_between_reads: false,
-        pool_bytes: None,
         pool_rest_s: 300.0,
         write_mb_s: draw.around(610.0, 680.0),
         write_base_s: Some(0.000_018),
@@ -270,6 +258,7 @@ fn cache(draw: &mut Draw, clean_bytes: u64, read_base_s: f64) -> Cache {
         write_serial_s: Some(draw.around(0.000_007, 0.000_008)),
         read_base_s: Some(read_base_s),
         read_serial_s: Some(draw.around(0.000_008_4, 0.000_009_4)),
+        ..Cache::default()
     }
 }
 
@@ -315,15 +304,10 @@ fn nvme(card: &Archetype, thermal: &Thermal, serial: u32) -> NvmeIdentity {
         hmpre: 16384,
         hmmin: 16384,
         tnvmcap: card.announced_bytes,
-        rab: 0,
-        ieee: 0,
         mdts: 7,
-        oacs: 0,
-        oncs: 0,
         spare_threshold: 10,
-        power_states: Vec::new(),
-        vwc: false,
         pcie_gt_s: 8.0,
         pcie_lanes: 1,
+        ..NvmeIdentity::default()
     }
 }

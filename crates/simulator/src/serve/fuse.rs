@@ -8,9 +8,9 @@ use super::options::Measure;
 use super::slot::{Request as InFlight, Slot};
 use crate::content::IoError;
 use fuser::{
-    BsdFileFlags, Config, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, MountOption, OpenAccMode, OpenFlags, ReplyAttr, ReplyData,
-    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Config, Errno, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, MountOption, OpenAccMode, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use std::ffi::OsStr;
 use std::path::Path;
@@ -97,18 +97,8 @@ impl CardFile {
 
     /// Gives an answer so that it arrives at its time.
     fn answer(&self, request: InFlight, at: Instant, answer: impl FnOnce() + Send + 'static) {
-        let Some(delay) = &self.delay else {
-            request.answered(None);
-            return answer();
-        };
         let due = at.checked_sub(self.half_path()).unwrap_or(at);
-        delay.answer(
-            due,
-            Box::new(move |waited| {
-                request.answered(waited.then_some(due));
-                answer();
-            }),
-        );
+        request.answer_at(self.delay.as_ref(), due, answer);
     }
 
     fn answer_empty(&self, request: InFlight, (at, result): Answered<()>, reply: ReplyEmpty) {
@@ -116,10 +106,6 @@ impl CardFile {
             Ok(()) => reply.ok(),
             Err(error) => reply.error(errno(&error)),
         });
-    }
-
-    fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
-        self.files.attributes(ino)
     }
 }
 
@@ -139,14 +125,14 @@ impl Filesystem for CardFile {
 
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let found = Files::named(name).filter(|_| parent == INodeNo::ROOT);
-        match found.and_then(|ino| self.attributes(ino)) {
+        match found.and_then(|ino| self.files.attributes(ino)) {
             Some((found, valid)) => reply.entry(&valid, &found, Generation(0)),
             None => reply.error(Errno::ENOENT),
         }
     }
 
     fn getattr(&self, _req: &Request, ino: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
-        match self.attributes(ino) {
+        match self.files.attributes(ino) {
             Some((found, valid)) => reply.attr(&valid, &found),
             None => reply.error(Errno::ENOENT),
         }

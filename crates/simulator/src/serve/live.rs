@@ -55,10 +55,8 @@ impl Live {
         Ok(Live { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })
     }
 
-    /// Saves the card to where its name says (`save=FILE`), once; dropping it does the same.
-    ///
-    /// # Errors
-    /// If the host cannot write the file.
+    /// Saves the card to where its name says (`save=FILE`), once; dropping it does the same. Fails if the host cannot
+    /// write the file.
     pub(super) fn close(&self) -> Result<(), StateError> {
         let mut state = self.state();
         state.closed = true;
@@ -74,18 +72,12 @@ impl Live {
 
     /// Reads; the range lies within the card.
     pub(super) fn read(&self, came: Came, offset: u64, len: u64) -> Answered<Vec<u8>> {
-        self.answer(came, |state, now| {
-            let end = state.card.rig.command(now, command(came, false, offset, len));
-            (end, state.lasts(end).and_then(|()| state.fetch(offset, len)))
-        })
+        self.command(came, false, offset, len, |state| state.fetch(offset, len))
     }
 
     /// Reads without handing the data out; the range lies within the card.
     pub(super) fn fetch(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
-        self.answer(came, |state, now| {
-            let end = state.card.rig.command(now, command(came, false, offset, len));
-            (end, state.lasts(end).and_then(|()| state.card.read(offset, len, &mut state.found)))
-        })
+        self.command(came, false, offset, len, |state| state.card.read(offset, len, &mut state.found))
     }
 
     /// Writes; the range lies within the card.
@@ -93,10 +85,7 @@ impl Live {
         if !whole(offset, data.len() as u64) {
             return self.patch(came, offset, data);
         }
-        self.answer(came, |state, now| {
-            let end = state.card.rig.command(now, command(came, true, offset, data.len() as u64));
-            (end, state.lasts(end).and_then(|()| state.card.write_bytes(offset, data)))
-        })
+        self.command(came, true, offset, data.len() as u64, |state| state.card.write_bytes(offset, data))
     }
 
     /// A card knows only whole sectors: what covers part of one is read, changed and written, as a host does it.
@@ -117,10 +106,7 @@ impl Live {
 
     /// Writes zeros; the range is of whole sectors within the card. They cost what other data does.
     pub(super) fn write_zeros(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
-        self.answer(came, |state, now| {
-            let end = state.card.rig.command(now, command(came, true, offset, len));
-            (end, state.lasts(end).and_then(|()| state.card.write(offset, len, Content::Constant(0))))
-        })
+        self.command(came, true, offset, len, |state| state.card.write(offset, len, Content::Constant(0)))
     }
 
     /// Has the card store everything.
@@ -131,6 +117,21 @@ impl Live {
     /// Tells the card that a range of whole sectors holds nothing of value.
     pub(super) fn discard(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
         self.answer(came, |state, now| (state.card.discard(now, offset, len), Ok(())))
+    }
+
+    /// Puts a command to the card, which takes its time and then does what it stands for.
+    fn command<T>(
+        &self,
+        came: Came,
+        write: bool,
+        offset: u64,
+        len: u64,
+        act: impl FnOnce(&mut State) -> Result<T, IoError>,
+    ) -> Answered<T> {
+        self.answer(came, |state, now| {
+            let end = state.card.rig.command(now, command(came, write, offset, len));
+            (end, state.lasts(end).and_then(|()| act(state)))
+        })
     }
 
     /// Puts a request to the card, if it still answers.

@@ -4,10 +4,8 @@
 
 mod awake;
 mod delay;
-mod error;
 mod files;
 mod fuse;
-mod lag;
 mod live;
 mod mount;
 pub mod nbd;
@@ -16,8 +14,7 @@ mod report;
 mod server;
 mod slot;
 
-pub use error::ServeError;
-pub use options::{Measure, Options};
+pub use options::{Measure, Options, ServeError};
 pub use report::{Lag, Quantiles, Report};
 pub use server::{Job, Server, serve};
 

@@ -1,6 +1,9 @@
 //! How cards are served: with their times or at once, and which measures against the host's own latency are taken.
 
+use cardscope_model::with_defaults;
 use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
 
 /// A measure that brings answers closer to their times. All are taken unless left out; what each gains is shown by
 /// `benches/lag`.
@@ -37,18 +40,14 @@ impl Measure {
     }
 }
 
-/// How cards are served.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// False to answer each request at once: the card keeps its data but not its times.
-    pub timing: bool,
-    /// Measures that are left out.
-    pub without: BTreeSet<Measure>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { timing: true, without: BTreeSet::new() }
+with_defaults! {
+    /// How cards are served.
+    #[derive(Debug, Clone)]
+    pub struct Options {
+        /// False to answer each request at once: the card keeps its data but not its times.
+        pub timing: bool = true,
+        /// Measures that are left out.
+        pub without: BTreeSet<Measure> = BTreeSet::new(),
     }
 }
 
@@ -63,5 +62,47 @@ impl Options {
     #[must_use]
     pub fn takes(&self, measure: Measure) -> bool {
         self.timing && !self.without.contains(&measure)
+    }
+}
+
+/// Why cards cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Neither a directory nor an address was given, or no card.
+    #[error("nothing to serve: give at least one card, and a directory to mount on or an address for NBD")]
+    Nothing,
+    /// The directory is no place to mount on: what is wrong, and what to do.
+    #[error("cannot serve on {0}: {1}")]
+    Directory(PathBuf, String),
+    /// The kernel did not take the mount: its answer, and what to do.
+    #[error("mounting on {0} failed: {1}")]
+    Mount(PathBuf, String),
+    /// The address, as it was given, cannot be listened on: what is wrong, and what to do.
+    #[error("cannot serve NBD on {0}: {1}")]
+    Address(String, String),
+    /// The card's own description does not hold.
+    #[error(transparent)]
+    Card(#[from] crate::archetype::ArchetypeError),
+    /// Its saved state cannot be used, or not be saved.
+    #[error(transparent)]
+    State(#[from] crate::state_file::StateError),
+    /// It broke while it was served.
+    #[error("serving {what} ended: {source}")]
+    Session {
+        /// The directory or address.
+        what: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl ServeError {
+    /// True where nothing was done because of how it was asked for.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            ServeError::Nothing | ServeError::Directory(..) | ServeError::Address(..) | ServeError::State(_)
+        )
     }
 }

@@ -2,10 +2,10 @@
 
 use super::ServeError;
 use super::awake::Awake;
-use super::lag::Meter;
+use super::delay::Delay;
 use super::live::{Came, Live};
 use super::options::Options;
-use super::report::{Lag, Report};
+use super::report::{Lag, Meter, Report};
 use crate::archetype::ArchetypeError;
 use crate::target_spec::TargetSpec;
 use cardscope_model::outside;
@@ -82,11 +82,26 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// It is answered now; its time was `due`, where it was waited for.
-    pub(super) fn answered(self, due: Option<Instant>) {
-        if let Some(due) = due {
-            self.card.meter.record(Instant::now().saturating_duration_since(due));
-        }
+    /// Has it answered at its time: by `delay`, or at once where there is none.
+    pub(super) fn answer_at(
+        self,
+        delay: Option<&Delay>,
+        due: Instant,
+        answer: impl FnOnce() + Send + 'static,
+    ) {
+        let Some(delay) = delay else {
+            drop(self);
+            return answer();
+        };
+        let card = Arc::clone(&self.card);
+        let answered = move |waited: bool| {
+            if waited {
+                card.meter.record(Instant::now().saturating_duration_since(due));
+            }
+            drop(self);
+            answer();
+        };
+        delay.answer(due, Box::new(answered));
     }
 }
 

@@ -1,8 +1,7 @@
 //! Many rows in few statements: what makes thousands of logs a matter of a second.
 
 use super::database::Connection;
-use super::statement::composed;
-use super::value::{Outcome, Value};
+use super::value::{Outcome, Value, composed};
 use std::fmt::Write;
 
 /// Values in one statement: below SQLite's 32 766 (SQLITE_MAX_VARIABLE_NUMBER, <https://www.sqlite.org/limits.html>)

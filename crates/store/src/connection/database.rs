@@ -2,10 +2,8 @@
 //!
 //! sqlx has a type for that itself (`Any`), which knows fewer types than either database; hence these few lines.
 
-use super::row::Row;
 use super::server::{Server, answered, ended, patience};
-use super::statement::{Statement, statement};
-use super::value::Outcome;
+use super::value::{Outcome, Row, Statement, statement};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection as _, SqlStr};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,7 @@
 //! A server's connection, and the end of patience with one that does not answer: a frozen server, or one behind a line
 //! that was cut, would be waited for for ever.
 
-use super::statement::Statement;
-use super::value::{Outcome, Value};
+use super::value::{Outcome, Statement, Value};
 use sqlx::postgres::PgConnection;
 use std::io::{Error, ErrorKind};
 use std::pin::pin;

@@ -1,9 +1,15 @@
-//! Values as both databases take them.
+//! Statements with their values on the way to either database, and rows with what stands in their columns.
 
 use serde::Serialize;
-use sqlx::Arguments;
-use sqlx::postgres::PgArguments;
-use sqlx::sqlite::SqliteArguments;
+use serde::de::DeserializeOwned;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{
+    Arguments, AssertSqlSafe, ColumnIndex, Decode, Postgres, Row as _, SqlSafeStr, SqlStr, Sqlite, Type,
+    query_with,
+};
+use std::str::FromStr;
 
 pub(crate) type Outcome<T> = Result<T, sqlx::Error>;
 
@@ -17,7 +23,7 @@ pub(crate) enum Value {
     Bytes(Option<Vec<u8>>),
 }
 
-pub(super) fn sqlite(values: Vec<Value>) -> Outcome<SqliteArguments> {
+fn sqlite(values: Vec<Value>) -> Outcome<SqliteArguments> {
     let mut arguments = SqliteArguments::default();
     for value in values {
         match value {
@@ -32,7 +38,7 @@ pub(super) fn sqlite(values: Vec<Value>) -> Outcome<SqliteArguments> {
     Ok(arguments)
 }
 
-pub(super) fn postgres(values: Vec<Value>) -> Outcome<PgArguments> {
+fn postgres(values: Vec<Value>) -> Outcome<PgArguments> {
     let mut arguments = PgArguments::default();
     for value in values {
         match value {
@@ -82,4 +88,111 @@ values! {
 /// Databases have no unsigned 64 bits; no count of bytes or nanoseconds of a card comes near 2^63.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A statement with its values, `$1` first.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    text: SqlStr,
+    pub(super) values: Vec<Value>,
+}
+
+/// A statement without values yet.
+pub(crate) fn statement(text: &'static str) -> Statement {
+    Statement { text: text.into_sql_str(), values: Vec::new() }
+}
+
+/// A statement whose text was put together here; never of anything that came from outside.
+pub(crate) fn composed(text: String) -> Statement {
+    Statement { text: AssertSqlSafe(text).into_sql_str(), values: Vec::new() }
+}
+
+impl Statement {
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    pub(crate) fn bind_all(mut self, values: impl IntoIterator<Item = impl Into<Value>>) -> Self {
+        self.values.extend(values.into_iter().map(Into::into));
+        self
+    }
+
+    pub(super) fn sqlite<'q>(self) -> Outcome<Query<'q, Sqlite, SqliteArguments>> {
+        Ok(query_with(self.text, sqlite(self.values)?))
+    }
+
+    pub(super) fn postgres<'q>(self) -> Outcome<Query<'q, Postgres, PgArguments>> {
+        Ok(query_with(self.text, postgres(self.values)?))
+    }
+}
+
+/// A row that was read.
+pub(crate) enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+/// What both databases can store.
+pub(crate) trait Stored:
+    Type<Sqlite> + Type<Postgres> + for<'r> Decode<'r, Sqlite> + for<'r> Decode<'r, Postgres>
+{
+}
+
+impl<T> Stored for T where
+    T: Type<Sqlite> + Type<Postgres> + for<'r> Decode<'r, Sqlite> + for<'r> Decode<'r, Postgres>
+{
+}
+
+/// A column by its name, or by its place from 0 where rows are many.
+pub(crate) trait Column: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy {}
+impl<T: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy> Column for T {}
+
+impl Row {
+    /// The value of a column.
+    pub(crate) fn get<T: Stored>(&self, column: impl Column) -> Outcome<T> {
+        match self {
+            Row::Sqlite(row) => row.try_get(column),
+            Row::Postgres(row) => row.try_get(column),
+        }
+    }
+
+    /// A column that holds JSON.
+    pub(crate) fn json<T: DeserializeOwned>(&self, column: impl Column) -> Outcome<T> {
+        parse_json(&self.get::<String>(column)?, column)
+    }
+
+    /// A column that may hold JSON.
+    pub(crate) fn optional_json<T: DeserializeOwned>(&self, column: impl Column) -> Outcome<Option<T>> {
+        self.get::<Option<String>>(column)?.map(|text| parse_json(&text, column)).transpose()
+    }
+
+    /// A column whose text is parsed.
+    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: impl Column) -> Outcome<T> {
+        let text: String = self.get(column)?;
+        text.parse().map_err(|e: T::Err| unreadable(column, e.to_string()))
+    }
+
+    /// A column that holds a count.
+    pub(crate) fn whole<T: TryFrom<i64>>(&self, column: impl Column) -> Outcome<T> {
+        in_range(self.get(column)?, column)
+    }
+
+    /// A column that may hold a count.
+    pub(crate) fn optional_whole<T: TryFrom<i64>>(&self, column: impl Column) -> Outcome<Option<T>> {
+        self.get::<Option<i64>>(column)?.map(|number| in_range(number, column)).transpose()
+    }
+}
+
+fn in_range<T: TryFrom<i64>>(number: i64, column: impl Column) -> Outcome<T> {
+    T::try_from(number).map_err(|_| unreadable(column, format!("{number} is out of range")))
+}
+
+fn parse_json<T: DeserializeOwned>(text: &str, column: impl Column) -> Outcome<T> {
+    serde_json::from_str(text).map_err(|e| unreadable(column, e.to_string()))
+}
+
+/// A stored value that is not what it should be.
+pub(crate) fn unreadable(column: impl ToString, reason: String) -> sqlx::Error {
+    sqlx::Error::ColumnDecode { index: column.to_string(), source: reason.into() }
 }

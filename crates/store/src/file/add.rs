@@ -8,7 +8,7 @@ use crate::naming::Sighting;
 use crate::resolver::{CardResolver, Resolved, mark_stale};
 use crate::rig::Shared;
 use crate::write::{findings, sample};
-use crate::{Kept, Piece, figures, once, process, removal, sql};
+use crate::{Kept, figures, once, process, removal, sql};
 use cardscope_model::result::Run;
 use cardscope_model::session_file::{AttachedTo, FileRun, SessionFile};
 use cardscope_model::setting::Setting;
@@ -90,25 +90,14 @@ async fn clear(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
 async fn card(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Resolved>> {
     let file = checked.file;
     let Some(card) = &file.card else { return Ok(None) };
-    let specimen = file.specimen.as_ref();
     let sighting = Sighting {
         facts: card.facts.clone(),
-        piece: specimen.map(|specimen| Piece {
-            maker: specimen.maker.clone(),
-            model: specimen.model.clone(),
-            capacity_bytes: specimen.capacity_bytes,
-            serial: specimen.serial.clone(),
-            identity_hash: specimen.id.clone(),
-        }),
-        piece_facts: specimen.map(|specimen| specimen.facts.clone()).unwrap_or_default(),
+        unit: file.specimen.clone(),
         met_at: checked.name.clone(),
         title: card.title.clone(),
         id: Some(card.id.clone()),
     };
-    let mut resolver = CardResolver::of(c, std::slice::from_ref(&sighting)).await?;
-    let placed = resolver.resolve(&sighting);
-    resolver.write(c).await?;
-    Ok(Some(placed))
+    Ok(Some(CardResolver::place(c, &sighting).await?))
 }
 
 async fn events(c: &mut Connection, file: &SessionFile, placed: &Resolved) -> Outcome<()> {

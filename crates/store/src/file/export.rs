@@ -6,8 +6,8 @@ use crate::{SessionId, events, figures, once, read, rig, sql};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::{
-    AttachedTo, FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, FileSpecimen,
-    SessionFile, VERSION,
+    AttachedTo, FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, SessionFile,
+    VERSION,
 };
 use std::collections::BTreeMap;
 
@@ -17,7 +17,6 @@ const SESSION: &str = "SELECT s.id, s.kind, s.card_id, s.specimen_id, s.target, 
     s.content_hash, s.source_hash FROM session s JOIN recipe r ON r.hash = s.recipe_hash WHERE s.id = $1";
 
 const CARD: &str = "SELECT id, title, facts FROM card WHERE id = $1";
-const SPECIMEN: &str = "SELECT id, maker, model, capacity_bytes, serial, facts FROM specimen WHERE id = $1";
 const FINDINGS: &str = "SELECT claim, verdict, weight, confidence, evidence, advice FROM finding \
     WHERE session_id = $1 ORDER BY place";
 const SOURCE: &str = "SELECT hash, name, format, imported_at, content FROM source WHERE hash = $1";
@@ -26,7 +25,7 @@ const ATTACHMENTS: &str = "SELECT d.card_id, d.specimen_id, d.name, d.media_type
     WHERE d.card_id = $1 OR d.specimen_id = $2 OR d.session_id = $3 ORDER BY d.added_at, d.id";
 
 /// What the row of a session names in other tables.
-struct Named {
+pub(super) struct Named {
     card: Option<String>,
     specimen: Option<String>,
     source: Option<String>,
@@ -34,34 +33,44 @@ struct Named {
 
 /// The file of a session.
 pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFile> {
-    let name = id.to_string();
-    let (mut file, named) = c.one(statement(SESSION).bind(&name), session).await?;
+    let (mut file, named) = session(c, id).await?;
     if let Some(id) = &named.card {
         file.card = c.optional(statement(CARD).bind(id), card).await?;
         let events = events::of_card(c, id).await?.into_iter();
-        // What happened to another piece goes with that one's sessions.
-        let here = events.filter(|(piece, _)| piece.is_none() || *piece == named.specimen);
+        // What happened to another unit goes with that one's sessions.
+        let here = events.filter(|(unit, _)| unit.is_none() || *unit == named.specimen);
         file.events = here.map(|(specimen, event)| FileEvent { specimen, event }).collect();
-    }
-    if let Some(id) = &named.specimen {
-        file.specimen = c.optional(statement(SPECIMEN).bind(id), specimen).await?;
     }
     if let Some(hash) = &named.source {
         file.source = c.optional(statement(SOURCE).bind(hash), source).await?;
+    }
+    file.findings = c.all(statement(FINDINGS).bind(&file.session), finding).await?;
+    let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.specimen).bind(&file.session);
+    file.attachments = c.all(hanging, attachment).await?;
+    Ok(file)
+}
+
+/// A session with its unit, runs and samples, and what else its row names.
+pub(super) async fn session(c: &mut Connection, id: SessionId) -> Outcome<(SessionFile, Named)> {
+    let (mut file, named) = c.one(statement(SESSION).bind(id.to_string()), session_row).await?;
+    if let Some(id) = &named.specimen {
+        file.specimen = c.optional(statement(read::UNIT).bind(id), read::unit).await?;
     }
     file.runs = runs(c, id).await?;
     if let Some(report) = &mut file.report {
         once::with_runs(report, file.runs.iter().filter_map(|run| run.results.as_ref()));
     }
-    file.findings = c.all(statement(FINDINGS).bind(&name), finding).await?;
-    let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.specimen).bind(&name);
-    file.attachments = c.all(hanging, attachment).await?;
-    Ok(file)
+    Ok((file, named))
 }
 
-fn session(row: &Row) -> Outcome<(SessionFile, Named)> {
-    let condition: Condition = row.json("condition")?;
+fn session_row(row: &Row) -> Outcome<(SessionFile, Named)> {
+    let mut condition: Condition = row.json("condition")?;
     let origins: BTreeMap<String, Origin> = row.json("condition_origins")?;
+    for (word, origin) in &origins {
+        if let Some(value) = condition.get(word).map(str::to_owned) {
+            condition.set(word, value, *origin);
+        }
+    }
     let has_recipe = row.get::<String>("hash")? != sql::NO_RECIPE;
     let recipe = FileRecipe { name: row.get("name")?, version: row.get("version")?, text: row.get("text")? };
     let file = SessionFile {
@@ -107,17 +116,6 @@ fn session(row: &Row) -> Outcome<(SessionFile, Named)> {
 
 fn card(row: &Row) -> Outcome<FileCard> {
     Ok(FileCard { id: row.get(0)?, title: row.get(1)?, facts: row.json(2)? })
-}
-
-fn specimen(row: &Row) -> Outcome<FileSpecimen> {
-    Ok(FileSpecimen {
-        id: row.get(0)?,
-        maker: row.get(1)?,
-        model: row.get::<Option<String>>(2)?.unwrap_or_default(),
-        capacity_bytes: row.optional_whole(3)?,
-        serial: row.get(4)?,
-        facts: row.json(5)?,
-    })
 }
 
 fn source(row: &Row) -> Outcome<FileSource> {

@@ -4,17 +4,29 @@ mod add;
 mod checked;
 mod export;
 
-use crate::connection::Durability;
-use crate::{Archive, ArchiveError, Kept, SessionId};
+use crate::connection::{Connection, Durability};
+use crate::{Archive, ArchiveError, Kept, SessionId, StoredSession, read};
 use cardscope_model::session_file::SessionFile;
 
 impl Archive {
+    /// A session or a record with its runs, samples and document.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it cannot be read.
+    pub fn session(&mut self, session: SessionId) -> Result<StoredSession, ArchiveError> {
+        let read = async |c: &mut Connection| {
+            let summary = read::summary_of(c, session).await?;
+            Ok(StoredSession { summary, file: export::session(c, session).await?.0 })
+        };
+        self.call(self.durability(), read).map_err(|e| e.about(session))
+    }
+
     /// A session or a record with everything that is known about it and its card.
     ///
     /// # Errors
     /// If there is none of that name, or it cannot be read.
     pub fn export(&mut self, session: SessionId) -> Result<SessionFile, ArchiveError> {
-        let export = async |c: &mut crate::connection::Connection| export::file(c, session).await;
+        let export = async |c: &mut Connection| export::file(c, session).await;
         self.call(self.durability(), async |c| c.at_once(export).await).map_err(|e| e.about(session))
     }
 

@@ -5,7 +5,6 @@
 //! written in few statements.
 
 mod group;
-mod known;
 mod prepared;
 mod write;
 
@@ -15,8 +14,7 @@ pub use prepared::{Kept, NewSource};
 use crate::connection::{Connection, Durability, Outcome};
 use crate::resolver::CardResolver;
 use crate::{Archive, ArchiveError};
-use known::Known;
-use prepared::{Prepared, PreparedLog};
+use prepared::{Known, Prepared, PreparedLog};
 use write::Batch;
 
 impl Archive {

@@ -27,7 +27,7 @@ fn a_card_of_which_only_the_size_is_known_has_no_name() {
     let facts = CardFacts { capacity_bytes: Some(64_000_000_000), ..CardFacts::default() };
     assert_eq!(Names::of(&facts), None);
     assert!(!is_named(&facts));
-    assert_eq!(of_piece(None, "", "speed.txt").title, "unnamed card of speed.txt");
+    assert_eq!(of_unit(None, "", "speed.txt").title, "unnamed card of speed.txt");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn one_kind_of_flash_under_two_brands_is_two_cards() {
 }
 
 #[test]
-fn a_log_with_a_cid_names_the_piece_that_a_slot_names() {
+fn a_log_with_a_cid_names_the_unit_that_a_slot_names() {
     // A CID of our own: maker 0x27, "OWN32", serial 0x00c0ffee.
     let cid = "2750484f574e333210 00c0ffee 015a00".replace(' ', "");
     let mut log = Log::new("sysfs");
@@ -60,9 +60,9 @@ fn a_log_with_a_cid_names_the_piece_that_a_slot_names() {
     let met = of_log(&log, "", "");
     let here =
         from_hex(HexRegisters { cid: Some(&cid), ..HexRegisters::default() }).unwrap().piece().unwrap();
-    let piece = met.piece.unwrap();
-    assert_eq!(piece.identity_hash, Piece::identity_hash(&here.unique));
-    assert_eq!((piece.model.as_str(), piece.capacity_bytes), ("OWN32", Some(31_000_000_512)));
+    let unit = met.unit.unwrap();
+    assert_eq!(unit.id, unit_id(&here.unique));
+    assert_eq!((unit.model.as_str(), unit.capacity_bytes), ("OWN32", Some(31_000_000_512)));
     assert_eq!(met.facts.model.as_deref(), Some("OWN32"));
 }
 
@@ -70,8 +70,8 @@ fn a_log_with_a_cid_names_the_piece_that_a_slot_names() {
 fn registers_that_cannot_be_read_name_nobody() {
     let mut log = Log::new("sysfs");
     log.card.cid = Some("not hex".into());
-    assert!(of_log(&log, "", "").piece.is_none());
+    assert!(of_log(&log, "", "").unit.is_none());
     log.card.cid = None;
     log.other.insert("nvme".into(), serde_json::json!([1, 2]));
-    assert!(of_log(&log, "", "").piece.is_none());
+    assert!(of_log(&log, "", "").unit.is_none());
 }

@@ -1,16 +1,13 @@
-//! Finds the card and the piece of everything that comes in, and makes those that are not there yet.
+//! Finds the card and the unit of everything that comes in, and makes those that are not there yet.
 //!
-//! It works on whole batches: what concerns them is read once (`load`), decided in memory (here, by the rules of
-//! `naming`), and written at the end (`store`).
+//! It works on whole batches: what concerns them is read once, decided in memory by the rules of `naming`, and
+//! written at the end.
 
-mod load;
-mod store;
-
-pub(crate) use store::{mark_stale, update_card};
-
+use crate::connection::{Connection, Outcome, Rows, composed, found, in_chunks, json, statement};
 use crate::naming::{self, Names, Sighting};
-use crate::{Piece, hash};
+use crate::{hash, sql, stamp};
 use cardscope_model::card::CardFacts;
+use cardscope_model::session_file::CardUnit;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Where a sighting was put.
@@ -31,11 +28,11 @@ struct Card {
 struct Specimen {
     card: String,
     facts: CardFacts,
-    new: Option<Piece>,
+    new: Option<CardUnit>,
     changed: bool,
 }
 
-/// Cards and pieces as far as they concern a batch.
+/// Cards and units as far as they concern a batch.
 #[derive(Default)]
 pub(crate) struct CardResolver {
     cards: BTreeMap<String, Card>,
@@ -48,6 +45,14 @@ pub(crate) struct CardResolver {
 }
 
 impl CardResolver {
+    /// Finds the card and the unit of one sighting, or makes them; both are there when this returns.
+    pub(crate) async fn place(c: &mut Connection, sighting: &Sighting) -> Outcome<Resolved> {
+        let mut resolver = CardResolver::of(c, std::slice::from_ref(sighting)).await?;
+        let placed = resolver.resolve(sighting);
+        resolver.write(c).await?;
+        Ok(placed)
+    }
+
     fn remember(&mut self, card: &str, names: &Names) {
         self.by_fingerprint.insert(names.fingerprint.clone(), card.to_owned());
         if let Some(label) = &names.label {
@@ -58,11 +63,11 @@ impl CardResolver {
         }
     }
 
-    /// The card and the piece of a sighting; both are there after [`CardResolver::write`].
+    /// The card and the unit of a sighting; both are there after [`CardResolver::write`].
     pub(crate) fn resolve(&mut self, sighting: &Sighting) -> Resolved {
         let names = Names::of(&sighting.facts);
-        let piece = sighting.piece.as_ref().and_then(|piece| self.specimens.get(&piece.identity_hash));
-        let card = match (piece, self.brought(sighting), &names) {
+        let unit = sighting.unit.as_ref().and_then(|unit| self.specimens.get(&unit.id));
+        let card = match (unit, self.brought(sighting), &names) {
             (Some(specimen), _, _) => specimen.card.clone(),
             (None, Some(id), _) => id,
             (None, None, Some(names)) => {
@@ -95,8 +100,7 @@ impl CardResolver {
             self.new_names.push((card.to_owned(), names));
         }
         self.met.insert(card.to_owned());
-        let specimen =
-            sighting.piece.as_ref().map(|piece| self.learn_piece(card, piece, &sighting.piece_facts));
+        let specimen = sighting.unit.as_ref().map(|unit| self.learn_unit(card, unit));
         Resolved { card: card.to_owned(), specimen }
     }
 
@@ -153,23 +157,170 @@ impl CardResolver {
         self.cards.insert(id.to_owned(), Card { facts: told, title, new: true, changed: false });
     }
 
-    fn learn_piece(&mut self, card: &str, piece: &Piece, own: &CardFacts) -> String {
+    fn learn_unit(&mut self, card: &str, unit: &CardUnit) -> String {
         let new = || Specimen {
             card: card.to_owned(),
             facts: CardFacts::default(),
-            new: Some(piece.clone()),
+            new: Some(unit.clone()),
             changed: false,
         };
-        let specimen = self.specimens.entry(piece.identity_hash.clone()).or_insert_with(new);
+        let specimen = self.specimens.entry(unit.id.clone()).or_insert_with(new);
         let before = specimen.facts.clone();
-        specimen.facts.complete_from(own);
+        specimen.facts.complete_from(&unit.facts);
         specimen.changed |= specimen.facts != before;
-        piece.identity_hash.clone()
+        unit.id.clone()
+    }
+
+    /// Everything in the archive that these might be.
+    pub(crate) async fn of(c: &mut Connection, sightings: &[Sighting]) -> Outcome<Self> {
+        let mut resolver = CardResolver::default();
+        let names: Vec<Names> = sightings.iter().filter_map(|s| Names::of(&s.facts)).collect();
+        let units = sightings.iter().filter_map(|s| s.unit.as_ref()).map(|unit| unit.id.clone());
+        resolver.load_specimens(c, distinct(units)).await?;
+        let fingerprints = distinct(names.iter().map(|n| n.fingerprint.clone()));
+        resolver.load_names(c, "fingerprint", fingerprints).await?;
+        resolver.load_names(c, "label", distinct(names.iter().filter_map(|n| n.label.clone()))).await?;
+        resolver
+            .load_names(c, "registers", distinct(names.iter().filter_map(|n| n.registers.clone())))
+            .await?;
+        // A card of which nothing is known is named by its place, and may be there already.
+        let unnamed =
+            sightings.iter().filter(|s| Names::of(&s.facts).is_none()).map(|s| unnamed_id(&s.met_at));
+        let specimens = resolver.specimens.values().map(|s| s.card.clone());
+        let brought = sightings.iter().filter_map(|s| s.id.clone());
+        let ids = distinct(
+            resolver.by_fingerprint.values().cloned().chain(specimens).chain(unnamed).chain(brought),
+        );
+        resolver.load_cards(c, ids).await?;
+        Ok(resolver)
+    }
+
+    async fn load_specimens(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {
+        for some in in_chunks(&ids) {
+            let text =
+                format!("SELECT id, card_id, facts FROM specimen WHERE id IN ({})", c.all_places(some.len()));
+            let read = c.all(composed(text).bind_all(some), |row| {
+                let specimen = Specimen { card: row.get(1)?, facts: row.json(2)?, new: None, changed: false };
+                Ok((row.get::<String>(0)?, specimen))
+            });
+            self.specimens.extend(read.await?);
+        }
+        Ok(())
+    }
+
+    async fn load_names(&mut self, c: &mut Connection, column: &str, keys: Vec<String>) -> Outcome<()> {
+        for some in in_chunks(&keys) {
+            let text = format!(
+                "SELECT fingerprint, card_id, label, registers FROM known_as WHERE {column} IN ({})",
+                c.all_places(some.len())
+            );
+            let read = c.all(composed(text).bind_all(some), |row| {
+                let names = Names { fingerprint: row.get(0)?, label: row.get(2)?, registers: row.get(3)? };
+                Ok((row.get::<String>(1)?, names))
+            });
+            for (card, names) in read.await? {
+                self.remember(&card, &names);
+            }
+        }
+        Ok(())
+    }
+
+    async fn load_cards(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {
+        for some in in_chunks(&ids) {
+            let text = format!(
+                "SELECT id, facts, title, named FROM card WHERE id IN ({})",
+                c.all_places(some.len())
+            );
+            let read = c.all(composed(text).bind_all(some), |row| {
+                let title = if row.get(3)? { None } else { Some(row.get(2)?) };
+                Ok((row.get::<String>(0)?, Card { facts: row.json(1)?, title, new: false, changed: false }))
+            });
+            self.cards.extend(read.await?);
+        }
+        Ok(())
+    }
+
+    /// Writes what is new or was completed, and marks the cards that were met: their summaries are to be made anew.
+    pub(crate) async fn write(self, c: &mut Connection) -> Outcome<()> {
+        let now = stamp::now();
+        let mut cards = Rows::new(sql::INSERT_CARDS, "ON CONFLICT (id) DO NOTHING");
+        for (id, card) in &self.cards {
+            if card.new {
+                cards.push(sql::card_row(id, &card.facts, card.title.as_deref(), &now)?);
+            } else if card.changed {
+                update_card(c, id, &card.facts, card.title.as_deref()).await?;
+            }
+        }
+        cards.write(c).await?;
+        self.write_specimens(c, &now).await?;
+        write_names(c, self.new_names).await?;
+        mark_stale(c, &self.met).await
+    }
+
+    async fn write_specimens(&self, c: &mut Connection, now: &str) -> Outcome<()> {
+        let mut rows = Rows::new(sql::INSERT_SPECIMENS, "ON CONFLICT (id) DO NOTHING");
+        for (id, specimen) in &self.specimens {
+            let facts = json(&specimen.facts)?;
+            match &specimen.new {
+                Some(unit) => rows.push([
+                    id.into(),
+                    (&specimen.card).into(),
+                    (&unit.serial).into(),
+                    (&unit.maker).into(),
+                    (&unit.model).into(),
+                    unit.capacity_bytes.into(),
+                    facts.into(),
+                    now.into(),
+                ]),
+                None if specimen.changed => {
+                    c.execute(statement(sql::UPDATE_SPECIMEN).bind(id).bind(facts)).await?;
+                }
+                None => {}
+            }
+        }
+        rows.write(c).await
     }
 }
 
 fn unnamed_id(place: &str) -> String {
     hash::of(&["unnamed card", place])
+}
+
+fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+    all.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Stores names that lead to cards; one that leads to a card already goes on doing so.
+pub(crate) async fn write_names(
+    c: &mut Connection,
+    names: impl IntoIterator<Item = (String, Names)>,
+) -> Outcome<()> {
+    let mut rows = Rows::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
+    for (card, n) in names {
+        rows.push([n.fingerprint.into(), card.into(), n.label.into(), n.registers.into()]);
+    }
+    rows.write(c).await
+}
+
+/// Stores a card's facts anew; a card that nothing names keeps its title.
+pub(crate) async fn update_card(
+    c: &mut Connection,
+    id: &str,
+    facts: &CardFacts,
+    unnamed: Option<&str>,
+) -> Outcome<()> {
+    let [id, title, named, brand, name, model, maker, capacity, facts, _] =
+        sql::card_row(id, facts, unnamed, "")?;
+    let values = [id, title, named, brand, name, model, maker, capacity, facts];
+    found(c.execute(statement(sql::UPDATE_CARD).bind_all(values)).await?)
+}
+
+/// Marks cards whose summaries are older than their runs. A card that is marked already is marked again, so that who
+/// makes summaries waits for the end of this write.
+pub(crate) async fn mark_stale(c: &mut Connection, cards: &BTreeSet<String>) -> Outcome<()> {
+    let mut rows = Rows::new(sql::INSERT_STALE, sql::STALE_AGAIN);
+    cards.iter().for_each(|card| rows.push([card.into()]));
+    rows.write(c).await
 }
 
 #[cfg(test)]

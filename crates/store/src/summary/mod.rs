@@ -12,7 +12,7 @@ use cardscope_model::archived::SummaryRow;
 use cardscope_model::run::CardRun;
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
-use spread::{Spread, Spreads};
+use spread::{Spread, Spreads, row};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -83,8 +83,8 @@ pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<
     let of_group = |(card, place, group): (String, String, Vec<Spread>)| {
         let setting =
             place.parse().ok().and_then(|place: usize| settings.get(place)).cloned().unwrap_or_default();
-        let of_use = group.into_iter().filter(|spread| wanted(spread.test));
-        of_use.map(|spread| spread.of(&card, &setting)).collect::<Vec<_>>()
+        let of_use = group.into_iter().filter(|spread| wanted(spread.0));
+        of_use.map(|spread| row(&card, &setting, spread)).collect::<Vec<_>>()
     };
     spreads.into_groups().flat_map(of_group).collect()
 }
@@ -127,7 +127,7 @@ async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -
     let rows = c.all(statement(ROWS), |row| {
         // One that cannot be read says nothing, rather than keep thousands of others from being ranked.
         let mut tests: Vec<Spread> = row.json(2).unwrap_or_default();
-        tests.retain(|spread| wanted(spread.test));
+        tests.retain(|spread| wanted(spread.0));
         Ok(Read { card: row.get(0)?, setting: row.get(1)?, tests })
     });
     let mut rows = rows.await?;
@@ -139,7 +139,7 @@ async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -
     let mut all = Vec::with_capacity(rows.iter().map(|row| row.tests.len()).sum());
     for row in rows {
         let setting = settings.get(&row.setting).cloned().unwrap_or_default();
-        all.extend(row.tests.into_iter().map(|spread| spread.of(&row.card, &setting)));
+        all.extend(row.tests.into_iter().map(|spread| spread::row(&row.card, &setting, spread)));
     }
     Ok(all)
 }

@@ -6,60 +6,19 @@ use cardscope_model::run::Figure;
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics;
 use cardscope_model::test_name::TestName;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// One test over its runs, in MB/s (10^6). It stands in the archive as a list without field names.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Spread {
-    pub(super) test: TestName,
-    step: Option<String>,
-    n: u32,
-    mean: f64,
-    sd: Option<f64>,
-    median: f64,
-    best: f64,
-    worst: f64,
-    max_latency_us: Option<f64>,
-    last: Option<String>,
-}
+/// One test over its runs, in MB/s (10^6), as it stands in the archive, as a list without field names: test, step, runs,
+/// mean, standard deviation, median, best, worst, longest latency in microseconds, and when it was last measured.
+pub(super) type Spread =
+    (TestName, Option<String>, u32, f64, Option<f64>, f64, f64, f64, Option<f64>, Option<String>);
 
-type Compact = (TestName, Option<String>, u32, f64, Option<f64>, f64, f64, f64, Option<f64>, Option<String>);
-
-impl Serialize for Spread {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let s = self;
-        let list = (s.test, &s.step, s.n, s.mean, s.sd, s.median, s.best, s.worst, s.max_latency_us, &s.last);
-        list.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Spread {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (test, step, n, mean, sd, median, best, worst, max_latency_us, last) =
-            Compact::deserialize(deserializer)?;
-        Ok(Spread { test, step, n, mean, sd, median, best, worst, max_latency_us, last })
-    }
-}
-
-impl Spread {
-    pub(super) fn of(self, card: &str, setting: &Arc<Setting>) -> SummaryRow {
-        SummaryRow {
-            card_id: card.to_owned(),
-            setting: Arc::clone(setting),
-            test: self.test,
-            step: self.step,
-            n: self.n,
-            mean: self.mean,
-            sd: self.sd,
-            median: self.median,
-            best: self.best,
-            worst: self.worst,
-            max_latency_us: self.max_latency_us,
-            last: self.last,
-        }
-    }
+/// What is said of a card under a setting.
+pub(super) fn row(card: &str, setting: &Arc<Setting>, spread: Spread) -> SummaryRow {
+    let (test, step, n, mean, sd, median, best, worst, max_latency_us, last) = spread;
+    let (card_id, setting) = (card.to_owned(), Arc::clone(setting));
+    SummaryRow { card_id, setting, test, step, n, mean, sd, median, best, worst, max_latency_us, last }
 }
 
 /// All tests of a batch of cards.
@@ -148,18 +107,11 @@ impl Test {
         self.speeds.sort_by(f64::total_cmp);
         let speeds = &self.speeds;
         let n = speeds.len();
-        Spread {
-            test: self.test,
-            step: self.step,
-            n: u32::try_from(n).unwrap_or(u32::MAX),
-            mean: statistics::mean(speeds).unwrap_or(f64::NAN),
-            sd: statistics::deviation(speeds),
-            median: statistics::median(speeds).unwrap_or(f64::NAN),
-            best: speeds[n - 1],
-            worst: speeds[0],
-            max_latency_us: self.max_latency_us,
-            last: self.last,
-        }
+        let mean = statistics::mean(speeds).unwrap_or(f64::NAN);
+        let median = statistics::median(speeds).unwrap_or(f64::NAN);
+        let (sd, best, worst) = (statistics::deviation(speeds), speeds[n - 1], speeds[0]);
+        let n = u32::try_from(n).unwrap_or(u32::MAX);
+        (self.test, self.step, n, mean, sd, median, best, worst, self.max_latency_us, self.last)
     }
 }
 
@@ -187,8 +139,9 @@ mod tests {
         let [_, random] = <[Test; 2]>::try_from(group.tests).ok().unwrap();
         assert_eq!(random.last.as_deref(), Some("2024-05-03"));
         let spread = random.spread();
-        assert_eq!((spread.n, spread.mean, spread.sd, spread.median), (3, 7.0, Some(2.0), 7.0));
-        assert_eq!((spread.best, spread.worst, spread.max_latency_us), (9.0, 5.0, Some(900.0)));
+        let name = "RND4K Q1T1 read".parse().unwrap();
+        let last = Some("2024-05-03".to_owned());
+        assert_eq!(spread, (name, None, 3, 7.0, Some(2.0), 7.0, 9.0, 5.0, Some(900.0), last));
         assert_eq!(serde_json::from_str::<Spread>(&json(&spread).unwrap()).unwrap(), spread);
     }
 
@@ -196,6 +149,6 @@ mod tests {
     fn one_run_has_no_spread() {
         let mut test = Test::of(&figure("SEQ1M Q1T1 read", 0.0, None));
         test.add(&figure("SEQ1M Q1T1 read", 4.0, None), &None);
-        assert_eq!(test.spread().sd, None);
+        assert_eq!(test.spread().4, None);
     }
 }

@@ -5,7 +5,8 @@ use crate::logs::{card, card_of, import, log};
 use crate::sessions;
 use cardscope_model::card::{CardFacts, Event, EventKind, Price};
 use cardscope_model::session_file::AttachedTo;
-use cardscope_store::{Archive, ArchiveError, NewAttachment, Owner, Piece};
+use cardscope_model::session_file::CardUnit;
+use cardscope_store::{Archive, ArchiveError, NewAttachment, Owner, unit_id};
 
 /// A CID of our own: maker 0x27, "OWN32", serial 0x00c0ffee.
 const CID: &str = "2750484f574e33321000c0ffee015a00";
@@ -57,12 +58,13 @@ fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
         let mut start = sessions::start();
         let identity = cardscope_model::identity::HexRegisters { cid: Some(CID), ..Default::default() };
         let piece = cardscope_model::identity::from_hex(identity).unwrap().piece().unwrap();
-        start.piece = Some(Piece {
+        start.unit = Some(CardUnit {
+            id: unit_id(&piece.unique),
             maker: piece.maker,
             model: piece.model,
             capacity_bytes: Some(31_000_000_512),
             serial: piece.serial,
-            identity_hash: Piece::identity_hash(&piece.unique),
+            ..CardUnit::default()
         });
         let here = archive.begin_session(&start).unwrap();
         let mut log = log(card("Own", "Brand", "32GB"), &[40.0]);
@@ -80,7 +82,7 @@ fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
             (None, None),
             "a model has none"
         );
-        let pieces = archive.specimens(&id).unwrap();
+        let pieces = archive.units(&id).unwrap();
         assert_eq!((pieces.len(), pieces[0].facts.cid.as_deref()), (1, Some(CID)));
         let measured = archive.measurements(&[id]).unwrap();
         assert_eq!(measured[0].unit.as_ref(), Some(&pieces[0].id));
@@ -91,7 +93,7 @@ fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
 fn two_cards_that_say_nothing_of_themselves_do_not_share_their_figures() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
-        let start = cardscope_store::SessionStart { piece: None, ..sessions::start() };
+        let start = cardscope_store::SessionStart { unit: None, ..sessions::start() };
         let ids = [(); 2].map(|()| archive.begin_session(&start).unwrap()).map(|s| card_of(&mut archive, s));
         assert_ne!(ids[0], ids[1]);
         assert_eq!(archive.cards().unwrap()[0].title, "unnamed card of /dev/mmcblk0");
@@ -114,7 +116,7 @@ fn merged_cards_stay_merged_when_more_of_either_name_comes_in() {
         assert_eq!(archive.events(&b).unwrap().len(), 1);
         assert_eq!(archive.summaries(|_| true).unwrap().iter().map(|row| row.n).max(), Some(3));
         let missing = archive.merge_cards(&a, &b).unwrap_err();
-        assert_eq!(missing, ArchiveError::NoSuchCard { id: a });
+        assert_eq!(missing, ArchiveError::NoSuchCard(a));
         archive.merge_cards(&b, &b).unwrap();
     });
 }
@@ -176,7 +178,7 @@ fn a_receipt_hangs_on_a_card_once_and_comes_back_to_the_last_byte() {
         let mut archive = Archive::open(place).unwrap();
         let session = archive.begin_session(&sessions::start()).unwrap();
         let id = card_of(&mut archive, session);
-        let piece = archive.specimens(&id).unwrap()[0].id.clone();
+        let piece = archive.units(&id).unwrap()[0].id.clone();
         let bytes: Vec<u8> = (0..=255).cycle().take(70_000).collect();
         let receipt = NewAttachment {
             name: "receipt.jpg",
@@ -302,7 +304,7 @@ fn a_name_longer_than_a_row_of_an_index_is_a_name_like_any_other() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         // 5 kB that cannot be made shorter: digits of hashes.
-        let name: String = (0..80).map(|n| Piece::identity_hash(&n.to_string())).collect();
+        let name: String = (0..80).map(|n| unit_id(&n.to_string())).collect();
         let long = CardFacts { model: Some(name.clone()), ..card("Acme", &name, "64GB") };
         let first = import(&mut archive, "a.log", &log(long.clone(), &[20.0]))[0];
         let second = import(&mut archive, "b.log", &log(long, &[21.0]))[0];

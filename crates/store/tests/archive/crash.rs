@@ -27,7 +27,7 @@ fn a_kill_keeps_every_finished_sample(place: &Path, kill_after: usize) {
     let interrupted = archive.interrupted().unwrap();
     assert_eq!(interrupted.len(), 1, "{interrupted:?}");
     let stored = archive.session(interrupted[0].id).unwrap();
-    let samples = &stored.runs[0].samples;
+    let samples = &stored.file.runs[0].samples;
     // One more may have been stored and not yet said.
     assert!((finished..=finished + 1).contains(&samples.len()), "{} of {finished}", samples.len());
     (0..).zip(samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));

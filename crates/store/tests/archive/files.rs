@@ -5,7 +5,7 @@ use crate::logs::{card, card_of, import, log};
 use crate::sessions::{self, report, results_of, run, sample};
 use cardscope_model::card::{Event, EventKind};
 use cardscope_model::session_file::{SessionFile, SessionFileError};
-use cardscope_store::{Archive, ArchiveError, EndedHow, Kept, NewAttachment, Owner, RecordStart, SessionId};
+use cardscope_store::{Archive, ArchiveError, EndedHow, Kept, NewAttachment, Owner, SessionId, SessionStart};
 use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
     }
     archive.finish_session(session, EndedHow::Interrupted, &report(session, all)).unwrap();
     let id = card_of(archive, session);
-    let piece = archive.specimens(&id).unwrap()[0].id.clone();
+    let piece = archive.units(&id).unwrap()[0].id.clone();
     let event = Event {
         date: None,
         kind: EventKind::InUse,
@@ -41,18 +41,9 @@ pub(crate) fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
 }
 
 pub(crate) fn record(archive: &mut Archive, known: bool) -> SessionId {
-    let start = sessions::start();
-    let start = RecordStart {
-        kind: "verify".into(),
-        target: start.target,
-        piece: start.piece.filter(|_| known),
-        seed: u64::MAX,
-        condition: start.condition,
-        identity: start.identity,
-        host: start.host,
-        tool_version: start.tool_version,
-    };
-    let record = archive.begin_record(&start).unwrap();
+    let start = sessions::record("verify");
+    let start = SessionStart { unit: start.unit.filter(|_| known), seed: u64::MAX, ..start };
+    let record = archive.begin_session(&start).unwrap();
     archive
         .finish_record(record, EndedHow::Complete, &json!({ "verdict": "genuine", "seconds": 0.1 }))
         .unwrap();

@@ -57,23 +57,20 @@ fn a_full_disk_is_said_so_and_what_was_stored_stays_readable() {
     disk.fill();
     let (stored, error) =
         (5..).find_map(|i| archive.add_sample(session, 1, &sample(i)).err().map(|e| (i, e))).unwrap();
-    assert_eq!(error, ArchiveError::Full { path: path.clone() });
-    let samples = archive.session(session).unwrap().runs.remove(0).samples;
+    assert_eq!(error, ArchiveError::Full(path.clone()));
+    let samples = archive.session(session).unwrap().file.runs.remove(0).samples;
     assert_eq!(samples.len() as u32, stored);
 
     // Closed and opened again on the disk that is still full.
     drop(archive);
     let mut archive = Archive::open(&path).unwrap();
-    assert_eq!(archive.session(session).unwrap().runs[0].samples, samples);
-    assert_eq!(
-        archive.add_sample(session, 1, &sample(stored)),
-        Err(ArchiveError::Full { path: path.clone() })
-    );
+    assert_eq!(archive.session(session).unwrap().file.runs[0].samples, samples);
+    assert_eq!(archive.add_sample(session, 1, &sample(stored)), Err(ArchiveError::Full(path.clone())));
 
     // And with room again it goes on where it was.
     disk.empty();
     archive.add_sample(session, 1, &sample(stored)).unwrap();
-    assert_eq!(archive.session(session).unwrap().runs[0].samples.len() as u32, stored + 1);
+    assert_eq!(archive.session(session).unwrap().file.runs[0].samples.len() as u32, stored + 1);
 }
 
 #[test]
@@ -87,8 +84,8 @@ fn an_archive_that_was_closed_before_the_disk_filled_up_can_still_be_read() {
     drop(archive);
     disk.fill();
     let mut archive = Archive::open(&path).unwrap();
-    assert_eq!(archive.session(session).unwrap().runs[0].samples, [sample(0)]);
-    assert_eq!(archive.begin_session(&start()), Err(ArchiveError::Full { path: path.clone() }));
+    assert_eq!(archive.session(session).unwrap().file.runs[0].samples, [sample(0)]);
+    assert_eq!(archive.begin_session(&start()), Err(ArchiveError::Full(path.clone())));
 }
 
 #[test]
@@ -100,7 +97,7 @@ fn logs_that_do_not_fit_are_not_taken_in_at_all() {
     let logs: Vec<_> = (0..2000).map(|n| log(card("B", &n.to_string(), "8GB"), &[1.0, 2.0])).collect();
     let names: Vec<_> = (0..2000).map(|n| n.to_string()).collect();
     let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
-    assert_eq!(archive.import(sources), Err(ArchiveError::Full { path: path.clone() }));
+    assert_eq!(archive.import(sources), Err(ArchiveError::Full(path.clone())));
     for mut archive in [archive, Archive::open(&path).unwrap()] {
         assert_eq!((archive.sources().unwrap().len(), archive.sessions().unwrap().len()), (1, 1));
         assert_eq!(archive.cards().unwrap().len(), 1);
@@ -113,5 +110,5 @@ fn no_archive_can_be_made_on_a_full_disk_and_that_is_the_reason_given() {
     disk.fill();
     let path = disk.path().join("archive.sqlite");
     let error = Archive::open(&path).unwrap_err();
-    assert_eq!(error, ArchiveError::Full { path });
+    assert_eq!(error, ArchiveError::Full(path));
 }

@@ -25,7 +25,7 @@ fn a_log_comes_back_as_it_was_and_its_file_to_the_last_byte() {
         assert_eq!(stored.summary.kind, "import");
         assert_eq!((stored.summary.runs, stored.summary.ended), (3, Some(EndedHow::Complete)));
         assert_eq!(stored.summary.card.as_deref(), Some("Lexar PLAY PRO 1TB"));
-        let back = stored.log.unwrap();
+        let back = stored.log().unwrap();
         // Who says what of a condition is kept beside the log.
         assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(&log).unwrap());
         assert_eq!(archive.interrupted().unwrap(), []);
@@ -88,9 +88,9 @@ fn runs_under_another_condition_or_size_are_a_session_of_their_own() {
         log.runs[3].size_bytes = Some(256 << 20);
         let sessions = import(&mut archive, "three.log", &log);
         let stored: Vec<_> = sessions.iter().map(|id| archive.session(*id).unwrap()).collect();
-        let numbers = |place: usize| stored[place].runs.iter().map(|r| r.start.run).collect::<Vec<_>>();
+        let numbers = |place: usize| stored[place].file.runs.iter().map(|r| r.run).collect::<Vec<_>>();
         assert_eq!([numbers(0), numbers(1), numbers(2)], [vec![1, 3], vec![2], vec![4]]);
-        let cooling = stored[1].start.condition.clone();
+        let cooling = stored[1].file.condition.clone();
         assert_eq!(
             (cooling.get("cooling"), cooling.get("reader")),
             (Some("active"), Some("slot of a laptop"))
@@ -116,8 +116,8 @@ fn a_log_without_figures_is_kept_for_what_else_it_says() {
         log.other.insert("f3probe".into(), serde_json::json!({ "usable_bytes": 8_000_000_000u64 }));
         let sessions = import(&mut archive, "probe.log", &log);
         let stored = archive.session(sessions[0]).unwrap();
-        assert!(stored.runs.is_empty());
-        assert_eq!(stored.log.unwrap().other, log.other);
+        assert!(stored.file.runs.is_empty());
+        assert_eq!(stored.log().unwrap().other, log.other);
     });
 }
 
@@ -130,7 +130,7 @@ fn figures_that_are_no_speeds_are_left_out_and_that_is_said() {
         log.runs[0].results[1].mb_s = -3.0;
         log.runs[1].results[0].iops = Some(f64::INFINITY);
         let sessions = import(&mut archive, "nan.log", &log);
-        let back = archive.session(sessions[0]).unwrap().log.unwrap();
+        let back = archive.session(sessions[0]).unwrap().log().unwrap();
         assert_eq!(back.runs.iter().map(|r| r.run).collect::<Vec<_>>(), [2]);
         assert_eq!(back.runs[0].results[0].iops, None);
         assert!(back.doubts[0].starts_with("2 of its figures are no speeds"), "{:?}", back.doubts);
@@ -144,8 +144,8 @@ fn runs_that_share_a_number_are_counted_anew() {
         let mut log = log(card("A", "B", "8GB"), &[]);
         log.runs = vec![run(0, 10.0), run(7, 11.0), run(7, 12.0)];
         let sessions = import(&mut archive, "twice.log", &log);
-        let runs = archive.session(sessions[0]).unwrap().runs;
-        assert_eq!(runs.iter().map(|r| r.start.run).collect::<Vec<_>>(), [1, 2, 3]);
+        let runs = archive.session(sessions[0]).unwrap().file.runs;
+        assert_eq!(runs.iter().map(|r| r.run).collect::<Vec<_>>(), [1, 2, 3]);
     });
 }
 
@@ -185,7 +185,7 @@ proptest! {
             let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
             for (kept, log) in archive.import(sources).unwrap().into_iter().zip(&logs) {
                 let Kept::New { sessions, .. } = kept else { continue };
-                let back = archive.session(sessions[0]).unwrap().log.unwrap();
+                let back = archive.session(sessions[0]).unwrap().log().unwrap();
                 assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(log).unwrap());
             }
         });
@@ -216,9 +216,9 @@ fn a_date_that_is_none_is_kept_in_the_log_and_orders_nothing() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("A", "B", "8GB"), &[20.0]);
-        log.date = Some((0..80).map(|n| cardscope_store::Piece::identity_hash(&n.to_string())).collect());
+        log.date = Some((0..80).map(|n| cardscope_store::unit_id(&n.to_string())).collect());
         let session = import(&mut archive, "a.log", &log)[0];
-        assert_eq!(archive.session(session).unwrap().log.unwrap().date, log.date);
+        assert_eq!(archive.session(session).unwrap().log().unwrap().date, log.date);
         assert_eq!(archive.cards().unwrap()[0].first, None);
     });
 }

@@ -26,15 +26,26 @@ fn a_session_comes_back_whole_after_closing() {
         drop(archive);
 
         let stored = Archive::open(place).unwrap().session(session).unwrap();
-        assert_eq!(stored.start, start());
+        let (begun, file) = (start(), stored.file);
+        let unit = file.specimen.unwrap();
+        assert_eq!((&unit.id, &unit.model), begun.unit.as_ref().map(|u| (&u.id, &u.model)).unwrap());
+        assert_eq!(
+            (file.target, file.recipe, file.seed),
+            (begun.target, begun.recipe, begun.seed.to_string())
+        );
+        assert_eq!((file.condition, file.identity, file.host), (begun.condition, begun.identity, begun.host));
+        assert_eq!((file.io_path, file.bus_ceiling_mb_s), (Some(begun.io_path), begun.bus_ceiling_mb_s));
         // Who says what of a condition stands beside the report, not in it.
         assert_eq!(
-            serde_json::to_value(stored.report.unwrap()).unwrap(),
+            serde_json::to_value(file.report.unwrap()).unwrap(),
             serde_json::to_value(&report).unwrap()
         );
-        assert_eq!(stored.runs.iter().map(|r| r.start).collect::<Vec<_>>(), [run(1), run(2)]);
-        assert_eq!(stored.runs[1].samples, [sample(0), sample(1), sample(2)]);
-        assert_eq!(stored.runs[1].results, Some(results(2)));
+        for (stored, begun) in file.runs.iter().zip([run(1), run(2)]) {
+            let started = (stored.run, stored.seed.parse().unwrap(), stored.counted, stored.size_bytes);
+            assert_eq!(started, (begun.run, begun.seed, begun.counted, begun.size_bytes));
+        }
+        assert_eq!(file.runs[1].samples, [sample(0), sample(1), sample(2)]);
+        assert_eq!(file.runs[1].results, Some(results(2)));
         let line = stored.summary;
         assert_eq!(
             (line.runs, line.samples, line.ended, line.running),
@@ -47,7 +58,7 @@ fn a_session_comes_back_whole_after_closing() {
 /// A run whose results have the course of its loops.
 fn run_with_a_course(number: u32, loops: &[SampleRecord]) -> Run {
     let mut run = results_of(number, &[("RND4K Q32T1 read", 9.0), ("SEQ1M Q1T1 read", 80.0)]);
-    run.results[0].series = aggregate::course(loops.iter().map(|record| &record.sample));
+    run.results[0].series = aggregate::joined_series(loops.iter().map(|record| &record.sample));
     // Of this one no loop is kept: its course stands here alone.
     run.results[1].series = [Bucket { bytes: 7, ..Bucket::default() }].into_iter().collect();
     run
@@ -69,7 +80,7 @@ fn courses_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
         let file = archive.export(session).unwrap();
         drop(archive);
         let whole = |place: &Path| {
-            let stored = Archive::open(place).unwrap().session(session).unwrap();
+            let stored = Archive::open(place).unwrap().session(session).unwrap().file;
             assert_eq!(stored.runs.iter().filter_map(|r| r.results.clone()).collect::<Vec<_>>(), runs);
             assert_eq!(stored.report.unwrap().body.runs, runs);
             assert_eq!(Archive::open(place).unwrap().export(session).unwrap().to_json(), file.to_json());
@@ -108,7 +119,7 @@ fn a_session_under_way_shows_what_it_has_and_is_not_called_interrupted() {
         archive.add_sample(session, 1, &sample(0)).unwrap();
         assert_eq!(archive.interrupted().unwrap(), []);
         let stored = archive.session(session).unwrap();
-        assert!(stored.summary.running && stored.report.is_none());
+        assert!(stored.summary.running && stored.file.report.is_none());
         assert_eq!(stored.report_so_far().header.error.as_deref(), Some("it is still running"));
     });
 }
@@ -118,7 +129,7 @@ fn sessions_are_listed_oldest_first_and_share_their_card_and_recipe() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut unknown = start();
-        unknown.piece = None;
+        unknown.unit = None;
         let begun = [start(), unknown, start()].map(|s| archive.begin_session(&s).unwrap());
         let listed = archive.sessions().unwrap();
         assert_eq!(listed.iter().map(|s| s.id).collect::<Vec<_>>(), begun);
@@ -134,7 +145,7 @@ fn a_session_or_run_that_is_not_there_is_said_so() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let nowhere = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
-        let missing = ArchiveError::NoSuchSession { id: "01890a5d-ac96-774b-bcce-b302099a8057".into() };
+        let missing = ArchiveError::NoSuchSession("01890a5d-ac96-774b-bcce-b302099a8057".into());
         assert_eq!(archive.session(nowhere).unwrap_err(), missing);
         assert_eq!(archive.finish_run(nowhere, &results(1)).unwrap_err(), missing);
         assert!(archive.add_sample(nowhere, 1, &sample(0)).is_err());
@@ -181,6 +192,6 @@ proptest! {
         let session = archive.begin_session(&start()).unwrap();
         archive.begin_run(session, run(1)).unwrap();
         samples.iter().for_each(|s| archive.add_sample(session, 1, s).unwrap());
-        prop_assert_eq!(&archive.session(session).unwrap().runs[0].samples, &samples);
+        prop_assert_eq!(&archive.session(session).unwrap().file.runs[0].samples, &samples);
     }
 }

@@ -45,7 +45,7 @@ fn a_session_whose_name_is_spelled_in_capitals_is_the_same_session() {
         file.session = format!("{{{}}}", file.session.to_uppercase());
         let mut archive = Archive::open(place).unwrap();
         assert!(matches!(archive.add_file(&file).unwrap(), Kept::New { .. }));
-        assert_eq!(archive.session(session).unwrap().runs[0].samples.len(), 1);
+        assert_eq!(archive.session(session).unwrap().file.runs[0].samples.len(), 1);
         assert!(matches!(archive.add_file(&other.export(session).unwrap()).unwrap(), Kept::Known { .. }));
     });
 }
@@ -97,13 +97,13 @@ fn what_happened_to_another_piece_goes_with_that_one() {
         let mut other = Archive::open(elsewhere.path().join("other.sqlite")).unwrap();
         let sessions = ["a", "b"].map(|unique| {
             let mut start = sessions::start();
-            start.piece.as_mut().unwrap().identity_hash = cardscope_store::Piece::identity_hash(unique);
+            start.unit.as_mut().unwrap().id = cardscope_store::unit_id(unique);
             other.begin_session(&start).unwrap()
         });
         let id = card_of(&mut other, sessions[0]);
         let event =
             |kind, note: &str| Event { date: None, kind, price: None, note: Some(note.into()), source: None };
-        for piece in other.specimens(&id).unwrap() {
+        for piece in other.units(&id).unwrap() {
             other.add_event(&id, Some(&piece.id), &event(EventKind::Failed, &piece.id)).unwrap();
         }
         other.add_event(&id, None, &event(EventKind::Note, "of both")).unwrap();

@@ -15,7 +15,7 @@ fn two_processes_that_make_and_fill_one_archive_at_once_lose_nothing() {
         assert_eq!(sessions.iter().map(|s| s.samples).collect::<Vec<_>>(), [40; 4]);
         for session in sessions {
             let stored = archive.session(session.id).unwrap();
-            (0..).zip(&stored.runs[0].samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
+            (0..).zip(&stored.file.runs[0].samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
         }
     });
 }
@@ -84,7 +84,7 @@ fn one_reads_while_the_other_writes() {
         writer.begin_run(session, run(1)).unwrap();
         for i in 0..5 {
             writer.add_sample(session, 1, &sample(i)).unwrap();
-            assert_eq!(reader.session(session).unwrap().runs[0].samples.len() as u32, i + 1);
+            assert_eq!(reader.session(session).unwrap().file.runs[0].samples.len() as u32, i + 1);
         }
     });
 }

@@ -121,7 +121,7 @@ fn a_session_goes_on_when_its_server_is_back() {
     server.start();
     archive.add_sample(session, 1, &sample(1)).unwrap();
     let stored = archive.session(session).unwrap();
-    assert_eq!(stored.runs[0].samples, [sample(0), sample(1)], "what was acknowledged is there, once");
+    assert_eq!(stored.file.runs[0].samples, [sample(0), sample(1)], "what was acknowledged is there, once");
 }
 
 #[test]

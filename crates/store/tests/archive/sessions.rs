@@ -5,27 +5,33 @@ use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::histogram::Histogram;
 use cardscope_model::report::{Header, Report};
-use cardscope_model::result::Bench;
-use cardscope_model::result::{BenchReport, LatencyUs, Run, Sample, TemperatureC, TestResult, ToolPrints};
+use cardscope_model::result::{
+    Bench, BenchReport, LatencyUs, Run, Sample, TemperatureC, TestResult, ToolPrints,
+};
 use cardscope_model::series::{Bucket, Series};
-use cardscope_store::{Archive, Piece, RunStart, SampleRecord, SessionId, SessionStart};
+use cardscope_model::session_file::{CardUnit, FileRecipe};
+use cardscope_store::{Archive, RunStart, SampleRecord, SessionId, SessionStart, unit_id};
 
 pub(crate) fn start() -> SessionStart {
     let mut condition = Condition::default();
     condition.set("cooling", "passive", Origin::Stated);
     condition.set("kernel", "6.18", Origin::Read);
     SessionStart {
+        kind: "bench".into(),
         target: "/dev/mmcblk0".into(),
-        piece: Some(Piece {
+        unit: Some(CardUnit {
+            id: unit_id("035344534e33324780001a2b3c4d0125"),
             maker: Some("SanDisk".into()),
             model: "SN32G".into(),
             capacity_bytes: Some(31_914_983_424),
             serial: Some("0x1a2b3c4d".into()),
-            identity_hash: Piece::identity_hash("035344534e33324780001a2b3c4d0125"),
+            ..CardUnit::default()
         }),
-        recipe: "quick".into(),
-        recipe_version: "1".into(),
-        recipe_text: "name = \"quick\"\n".into(),
+        recipe: Some(FileRecipe {
+            name: "quick".into(),
+            version: "1".into(),
+            text: "name = \"quick\"\n".into(),
+        }),
         seed: u64::MAX - 1,
         condition,
         io_path: "io_uring".into(),
@@ -34,6 +40,12 @@ pub(crate) fn start() -> SessionStart {
         host: serde_json::json!({"name": "bench", "kernel": "6.18"}),
         tool_version: "0.1.0".into(),
     }
+}
+
+/// The start of a verb that leaves a document.
+pub(crate) fn record(kind: &str) -> SessionStart {
+    let io_path = String::new();
+    SessionStart { kind: kind.into(), recipe: None, io_path, bus_ceiling_mb_s: None, ..start() }
 }
 
 pub(crate) fn run(number: u32) -> RunStart {
@@ -116,6 +128,7 @@ fn result(test: &str, mb_s: f64) -> TestResult {
 
 pub(crate) fn report(session: SessionId, runs: Vec<Run>) -> BenchReport {
     let start = start();
+    let recipe = start.recipe.unwrap();
     Report {
         header: Header {
             target: start.target,
@@ -129,8 +142,8 @@ pub(crate) fn report(session: SessionId, runs: Vec<Run>) -> BenchReport {
             ..Header::default()
         },
         body: Bench {
-            recipe: start.recipe,
-            recipe_version: start.recipe_version,
+            recipe: recipe.name,
+            recipe_version: recipe.version,
             bus_ceiling_mb_s: start.bus_ceiling_mb_s,
             runs,
             ..Bench::default()

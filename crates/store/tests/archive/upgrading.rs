@@ -65,15 +65,15 @@ fn old(place: &Path, more: &str) {
         text += "PRAGMA user_version = 2; PRAGMA application_id = 1129538353;";
     }
     let start = start();
-    let piece = start.piece.unwrap();
+    let unit = start.unit.unwrap();
     let stamp = "2025-01-02T03:04:05.000000Z";
     text += &format!(
         "INSERT INTO recipe VALUES ('hash', 'quick', '1', 'text');
          INSERT INTO card VALUES ('{CARD}', 'SanDisk', 'SN32G', 31914983424, '{stamp}');
          INSERT INTO specimen VALUES ('{}', '{CARD}', '0x1a2b3c4d', '{stamp}');",
-        piece.identity_hash
+        unit.id
     );
-    for (id, specimen) in [(SESSION, format!("'{}'", piece.identity_hash)), (NAMELESS, "NULL".into())] {
+    for (id, specimen) in [(SESSION, format!("'{}'", unit.id)), (NAMELESS, "NULL".into())] {
         text += &format!(
             "INSERT INTO session VALUES ('{id}', {specimen}, '/dev/sdx', 'hash', '7', {}, '{{}}', 'psync', NULL, 'null', \
              'null', '0.1.0', '', '{stamp}', '{stamp}', 'complete', NULL);",
@@ -88,7 +88,7 @@ fn old(place: &Path, more: &str) {
          INSERT INTO record VALUES ('01890a5d-ac96-774b-bcce-b302099a8059', 'verify', '{}', '/dev/sdx', '7', '{{}}', \
          '{{}}', 'null', 'null', '0.1.0', '', '{stamp}', NULL, NULL, NULL, NULL);",
         u64::MAX,
-        piece.identity_hash
+        unit.id
     );
     sql(place, text + more);
 }

@@ -1,7 +1,7 @@
 //! The archive as text.
 
 use cardscope_report::table::Table;
-use cardscope_session::archive::{CardLine, CardShown, Line, Taken};
+use cardscope_session::archive::{self, CardLine, CardShown, Line, Taken};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -45,20 +45,8 @@ pub(super) fn cards(cards: &[CardLine]) -> String {
 pub(super) fn card(card: &CardShown) -> String {
     let line = &card.line;
     let mut out = format!("{}\n  id        {}\n", line.title, line.id);
-    let facts = &line.facts;
-    let known = [
-        ("brand", &facts.brand),
-        ("name", &facts.name),
-        ("model", &facts.model),
-        ("maker", &facts.maker),
-        ("capacity", &facts.capacity_label),
-        ("form", &facts.form),
-        ("firmware", &facts.firmware),
-        ("made", &facts.made),
-        ("generation", &facts.generation),
-        ("note", &facts.note),
-    ];
-    for (word, value) in known {
+    let mut facts = line.facts.clone();
+    for (word, value) in archive::facts(&mut facts) {
         if let Some(value) = value {
             out += &format!("  {word:<9} {value}\n");
         }

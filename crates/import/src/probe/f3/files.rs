@@ -1,6 +1,6 @@
 //! f3write and f3read: files of one GiB in the free space of a file system.
 
-use crate::amount::binary_size;
+use crate::numbers::binary_size;
 use cardscope_model::verify::{SectorCounts, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! f3probe: a device's verdict and geometry.
 
-use crate::amount::{Amount, amount, binary_bytes, seconds};
+use crate::numbers::{Amount, amount, binary_bytes, seconds};
 use cardscope_model::verify::Verdict;
 use serde_json::{Map, Value, json};
 

@@ -3,8 +3,7 @@
 
 use super::patience::End;
 use crate::site::Site;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_model::card_map::Measured;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;

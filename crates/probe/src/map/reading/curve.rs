@@ -3,8 +3,7 @@
 use super::patience::End;
 use super::span::Span;
 use crate::site::Site;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::{Measured, SizePoint};
 use cardscope_model::finding::{Finding, Weight};

@@ -4,8 +4,7 @@
 use super::patience::End;
 use crate::map::lfsr::lfsr;
 use crate::site::Site;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::{FlashbenchTable, Measured};
 use std::collections::BTreeMap;
 

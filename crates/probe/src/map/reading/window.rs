@@ -5,8 +5,7 @@ use super::patience::End;
 use super::span::{Span, two_sectors};
 use super::survey::Survey;
 use crate::site::Site;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 
 /// Boundaries whose reads are mixed.
 pub(super) const BOUNDARIES: usize = 10;

@@ -2,8 +2,7 @@
 //! the block and pays for closing another one; it is not counted.
 
 use super::bench::{BLOCK, Bench};
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{MapCell, MapSpeed};
 

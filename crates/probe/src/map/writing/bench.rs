@@ -2,10 +2,8 @@
 
 use super::slots::{EVERY_UNIT, Slots};
 use crate::map::options::Options;
-use crate::site::CARD_START;
-use crate::site::Site;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use crate::site::{CARD_START, Site};
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
 

@@ -2,8 +2,7 @@
 
 use super::bench::{BLOCK, Bench, LARGEST};
 use super::reader;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_model::card_map::SizePoint;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Property;

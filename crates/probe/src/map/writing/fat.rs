@@ -5,8 +5,7 @@
 use super::bench::Bench;
 use crate::site::CARD_START;
 use cardscope_analysis::robust::deviation;
-use cardscope_engine::card::Stop;
-use cardscope_engine::card::{Piece, pieces};
+use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};

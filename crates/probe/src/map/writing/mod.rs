@@ -18,8 +18,7 @@ mod tables;
 use crate::map::options::{Options, Part};
 use crate::site::Site;
 use bench::{Bench, LARGEST};
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
 

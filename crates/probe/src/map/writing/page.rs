@@ -4,8 +4,7 @@
 use super::bench::Bench;
 use cardscope_analysis::bend::{Bend, SizeTime, page};
 use cardscope_analysis::robust::{deviation, median_error};
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
 use cardscope_model::statistics::median;

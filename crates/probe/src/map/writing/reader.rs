@@ -2,8 +2,7 @@
 
 use super::bench::Bench;
 use cardscope_analysis::robust::{deviation, median_error};
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;

@@ -3,8 +3,7 @@
 
 use super::bench::Bench;
 use cardscope_analysis::estimate::estimate;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::units::MIB;

@@ -4,8 +4,7 @@
 
 use super::bench::Bench;
 use crate::map::lfsr::lfsr;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::FlashbenchTable;
 use cardscope_model::units::MIB;
 use std::collections::BTreeMap;

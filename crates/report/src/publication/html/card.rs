@@ -2,7 +2,7 @@
 
 use super::super::charts;
 use super::courses;
-use crate::card_map::properties;
+use crate::card_map;
 use crate::chart::Chart;
 use crate::markup::{concluded, escaped, facts, figcaption, folded, prose};
 use crate::ranking::price;
@@ -84,7 +84,7 @@ fn known(part: &CardPart) -> String {
     ];
     all.extend(proven(part));
     all.extend(part.sustain.as_ref().map(|run| ("in a long run", crate::sustain::headline(run))));
-    let inside = part.map.as_ref().map(|map| properties::known(&map.body.measured)).unwrap_or_default();
+    let inside = part.map.as_ref().map(|map| card_map::known(&map.body.measured)).unwrap_or_default();
     facts(all.into_iter().chain(inside.iter().map(|(name, value)| (name.as_str(), value.clone()))))
 }
 

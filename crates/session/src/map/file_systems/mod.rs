@@ -15,13 +15,13 @@ mod tests;
 use super::Request;
 use crate::consent::DataKept;
 use crate::error::Failure;
+use crate::format::{Range, extents};
 use crate::frame::{Session, count};
 use crate::opening::{self, Opened};
 use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
-use cardscope_engine::card::{Card, pieces};
-use cardscope_engine::card::{Stop, Trouble};
+use cardscope_engine::card::{Card, Stop, Trouble, pieces};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending::owing;
@@ -171,7 +171,7 @@ impl<'a> Trial<'a> {
         let opened = opening::open_to_restore(&path, &mut DataKept, interrupt)?;
         match opened.held.as_ref().is_some_and(|held| held.is(&self.clearance)) {
             true => Ok(opened),
-            false => Err(Failure::Io(self.other())),
+            false => Err(Failure::io(self.other())),
         }
     }
 
@@ -200,7 +200,7 @@ impl<'a> Trial<'a> {
 
     fn copy_all(&self, picture: &File, card: &mut Card<'_>) -> Result<(), Failure> {
         card.discard(0, card.bytes())?;
-        let extents = mounting::extents(picture, self.bytes).map_err(Failure::io)?;
+        let extents = extents(picture, self.bytes).map_err(Failure::io)?;
         copy(picture, &extents, card)
     }
 
@@ -257,10 +257,10 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Copies stretches of a picture to the same places of the card.
-fn copy(picture: &File, extents: &[(u64, u64)], card: &mut Card<'_>) -> Result<(), Failure> {
+/// Copies ranges of a picture to the same places of the card.
+fn copy(picture: &File, extents: &[Range], card: &mut Card<'_>) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    for piece in extents.iter().flat_map(|(start, end)| pieces(*start, *end, BLOCK)) {
+    for piece in extents.iter().flat_map(|range| pieces(range.start, range.end, BLOCK)) {
         card.go_on().map_err(|stop: Stop| Failure::from(stop))?;
         bytes.resize(piece.len as usize, 0);
         picture.read_exact_at(&mut bytes, piece.offset).map_err(Failure::io)?;
@@ -273,7 +273,7 @@ fn copy(picture: &File, extents: &[(u64, u64)], card: &mut Card<'_>) -> Result<(
 fn taken(troubles: Vec<Trouble>) -> Result<(), Failure> {
     match troubles.first() {
         None => Ok(()),
-        Some(trouble) => Err(Failure::Io(format!(
+        Some(trouble) => Err(Failure::io(format!(
             "the card refused to take {} bytes at {} twice ({})",
             trouble.len, trouble.offset, trouble.reason
         ))),

@@ -1,10 +1,9 @@
 //! Mounting a file system on a folder of our own, and letting go of it whatever happens.
 
 use cardscope_device::block::DeviceNumber;
-use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -111,40 +110,13 @@ fn why(errno: Errno, kind: &str) -> String {
     }
 }
 
-/// The stretches of a sparse file in which something stands.
-pub(super) fn extents(file: &File, bytes: u64) -> std::io::Result<Vec<(u64, u64)>> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < bytes {
-        let start = match seek(file, SeekFrom::Data(at)) {
-            Err(Errno::NXIO) => break,
-            start => start?,
-        };
-        let end = seek(file, SeekFrom::Hole(start))?.min(bytes);
-        found.push((start, end));
-        at = end;
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::FileExt;
 
     #[test]
     fn a_kernel_that_does_not_know_a_file_system_says_so() {
         let said = kernel_has("no-such-file-system").unwrap_err();
         assert!(said.contains("no-such-file-system") || said.contains("root"), "{said}");
-    }
-
-    #[test]
-    fn only_what_stands_in_a_picture_is_written() {
-        let file = tempfile::tempfile().unwrap();
-        file.set_len(1 << 24).unwrap();
-        file.write_all_at(&[1; 4096], 1 << 20).unwrap();
-        let found = extents(&file, 1 << 24).unwrap();
-        let covered = |at: u64| found.iter().any(|(start, end)| *start <= at && at < *end);
-        assert!(covered(1 << 20) && !covered(1 << 22), "{found:?}");
     }
 }

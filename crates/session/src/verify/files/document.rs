@@ -8,8 +8,7 @@ use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::Verification;
-use cardscope_model::verify::{FilesReport, Method, Verdict, VerifyReport};
+use cardscope_model::verify::{FilesReport, Method, Verdict, Verification, VerifyReport};
 
 impl Work<'_> {
     /// Removes this run's files, unless they are to stay; a finding names those that would not go.

@@ -39,9 +39,9 @@ impl Folder {
     pub(super) fn open(target: &str, there: Option<&Held>) -> Result<Self, Failure> {
         let path = Path::new(target);
         let cannot =
-            |what: &str, e: &dyn std::fmt::Display| Failure::Refused(format!("{target}: {what} ({e})"));
+            |what: &str, e: &dyn std::fmt::Display| Failure::refused(format!("{target}: {what} ({e})"));
         if there.is_none() && (target.starts_with("sim:") || !path.is_dir()) {
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "{target} is no directory: --files needs one on the mounted card, e.g. /media/card; to test the card itself, leave --files out"
             )));
         }
@@ -101,20 +101,20 @@ impl Folder {
         let path = self.path.display();
         if !self.there.is_empty() {
             let names: Vec<String> = self.there.iter().map(Named::name).collect();
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "{path} holds {} already, and nothing is overwritten here: verify them with --read-only, or remove them first",
                 names::listed(&names)
             )));
         }
         if self.room.read_only {
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "{path} is mounted read-only: see to the card's lock switch, or mount it for writing; files that are there can be verified with --read-only"
             )));
         }
         let free = self.free();
         self.check_memory(free, most)?;
         match free.min(most.unwrap_or(u64::MAX)) {
-            0..4096 => Err(Failure::Refused(format!(
+            0..4096 => Err(Failure::refused(format!(
                 "{path} has no room for a test file ({free} bytes are free for this user): make room"
             ))),
             bytes => Ok(bytes - bytes % 4096),
@@ -132,7 +132,7 @@ impl Folder {
         let in_memory = self.system.effect.as_deref().is_some_and(|e| e.contains("in memory"));
         let left = memory_left().unwrap_or(u64::MAX) / MEMORY_SHARE;
         if in_memory && free.min(most.unwrap_or(u64::MAX)) > left {
-            return Err(Failure::Refused(format!(
+            return Err(Failure::refused(format!(
                 "{} lies in this computer's memory ({}), and filling it would stop the computer: give --max-write of at most {left} bytes",
                 self.path.display(),
                 self.system.name

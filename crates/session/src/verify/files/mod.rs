@@ -37,7 +37,8 @@ pub(crate) fn open(
     interrupt: &Interrupt,
 ) -> Result<Opened, Failure> {
     let folder = Folder::open(&request.common.target, there)?;
-    let mut opened = opening::mounted(&folder.held.by_descriptor(), interrupt)?;
+    let directory = folder.held.readable().map_err(Failure::refused)?;
+    let mut opened = opening::mounted(directory, &folder.path, interrupt)?;
     opened.limit_writes(request.common.max_write);
     Ok(opened)
 }
@@ -53,7 +54,7 @@ pub(super) fn run(
     report.header.seed = 0;
     report.header.caveats.extend(folder.caveats());
     session.begin_row(report)?;
-    let Some(mut recorder) = session.lend_recorder() else { return Ok(()) };
+    let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
     let options = session.opened.files.clone().unwrap_or_default();
     let opened = &*session.opened;
     let mut pass = Pass::new(folder, options, session.interrupt, session.events, request.common.budget);
@@ -62,7 +63,7 @@ pub(super) fn run(
     let stayed = work.tidy(&mut pass);
     work.fill(report, &pass, ended.as_ref().err());
     report.header.findings.extend(stayed);
-    session.return_recorder(Some(recorder));
+    session.recorder = Some(recorder);
     ended
 }
 
@@ -73,7 +74,7 @@ fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64, Fai
     }
     if folder.there.is_empty() {
         let path = folder.path.display();
-        return Err(Failure::Refused(format!(
+        return Err(Failure::refused(format!(
             "{path} holds no files 1.h2w, 2.h2w … to verify; without --read-only they are written there"
         )));
     }
@@ -126,5 +127,24 @@ impl Work<'_> {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_is_known_by_its_own_name_whatever_is_opened_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let common = crate::frame::Common {
+            target: folder.path().to_str().unwrap().to_owned(),
+            ..crate::frame::Common::default()
+        };
+        let request = Request { common, ..Request::default() };
+        let opened = open(&request, None, &Interrupt::default()).unwrap();
+        let others: Vec<_> = (0..64).map(|_| tempfile::tempfile().unwrap()).collect();
+        opened.held.unwrap().agreed().unwrap();
+        drop(others);
     }
 }

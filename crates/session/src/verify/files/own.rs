@@ -92,7 +92,7 @@ impl Own {
     }
 
     fn could_be(&self, found: &Stat) -> bool {
-        is_plain(found) && found.st_dev == self.is.device() && bytes(found) == self.bytes
+        is_plain(found) && found.st_dev == self.is.device && bytes(found) == self.bytes
     }
 
     /// Where inode numbers do not last, the content speaks for the file instead.

@@ -6,7 +6,7 @@ use crate::consent::Beforehand;
 use crate::frame::{Common, Outcome, execute};
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::verify::{Method, Verification};
+use cardscope_model::verify::{Method, VerifyReport};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ fn run(
     place: &Place,
     read_only: bool,
     attack: Option<(Attack, u32)>,
-) -> (u32, Option<Outcome<Verification>>) {
+) -> (u32, Option<Outcome<VerifyReport>>) {
     let request = Request {
         common: Common {
             target: place.at("card").to_str().unwrap().to_owned(),
@@ -147,7 +147,7 @@ fn steps(events: u32) -> Vec<u32> {
 #[test]
 fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
     let (events, outcome) = run(&Place::new(), false, None);
-    assert!(events > 8 && outcome.unwrap().failure.is_none());
+    assert!(events > 8 && outcome.as_ref().unwrap().failure.is_none(), "{events} events: {outcome:?}");
     for attack in ATTACKS {
         for at in steps(events) {
             let place = Place::new();

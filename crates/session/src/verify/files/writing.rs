@@ -7,8 +7,7 @@ use super::meter::Meter;
 use super::names::file_name;
 use super::pass::Pass;
 use crate::error::Failure;
-use cardscope_engine::card::{Card, Piece, pieces};
-use cardscope_engine::card::{Stop, Trouble};
+use cardscope_engine::card::{Card, Piece, Stop, Trouble, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::real::RealTarget;
@@ -67,7 +66,7 @@ pub(super) fn write_all(pass: &mut Pass<'_>, total: u64) -> Result<(), Failure> 
 
 fn write_file(pass: &mut Pass<'_>, number: u64, bytes: u64) -> Result<(u64, End), Failure> {
     let path = pass.folder.file(number);
-    let failed = |e: std::io::Error| Failure::Io(format!("{}: {e}", path.display()));
+    let failed = |e: std::io::Error| Failure::io_for(format!("{}: {e}", path.display()), e);
     let file = match pass.folder.held.create(OsStr::new(&file_name(number)), 0o644).map_err(Error::from) {
         Ok(file) => file,
         Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
@@ -125,7 +124,7 @@ impl Filling {
         let end = outcome.map_err(session_end)?;
         flushed.map_err(session_end)?;
         match self.troubles.iter().find(|t| t.errno == READ_ONLY_NOW) {
-            Some(_) => Err(Failure::Io(format!(
+            Some(_) => Err(Failure::io(format!(
                 "the file system went read-only while {} was written: the kernel gave it up after errors; see the kernel's log (dmesg)",
                 file_name(self.number)
             ))),

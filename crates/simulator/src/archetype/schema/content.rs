@@ -3,6 +3,7 @@
 //! go bad, commands that fail, the moment at which the card vanishes. None of it is timing.
 
 use super::check::{SECTOR, Verdict, some_bytes, whole_sectors};
+use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// Kinds of false capacity.
@@ -76,54 +77,37 @@ pub enum PoolFull {
     Dies,
 }
 
-/// False capacity (model, F).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Fake {
-    /// The kind.
-    pub kind: FakeKind,
-    /// Bytes that really are there; 0 for a card that keeps nothing.
-    pub real_bytes: Option<u64>,
-    /// Where addresses wrap; any multiple of 512. For an address line what it is worth, a power of two.
-    pub wrap_bytes: Option<u64>,
-    /// Size of the units that a damaged card loses.
-    pub damaged_unit_bytes: u64,
-    /// Share of them that are lost; which ones is the seed's choice.
-    pub damaged_share: f64,
-    /// What an overcommitted card does when it is full.
-    pub pool_full: PoolFull,
-    /// Then a write takes so many times as long.
-    pub slow_factor: f64,
-    /// Bytes of the lost range that a cache keeps for a while.
-    pub cache_bytes: Option<u64>,
-    /// Which block gives way in it.
-    pub cache_kind: CacheKind,
-    /// True where it holds lost blocks only; false where every write passes through it and real ones push lost ones
-    /// out.
-    pub cache_strict: bool,
-    /// False where it is empty after a reset.
-    pub cache_survives: bool,
-    /// What a lost block reads as.
-    pub lost: Lost,
-}
-
-impl Default for Fake {
-    /// Units of 4 MiB and a hundredfold fall are those of public reports (AltraMayor/f3 #222, #176).
-    fn default() -> Self {
-        Fake {
-            kind: FakeKind::None,
-            real_bytes: None,
-            wrap_bytes: None,
-            damaged_unit_bytes: 4 << 20,
-            damaged_share: 0.0,
-            pool_full: PoolFull::Vanish,
-            slow_factor: 100.0,
-            cache_bytes: None,
-            cache_kind: CacheKind::Direct,
-            cache_strict: true,
-            cache_survives: true,
-            lost: Lost::Zeros,
-        }
+with_defaults! {
+    /// False capacity (model, F). Units of 4 MiB and a hundredfold fall are those of public reports (AltraMayor/f3 #222,
+    /// #176).
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Fake {
+        /// The kind.
+        pub kind: FakeKind = FakeKind::None,
+        /// Bytes that really are there; 0 for a card that keeps nothing.
+        pub real_bytes: Option<u64> = None,
+        /// Where addresses wrap; any multiple of 512. For an address line what it is worth, a power of two.
+        pub wrap_bytes: Option<u64> = None,
+        /// Size of the units that a damaged card loses.
+        pub damaged_unit_bytes: u64 = 4 << 20,
+        /// Share of them that are lost; which ones is the seed's choice.
+        pub damaged_share: f64 = 0.0,
+        /// What an overcommitted card does when it is full.
+        pub pool_full: PoolFull = PoolFull::Vanish,
+        /// Then a write takes so many times as long.
+        pub slow_factor: f64 = 100.0,
+        /// Bytes of the lost range that a cache keeps for a while.
+        pub cache_bytes: Option<u64> = None,
+        /// Which block gives way in it.
+        pub cache_kind: CacheKind = CacheKind::Direct,
+        /// True where it holds lost blocks only; false where every write passes through it and real ones push lost ones
+        /// out.
+        pub cache_strict: bool = true,
+        /// False where it is empty after a reset.
+        pub cache_survives: bool = true,
+        /// What a lost block reads as.
+        pub lost: Lost = Lost::Zeros,
     }
 }
 
@@ -218,50 +202,34 @@ fn chosen_units(key: &str, bytes: u64, announced: u64) -> Verdict {
     Ok(())
 }
 
-/// Faults; which places they hit is the seed's choice.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Faults {
-    /// Bytes written to the card before any of the following begins, but for vanishing; 0 for a card that was born
-    /// with them.
-    pub begin_after_bytes: u64,
-    /// Size of the units that go bad.
-    pub unit_bytes: u64,
-    /// Share of the units that lose what is in them; a lost block reads as `fake.lost` says.
-    pub lost_share: f64,
-    /// Share of the units of which each read and each write fails.
-    pub failing_share: f64,
-    /// Probability for each sector written that one of its bits is the wrong one, each time it is read.
-    pub flip_p: f64,
-    /// Probability for each sector read that one of its bits is wrong this time.
-    pub read_flip_p: f64,
-    /// Probability that a read fails; the next try may not.
-    pub read_error_p: f64,
-    /// Probability that a write fails.
-    pub write_error_p: f64,
-    /// The card answers no more after so many bytes written.
-    pub vanish_after_bytes: Option<u64>,
-    /// The same after so many reads and writes.
-    pub vanish_after_ios: Option<u64>,
-    /// The same after so many seconds of its clock.
-    pub vanish_after_s: Option<f64>,
-}
-
-impl Default for Faults {
-    fn default() -> Self {
-        Faults {
-            begin_after_bytes: 0,
-            unit_bytes: 4 << 20,
-            lost_share: 0.0,
-            failing_share: 0.0,
-            flip_p: 0.0,
-            read_flip_p: 0.0,
-            read_error_p: 0.0,
-            write_error_p: 0.0,
-            vanish_after_bytes: None,
-            vanish_after_ios: None,
-            vanish_after_s: None,
-        }
+with_defaults! {
+    /// Faults; which places they hit is the seed's choice.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Faults {
+        /// Bytes written to the card before any of the following begins, but for vanishing; 0 for a card that was born
+        /// with them.
+        pub begin_after_bytes: u64 = 0,
+        /// Size of the units that go bad.
+        pub unit_bytes: u64 = 4 << 20,
+        /// Share of the units that lose what is in them; a lost block reads as `fake.lost` says.
+        pub lost_share: f64 = 0.0,
+        /// Share of the units of which each read and each write fails.
+        pub failing_share: f64 = 0.0,
+        /// Probability for each sector written that one of its bits is the wrong one, each time it is read.
+        pub flip_p: f64 = 0.0,
+        /// Probability for each sector read that one of its bits is wrong this time.
+        pub read_flip_p: f64 = 0.0,
+        /// Probability that a read fails; the next try may not.
+        pub read_error_p: f64 = 0.0,
+        /// Probability that a write fails.
+        pub write_error_p: f64 = 0.0,
+        /// The card answers no more after so many bytes written.
+        pub vanish_after_bytes: Option<u64> = None,
+        /// The same after so many reads and writes.
+        pub vanish_after_ios: Option<u64> = None,
+        /// The same after so many seconds of its clock.
+        pub vanish_after_s: Option<f64> = None,
     }
 }
 
@@ -303,20 +271,16 @@ pub enum Unwritten {
     Ones,
 }
 
-/// The state a card starts from.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct State {
-    /// What was done with it before.
-    pub start: Start,
-    /// Share of allocation units that a used card has data in; which ones is the seed's choice.
-    pub used_share: f64,
-    /// What reads where nothing was written.
-    pub unwritten: Unwritten,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        State { start: Start::Factory, used_share: 0.5, unwritten: Unwritten::Zeros }
+with_defaults! {
+    /// The state a card starts from.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct State {
+        /// What was done with it before.
+        pub start: Start = Start::Factory,
+        /// Share of allocation units that a used card has data in; which ones is the seed's choice.
+        pub used_share: f64 = 0.5,
+        /// What reads where nothing was written.
+        pub unwritten: Unwritten = Unwritten::Zeros,
     }
 }

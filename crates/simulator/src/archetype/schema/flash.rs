@@ -3,36 +3,26 @@
 //! the card that has none of it and is of constant speed.
 
 use super::check::{SECTOR, Verdict, whole_sectors};
+use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
-/// Units of the flash, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Flash {
-    /// Effective page (planes and dies joined) \[P\].
-    pub page_bytes: u64,
-    /// Planes that make up a page: a write that fills only some of them occupies whole ones, and of two queued reads
-    /// on one plane the second waits for the first.
-    #[serde(default = "one")]
-    pub planes: u32,
-    /// What one read fetches into the controller's buffer.
-    pub read_unit_bytes: u64,
-    /// Allocation unit: erase blocks that are mapped as one \[A\].
-    pub au_bytes: u64,
-    /// Segment of the mapping table; crossing one costs `read.segment_step_s`.
-    #[serde(default)]
-    pub map_segment_bytes: Option<u64>,
-}
-
-impl Default for Flash {
-    fn default() -> Self {
-        Flash {
-            page_bytes: 16384,
-            planes: 1,
-            read_unit_bytes: 4096,
-            au_bytes: 4 << 20,
-            map_segment_bytes: None,
-        }
+with_defaults! {
+    /// Units of the flash, in bytes.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Flash {
+        /// Effective page (planes and dies joined) \[P\].
+        pub page_bytes: u64 = 16384,
+        /// Planes that make up a page: a write that fills only some of them occupies whole ones, and of two queued reads
+        /// on one plane the second waits for the first.
+        #[serde(default = "one")]
+        pub planes: u32 = 1,
+        /// What one read fetches into the controller's buffer.
+        pub read_unit_bytes: u64 = 4096,
+        /// Allocation unit: erase blocks that are mapped as one \[A\].
+        pub au_bytes: u64 = 4 << 20,
+        /// Segment of the mapping table; crossing one costs `read.segment_step_s`.
+        pub map_segment_bytes: Option<u64> = None,
     }
 }
 
@@ -105,23 +95,19 @@ impl Front {
     }
 }
 
-/// How many commands the card works on at a time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Queue {
-    /// Commands whose access times overlap; 1 without a command queue \[Q\].
-    pub depth: u32,
-    /// Cost of reads by commands in flight, as steps.
-    pub read_cost: Vec<QueueCost>,
-    /// Cost of writes by commands in flight, as steps (a fake queue has a step far above 1).
-    pub write_cost: Vec<QueueCost>,
-    /// Seconds that a flush takes, besides waiting for what is in flight.
-    pub flush_s: f64,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Queue { depth: 1, read_cost: Vec::new(), write_cost: Vec::new(), flush_s: 0.0 }
+with_defaults! {
+    /// How many commands the card works on at a time.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Queue {
+        /// Commands whose access times overlap; 1 without a command queue \[Q\].
+        pub depth: u32 = 1,
+        /// Cost of reads by commands in flight, as steps.
+        pub read_cost: Vec<QueueCost> = Vec::new(),
+        /// Cost of writes by commands in flight, as steps (a fake queue has a step far above 1).
+        pub write_cost: Vec<QueueCost> = Vec::new(),
+        /// Seconds that a flush takes, besides waiting for what is in flight.
+        pub flush_s: f64 = 0.0,
     }
 }
 
@@ -134,7 +120,6 @@ pub struct QueueCost {
     /// Multiplies the whole cost.
     pub factor: f64,
     /// The same for what lies in the pSLC cache, or goes there; as `factor` where absent.
-    #[serde(default)]
     pub cached: Option<f64>,
 }
 
@@ -161,22 +146,17 @@ pub struct Noise {
     pub hiccup_s: f64,
 }
 
-/// What is different in the first bytes of the card.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FatRegion {
-    /// Its length from 0.
-    pub bytes: u64,
-    /// Multiplies the speed of writes there (0.2 to 0.7 where it is guarded).
-    pub speed: f64,
-    /// Where it is mapped by page: seconds before the data of a write of any place there, which opens no block.
-    pub page_write_s: Option<f64>,
-}
-
-impl Default for FatRegion {
-    /// 8 MiB in 7 of the 8 cards that treat one differently.
-    fn default() -> Self {
-        FatRegion { bytes: 8 << 20, speed: 1.0, page_write_s: None }
+with_defaults! {
+    /// What is different in the first bytes of the card: 8 MiB in 7 of the 8 cards that treat some differently.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct FatRegion {
+        /// Its length from 0.
+        pub bytes: u64 = 8 << 20,
+        /// Multiplies the speed of writes there (0.2 to 0.7 where it is guarded).
+        pub speed: f64 = 1.0,
+        /// Where it is mapped by page: seconds before the data of a write of any place there, which opens no block.
+        pub page_write_s: Option<f64> = None,
     }
 }
 

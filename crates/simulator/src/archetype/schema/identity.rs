@@ -1,6 +1,9 @@
-//! What a simulated card says of itself: its registers as hex, or its NVMe identity.
+//! What a simulated card says of itself: its registers as hex, or its NVMe identity; and what is true of it, against
+//! which each finding is held. The truth stands in the archetype's file for people to read; what is used is derived from
+//! the parameters.
 
 use cardscope_model::usb::UsbProtocol;
+use cardscope_model::verify::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// Registers of an SD card, the identity of an SD Express card, which Linux shows as an NVMe device only, or the
@@ -33,7 +36,7 @@ pub struct SdRegisters {
 }
 
 /// The fields of Identify Controller and Get Features that `info` reads; temperatures in kelvin, as on the wire.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NvmeIdentity {
     /// PCI vendor.
@@ -135,4 +138,54 @@ pub struct UsbIdentity {
     pub inquiry_model: String,
     /// Revision in it, at most 4 characters.
     pub inquiry_rev: String,
+}
+
+/// What a probe should find. A property that the card does not have is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Truth {
+    /// Effective page in bytes.
+    pub page_bytes: Option<u64>,
+    /// Bytes fetched by one read.
+    pub read_unit_bytes: Option<u64>,
+    /// Erase block (allocation unit) in bytes.
+    pub erase_block_bytes: Option<u64>,
+    /// Segment of the mapping table in bytes, where crossing one shows.
+    pub map_segment_bytes: Option<u64>,
+    /// The region at the start that is treated specially, in bytes.
+    pub fat_region_bytes: Option<u64>,
+    /// What is true of the capacity.
+    #[serde(default = "genuine")]
+    pub verdict: Verdict,
+    /// The prefix from 0 that keeps what is written to it, in bytes. Where faults begin later, this is what it comes
+    /// to.
+    pub usable_bytes: u64,
+    /// All bytes that keep what is written to them, wherever they lie.
+    #[serde(default)]
+    pub good_bytes: u64,
+    /// Blocks that may be open at a time; absent where there is no limit.
+    pub open_blocks: Option<OpenBlocks>,
+    /// Bytes that the cache takes at full speed when it is clean and an empty card is written through.
+    pub slc_cache_bytes: Option<u64>,
+    /// Commands that the card really works on at a time: what more of them in flight gains, in 4 KiB reads of
+    /// data just written.
+    pub queue_depth: u32,
+    /// Light throttling from this temperature on, in °C.
+    pub tmt1_c: Option<f64>,
+    /// Heavy throttling from this temperature on, in °C.
+    pub tmt2_c: Option<f64>,
+}
+
+/// Blocks that may be open at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenBlocks {
+    /// Written in order.
+    pub linear: u32,
+    /// Written out of order.
+    pub random: u32,
+}
+
+fn genuine() -> Verdict {
+    Verdict::Genuine
 }

@@ -4,24 +4,20 @@
 //!
 //! Unknown keys are refused, so that a typing error never silently leaves a default in place.
 
-mod cache;
 mod check;
 mod content;
 mod flash;
 mod identity;
 mod rig;
 mod times;
-mod truth;
 mod wear;
 
-pub use cache::{Cache, WhenFull};
-pub use content::{CacheKind, Fake, FakeKind, Faults, Lost, PoolFull, Start, State, Unwritten};
-pub use flash::{Constant, FatRegion, Flash, Front, Noise, Queue, QueueCost};
-pub use identity::{Identity, NvmeIdentity, PowerState, SdRegisters, UsbIdentity};
-pub use rig::{Cooling, Rig};
-pub use times::{Close, Gc, HybridWrite, LogWrite, PageWrite, Read, SmallLog, Write};
-pub use truth::{CapacityVerdict, OpenBlocks, Truth};
-pub use wear::{EndOfLife, Thermal, Throttle, Wear};
+pub use content::*;
+pub use flash::*;
+pub use identity::*;
+pub use rig::*;
+pub use times::*;
+pub use wear::*;
 
 use check::{Verdict, numbers, whole_sectors};
 use serde::{Deserialize, Serialize};

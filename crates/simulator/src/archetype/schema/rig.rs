@@ -1,6 +1,7 @@
 //! Reader, bus and host between the card and whoever measures.
 
 use super::check::{SECTOR, Verdict, whole_sectors};
+use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// How the card is cooled.
@@ -14,71 +15,50 @@ pub enum Cooling {
     Passive,
 }
 
-/// Reader, bus and host (model, X). What is not the card's stands here and nowhere else.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Rig {
-    /// Cooling of the card.
-    pub cooling: Cooling,
-    /// False for a card that stays at room temperature whatever it does.
-    pub heat: bool,
-    /// What the bus carries, in MB/s.
-    pub bus_mb_s: Option<f64>,
-    /// Speed in MB/s of the source from which the measuring tool takes the data of its writes.
-    pub host_source_mb_s: Option<f64>,
-    /// Seconds that the reader adds to each command.
-    pub overhead_s: f64,
-    /// The reader cuts commands into pieces of at most so many bytes.
-    pub split_bytes: Option<u64>,
-    /// Memory of the reader in bytes: what was read last is answered from it without asking the card.
-    pub reader_cache_bytes: u64,
-    /// True for a reader that fails reads of several sectors within the last eight of the card, as some do.
-    pub last_sector_bug: bool,
-    /// Bytes that the reader can address; what lies beyond begins again at 0, as with readers that cut a block
-    /// number to 32 bits.
-    pub address_limit_bytes: Option<u64>,
-    /// Seconds from the beginning of one burst of somebody else's traffic to that of the next; the first begins after
-    /// so long. 0 for a card that nobody else uses.
-    pub disturb_every_s: f64,
-    /// Seconds that a burst lasts.
-    pub disturb_for_s: f64,
-    /// Share of reader, bus and host that a burst takes: from 0 to 0.95.
-    pub disturb_share: f64,
-    /// Speed of the host's memory in MB/s, for I/O through the page cache.
-    pub host_memory_mb_s: f64,
-    /// Memory that the host has for its page cache, in bytes.
-    pub host_memory_bytes: u64,
-    /// Bytes not yet written at which the host makes a writer wait.
-    pub dirty_bytes: u64,
-    /// Bytes in which the host writes back what was gathered.
-    pub writeback_bytes: u64,
-    /// Bytes in which the host reads ahead.
-    pub read_ahead_bytes: u64,
-}
-
-impl Default for Rig {
-    /// The host is a small board of 4 GB: Linux makes writers wait at a fifth of its memory and writes back in
-    /// pieces of up to 1 MiB. Its memory speed is that of a Raspberry Pi 4. \[I\]
-    fn default() -> Self {
-        Rig {
-            cooling: Cooling::Active,
-            heat: true,
-            bus_mb_s: None,
-            host_source_mb_s: None,
-            overhead_s: 0.0,
-            split_bytes: None,
-            reader_cache_bytes: 0,
-            last_sector_bug: false,
-            address_limit_bytes: None,
-            disturb_every_s: 0.0,
-            disturb_for_s: 0.0,
-            disturb_share: 0.0,
-            host_memory_mb_s: 2000.0,
-            host_memory_bytes: 3 << 30,
-            dirty_bytes: 256 << 20,
-            writeback_bytes: 1 << 20,
-            read_ahead_bytes: 1 << 20,
-        }
+with_defaults! {
+    /// Reader, bus and host (model, X). What is not the card's stands here and nowhere else.
+    ///
+    /// The host is a small board of 4 GB: Linux makes writers wait at a fifth of its memory and writes back in pieces of
+    /// up to 1 MiB. Its memory speed is that of a Raspberry Pi 4. \[I\]
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Rig {
+        /// Cooling of the card.
+        pub cooling: Cooling = Cooling::Active,
+        /// False for a card that stays at room temperature whatever it does.
+        pub heat: bool = true,
+        /// What the bus carries, in MB/s.
+        pub bus_mb_s: Option<f64> = None,
+        /// Speed in MB/s of the source from which the measuring tool takes the data of its writes.
+        pub host_source_mb_s: Option<f64> = None,
+        /// Seconds that the reader adds to each command.
+        pub overhead_s: f64 = 0.0,
+        /// The reader cuts commands into pieces of at most so many bytes.
+        pub split_bytes: Option<u64> = None,
+        /// Memory of the reader in bytes: what was read last is answered from it without asking the card.
+        pub reader_cache_bytes: u64 = 0,
+        /// True for a reader that fails reads of several sectors within the last eight of the card, as some do.
+        pub last_sector_bug: bool = false,
+        /// Bytes that the reader can address; what lies beyond begins again at 0, as with readers that cut a block
+        /// number to 32 bits.
+        pub address_limit_bytes: Option<u64> = None,
+        /// Seconds from the beginning of one burst of somebody else's traffic to that of the next; the first begins after
+        /// so long. 0 for a card that nobody else uses.
+        pub disturb_every_s: f64 = 0.0,
+        /// Seconds that a burst lasts.
+        pub disturb_for_s: f64 = 0.0,
+        /// Share of reader, bus and host that a burst takes: from 0 to 0.95.
+        pub disturb_share: f64 = 0.0,
+        /// Speed of the host's memory in MB/s, for I/O through the page cache.
+        pub host_memory_mb_s: f64 = 2000.0,
+        /// Memory that the host has for its page cache, in bytes.
+        pub host_memory_bytes: u64 = 3 << 30,
+        /// Bytes not yet written at which the host makes a writer wait.
+        pub dirty_bytes: u64 = 256 << 20,
+        /// Bytes in which the host writes back what was gathered.
+        pub writeback_bytes: u64 = 1 << 20,
+        /// Bytes in which the host reads ahead.
+        pub read_ahead_bytes: u64 = 1 << 20,
     }
 }
 

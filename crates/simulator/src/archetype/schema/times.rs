@@ -4,16 +4,14 @@ use super::check::{SECTOR, Verdict, some_bytes};
 use serde::{Deserialize, Serialize};
 
 /// Times of a read.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Read {
     /// Seconds before the first byte of a 4 KiB read anywhere \[h_r + t_x\].
     pub base_s: f64,
     /// The same for a read that continues the last one; as `base_s` where absent.
-    #[serde(default)]
     pub sequential_s: Option<f64>,
     /// The same at `ramp_bytes` and more; as `base_s` where absent. In between it is a straight line.
-    #[serde(default)]
     pub large_s: Option<f64>,
     /// Length at which `large_s` is reached.
     #[serde(default = "ramp_bytes")]
@@ -28,7 +26,6 @@ pub struct Read {
     #[serde(default)]
     pub segment_step_s: f64,
     /// The whole read, where all of it lies in the unit read last.
-    #[serde(default)]
     pub within_read_unit_s: Option<f64>,
     /// Least seconds from one read's end to the next one's \[t_ser\].
     #[serde(default)]
@@ -36,13 +33,11 @@ pub struct Read {
     /// Speed of the transfer in MB/s \[B_r\].
     pub mb_s: f64,
     /// The same as `base_s` where nothing was ever written, or was discarded; as `base_s` where absent \[t_u\].
-    #[serde(default)]
     pub unmapped_s: Option<f64>,
     /// Added where the mapping table of the place is not in the controller's memory \[t_map\].
     #[serde(default)]
     pub map_miss_s: f64,
     /// Bytes of the card whose mapping the controller holds at a time \[C_map\]; all of them where absent.
-    #[serde(default)]
     pub map_cache_bytes: Option<u64>,
 }
 
@@ -139,7 +134,6 @@ pub struct HybridWrite {
     #[serde(default)]
     pub sub_page_jump_s: f64,
     /// Added for each end of a longer write in order that cuts a page; as `sub_page_s` where absent.
-    #[serde(default)]
     pub ragged_s: Option<f64>,
     /// Added to any write out of order.
     #[serde(default)]
@@ -155,7 +149,6 @@ pub struct HybridWrite {
     /// Bytes that an open block takes before a write out of order merges it \[R_log\].
     pub random_log_bytes: u64,
     /// Where small writes go; absent without such a log.
-    #[serde(default)]
     pub small_log: Option<SmallLog>,
 }
 
@@ -215,13 +208,12 @@ impl LogWrite {
 }
 
 /// Parameters of the page engine (model, W-P).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageWrite {
     /// Seconds before the data of a 4 KiB write \[t_b\].
     pub base_s: f64,
     /// The same at `ramp_bytes` and more; as `base_s` where absent.
-    #[serde(default)]
     pub large_s: Option<f64>,
     /// Length at which `large_s` is reached.
     #[serde(default = "ramp_bytes")]
@@ -235,7 +227,6 @@ pub struct PageWrite {
     #[serde(default)]
     pub map_miss_s: f64,
     /// Garbage collection; absent where the levels above contain it.
-    #[serde(default)]
     pub gc: Option<Gc>,
 }
 

@@ -3,16 +3,15 @@
 
 use super::super::ServeError;
 use super::super::slot::Slot;
-use super::address::{Address, refused};
+use super::address::{Address, Local, refused};
 use super::guests::{Guest, Guests};
 use super::handshake::Export;
-use super::local::Local;
 use super::session;
 use super::stream::{Limited, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::net::{Shutdown, SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -135,12 +134,14 @@ impl Socket {
             Socket::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(false)?;
-                Ok(Stream::Tcp(stream))
+                // Answers are sent at once, not gathered.
+                stream.set_nodelay(true)?;
+                Ok(OwnedFd::from(stream).into())
             }
             Socket::Unix(local) => {
                 let (stream, _) = local.listener.accept()?;
                 stream.set_nonblocking(false)?;
-                Ok(Stream::Unix(stream))
+                Ok(stream)
             }
         }
     }
@@ -167,8 +168,8 @@ impl Shared {
 
     /// Gives a client a thread; one that cannot be had is a client turned away.
     fn welcome(self: &Arc<Self>, stream: Stream) -> Option<JoinHandle<()>> {
-        let (handle, shared) = (stream.again().ok()?, Arc::clone(self));
-        let guest = self.guests.enter(move || handle.close());
+        let (handle, shared) = (stream.try_clone().ok()?, Arc::clone(self));
+        let guest = self.guests.enter(move || drop(handle.shutdown(Shutdown::Both)));
         let theirs = Arc::clone(&guest);
         let serve = move || {
             // What went wrong on a connection concerns its client, who sees it end.
@@ -180,7 +181,6 @@ impl Shared {
     }
 
     fn serve(&self, mut stream: Stream, guest: &Arc<Guest>) -> session::Ended {
-        stream.hurry()?;
         let until = Instant::now() + PATIENCE;
         let chosen = session::negotiate(&mut Limited::new(&mut stream, until, MOST_SAID), &self.exports)?;
         let Some((export, aligned)) = chosen else { return Ok(()) };
@@ -188,6 +188,6 @@ impl Shared {
             return Ok(());
         }
         let client = session::Client { guests: &self.guests, guest };
-        session::transmit(stream.again()?, stream, &self.cards[export], aligned, client)
+        session::transmit(stream.try_clone()?, stream, &self.cards[export], aligned, client)
     }
 }

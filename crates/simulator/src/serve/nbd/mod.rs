@@ -6,7 +6,6 @@ mod address;
 mod guests;
 mod handshake;
 mod listen;
-mod local;
 mod session;
 mod stream;
 mod transmit;

@@ -156,18 +156,9 @@ impl<W: Write + Send + 'static> Session<'_, W> {
             drop(ready.taken);
         };
         match (&self.delay, request) {
-            (Some(delay), Some((request, due))) => delay.answer(
-                due,
-                Box::new(move |waited| {
-                    request.answered(waited.then_some(due));
-                    send();
-                }),
-            ),
+            (delay, Some((request, due))) => request.answer_at(delay.as_ref(), due, send),
             (Some(delay), None) => delay.answer(Instant::now(), Box::new(move |_| send())),
-            (None, request) => {
-                drop(request);
-                send();
-            }
+            (None, None) => send(),
         }
     }
 }

@@ -1,73 +1,12 @@
 //! A connection, whichever way it came.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// A connection.
-#[derive(Debug)]
-pub(super) enum Stream {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
-
-/// Does the same with either kind.
-macro_rules! either {
-    ($connection:expr, $stream:ident => $act:expr) => {
-        match $connection {
-            Stream::Tcp($stream) => $act,
-            Stream::Unix($stream) => $act,
-        }
-    };
-}
-
-impl Stream {
-    /// A second handle to the same connection.
-    pub(super) fn again(&self) -> io::Result<Stream> {
-        match self {
-            Stream::Tcp(stream) => stream.try_clone().map(Stream::Tcp),
-            Stream::Unix(stream) => stream.try_clone().map(Stream::Unix),
-        }
-    }
-
-    /// Answers are sent at once, not gathered.
-    pub(super) fn hurry(&self) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => stream.set_nodelay(true),
-            Stream::Unix(_) => Ok(()),
-        }
-    }
-
-    /// How long a read or a write may wait.
-    fn patience(&self, limit: Option<Duration>) -> io::Result<()> {
-        either!(self, stream => {
-            stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))
-        })
-    }
-
-    /// Ends every read and write on it, of this and other handles.
-    pub(super) fn close(&self) {
-        // It may be closed already.
-        let _ = either!(self, stream => stream.shutdown(Shutdown::Both));
-    }
-}
-
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        either!(self, stream => stream.read(buffer))
-    }
-}
-
-impl Write for Stream {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        either!(self, stream => stream.write(data))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+/// A connection, whichever way it came: once made, one of TCP is read, written and shut down by the same calls as that of a
+/// Unix socket.
+pub(super) type Stream = UnixStream;
 
 /// A connection that has until a certain time for a certain number of bytes, both ways together: who sends a byte now and
 /// then gains nothing by it.
@@ -92,7 +31,8 @@ impl<'a> Limited<'a> {
         if time.is_zero() || (self.left == 0 && len > 0) {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        self.stream.patience(Some(time))?;
+        self.stream.set_read_timeout(Some(time))?;
+        self.stream.set_write_timeout(Some(time))?;
         let moved = act(self.stream, len.min(self.left))?;
         self.left -= moved;
         Ok(moved)
@@ -102,7 +42,7 @@ impl<'a> Limited<'a> {
 impl Drop for Limited<'_> {
     fn drop(&mut self) {
         // Without it the connection ends too early, which its client sees.
-        let _ = self.stream.patience(None);
+        let _ = self.stream.set_read_timeout(None).and_then(|()| self.stream.set_write_timeout(None));
     }
 }
 
@@ -125,6 +65,7 @@ impl Write for Limited<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn who_sends_a_byte_now_and_then_is_not_waited_for() {
@@ -134,7 +75,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
-        let mut stream = Stream::Unix(ours);
+        let mut stream = ours;
         let until = Instant::now() + Duration::from_millis(300);
         assert!(Limited::new(&mut stream, until, 1 << 20).read_exact(&mut [0; 4096]).is_err());
         assert!(Instant::now() >= until);
@@ -145,7 +86,7 @@ mod tests {
     #[test]
     fn who_never_reads_and_who_sends_without_end_are_not_waited_for() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let mut stream = Stream::Unix(ours);
+        let mut stream = ours;
         let soon = || Instant::now() + Duration::from_millis(100);
         assert!(Limited::new(&mut stream, soon(), 1 << 30).write_all(&vec![0; 16 << 20]).is_err());
         theirs.write_all(&[0; 100]).unwrap();

@@ -3,8 +3,7 @@
 //! (flash-behaviour 3.4).
 
 use super::super::bench::Bench;
-use cardscope_engine::card::Piece;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Piece, Stop};
 
 /// Positions inside a block that a test may use at most.
 const POSITIONS: u64 = 16;

@@ -3,7 +3,7 @@
 //! (flash-behaviour 3.4).
 
 use super::course::Timed;
-use cardscope_analysis::shift::{Shift, shift};
+use cardscope_analysis::robust::{Shift, shift};
 use cardscope_analysis::sprt::{Sprt, Verdict};
 use cardscope_model::statistics::median;
 

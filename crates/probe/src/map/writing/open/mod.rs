@@ -7,7 +7,7 @@ mod judge;
 mod search;
 
 use super::bench::{BLOCK, Bench};
-use cardscope_analysis::shift::shift;
+use cardscope_analysis::robust::shift;
 use cardscope_engine::card::Stop;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};

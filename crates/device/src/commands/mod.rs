@@ -1,0 +1,268 @@
+//! Commands that a card's controller answers without touching its flash: how long a command takes by itself, and
+//! what the card counts of itself.
+//!
+//! SD: CMD13 SEND_STATUS. USB and other SCSI: TEST UNIT READY. NVMe: Get Features, and the SMART log (sd-facts
+//! sections 3.3, 7 and 8). Each device is opened for reading only, and none of the commands writes.
+
+mod mmc;
+mod scsi;
+
+use crate::block::BlockDevice;
+use crate::list::{Bus, bus};
+use crate::nvme;
+use crate::system::{System, number};
+use cardscope_sd::nvme::SmartLog;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Dev, Mode, OFlags};
+use rustix::io::Errno;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The commands by which a device can be asked something beside its I/O.
+#[derive(Debug, Default)]
+pub struct Commands {
+    /// A command without flash, where the device has one that we may send.
+    pub ping: Option<Ping>,
+    /// The SMART log, where the device has one that we may read.
+    pub health: Option<Health>,
+    /// Why one of them is missing that the device would have; ready to stand as a caveat.
+    pub missing: Vec<String>,
+    /// True where the card was found missing, or changed for another. It tells so once only: whoever goes on may meet
+    /// the other one.
+    pub gone: bool,
+}
+
+/// The device that is asked, opened anew for each command, and known again each time: after a re-plug another card may
+/// answer to its name.
+#[derive(Debug, Clone)]
+struct Asked {
+    /// The disk, or an NVMe card's controller.
+    path: PathBuf,
+    /// Number behind the path; `None` where there was nothing.
+    number: Option<Dev>,
+    disk: BlockDevice,
+    /// Number of its coming; `None` before Linux 5.15.
+    sequence: Option<u64>,
+}
+
+impl Asked {
+    fn at(path: PathBuf, disk: &BlockDevice) -> Asked {
+        let number = rustix::fs::stat(&path).ok().map(|stat| stat.st_rdev);
+        Asked { number, sequence: disk.sequence(), disk: disk.clone(), path }
+    }
+
+    /// For each question: a descriptor kept on a block device would keep its page cache, too.
+    ///
+    /// # Errors
+    /// `NXIO` where the device is gone or another one; else as the kernel says.
+    fn open(&self) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(&self.path, flags, Mode::empty()).map_err(|errno| match errno {
+            // Its file is gone because the device is.
+            Errno::NOENT | Errno::NODEV => Errno::NXIO,
+            other => other,
+        })?;
+        // Asked after opening: it is then that the kernel notices another card in a reader.
+        let same = self.number == Some(rustix::fs::fstat(&fd)?.st_rdev) && self.is_same();
+        if same { Ok(fd) } else { Err(Errno::NXIO) }
+    }
+
+    /// False where the disk went, or came anew.
+    fn is_same(&self) -> bool {
+        self.disk.sequence() == self.sequence
+    }
+}
+
+/// A command that the controller answers by itself.
+#[derive(Debug)]
+pub struct Ping {
+    asked: Asked,
+    command: Command,
+}
+
+/// Which command, in which words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Command {
+    /// Relative card address.
+    SendStatus {
+        rca: u16,
+    },
+    TestUnitReady,
+    GetFeatures,
+}
+
+impl Ping {
+    /// Sends the command and waits for its answer; gives the time between.
+    ///
+    /// # Errors
+    /// As the kernel or the card says; `NXIO` where there is no such device any more or another one has its name,
+    /// `NOMEDIUM` where the card is out or may have been changed.
+    pub fn ping(&self) -> Result<Duration, Errno> {
+        let fd = self.asked.open()?;
+        let start = Instant::now();
+        match self.command {
+            Command::SendStatus { rca } => mmc::send_status(&fd, rca)?,
+            Command::TestUnitReady => scsi::test_unit_ready(&fd)?,
+            Command::GetFeatures => nvme::ping(&fd)?,
+        }
+        Ok(start.elapsed())
+    }
+
+    /// The command's name.
+    #[must_use]
+    pub fn command(&self) -> &'static str {
+        match self.command {
+            Command::SendStatus { .. } => "SD send status (CMD13)",
+            Command::TestUnitReady => "SCSI test unit ready",
+            Command::GetFeatures => "NVMe get features",
+        }
+    }
+}
+
+/// The SMART log of an NVMe card.
+#[derive(Debug)]
+pub struct Health {
+    controller: Asked,
+}
+
+impl Health {
+    /// Reads it now; `None` where the card does not answer, or another one would.
+    #[must_use]
+    pub fn read(&self) -> Option<SmartLog> {
+        let log = nvme::smart_log(&self.controller.path).ok()?;
+        // Asked afterwards, so that what was read is this card's.
+        self.controller.is_same().then(|| SmartLog::decode(&log).ok()).flatten()
+    }
+}
+
+/// Finds out what a device (a name or path of a disk) can be asked, by asking it once. Devices without such a command
+/// (loop, virtio, network) and recorded ones answer nothing, and nothing is missing.
+#[must_use]
+pub fn commands(system: &System, device: &str) -> Commands {
+    let mut found = Commands::default();
+    let Some(disk) = BlockDevice::find(system, device).map(|device| device.disk()) else { return found };
+    let Some(ping) = system.is_live().then(|| ping_of(system, &disk)).flatten() else { return found };
+    if ping.command == Command::GetFeatures {
+        match nvme::smart_log(&ping.asked.path) {
+            Ok(_) => found.health = Some(Health { controller: ping.asked.clone() }),
+            Err(reason) => found.missing.push(format!("the card's SMART log could not be read: {reason}")),
+        }
+    }
+    match ping.ping() {
+        Ok(_) => found.ping = Some(ping),
+        Err(Errno::NOMEDIUM) => found.gone = true,
+        Err(errno) => found.missing.push(refused(&ping, errno)),
+    }
+    found
+}
+
+fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
+    let at = |path| Asked::at(path, disk);
+    match bus(system, disk) {
+        Bus::Mmc => {
+            let rca = number(disk.hardware(system).join("rca")).and_then(|rca| u16::try_from(rca).ok())?;
+            Some(Ping { asked: at(disk.path(system)), command: Command::SendStatus { rca } })
+        }
+        Bus::Usb => Some(Ping { asked: at(disk.path(system)), command: Command::TestUnitReady }),
+        Bus::Nvme => {
+            let controller = nvme::controller_device(system, disk)?;
+            Some(Ping { asked: at(controller), command: Command::GetFeatures })
+        }
+        // libata answers TEST UNIT READY itself, without asking the disk.
+        Bus::Ata | Bus::Virtio | Bus::Loop | Bus::Nbd | Bus::Other => None,
+    }
+}
+
+fn refused(ping: &Ping, errno: Errno) -> String {
+    let why = match errno {
+        Errno::ACCESS | Errno::PERM => "asking needs root: run with sudo".to_owned(),
+        other => std::io::Error::from(other).to_string(),
+    };
+    format!("what a command costs without flash ({}) could not be measured: {why}", ping.command())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::machine;
+
+    fn ping(path: &str, command: Command) -> Ping {
+        let disk = BlockDevice { name: "none".to_owned(), dir: "/none".into(), whole: None };
+        Ping { asked: Asked::at(path.into(), &disk), command }
+    }
+
+    #[test]
+    fn a_recorded_card_and_a_name_that_is_none_answer_nothing() {
+        let (_dir, system) = machine(&[("sys/block/mmcblk0/device/rca", "0xaaaa\n")], &[]);
+        for device in ["mmcblk0", "sdz", ""] {
+            let found = commands(&system, device);
+            assert!(found.ping.is_none() && found.health.is_none() && found.missing.is_empty(), "{device}");
+        }
+    }
+
+    #[test]
+    fn each_bus_has_its_own_command_and_the_card_s_own_address_is_used() {
+        let disk = "sys/bus/usb/devices/1-2/1-2:1.0/host1/target1:0:0/1:0:0:0/block/sda/size";
+        let names =
+            ["mmcblk1", "nvme0n1", "sda", "sdb", "vda", "loop0"].map(|n| format!("sys/block/{n}/size"));
+        let mut files = vec![
+            ("sys/block/mmcblk0/device/rca", "0xaaaa\n"),
+            ("sys/bus/usb/devices/1-2/idVendor", "05e3\n"),
+            ("sys/bus/usb/devices/1-2/idProduct", "0749\n"),
+            (disk, "8\n"),
+        ];
+        files.extend(names.iter().map(|name| (name.as_str(), "8\n")));
+        let (_dir, system) = machine(&files, &[]);
+        let command = |name| ping_of(&system, &BlockDevice::named(&system, name).unwrap()).map(|p| p.command);
+        assert_eq!(command("mmcblk0"), Some(Command::SendStatus { rca: 0xaaaa }));
+        assert_eq!(command("mmcblk1"), None, "without its address a card is not addressed");
+        assert_eq!(command("sda"), Some(Command::TestUnitReady));
+        assert_eq!(command("nvme0n1"), Some(Command::GetFeatures));
+        assert_eq!([command("sdb"), command("vda"), command("loop0")], [None; 3]);
+    }
+
+    #[test]
+    fn a_device_that_went_away_is_told_as_gone() {
+        let ping = ping("/dev/mmcblk99", Command::SendStatus { rca: 1 });
+        assert_eq!(ping.ping(), Err(Errno::NXIO));
+    }
+
+    #[test]
+    fn what_is_no_such_device_refuses_every_command() {
+        for command in [Command::SendStatus { rca: 1 }, Command::TestUnitReady, Command::GetFeatures] {
+            assert_eq!(ping("/dev/null", command).ping().err(), Some(Errno::NOTTY), "{command:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_right_is_told_with_what_to_do() {
+        let ping = ping("/dev/mmcblk0", Command::SendStatus { rca: 1 });
+        let told = refused(&ping, Errno::PERM);
+        assert!(told.contains("CMD13") && told.contains("sudo"), "{told}");
+    }
+
+    #[test]
+    fn another_card_under_the_same_name_is_not_asked() {
+        let (dir, system) = machine(&[("sys/block/sda/diskseq", "7\n")], &[]);
+        let sequence = dir.path().join("sys/block/sda/diskseq");
+        let disk = BlockDevice::named(&system, "sda").unwrap();
+        let asked = Asked::at("/dev/null".into(), &disk);
+        assert!(asked.open().is_ok());
+        std::fs::write(&sequence, "8\n").unwrap();
+        assert_eq!(asked.open().map(drop), Err(Errno::NXIO), "it came anew");
+        std::fs::write(&sequence, "7\n").unwrap();
+        let other = Asked { path: "/dev/zero".into(), ..asked.clone() };
+        assert_eq!(other.open().map(drop), Err(Errno::NXIO), "another number");
+        std::fs::remove_dir_all(dir.path().join("sys/block/sda")).unwrap();
+        assert_eq!(asked.open().map(drop), Err(Errno::NXIO), "it went");
+    }
+
+    #[test]
+    fn on_a_kernel_that_does_not_count_the_number_has_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("sys/block/sda")).unwrap();
+        let disk = BlockDevice::named(&System::recorded(dir.path()), "sda").unwrap();
+        assert!(Asked::at("/dev/null".into(), &disk).open().is_ok());
+        assert_eq!(Asked::at("/dev/none-such".into(), &disk).open().map(drop), Err(Errno::NXIO));
+    }
+}

@@ -1,0 +1,202 @@
+//! TEST UNIT READY to a USB reader by `SG_IO`: answered by the reader, no data, no flash.
+//!
+//! `include/scsi/sg.h` of the Linux kernel for the structure, SCSI Primary Commands for command and sense data. The
+//! kernel's command filter lets this command pass for everybody who may read the device.
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::ioctl::{Opcode, Updater};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// `struct sg_io_hdr`.
+#[repr(C)]
+#[derive(Debug)]
+struct Header {
+    interface_id: i32,
+    dxfer_direction: i32,
+    cmd_len: u8,
+    mx_sb_len: u8,
+    iovec_count: u16,
+    dxfer_len: u32,
+    dxferp: *mut c_void,
+    cmdp: *mut u8,
+    sbp: *mut u8,
+    timeout: u32,
+    flags: u32,
+    pack_id: i32,
+    usr_ptr: *mut c_void,
+    status: u8,
+    masked_status: u8,
+    msg_status: u8,
+    sb_len_wr: u8,
+    host_status: u16,
+    driver_status: u16,
+    resid: i32,
+    duration: u32,
+    info: u32,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<Header>() == 88);
+    assert!(std::mem::offset_of!(Header, cmdp) == 24);
+    assert!(std::mem::offset_of!(Header, timeout) == 40);
+    assert!(std::mem::offset_of!(Header, status) == 64);
+    assert!(std::mem::offset_of!(Header, host_status) == 68);
+};
+
+/// `SG_IO`.
+const SG_IO: Opcode = 0x2285;
+const INTERFACE: i32 = b'S' as i32;
+/// `SG_DXFER_NONE`.
+const NO_DATA: i32 = -1;
+/// A reader that does not answer in this time will not.
+const TIMEOUT_MS: u32 = 5000;
+
+/// Opcode 0 and five bytes of nothing.
+const TEST_UNIT_READY: [u8; 6] = [0; 6];
+const SENSE_BYTES: usize = 32;
+
+/// Sense keys (SPC, table of sense keys), and the codes for a missing medium and another one.
+const NOT_READY: u8 = 2;
+const UNIT_ATTENTION: u8 = 6;
+const MEDIUM_NOT_PRESENT: u8 = 0x3a;
+/// "Not ready to ready change, medium may have changed".
+const MEDIUM_CHANGED: u8 = 0x28;
+
+/// News that are told one a question: a reset, a new microcode, other parameters.
+const MOST_NEWS: usize = 4;
+
+/// What a reader answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Answer {
+    /// SCSI status and the transport's own word; both 0 where all is well.
+    status: u8,
+    host_status: u16,
+    sense: [u8; SENSE_BYTES],
+}
+
+/// The header of a command without data; the kernel reads the command and writes the sense data while it is sent.
+fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> Header {
+    Header {
+        interface_id: INTERFACE,
+        dxfer_direction: NO_DATA,
+        cmd_len: command.len() as u8,
+        mx_sb_len: sense.len() as u8,
+        iovec_count: 0,
+        dxfer_len: 0,
+        dxferp: null_mut(),
+        cmdp: command.as_mut_ptr(),
+        sbp: sense.as_mut_ptr(),
+        timeout: TIMEOUT_MS,
+        flags: 0,
+        pack_id: 0,
+        usr_ptr: null_mut(),
+        status: 0,
+        masked_status: 0,
+        msg_status: 0,
+        sb_len_wr: 0,
+        host_status: 0,
+        driver_status: 0,
+        resid: 0,
+        duration: 0,
+        info: 0,
+    }
+}
+
+fn ask(fd: &OwnedFd) -> Result<Answer, Errno> {
+    let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
+    let mut header = header(&mut command, &mut sense);
+    // SAFETY: SG_IO takes `struct sg_io_hdr`, whose layout is asserted above; its pointers lead to `command` and `sense`,
+    // which outlive the call. The command moves no data and changes nothing.
+    unsafe { rustix::ioctl::ioctl(fd, Updater::<SG_IO, Header>::new(&mut header)) }?;
+    Ok(Answer { status: header.status, host_status: header.host_status, sense })
+}
+
+/// Asks the reader whether its card is ready.
+pub(super) fn test_unit_ready(fd: &OwnedFd) -> Result<(), Errno> {
+    settled(|| ask(fd))
+}
+
+/// Asks until the reader has told its news (a reset, say). That the card may be another one is no such news: it is
+/// told once only, and whoever went on would write to that other card.
+fn settled(mut ask: impl FnMut() -> Result<Answer, Errno>) -> Result<(), Errno> {
+    for _ in 0..MOST_NEWS {
+        match judge(&ask()?) {
+            Err(Errno::AGAIN) => {}
+            other => return other,
+        }
+    }
+    Err(Errno::IO)
+}
+
+fn judge(answer: &Answer) -> Result<(), Errno> {
+    if answer.status == 0 && answer.host_status == 0 {
+        return Ok(());
+    }
+    match key_and_code(&answer.sense) {
+        Some((UNIT_ATTENTION, MEDIUM_CHANGED)) => Err(Errno::NOMEDIUM),
+        Some((NOT_READY | UNIT_ATTENTION, MEDIUM_NOT_PRESENT)) => Err(Errno::NOMEDIUM),
+        Some((UNIT_ATTENTION, _)) => Err(Errno::AGAIN),
+        _ => Err(Errno::IO),
+    }
+}
+
+/// Sense key and additional code, from fixed (70h, 71h) or descriptor format (72h, 73h).
+fn key_and_code(sense: &[u8; SENSE_BYTES]) -> Option<(u8, u8)> {
+    match sense[0] & 0x7f {
+        0x70 | 0x71 => Some((sense[2] & 0xf, sense[12])),
+        0x72 | 0x73 => Some((sense[1] & 0xf, sense[2])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u8, host_status: u16, bytes: &[(usize, u8)]) -> Answer {
+        let mut sense = [0; SENSE_BYTES];
+        bytes.iter().for_each(|(at, byte)| sense[*at] = *byte);
+        Answer { status, host_status, sense }
+    }
+
+    #[test]
+    fn the_command_moves_no_data() {
+        let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
+        let header = header(&mut command, &mut sense);
+        assert_eq!((header.interface_id, header.dxfer_direction), (0x53, -1));
+        assert_eq!((header.cmd_len, header.dxfer_len, command), (6, 0, [0; 6]));
+    }
+
+    #[test]
+    fn an_empty_slot_news_and_other_trouble_are_told_apart() {
+        assert_eq!(judge(&answer(0, 0, &[])), Ok(()));
+        // SPC: 02/3A medium not present, 06/28 medium may have changed, 06/29 reset, 04/44 internal failure.
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 2), (12, 0x3a)])), Err(Errno::NOMEDIUM));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x72), (1, 2), (2, 0x3a)])), Err(Errno::NOMEDIUM));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0xf0), (2, 6), (12, 0x28)])), Err(Errno::NOMEDIUM));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x72), (1, 6), (2, 0x28)])), Err(Errno::NOMEDIUM));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 6), (12, 0x29)])), Err(Errno::AGAIN));
+        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 4), (12, 0x44)])), Err(Errno::IO));
+        // DID_NO_CONNECT without sense: the transport is broken.
+        assert_eq!(judge(&answer(0, 1, &[])), Err(Errno::IO));
+    }
+    fn asked(codes: &[Option<u8>]) -> (Result<(), Errno>, usize) {
+        let mut asked = 0;
+        let ended = settled(|| {
+            asked += 1;
+            Ok(codes[asked - 1].map_or(answer(0, 0, &[]), |c| answer(2, 0, &[(0, 0x70), (2, 6), (12, c)])))
+        });
+        (ended, asked)
+    }
+
+    #[test]
+    fn a_card_that_was_changed_is_gone_although_the_next_answer_would_be_well() {
+        assert_eq!(asked(&[Some(0x28), None]), (Err(Errno::NOMEDIUM), 1));
+        assert_eq!(asked(&[Some(0x29), Some(0x28), None]), (Err(Errno::NOMEDIUM), 2));
+        assert_eq!(asked(&[Some(0x29), None]), (Ok(()), 2));
+        assert_eq!(asked(&[Some(0x29); 9]), (Err(Errno::IO), MOST_NEWS));
+    }
+}

@@ -1,0 +1,72 @@
+//! What is wrong, as the error that said so: carried with its type and its own sources from where it happened to where it
+//! is told, and only there turned into words.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// An error of any type, shared so that what ended a part may end the whole as well. It is not an `Error` itself, so that
+/// every error (and every sentence) becomes one by `From`; what is asked of an error is asked of the one inside.
+#[derive(Debug, Clone)]
+pub struct Cause(Arc<dyn Error + Send + Sync>);
+
+impl Cause {
+    /// This error, told in other words: what was wrong stays its source.
+    #[must_use]
+    pub fn told(words: impl Into<String>, error: impl Into<Cause>) -> Self {
+        Cause(Arc::new(Told { words: words.into(), error: error.into() }))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+struct Told {
+    words: String,
+    #[source]
+    error: Cause,
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Cause {
+    fn from(error: E) -> Self {
+        Cause(Arc::from(error.into()))
+    }
+}
+
+impl Deref for Cause {
+    type Target = dyn Error + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Two are the same where they say the same: errors of the system cannot be compared otherwise.
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn an_error_told_in_other_words_keeps_its_type_and_what_is_beneath_it() {
+        let full = Cause::told("the journal is full", io::Error::from_raw_os_error(28));
+        let told = Cause::told("nothing was written", full);
+        assert_eq!(told.to_string(), "nothing was written");
+        let journal = told.source().unwrap();
+        assert_eq!(journal.to_string(), "the journal is full");
+        let system = journal.source().and_then(|e| e.downcast_ref::<io::Error>()).unwrap();
+        assert_eq!(system.raw_os_error(), Some(28));
+    }
+}

@@ -1,0 +1,108 @@
+//! What all judgements of registers share: how strong a sign is, the two kinds of finding (a hint, which the capacity
+//! test settles, and a note), and what a product name says.
+
+use crate::finding::{Finding, Weight};
+
+/// No honest card is known with it.
+pub(super) const STRONG: f64 = 0.8;
+/// Some honest cards have it.
+pub(super) const MEDIUM: f64 = 0.5;
+/// Many honest cards have it.
+pub(super) const WEAK: f64 = 0.2;
+
+/// Where a doubt about the capacity is settled.
+const SETTLE: &str =
+    "registers prove nothing either way: run `cardscope verify` to see how much the card really holds";
+
+/// A hint of a given strength that the capacity test settles.
+pub(super) fn hint(claim: &str, strength: f64, verdict: impl Into<String>) -> Finding {
+    Finding::new(claim, Weight::Hint, strength, verdict).advise(SETTLE)
+}
+
+/// Something worth knowing, certain in itself.
+pub(super) fn note(claim: &str, verdict: impl Into<String>) -> Finding {
+    Finding::new(claim, Weight::Note, 1.0, verdict)
+}
+
+/// A wrong CRC is a copying or transfer error first.
+pub(super) fn crc_mismatch(register: &str, found: u8, wanted: u8) -> Finding {
+    let name = register.to_uppercase();
+    hint(&format!("{register}-crc"), WEAK, format!("the CRC7 of the {name} is wrong: a digit lost in copying or a transfer error first, a careless maker last"))
+        .because("crc7", format!("0x{found:02x}"))
+        .because("crc7_computed", format!("0x{wanted:02x}"))
+        .advise("read the register again, and compare it digit by digit")
+}
+
+/// Sizes that a name may mean, in bytes. Three digits alone (`SR128`, `SD064`) were MB once and are GB now.
+pub(super) fn sizes_in(name: &str) -> Vec<f64> {
+    let Some(start) = name.find(|c: char| c.is_ascii_digit()) else { return Vec::new() };
+    let rest = &name[start..];
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, unit) = rest.split_at(end);
+    let number: f64 = digits.parse().unwrap_or(0.0);
+    let unit = unit.strip_suffix('B').unwrap_or(unit);
+    match unit {
+        _ if number == 0.0 => vec![],
+        "M" => vec![number * 1e6],
+        "G" => vec![number * 1e9],
+        "T" => vec![number * 1e12],
+        "T5" => vec![(number + 0.5) * 1e12],
+        "" if digits.len() == 3 => vec![number * 1e6, number * 1e9],
+        _ => vec![],
+    }
+}
+
+/// `S` or `W`, a letter, then a size (`SU08G`, `SN01T`, `SR128`, `WX64G`, `ST1T5`); or `AGGC` and a letter.
+pub(super) fn is_sandisk(name: &str) -> bool {
+    let (letters, size) = match name.as_bytes() {
+        [b'A', b'G', b'G', b'C', last] => return last.is_ascii_uppercase(),
+        [first @ (b'S' | b'W'), second, size @ ..] => ([*first, *second], size),
+        _ => return false,
+    };
+    let sized = match size {
+        [a, b, b'G' | b'M' | b'T'] | [a, b'T', b] => a.is_ascii_digit() && b.is_ascii_digit(),
+        [a, b, c] => [a, b, c].iter().all(|d| d.is_ascii_digit()),
+        _ => false,
+    };
+    letters[1].is_ascii_uppercase() && sized
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_is_read_from_the_names_that_makers_use() {
+        for (name, size) in [
+            ("SD16G", 16e9),
+            ("SU08G", 8e9),
+            ("SD8GB", 8e9),
+            ("LX1TB", 1e12),
+            ("SN1T5", 1.5e12),
+            ("0016G", 16e9),
+        ] {
+            assert_eq!(sizes_in(name), [size], "{name}");
+        }
+        assert_eq!(sizes_in("SD064"), [64e6, 64e9]);
+        for none in ["00000", "AGGCE", "GD4QT", "USD00", "MSSD0", "SMI", "EB1QT", ""] {
+            assert!(sizes_in(none).is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn sandisks_names_are_told_from_others() {
+        for name in ["SU04G", "SR128", "SN64G", "AGGCE", "WX64G", "SH32G", "SN01T", "SD512", "SN1T5"] {
+            assert!(is_sandisk(name), "{name}");
+        }
+        for name in ["SD4GB", "NCard", "00000", "AS", "SMI", "", "S", "USD"] {
+            assert!(!is_sandisk(name), "{name}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_name_panics(name in ".{0,8}") {
+            let _ = (sizes_in(&name), is_sandisk(&name));
+        }
+    }
+}

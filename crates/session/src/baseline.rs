@@ -1,0 +1,64 @@
+//! A document of an earlier run that a new one is held against (`--against`): a file made with `--json`, or a session of
+//! the archive.
+
+use crate::archive::{Shown, show};
+use crate::error::Failure;
+use cardscope_engine::cause::Cause;
+use cardscope_engine::input;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::path::Path;
+
+/// Longest document that is read: a day at one sample a second is some 60 MB.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Loads the document of a `verb` by the name of its file or its session.
+///
+/// # Errors
+/// A refusal: there is none of that name, it is too long, of another verb, or cannot be understood.
+pub(crate) fn load<T: DeserializeOwned>(
+    name: &str,
+    archive: Option<&Path>,
+    verb: &str,
+) -> Result<T, Failure> {
+    found(name, archive, verb).and_then(|document| Ok(serde_json::from_value(document)?)).map_err(|why| {
+        let words = format!(
+            "--against {name} is no document of `{verb}` ({why}); give a session of `archive list`, or a file made with `{verb} --json`"
+        );
+        Failure::refused_for(words, why)
+    })
+}
+
+fn found(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value, Cause> {
+    if Path::new(name).exists() {
+        return of_file(name, MOST_BYTES);
+    }
+    let unknown = |e: Failure| Cause::told(format!("there is no such file, and no such session: {e}"), e);
+    match show(archive, name).map_err(unknown)? {
+        Shown::Record { kind, document } if kind == verb => Ok(document),
+        Shown::Record { kind, .. } => Err(format!("it is one of `{kind}`").into()),
+        Shown::Bench(_) => Err("it is one of `bench`".into()),
+        Shown::Log(_) => Err("it is a log of another tool".into()),
+    }
+}
+
+fn of_file(name: &str, most: u64) -> Result<Value, Cause> {
+    Ok(serde_json::from_slice(&input::bytes(Path::new(name), most)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_a_length_and_only_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        std::fs::write(&path, "[1, 2]").unwrap();
+        let name = path.to_str().unwrap();
+        assert_eq!(of_file(name, 6), Ok(serde_json::json!([1, 2])));
+        assert!(of_file(name, 5).unwrap_err().to_string().contains("longer than 5"));
+        assert!(of_file("/dev/zero", 6).unwrap_err().to_string().contains("not a plain file"));
+        assert!(load::<Value>(folder.path().to_str().unwrap(), None, "sustain").is_err());
+    }
+}

@@ -1,0 +1,152 @@
+//! Room: in memory for the buffers of a test, and whether the kernel lets them be locked; on disk for the journal that saves
+//! a card's data, and for the archive.
+
+use cardscope_device::filesystem;
+use cardscope_device::system::System;
+use cardscope_device::vitals;
+use cardscope_model::doctor::{Point, State, Topic};
+use cardscope_model::units::{BinarySize, MIB};
+use cardscope_store::Archive;
+use rustix::process::{Resource, getrlimit};
+use std::path::{Path, PathBuf};
+
+/// Queue depth 32 with blocks of 1 MiB wants 32 MiB of buffers; a full verify and the maps want some hundred.
+const WANTED: u64 = 512 * MIB;
+const LEAST: u64 = 96 * MIB;
+
+/// Registered buffers of the deepest queue that recipes ask for, with the rings.
+const LOCKED: u64 = 40 * MIB;
+
+/// CAP_IPC_LOCK (`capabilities(7)`): no limit on locked memory.
+const CAP_IPC_LOCK: u32 = 14;
+
+/// Pressure over ten seconds in percent.
+const PRESSURE: f64 = 5.0;
+
+pub(super) fn points(system: &System, device: Option<&str>) -> Vec<Point> {
+    let mut points = vec![available(system)];
+    if system.is_live() {
+        points.push(locked(system));
+    }
+    points.push(page_cache(system));
+    points.extend(places(system, device));
+    points
+}
+
+fn available(system: &System) -> Point {
+    let point = Topic::Memory.asks(
+        "memory",
+        "buffers that are swapped, or programs that swap meanwhile, put their I/O into the card's figures",
+    );
+    let Some(memory) = vitals::memory(system) else {
+        return point.is(State::Unknown, "the kernel does not tell");
+    };
+    let pressure = vitals::pressure(system, "memory").map_or(0.0, |p| p.some.avg10);
+    let size = |bytes: u64| format!("{} MiB", bytes / MIB);
+    let seen = format!(
+        "{} of {} are to be had, {} lie in swap, tasks waited {pressure:.1} % of the last ten seconds for memory",
+        size(memory.available),
+        size(memory.total),
+        size(memory.swap_used)
+    );
+    match memory.available {
+        bytes if bytes < LEAST => {
+            point.is(State::Fail, seen).advise("end other programs: a test needs some hundred MiB")
+        }
+        bytes if bytes < WANTED || pressure > PRESSURE => {
+            point.is(State::Warn, seen).advise("end other programs before measuring")
+        }
+        _ => point.is(State::Ok, seen),
+    }
+}
+
+fn locked(system: &System) -> Point {
+    let point = Topic::Memory.asks("locked-memory", "buffers registered with io_uring are locked in memory; without them each I/O maps its own, which costs processor time");
+    if vitals::capabilities(system).is_some_and(|set| set >> CAP_IPC_LOCK & 1 == 1) {
+        return point.is(State::Ok, "this process may lock as much as it likes (CAP_IPC_LOCK)");
+    }
+    match getrlimit(Resource::Memlock).current {
+        None => point.is(State::Ok, "no limit"),
+        Some(bytes) if bytes >= LOCKED => point.is(State::Ok, format!("{} may be locked", BinarySize(bytes))),
+        Some(bytes) => point.is(State::Warn, format!("{} may be locked", BinarySize(bytes)))
+            .advise("add \"* - memlock unlimited\" to /etc/security/limits.d/cardscope.conf and log in again, or run with sudo"),
+    }
+}
+
+/// The page cache matters for directories on file systems without direct I/O.
+fn page_cache(system: &System) -> Point {
+    let number = |name: &str| vitals::sysctl(system, name).and_then(|text| text.parse::<u64>().ok());
+    let total = vitals::memory(system).map_or(0, |memory| memory.total);
+    let limit = number("vm/dirty_bytes")
+        .filter(|bytes| *bytes > 0)
+        .or_else(|| Some(total / 100 * number("vm/dirty_ratio")?));
+    let point = Topic::Memory.asks("page-cache", "a directory on a file system without direct I/O is written through the page cache: a test smaller than this limit measures memory");
+    let Some(limit) = limit else { return point.is(State::Unknown, "the kernel does not tell") };
+    let seen = format!("up to {} MiB wait in memory before a writer is held back", limit / MIB);
+    match number("vm/laptop_mode") {
+        Some(1..) => point
+            .is(State::Warn, format!("{seen}; laptop mode holds writes back"))
+            .advise("sudo sysctl vm.laptop_mode=0"),
+        _ => point.is(State::Ok, seen),
+    }
+}
+
+/// A quick verify saves up to some hundred MiB, a thorough one 2 GiB.
+const WANTED_ON_DISK: u64 = 3072 * MIB;
+const LEAST_ON_DISK: u64 = 128 * MIB;
+
+fn places(system: &System, device: Option<&str>) -> Vec<Point> {
+    if !system.is_live() {
+        return Vec::new();
+    }
+    let journal = cardscope_journal::folder::folder().map_err(|e| e.to_string());
+    let archive = Archive::default_path().map_err(|e| e.to_string());
+    vec![
+        folder(
+            "journal-place",
+            journal,
+            device,
+            "what a test overwrites is saved there first, and put back from there after a crash",
+        ),
+        folder("archive-place", archive, device, "results are kept there as soon as they are measured"),
+    ]
+}
+
+fn folder(name: &str, path: Result<PathBuf, String>, device: Option<&str>, why: &str) -> Point {
+    let point = Topic::Storage.asks(name, why);
+    let path = match path {
+        Ok(path) => path,
+        Err(reason) => {
+            return point.is(State::Fail, reason).advise("export HOME, or XDG_STATE_HOME and XDG_DATA_HOME");
+        }
+    };
+    let elsewhere = "export XDG_STATE_HOME and XDG_DATA_HOME to folders on another disk";
+    if let Some(device) = device
+        && filesystem::lies_on(&path, device)
+    {
+        let seen = format!("{} lies on {device} itself", path.display());
+        let state = if name == "journal-place" { State::Fail } else { State::Warn };
+        return point.is(state, seen).advise(elsewhere);
+    }
+    let Some((free, read_only)) = room(&path) else {
+        return point.is(State::Unknown, format!("{} cannot be looked at", path.display()));
+    };
+    let below = filesystem::of_path(&path).ok();
+    let kind = below.as_ref().map_or("an unknown file system", |found| found.name.as_str());
+    let seen = format!("{} on {kind}, {} MiB free", path.display(), free / MIB);
+    match free {
+        _ if read_only => point.is(State::Fail, format!("{seen}, read-only")).advise(elsewhere),
+        free if free < LEAST_ON_DISK => point.is(State::Fail, seen).advise(elsewhere),
+        _ if matches!(kind, "tmpfs" | "ramfs") => point
+            .is(State::Warn, format!("{seen}: in memory, so that it does not survive a crash"))
+            .advise(elsewhere),
+        free if free < WANTED_ON_DISK => point.is(State::Warn, seen).advise(elsewhere),
+        _ => point.is(State::Ok, seen),
+    }
+}
+
+/// Free bytes, and whether it is read-only, of the nearest folder that is there.
+fn room(path: &Path) -> Option<(u64, bool)> {
+    let there = path.ancestors().find(|p| p.is_dir())?;
+    filesystem::room(there).ok().map(|room| (room.free, room.read_only))
+}
