@@ -107,7 +107,7 @@ fn a_target_that_does_not_wear_is_said_not_to_with_how_long_cycles_take() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=64MiB";
     let outcome = home.run(&["endure", card, "--rounds", "4"]).expect(0);
-    outcome.says(&["no sector was lost in 3 rounds (3.0 cycles)", "1000 cycles take", "--rounds"]);
+    outcome.says(&["No sector was lost in 3 rounds (3.0 cycles)", "1000 cycles take", "--rounds"]);
     let document = home.run(&["endure", card, "--rounds", "4", "--json", "--quiet"]).expect(0).json();
     let found = document["findings"].as_array().unwrap();
     assert!(found.iter().any(|finding| finding["claim"] == "no-wear-seen"), "{document:#}");

@@ -2,3 +2,4 @@
 
 mod claims;
 mod layers;
+mod orphans;

@@ -109,11 +109,11 @@ impl Returned {
 
 /// The finding of a card that did not take back, or a journal that could not give, what was overwritten.
 pub fn not_put_back(lost: u64, unreadable: u64, first: Option<u64>) -> Finding {
-    Finding::new("not-put-back", Weight::Bad, 1.0, "some of the card's data could not be put back")
+    Finding::new("not-put-back", Weight::Bad, 1.0, "Some of the card's data could not be restored.")
         .because("bytes that the card did not keep", lost)
         .because("bytes that could not be read from the journal", unreadable)
         .because("first address", first.unwrap_or_default())
-        .advise("copy what the card still holds, then restore the journal once more; `cardscope verify` tells whether the card keeps what is written to it")
+        .advise("Copy what the card still holds, then restore the journal once more; `cardscope verify` shows whether the card keeps what is written to it.")
 }
 
 /// Refuses to write to another card than the one that the journal is about. It was held open all the time, so a card that
@@ -141,9 +141,9 @@ pub fn settle(journal: Journal, all_is_there: bool, findings: &mut Vec<Finding>)
     }
     let path = journal.path().display().to_string();
     findings.push(
-        Finding::new("journal-waits", Weight::Hint, 1.0, "what was on the card is kept in a journal")
+        Finding::new("journal-waits", Weight::Hint, 1.0, "What was on the card is saved in a journal.")
             .because("journal", &path)
-            .advise(format!("put it back with `cardscope restore {path}`")),
+            .advise(format!("Restore it with `cardscope restore {path}`.")),
     );
     Ok(())
 }

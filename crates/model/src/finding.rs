@@ -19,7 +19,7 @@ pub enum Weight {
 pub struct Finding {
     /// What is claimed or looked at, in a few words that stay the same: `serial-zero`, `capacity-against-name`.
     pub claim: String,
-    /// The conclusion, as a sentence.
+    /// The conclusion: one whole sentence.
     pub verdict: String,
     /// How heavy it is.
     pub weight: Weight,
@@ -27,7 +27,7 @@ pub struct Finding {
     pub confidence: f64,
     /// The numbers and words it rests on, in reading order.
     pub evidence: Vec<(String, String)>,
-    /// What to do about it, if anything.
+    /// What to do about it, if anything, in whole sentences.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<String>,
 }
@@ -36,14 +36,9 @@ impl Finding {
     /// A finding without evidence or advice yet.
     #[must_use]
     pub fn new(claim: &str, weight: Weight, confidence: f64, verdict: impl Into<String>) -> Self {
-        Finding {
-            claim: claim.to_owned(),
-            verdict: verdict.into(),
-            weight,
-            confidence,
-            evidence: Vec::new(),
-            advice: None,
-        }
+        let verdict = verdict.into();
+        debug_assert!(is_sentence(&verdict), "the verdict of {claim} is not a sentence: {verdict}");
+        Finding { claim: claim.to_owned(), verdict, weight, confidence, evidence: Vec::new(), advice: None }
     }
 
     /// Adds a number or word that the finding rests on.
@@ -56,7 +51,14 @@ impl Finding {
     /// Adds what to do about it.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
-        self.advice = Some(advice.into());
+        let advice = advice.into();
+        debug_assert!(is_sentence(&advice), "the advice of {} is not a sentence: {advice}", self.claim);
+        self.advice = Some(advice);
         self
     }
+}
+
+/// Whether a text begins and ends like a sentence, so that pages can put it anywhere.
+fn is_sentence(text: &str) -> bool {
+    !text.starts_with(|c: char| c.is_ascii_lowercase()) && text.ends_with(['.', '!', '?'])
 }

@@ -86,15 +86,20 @@ impl PresentLayout {
         let unit = BinarySize(self.unit_bytes);
         let odd = self.partitions.iter().find(|p| !p.aligned);
         let found = match (self.aligned?, odd) {
-            (false, Some(odd)) => Finding::new("layout-alignment", Weight::Hint, 0.9, odd.complaint(self.unit_bytes))
-                .advise(format!(
-                    "`cardscope format {target}` lays it out anew, which loses what is on it; back it up first, or give --backup"
-                )),
+            (false, Some(odd)) => Finding::new(
+                "layout-alignment",
+                Weight::Hint,
+                0.9,
+                odd.complaint(self.unit_bytes),
+            )
+            .advise(format!(
+                "`cardscope format {target} --backup FILE` aligns it; formatting erases what is on the card."
+            )),
             _ => Finding::new(
                 "layout-alignment",
                 Weight::Note,
                 0.9,
-                format!("the data of every partition begins on a multiple of {unit}"),
+                format!("The data of every partition begins on a multiple of {unit}."),
             ),
         };
         let found = found.because("unit_bytes", self.unit_bytes).because("unit_from", &self.unit_source);
@@ -119,7 +124,7 @@ impl Partition {
         let what = self.volume.as_ref().map_or_else(String::new, |v| format!(" ({})", v.file_system));
         let past = self.data_start_bytes % unit;
         format!(
-            "the data of {}{what} begins at byte {}, {} bytes past a multiple of {}: files share the card's units with what is before them, so a write may cost two",
+            "The data of {}{what} begins at byte {}, {} bytes past a multiple of {}, so one write may cost the card two.",
             self.name(),
             grouped(self.data_start_bytes),
             grouped(past),

@@ -519,7 +519,7 @@ fn is_judged_fairly(found: &MarksMeasured, mark: &str, share: f64) -> bool {
     let is = outcome(found, mark);
     let accused = found.findings.iter().any(|f| f.weight == Weight::Bad);
     let advice =
-        found.findings.iter().filter_map(|f| f.advice.as_deref()).any(|a| a.contains("give it back"));
+        found.findings.iter().filter_map(|f| f.advice.as_deref()).any(|a| a.starts_with("Return the card"));
     allowed(share, is) && accused == (is == Outcome::Missed) && advice == accused
 }
 

@@ -72,7 +72,7 @@ fn real(target: &str, system: &System) -> Result<Identity, Failure> {
             "layout-not-read",
             Weight::Note,
             1.0,
-            format!("how it is laid out was not looked at: {error}"),
+            format!("Partition table and file system were not read: {error}."),
         )),
         None => {}
     }

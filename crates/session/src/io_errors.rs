@@ -24,14 +24,14 @@ pub(crate) fn finding(troubles: &[Trouble], when: &str) -> Option<Finding> {
         Some(_) => (
             Weight::Bad,
             0.99,
-            format!("the card failed I/Os {when}"),
-            "copy what is on it; `cardscope verify --full` tells which blocks are bad",
+            format!("The card failed I/Os {when}."),
+            "Copy what is on it; `cardscope verify --full` shows which blocks are bad.",
         ),
         None => (
             Weight::Hint,
             0.7,
-            format!("I/Os failed {when} and succeeded at the second try"),
-            "try another reader and another cable; if it stays, it is the card",
+            format!("I/Os failed {when} and succeeded at the second try."),
+            "Try another reader and another cable; if it stays, the card is at fault.",
         ),
     };
     Some(

@@ -37,7 +37,7 @@ pub(super) fn levels_of(table: &Table<'_>) -> Vec<Finding> {
 fn level_finding(name: &str, found: &Levels, speeds: &[f64], why: Companion) -> Finding {
     let middles: Vec<String> = found.levels.iter().map(|l| digits(l.estimate.median)).collect();
     let text = format!(
-        "{name} has {} levels, {} MB/s: its mean over {} runs measures the share of fast runs, not the card",
+        "{name} has {} levels, {} MB/s, so the mean of its {} runs shows the share of fast runs, not the card.",
         found.levels.len(),
         middles.join(" and "),
         speeds.len()
@@ -92,7 +92,7 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !hot.is_empty() {
         let text = format!(
-            "{} of {} runs were hot: reading in order stayed below 90 % of the best run, and reads have no cache that could end",
+            "{} of {} runs were hot: sequential reads stayed below 90 % of the best run, and reads have no cache that could fill.",
             hot.len(),
             states.len()
         );
@@ -101,7 +101,7 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
     }
     if !behind.is_empty() {
         let text = format!(
-            "{} of {} runs wrote behind the card's cache: below 85 % of the best run, while reads kept their speed",
+            "{} of {} runs wrote past the card's cache: below 85 % of the best run, while reads kept their speed.",
             behind.len(),
             states.len()
         );
@@ -157,7 +157,7 @@ pub fn hot_host(load: &Load) -> Option<Finding> {
         (false, false, false) => 0.5,
     };
     let text = format!(
-        "reading over USB fell from {:.0} to {:.0} MB/s ({:.1} times slower) within {:.0} s: reader or USB host controller is hot, more likely than the card",
+        "Reads over USB fell from {:.0} to {:.0} MB/s ({:.1} times slower) within {:.0} s: the reader or the USB host controller is hot, rather than the card.",
         load.first_mb_s,
         load.last_mb_s,
         1.0 / fell,
@@ -166,7 +166,7 @@ pub fn hot_host(load: &Load) -> Option<Finding> {
     let finding = Finding::new("hot-usb-host", Weight::Hint, confidence, text)
         .because("at the start", format!("{:.1} MB/s", load.first_mb_s))
         .because("at the end", format!("{:.1} MB/s", load.last_mb_s))
-        .advise("Put a fan over reader and board (on a Raspberry Pi 4 the VL805 beside the USB 3 ports) and measure again.");
+        .advise("Put a fan over the reader and the board (on a Raspberry Pi 4 over the VL805 beside the USB 3 ports) and measure again.");
     let finding = load.null_rise.map_or(finding.clone(), |rise| {
         finding.because("a command without flash", format!("{:+.0} %", rise * 100.0))
     });

@@ -34,15 +34,14 @@ fn half_mib(table: &Table<'_>, op: Op) -> Option<Finding> {
     if ratio < FASTER {
         return None;
     }
-    let random = if half.name.pattern.order == Order::Random { "random " } else { "" };
+    let blocks = if half.name.pattern.order == Order::Random { "Random blocks" } else { "Blocks" };
     let text = format!(
-        "{random}blocks of 512 KiB are {ratio:.2} times as fast as {}, which should be the fastest: the card tidied up at different times",
+        "{blocks} of 512 KiB are {ratio:.2} times as fast as {}, which should be the fastest: the card did work of its own in between.",
         in_order.name
     );
     Some(
-        both(Finding::new("half-mib-faster", Weight::Hint, 0.8, text), half, in_order).advise(
-            "Repeat the session with a pause before it, so that the card ends what it does by itself.",
-        ),
+        both(Finding::new("half-mib-faster", Weight::Hint, 0.8, text), half, in_order)
+            .advise("Repeat the session after a pause, so that the card can finish its own work first."),
     )
 }
 
@@ -60,14 +59,14 @@ fn queue(table: &Table<'_>, op: Op) -> Option<Finding> {
     let what = if op == Op::Write { "writes" } else { "reads" };
     let (claim, weight, text) = if ratio < FAKE {
         let text = format!(
-            "32 random {what} at once are {ratio:.2} times as fast as one at a time: the queue is a fake, and a busy system nearly stops on it"
+            "32 random {what} at once are {ratio:.2} times as fast as one at a time: the queue is a fake, and a busy system nearly stops on it."
         );
         ("fake-queue", Weight::Hint, text)
     } else {
         (
             "queue-slower",
             Weight::Note,
-            format!("32 random {what} at once are {ratio:.2} times as fast as one at a time"),
+            format!("32 random {what} at once are {ratio:.2} times as fast as one at a time."),
         )
     };
     let confidence = if single.results.len() > 1 { 0.9 } else { 0.7 };
@@ -103,7 +102,7 @@ fn size_finding(name: TestName, all: &[Sized]) -> Option<Finding> {
     }
     let (of_small, of_large) = (BinarySize(small.area_bytes), BinarySize(large.area_bytes));
     let text = format!(
-        "{name} falls to {:.0} % from {of_small} to {of_large}: the small test flatters, what counts in use is the large one",
+        "{name} falls to {:.0} % from {of_small} to {of_large}: the small test flatters, the large one counts.",
         ratio * 100.0
     );
     Some(
@@ -126,13 +125,13 @@ pub(super) fn above_bus(table: &Table<'_>, ceiling_mb_s: Option<f64>) -> Option<
         return None;
     }
     let text = format!(
-        "{} of {} tests are faster than the bus, which carries {} MB/s: a cache of this computer answered, not the card",
+        "{} of {} tests are faster than the bus, which carries {} MB/s: a cache of this computer answered, not the card.",
         above.len(),
         table.rows.len(),
         digits(carries)
     );
     let finding = Finding::new("above-bus-ceiling", Weight::Hint, 0.95, text)
-        .advise("Test the bare device, or a directory whose file system takes direct I/O.");
+        .advise("Test the device itself, or a directory whose file system takes direct I/O.");
     Some(above.into_iter().fold(finding, |finding, (row, fastest)| {
         finding.because(&row.name.to_string(), format!("{} MB/s", digits(fastest)))
     }))
@@ -212,7 +211,7 @@ pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
     let gain = table.small(Op::Read, 32).map(|row| row.median() / single);
     let confidence = if gain.is_some_and(|gain| gain > LARGE_GAIN) { 0.9 } else { 0.8 };
     let text = format!(
-        "single 4 KiB reads reach {} MB/s, {:.0} % of the slowest card of its class ({} MB/s)",
+        "Single 4 KiB reads reach {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
         digits(single),
         100.0 * single / peers.low,
         digits(peers.low)
@@ -224,7 +223,7 @@ pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
             format!("{} to {} MB/s, median {} ({})", digits(peers.low), digits(peers.high), digits(peers.median), peers.source),
         )
         .because("reading in order", format!("{} MB/s", digits(in_order)))
-        .advise("Programs start and files open by such reads: measure once more on a card that was filled, and compare.");
+        .advise("Fill the card, measure once more and compare: starting programs and opening files depend on such reads.");
     Some(match gain {
         Some(gain) => finding.because("with 32 at once", format!("{gain:.1} times as fast")),
         None => finding,

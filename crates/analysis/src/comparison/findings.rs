@@ -28,24 +28,23 @@ fn few_runs(column: &Column, place: usize, tests: &[ComparedTest]) -> Option<Fin
     let counts: Vec<u32> = tests.iter().filter_map(|test| Some(test.spreads[place].as_ref()?.n)).collect();
     let few = counts.iter().filter(|n| (**n as usize) < LEAST_RUNS).count();
     let least = counts.iter().copied().min().filter(|_| few > 0)?;
-    let (which, there) = match few == counts.len() {
-        true => (String::new(), ""),
-        false => (format!("in {few} of its {} tests ", counts.len()), " there"),
+    let which = match few == counts.len() {
+        true => String::new(),
+        false => format!(" in {few} of its {} tests", counts.len()),
     };
     let verdict = format!(
-        "{}: {which}{} cannot show how far it varies; no difference to others is called real{there}",
-        column.entry.name,
-        runs(least)
+        "Only {} measured{which}, too few to show how much it varies, so no difference there is called real.",
+        runs(least, &column.entry.name)
     );
     Some(
         Finding::new("few-runs", Weight::Note, 1.0, verdict)
             .because("runs", least)
-            .advise("measure it five times or more; ten show whether it jumps between two levels"),
+            .advise("Measure it at least five times; ten runs show whether it jumps between two levels."),
     )
 }
 
-fn runs(n: u32) -> String {
-    if n == 1 { "one run".to_owned() } else { format!("{n} runs") }
+fn runs(n: u32, name: &str) -> String {
+    if n == 1 { format!("one run of {name} was") } else { format!("{n} runs of {name} were") }
 }
 
 /// One finding an entry, with its tests.
@@ -64,11 +63,11 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
                 Weight::Hint,
                 0.9,
                 format!(
-                    "{}: in {tests} of its tests the runs jump between two speeds; a mean between them is none that anybody sees",
+                    "The runs of {} alternate between two speeds in {tests} of its tests, so their mean is misleading.",
                     column.entry.name
                 ),
             )
-            .advise("a cache that is full in some runs, or heat: `cardscope sustain` tells them apart")
+            .advise("Run `cardscope sustain`: it shows whether a full cache or heat is the reason.")
         })
     };
     columns.iter().enumerate().filter_map(of).collect()
@@ -81,10 +80,7 @@ fn besides(differs: &[Differs], by: Option<&str>) -> Option<Finding> {
             "not-the-card-alone",
             Weight::Hint,
             1.0,
-            format!(
-                "besides the card these differ: {}; a difference in speed may be theirs",
-                words.join(", ")
-            ),
+            format!("Besides the card, these differ and may be why speeds differ: {}.", words.join(", ")),
         )
     })
 }
@@ -100,12 +96,11 @@ fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
         "cannot-tell",
         Weight::Note,
         1.0,
-        format!("{} of {} differences cannot be told from chance", open.len(), all.len()),
+        format!("{} of {} differences may be chance.", open.len(), all.len()),
     );
     Some(match more {
-        Some(more) => {
-            finding.advise(format!("{more} more runs of each card would probably settle those that can be"))
-        }
+        Some(more) => finding
+            .advise(format!("About {more} more runs of each card would settle those that can be settled.")),
         None => finding,
     })
 }
@@ -118,7 +113,7 @@ fn pieces(columns: &[Column]) -> Option<Finding> {
             "one-piece-each",
             Weight::Note,
             1.0,
-            "one piece of each card was measured: these pieces differ so, their models need not",
+            "One unit per model was tested; other units may differ.",
         )
     })
 }
@@ -155,24 +150,24 @@ fn finding(first: &Column, same: &[&Column]) -> Option<Finding> {
     let watched = format!("over {sessions} sessions in {years:.1} years");
     let name = &first.series;
     if real.is_empty() {
-        let claim = format!("{name}: no test became faster or slower for sure {watched}");
+        let claim = format!("No test of {name} became faster or slower for sure {watched}.");
         return Some(Finding::new("age", Weight::Note, 0.9, claim));
     }
     let slower = real.iter().filter(|(_, age)| age.per_year < 0.0).count();
     let claim = match (slower, real.len() - slower) {
-        (n, 0) => format!("{name}: {} slower {watched}", became(n)),
-        (0, n) => format!("{name}: {} faster {watched}", became(n)),
-        (n, m) => format!("{name}: {} slower and {m} faster {watched}", became(n)),
+        (n, 0) => format!("{} slower {watched}.", became(n, name)),
+        (0, n) => format!("{} faster {watched}.", became(n, name)),
+        (n, m) => format!("{} slower and {m} faster {watched}.", became(n, name)),
     };
     let weight = if slower > 0 { Weight::Hint } else { Weight::Note };
-    let advice = "a full card writes slower than an erased one: before it is given up, save what is on it, erase it whole and measure once more";
+    let advice = "A full card writes slower than an erased one: before you give it up, save what is on it, erase all of it and measure once more.";
     let mut finding = Finding::new("age", weight, 0.9, claim);
     finding.evidence = real.iter().map(|((test, step), age)| evidence(test, step.as_deref(), age)).collect();
     Some(if slower > 0 { finding.advise(advice) } else { finding })
 }
 
-fn became(tests: usize) -> String {
-    if tests == 1 { "one test became".to_owned() } else { format!("{tests} tests became") }
+fn became(tests: usize, name: &str) -> String {
+    if tests == 1 { format!("One test of {name} became") } else { format!("{tests} tests of {name} became") }
 }
 
 fn evidence(test: &cardscope_model::test_name::TestName, step: Option<&str>, age: &Age) -> (String, String) {

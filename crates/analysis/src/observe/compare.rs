@@ -103,9 +103,9 @@ fn findings(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: 
         (by_calm, _) => by_calm,
     };
     let (claim, text) = match faster {
-        1 => ("start-faster", "this time the system waited less than before"),
-        -1 => ("start-slower", "this time the system waited longer than before"),
-        _ => ("start-alike", "the system waited about as long as before"),
+        1 => ("start-faster", "The system waited less than before."),
+        -1 => ("start-slower", "The system waited longer than before."),
+        _ => ("start-alike", "The system waited about as long as before."),
     };
     let mut found = vec![
         Finding::new(claim, Weight::Note, CONFIDENCE, text)
@@ -113,7 +113,7 @@ fn findings(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: 
             .because("calm after, now", in_words(calm_is))
             .because("waiting for I/O, before", format!("{waits_was:.1} s"))
             .because("waiting for I/O, now", format!("{waits_is:.1} s"))
-            .advise("watch three starts of each before you trust a small difference"),
+            .advise("Observe three starts of each before you trust a small difference."),
     ];
     found.extend(other_work(was, is));
     found
@@ -160,10 +160,10 @@ fn other_work(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
             "starts-did-other-work",
             Weight::Hint,
             0.8,
-            "the two watches moved very different amounts of data: the system did not do the same in both",
+            "The two observations moved very different amounts of data, so the system did different work.",
         )
         .because("before", format!("{:.1} MB", a / 1e6))
         .because("now", format!("{:.1} MB", b / 1e6))
-        .advise("a longer watch of each, or a start that is repeated, tells whether it was chance")
+        .advise("Observe each for longer, or repeat a start, to see whether it was chance.")
     })
 }

@@ -238,28 +238,28 @@ fn words(bottleneck: Bottleneck) -> (Weight, &'static str, Option<&'static str>)
     match bottleneck {
         Bottleneck::Card => (
             Weight::Hint,
-            "the system waits for this card: it is at work while tasks wait for I/O and processors have nothing to do",
+            "The system waits for this card, which is busy while tasks wait for I/O and processors are idle.",
             Some(
-                "a card with faster small random I/O would shorten the waiting; `cardscope bench` tells what this one reaches",
+                "A card with faster small random I/O would shorten the wait; `cardscope bench` shows what this one reaches.",
             ),
         ),
         Bottleneck::Cpu => {
-            (Weight::Note, "the system waits for its processors; a faster card would change little", None)
+            (Weight::Note, "The system waits for its processors, so a faster card would change little.", None)
         }
         Bottleneck::Memory => (
             Weight::Hint,
-            "the system lacks memory and swaps; that, more than the card, is what it waits for",
+            "The system lacks memory and waits for swapping more than for the card.",
             Some(
-                "give it more memory or fewer programs before another card; swap on the card also wears it out",
+                "Before buying a card, add memory or run fewer programs; swap on the card also wears it out.",
             ),
         ),
         Bottleneck::Elsewhere => (
             Weight::Note,
-            "tasks wait for I/O, but this device had little to do: they wait for another one",
-            Some("`cardscope list --all` shows the others; watch them"),
+            "Tasks wait for I/O, but for another device: this one had little to do.",
+            Some("Observe the others, which `cardscope list --all` shows."),
         ),
-        Bottleneck::Mixed => (Weight::Note, "no single thing held the system up", None),
-        Bottleneck::Nothing => (Weight::Note, "the system was calm: nothing was waited for", None),
+        Bottleneck::Mixed => (Weight::Note, "No single thing held the system up.", None),
+        Bottleneck::Nothing => (Weight::Note, "The system was idle and waited for nothing.", None),
     }
 }
 

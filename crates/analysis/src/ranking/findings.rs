@@ -18,7 +18,7 @@ pub(super) fn findings(asked: &Asked, places: &[Place]) -> Vec<Finding> {
 fn tie(asked: &Asked, places: &[Place]) -> Option<Finding> {
     let tied = places.iter().filter(|p| p.place == 1).count();
     let verdict = format!(
-        "{tied} cards share the first place: in {} they cannot be told apart, or differ by less than anybody notices",
+        "{tied} cards share rank 1: in {}, they are even or differ by less than anybody notices.",
         asked.what()
     );
     (tied > 1).then(|| Finding::new("tie", Weight::Note, 1.0, verdict))
@@ -29,9 +29,11 @@ fn tools(places: &[Place]) -> Option<Finding> {
     let tools: BTreeSet<&str> = settings.map(|s| s.recipe.as_str()).collect();
     (tools.len() > 1).then(|| {
         let named = tools.into_iter().collect::<Vec<_>>().join(", ");
-        let verdict = format!("measured by different tools ({named}): their figures are not all alike");
+        let verdict = format!(
+            "The cards were measured with different tools ({named}), whose figures are not all alike."
+        );
         Finding::new("several-tools", Weight::Hint, 1.0, verdict)
-            .advise("--condition recipe=NAME keeps to one")
+            .advise("Keep to one with --condition recipe=NAME.")
     })
 }
 
@@ -40,13 +42,13 @@ fn rig(places: &[Place]) -> Option<Finding> {
     let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
     let words: Vec<&str> = differing.iter().map(|(word, _)| word.as_str()).collect();
     let verdict = format!(
-        "the cards were not measured alike ({} differ): an order of cards is one of their rigs, too",
+        "The cards were measured under different conditions ({}), so their order is one of their rigs too.",
         words.join(", ")
     );
     (!words.is_empty()).then(|| Finding {
         evidence: differing.clone(),
         ..Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict)
-            .advise("--condition WORD=VALUE keeps to one")
+            .advise("Keep to one with --condition WORD=VALUE.")
     })
 }
 
@@ -65,7 +67,7 @@ fn currencies(places: &[Place]) -> Option<Finding> {
     let currencies: BTreeSet<&str> = prices.map(|price| price.currency.as_str()).collect();
     (currencies.len() > 1).then(|| {
         let named = currencies.into_iter().collect::<Vec<_>>().join(" and ");
-        let verdict = format!("prices are in {named}, as paid; they are not converted");
+        let verdict = format!("Prices are in {named}, as paid, and are not converted.");
         Finding::new("currencies", Weight::Note, 1.0, verdict)
     })
 }

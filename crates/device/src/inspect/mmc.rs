@@ -61,17 +61,17 @@ impl BusUnknown {
     pub(crate) fn remark(self, bus: &MmcBus) -> Finding {
         let what = match &bus.mode {
             Some(mode) => {
-                format!("the clock of the bus is unknown, its mode {mode} is that of the kernel log")
+                format!("The clock of the bus is unknown and its mode {mode} comes from the kernel log")
             }
-            None => "mode and clock of the bus are unknown".to_owned(),
+            None => "Mode and clock of the bus are unknown".to_owned(),
         };
-        let note = |why: &str| Finding::new("bus-mode-unread", Weight::Note, 1.0, format!("{what}: {why}"));
+        let note = |why: &str| Finding::new("bus-mode-unread", Weight::Note, 1.0, format!("{what}: {why}."));
         match self {
             BusUnknown::NeedsRoot => {
-                note("debugfs needs root").advise("run `sudo cardscope info` to see the bus mode")
+                note("debugfs needs root").advise("Run `sudo cardscope info` to see the bus mode.")
             }
             BusUnknown::NotShown => note("debugfs shows no ios file for this slot")
-                .advise("mount debugfs (mount -t debugfs none /sys/kernel/debug) and look again as root"),
+                .advise("Mount debugfs (mount -t debugfs none /sys/kernel/debug) and run it again as root."),
         }
     }
 }

@@ -43,7 +43,10 @@ pub fn inspect(system: &System, name_or_path: &str) -> Result<Identity, InspectE
         Identity { capacity_bytes: disk.bytes().filter(|bytes| *bytes > 0), ..Identity::default() };
     let mut remarks = Vec::new();
     if disk.bytes() == Some(0) {
-        remarks.push(note("empty-slot", "there is no card in this slot: what follows is the reader alone"));
+        remarks.push(note(
+            "empty-slot",
+            "There is no card in this slot; what follows describes the reader alone.",
+        ));
     }
     match bus(system, &disk) {
         Bus::Mmc => add_mmc(system, &disk, &mut identity, &mut remarks),
@@ -110,9 +113,9 @@ impl Keep<'_> {
 }
 
 fn unreadable(error: &RegisterError) -> Finding {
-    note("register-unreadable", format!("the system shows a {} that is none: {error}", error.register()))
+    note("register-unreadable", format!("The system shows a {} that is invalid: {error}.", error.register()))
         .because("register", error.register())
-        .advise("take the card out, put it in again and look once more")
+        .advise("Take the card out, put it in again and run this once more.")
 }
 
 fn add_nvme(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
@@ -127,7 +130,7 @@ fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
     let (_, reason) = missing.first()?;
     let names: Vec<&str> = missing.iter().map(|(what, _)| *what).collect();
     let verdict =
-        format!("the card was not asked for, or did not answer, its {}: {reason}", names.join(", "));
+        format!("The card was not asked for its {}, or did not answer: {reason}.", names.join(", "));
     let found = note("nvme-answers-missing", verdict);
     Some(missing.iter().fold(found, |found, (what, reason)| found.because(what, reason)))
 }
@@ -135,7 +138,7 @@ fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
 fn no_card(disk: &BlockDevice) -> Finding {
     note(
         "not-a-card-bus",
-        format!("{} hangs on no SD slot, USB or NVMe: it says nothing of a card", disk.name),
+        format!("This device, {}, is on no SD slot, USB or NVMe, so it tells nothing of a card.", disk.name),
     )
 }
 

@@ -93,12 +93,12 @@ pub fn finding(back: &PutBack) -> Option<Finding> {
     let first =
         back.lost.iter().chain(back.unreadable.iter().map(|(kept, _)| kept)).map(|k| k.offset).min()?;
     let claim =
-        Finding::new("not-put-back", Weight::Bad, 1.0, "some of the card's data could not be put back");
+        Finding::new("not-put-back", Weight::Bad, 1.0, "Some of the card's data could not be restored.");
     Some(
         claim
             .because("bytes that the card did not keep", lost)
             .because("bytes that could not be read, then or now", unreadable)
             .because("first address", first)
-            .advise("the image is kept: copy it, and put it on another card with `cardscope restore`"),
+            .advise("The image is saved: copy it, and restore it to another card with `cardscope restore`."),
     )
 }

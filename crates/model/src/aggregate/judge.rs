@@ -69,14 +69,17 @@ pub fn demand_findings(runs: &[Run], recipe: &Recipe) -> Vec<Finding> {
     };
     let name = &recipe.name;
     let finding = match verdicts.iter().position(|met| *met) {
-        Some(0) => {
-            Finding::new(CLAIM, Weight::Note, 0.95, format!("{name}: all demands are met at the first try"))
-        }
+        Some(0) => Finding::new(
+            CLAIM,
+            Weight::Note,
+            0.95,
+            format!("All demands of {name} are met in the first run."),
+        ),
         Some(n) => Finding::new(
             CLAIM,
             Weight::Note,
             0.8,
-            format!("{name}: all demands are met, but only at try {}", n + 1),
+            format!("All demands of {name} are met, but only in run {}.", n + 1),
         ),
         None => Finding::new(CLAIM, Weight::Bad, 0.95, failed(name, verdicts.len())).advise(ADVICE),
     };
@@ -85,11 +88,11 @@ pub fn demand_findings(runs: &[Run], recipe: &Recipe) -> Vec<Finding> {
 
 const CLAIM: &str = "recipe-demands";
 const ADVICE: &str =
-    "try the card in another reader or slot before blaming it: a slow bus fails the same demands";
+    "Try another reader or slot before blaming the card: a slow bus misses the same demands.";
 
 fn failed(name: &str, tries: usize) -> String {
-    let tries = if tries == 1 { "the one try".to_owned() } else { format!("any of {tries} tries") };
-    format!("{name}: the demands were not met in {tries}")
+    let tries = if tries == 1 { "the only run".to_owned() } else { format!("any of {tries} runs") };
+    format!("The demands of {name} are not met in {tries}.")
 }
 
 fn with_evidence(mut finding: Finding, run: &Run, demand: &Demand) -> Finding {

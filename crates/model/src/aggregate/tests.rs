@@ -238,7 +238,7 @@ fn the_try_that_passes_decides() {
     assert_eq!(write.tool_prints.as_ref().unwrap().value, 700.0);
     let findings = demand_findings(&runs, &recipe);
     assert_eq!(findings[0].weight, crate::finding::Weight::Note);
-    assert!(findings[0].verdict.contains("only at try 2"), "{}", findings[0].verdict);
+    assert!(findings[0].verdict.contains("only in run 2"), "{}", findings[0].verdict);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn three_failed_tries_are_a_bad_finding_with_the_figures() {
     let runs: Vec<Run> = (1..=3).map(|n| a1_run(&recipe, n, 312.0, 20_000.0)).collect();
     let finding = &demand_findings(&runs, &recipe)[0];
     assert_eq!(finding.weight, crate::finding::Weight::Bad);
-    assert!(finding.verdict.contains("any of 3 tries"));
+    assert!(finding.verdict.contains("any of 3 runs"));
     assert!(finding.evidence.contains(&("rand-4k-write".into(), "312 IOPS, at least 500 demanded".into())));
 }
 

@@ -40,21 +40,21 @@ const SERIALS: &[Sign] = &[
     Sign {
         claim: "cid-blank-but-serial",
         strength: STRONG,
-        verdict: "maker, name and revision are all zero, only serial and date are set: seen on a card that held an eighth of its capacity",
+        verdict: "Maker, name and revision are zero and only serial and date are set, as on a card that held an eighth of its capacity.",
         rests_on: &[RAW],
         is_there: |cid| cid.raw.0[..9].iter().all(|b| *b == 0),
     },
     Sign {
         claim: "serial-zero",
         strength: STRONG,
-        verdict: "the serial number is 0: no honest card with it is known",
+        verdict: "The serial number is 0; no honest card with it is known.",
         rests_on: &[PSN],
         is_there: |cid| cid.psn == 0,
     },
     Sign {
         claim: "serial-low",
         strength: WEAK,
-        verdict: "the serial number is very low; small honest brands have such too",
+        verdict: "The serial number is very low, as on fakes and on cards of some small honest brands.",
         rests_on: &[PSN, MID],
         is_there: |cid| (1..LOW_SERIAL).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid),
     },
@@ -64,42 +64,42 @@ const NAMES: &[Sign] = &[
     Sign {
         claim: "name-smi",
         strength: STRONG,
-        verdict: "the name is SMI, the default of a controller that its maker never set: a common counterfeit",
+        verdict: "The name is SMI, a controller's default that its maker never set, as on many counterfeits.",
         rests_on: &[PNM, MAKER],
         is_there: |cid| cid.pnm == "SMI",
     },
     Sign {
         claim: "name-as",
         strength: STRONG,
-        verdict: "the name AS under SanDisk's number is known from counterfeits only",
+        verdict: "The name AS with SanDisk's maker number is known from counterfeits only.",
         rests_on: &[PNM, MID],
         is_there: |cid| cid.pnm == "AS" && cid.mid == 0x03,
     },
     Sign {
         claim: "name-zeros",
         strength: MEDIUM,
-        verdict: "the name is 00000, which is Samsung's habit, under another maker's number; honest Gigastone cards do it too",
+        verdict: "The name 00000 is Samsung's habit, but the maker number is not Samsung's; honest Gigastone cards do this too.",
         rests_on: &[PNM, MAKER],
         is_there: |cid| cid.pnm == "00000" && !(cid.mid == 0x1b && cid.oid == "SM"),
     },
     Sign {
         claim: "sandisk-name",
         strength: MEDIUM,
-        verdict: "SanDisk's number with the name {pnm}, which is not built as SanDisk's are (SU08G, SR128, AGGCE, WX64G)",
+        verdict: "The maker number is SanDisk's, but the name {pnm} is not built like SanDisk's (SU08G, SR128, AGGCE, WX64G).",
         rests_on: &[MID, PNM, PRV],
         is_there: |cid| cid.mid == 0x03 && cid.pnm != "AS" && !is_sandisk(&cid.pnm),
     },
     Sign {
         claim: "oid-42",
         strength: MEDIUM,
-        verdict: "the OEM id 42 belongs with Kingston's number 0x41, which this is not; a Gigastone retail card has it too",
+        verdict: "The OEM id 42 belongs to Kingston's maker number 0x41, but the card has another; a Gigastone retail card does too.",
         rests_on: &[MAKER],
         is_there: |cid| cid.oid_number() == OID_42 && cid.mid != 0x41,
     },
     Sign {
         claim: "maker-unregistered",
         strength: MEDIUM,
-        verdict: "the maker's number was never registered: cheap rebrands, honest ones among them (Gigastone ships 0x12/0x3456 ASTC), and counterfeits",
+        verdict: "The maker number was never registered, as on counterfeits and on cheap rebrands, some of them honest (Gigastone ships 0x12/0x3456 ASTC).",
         rests_on: &[MAKER, PNM],
         is_there: |cid| {
             let placeholder = cid.mid == 0x12 && matches!(cid.oid_number(), 0x3456 | 0x5678);
@@ -120,7 +120,7 @@ pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Fi
     let Some(cid) = &identity.cid else { return };
     if let Some(blank) = cid.blank {
         findings.push(
-            note("cid-blank", format!("the CID is {blank}: the card or the host did not deliver it"))
+            note("cid-blank", format!("The CID is {blank}: the card or the host did not deliver it."))
                 .because("cid", cid.raw),
         );
         return;
@@ -143,7 +143,7 @@ fn foreign_oid(cid: &Cid) -> Option<Finding> {
             "maker-against-oid",
             MEDIUM,
             format!(
-                "the OEM id {} was never seen with the maker's number {} ({})",
+                "The OEM id {} is not known with the maker number {} ({}).",
                 cid.oid_hex, cid.mid_hex, maker.name
             ),
         )
@@ -156,7 +156,7 @@ fn careless(cid: &Cid) -> Option<Finding> {
     let printable = |bytes: &[u8]| bytes.iter().all(|b| (0x20..0x7f).contains(b));
     let mut faults = Vec::new();
     if !printable(&cid.raw.0[1..3]) {
-        faults.push("the OEM id is no text");
+        faults.push("the OEM id is not text");
     }
     if cid.hwrev > 9 || cid.fwrev > 9 {
         faults.push("the revision is not in BCD");
@@ -169,7 +169,7 @@ fn careless(cid: &Cid) -> Option<Finding> {
             "cid-careless",
             WEAK,
             format!(
-                "carelessly written: {}; honest cards of Kodak, Team and Netac are too",
+                "The CID is carelessly written ({}), as on fakes and on honest cards of Kodak, Team and Netac.",
                 faults.join(", ")
             ),
         )
@@ -182,9 +182,9 @@ fn impossible_date(cid: &Cid, family: Option<Family>, today: (u16, u8)) -> Optio
     let (year, month) = (cid.mdt_year, cid.mdt_month);
     let first_year = family.map_or(0, first_year);
     let fault = if !(1..=12).contains(&month) {
-        format!("month {month} does not exist; an eMMC's CID read as a card's looks so too")
+        format!("month {month} does not exist (an eMMC's CID read as a card's looks like this too)")
     } else if (year, month) > today {
-        format!("it lies in the future of {}-{:02}; this computer's clock may be wrong", today.0, today.1)
+        format!("it lies after {}-{:02} (or this computer's clock is wrong)", today.0, today.1)
     } else if year < first_year {
         format!("the first {} cards came in {first_year}", family.map(|f| f.to_string()).unwrap_or_default())
     } else {
@@ -194,7 +194,7 @@ fn impossible_date(cid: &Cid, family: Option<Family>, today: (u16, u8)) -> Optio
         hint(
             "date-impossible",
             STRONG,
-            format!("the date of manufacture {} is impossible: {fault}", cid.mdt),
+            format!("The date of manufacture {} is impossible: {fault}.", cid.mdt),
         )
         .because("mdt", &cid.mdt)
         .because("today", format!("{}-{:02}", today.0, today.1)),
@@ -226,28 +226,28 @@ static QUIRKS: [Quirk; 4] = [
         oid: 0x5449,
         name: Some("SD64G"),
         date: Some((2019, 11)),
-        text: "Kingston Canvas Go Plus of this date: flushing its cache is broken, the kernel leaves the cache off",
+        text: "Kingston Canvas Go Plus of this date: flushing its cache is broken, so the kernel leaves the cache off",
     },
     Quirk {
         mid: 0x12,
         oid: 0x3456,
         name: Some("ASTC"),
         date: Some((2022, 2)),
-        text: "Gigastone of this date: cache and power-off notice are broken, the kernel uses neither",
+        text: "Gigastone of this date: cache and power-off notification are broken, so the kernel uses neither",
     },
     Quirk {
         mid: 0x5d,
         oid: 0x5342,
         name: Some("0016G"),
         date: Some((2019, 1)),
-        text: "Swissbit of this date: tuning fails in DDR50, the kernel leaves it out",
+        text: "Swissbit of this date: tuning fails in DDR50, so the kernel leaves it out",
     },
     Quirk {
         mid: 0x03,
         oid: 0x5344,
         name: None,
         date: None,
-        text: "SanDisk: the DISCARD form of erase is broken, the kernel erases instead, so trimming is slower",
+        text: "SanDisk: discard is broken, so the kernel erases instead and trimming is slower",
     },
 ];
 
@@ -263,7 +263,7 @@ impl Quirk {
 pub(super) fn quirks(identity: &Identity, findings: &mut Vec<Finding>) {
     let Some(cid) = &identity.cid else { return };
     findings.extend(QUIRKS.iter().filter(|quirk| quirk.fits(cid)).map(|quirk| {
-        note("kernel-quirk", format!("Linux works around a fault of this model: {}", quirk.text))
+        note("kernel-quirk", format!("Linux works around a fault of this model, {}.", quirk.text))
             .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
             .because("pnm", &cid.pnm)
             .because("mdt", &cid.mdt)

@@ -28,7 +28,7 @@ fn blanks(identity: &Identity) -> Vec<Finding> {
         Some(
             note(
                 &format!("{name}-blank"),
-                format!("the {upper} is {blank}: the card or the host did not deliver it"),
+                format!("The {upper} is {blank}: the card or the host did not deliver it."),
             )
             .because(name, raw),
         )
@@ -50,7 +50,7 @@ fn constants(csd: &Csd) -> Option<Finding> {
         hint(
             "csd-constants",
             WEAK,
-            format!("fields that the specification fixes have other values: {}", wrong.join(", ")),
+            format!("Fields that the specification fixes have other values: {}.", wrong.join(", ")),
         )
         .because("csd", csd.raw)
         .because("fields", wrong.join(", "))
@@ -93,12 +93,12 @@ fn later_versions(csd: &Csd) -> Vec<(bool, &'static str)> {
 
 fn protection(csd: &Csd) -> Option<Finding> {
     let kind = match (csd.perm_write_protect, csd.tmp_write_protect) {
-        (true, _) => "for good: the kernel makes it a read-only device",
-        (false, true) => "for now: it can be lifted by rewriting the CSD",
+        (true, _) => "permanently, so the kernel makes it a read-only device",
+        (false, true) => "temporarily; rewriting the CSD lifts it",
         _ => return None,
     };
     Some(
-        note("write-protected", format!("the card is write-protected {kind}"))
+        note("write-protected", format!("The card is write-protected {kind}."))
             .because("perm_write_protect", csd.perm_write_protect)
             .because("tmp_write_protect", csd.tmp_write_protect),
     )
@@ -122,7 +122,7 @@ fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
     let old = scr.major_version().is_some_and(|major| major < least);
     let other = security.is_some_and(|said| said != family);
     (scr.blank.is_none() && (old || other)).then(|| {
-        hint("scr-against-capacity", WEAK, format!("the SCR does not fit a {family} card: such a card follows version {least} at least, and SD_SECURITY names its family"))
+        hint("scr-against-capacity", WEAK, format!("The SCR does not fit a {family} card, which follows version {least} or later and names its family in SD_SECURITY."))
             .because("version", scr.version.as_deref().unwrap_or("reserved code"))
             .because("sd_security", scr.sd_security_text.as_deref().unwrap_or("reserved code"))
             .because("family", family)
@@ -158,7 +158,7 @@ fn against_name(identity: &Identity) -> Option<Finding> {
         hint(
             "capacity-against-name",
             STRONG,
-            format!("the name {name} says {said} GB, the card announces {}", Capacity(bytes)),
+            format!("The name {name} says {said} GB, but the card announces {}.", Capacity(bytes)),
         )
         .because("pnm", name)
         .because("capacity_bytes", bytes),
@@ -171,7 +171,7 @@ fn against_host(identity: &Identity) -> Option<Finding> {
         hint(
             "capacity-against-csd",
             STRONG,
-            format!("the host sees {}, the CSD announces {}", Capacity(host), Capacity(announced)),
+            format!("The host sees {}, but the CSD announces {}.", Capacity(host), Capacity(announced)),
         )
         .because("capacity_bytes", host)
         .because("csd.capacity_bytes", announced)
@@ -193,10 +193,7 @@ fn outside_family(csd: &Csd) -> Option<Finding> {
         hint(
             "capacity-outside-family",
             WEAK,
-            format!(
-                "{} is outside what {family} cards may have ({text}); it is computed all the same",
-                Capacity(bytes)
-            ),
+            format!("A capacity of {} is outside the range of {family} cards ({text}).", Capacity(bytes)),
         )
         .because("c_size", format!("0x{:06x}", csd.c_size))
         .because("capacity_bytes", bytes)
@@ -214,7 +211,7 @@ fn against_ocr(identity: &Identity) -> Option<Finding> {
     Some(
         note(
             "ocr-against-csd",
-            format!("the OCR's capacity bits do not fit a {family} card, which the CSD announces"),
+            format!("The OCR's capacity bits do not fit the {family} card that the CSD announces."),
         )
         .because("ccs", ocr.ccs)
         .because("co2t", ocr.co2t)

@@ -11,8 +11,7 @@ pub(super) const MEDIUM: f64 = 0.5;
 pub(super) const WEAK: f64 = 0.2;
 
 /// Where a doubt about the capacity is settled.
-const SETTLE: &str =
-    "registers prove nothing either way: run `cardscope verify` to see how much the card really holds";
+const SETTLE: &str = "Registers prove nothing: run `cardscope verify` to see how much the card really holds.";
 
 /// A hint of a given strength that the capacity test settles.
 pub(super) fn hint(claim: &str, strength: f64, verdict: impl Into<String>) -> Finding {
@@ -27,10 +26,10 @@ pub(super) fn note(claim: &str, verdict: impl Into<String>) -> Finding {
 /// A wrong CRC is a copying or transfer error first.
 pub(super) fn crc_mismatch(register: &str, found: u8, wanted: u8) -> Finding {
     let name = register.to_uppercase();
-    hint(&format!("{register}-crc"), WEAK, format!("the CRC7 of the {name} is wrong: a digit lost in copying or a transfer error first, a careless maker last"))
+    hint(&format!("{register}-crc"), WEAK, format!("The CRC7 of the {name} is wrong, most likely by an error in copying or transfer, rarely by a careless maker."))
         .because("crc7", format!("0x{found:02x}"))
         .because("crc7_computed", format!("0x{wanted:02x}"))
-        .advise("read the register again, and compare it digit by digit")
+        .advise("Read the register again and compare it digit by digit.")
 }
 
 /// Sizes that a name may mean, in bytes. Three digits alone (`SR128`, `SD064`) were MB once and are GB now.

@@ -26,7 +26,7 @@ fn grade_zero(identity: &Identity) -> Option<Finding> {
     }
     let volts = voltage.map_or_else(|| "unknown".to_owned(), |v| format!("{v:.1} V"));
     Some(
-        note("uhs-grade-zero", "the UHS speed grade reads 0: cards were seen that show their grade only in 1.8 V signalling, so this is no missing U mark")
+        note("uhs-grade-zero", "The UHS speed grade reads 0, but some cards show it only with 1.8 V signalling, so the U mark need not be missing.")
             .because("uhs_speed_grade", 0)
             .because("uhs_au_size_bytes", ssr.uhs_au_size_bytes.unwrap_or(0))
             .because("signal voltage", volts),
@@ -38,10 +38,10 @@ fn a2_on_linux(identity: &Identity) -> Option<Finding> {
     let ssr = identity.ssr.as_ref()?;
     let a2 = Mark::claimed_by(ssr).iter().any(|mark| (mark.letter(), mark.number()) == ('A', 2));
     a2.then(|| {
-        note("a2-on-linux", "the card claims A2, whose figures need its command queue; mainline Linux does not queue on SD (the Raspberry Pi kernel does, on Pi 5 for listed cards), so it can confirm A2 and not refute it")
+        note("a2-on-linux", "The card claims A2, whose figures need its command queue; mainline Linux does not use it (the Raspberry Pi kernel does, on Pi 5 with listed cards), so a test can confirm A2 but not refute it.")
             .because("app_perf_class", ssr.app_perf_class)
             .because("command_queue_depth", ssr.command_queue_depth)
-            .advise("without a queue, hold the card to A1: 1500 random reads and 500 random writes of 4 KiB a second")
+            .advise("Without a queue, hold the card to A1: 1500 random reads and 500 random writes of 4 KiB per second.")
     })
 }
 
@@ -51,11 +51,11 @@ fn warning(smart: &SmartLog) -> Option<Finding> {
             "nvme-critical-warning",
             Weight::Hint,
             0.9,
-            format!("the card itself warns: {}", smart.critical_warnings.join(", ")),
+            format!("The card itself warns: {}.", smart.critical_warnings.join(", ")),
         )
         .because("critical_warning", format!("0x{:02x}", smart.critical_warning))
         .because("available_spare", format!("{} %", smart.available_spare))
-        .advise("copy what is on it before testing")
+        .advise("Copy what is on it before testing.")
     })
 }
 
@@ -65,7 +65,7 @@ fn worn(smart: &SmartLog) -> Option<Finding> {
             "nvme-worn",
             Weight::Hint,
             0.9,
-            "the card counts its rated life as used up; it may go on working",
+            "The card reports its rated life as used up, but it may go on working.",
         )
         .because("percentage_used", format!("{} %", smart.percentage_used))
     })
@@ -74,7 +74,7 @@ fn worn(smart: &SmartLog) -> Option<Finding> {
 fn throttled(smart: &SmartLog) -> Option<Finding> {
     let (t1, t2) = (smart.thermal_management_t1_transitions, smart.thermal_management_t2_transitions);
     (t1 > 0 || t2 > 0).then(|| {
-        note("nvme-throttled", "the card has slowed down for heat before")
+        note("nvme-throttled", "The card has throttled for heat before.")
             .because("light throttling", format!("{t1} times, {} s", smart.thermal_management_t1_seconds))
             .because("heavy throttling", format!("{t2} times, {} s", smart.thermal_management_t2_seconds))
     })
@@ -96,11 +96,11 @@ fn slow_clock(identity: &Identity) -> Option<Finding> {
     let (nominal_mhz, running_mhz) = (nominal as f64 / 1e6, running as f64 / 1e6);
     (running_mhz < nominal_mhz * SAME_CLOCK).then(|| {
         let ceiling = mmc.ceiling_mb_s.unwrap_or(0.0);
-        note("clock-below-timing", format!("the bus is in {} and runs at {running_mhz} MHz, not at {nominal_mhz} MHz: it carries {ceiling} MB/s at most", mmc.mode.as_deref().unwrap_or("a mode")))
+        note("clock-below-timing", format!("The bus is in {} and runs at {running_mhz} MHz, not at {nominal_mhz} MHz, so it carries {ceiling} MB/s at most.", mmc.mode.as_deref().unwrap_or("a mode")))
             .because("timing", mmc.timing_text.as_deref().unwrap_or("unknown"))
             .because("clock", format!("{running} Hz"))
             .because("ceiling", format!("{ceiling} MB/s"))
-            .advise("read every speed against this ceiling: the host is the limit, not the card")
+            .advise("Read every speed against this ceiling: the host is the limit, not the card.")
     })
 }
 
@@ -115,7 +115,9 @@ fn narrow_link(identity: &Identity) -> Option<Finding> {
     Some(
         note(
             "pcie-link-below-card",
-            format!("the PCIe link runs at {now}, the card could do {most}: speeds are those of the slot"),
+            format!(
+                "The PCIe link runs at {now}, but the card could do {most}: speeds are those of the slot."
+            ),
         )
         .because("link now", now)
         .because("link of the card", most)
@@ -127,10 +129,10 @@ fn reader(identity: &Identity) -> Option<Finding> {
     let usb = identity.usb.as_ref()?;
     let product = usb.product.as_deref().or(usb.inquiry_model.as_deref()).unwrap_or("a USB reader");
     Some(
-        note("reader-hides-registers", "the card sits behind a USB reader, which hides its registers, its bus mode and its voltage; a slow result may be the reader's")
+        note("reader-hides-registers", "The card sits in a USB reader, which hides its registers, bus mode and voltage; a slow result may be the reader's.")
             .because("reader", product)
             .because("link", usb.mode().unwrap_or_else(|| "unknown".to_owned()))
-            .advise("for its identity, put the card in a built-in slot or a reader on PCIe, where it appears as mmcblk"),
+            .advise("To identify the card, put it in a built-in slot or a reader on PCIe, where it appears as mmcblk."),
     )
 }
 
@@ -139,7 +141,7 @@ fn emmc(identity: &Identity) -> Option<Finding> {
     Some(
         note(
             "emmc",
-            "this is an eMMC, not an SD card: its registers have another layout and are not decoded further",
+            "This is an eMMC, not an SD card, so its registers have another layout and are not decoded further.",
         )
         .because("pnm", &emmc.pnm)
         .because("cid", emmc.raw),

@@ -145,7 +145,7 @@ fn impossible_dates_are_told_with_their_reason() {
     };
     assert!(date("035344535530344780811ea6ab00b07f", CSD_4_GB).unwrap().contains("month 0"));
     // December 2026 is next month.
-    assert!(date("035344535530344780811ea6ab01ac00", CSD_4_GB).unwrap().contains("future"));
+    assert!(date("035344535530344780811ea6ab01ac00", CSD_4_GB).unwrap().contains("lies after"));
     assert_eq!(date("035344535530344780811ea6ab01ab00", CSD_4_GB), None);
     // SDHC in 2005.
     assert!(date("035344535530344780811ea6ab005300", CSD_4_GB).unwrap().contains("2006"));
@@ -220,7 +220,7 @@ fn a_clock_below_the_timings_name_is_noted_and_a_rounded_one_is_not() {
     let findings = judge(&bus(50_000_000), TODAY);
     assert_eq!(findings[0].claim, "clock-below-timing");
     assert!(
-        findings[0].verdict.contains("50 MHz, not at 208 MHz: it carries 25 MB/s"),
+        findings[0].verdict.contains("50 MHz, not at 208 MHz, so it carries 25 MB/s"),
         "{}",
         findings[0].verdict
     );

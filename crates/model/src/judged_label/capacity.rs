@@ -42,7 +42,7 @@ pub(super) fn judge(label: &Label, seen: &Seen<'_>, findings: &mut Vec<Finding>)
 fn family(label: &Label) -> Option<Finding> {
     let claim = "label-family";
     if let [first, second, ..] = label.families[..] {
-        let text = format!("two families are printed, {first} and {second}; a card is of one");
+        let text = format!("Two families are printed, {first} and {second}, but a card belongs to one.");
         return Some(Finding::new(claim, Weight::Hint, 0.8, text));
     }
     let (printed, capacity) = (label.families.first()?, label.capacity.as_ref()?);
@@ -52,7 +52,7 @@ fn family(label: &Label) -> Option<Finding> {
             claim,
             Weight::Hint,
             0.8,
-            format!("a card of {} is {right}, not {printed}: {right} is {range}", capacity.printed),
+            format!("A card of {} is {right}, not {printed}: {right} is {range}.", capacity.printed),
         )
         .because("printed family", printed)
         .because("printed capacity", &capacity.printed)
@@ -63,46 +63,39 @@ fn family(label: &Label) -> Option<Finding> {
 fn lacking(printed: &PrintedCapacity, bytes: u64) -> String {
     let percent = |difference: u64| 100.0 * difference as f64 / printed.bytes as f64;
     match printed.bytes.checked_sub(bytes) {
-        Some(0) => format!("exactly the {} that are printed", printed.printed),
-        Some(less) => format!(
-            "{less} bytes ({:.1} %) less than the {} that are printed",
-            percent(less),
-            printed.printed
-        ),
+        Some(0) => format!("exactly the {} printed on it", printed.printed),
+        Some(less) => {
+            format!("{less} bytes ({:.1} %) less than the {} printed on it", percent(less), printed.printed)
+        }
         None => {
             let more = bytes - printed.bytes;
-            format!(
-                "{more} bytes ({:.1} %) more than the {} that are printed",
-                percent(more),
-                printed.printed
-            )
+            format!("{more} bytes ({:.1} %) more than the {} printed on it", percent(more), printed.printed)
         }
     }
 }
 
 fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
     let share = bytes as f64 / printed.bytes as f64;
-    let text = format!("the card announces {}, {}", Capacity(bytes), lacking(printed, bytes));
+    let text = format!("The card announces {}, {}", Capacity(bytes), lacking(printed, bytes));
     let (weight, confidence, usual) = match share {
-        s if s < FAR_BELOW => (Weight::Bad, 0.95, "no honest card lacks so much"),
-        s if s < USUAL_FROM => (Weight::Hint, 0.6, "more is lacking than usual"),
+        s if s < FAR_BELOW => (Weight::Bad, 0.95, "no honest card lacks that much"),
+        s if s < USUAL_FROM => (Weight::Hint, 0.6, "that is less than usual"),
         s if s <= USUAL_TO => (Weight::Note, 1.0, "that is usual"),
-        _ => (Weight::Hint, 0.6, "a card with more than is printed on it may carry another card's print"),
+        _ => (Weight::Hint, 0.6, "the label may belong to another card"),
     };
-    Finding::new("label-capacity", weight, confidence, format!("{text}: {usual}"))
+    Finding::new("label-capacity", weight, confidence, format!("{text}: {usual}."))
         .because("printed_bytes", printed.bytes)
         .because("announced_bytes", bytes)
         .because("usual share of the print", format!("{USUAL_FROM} to {USUAL_TO}"))
 }
 
 fn usable(printed: &PrintedCapacity, bytes: u64, confidence: f64) -> Finding {
-    let text = format!("the card really holds {}, {}", Capacity(bytes), lacking(printed, bytes));
+    let text = format!("The card really holds {}, {}.", Capacity(bytes), lacking(printed, bytes));
     let (weight, advice) = match confidence >= SURE {
-        true => (Weight::Bad, "Give it back; `cardscope format --limit-to-real` makes what is left usable."),
-        false => (
-            Weight::Hint,
-            "This is not certain yet: `cardscope verify --full` reads and writes all of the card.",
-        ),
+        true => {
+            (Weight::Bad, "Return it, or make what is left usable with `cardscope format --limit-to-real`.")
+        }
+        false => (Weight::Hint, "Make sure with `cardscope verify --full`, which tests every byte."),
     };
     Finding::new("label-capacity", weight, confidence, text)
         .because("printed_bytes", printed.bytes)

@@ -26,11 +26,11 @@ fn unknown(word: &str) -> Finding {
         "label-mark-unknown",
         Weight::Hint,
         0.8,
-        format!("{word} is no mark of the SD Association, so it promises nothing"),
+        format!("The printed {word} is not a mark of the SD Association, so it promises nothing."),
     )
     .because("printed", word)
     .because("marks that exist", all.join(" "))
-    .advise("Fakes like such words, and so does honest advertising: `cardscope verify` tells which it is.")
+    .advise("Run `cardscope verify`: fakes like such words, and so does honest advertising.")
 }
 
 fn impossible(text: String) -> Finding {
@@ -40,7 +40,7 @@ fn impossible(text: String) -> Finding {
 /// The higher mark of a letter includes the lower ones, so only it is printed.
 fn doubled(label: &Label, mark: Mark) -> Option<Finding> {
     let lower = label.marks.iter().find(|other| mark.implied().any(|implied| implied == **other))?;
-    Some(impossible(format!("{lower} and {mark} are both printed, and {mark} includes {lower}")))
+    Some(impossible(format!("{lower} and {mark} are both printed, although {mark} includes {lower}.")))
 }
 
 fn against_bus(label: &Label, mark: Mark) -> Option<Finding> {
@@ -48,10 +48,10 @@ fn against_bus(label: &Label, mark: Mark) -> Option<Finding> {
     let demand = mark.demand();
     let text = match (mark.letter(), mark.number()) {
         ('V', number) if NEED_UHS_II.contains(&number) && label.buses == [PrintedBus::UhsI] => {
-            format!("{mark} needs {}, and only UHS-I is printed", demand.bus)
+            format!("{mark} needs {}, but only UHS-I is printed.", demand.bus)
         }
         ('E', _) if !label.buses.is_empty() && !has(PrintedBus::Express) => {
-            format!("{mark} is a mark of SD Express cards, and {} is printed", label.buses[0])
+            format!("{mark} is a mark of SD Express cards, but {} is printed.", label.buses[0])
         }
         _ => return None,
     };
@@ -72,9 +72,10 @@ fn two_minds(label: &Label) -> Option<Finding> {
     })?;
     Some(
         impossible(format!(
-            "{slow} promises {} MB/s and {fast} promises {} MB/s of writing; a card that can do the one carries a higher mark than the other",
+            "{slow} promises writes at {} MB/s and {fast} at {} MB/s; a card that does the faster one carries a higher {} mark.",
             slow.demand().write_mb_s,
-            fast.demand().write_mb_s
+            fast.demand().write_mb_s,
+            slow.letter()
         ))
         .because("marks", format!("{slow} {fast}")),
     )
@@ -96,13 +97,11 @@ fn against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
             "label-mark-against-card",
             Weight::Hint,
             0.8,
-            format!("{mark} is printed, and the card itself claims {says}"),
+            format!("{mark} is printed, but the card itself claims {says}."),
         )
         .because("printed", mark)
         .because("claimed by the card", says)
-        .advise(
-            "A printed label is cheaper than a register: `cardscope check` measures which of them is right.",
-        ),
+        .advise("Run `cardscope check` to measure which of them is right."),
     )
 }
 
@@ -117,7 +116,7 @@ fn against_speed(mark: Mark, seen: &Seen<'_>) -> Option<Finding> {
             Weight::Hint,
             0.5,
             format!(
-                "{mark} promises at least {} MB/s of writing, and the fastest run reached {best:.1} MB/s",
+                "{mark} promises writes of at least {} MB/s, but the fastest run reached {best:.1} MB/s.",
                 demand.write_mb_s
             ),
         )

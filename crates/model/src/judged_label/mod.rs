@@ -4,6 +4,8 @@ mod capacity;
 mod marks;
 mod seen;
 mod speed;
+#[cfg(test)]
+mod tests;
 
 pub use seen::{Measured, Seen};
 

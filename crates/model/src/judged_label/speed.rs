@@ -36,7 +36,7 @@ fn against_each_other(label: &Label) -> Option<Finding> {
             Weight::Hint,
             0.6,
             format!(
-                "{} is {:.0} MB/s, and {} is printed beside it",
+                "{} is {:.0} MB/s, but {} is printed beside it.",
                 rating.printed, rating.mb_s, printed.printed
             ),
         )
@@ -51,7 +51,7 @@ fn beyond_bus(label: &Label) -> Option<Finding> {
     let fastest_bus = label.buses.iter().max()?;
     let own_mode = match fastest_bus {
         PrintedBus::UhsI => {
-            "; makers reach up to 208 MB/s with a mode of their own (DDR200) that needs their reader"
+            "; makers reach up to 208 MB/s with a mode of their own (DDR200), which needs their reader"
         }
         _ => "",
     };
@@ -60,7 +60,10 @@ fn beyond_bus(label: &Label) -> Option<Finding> {
             CLAIM,
             Weight::Note,
             0.9,
-            format!("{} is more than {fastest_bus} carries ({carries} MB/s){own_mode}", fastest.printed),
+            format!(
+                "The printed {} is more than {fastest_bus} carries ({carries} MB/s){own_mode}.",
+                fastest.printed
+            ),
         )
         .because("printed", &fastest.printed)
         .because("bus", fastest_bus)
@@ -76,14 +79,16 @@ fn against_runs(speed: &PrintedSpeed, seen: &Seen<'_>) -> Option<Finding> {
     let ceiling = seen.measured.ceiling_mb_s;
     if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling < speed.mb_s && best < REACHED * speed.mb_s) {
         let text = format!(
-            "{} cannot be tested here: reader and bus carry {ceiling:.0} MB/s, and {word} reached {best:.1} MB/s",
+            "The printed {} cannot be tested here: reader and bus carry {ceiling:.0} MB/s, and {word} reached {best:.1} MB/s.",
             speed.printed
         );
         return Some(evidence(Finding::new(CLAIM, Weight::Note, 1.0, text), speed, runs));
     }
     let percent = 100.0 * best / speed.mb_s.max(f64::MIN_POSITIVE);
-    let text =
-        format!("{} is printed, and {word} reached {best:.1} MB/s at best ({percent:.0} %)", speed.printed);
+    let text = format!(
+        "The label promises {}, and {word} reached {best:.1} MB/s at best ({percent:.0} %).",
+        speed.printed
+    );
     let proven = runs.len() >= RUNS && ceiling.is_some();
     let (weight, confidence) = match best / speed.mb_s.max(f64::MIN_POSITIVE) {
         share if share >= REACHED => (Weight::Note, 1.0),
@@ -93,7 +98,7 @@ fn against_runs(speed: &PrintedSpeed, seen: &Seen<'_>) -> Option<Finding> {
     };
     let found = evidence(Finding::new(CLAIM, weight, confidence, text), speed, runs);
     Some(match weight {
-        Weight::Hint => found.advise("\"Up to\" is a maximum: test in a reader that is fast enough, and more than once, before you complain."),
+        Weight::Hint => found.advise("\"Up to\" is a maximum: test more than once, in a reader that is fast enough, before you complain."),
         _ => found,
     })
 }

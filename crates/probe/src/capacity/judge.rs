@@ -211,19 +211,24 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
                 Weight::Note,
                 1.0,
                 format!(
-                    "a cache larger than {} could hide missing capacity",
+                    "A cache larger than {} could hide missing capacity.",
                     BinarySize(outcome.overflown_bytes >> 20 << 20)
                 ),
             )
             .because("bytes of the run", outcome.overflown_bytes)
-            .advise("`verify --full` is the only proof"),
+            .advise("Run `verify --full`, the only proof."),
         );
     }
     if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
         findings.push(
-            Finding::new("answers-differ", Weight::Hint, 0.5, "a place was asked twice and gave two answers")
-                .because("times", outcome.wavered)
-                .advise("test it again in another reader before you trust card or reader"),
+            Finding::new(
+                "answers-differ",
+                Weight::Hint,
+                0.5,
+                "One block was read twice and gave two answers.",
+            )
+            .because("times", outcome.wavered)
+            .advise("Test it again in another reader before you trust the card or the reader."),
         );
     }
     if outcome.cut_short {
@@ -233,10 +238,10 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
                     "losses-seen",
                     Weight::Bad,
                     0.99,
-                    "blocks were lost, but the limits ended it before it was clear where and why",
+                    "Blocks were lost, but the limits ended the test before it was clear where and why.",
                 )
                 .because("addresses listed", outcome.disproofs.len())
-                .advise("run it again without limits"),
+                .advise("Run it again without limits."),
             );
         }
         findings.push(
@@ -244,7 +249,7 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
                 "cut-short",
                 Weight::Note,
                 1.0,
-                "the limits given with --budget or --max-write ended it early",
+                "The limits given with --budget or --max-write ended the test early.",
             )
             .because("bytes of the run", outcome.overflown_bytes),
         );
@@ -262,16 +267,16 @@ fn capacity(outcome: &Outcome, announced: u64) -> Finding {
     match outcome.verdict {
         Verdict::Genuine => finding,
         Verdict::ReaderSuspect | Verdict::Unstable => {
-            finding.advise("test the card in a second reader: the answer may change with it")
+            finding.advise("Test the card in a second reader: the answer may change with it.")
         }
-        Verdict::Inconclusive => finding.advise("run it again without --budget and --max-write, or with --full"),
+        Verdict::Inconclusive => finding.advise("Run it again without --budget and --max-write, or with --full."),
         kind if kind.lacks_capacity() && outcome.usable_bytes.is_none() => {
             let without = if outcome.cut_short { "without --budget and --max-write, or " } else { "" };
-            finding.advise(format!("run it again {without}with --full, to measure the real capacity"))
+            finding.advise(format!("Run it again {without}with --full, to measure the real capacity."))
         }
-        Verdict::Damaged => finding.advise("`verify --full` finds every bad block; do not keep data on it"),
+        Verdict::Damaged => finding.advise("Do not keep data on it; `verify --full` finds every bad block."),
         _ => finding.advise(
-            "do not use what lies beyond the usable bytes; before you accuse the seller, see it in a second reader",
+            "Return it. Before you accuse the seller, test it in a second reader; until then use nothing beyond its usable capacity.",
         ),
     }
 }
@@ -283,26 +288,30 @@ fn sentence(outcome: &Outcome, announced: u64) -> String {
     let usable = outcome.usable_bytes.map_or("an unknown part".to_owned(), |b| Capacity(b).to_string());
     let wrap = outcome.wrap_bytes.map_or(String::new(), |b| Capacity(b).to_string());
     match outcome.verdict {
-        Verdict::Genuine => "nothing speaks against the announced capacity".to_owned(),
-        Verdict::Limbo => format!("only {usable} are there, what is written beyond is lost{cache}"),
+        Verdict::Genuine => "Nothing speaks against the announced capacity.".to_owned(),
+        Verdict::Limbo => format!("Only {usable} work; what is written beyond is lost{cache}."),
         Verdict::Wraparound if outcome.line => {
-            format!("an address line is dead: blocks {wrap} apart share the same storage")
+            format!("An address line is dead: blocks {wrap} apart share the same storage.")
         }
-        Verdict::Wraparound => format!("addresses repeat every {wrap}: what is written beyond overwrites what lies before"),
-        Verdict::Chain => format!("addresses repeat every {wrap}, and of that only {usable} are there{cache}"),
-        Verdict::Damaged => "places here and there lose what is written to them".to_owned(),
-        Verdict::Dead => "it keeps no block that is written to it".to_owned(),
+        Verdict::Wraparound => {
+            format!("Addresses repeat every {wrap}: what is written beyond overwrites what lies before.")
+        }
+        Verdict::Chain => format!("Addresses repeat every {wrap}, and only {usable} of that work{cache}."),
+        Verdict::Damaged => "Blocks here and there lose what is written to them.".to_owned(),
+        Verdict::Dead => "The card keeps no block that is written to it.".to_owned(),
         Verdict::Overcommitted => format!(
-            "it keeps any block until about {} are in use, then new ones are lost",
+            "The card keeps blocks until about {} are in use, then loses new ones.",
             Capacity(outcome.good_bytes.unwrap_or(0))
         ),
-        Verdict::ReadOnly => "writes are accepted or refused, and what stood there stays: it is worn out to read-only, or locked".to_owned(),
-        Verdict::Unstable => "the same place gives different answers".to_owned(),
+        Verdict::ReadOnly => {
+            "Writes change nothing: the card is worn out to read-only, or locked.".to_owned()
+        }
+        Verdict::Unstable => "The same block gives different answers.".to_owned(),
         Verdict::ReaderSuspect => {
             let end = outcome.usable_bytes.or(outcome.wrap_bytes).map_or(usable, |b| Capacity(b).to_string());
-            format!("the card ends or repeats at {end}, just where the addresses of some readers end")
+            format!("The card ends or repeats at {end}, just where the addresses of some readers end.")
         }
-        Verdict::Inconclusive => format!("too little of {} could be looked at", Capacity(announced)),
+        Verdict::Inconclusive => format!("Too little of {} could be tested.", Capacity(announced)),
     }
 }
 
@@ -314,8 +323,8 @@ fn bound(outcome: &Outcome, announced: u64) -> Finding {
         Weight::Note,
         0.95,
         format!(
-            "a bad share above {:.1} % would have been seen with 95 %, a cache up to {} too; no test that writes {} can \
-             expose a card that really holds more than that",
+            "The test would have found {:.1} % or more of bad blocks and a cache of up to {} (95 % confidence), but it wrote {} \
+             and cannot expose a card that holds more than that.",
             share * 100.0,
             BinarySize(outcome.overflown_bytes.min(announced) >> 20 << 20),
             Capacity(outcome.proven_bytes)
@@ -323,5 +332,5 @@ fn bound(outcome: &Outcome, announced: u64) -> Finding {
     )
     .because("markers", outcome.share.map_or(0, |s| s.samples))
     .because("proven bytes", outcome.proven_bytes)
-    .advise("`verify --full` is the only proof")
+    .advise("Run `verify --full`, the only proof.")
 }

@@ -26,25 +26,25 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
             "mark-not-testable",
             Weight::Note,
             0.9,
-            format!("{mark}, claimed by {by}, is not testable here because {}", judged.because),
+            format!("{mark}, claimed by {by}, is not testable here because {}.", judged.because),
         ),
         Outcome::Borderline => Finding::new(
             "mark-borderline",
             Weight::Hint,
             judged.confidence,
-            format!("{mark}, claimed by {by}, is borderline: {}", judged.because),
+            format!("{mark}, claimed by {by}, is borderline: {}.", judged.because),
         )
         .advise(nearer(found)),
         Outcome::Missed => Finding::new(
             "mark-missed",
             Weight::Bad,
             judged.confidence,
-            format!("{mark}, claimed by {by}, is missed: {}", judged.because),
+            format!("{mark}, claimed by {by}, is missed: {}.", judged.because),
         )
         .advise(if found.bus.reader {
-            "Try the card in another reader before you complain: a slow reader misses the same marks."
+            "Try another reader before you complain: a slow reader misses the same marks."
         } else {
-            "The card does not keep what is printed on it: reason enough to give it back."
+            "Return the card: it does not meet what is printed on it."
         }),
     };
     let measured = judged.parts.iter().filter_map(|part| Some((part, part.measured?)));
@@ -91,7 +91,7 @@ fn undersold(found: &MarksMeasured) -> Option<Finding> {
         "mark-undersold",
         Weight::Note,
         0.8,
-        format!("the card would meet {}, which nobody claims for it", names.join(" and ")),
+        format!("The card meets {}, which neither it nor its label claims.", names.join(" and ")),
     );
     Some(more.iter().fold(finding, |finding, (would, claims)| {
         let claims = claims.map_or("nothing".to_owned(), |claims| claims.to_string());
@@ -112,7 +112,7 @@ fn bus(found: &MarksMeasured) -> Option<Finding> {
             Weight::Note,
             0.9,
             format!(
-                "{:.1} MB/s is more than High Speed carries (25 MB/s): the card speaks {}, although it claims only {}",
+                "The card uses {1}, although it claims only {2}: {0:.1} MB/s is more than High Speed carries (25 MB/s).",
                 bus.mb_s,
                 bus.family,
                 marks.join(" ")

@@ -104,7 +104,7 @@ fn report() -> MapReport {
                 "slow-stretch",
                 Weight::Hint,
                 0.9,
-                "reads from 1 GB to 2 GB are slow",
+                "Reads from 1 GB to 2 GB are slow.",
             )],
             ..Header::default()
         },
@@ -183,7 +183,7 @@ fn the_page_says_first_what_the_card_is_made_of_and_ends_with_the_block_of_the_r
     64KiB   9.05M/s 
 
     Findings
-      Hint: reads from 1 GB to 2 GB are slow
+      Hint: Reads from 1 GB to 2 GB are slow.
 
     What follows from it
       Write at least 16 KiB at a time.

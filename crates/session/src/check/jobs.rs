@@ -20,10 +20,10 @@ impl Visit<'_, '_> {
                     "sustained-assumed",
                     Weight::Note,
                     0.6,
-                    "the end of a write cache was not reached in this time: jobs that write much are reckoned with the speed of \
-                     the short test",
+                    "The end of a write cache was not reached in this time, so jobs that write much are judged by the speed of \
+                     the short test.",
                 )
-                .advise(format!("`cardscope sustain {}` finds the speed after the cache", self.report.header.target)),
+                .advise(format!("Run `cardscope sustain {}` to find the speed after the cache.", self.report.header.target)),
             );
         }
         // The built-in ones are held by a test.

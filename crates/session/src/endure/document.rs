@@ -34,10 +34,10 @@ pub(super) fn remark_end(report: &mut EndureReport, ended: Option<Ended>) {
     let (claim, text) = match ended {
         None => return,
         Some(Ended::RefusesWrites) => {
-            ("refuses-writes", "the card takes no more writes; what stands on it can be read")
+            ("refuses-writes", "The card takes no more writes, but can still be read.")
         }
         Some(Ended::SwallowsWrites) => {
-            ("swallows-writes", "the card accepts writes and drops them: what stood there stays")
+            ("swallows-writes", "The card accepts writes and drops them; the old data stays.")
         }
     };
     report.body.ended_by = text.to_owned();
@@ -87,7 +87,7 @@ pub(super) fn no_wear_line(report: &EndureReport) -> Option<String> {
     if !SAID_AFTER.contains(&report.body.rounds.len()) || !report.body.milestones.is_empty() {
         return None;
     }
-    Some(format!("{}. End the run with Ctrl-C, or set --rounds, --budget or --max-write", no_wear(report)))
+    Some(format!("{} End the run with Ctrl-C, or set --rounds, --budget or --max-write", no_wear(report)))
 }
 
 /// That no sector was lost, and what that means.
@@ -95,7 +95,7 @@ fn no_wear(report: &EndureReport) -> String {
     let each = seconds_per_cycle(report);
     let at = |cycles: f64| format!("{cycles:.0} cycles take {}", lasting(cycles * each));
     format!(
-        "no sector was lost in {} rounds ({:.1} cycles). At this speed {}, {} and {}. A plain file or a simulated card without wear never loses a sector",
+        "No sector was lost in {} rounds ({:.1} cycles). At this speed {}, {} and {}. A plain file or a simulated card without wear never loses a sector.",
         report.body.rounds.len(),
         report.body.cycles,
         at(100.0),
@@ -126,7 +126,7 @@ pub(super) fn conclude(report: &mut EndureReport, session: &Session<'_>) {
     }
     if let Some(first) = report.body.milestones.first() {
         let text = format!(
-            "the first sector was lost in round {}, after {}",
+            "The first sector was lost in round {}, after {}.",
             first.round,
             Capacity(first.bytes_written)
         );

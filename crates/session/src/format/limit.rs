@@ -94,8 +94,8 @@ fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>
 /// What was changed, and what was not.
 pub(super) fn finding(limited: &Limited, layout: &Layout) -> Finding {
     let said = format!(
-        "the partition ends at byte {}, before what the card loses; the card still announces {}, so any tool that \
-         writes past the partition or partitions it anew loses data again",
+        "The partition ends at byte {}, before what the card loses; the card still announces {}, so any tool that \
+         writes past the partition, or partitions it anew, loses data again.",
         layout.partition_end() * SECTOR,
         Capacity(limited.announced_bytes)
     );
@@ -103,7 +103,7 @@ pub(super) fn finding(limited: &Limited, layout: &Layout) -> Finding {
         .because("announced_bytes", limited.announced_bytes)
         .because("real_bytes", limited.real_bytes)
         .because("source", &limited.source)
-        .advise("mark the card, use it for nothing that matters, and check it with `cardscope verify DIR --files`")
+        .advise("Mark the card, use it for nothing that matters, and check it with `cardscope verify DIR --files`.")
 }
 
 #[cfg(test)]

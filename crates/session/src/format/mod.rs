@@ -156,11 +156,13 @@ fn conclude(report: &mut FormatReport) {
         _ => None,
     };
     if report.body.discarded == Some(false) {
-        let said = "the card or its reader takes no discard: its blocks were left as they were, only the file system is new";
-        report.header.findings.push(
-            Finding::new("discard-not-taken", Weight::Note, 1.0, said)
-                .advise("many readers pass no discard on; try a slot of the computer's own, or --overwrite"),
-        );
+        let said = "The card or its reader takes no discard, so only the file system is new and other blocks were left as they were.";
+        report
+            .header
+            .findings
+            .push(Finding::new("discard-not-taken", Weight::Note, 1.0, said).advise(
+                "Try a slot of the computer's own, or --overwrite: many readers pass no discard on.",
+            ));
     }
     if let Some(limited) = &report.body.limited {
         report.header.findings.push(limit::finding(limited, &report.body.layout));

@@ -189,12 +189,12 @@ fn compare(
 
 fn not_kept(first: u64, lost: u64, total: u64) -> Finding {
     let said = format!(
-        "the card does not hold what was written to it: of {total} bytes, {lost} lie in blocks that read otherwise, the first at byte {first}"
+        "The card does not hold what was written to it: {lost} of {total} bytes lie in blocks that read back otherwise, the first at byte {first}."
     );
     Finding::new("format-not-kept", Weight::Bad, 0.99, said)
         .because("first_bad_byte", first)
         .because("bad_bytes", lost)
-        .advise("`cardscope verify` tells what is wrong with it: a false capacity, damage, or a card that has locked itself")
+        .advise("Run `cardscope verify` to see what is wrong: a false capacity, damage, or a card that locked itself.")
 }
 
 /// Our own reader must see what was asked for.
@@ -213,7 +213,7 @@ fn same_layout(report: &mut FormatReport) {
             "format-not-as-planned",
             Weight::Bad,
             0.99,
-            "partition table and boot sector, read back, do not say what was planned",
+            "The partition table and boot sector do not read back as planned.",
         ));
     }
 }

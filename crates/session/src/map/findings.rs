@@ -28,7 +28,7 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
         .max_by(|a, b| a.2.total_cmp(&b.2));
     if let Some((what, bytes, sure)) = odd {
         let verdict = format!(
-            "the cells hold three bits (TLC), as it seems: the {what} of {} is three times a power of two",
+            "The cells seem to hold three bits (TLC): the {what} of {} is three times a power of two.",
             BinarySize(bytes)
         );
         return Some(Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because("bytes", bytes));
@@ -40,7 +40,7 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
         .into_iter()
         .find(|(bits, _)| (share * bits - 1.0).abs() < NEAR_SHARE)?;
     let verdict = format!(
-        "the cells hold {name}, as it seems: writes are fast for one part in {bits} of the card, which is all of its cells with one bit in each"
+        "The cells seem to hold {name}: writes are fast for one part in {bits} of the card, which is all of its cells with one bit each."
     );
     let finding = Finding::new("cells", Weight::Note, 0.6 * cache.confidence, verdict);
     Some(finding.because("share of the card that is fast", format!("{:.1} %", 100.0 * share)))
@@ -65,17 +65,18 @@ fn by_erase_block(measured: &Measured, facts: &Facts) -> Vec<Finding> {
 fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
     let (stated, found) = (BinarySize(claimed), BinarySize(unit));
     let (weight, verdict) = match claimed {
-        same if same == unit => {
-            (Weight::Note, format!("the card states allocation units of {stated}, and so it shows"))
-        }
+        same if same == unit => (
+            Weight::Note,
+            format!("The card states allocation units of {stated}, and its erase blocks have that size."),
+        ),
         many if many.is_multiple_of(unit) => (
             Weight::Note,
-            format!("the card states allocation units of {stated}, which are whole erase blocks of {found}"),
+            format!("The card states allocation units of {stated}, which are whole erase blocks of {found}."),
         ),
         _ => (
             Weight::Hint,
             format!(
-                "the card states allocation units of {stated}, but shows erase blocks of {found}: what is laid out by the claim cuts them"
+                "The card states allocation units of {stated}, but its erase blocks have {found}, so a layout by the stated size cuts them."
             ),
         ),
     };

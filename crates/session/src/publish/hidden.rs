@@ -128,14 +128,14 @@ mod tests {
 
     #[test]
     fn a_finding_keeps_its_numbers_but_for_those_that_name_the_piece() {
-        let finding = Finding::new("serial-low", Weight::Hint, 0.3, "card 0x00c0ffee is odd")
+        let finding = Finding::new("serial-low", Weight::Hint, 0.3, "Card 0x00c0ffee is odd.")
             .because("psn", "0x00c0ffee")
             .because("mid", "0x03")
-            .advise(format!("look up {}", CID.to_uppercase()));
+            .advise(format!("Look up {}.", CID.to_uppercase()));
         let found = hidden().cleared(&finding);
         assert_eq!(found.evidence, [("mid".to_owned(), "0x03".to_owned())]);
-        assert_eq!(found.verdict, "card [hidden] is odd");
-        assert_eq!(found.advice.as_deref(), Some("look up [hidden]"));
+        assert_eq!(found.verdict, "Card [hidden] is odd.");
+        assert_eq!(found.advice.as_deref(), Some("Look up [hidden]."));
         assert_eq!(Hidden::default().cleared(&finding), finding, "where they are asked for");
     }
 

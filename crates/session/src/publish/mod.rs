@@ -101,9 +101,8 @@ fn not_compared(cards: usize, asked: bool) -> Comparison {
             "; --for JOB and --rank-by TEST put them in any other order",
         ),
     };
-    let verdict =
-        format!("{cards} cards are too many to stand beside each other: they are only put in order{by}");
-    let advice = format!("Name a few of them for their figures, their differences and their courses{or}.");
+    let verdict = format!("{cards} cards are too many to compare side by side, so they are only ranked{by}.");
+    let advice = format!("Name a few of them to see their figures, differences and series{or}.");
     Comparison {
         entries: Vec::new(),
         by: None,

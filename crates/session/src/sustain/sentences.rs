@@ -46,14 +46,19 @@ pub(crate) fn findings(
 fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
     let refused = |e: &&Event| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads);
     let event = measured.events.iter().find(refused)?;
-    let (claim, helps) = match event.kind {
+    let (claim, verdict, helps) = match event.kind {
         EventKind::NoMoreWrites => (
             "no-more-writes",
-            "copy what is on it now: cards at the end of their life turn read-only; look at a write-protect switch, and try another reader",
+            "The card takes no more writes.",
+            "Copy what is on it now: cards at the end of their life turn read-only. Check the write-protect switch, and try another reader.",
         ),
-        _ => ("no-more-reads", "try another reader; if it fails there too, give up what is on the card"),
+        _ => (
+            "no-more-reads",
+            "The card gives no more reads.",
+            "Try another reader; if reads fail there too, what is on the card is lost.",
+        ),
     };
-    let finding = Finding::new(claim, Weight::Bad, event.confidence, event.kind.words())
+    let finding = Finding::new(claim, Weight::Bad, event.confidence, verdict)
         .because("after", format!("{:.0} s", event.at_s))
         .because("written until then, in bytes", grouped(bytes_written));
     let finding = event.evidence.iter().fold(finding, |f, (what, value)| f.because(what, value));
@@ -64,12 +69,12 @@ fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
 fn no_answer(measured: &Measured) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;
-    let verdict = format!("the card gave no answer for {length}; hosts give up after 30 s");
+    let verdict = format!("The card gave no answer for {length}; hosts give up after 30 s.");
     Some(
         Finding::new("no-answer", Weight::Bad, 0.99, verdict)
             .because("longest wait", length)
             .because("over at", format!("{:.0} s", event.at_s))
-            .advise("try another reader and another cable; if it stays, use the card for nothing that must not wait"),
+            .advise("Try another reader and another cable; if it stays, use the card for nothing that must not wait."),
     )
 }
 
@@ -86,8 +91,8 @@ fn cache(measured: &Measured) -> Option<Finding> {
         Weight::Note,
         measured.cache_bytes.confidence,
         match measured.cache_bytes.confidence < LIKELY {
-            true => format!("writes are fast for {gb:.1} GB, then slower, perhaps since a cache is full: a pause gave nothing back"),
-            false => format!("writes are fast for {gb:.1} GB, then slower"),
+            true => format!("Writes are fast for {gb:.1} GB, then slower, perhaps because a cache is full, although a pause gave nothing back."),
+            false => format!("Writes are fast for {gb:.1} GB, then slower."),
         },
     )
     .because("cache in bytes", grouped(bytes))
@@ -98,13 +103,13 @@ fn cache(measured: &Measured) -> Option<Finding> {
             finding = finding
                 .because("given back by a pause, in bytes", grouped(recovery.bytes))
                 .because("pause", format!("{:.0} s", recovery.pause_s));
-            format!("write in bursts below that; each second of pause gives {:.1} MB back", recovery.mb_s)
+            format!("Write in bursts below that; each second of pause frees {:.1} MB.", recovery.mb_s)
         }
         Some(recovery) => format!(
-            "write in bursts below that; nothing came back in a pause of {:.0} s, so leave the card alone for longer, or discard what is not needed",
+            "Write in bursts below that; a pause of {:.0} s freed nothing, so leave the card alone for longer, or discard what is not needed.",
             recovery.pause_s
         ),
-        None => "write in bursts below that; what a pause gives back was not measured".to_owned(),
+        None => "Write in bursts below that; what a pause frees was not measured.".to_owned(),
     };
     Some(finding.advise(advice))
 }
@@ -115,9 +120,9 @@ fn heat(measured: &Measured) -> Option<Finding> {
     let percent = slowest * 100.0;
     let verdict = match heat.confidence < LIKELY {
         true => format!(
-            "the card slows to {percent:.0} % of its cool speed, perhaps by heat: a pause did not make it faster"
+            "The card slows to {percent:.0} % of its cool speed, perhaps by heat, although a pause did not make it faster."
         ),
-        false => format!("heat slows the card to {percent:.0} % of its cool speed"),
+        false => format!("Heat slows the card to {percent:.0} % of its cool speed."),
     };
     let mut finding = Finding::new("throttling", Weight::Hint, heat.confidence, verdict)
         .because("after", format!("{:.0} s", heat.after_s))
@@ -140,7 +145,7 @@ fn heat(measured: &Measured) -> Option<Finding> {
     }
     Some(
         finding.advise(
-            "a fan or a heat sink on the card helps most; else shorter bursts with pauses between them",
+            "Put a fan or a heat sink on the card, or write in shorter bursts with pauses between them.",
         ),
     )
 }
@@ -148,12 +153,12 @@ fn heat(measured: &Measured) -> Option<Finding> {
 fn too_hot(measured: &Measured) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
     let mut finding =
-        Finding::new("too-hot", Weight::Hint, 1.0, "the run ended because the card became too hot")
+        Finding::new("too-hot", Weight::Hint, 1.0, "The run ended because the card became too hot.")
             .because("after", format!("{:.0} s", event.at_s));
     for (what, value) in &event.evidence {
         finding = finding.because(what, value);
     }
-    Some(finding.advise("cool the card, or allow more with --max-temp if its maker does"))
+    Some(finding.advise("Cool the card, or allow more with --max-temp if its maker does."))
 }
 
 fn stalls(measured: &Measured) -> Option<Finding> {
@@ -163,7 +168,7 @@ fn stalls(measured: &Measured) -> Option<Finding> {
         false => Weight::Note,
     };
     let verdict =
-        format!("the card stops now and then for its own housekeeping, up to {:.1} s", stalls.longest_s);
+        format!("The card stops now and then for its own housekeeping, up to {:.1} s.", stalls.longest_s);
     let mut finding = Finding::new("stalls", weight, 0.97, verdict)
         .because("stalls", stalls.count)
         .because(
@@ -178,7 +183,7 @@ fn stalls(measured: &Measured) -> Option<Finding> {
         finding = finding.because("they come each", format!("{} bytes", grouped(period.bytes)));
     }
     Some(finding.advise(
-        "larger and ordered writes make fewer of them; programs that must not wait need a buffer for the longest one",
+        "Write in larger, sequential pieces to have fewer of them, and buffer the longest one in programs that must not wait.",
     ))
 }
 
@@ -189,27 +194,23 @@ fn interference(measured: &Measured) -> Option<Finding> {
             "interference",
             Weight::Hint,
             0.97,
-            "somebody else used the bus or this computer meanwhile: the slow stretches are not the card's",
+            "Something else used the bus or this computer meanwhile, so the slow stretches are not the card's.",
         )
         .because("bursts", other.bursts)
         .because("seconds", format!("{:.1}", other.seconds))
         .because("a command that needs no flash took", format!("{:.2} times as long", other.ping_ratio))
         .because("speed", format!("{:.2} of that outside", other.speed_ratio))
-        .advise("end what else uses the card, its reader or the USB controller, and measure again; `cardscope observe` shows who"),
+        .advise("Stop what else uses the card, its reader or the USB controller, and measure again; `cardscope observe` shows it."),
     )
 }
 
 fn slower(measured: &Measured) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
-    let mut finding = Finding::new(
-        "slower",
-        Weight::Hint,
-        0.7,
-        "the card became slower, and nothing that was asked tells why",
-    )
-    .because("after", format!("{:.0} s", event.at_s));
+    let mut finding =
+        Finding::new("slower", Weight::Hint, 0.7, "The card became slower for no reason that was measured.")
+            .because("after", format!("{:.0} s", event.at_s));
     for (what, value) in &event.evidence {
         finding = finding.because(what, value);
     }
-    Some(finding.advise("measure again with a thermometer (--thermometer card=…), and after a pause"))
+    Some(finding.advise("Measure again with a thermometer (--thermometer card=…), and after a pause."))
 }

@@ -72,7 +72,7 @@ fn findings(verdict: Verdict, found: &Findings, failed_ios: u64) -> Vec<Finding>
     if bad.lost + bad.alias + bad.flipped + bad.failed > 0 {
         let weight = if verdict.is_bad() { Weight::Bad } else { Weight::Hint };
         let text =
-            format!("{} of {} read back were not as written", Capacity(all(found)), Capacity(found.read_to));
+            format!("{} of {} read back were not as written.", Capacity(all(found)), Capacity(found.read_to));
         let rows = [
             ("lost, in bytes", bad.lost),
             ("of those with other data, in bytes", bad.foreign),
@@ -90,7 +90,7 @@ fn findings(verdict: Verdict, found: &Findings, failed_ios: u64) -> Vec<Finding>
                 "answers-change",
                 Weight::Hint,
                 0.9,
-                "some reads or writes failed or gave other data than the next try",
+                "Some reads or writes failed, or gave other data than the next try.",
             )
             .because("sectors that were bad in one reading only", bad.passing_sectors)
             .because("I/Os that failed", failed_ios)

@@ -236,5 +236,4 @@ fn timing(p: &Cache, card: &Archetype, mb_s: f64) -> Timing {
 }
 
 #[cfg(test)]
-#[path = "cache_tests.rs"]
 mod tests;

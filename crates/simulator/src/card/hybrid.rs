@@ -277,5 +277,4 @@ impl Hybrid {
 }
 
 #[cfg(test)]
-#[path = "hybrid_tests.rs"]
 mod tests;

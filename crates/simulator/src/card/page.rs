@@ -165,5 +165,4 @@ fn valid_share(u: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "page_tests.rs"]
 mod tests;

@@ -115,14 +115,14 @@ fn slow_stretch(cells: &[MapCell], middle: f64) -> Option<Finding> {
     let speed = median(&speeds).filter(|_| longest.len() >= STRETCH)?;
     let (from, to) = (first.start as f64 / 1e9, (last.start + last.bytes) as f64 / 1e9);
     let verdict = format!(
-        "reads from {from:.2} GB to {to:.2} GB are slow: {speed:.1} MB/s, elsewhere {middle:.1} MB/s"
+        "Reads from {from:.2} GB to {to:.2} GB are slow: {speed:.1} MB/s, elsewhere {middle:.1} MB/s."
     );
     Some(
         Finding::new("slow-stretch", Weight::Hint, 0.9, verdict)
             .because("places in it", longest.len())
             .because("looks at each", LOOKS)
             .advise(
-                "Old or worn data reads slowly: writing it anew, or verify --full, shows whether it stays.",
+                "Rewrite the data there, or run `verify --full`, to see whether it stays slow: old or worn data reads slowly.",
             ),
     )
 }

@@ -56,7 +56,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
 
 /// That points are missing, and why.
 fn cut_short(why: &str, cut: usize, wanted: usize) -> Finding {
-    let verdict = format!("some sizes of reads were not timed: {why}");
+    let verdict = format!("Some sizes of reads were not timed: {why}.");
     Finding::new("read-curve-cut", Weight::Note, 1.0, verdict)
         .because("points left out", format!("{cut} of {wanted}"))
 }

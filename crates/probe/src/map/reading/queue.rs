@@ -229,7 +229,7 @@ fn slower(rates: &Rates) -> Option<Finding> {
     let (one, deep) = (median(rates.first()?)?, median(rates.last()?)?);
     (deep < SLOWER * one).then(|| {
         let verdict =
-            format!("reads are slower with 32 in flight than one at a time: {:.2} times", deep / one);
+            format!("Reads with 32 in flight are {:.2} times as fast as one at a time.", deep / one);
         Finding::new("read-queue-slows", Weight::Hint, 0.9, verdict)
             .because("one at a time", format!("{one:.0} IOPS"))
             .because("32 in flight", format!("{deep:.0} IOPS"))

@@ -181,11 +181,11 @@ fn property(survey: &Survey, evidence: Evidence) -> Property<f64> {
 pub(super) fn nothing_written(survey: &Survey, into: &Measured) -> Option<Finding> {
     let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
     (survey.constant > 0.99 && !shows).then(|| {
-        let verdict = "nothing was ever written to this card, or it was erased: reads may answer without a look at \
-                       the flash, and then show no page and no erase block; none showed";
+        let verdict = "This card was never written to, or was erased, so it may answer reads without reading its flash, \
+                       which shows neither page nor erase block.";
         Finding::new("nothing-written", Weight::Note, 0.9, verdict)
             .because("places read", survey.places)
             .because("places that hold the same byte throughout", format!("{:.0} %", survey.constant * 100.0))
-            .advise("Fill the card once, or let the parts of the map that write find them.")
+            .advise("Fill the card once, or run the map with --write.")
     })
 }

@@ -215,7 +215,7 @@ impl Gain {
             "fake-queue",
             Weight::Hint,
             self.confidence(),
-            "The card takes many writes at a time, but then all but halts: its queue is a fake.",
+            "The card accepts many writes at a time, but then nearly halts: its queue is a fake.",
         )
         .because("one at a time", format!("{:.0} IOPS", self.one))
         .because("32 in flight", format!("{:.0} IOPS", self.many))

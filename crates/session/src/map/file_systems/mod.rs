@@ -282,8 +282,8 @@ fn taken(troubles: Vec<Trouble>) -> Result<(), Failure> {
 
 /// What is said where a trial's file system could not be blanked.
 fn stays(kind: &Kind, failure: &Failure) -> Finding {
-    let claim = format!("something of the {} that was tried stays on the card", kind.name);
+    let claim = format!("Something of the {} that was tried stays on the card.", kind.name);
     Finding::new("file-system-stays", Weight::Hint, 1.0, &claim)
         .because("why it could not be blanked", failure)
-        .advise("`wipefs -a` takes it away, as does any mkfs")
+        .advise("Remove it with `wipefs -a` or any mkfs.")
 }

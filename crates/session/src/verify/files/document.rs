@@ -18,8 +18,13 @@ impl Work<'_> {
         }
         let stayed = pass.own.remove_all(&pass.folder);
         let finding = || {
-            Finding::new("files-left", Weight::Note, 1.0, format!("not removed: {}", names::listed(&stayed)))
-                .advise("Remove them by hand.")
+            Finding::new(
+                "files-left",
+                Weight::Note,
+                1.0,
+                format!("Files of this test were not removed: {}.", names::listed(&stayed)),
+            )
+            .advise("Remove them by hand.")
         };
         (!stayed.is_empty()).then(finding).into_iter().collect()
     }
@@ -120,13 +125,13 @@ impl Work<'_> {
                     "files-lost",
                     Weight::Bad,
                     0.99,
-                    format!("{} of {} sectors were not as written", counts.lost(), counts.all()),
+                    format!("{} of {} sectors were not as written.", counts.lost(), counts.all()),
                 )
                 .because("overwritten", counts.overwritten)
                 .because("slightly changed", counts.changed)
                 .because("corrupted", counts.corrupted)
                 .because("unreadable", counts.unreadable)
-                .advise("Try another reader before you blame the card: `cardscope verify DEVICE` tells which part of the card is real."),
+                .advise("Try another reader before you blame the card: `cardscope verify DEVICE` shows which part of the card is real."),
             );
             if wraps(verdict) {
                 findings.push(folded(self.wrap, &pass.folder.system.name));
@@ -137,7 +142,7 @@ impl Work<'_> {
                     "files-too-little",
                     Weight::Note,
                     1.0,
-                    "nothing was lost, but too little was tested to speak for the card",
+                    "Nothing was lost, but too little was tested to judge the card.",
                 )
                 .because("tested", Capacity(ground.tested))
                 .because("free", Capacity(ground.free))
@@ -150,7 +155,7 @@ impl Work<'_> {
                 "files-renamed",
                 Weight::Hint,
                 0.9,
-                "some files hold the content of another number: somebody renamed or copied them",
+                "Some files hold the content of another number, so somebody renamed or copied them.",
             ));
         }
         findings
@@ -168,15 +173,15 @@ fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
             "files-wrap",
             Weight::Bad,
             0.95,
-            format!("the card's addresses repeat every {}: one place answers for several", Capacity(bytes)),
+            format!("The card's addresses repeat every {}, so one block answers for several.", Capacity(bytes)),
         )
         .because("period in bytes", bytes),
         None => Finding::new(
             "files-wrap",
             Weight::Bad,
             0.95,
-            format!("one place of the card answers for several; how far apart these are cannot be known here, since {file_system} does not tell where on the card its files lie"),
+            format!("One block of the card answers for several, but {file_system} does not tell where on the card its files lie and so how far apart these are."),
         )
-        .advise("`cardscope verify DEVICE` finds the period."),
+        .advise("Run `cardscope verify DEVICE` to find the period."),
     }
 }

@@ -114,12 +114,12 @@ impl Heat {
             "throttling",
             Weight::Note,
             0.9,
-            "The card slowed down for heat while it was written to; that is no end of a cache.",
+            "The card throttled for heat during the writes, which is not the end of a cache.",
         )
         .because("after", format!("{:.1} GB", first.bytes / 1e9))
         .because("speed", format!("{:.0} to {:.0} MB/s", first.before / 1e6, first.after / 1e6));
         let finding =
             highest.map_or(finding.clone(), |c| finding.because("highest temperature", format!("{c:.0} °C")));
-        Some(finding.advise("Cool it, and see what is left of the speed with `sustain`."))
+        Some(finding.advise("Cool the card, and run `sustain` to see its speed under load."))
     }
 }

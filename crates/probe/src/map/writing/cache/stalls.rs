@@ -79,7 +79,7 @@ impl Stalls {
             "write-stalls",
             Weight::Note,
             0.9,
-            "Now and then a write in order waits many times the usual: the card tidies up.",
+            "Now and then a sequential write takes many times the usual while the card does housekeeping.",
         )
         .because("stalls", self.lengths.len())
         .because(
