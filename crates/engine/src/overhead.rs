@@ -1,12 +1,12 @@
 //! What the engine itself costs: it is measured on a target that answers at once, and reported with each session.
 
+use crate::event::Silent;
 use crate::interrupt::Interrupt;
 use crate::null::NullTarget;
-use crate::runner::{Observer, ObserverError, Pace, Settings, Step, run_pass};
+use crate::runner::{Pace, Recorder, RecorderError, Settings, run_pass};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe;
 use cardscope_model::result::{EngineCost, Sample};
-use cardscope_model::units::Nanos;
 
 /// Long enough for a steady figure, short enough to go unnoticed: about 3 ms.
 const RECIPE: &str = r#"
@@ -28,10 +28,8 @@ passes = 1
 #[derive(Default)]
 struct Collect(Vec<f64>);
 
-impl Observer for Collect {
-    fn begin(&mut self, _step: Step) {}
-    fn progress(&mut self, _bytes: u64, _nanos: Nanos) {}
-    fn sample(&mut self, _test: usize, _index: u32, sample: Sample) -> Result<(), ObserverError> {
+impl Recorder for Collect {
+    fn sample(&mut self, _test: usize, _index: u32, sample: Sample) -> Result<(), RecorderError> {
         self.0.push(sample.nanos as f64 / sample.ios as f64);
         Ok(())
     }
@@ -47,6 +45,7 @@ impl Observer for Collect {
 pub fn measure() -> Option<EngineCost> {
     let recipe = recipe::parse(RECIPE, None).ok()?;
     let settings = Settings {
+        label: "",
         seed: 1,
         may_write: false,
         interrupt: &Interrupt::default(),
@@ -54,7 +53,7 @@ pub fn measure() -> Option<EngineCost> {
         more_follow: false,
     };
     let mut collect = Collect::default();
-    run_pass(&mut NullTarget::new(1 << 30), &recipe, &settings, &mut collect).ok()?;
+    run_pass(&mut NullTarget::new(1 << 30), &recipe, &settings, &mut collect, &mut Silent).ok()?;
     match collect.0[..] {
         [q1_ns, q32_ns] => Some(EngineCost { q1_ns, q32_ns }),
         _ => None,

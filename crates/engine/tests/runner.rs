@@ -3,8 +3,9 @@
 mod common;
 
 use cardscope_engine::content::Content;
+use cardscope_engine::event::{Event, Listener, Silent};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::{Cut, Pace, RunError, Settings, Step, run_pass};
+use cardscope_engine::runner::{Cut, Pace, RunError, Settings, run_pass};
 use cardscope_engine::target::{Direction, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{self, Recipe};
@@ -29,8 +30,9 @@ fn run_with(
     deadline: Option<u64>,
 ) -> (Notebook, Result<(), RunError>) {
     let mut notebook = Notebook::default();
-    let settings = Settings { seed: 7, may_write: true, interrupt: &interrupt, deadline, more_follow: false };
-    let outcome = run_pass(target, recipe, &settings, &mut notebook);
+    let settings =
+        Settings { label: "", seed: 7, may_write: true, interrupt: &interrupt, deadline, more_follow: false };
+    let outcome = run_pass(target, recipe, &settings, &mut notebook, &mut Silent);
     (notebook, outcome)
 }
 
@@ -86,7 +88,6 @@ fn the_area_is_filled_first_and_the_rest_of_the_recipe_is_kept_in_order() {
     let counted: Vec<bool> = notebook.samples.iter().map(|s| s.2.counted).collect();
     assert_eq!(counted, [false, true, true, true]);
     assert_eq!((card.caches_dropped, card.idled.as_secs()), (3, 7));
-    assert!(matches!(notebook.steps[0], Step::Prepare(n) if n == 3000 << 10));
 }
 
 #[test]
@@ -146,11 +147,17 @@ fn a_sample_that_cannot_be_kept_ends_the_pass() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let mut notebook = Notebook { refuses_samples: true, ..Notebook::default() };
     let interrupt = Interrupt::default();
-    let settings =
-        Settings { seed: 7, may_write: true, interrupt: &interrupt, deadline: None, more_follow: false };
+    let settings = Settings {
+        label: "",
+        seed: 7,
+        may_write: true,
+        interrupt: &interrupt,
+        deadline: None,
+        more_follow: false,
+    };
     let recipe = recipe(BARE, "[[test]]\ntest='SEQ1M Q1T1 read'\npasses=1\nloops=3");
-    let outcome = run_pass(&mut card, &recipe, &settings, &mut notebook);
-    assert!(matches!(outcome, Err(RunError::Observer(_))));
+    let outcome = run_pass(&mut card, &recipe, &settings, &mut notebook, &mut Silent);
+    assert!(matches!(outcome, Err(RunError::Recorder(_))));
     assert_eq!(card.ios.len(), 8);
 }
 
@@ -158,13 +165,20 @@ fn a_sample_that_cannot_be_kept_ends_the_pass() {
 fn nothing_is_written_without_leave() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let interrupt = Interrupt::default();
-    let settings =
-        Settings { seed: 7, may_write: false, interrupt: &interrupt, deadline: None, more_follow: false };
+    let settings = Settings {
+        label: "",
+        seed: 7,
+        may_write: false,
+        interrupt: &interrupt,
+        deadline: None,
+        more_follow: false,
+    };
     let prepared = recipe("[area]\nsize='8MiB'", "[[test]]\ntest='SEQ1M Q1T1 read'\npasses=1");
-    run_pass(&mut card, &prepared, &settings, &mut Notebook::default()).expect("reading is allowed");
+    run_pass(&mut card, &prepared, &settings, &mut Notebook::default(), &mut Silent)
+        .expect("reading is allowed");
     assert!(card.ios.iter().all(|io| io.direction == Direction::Read));
     let writing = recipe(BARE, "[[test]]\ntest='SEQ1M Q1T1 mix70'\npasses=1");
-    let outcome = run_pass(&mut card, &writing, &settings, &mut Notebook::default());
+    let outcome = run_pass(&mut card, &writing, &settings, &mut Notebook::default(), &mut Silent);
     assert!(matches!(outcome, Err(RunError::ReadOnly(_))));
 }
 
@@ -205,9 +219,15 @@ fn precision_ends_a_test_when_the_rule_says_so() {
     let tests = "[[test]]\ntest='RND4K Q1T1 read'\nuntil={ci95_percent=2,min_s=1,max_s=100}";
     let mut notebook = Notebook { pace: Some(Box::new(After(10))), ..Notebook::default() };
     let interrupt = Interrupt::default();
-    let settings =
-        Settings { seed: 7, may_write: true, interrupt: &interrupt, deadline: None, more_follow: false };
-    run_pass(&mut card, &recipe(BARE, tests), &settings, &mut notebook).expect("it runs");
+    let settings = Settings {
+        label: "",
+        seed: 7,
+        may_write: true,
+        interrupt: &interrupt,
+        deadline: None,
+        more_follow: false,
+    };
+    run_pass(&mut card, &recipe(BARE, tests), &settings, &mut notebook, &mut Silent).expect("it runs");
     assert_eq!(notebook.samples[0].2.ios, 160);
 }
 
@@ -216,10 +236,16 @@ fn the_same_seed_repeats_every_place() {
     let places = |seed| {
         let mut card = Clockwork::new(64 * MIB, MS);
         let interrupt = Interrupt::default();
-        let settings =
-            Settings { seed, may_write: true, interrupt: &interrupt, deadline: None, more_follow: false };
+        let settings = Settings {
+            label: "",
+            seed,
+            may_write: true,
+            interrupt: &interrupt,
+            deadline: None,
+            more_follow: false,
+        };
         let recipe = recipe(BARE, "[[test]]\ntest='RND4K Q1T1 mix50'\nbytes='256KiB'\nrandom='uniform'");
-        run_pass(&mut card, &recipe, &settings, &mut Notebook::default()).expect("it runs");
+        run_pass(&mut card, &recipe, &settings, &mut Notebook::default(), &mut Silent).expect("it runs");
         card.ios
     };
     assert_eq!(places(7), places(7));
@@ -233,4 +259,55 @@ fn an_area_larger_than_the_card_is_refused_before_anything_is_written() {
         run(&mut card, &recipe("[area]\nsize='8MiB'", "[[test]]\ntest='SEQ1M Q1T1 write'\npasses=1"));
     assert!(matches!(outcome, Err(RunError::Target(TargetError::NoSpace { .. }))));
     assert!(card.ios.is_empty());
+}
+
+/// What a listener hears, without how far it is.
+#[derive(Default)]
+struct Heard(Vec<Event>);
+
+impl Listener for Heard {
+    fn event(&mut self, event: &Event) {
+        let told = (!matches!(event, Event::Progress { .. })).then(|| event.clone());
+        self.0.extend(told);
+    }
+}
+
+#[test]
+fn each_phase_is_named_before_it_begins_and_each_figure_after_it() {
+    let mut card = Clockwork::new(64 * MIB, MS);
+    let interrupt = Interrupt::default();
+    let settings = Settings {
+        label: "run 2 of 3: ",
+        seed: 7,
+        may_write: true,
+        interrupt: &interrupt,
+        deadline: None,
+        more_follow: false,
+    };
+    let tests = "[[test]]\ntest='SEQ1M Q1T1 read'\nstep='cold'\npasses=1\nloops=1\ndiscard_loops=1\nrest_s=2\n[[test]]\ntest='SEQ1M Q1T1 read'\npasses=1";
+    let mut heard = Heard::default();
+    let recipe = recipe("[area]\nsize='8MiB'", tests);
+    run_pass(&mut card, &recipe, &settings, &mut Notebook::default(), &mut heard).expect("it runs");
+    let phase =
+        |what: &str, bytes, seconds| Event::Phase { what: format!("run 2 of 3: {what}"), bytes, seconds };
+    let figure = |what: &str, counted| Event::Figure {
+        what: format!("run 2 of 3: {what}"),
+        mb_s: MIB as f64 / 1e3,
+        counted,
+    };
+    let reads = |what: &str| phase(what, Some(8 * MIB), None);
+    let (first, second) = ("SEQ1M Q1T1 read (cold), loop 1 of 2", "SEQ1M Q1T1 read (cold), loop 2 of 2");
+    assert_eq!(
+        heard.0,
+        [
+            phase("writing the test area", Some(8 * MIB), None),
+            reads(first),
+            figure(first, false),
+            reads(second),
+            figure(second, true),
+            phase("resting", None, Some(2.0)),
+            reads("SEQ1M Q1T1 read"),
+            figure("SEQ1M Q1T1 read", true),
+        ]
+    );
 }

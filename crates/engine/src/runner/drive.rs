@@ -4,7 +4,7 @@
 //! begins, so a queue is timed with one reading an I/O at most.
 
 use super::meter::Meter;
-use super::observer::{Cut, Pace};
+use super::recorder::{Cut, Pace};
 use super::stream::Stream;
 use crate::interrupt::Interrupt;
 use crate::target::{Completion, Target, TargetError};

@@ -3,7 +3,7 @@
 
 use super::drive::{Limits, Shared, Watch, drive};
 use super::meter::Meter;
-use super::observer::{Pace, Settings};
+use super::recorder::{Pace, Settings};
 use super::stream::{Stream, StreamPlan, content};
 use crate::target::{Plan, Region, Target, TargetError};
 use cardscope_model::random::mix;

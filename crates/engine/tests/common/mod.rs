@@ -3,7 +3,7 @@
 
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::{Observer, ObserverError, Pace, Step};
+use cardscope_engine::runner::{Pace, Recorder, RecorderError};
 use cardscope_engine::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::result::Sample;
@@ -133,7 +133,6 @@ impl Target for Clockwork {
 /// Remembers everything.
 #[derive(Default)]
 pub(crate) struct Notebook {
-    pub(crate) steps: Vec<Step>,
     pub(crate) samples: Vec<(usize, u32, Sample)>,
     pub(crate) not_measured: Vec<(usize, String)>,
     pub(crate) caveats: Vec<(usize, Caveat)>,
@@ -141,12 +140,8 @@ pub(crate) struct Notebook {
     pub(crate) refuses_samples: bool,
 }
 
-impl Observer for Notebook {
-    fn begin(&mut self, step: Step) {
-        self.steps.push(step);
-    }
-    fn progress(&mut self, _bytes: u64, _nanos: Nanos) {}
-    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), ObserverError> {
+impl Recorder for Notebook {
+    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError> {
         if self.refuses_samples {
             return Err("the disk of the archive is full".into());
         }

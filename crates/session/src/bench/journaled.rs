@@ -66,20 +66,23 @@ pub(crate) fn pass(pass: &Pass<'_>, session: &mut Session<'_>) -> Result<Measure
     };
     let region = region.map_err(room)?;
     let settings = Settings {
+        label: "",
         seed: pass.seed,
         may_write: pass.writes,
         interrupt,
         deadline: pass.deadline,
         more_follow: false,
     };
-    let mut seen = pass::Pass::new(&recipe, String::new(), *events, None);
+    let mut seen = pass::Pass::new(&recipe, None);
     let ended = match journal {
         Some(journal) if pass.writes => {
             let mut scope = WriteScope::new(Some(journal as &mut dyn Journal));
             let saved = SavedArea::save(opened.target.as_mut(), &mut scope, region, pass.salt, interrupt);
-            saved.and_then(|mut area| run_pass(&mut area, &recipe, &settings, &mut seen).map_err(stop))
+            saved.and_then(|mut area| {
+                run_pass(&mut area, &recipe, &settings, &mut seen, *events).map_err(stop)
+            })
         }
-        _ => run_pass(opened.target.as_mut(), &recipe, &settings, &mut seen).map_err(stop),
+        _ => run_pass(opened.target.as_mut(), &recipe, &settings, &mut seen, *events).map_err(stop),
     };
     seen.settle_paces();
     Ok(measured(&recipe, seen, opened.ceiling_mb_s, ended.err()))

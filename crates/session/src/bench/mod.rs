@@ -131,6 +131,7 @@ impl Passes<'_> {
             }
             session.opened.limit.share_out(self.runs - number + 1);
             let settings = Settings {
+                label: "",
                 seed: random::mix(report.header.seed.wrapping_add(u64::from(number))),
                 may_write: session.opened.may_write,
                 interrupt: session.interrupt,
@@ -161,8 +162,10 @@ impl Passes<'_> {
             RunStart { run: number, seed: settings.seed, counted: true, size_bytes: Some(self.recipe.area) };
         recorder.archive.begin_run(recorder.id, start)?;
         let recording = Recording { recorder: &mut *recorder, run: number };
-        let mut pass = Pass::new(self.recipe, label, session.events, Some(recording));
-        let ended = run_pass(session.opened.target.as_mut(), self.recipe, settings, &mut pass);
+        let mut pass = Pass::new(self.recipe, Some(recording));
+        let settings = Settings { label: &label, ..*settings };
+        let target = session.opened.target.as_mut();
+        let ended = run_pass(target, self.recipe, &settings, &mut pass, session.events);
         pass.settle_paces();
         let Pass { samples, caveats, precisions, not_measured, .. } = pass;
         let mut run = Run {

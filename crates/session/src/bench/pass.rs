@@ -1,13 +1,11 @@
-//! Listens to the runner: keeps every sample at once, tells the listener, gathers what the report needs.
+//! Takes what the runner measures: records every sample at once, and gathers what the report needs.
 
 use crate::bench::pace;
 use crate::recorder::Recorder;
-use cardscope_engine::event::{Event, Listener};
-use cardscope_engine::runner::{Observer, ObserverError, Pace, Step};
+use cardscope_engine::runner::{self, Pace, RecorderError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{NotMeasured, Precision, Sample};
-use cardscope_model::units::{Nanos, seconds};
 use std::sync::{Arc, Mutex};
 
 /// Where the samples of a pass are recorded.
@@ -19,10 +17,7 @@ pub(super) struct Recording<'a> {
 /// Everything that one pass yields.
 pub(super) struct Pass<'a> {
     recipe: &'a Recipe,
-    label: String,
-    listener: &'a mut dyn Listener,
     recording: Option<Recording<'a>>,
-    current: String,
     paces: Vec<(usize, Arc<Mutex<pace::Outcome>>)>,
     /// Samples by test.
     pub(super) samples: Vec<Vec<Sample>>,
@@ -35,19 +30,11 @@ pub(super) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(
-        recipe: &'a Recipe,
-        label: String,
-        listener: &'a mut dyn Listener,
-        recording: Option<Recording<'a>>,
-    ) -> Self {
+    pub(super) fn new(recipe: &'a Recipe, recording: Option<Recording<'a>>) -> Self {
         let n = recipe.tests.len();
         Pass {
             recipe,
-            label,
-            listener,
             recording,
-            current: String::new(),
             paces: Vec::new(),
             samples: vec![Vec::new(); n],
             caveats: vec![Vec::new(); n],
@@ -64,46 +51,13 @@ impl<'a> Pass<'a> {
             self.precisions[test] = Some(outcome.precision());
         }
     }
-
-    fn name(&self, test: usize) -> String {
-        let test = &self.recipe.tests[test];
-        match &test.step {
-            Some(step) => format!("{} ({step})", test.name),
-            None => test.name.to_string(),
-        }
-    }
-
-    fn phase(&mut self, what: &str, bytes: Option<u64>, seconds: Option<f64>) {
-        self.current = format!("{}{what}", self.label);
-        let what = self.current.clone();
-        self.listener.event(&Event::Phase { what, bytes, seconds });
-    }
 }
 
-impl Observer for Pass<'_> {
-    fn begin(&mut self, step: Step) {
-        match step {
-            Step::Prepare(bytes) => self.phase("writing the test area", Some(bytes), None),
-            Step::Rest(s) => self.phase("resting", None, Some(s)),
-            Step::Loop { test, index, bytes, seconds } => {
-                let all = self.recipe.tests[test].discard_loops + self.recipe.tests[test].loops;
-                let number = if all > 1 { format!(", loop {} of {all}", index + 1) } else { String::new() };
-                let what = format!("{}{number}", self.name(test));
-                self.phase(&what, bytes, seconds);
-            }
-        }
-    }
-
-    fn progress(&mut self, bytes: u64, nanos: Nanos) {
-        self.listener.event(&Event::Progress { bytes, seconds: seconds(nanos) });
-    }
-
-    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), ObserverError> {
+impl runner::Recorder for Pass<'_> {
+    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError> {
         if let Some(Recording { recorder, run }) = &mut self.recording {
             recorder.add_sample(*run, &self.recipe.tests[test], index, &sample)?;
         }
-        let what = self.current.clone();
-        self.listener.event(&Event::Figure { what, mb_s: sample.mb_s(), counted: sample.counted });
         self.samples[test].push(sample);
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! What the runner must not know by itself and is handed: how a pass is run, who hears of it and keeps its samples, and
-//! who decides when a figure is known well enough.
+//! What the runner must not know by itself and is handed: how a pass is run, who records its samples, and who decides
+//! when a figure is known well enough.
 
 use crate::interrupt::Interrupt;
 use crate::target::TargetError;
@@ -10,6 +10,8 @@ use cardscope_model::units::Nanos;
 /// How a pass is run.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
+    /// Stands before the name of each phase: `run 2 of 10: `.
+    pub label: &'a str,
     /// Decides every random place and all noise of the pass.
     pub seed: u64,
     /// False where nothing may be written: the area is not prepared, and tests that write are refused.
@@ -20,26 +22,6 @@ pub struct Settings<'a> {
     pub deadline: Option<Nanos>,
     /// True where another pass follows, so that the last test's rest is kept too.
     pub more_follow: bool,
-}
-
-/// What is going on, for the progress line.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
-    /// The test area is being written; its bytes.
-    Prepare(u64),
-    /// A loop of a test.
-    Loop {
-        /// The test's place in the recipe.
-        test: usize,
-        /// Counts from 0, discarded loops included.
-        index: u32,
-        /// Bytes it will move, where that is what ends it.
-        bytes: Option<u64>,
-        /// Seconds it will take, where that is what ends it.
-        seconds: Option<f64>,
-    },
-    /// Rest between tests, in seconds.
-    Rest(f64),
 }
 
 /// Whether a test goes on.
@@ -57,20 +39,16 @@ pub trait Pace: Send {
     fn slice(&mut self, seconds: f64, ios: u64) -> Cut;
 }
 
-/// An error of the observer, kept as it is.
-pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
+/// An error of the recorder, as it came.
+pub type RecorderError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Listens to a pass.
-pub trait Observer {
-    /// Something begins.
-    fn begin(&mut self, step: Step);
-    /// Bytes moved and nanoseconds passed in what began last.
-    fn progress(&mut self, bytes: u64, nanos: Nanos);
-    /// A loop has ended. The sample is kept for good when this returns.
+/// Takes what a pass yields.
+pub trait Recorder {
+    /// A loop has ended. The sample is safe when this returns.
     ///
     /// # Errors
     /// Whatever kept it from being stored; the pass ends.
-    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), ObserverError>;
+    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError>;
     /// A test cannot be measured here.
     fn not_measured(&mut self, test: usize, reason: String);
     /// A doubt about a test came up.
@@ -85,9 +63,9 @@ pub enum RunError {
     /// The target failed, vanished, or the user interrupted.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A sample could not be kept.
+    /// A sample could not be recorded.
     #[error("a finished sample could not be kept: {0}")]
-    Observer(ObserverError),
+    Recorder(RecorderError),
     /// A test would write where nothing may be written.
     #[error("test {0:?} writes, and nothing may be written to this target")]
     ReadOnly(String),
