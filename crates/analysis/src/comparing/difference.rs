@@ -5,14 +5,11 @@
 //! no shape of the spread, but with five runs a side it cannot say less than p = 0.008, which no correction for a dozen
 //! tests survives; what the shapes that cards have do to this one is measured instead (`docs/comparing.md`).
 
-use super::series::{Series, correlation, error, pooled, worth};
+use super::series::{LEAST_RUNS, Series, correlation, error, pooled, worth};
 use super::{NOTICED, REAL, TYPICAL_SPREAD};
 use crate::estimate::t95;
 use cardscope_model::comparison::Verdict;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
-
-/// A side of fewer runs never differs: two that agree may be one state of the card. No p is given either.
-pub const LEAST_RUNS: usize = 3;
 
 /// Where more runs than this would be needed, runs are not what is missing.
 const MOST_MORE_RUNS: usize = 100;

@@ -14,11 +14,11 @@ mod series;
 mod two_levels;
 
 pub use age::{Age, age};
-pub use difference::{Difference, LEAST_RUNS, difference};
+pub use difference::{Difference, difference};
 pub use division::{Division, UNKNOWN, groups};
 pub use order::{Placed, Ranked, holm, order};
 pub use propagate::{Figure, propagate};
-pub use series::{mean_interval, mean_interval_of};
+pub use series::{LEAST_RUNS, mean_interval, mean_interval_of};
 pub use two_levels::two_levels;
 
 /// Below 3 % nobody notices a difference, and a reader or a host changes more than that (reference page

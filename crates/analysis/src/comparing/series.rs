@@ -10,8 +10,10 @@
 //! from three holds the truth in two of three cases, and in fewer than half where neighbours are alike. What each way
 //! holds is measured in `tests/comparing.rs`, with the table in `docs/comparing.md`.
 
-use super::LEAST_RUNS;
 use crate::estimate::t95;
+
+/// A side of fewer runs never differs: two that agree may be one state of the card. No p is given either.
+pub const LEAST_RUNS: usize = 3;
 
 /// Correlation of neighbours that is taken where too few runs show their own …
 pub(super) const ASSUMED: f64 = 0.6;

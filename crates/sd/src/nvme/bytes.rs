@@ -1,4 +1,4 @@
-//! Little-endian numbers and padded text in NVMe's data structures.
+//! Little-endian numbers, temperatures and padded text in NVMe's data structures.
 
 /// A data structure that is too short.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,5 +61,21 @@ impl<'a> Bytes<'a> {
         let bytes = self.slice(offset, len);
         let end = bytes.iter().rposition(|b| !matches!(b, 0 | b' ')).map_or(0, |last| last + 1);
         crate::registers::raw::visible_ascii(&bytes[..end])
+    }
+}
+
+/// °C from kelvin; 0 means that nothing is reported.
+#[must_use]
+pub fn celsius(kelvin: u16) -> Option<i32> {
+    (kelvin > 0).then(|| i32::from(kelvin) - 273)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kelvin_become_celsius_as_nvme_cli_prints_them() {
+        assert_eq!((celsius(354), celsius(309), celsius(0)), (Some(81), Some(36), None));
     }
 }

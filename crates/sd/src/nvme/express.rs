@@ -4,8 +4,8 @@
 //! of them and left out. The vendor area is the specification's where it was read with the UUID index of
 //! [`EXPRESS_UUID`], or where the UUID stands in it.
 
-use super::bytes::{Bytes, NvmeError};
-use super::{IdentifyController, celsius};
+use super::bytes::{Bytes, NvmeError, celsius};
+use super::identify::IdentifyController;
 use crate::mark::Mark;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,7 @@
 //! Identify Controller (CNS 01h): names, firmware, temperature limits, power states; and Identify Namespace (CNS 00h):
 //! how large the card is, in blocks of which size.
 
-use super::bytes::{Bytes, NvmeError};
-use super::celsius;
+use super::bytes::{Bytes, NvmeError, celsius};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@ mod express;
 mod identify;
 mod smart;
 
-pub use bytes::NvmeError;
+pub use bytes::{NvmeError, celsius};
 pub use express::{EXPRESS_UUID, ExpressArea, ExpressIdentity};
 pub use identify::{IdentifyController, IdentifyNamespace, PowerState};
 pub use smart::{SmartLog, ThermalFeatures};
@@ -33,20 +33,4 @@ pub struct NvmeIdentity {
     pub sd_express: Option<ExpressIdentity>,
     /// Class and limits in the vendor area.
     pub express_area: Option<ExpressArea>,
-}
-
-/// °C from kelvin; 0 means that nothing is reported.
-#[must_use]
-pub fn celsius(kelvin: u16) -> Option<i32> {
-    (kelvin > 0).then(|| i32::from(kelvin) - 273)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kelvin_become_celsius_as_nvme_cli_prints_them() {
-        assert_eq!((celsius(354), celsius(309), celsius(0)), (Some(81), Some(36), None));
-    }
 }

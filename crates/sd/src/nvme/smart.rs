@@ -1,8 +1,7 @@
 //! SMART / Health Information (log page 02h): temperature, wear, traffic, throttling; and Get Features 04h and 10h: the
 //! temperatures at which a card warns and throttles.
 
-use super::bytes::{Bytes, NvmeError};
-use super::celsius;
+use super::bytes::{Bytes, NvmeError, celsius};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
