@@ -49,7 +49,6 @@ const LEAST_EVIDENCE: f64 = 6.0;
 const BETTER: f64 = 0.5;
 
 /// Finds the page; `None` for fewer than five sizes.
-#[must_use]
 pub fn page(times: &[SizeTime]) -> Option<Bend> {
     if times.len() < 5 {
         return None;

@@ -10,13 +10,11 @@ use cardscope_model::result::TestResult;
 pub const TOLERANCE: f64 = 0.02;
 
 /// Share of the ceiling, 0 to 1 and above; `None` for a ceiling of 0 or one that is no number.
-#[must_use]
 pub fn share(mb_s: f64, ceiling_mb_s: f64) -> Option<f64> {
     (ceiling_mb_s > 0.0 && ceiling_mb_s.is_finite()).then(|| mb_s / ceiling_mb_s)
 }
 
 /// The doubt about a speed that the bus cannot carry.
-#[must_use]
 pub fn above(mb_s: f64, ceiling_mb_s: f64) -> Option<Caveat> {
     share(mb_s, ceiling_mb_s)
         .filter(|share| *share > 1.0 + TOLERANCE)

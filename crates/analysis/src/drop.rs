@@ -30,7 +30,6 @@ pub struct Chunk {
 
 impl Chunk {
     /// Bytes per second.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         self.bytes / self.seconds
     }
@@ -56,7 +55,6 @@ pub struct Fall {
 }
 
 /// The first fall in a series that lasts to its end; `None` where there is none.
-#[must_use]
 pub fn fall(chunks: &[Chunk]) -> Option<Fall> {
     let joined = joining(chunks)?;
     let units: Vec<Chunk> =

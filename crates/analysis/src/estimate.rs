@@ -28,7 +28,6 @@ pub struct Estimate {
 
 impl Estimate {
     /// Half of the interval's width in percent of the mean; `None` for one value or a mean of 0.
-    #[must_use]
     pub fn half_width_percent(&self) -> Option<f64> {
         let [low, high] = self.ci95?;
         (self.mean != 0.0).then(|| 50.0 * (high - low) / self.mean.abs())
@@ -36,7 +35,6 @@ impl Estimate {
 }
 
 /// Mean, median, extremes and interval of `values`; `None` where there are none.
-#[must_use]
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let ordered = sorted(values);
     let (worst, best) = (*ordered.first()?, *ordered.last()?);
@@ -66,7 +64,6 @@ const USUAL: usize = 1024;
 static OF_WHOLE: [OnceLock<f64>; USUAL] = [const { OnceLock::new() }; USUAL];
 
 /// The two-sided 95 % quantile (t₀.₉₇₅) for some degrees of freedom; infinite for less than one.
-#[must_use]
 pub fn t95(degrees: f64) -> f64 {
     if degrees >= NORMAL_FROM {
         return NORMAL95;

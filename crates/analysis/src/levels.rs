@@ -55,20 +55,17 @@ pub struct Levels {
 
 impl Levels {
     /// True where there is more than one.
-    #[must_use]
     pub fn several(&self) -> bool {
         self.levels.len() > 1
     }
 
     /// The number of the level that holds a run, counted from the fastest.
-    #[must_use]
     pub fn of_run(&self, run: usize) -> Option<usize> {
         self.levels.iter().position(|level| level.runs.contains(&run))
     }
 }
 
 /// The levels of runs; `None` for no runs, or where one is not above 0.
-#[must_use]
 pub fn levels(values: &[f64]) -> Option<Levels> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
         return None;
@@ -166,7 +163,6 @@ const HOTTER_K: f64 = 8.0;
 const TOGETHER: f64 = 0.7;
 
 /// What goes along with the levels: the temperature at which each run began, and single 4 KiB reads of the same run.
-#[must_use]
 pub fn companion(
     levels: &Levels,
     values: &[f64],
@@ -195,7 +191,6 @@ pub fn companion(
 }
 
 /// Pearson's correlation; `None` for fewer than four pairs or where one side does not change.
-#[must_use]
 pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let n = pairs.len() as f64;
     let (mx, my) = (pairs.iter().map(|p| p.0).sum::<f64>() / n, pairs.iter().map(|p| p.1).sum::<f64>() / n);
@@ -222,7 +217,6 @@ pub const SLOW_WRITES: f64 = 0.85;
 const LEAST_READS: usize = 2;
 
 /// The state of each run, from the speeds of its tests in order: a row for each test, with one speed for each run.
-#[must_use]
 pub fn run_states(reads: &[Vec<f64>], writes: &[Vec<f64>]) -> Vec<RunState> {
     let runs = reads.iter().chain(writes).map(Vec::len).min().unwrap_or(0);
     let low = |tests: &[Vec<f64>], run: usize, share: f64| {

@@ -12,7 +12,6 @@ pub struct Periodic {
 }
 
 /// The strongest of some periods for some places; `None` for fewer than five places or no periods.
-#[must_use]
 pub fn strongest(places: &[f64], periods: &[f64]) -> Option<Periodic> {
     if places.len() < 5 {
         return None;

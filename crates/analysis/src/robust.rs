@@ -5,7 +5,6 @@
 use cardscope_model::statistics::{median, median_in_place};
 
 /// Median of the distances from `centre`: a spread that stalls cannot inflate. Not scaled to a deviation.
-#[must_use]
 pub fn median_deviation(values: &[f64], centre: f64) -> Option<f64> {
     let mut distances: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
     median_in_place(&mut distances)
@@ -18,13 +17,11 @@ pub const MAD_SCALE: f64 = 1.4826;
 const MEDIAN_SCATTER: f64 = 1.2533;
 
 /// Deviation of values around `centre` as a normal distribution has it, in spite of stalls; `None` for no values.
-#[must_use]
 pub fn deviation(values: &[f64], centre: f64) -> Option<f64> {
     median_deviation(values, centre).map(|deviation| MAD_SCALE * deviation)
 }
 
 /// Standard error of the median of `n` values of that deviation.
-#[must_use]
 pub fn median_error(deviation: f64, n: usize) -> f64 {
     MEDIAN_SCATTER * deviation / (n as f64).sqrt()
 }
@@ -43,20 +40,17 @@ pub struct Shift {
 
 impl Shift {
     /// The ratio of the medians.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.log_ratio.exp()
     }
 
     /// Whether the ratio is above `factor` for sure: it is, and 1 lies more than four standard errors below it.
-    #[must_use]
     pub fn is_above(&self, factor: f64) -> bool {
         self.log_ratio > factor.ln() && self.log_ratio > 4.0 * self.error
     }
 }
 
 /// The shift from `before` to `after`; `None` where one of them has no times.
-#[must_use]
 pub fn shift(before: &[f64], after: &[f64]) -> Option<Shift> {
     let (a, b) = (level(before)?, level(after)?);
     Some(Shift { log_ratio: b.0 - a.0, error: a.1.hypot(b.1) })

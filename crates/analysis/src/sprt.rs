@@ -26,7 +26,6 @@ pub struct Sprt {
 
 impl Sprt {
     /// A test that wrongly leaves the null hypothesis with probability `alpha` and wrongly keeps it with `beta`.
-    #[must_use]
     pub fn new(alpha: f64, beta: f64) -> Self {
         Sprt { sum: 0.0, lower: (beta / (1.0 - alpha)).ln(), upper: ((1.0 - beta) / alpha).ln() }
     }
@@ -42,7 +41,6 @@ impl Sprt {
     }
 
     /// What it says now.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self.sum {
             s if s >= self.upper => Verdict::Alternative,
@@ -52,7 +50,6 @@ impl Sprt {
     }
 
     /// Probability of the null hypothesis, where both were as likely at first.
-    #[must_use]
     pub fn null_probability(&self) -> f64 {
         1.0 / (1.0 + self.sum.clamp(-700.0, 700.0).exp())
     }
@@ -69,7 +66,6 @@ const LEAST_SPREAD: f64 = 0.02;
 
 /// Whether a rate is at least `threshold` (null) or at most 0.9 of it (alternative), from the rates of equal slices
 /// of time: normal in the logarithm, with a spread that stalls do not inflate.
-#[must_use]
 pub fn rate(slices: &[f64], threshold: f64) -> Sprt {
     let mut test = Sprt::new(RATE_ERROR, RATE_ERROR);
     if threshold <= 0.0 {

@@ -20,14 +20,12 @@ pub struct DeviceNumber {
 
 impl DeviceNumber {
     /// Reads `major:minor`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<DeviceNumber> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
     }
 
     /// From the number that `stat` gives.
-    #[must_use]
     pub fn from_raw(device: u64) -> DeviceNumber {
         DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
     }
@@ -97,7 +95,6 @@ impl BlockDevice {
     }
 
     /// The device behind a name or path as a user gives it: `sda`, `/dev/sda`, `/dev/disk/by-id/…`.
-    #[must_use]
     pub fn find(system: &System, name_or_path: &str) -> Option<BlockDevice> {
         let path = Path::new(name_or_path);
         if system.is_live() && name_or_path.contains('/') {
@@ -123,7 +120,6 @@ impl BlockDevice {
     }
 
     /// The whole disk: the device itself unless it is a partition.
-    #[must_use]
     pub fn disk(&self) -> BlockDevice {
         match &self.whole {
             Some((name, dir)) => BlockDevice { name: name.clone(), dir: dir.clone(), whole: None },
@@ -132,31 +128,26 @@ impl BlockDevice {
     }
 
     /// True for a partition.
-    #[must_use]
     pub fn is_partition(&self) -> bool {
         self.whole.is_some()
     }
 
     /// Bytes that it announces; 0 for an empty slot, `None` where sysfs does not say.
-    #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         number(self.dir.join("size"))?.checked_mul(SYSFS_UNIT)
     }
 
     /// First byte of a partition on its disk.
-    #[must_use]
     pub fn start(&self) -> Option<u64> {
         number(self.dir.join("start"))?.checked_mul(SYSFS_UNIT)
     }
 
     /// Major and minor number.
-    #[must_use]
     pub fn number(&self) -> Option<DeviceNumber> {
         DeviceNumber::parse(&text(self.dir.join("dev"))?)
     }
 
     /// Number of the coming of its disk (`diskseq`, Linux 5.15), never given twice while the kernel runs.
-    #[must_use]
     pub fn sequence(&self) -> Option<u64> {
         number(self.disk().dir.join("diskseq"))
     }
@@ -195,7 +186,6 @@ impl BlockDevice {
     }
 
     /// Path of the device file.
-    #[must_use]
     pub fn path(&self, system: &System) -> PathBuf {
         // A device in a subdirectory is named with `!` in sysfs (cciss!c0d0).
         let name = self.name.replace('!', "/");

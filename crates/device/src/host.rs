@@ -22,7 +22,6 @@ const EMPTY_WORDS: &[&str] = &[
 ];
 
 /// Facts of the host, and of the way to `device` (a name or path of a disk) where one is given.
-#[must_use]
 pub fn condition(system: &System, device: Option<&str>) -> Condition {
     let mut condition = Condition::default();
     let facts = [
@@ -54,7 +53,6 @@ fn fill<const N: usize>(condition: &mut Condition, facts: [(&str, Option<String>
 }
 
 /// Release of the running kernel.
-#[must_use]
 pub fn kernel(system: &System) -> Option<String> {
     if system.is_live() {
         return Some(rustix::system::uname().release().to_string_lossy().into_owned());
@@ -67,7 +65,6 @@ pub fn kernel(system: &System) -> Option<String> {
 }
 
 /// Board or computer: the device tree's model, else maker and product of DMI.
-#[must_use]
 pub fn board(system: &System) -> Option<String> {
     let tree = [system.proc().join("device-tree/model"), system.sys().join("firmware/devicetree/base/model")];
     tree.iter().find_map(text).or_else(|| {
@@ -83,7 +80,6 @@ pub fn board(system: &System) -> Option<String> {
 }
 
 /// How the processor's clock is governed; several words where its cores differ.
-#[must_use]
 pub fn governor(system: &System) -> Option<String> {
     let cpu = system.sys().join("devices/system/cpu");
     let policies = names(cpu.join("cpufreq")).into_iter().map(|policy| cpu.join("cpufreq").join(policy));
@@ -96,14 +92,12 @@ pub fn governor(system: &System) -> Option<String> {
 }
 
 /// What the power supply did, on boards that watch it (Raspberry Pi).
-#[must_use]
 pub fn supply(system: &System) -> Option<String> {
     throttled(system).map(supply_words).or_else(|| under_voltage_alarm(system))
 }
 
 /// The firmware's word: bit 0 under-voltage now, bit 16 since boot; bits 1 to 3 and 17 to 19 clock capped,
 /// throttled, temperature limit (Raspberry Pi documentation, `vcgencmd get_throttled`).
-#[must_use]
 pub fn throttled(system: &System) -> Option<u32> {
     let root = system.sys().join("devices/platform");
     let mut places = vec![root.clone()];

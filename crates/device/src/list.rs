@@ -109,7 +109,6 @@ pub enum Scope {
 const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
 
 /// Lists whole devices in the order of their names. Needs no root; what cannot be read is left unknown.
-#[must_use]
 pub fn list(system: &System, scope: Scope) -> Vec<Entry> {
     let survey = Survey::read(system);
     BlockDevice::all(system)
@@ -166,7 +165,6 @@ fn partition(system: &System, survey: &Survey, part: &BlockDevice) -> Partition 
 }
 
 /// How a disk is attached.
-#[must_use]
 pub fn bus(system: &System, disk: &BlockDevice) -> Bus {
     let name = disk.name.as_str();
     if name.starts_with("mmcblk") {

@@ -19,7 +19,6 @@ pub struct System {
 
 impl System {
     /// The machine this program runs on.
-    #[must_use]
     pub fn host() -> System {
         System { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into(), live: true }
     }
@@ -30,7 +29,6 @@ impl System {
     /// What a file tree cannot hold may lie in it as files: the raw answers of an NVMe controller in its
     /// directory or in `dir/nvme0/` (`identify_controller.bin`, `identify_namespace.bin`, `smart_log.bin`,
     /// `feature_04.bin`, `feature_10.bin`, see the module `nvme`), and the kernel log as `dir/dmesg`.
-    #[must_use]
     pub fn recorded(dir: &Path) -> System {
         let whole = dir.join("sys");
         let sys = if !dir.join("block").exists() && whole.exists() { whole } else { dir.to_owned() };
@@ -39,31 +37,26 @@ impl System {
     }
 
     /// True where `dir` looks like a copy of a `/sys` tree or of a machine's `/sys`, `/proc` and `/dev`.
-    #[must_use]
     pub fn is_recorded(dir: &Path) -> bool {
         dir.join("block").is_dir() || dir.join("sys/block").is_dir()
     }
 
     /// True for the machine this program runs on: only there can devices be opened and asked.
-    #[must_use]
     pub fn is_live(&self) -> bool {
         self.live
     }
 
     /// Root of the `/sys` tree.
-    #[must_use]
     pub fn sys(&self) -> &Path {
         &self.sys
     }
 
     /// Root of the `/proc` tree.
-    #[must_use]
     pub fn proc(&self) -> &Path {
         &self.proc
     }
 
     /// Root of the `/dev` tree.
-    #[must_use]
     pub fn dev(&self) -> &Path {
         &self.dev
     }

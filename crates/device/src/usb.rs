@@ -168,7 +168,6 @@ pub struct UsbTopology {
 }
 
 /// What stands between this computer and a device; `None` if it hangs on no USB.
-#[must_use]
 pub fn topology(system: &System, device: &str) -> Option<UsbTopology> {
     let disk = BlockDevice::find(system, device)?.disk();
     let place = place(system, &disk)?;

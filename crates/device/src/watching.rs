@@ -118,7 +118,6 @@ impl Watcher {
     }
 
     /// Kernel name of the disk.
-    #[must_use]
     pub fn disk(&self) -> String {
         self.device.disk().name
     }

@@ -17,19 +17,16 @@ struct Purse {
 
 impl Allowance {
     /// So many bytes.
-    #[must_use]
     pub fn of(bytes: u64) -> Self {
         Allowance(Arc::new(Purse { left: AtomicU64::new(bytes), kept: AtomicU64::new(0) }))
     }
 
     /// Bytes that may be written now.
-    #[must_use]
     pub fn left(&self) -> u64 {
         self.0.left.load(Ordering::Relaxed).saturating_sub(self.kept())
     }
 
     /// Bytes that are put by for later.
-    #[must_use]
     pub fn kept(&self) -> u64 {
         self.0.kept.load(Ordering::Relaxed)
     }
@@ -46,7 +43,6 @@ impl Allowance {
     }
 
     /// Takes bytes; false, and none taken, where less is left.
-    #[must_use]
     pub fn take(&self, bytes: u64) -> bool {
         let enough = |left: u64| left.checked_sub(bytes).filter(|rest| *rest >= self.kept());
         self.0.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enough).is_ok()

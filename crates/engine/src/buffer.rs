@@ -52,13 +52,11 @@ impl AlignedBuffer {
     }
 
     /// Bytes there are, a multiple of the page.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Never true; there for completeness beside `len`.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -67,7 +65,6 @@ impl AlignedBuffer {
     ///
     /// # Panics
     /// If `offset` lies outside.
-    #[must_use]
     #[inline]
     pub fn ptr(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.len, "offset {offset} outside a buffer of {} bytes", self.len);
@@ -83,7 +80,6 @@ impl AlignedBuffer {
     /// # Panics
     /// If the part lies outside.
     #[expect(clippy::mut_from_ref, reason = "interior memory; exclusion is the caller's duty, as documented")]
-    #[must_use]
     pub unsafe fn slice(&self, offset: usize, len: usize) -> &mut [u8] {
         assert!(
             len <= self.len - offset.min(self.len),

@@ -13,7 +13,6 @@ pub struct Cause(Arc<dyn Error + Send + Sync>);
 
 impl Cause {
     /// This error, told in other words: what was wrong stays its source.
-    #[must_use]
     pub fn told(words: impl Into<String>, error: impl Into<Cause>) -> Self {
         Cause(Arc::new(Told { words: words.into(), error: error.into() }))
     }

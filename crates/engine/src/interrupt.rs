@@ -11,7 +11,6 @@ pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// True once somebody asked to stop.
-    #[must_use]
     pub fn raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -40,7 +39,6 @@ impl Interrupt {
     }
 
     /// The flag itself, for a signal handler.
-    #[must_use]
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }

@@ -15,7 +15,6 @@ pub struct NullTarget {
 
 impl NullTarget {
     /// A null target that announces `bytes`.
-    #[must_use]
     pub fn new(bytes: u64) -> Self {
         let info = TargetInfo {
             name: "null".to_owned(),

@@ -41,7 +41,6 @@ impl Recorder for Collect {
 }
 
 /// Measures the engine's own cost on this machine, now.
-#[must_use]
 pub fn measure() -> Option<EngineCost> {
     let recipe = recipe::parse(RECIPE, None).ok()?;
     let settings = Settings {

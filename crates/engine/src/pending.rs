@@ -132,7 +132,6 @@ impl Drop for Owing {
 }
 
 /// What is waited for the longest, and for how long. A look comes last: it hangs for the same reason as the I/O.
-#[must_use]
 pub fn longest_wait() -> Option<(Wait, Duration)> {
     let state = state();
     let first = state.waits.iter().min_by_key(|(_, since, wait)| (matches!(wait, Wait::Look), *since))?;
@@ -140,7 +139,6 @@ pub fn longest_wait() -> Option<(Wait, Duration)> {
 }
 
 /// What is owed, the oldest first.
-#[must_use]
 pub fn debts() -> Vec<Debt> {
     state().debts.iter().map(|(_, debt)| debt.clone()).collect()
 }

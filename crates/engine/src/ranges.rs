@@ -22,7 +22,6 @@ impl Ranges {
     }
 
     /// The parts of a range that are not in it.
-    #[must_use]
     pub fn missing(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut at = start;
         let mut gaps = Vec::new();
@@ -39,13 +38,11 @@ impl Ranges {
     }
 
     /// Whether a range is in it whole.
-    #[must_use]
     pub fn contains(&self, start: u64, end: u64) -> bool {
         self.0.range(..=start).next_back().is_some_and(|(_, last)| *last >= end)
     }
 
     /// Whether a range has a byte in it.
-    #[must_use]
     pub fn touches(&self, start: u64, end: u64) -> bool {
         self.0.range(..end).next_back().is_some_and(|(_, last)| *last > start)
     }
@@ -56,7 +53,6 @@ impl Ranges {
     }
 
     /// Bytes in it.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }

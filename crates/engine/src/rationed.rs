@@ -15,7 +15,6 @@ pub struct Rationed {
 }
 
 /// Whether a file on that file system grows by writing zeros: each byte of it is written once more than by the test.
-#[must_use]
 pub fn grows_by_writing(file_system: Option<&str>) -> bool {
     file_system.is_some_and(|name| GROW_BY_WRITING.contains(&name))
 }
@@ -23,7 +22,6 @@ pub fn grows_by_writing(file_system: Option<&str>) -> bool {
 impl Rationed {
     /// A target with its allowance, which lanes share; `grows` where its test area is a file that
     /// [grows by writing](grows_by_writing).
-    #[must_use]
     pub fn new(target: Box<dyn Target>, allowance: Allowance, grows: bool) -> Self {
         Rationed { target, allowance, grown: grows.then_some(0) }
     }

@@ -73,13 +73,11 @@ pub struct Region {
 
 impl Region {
     /// First byte behind it.
-    #[must_use]
     pub fn end(self) -> u64 {
         self.start + self.len
     }
 
     /// Whether the bytes from `start` to `end` lie in it.
-    #[must_use]
     pub fn holds(self, start: u64, end: u64) -> bool {
         start >= self.start && end <= self.end()
     }
@@ -186,7 +184,6 @@ pub enum TargetError {
 
 impl TargetError {
     /// True where the target as a whole is lost to the test: no further I/O can succeed, or none may be tried.
-    #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Gone { .. } | Self::Silent { .. } | Self::Changed { .. })
     }

@@ -54,7 +54,6 @@ impl<'f> Draft<'f> {
     }
 
     /// The file to write to.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }

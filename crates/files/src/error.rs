@@ -69,7 +69,6 @@ impl From<FileError> for io::Error {
 
 impl FileError {
     /// True where nothing has that name.
-    #[must_use]
     pub fn is_absent(&self) -> bool {
         matches!(self, FileError::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }

@@ -68,7 +68,6 @@ impl Folder {
     }
 
     /// One that is open already, with its name for messages.
-    #[must_use]
     pub fn over(held: OwnedFd, name: &Path) -> Folder {
         Folder { held, path: name.to_owned() }
     }
@@ -84,20 +83,17 @@ impl Folder {
 
     /// Its path without links, as it was when it was opened, or the name it was given with: for messages, not for opening
     /// anything.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// A path that leads to this folder whatever became of its name, for what takes nothing but paths. Good while the
     /// folder is held.
-    #[must_use]
     pub fn by_descriptor(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.held.as_raw_fd()))
     }
 
     /// Whether a path still leads to it, links followed.
-    #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
         Identity::of(&self.held).is_ok_and(|held| Identity::at(path) == Some(held))
     }
@@ -249,7 +245,6 @@ fn changed_by_nobody_else(about: &Stat, path: &Path) -> Result<(), FileError> {
 }
 
 /// True for a plain file.
-#[must_use]
 pub fn is_plain(about: &Stat) -> bool {
     plain(about).is_ok()
 }

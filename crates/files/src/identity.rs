@@ -20,7 +20,6 @@ pub struct Identity {
 
 impl Identity {
     /// That of what a path leads to, links followed; `None` where it leads to nothing.
-    #[must_use]
     pub fn at(path: &Path) -> Option<Identity> {
         path.metadata().ok().map(|about| Identity::from(&about))
     }
@@ -50,7 +49,6 @@ impl From<&Metadata> for Identity {
 ///
 /// `SUDO_UID` is not asked. It stands in the environment, which proves nothing, and where sudo allows a user nothing but
 /// Cardscope with fixed arguments, a link of that user would turn these arguments into any others.
-#[must_use]
 pub fn is_trusted(uid: u32) -> bool {
     uid == 0 || uid == geteuid().as_raw() || *UNMAPPED == Some(uid)
 }

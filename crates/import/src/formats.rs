@@ -43,7 +43,6 @@ impl Format {
 }
 
 /// All formats, those that hold parts of others first.
-#[must_use]
 pub fn formats() -> &'static [Format] {
     FORMATS
 }

@@ -21,7 +21,6 @@ pub struct Text<'a> {
 
 impl<'a> Text<'a> {
     /// Decodes bytes; never fails, since every byte means something in Windows-1252.
-    #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Self {
         let mut doubts = Vec::new();
         let mut body = decoded(bytes, &mut doubts);
@@ -33,19 +32,16 @@ impl<'a> Text<'a> {
     }
 
     /// A text that is already one, for a part of a file that another format reads.
-    #[must_use]
     pub fn of(body: &'a str) -> Self {
         Text { body: Cow::Borrowed(body), doubts: Vec::new() }
     }
 
     /// All of it: lines end with `\n`, escape sequences are gone.
-    #[must_use]
     pub fn body(&self) -> &str {
         &self.body
     }
 
     /// Its first part, enough to tell what it is.
-    #[must_use]
     pub fn head(&self) -> &str {
         let mut end = self.body.len().min(HEAD);
         while !self.body.is_char_boundary(end) {
@@ -61,13 +57,11 @@ impl<'a> Text<'a> {
     }
 
     /// What had to be guessed while decoding.
-    #[must_use]
     pub fn doubts(&self) -> &[String] {
         &self.doubts
     }
 
     /// What an unknown text looks like, for a message.
-    #[must_use]
     pub fn looks_like(&self) -> String {
         let first = self.body.lines().map(str::trim).find(|line| !line.is_empty());
         match first {

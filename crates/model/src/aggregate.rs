@@ -18,7 +18,6 @@ use crate::units::{MB, mb_per_s, seconds};
 /// What one test measured in one run. `None` where no loop counts, because the run ended before the first did.
 ///
 /// Bus share and caveats are left empty: they come from what is known of the rig.
-#[must_use]
 pub fn aggregate(test: &Test, samples: &[Sample]) -> Option<TestResult> {
     let counted: Vec<&Sample> = samples.iter().filter(|s| s.counted).collect();
     if counted.is_empty() {
@@ -113,7 +112,6 @@ fn temperature(samples: &[Sample]) -> TemperatureC {
 }
 
 /// The series of the counted loops one after the other; each begins in the second after the last one of the loop before.
-#[must_use]
 pub fn joined_series<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Series {
     let mut all = Series::default();
     samples.into_iter().filter(|s| s.counted).for_each(|s| all.append(&s.series));

@@ -30,7 +30,6 @@ pub struct StoredCard {
 
 impl StoredCard {
     /// A card of which no session is known yet.
-    #[must_use]
     pub fn new(id: String, title: String, facts: CardFacts) -> Self {
         StoredCard { id, title, facts, specimens: 1, ..StoredCard::default() }
     }

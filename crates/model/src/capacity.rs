@@ -34,7 +34,6 @@ pub struct CapacityView {
 
 impl CapacityView {
     /// Looks at a number of bytes.
-    #[must_use]
     pub fn new(bytes: u64) -> Self {
         CapacityView {
             bytes,
@@ -47,7 +46,6 @@ impl CapacityView {
 }
 
 /// The size printed on a card of so many bytes: a power of two in MB, GB or TB.
-#[must_use]
 pub fn nominal(bytes: u64) -> Option<String> {
     // From 8 MB, the smallest cards made, to the 128 TB of SDUC; the unit changes every 2^10.
     let size = |power: u32| f64::from(1u32 << (power % 10)) * 1000f64.powi(2 + (power / 10) as i32);
@@ -75,7 +73,6 @@ pub struct Factors {
 }
 
 /// Takes a capacity apart; `None` for 0.
-#[must_use]
 pub fn factor(bytes: u64) -> Option<Factors> {
     if bytes == 0 {
         return None;

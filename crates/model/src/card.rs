@@ -83,13 +83,11 @@ impl CardFacts {
     }
 
     /// True where nothing is known.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == CardFacts::default()
     }
 
     /// How people call it: brand, name and size, else how it names itself.
-    #[must_use]
     pub fn title(&self) -> String {
         let size = self.capacity_label.clone().or_else(|| self.capacity_bytes.map(nominal));
         let called = self.name.as_ref().or(self.model.as_ref());
@@ -106,7 +104,6 @@ impl CardFacts {
     }
 
     /// Without what names this very piece: serial number and CID.
-    #[must_use]
     pub fn without_serial(&self) -> CardFacts {
         CardFacts { serial: None, cid: None, ..self.clone() }
     }
@@ -172,7 +169,6 @@ pub struct Event {
 }
 
 /// Whether a text is a date that a calendar has, to the year, month or day: `2024`, `2024-03`, `2024-03-12`.
-#[must_use]
 pub fn is_date(text: &str) -> bool {
     let rest = match text.len() {
         4 => "-01-01",

@@ -46,7 +46,6 @@ pub struct TwoLevels {
 }
 
 /// I/Os a second that move so many MB/s (10^6 bytes a second) in blocks of these bytes; `None` for no block.
-#[must_use]
 pub fn iops(mb_s: f64, block_bytes: u64) -> Option<f64> {
     (block_bytes > 0).then(|| mb_s * MB / block_bytes as f64)
 }

@@ -66,13 +66,11 @@ impl Condition {
     }
 
     /// The value of a word.
-    #[must_use]
     pub fn get(&self, word: &str) -> Option<&str> {
         self.values.get(word).map(String::as_str)
     }
 
     /// Who says so; stored conditions have forgotten it and answer `None`.
-    #[must_use]
     pub fn origin(&self, word: &str) -> Option<Origin> {
         self.origins.get(word).copied()
     }

@@ -19,7 +19,6 @@ pub enum State {
 
 impl State {
     /// The word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             State::Ok => "ok",
@@ -87,7 +86,6 @@ pub struct Question<'a> {
 
 impl Topic {
     /// The question behind a point of this topic, and why it matters.
-    #[must_use]
     pub const fn asks<'a>(self, point: &'a str, why: &'a str) -> Question<'a> {
         Question { topic: self, point, why }
     }
@@ -110,14 +108,12 @@ impl Question<'_> {
 
 impl Point {
     /// Adds what to do about it.
-    #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Point {
         self.advice = Some(advice.into());
         self
     }
 
     /// Names the device that it is about.
-    #[must_use]
     pub fn about(mut self, device: &str) -> Point {
         self.device = Some(device.to_owned());
         self
@@ -141,7 +137,6 @@ pub struct DoctorReport {
 
 impl DoctorReport {
     /// Sorts the points by topic and counts them.
-    #[must_use]
     pub fn new(target: Option<String>, mut points: Vec<Point>) -> DoctorReport {
         points.sort_by_key(|point| point.topic);
         let count = |state| points.iter().filter(|point| point.state == state).count();

@@ -26,7 +26,6 @@ pub struct BadSectors {
 
 impl BadSectors {
     /// All of them.
-    #[must_use]
     pub fn all(&self) -> u64 {
         self.misdirected + self.stale + self.foreign + self.flipped + self.lost + self.unreadable
     }
@@ -127,13 +126,11 @@ impl Body for Endurance {
 
 impl Endurance {
     /// The write that the next round's stamps name; a round that was broken off has used up its own.
-    #[must_use]
     pub fn attempt(&self) -> u32 {
         self.rounds.last().map_or(0, |round| round.round) + 1
     }
 
     /// The milestone that comes next, in percent; 0 is the first error.
-    #[must_use]
     pub fn next_milestone_percent(&self) -> Option<f64> {
         match self.milestones.len() {
             0 => Some(0.0),

@@ -34,7 +34,6 @@ pub struct Finding {
 
 impl Finding {
     /// A finding without evidence or advice yet.
-    #[must_use]
     pub fn new(claim: &str, weight: Weight, confidence: f64, verdict: impl Into<String>) -> Self {
         let verdict = verdict.into();
         debug_assert!(is_sentence(&verdict), "the verdict of {claim} is not a sentence: {verdict}");
@@ -42,14 +41,12 @@ impl Finding {
     }
 
     /// Adds a number or word that the finding rests on.
-    #[must_use]
     pub fn because(mut self, what: &str, value: impl ToString) -> Self {
         self.evidence.push((what.to_owned(), value.to_string()));
         self
     }
 
     /// Adds what to do about it.
-    #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         let advice = advice.into();
         debug_assert!(is_sentence(&advice), "the advice of {} is not a sentence: {advice}", self.claim);

@@ -79,31 +79,26 @@ impl Histogram {
     }
 
     /// How many latencies were counted.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
     /// Mean in nanoseconds; 0 when empty.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
     }
 
     /// Greatest latency in nanoseconds, exact; 0 when empty.
-    #[must_use]
     pub fn max(&self) -> Nanos {
         self.max
     }
 
     /// Least latency in nanoseconds, exact; 0 when empty.
-    #[must_use]
     pub fn min(&self) -> Nanos {
         if self.count == 0 { 0 } else { self.min }
     }
 
     /// The latency below or at which the share `q` (0 to 1) lies; 0 when empty.
-    #[must_use]
     pub fn quantile(&self, q: f64) -> Nanos {
         let wanted = ((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;

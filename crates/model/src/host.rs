@@ -70,7 +70,6 @@ pub fn parse(text: &str) -> Result<Host, HostError> {
 
 impl Host {
     /// Most that this host makes of a figure; `None` where it sets no limit.
-    #[must_use]
     pub fn limit(&self, figure: Figure) -> Option<f64> {
         match figure {
             Figure::ReadMbS => Some(self.read_mb_s),
@@ -81,7 +80,6 @@ impl Host {
     }
 
     /// Figures as this host lets them be, and what it takes from them, in words.
-    #[must_use]
     pub fn cap(&self, figures: &Figures) -> (Figures, Vec<String>) {
         let mut capped = *figures;
         let mut words = Vec::new();

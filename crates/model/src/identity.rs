@@ -135,7 +135,6 @@ impl Identity {
 
     /// How this piece can be known again: by its CID, or by model and serial of NVMe. `None` where a reader hides
     /// both, or they are blank: then all cards of the kind say the same.
-    #[must_use]
     pub fn piece(&self) -> Option<PieceName> {
         if let Some(cid) = self.cid.as_ref().filter(|cid| !blank(&cid.raw.to_string())) {
             let (maker, model) = (cid.maker.clone(), cid.pnm.clone());
@@ -156,7 +155,6 @@ impl Identity {
     }
 
     /// The allocation unit that the card states: the larger of the two in its SSR, else what the kernel made of it.
-    #[must_use]
     pub fn allocation_unit(&self) -> Option<Unit> {
         let ssr = self.ssr.as_ref();
         let stated =
@@ -170,7 +168,6 @@ impl Identity {
     }
 
     /// What the bus between host and card or reader carries, in MB/s (10^6).
-    #[must_use]
     pub fn ceiling_mb_s(&self) -> Option<f64> {
         let mmc = self.mmc.as_ref().and_then(|mmc| mmc.ceiling_mb_s);
         let pcie = || self.pcie.as_ref().and_then(|pcie| pcie.ceiling_mb_s);
@@ -179,7 +176,6 @@ impl Identity {
     }
 
     /// The bus's mode: `SDR104`, `PCIe 3.0 x1`, `USB 5000 Mbit/s UAS`.
-    #[must_use]
     pub fn bus_mode(&self) -> Option<String> {
         let mmc = self.mmc.as_ref().and_then(|mmc| mmc.mode.clone());
         let pcie = || self.pcie.as_ref().and_then(PcieLink::mode);

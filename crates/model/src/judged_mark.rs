@@ -44,7 +44,6 @@ pub struct Claim {
 }
 
 /// All marks that a card's registers and its label claim.
-#[must_use]
 pub fn claims(identity: Option<&Identity>, label: Option<&Label>) -> Vec<Claim> {
     let own = identity.map_or(&[][..], |identity| &identity.marks);
     let printed = label.map_or(&[][..], |label| &label.marks);
@@ -71,7 +70,6 @@ pub struct BusFacts {
 
 impl BusFacts {
     /// What the identity tells. `ceiling_mb_s` is that of the open target, which may know more.
-    #[must_use]
     pub fn of(identity: Option<&Identity>, ceiling_mb_s: Option<f64>) -> Self {
         let Some(identity) = identity else { return BusFacts { ceiling_mb_s, ..BusFacts::default() } };
         let pcie = identity.nvme.is_some() || identity.pcie.is_some();
@@ -121,7 +119,6 @@ pub struct Part {
 impl Part {
     /// What was measured beside what is demanded: `writing in order, worst 4 MiB: 8.9 MB/s, 10.0 demanded`; `None`
     /// where nothing was.
-    #[must_use]
     pub fn figure(&self) -> Option<String> {
         let alone = self.without_queue.map_or(String::new(), |rate| format!(" ({} without it)", short(rate)));
         let (measured, demanded) = (short(self.measured?), short(self.demanded));
@@ -330,13 +327,11 @@ pub struct MarksMeasured {
 
 impl MarksMeasured {
     /// What became of a mark, where it was judged.
-    #[must_use]
     pub fn outcome(&self, mark: Mark) -> Option<Outcome> {
         self.judged.iter().find(|judged| judged.mark == mark).map(|judged| judged.outcome)
     }
 
     /// The highest mark of a letter that the card would meet.
-    #[must_use]
     pub fn highest(&self, letter: char) -> Option<Mark> {
         self.highest.iter().find(|highest| highest.letter == letter)?.mark
     }

@@ -54,13 +54,11 @@ pub struct Log {
 
 impl Log {
     /// A log in which nothing was found yet.
-    #[must_use]
     pub fn new(format: &str) -> Self {
         Log { format: format.to_owned(), ..Log::default() }
     }
 
     /// True where neither a figure nor anything else was found.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.other.is_empty() && self.card.is_empty() && self.runs.iter().all(|run| run.results.is_empty())
     }

@@ -62,13 +62,11 @@ pub struct ObserveSample {
 
 impl ObserveSample {
     /// I/Os that ended.
-    #[must_use]
     pub fn ios(&self) -> u64 {
         self.reads + self.writes
     }
 
     /// Bytes of a mean I/O; `None` where none ended.
-    #[must_use]
     pub fn mean_io_bytes(&self) -> Option<f64> {
         (self.ios() > 0).then(|| (self.read_bytes + self.write_bytes) as f64 / self.ios() as f64)
     }
@@ -94,7 +92,6 @@ pub enum Bottleneck {
 
 impl Bottleneck {
     /// The word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Bottleneck::Card => "the card",
@@ -132,7 +129,6 @@ pub struct Settled {
 
 impl Settled {
     /// The moment or its bound, in seconds since boot.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.uptime_seconds.or(self.bound_seconds).unwrap_or_default()
     }

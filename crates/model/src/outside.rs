@@ -12,7 +12,6 @@ use std::borrow::Cow;
 /// Whether a character steers a terminal or a reader's eye, or cannot be seen at all: control characters (Unicode's
 /// category Cc), ends of lines and paragraphs, `Bidi_Control`, format characters (Cf) and fillers that leave no mark,
 /// noncharacters.
-#[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -26,19 +25,16 @@ pub fn is_hidden(c: char) -> bool {
 }
 
 /// A text that stands within a line: it begins no other line and no other column.
-#[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     shown(text, is_hidden, by_number)
 }
 
 /// A whole page that was laid out: the ends of its lines and its columns stay.
-#[must_use]
 pub fn page(text: &str) -> Cow<'_, str> {
     shown(text, |c| !matches!(c, '\n' | '\t') && is_hidden(c), by_number)
 }
 
 /// Written JSON: the same document, with such characters of its texts as JSON's own escapes.
-#[must_use]
 pub fn json(text: &str) -> Cow<'_, str> {
     // Whoever wrote the JSON has escaped those below a blank; what is left of them is its layout.
     shown(text, |c| c >= ' ' && is_hidden(c), as_json)
@@ -46,7 +42,6 @@ pub fn json(text: &str) -> Cow<'_, str> {
 
 /// A document whose texts stay within their lines, however they are laid out; `None` where all of them do already, and
 /// where the document cannot be read back.
-#[must_use]
 pub fn within_lines<T: Serialize + DeserializeOwned>(document: &T) -> Option<T> {
     let written = serde_json::to_string(document).ok()?;
     if !written.contains('\\') && !written.contains(is_hidden) {

@@ -58,7 +58,6 @@ pub struct Unit {
 
 impl PresentLayout {
     /// Looks at what was read from a card of `bytes` bytes. `stated` is the card's own allocation unit, where known.
-    #[must_use]
     pub fn new(bytes: u64, table: Option<String>, read: Vec<Read>, stated: Option<Unit>) -> Self {
         let association = plan(bytes / SECTOR, Wish::default()).ok();
         let boundary = association.map(|layout| layout.boundary_sectors * SECTOR);
@@ -81,7 +80,6 @@ impl PresentLayout {
     }
 
     /// The conclusion; `None` where nothing stands on the card that could be aligned.
-    #[must_use]
     pub fn finding(&self, target: &str) -> Option<Finding> {
         let unit = BinarySize(self.unit_bytes);
         let odd = self.partitions.iter().find(|p| !p.aligned);
@@ -115,7 +113,6 @@ fn partition((number, start_bytes, bytes, volume): Read, unit: u64) -> Partition
 
 impl Partition {
     /// `partition 1`, or `the volume`.
-    #[must_use]
     pub fn name(&self) -> String {
         self.number.map_or_else(|| "the volume".to_owned(), |n| format!("partition {n}"))
     }

@@ -106,7 +106,6 @@ pub struct Publication {
 
 impl Publication {
     /// The part of a card, by its name in the archive.
-    #[must_use]
     pub fn part(&self, card_id: &str) -> Option<&CardPart> {
         self.cards.iter().find(|part| part.card_id == card_id)
     }

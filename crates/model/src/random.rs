@@ -11,7 +11,6 @@ pub struct Random(u64);
 
 /// Mixes 64 bits so that each input bit changes half of the output (the finaliser of SplitMix64).
 #[inline]
-#[must_use]
 pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -20,19 +19,16 @@ pub const fn mix(mut z: u64) -> u64 {
 
 impl Random {
     /// Starts far away from the seed, so that seeds which differ by a step of the generator give unlike numbers.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Random(mix(seed ^ GOLDEN))
     }
 
     /// Starts at the seed itself, as the reference implementation does, or goes on from a [`Random::state`].
-    #[must_use]
     pub fn from_state(state: u64) -> Self {
         Random(state)
     }
 
     /// What [`Random::from_state`] goes on from.
-    #[must_use]
     pub fn state(&self) -> u64 {
         self.0
     }
@@ -86,7 +82,6 @@ impl Random {
 
 /// 64 random bits as a number in [0, 1).
 #[inline]
-#[must_use]
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
@@ -102,7 +97,6 @@ pub struct Permutation {
 
 impl Permutation {
     /// The permutation of `0..n` that belongs to a seed.
-    #[must_use]
     pub fn new(n: u64, seed: u64) -> Self {
         let bits = 64 - n.saturating_sub(1).leading_zeros();
         let low_bits = bits / 2;
@@ -111,7 +105,6 @@ impl Permutation {
 
     /// Where index `i` goes; `i` must be below `n`.
     #[inline]
-    #[must_use]
     pub fn at(&self, i: u64) -> u64 {
         let mut x = i;
         loop {

@@ -70,7 +70,6 @@ pub struct Sample {
 
 impl Sample {
     /// Speed in MB/s.
-    #[must_use]
     pub fn mb_s(&self) -> f64 {
         mb_per_s(self.bytes, self.nanos as f64 / NANOS_PER_S as f64)
     }
@@ -148,13 +147,11 @@ pub struct TestResult {
 
 impl TestResult {
     /// Pattern and operation together.
-    #[must_use]
     pub fn name(&self) -> TestName {
         TestName { pattern: self.test, op: self.op }
     }
 
     /// The word by which demands and scores name this result.
-    #[must_use]
     pub fn key(&self) -> String {
         self.step.clone().unwrap_or_else(|| self.name().to_string())
     }

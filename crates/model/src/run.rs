@@ -87,7 +87,6 @@ const fn yes() -> bool {
 
 impl Figure {
     /// A figure of which nothing but its speed is known.
-    #[must_use]
     pub fn of(name: TestName, mb_s: f64) -> Self {
         Figure {
             test: name.pattern,
@@ -102,19 +101,16 @@ impl Figure {
     }
 
     /// Pattern and operation together.
-    #[must_use]
     pub fn name(&self) -> TestName {
         TestName { pattern: self.test, op: self.op }
     }
 
     /// What the tool printed; the speed where no tool printed anything.
-    #[must_use]
     pub fn printed(&self) -> ToolPrints {
         self.as_printed.clone().unwrap_or(ToolPrints { value: self.mb_s, unit: "MB/s".to_owned() })
     }
 
     /// False for what no card can have done: bad input has NaN, infinity, negative speeds and 1e308 MB/s.
-    #[must_use]
     pub fn is_speed(&self) -> bool {
         (0.0..=MOST_MB_S).contains(&self.mb_s)
     }
@@ -150,7 +146,6 @@ impl From<&result::Run> for Run {
 
 impl Run {
     /// The figures that can be stored and compared; what is no speed is left out.
-    #[must_use]
     pub fn speeds(&self) -> Vec<Figure> {
         self.results.iter().filter(|figure| figure.is_speed()).cloned().map(Figure::sane).collect()
     }

@@ -45,19 +45,16 @@ fn is_one(seconds: &u32) -> bool {
 
 impl Bucket {
     /// Speed in MB/s (10^6).
-    #[must_use]
     pub fn mb_s(&self) -> f64 {
         mb_per_s(self.bytes, f64::from(self.seconds.max(1)))
     }
 
     /// Second after its last one, counted from the loop's start.
-    #[must_use]
     pub fn end_s(&self) -> u64 {
         u64::from(self.at_s) + u64::from(self.seconds)
     }
 
     /// One bucket in place of itself and the one after it.
-    #[must_use]
     pub fn with_next(self, next: Bucket) -> Bucket {
         let temperature_c = next.temperature_c.or(self.temperature_c);
         let seconds = self.seconds.saturating_add(next.seconds);

@@ -36,7 +36,6 @@ impl Setting {
     }
 
     /// The value of a word, as people read it; `None` where nobody knows.
-    #[must_use]
     pub fn value(&self, word: &str) -> Option<String> {
         match word {
             "recipe" => Some(self.recipe.clone()).filter(|r| !r.is_empty()),
@@ -69,7 +68,6 @@ impl Wanted {
     }
 
     /// Whether a setting has it. Values are compared without regard to case.
-    #[must_use]
     pub fn is_met_by(&self, setting: &Setting) -> bool {
         match self.word.as_str() {
             "size" => parse_size(&self.value).ok() == setting.size_bytes,

@@ -4,13 +4,11 @@
 //! that whoever checks a table with those gets the same numbers.
 
 /// Mean; `None` for no values.
-#[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Standard deviation with n − 1 in the divisor; `None` for fewer than two values.
-#[must_use]
 pub fn deviation(values: &[f64]) -> Option<f64> {
     let centre = mean(values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
@@ -18,7 +16,6 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
 }
 
 /// A sorted copy; values that are no numbers go to the end.
-#[must_use]
 pub fn sorted(values: &[f64]) -> Vec<f64> {
     let mut copy = values.to_vec();
     copy.sort_unstable_by(f64::total_cmp);
@@ -26,7 +23,6 @@ pub fn sorted(values: &[f64]) -> Vec<f64> {
 }
 
 /// The value below which the share `q` (0 to 1) of sorted values lies; `None` for no values.
-#[must_use]
 pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let rank = q.clamp(0.0, 1.0) * last as f64;
@@ -36,13 +32,11 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
 }
 
 /// The value below which the share `q` (0 to 1) lies; `None` for no values.
-#[must_use]
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values), q)
 }
 
 /// The middle value; `None` for no values.
-#[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     median_in_place(&mut values.to_vec())
 }

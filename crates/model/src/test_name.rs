@@ -29,12 +29,10 @@ pub enum Op {
 
 impl Op {
     /// True where data on the target is overwritten.
-    #[must_use]
     pub fn writes(self) -> bool {
         self != Op::Read
     }
     /// True where data is read.
-    #[must_use]
     pub fn reads(self) -> bool {
         self != Op::Write
     }

@@ -105,7 +105,6 @@ impl fmt::Display for Capacity {
 }
 
 /// Groups the digits of a count by threes: `16 012 804 096`.
-#[must_use]
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -119,19 +118,16 @@ pub fn grouped(n: u64) -> String {
 }
 
 /// Speed in MB/s (10^6) of `bytes` moved in `seconds`; 0 for no time at all.
-#[must_use]
 pub fn mb_per_s(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 / MB / seconds } else { 0.0 }
 }
 
 /// Seconds from nanoseconds.
-#[must_use]
 pub fn seconds(nanos: Nanos) -> f64 {
     nanos as f64 / NANOS_PER_S as f64
 }
 
 /// Nanoseconds from seconds; negative and absurd values become 0.
-#[must_use]
 pub fn nanos(seconds: f64) -> Nanos {
     (seconds * NANOS_PER_S as f64).max(0.0).round() as Nanos
 }

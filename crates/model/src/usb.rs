@@ -66,7 +66,6 @@ impl UsbReader {
     }
 
     /// `USB 5000 Mbit/s UAS`; `None` where the speed is unknown.
-    #[must_use]
     pub fn mode(&self) -> Option<String> {
         let protocol = match self.protocol {
             Some(UsbProtocol::Bot) => " BOT",

@@ -29,7 +29,6 @@ pub enum Class {
 }
 
 /// Looks at the sector that was read from byte `offset` of the whole data.
-#[must_use]
 pub fn look(sector: &[u8; SECTOR], offset: u64) -> Class {
     let found = first_word(sector);
     match (found == offset, wrong_bits(sector, found)) {
@@ -44,7 +43,6 @@ pub fn look(sector: &[u8; SECTOR], offset: u64) -> Class {
 }
 
 /// The first word of a sector: the offset that it claims.
-#[must_use]
 pub fn first_word(sector: &[u8; SECTOR]) -> u64 {
     sector.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
@@ -57,7 +55,6 @@ fn wrong_bits(sector: &[u8; SECTOR], start: u64) -> u32 {
 }
 
 /// The same class in the words of the other methods.
-#[must_use]
 pub fn found(sector: &[u8; SECTOR], class: Class) -> SectorFound {
     match class {
         Class::Ok => SectorFound::Expected,

@@ -11,7 +11,6 @@ pub const SECTOR: usize = 512;
 pub const MOST_FLIPS: u32 = 7;
 
 /// Looks at one sector that was read from byte `address` and should hold the stamp of `salt` and `generation`.
-#[must_use]
 pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
     match read_stamp_header(sector) {
         Some(stamp) if stamp.salt != salt => {
@@ -37,7 +36,6 @@ fn unlike_any(sector: &[u8], address: u64, salt: u64, generation: u32) -> Sector
 }
 
 /// Bits in which two sectors differ.
-#[must_use]
 pub fn wrong_bits(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
 }

@@ -79,7 +79,6 @@ impl<'s, 't> Site<'s, 't> {
     }
 
     /// Whether anything had no time.
-    #[must_use]
     pub fn was_short_of_time(&self) -> bool {
         self.was_short
     }
@@ -235,7 +234,6 @@ impl<'s, 't> Site<'s, 't> {
     }
 
     /// True where what is overwritten is saved first and put back later, which doubles its cost.
-    #[must_use]
     pub fn keeps_data(&self) -> bool {
         self.scope.keeps_data()
     }
@@ -301,7 +299,6 @@ impl<'s, 't> Site<'s, 't> {
     }
 
     /// Bytes that the card announces, whatever part of it may be used.
-    #[must_use]
     pub fn card_bytes(&self) -> u64 {
         self.card.bytes()
     }
@@ -323,7 +320,6 @@ impl<'s, 't> Site<'s, 't> {
     }
 
     /// Smallest unit of an I/O in bytes.
-    #[must_use]
     pub fn sector(&self) -> u32 {
         self.card.sector()
     }
@@ -370,7 +366,6 @@ impl Drop for Site<'_, '_> {
 }
 
 /// The salt of the stamps that a probe with this seed writes; a journal notes it before anything is overwritten.
-#[must_use]
 pub fn salt(seed: u64) -> u64 {
     cardscope_model::random::mix(seed ^ 0x7369_7465)
 }

@@ -66,7 +66,6 @@ pub struct WriteScope<'k> {
 
 impl<'k> WriteScope<'k> {
     /// Nothing is saved yet. `None` says that the card's content may go.
-    #[must_use]
     pub fn new(journal: Option<&'k mut dyn Journal>) -> Self {
         WriteScope {
             journal,
@@ -104,13 +103,11 @@ impl<'k> WriteScope<'k> {
     }
 
     /// True where the content is kept.
-    #[must_use]
     pub fn keeps_data(&self) -> bool {
         self.journal.is_some()
     }
 
     /// Whether a piece may be overwritten now: all of it is saved, or may go.
-    #[must_use]
     pub fn covers(&self, piece: Piece) -> bool {
         self.journal.is_none() || self.saved.contains(piece.offset, piece.end())
     }

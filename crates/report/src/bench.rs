@@ -7,7 +7,6 @@ use cardscope_model::result::{BenchReport, Run, Summary, TestResult, ToolPrints}
 use cardscope_model::test_name::TestName;
 
 /// The session as text.
-#[must_use]
 pub fn text(report: &BenchReport) -> String {
     let (header, body) = (&report.header, &report.body);
     let mut page = Page::new(&header.target, answer(report));

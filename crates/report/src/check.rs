@@ -20,13 +20,11 @@ use cardscope_model::verify::{Method, Verdict};
 const CHARTS: usize = 3;
 
 /// The page for a terminal.
-#[must_use]
 pub fn text(report: &CheckReport) -> String {
     page(report).text()
 }
 
 /// The page as one HTML file that needs nothing else.
-#[must_use]
 pub fn html(report: &CheckReport) -> String {
     page_html::document(&page(report))
 }
@@ -194,7 +192,6 @@ fn time(report: &CheckReport) -> Vec<Fact> {
 
 /// One line for a mark, with every figure that decides:
 /// `U3 (card): met: writing 512 KiB in order, worst 4 MiB: 31.2 MB/s, 30.0 demanded`.
-#[must_use]
 fn mark_line(judged: &JudgedMark) -> String {
     let by = match judged.claimed_by[..] {
         [] => String::new(),

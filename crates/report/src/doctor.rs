@@ -4,7 +4,6 @@ use crate::page::{Block, Page};
 use cardscope_model::doctor::{DoctorReport, Point, State};
 
 /// The report as people read it.
-#[must_use]
 pub fn text(report: &DoctorReport) -> String {
     let mut page = Page::new("", answer(report));
     for state in [State::Fail, State::Warn] {

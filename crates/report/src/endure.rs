@@ -10,7 +10,6 @@ use cardscope_model::units::Capacity;
 const LISTED: usize = 12;
 
 /// The report as people read it.
-#[must_use]
 pub fn text(report: &EndureReport) -> String {
     let body = &report.body;
     let answer = format!(

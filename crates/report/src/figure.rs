@@ -9,7 +9,6 @@ pub const NONE: &str = "–";
 const LARGE: f64 = 1e9;
 
 /// A speed in MB/s: three significant digits below 100, one decimal above.
-#[must_use]
 pub fn speed(mb_s: f64) -> String {
     match mb_s.abs() {
         v if v.is_nan() || v.is_infinite() => NONE.to_owned(),
@@ -21,7 +20,6 @@ pub fn speed(mb_s: f64) -> String {
 }
 
 /// A rate per second: whole numbers from 100 up, one decimal below.
-#[must_use]
 pub fn rate(per_s: f64) -> String {
     match per_s {
         v if !v.is_finite() => NONE.to_owned(),
@@ -31,7 +29,6 @@ pub fn rate(per_s: f64) -> String {
 }
 
 /// A time given in microseconds, in the unit that fits.
-#[must_use]
 pub fn time_us(us: f64) -> String {
     match us {
         v if !v.is_finite() => NONE.to_owned(),
@@ -42,7 +39,6 @@ pub fn time_us(us: f64) -> String {
 }
 
 /// A duration in seconds as `1 h 02 min`, `3 min 05 s` or `4.2 s`.
-#[must_use]
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
@@ -54,7 +50,6 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// A number as a tool printed it: its own digits, of means of such numbers at most three decimals.
-#[must_use]
 pub fn printed(value: f64) -> String {
     match value {
         v if !v.is_finite() => NONE.to_owned(),
@@ -64,7 +59,6 @@ pub fn printed(value: f64) -> String {
 }
 
 /// A number with so many decimals, those left out that are 0 to the end.
-#[must_use]
 pub fn trimmed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -72,19 +66,16 @@ pub fn trimmed(value: f64, decimals: usize) -> String {
 }
 
 /// Its two ends, written alike: `310 … 498`.
-#[must_use]
 pub fn interval([low, high]: [f64; 2], write: impl Fn(f64) -> String) -> String {
     format!("{} … {}", write(low), write(high))
 }
 
 /// A count with its noun: `1 run`, `3 runs`.
-#[must_use]
 pub fn count(n: u32, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// A test by its name, with its step where a recipe has it twice.
-#[must_use]
 pub fn test_of(test: TestName, step: Option<&str>) -> String {
     step.map_or_else(|| test.to_string(), |step| format!("{test} ({step})"))
 }

@@ -6,7 +6,6 @@ use cardscope_model::capacity::fit::{AgainstPrint, CardFit, CardSize, FitReport,
 use cardscope_model::units::{Capacity, grouped};
 
 /// The document as text.
-#[must_use]
 pub fn text(report: &FitReport) -> String {
     let size = report.asked_bytes.map_or_else(String::new, |bytes| Capacity(bytes).to_string());
     let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), size);

@@ -7,7 +7,6 @@ use cardscope_model::units::{BinarySize, Capacity, grouped};
 use cardscope_sd::layout::{Layout, SECTOR, Scheme};
 
 /// The document as text.
-#[must_use]
 pub fn text(report: &FormatReport) -> String {
     let body = &report.body;
     let mut page = Page::new(&report.header.target, answer(report));

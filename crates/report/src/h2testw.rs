@@ -8,7 +8,6 @@ const SECTOR: u64 = 512;
 const MBYTE: u64 = 1 << 20;
 
 /// The summary.
-#[must_use]
 pub fn text(report: &VerifyReport) -> String {
     match &report.body.files {
         Some(files) => summary(files, report.header.error.as_deref()),
@@ -17,7 +16,6 @@ pub fn text(report: &VerifyReport) -> String {
 }
 
 /// The lines as h2testw prints them; what ended a run early comes last, which it has no words for.
-#[must_use]
 pub fn summary(files: &FilesReport, error: Option<&str>) -> String {
     let mut out = String::new();
     let (tested, all) = (files.tested_bytes / MBYTE, files.file_system_bytes / MBYTE);

@@ -12,7 +12,6 @@ use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
 use std::fmt::Display;
 
 /// The identity as text.
-#[must_use]
 pub fn text(identity: &Identity) -> String {
     let mut page = Page::default();
     let mut part = |head: &str, fill: &dyn Fn(&mut Facts)| {

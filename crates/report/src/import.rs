@@ -7,7 +7,6 @@ use cardscope_model::log::Log;
 use cardscope_model::run::Run;
 
 /// The document as text. `detailed` shows the figures of what was understood.
-#[must_use]
 pub fn text(report: &ImportReport, detailed: bool) -> String {
     let mut out = String::new();
     for line in &report.files {
@@ -21,7 +20,6 @@ pub fn text(report: &ImportReport, detailed: bool) -> String {
 }
 
 /// One log as it was understood, with every figure.
-#[must_use]
 pub fn log(log: &Log) -> String {
     let tool = log.tool.as_ref().map(|tool| {
         let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));

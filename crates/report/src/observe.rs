@@ -17,7 +17,6 @@ const COLUMNS: usize = 60;
 const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The report as people read it.
-#[must_use]
 pub fn text(report: &ObserveReport) -> String {
     let body = &report.body;
     let answer = body.summary.as_ref().map_or("watched nothing".to_owned(), |summary| {

@@ -10,7 +10,6 @@ use cardscope_model::job::Fit;
 use cardscope_model::ranking::{Groups, Place, RankedBy, Ranking};
 
 /// The order as people read it on a terminal.
-#[must_use]
 pub fn text(ranking: &Ranking) -> String {
     let mut page = Page::new("", title(ranking));
     add(&mut page, "Best first", ranking);
@@ -49,7 +48,6 @@ pub const SHARED: &str =
     "Cards with = share their place: they cannot be told apart, or differ by less than anybody notices.";
 
 /// What is ordered by, as a heading.
-#[must_use]
 pub fn title(ranking: &Ranking) -> String {
     let on = ranking.on.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
     match &ranking.by {
@@ -65,7 +63,6 @@ pub fn title(ranking: &Ranking) -> String {
 }
 
 /// What the value is, with its unit.
-#[must_use]
 pub fn unit(ranking: &Ranking) -> &'static str {
     match ranking.by {
         RankedBy::Job(_) => "score of 100",
@@ -74,7 +71,6 @@ pub fn unit(ranking: &Ranking) -> &'static str {
 }
 
 /// A value as people write it: a score with one decimal, a speed as speeds are.
-#[must_use]
 pub fn value(ranking: &Ranking, value: f64) -> String {
     match ranking.by {
         RankedBy::Job(_) if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
@@ -83,13 +79,11 @@ pub fn value(ranking: &Ranking, value: f64) -> String {
 }
 
 /// A place, shared or not: `3`, `1 =`.
-#[must_use]
 pub fn place(place: &Place) -> String {
     if place.shared_by > 1 { format!("{} =", place.place) } else { place.place.to_string() }
 }
 
 /// How good a card is for a job, in a word.
-#[must_use]
 pub fn fit(fit: Fit) -> &'static str {
     match fit {
         Fit::Unfit => "unfit",
@@ -101,14 +95,12 @@ pub fn fit(fit: Fit) -> &'static str {
 }
 
 /// What was paid.
-#[must_use]
 pub fn price(price: &Price) -> String {
     let amount = if price.amount.is_finite() { format!("{:.2}", price.amount) } else { NONE.to_owned() };
     format!("{amount} {}", price.currency)
 }
 
 /// The places.
-#[must_use]
 pub fn places(ranking: &Ranking) -> Table {
     let ends = |ends: [f64; 2]| interval(ends, |v| value(ranking, v));
     let table = Table::of(
@@ -136,7 +128,6 @@ fn per_price(place: &Place) -> String {
 }
 
 /// What is to be said of a card at its place, as sentences.
-#[must_use]
 pub fn remarks(place: &Place) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(job) = &place.job {
@@ -153,7 +144,6 @@ pub fn remarks(place: &Place) -> Vec<String> {
 }
 
 /// The groups.
-#[must_use]
 pub fn groups(groups: &Groups, ranking: &Ranking) -> Table {
     let value = |v: f64| value(ranking, v);
     Table::of(

@@ -10,7 +10,6 @@ use cardscope_model::units::{BinarySize, Capacity};
 const MOST_NAMED: usize = 20;
 
 /// What was restored, as people read it.
-#[must_use]
 pub fn text(report: &RestoreReport) -> String {
     let what = match report.source {
         RestoreSource::Journal => "journal",
@@ -67,7 +66,6 @@ fn ranges(what: &str, ranges: &[RestoreRange]) -> Block {
 }
 
 /// The journals that wait, as people read them.
-#[must_use]
 pub fn list(journals: &[WaitingJournal]) -> String {
     if journals.is_empty() {
         return "No journal waits: whatever tests overwrote was put back.".to_owned();

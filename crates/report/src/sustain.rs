@@ -20,7 +20,6 @@ const LISTED: usize = 16;
 const POINTS: usize = 120;
 
 /// The report as people read it.
-#[must_use]
 pub fn text(report: &SustainReport) -> String {
     let (body, measured) = (&report.body, &report.body.measured);
     let mut page = Page::new(&report.header.target, headline(report));

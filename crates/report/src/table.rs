@@ -32,7 +32,6 @@ impl Table {
     }
 
     /// Columns of words, by their heads: they begin at the left.
-    #[must_use]
     pub fn left_aligned<'a>(mut self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         let column = |head: &str| self.head.iter().position(|known| known == head);
         let columns: Vec<usize> = heads.into_iter().filter_map(column).collect();
@@ -41,7 +40,6 @@ impl Table {
     }
 
     /// Whether a column's cells begin at the left.
-    #[must_use]
     pub fn is_left_aligned(&self, column: usize) -> bool {
         self.left.contains(&column)
     }
@@ -52,13 +50,11 @@ impl Table {
     }
 
     /// The column heads.
-    #[must_use]
     pub fn head(&self) -> &[String] {
         &self.head
     }
 
     /// The rows.
-    #[must_use]
     pub fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }
@@ -79,7 +75,6 @@ impl Table {
     }
 
     /// The same with its heads cut to so many characters, the last of them a sign that some are missing.
-    #[must_use]
     pub(crate) fn with_heads_of(mut self, longest: usize) -> Self {
         for head in self.head.iter_mut().filter(|head| head.chars().count() > longest) {
             let kept: String = head.chars().take(longest.saturating_sub(1)).collect();

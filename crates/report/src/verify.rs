@@ -14,7 +14,6 @@ use cardscope_model::verify::{
 const LISTED: usize = 8;
 
 /// The report as people read it.
-#[must_use]
 pub fn text(report: &VerifyReport) -> String {
     let body = &report.body;
     let mut page = Page::new(&report.header.target, answer(report));

@@ -21,7 +21,6 @@ pub enum Failure {
 
 impl Failure {
     /// The exit status of the command line.
-    #[must_use]
     pub fn exit_status(&self) -> u8 {
         match self {
             Failure::Refused(_) => 2,

@@ -82,13 +82,11 @@ impl OutputFile {
     }
 
     /// True where the file lies on the device that the work is done on.
-    #[must_use]
     pub fn on_target(&self) -> bool {
         self.on_target
     }
 
     /// As named.
-    #[must_use]
     pub fn name(&self) -> &Path {
         &self.name
     }

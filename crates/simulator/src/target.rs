@@ -109,25 +109,21 @@ impl SimTarget {
     }
 
     /// The card and its overrides.
-    #[must_use]
     pub fn spec(&self) -> &TargetSpec {
         &self.spec
     }
 
     /// What a probe should find.
-    #[must_use]
     pub fn truth(&self) -> &Truth {
         &self.spec.archetype.truth
     }
 
     /// What the card says of itself.
-    #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.spec.archetype.identity
     }
 
     /// What the rig is set to, in the words of a condition.
-    #[must_use]
     pub fn condition(&self) -> Condition {
         self.spec.condition()
     }

@@ -119,7 +119,6 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
 
 impl TargetSpec {
     /// What the rig is set to, in the words of a condition.
-    #[must_use]
     pub fn condition(&self) -> Condition {
         let rig = &self.archetype.rig;
         let mut condition = Condition::default();

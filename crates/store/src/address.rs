@@ -22,7 +22,6 @@ pub(crate) struct Address {
 }
 
 /// An archive's place as it may be shown: an address without its password.
-#[must_use]
 pub fn shown(place: &Path) -> PathBuf {
     match Address::of(place) {
         Ok(Some(address)) => address.shown(),

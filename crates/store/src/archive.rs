@@ -79,7 +79,6 @@ impl Archive {
     }
 
     /// Where it lies; the address of a server without its password.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

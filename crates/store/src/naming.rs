@@ -71,7 +71,6 @@ pub(crate) fn unnamed(place: &str) -> String {
 }
 
 /// True where anything names the card, so that it is known again by its name.
-#[must_use]
 pub fn is_named(facts: &CardFacts) -> bool {
     [&facts.brand, &facts.name, &facts.model].into_iter().any(Option::is_some)
 }

@@ -38,7 +38,6 @@ impl FromStr for SessionId {
 }
 
 /// The hash by which a unit is known again, of what it says of itself (e.g. its CID in hex): BLAKE3, in hex.
-#[must_use]
 pub fn unit_id(identity: &str) -> String {
     crate::hash::of_bytes(identity.as_bytes())
 }
@@ -98,7 +97,6 @@ impl EndedHow {
     pub(crate) const ALL: [EndedHow; 3] = [EndedHow::Complete, EndedHow::Interrupted, EndedHow::Failed];
 
     /// The word in the archive and in output.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             EndedHow::Complete => "complete",
@@ -150,13 +148,11 @@ pub struct StoredSession {
 
 impl StoredSession {
     /// Whether it is known to be of this unit.
-    #[must_use]
     pub fn is_of(&self, unit: &str) -> bool {
         self.file.specimen.as_ref().is_some_and(|own| own.id == unit)
     }
 
     /// Why it has no end, where it has none.
-    #[must_use]
     pub fn unended(&self) -> Option<&'static str> {
         match self.summary.ended {
             Some(_) => None,
@@ -166,7 +162,6 @@ impl StoredSession {
     }
 
     /// The report; for a session that did not finish, one made of the runs that did, without a summary.
-    #[must_use]
     pub fn report_so_far(&self) -> BenchReport {
         let file = &self.file;
         let recipe = file.recipe.as_ref();
@@ -191,7 +186,6 @@ impl StoredSession {
     }
 
     /// The log that it was imported from, as it was understood, with its runs, which stand in rows of their own.
-    #[must_use]
     pub fn log(&self) -> Option<Log> {
         let printed = |figure: &Figure| Figure { as_printed: Some(figure.printed()), ..figure.clone() };
         let run = |run: &FileRun| Run {

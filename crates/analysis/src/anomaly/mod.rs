@@ -16,7 +16,6 @@ use cardscope_model::finding::Finding;
 use table::Table;
 
 /// Everything odd about a session.
-#[must_use]
 pub fn findings(session: &Session<'_>) -> Vec<Finding> {
     let table = Table::new(session.runs);
     let mut found = runs::levels_of(&table);

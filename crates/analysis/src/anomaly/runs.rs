@@ -141,7 +141,6 @@ pub struct Load {
 }
 
 /// What a load on a USB path says about reader and host controller.
-#[must_use]
 pub fn hot_host(load: &Load) -> Option<Finding> {
     let fell = load.last_mb_s / load.first_mb_s;
     let card_is_hot = load.card_c.is_some_and(|c| c >= CARD_HOT_C);

@@ -86,7 +86,6 @@ pub struct Sized {
 
 /// Tests that were run over a small and a large area, in one session or two: where the large one is much slower, the
 /// small one measured a cache or a span that the card copes with.
-#[must_use]
 pub fn small_against_large(all: &[Sized]) -> Vec<Finding> {
     let names = distinct(all.iter().map(|one| one.test));
     names.into_iter().filter_map(|name| size_finding(name, all)).collect()

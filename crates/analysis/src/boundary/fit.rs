@@ -64,7 +64,6 @@ pub struct Fit {
 
 impl Fit {
     /// What it expects at a level.
-    #[must_use]
     pub fn at(&self, level: u64) -> f64 {
         let of = |choice: &Choice| choice.step.filter(|s| divides(s.bytes, level)).map_or(0.0, |s| s.height);
         self.offset + of(&self.page) + of(&self.unit)
@@ -82,7 +81,6 @@ struct Account {
 }
 
 /// Finds the best account of the levels. `None` for fewer than four levels.
-#[must_use]
 pub fn fit(levels: &[Level], candidates: &Candidates) -> Option<Fit> {
     if levels.len() < 4 {
         return None;
@@ -98,7 +96,6 @@ pub fn fit(levels: &[Level], candidates: &Candidates) -> Option<Fit> {
 }
 
 /// Standard error of the height of a step at a unit: the levels that cross it against those that do not.
-#[must_use]
 pub fn height_error(levels: &[Level], unit: u64) -> f64 {
     let weight = |on: bool| {
         let side = levels.iter().filter(|l| divides(unit, l.bytes) == on);
@@ -109,7 +106,6 @@ pub fn height_error(levels: &[Level], unit: u64) -> f64 {
 
 /// Looks for one more extra time above the levels of erase blocks. The levels' extra times are what a fit of the
 /// lower ones left over. `None` for no levels.
-#[must_use]
 pub fn fit_segment(left: &[Level], segments: &[u64]) -> Option<Choice> {
     let none = Account { page: 0, unit: 0, heights: [0.0; 3], bic: left_over(left, 0, 0.0) };
     let penalty = PARAMETERS * (left.len() as f64).max(2.0).ln();

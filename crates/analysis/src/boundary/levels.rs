@@ -30,7 +30,6 @@ impl Default for Candidates {
 }
 
 /// True where each boundary of a level is one of a unit.
-#[must_use]
 pub fn divides(unit: u64, level: u64) -> bool {
     unit != 0 && level.is_multiple_of(unit)
 }
@@ -44,25 +43,21 @@ fn sizes(least: u64, most: u64) -> Vec<u64> {
 }
 
 /// Effective pages that are looked for: 4 to 256 KiB.
-#[must_use]
 pub fn page_candidates() -> Vec<u64> {
     sizes(4 * KIB, 256 * KIB)
 }
 
 /// Erase blocks that are looked for: 0.5 to 64 MiB.
-#[must_use]
 pub fn unit_candidates() -> Vec<u64> {
     sizes(512 * KIB, LARGEST_UNIT)
 }
 
 /// Segments of the mapping table that are looked for on a card of so many bytes.
-#[must_use]
 pub fn segment_candidates(card_bytes: u64) -> Vec<u64> {
     sizes(4 * LARGEST_UNIT, card_bytes.saturating_sub(MIB))
 }
 
 /// Levels at which page and erase block show on a card of so many bytes: from four sectors up, and at least 2 KiB.
-#[must_use]
 pub fn levels(card_bytes: u64, sector: u64) -> Vec<u64> {
     sizes((4 * sector).max(2 * KIB), LARGEST_LEVEL.min(card_bytes.saturating_sub(MIB)))
 }
@@ -91,7 +86,6 @@ const MOST_SPREAD: f64 = 0.25;
 
 /// The two kinds of times that there are, split where the variance between them is greatest (Otsu); `None` where
 /// there is one.
-#[must_use]
 pub fn two_modes(times: &[f64]) -> Option<Modes> {
     let logs: Vec<f64> = times.iter().filter(|t| **t > 0.0).map(|t| t.ln()).collect();
     let logs = sorted(&logs);

@@ -30,7 +30,6 @@ const TRIM: f64 = 0.2;
 
 /// Mean without the ends, and deviation of one value judged by what is left: as if the tails were those of a normal
 /// distribution. `None` for fewer than three values.
-#[must_use]
 pub fn trimmed(values: &[f64]) -> Option<(f64, f64)> {
     if values.len() < 3 {
         return None;

@@ -40,7 +40,6 @@ const STEP_OVER_NOISE: f64 = 3.0;
 const SURE: f64 = 0.9;
 
 /// Reads the tables of one card, repetitions of one another. `None` where there is too little to look at.
-#[must_use]
 pub fn read(tables: &[Vec<Row>]) -> Option<Shown> {
     let rows = means(tables);
     let noise = wavering(&rows)?;

@@ -43,7 +43,6 @@ pub struct Age {
 
 /// The change of one card over time, from days (any origin, with fractions) and values of a figure; `None` for fewer than
 /// four sessions. Pairs with what is no number are left out.
-#[must_use]
 pub fn age(points: &[(f64, f64)]) -> Option<Age> {
     let sessions = sessions(points);
     let (first, last) = (sessions.first()?.0, sessions.last()?.0);

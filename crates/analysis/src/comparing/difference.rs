@@ -50,7 +50,6 @@ struct Sides {
 
 /// Compares two cards by the means of their runs, each in the order in which they were measured. Runs that are negative
 /// or no numbers are left out.
-#[must_use]
 pub fn difference(first: &[f64], second: &[f64]) -> Difference {
     let scale = first.iter().chain(second).copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
     let side = |values: &[f64]| {
@@ -75,7 +74,6 @@ pub fn difference(first: &[f64], second: &[f64]) -> Difference {
 impl Difference {
     /// The same after correction for the number of comparisons: `p` as [`super::holm`] makes it of all of them. What was
     /// real by itself may then be none, and takes more runs.
-    #[must_use]
     pub fn corrected(mut self, p: f64) -> Difference {
         let (Some(sides), Some(own)) = (self.sides, self.p) else { return self };
         let p = p.clamp(own, 1.0);

@@ -34,7 +34,6 @@ pub struct Division {
 }
 
 /// Divides cards, given as group and value, the more the better. Values that are no numbers are left out.
-#[must_use]
 pub fn groups(values: &[(String, f64)], seed: u64) -> Division {
     let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (name, value) in values.iter().filter(|(_, value)| value.is_finite()) {

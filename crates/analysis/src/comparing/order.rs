@@ -38,14 +38,12 @@ pub struct Ranked {
 impl Ranked {
     /// A card by the mean of its runs and the deviation of one. As nothing is said of their order, neighbours are
     /// assumed to be alike: three runs count for less than one independent run, ten for a little more than two.
-    #[must_use]
     pub fn from_runs(mean: f64, deviation: Option<f64>, runs: u32) -> Ranked {
         let error = deviation.filter(|_| runs > 1).map(|d| d / worth(runs as usize, ASSUMED).sqrt());
         Ranked { value: mean, runs, error }
     }
 
     /// A card by a value and its 95 % interval, as a score has it.
-    #[must_use]
     pub fn from_interval(value: f64, ci95: Option<[f64; 2]>, runs: u32) -> Ranked {
         let error = ci95.map(|[low, high]| (high - low).abs() / (2.0 * NORMAL95));
         Ranked { value, runs, error }
@@ -84,7 +82,6 @@ pub struct Placed {
 }
 
 /// The cards, best first, with their places. Cards of the same value stay in the order given and share a place.
-#[must_use]
 pub fn order(entries: &[Ranked]) -> Vec<Placed> {
     let sound: Vec<Ranked> = entries.iter().map(|e| e.sound()).collect();
     let mut best_first: Vec<usize> = (0..sound.len()).collect();
@@ -163,7 +160,6 @@ impl Usual {
 /// The p of each comparison after Holm's correction (Scandinavian Journal of Statistics 1979), in the order given: where
 /// they are held against 5 %, all differences that are called real are so in 95 of 100 such lists. What is no number
 /// counts as 1.
-#[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let sound = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
     let mut order: Vec<usize> = (0..p.len()).collect();

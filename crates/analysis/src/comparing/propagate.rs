@@ -27,7 +27,6 @@ pub struct Figure {
 impl Figure {
     /// 95 % interval of the mean, in the figure's unit and above 0. A single run is taken to spread by the 3 % that are
     /// usual; neighbours are assumed to be alike.
-    #[must_use]
     pub fn ci95(&self) -> [f64; 2] {
         let own = self.deviation.filter(|d| d.is_finite() && self.runs > 1 && self.mean > 0.0);
         let degrees = own.map_or(0.0, |_| f64::from(self.runs) - 1.0);

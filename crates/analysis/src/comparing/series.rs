@@ -108,7 +108,6 @@ pub(super) fn worth(runs: usize, correlation: f64) -> f64 {
 
 /// 95 % interval of the mean of runs in the order in which they were measured, in their unit; `None` for fewer than three
 /// runs, whose interval would reach from next to nothing to beyond any bus, and where one is negative or no number.
-#[must_use]
 pub fn mean_interval(values: &[f64]) -> Option<[f64; 2]> {
     if values.iter().any(|v| !v.is_finite() || *v < 0.0) {
         return None;
@@ -119,7 +118,6 @@ pub fn mean_interval(values: &[f64]) -> Option<[f64; 2]> {
 
 /// The same from a mean, the deviation of one run and their number, where nothing is known of the order of the runs:
 /// neighbours are assumed to be alike.
-#[must_use]
 pub fn mean_interval_of(mean: f64, deviation: f64, runs: u32) -> Option<[f64; 2]> {
     let sound = mean.is_finite() && mean >= 0.0 && deviation.is_finite() && deviation >= 0.0;
     let spread = if mean > 0.0 { deviation / mean } else { 0.0 };

@@ -10,7 +10,6 @@ const MOST_RUNS: usize = 30;
 
 /// The two levels of these runs (MB/s, any order); `None` where they have one, or where there are fewer than six. Of three
 /// levels the two neighbours that are nearest to each other count as one.
-#[must_use]
 pub fn two_levels(values: &[f64]) -> Option<TwoLevels> {
     let ordered = sorted(values);
     let cut = cut(&thinned(&ordered))?;

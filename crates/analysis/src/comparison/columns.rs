@@ -83,7 +83,6 @@ pub enum Division {
 }
 
 /// A card's columns, in the order of their first runs.
-#[must_use]
 pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Vec<Column> {
     let words: Vec<&str> = match division {
         Division::BySetting | Division::ByAge => DIVIDING.into_iter().filter(|w| varies(&runs, w)).collect(),

@@ -20,7 +20,6 @@ use columns::{TestKey, between, differs, keys};
 pub const AGE: &str = "age";
 
 /// The document of columns that stand beside each other, divided by a word where one was asked for.
-#[must_use]
 pub fn comparison(columns: Vec<Column>, by: Option<String>) -> Comparison {
     let differs = differs(&columns);
     let tests = compared(&columns, &differs, by.as_deref());

@@ -31,7 +31,6 @@ pub struct Side<'a> {
 }
 
 /// Compares an earlier watch with this one; `None` where they have no time in common.
-#[must_use]
 pub fn compare(against: &str, before: Side<'_>, now: Side<'_>) -> Option<(ObserveComparison, Vec<Finding>)> {
     let since_boot = before.began < START_SECONDS && now.began < START_SECONDS;
     let origin = |side: Side<'_>| if since_boot { 0.0 } else { side.began };

@@ -39,7 +39,6 @@ const TOO_LITTLE: (f64, f64) = (0.05, 3.0);
 const SMALL: f64 = 16384.0;
 
 /// A whole watch in figures; `began` is its beginning in seconds since boot. `None` where nothing was watched.
-#[must_use]
 pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary> {
     let seconds: f64 = samples.iter().map(|s| s.seconds).sum();
     if seconds <= 0.0 {
@@ -202,7 +201,6 @@ fn smoothed(samples: &[ObserveSample], unrest: &[f64], at: usize) -> f64 {
 }
 
 /// The finding on what held the system up, with the numbers it rests on.
-#[must_use]
 pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     let loaded: Vec<&ObserveSample> = samples.iter().filter(|s| is_loaded(s)).collect();
     let load = Load::of(&loaded);

@@ -83,7 +83,6 @@ fn feeds(figure: Figure, test: TestName) -> bool {
 }
 
 /// The tests that say something about any figure of a job; the others need not be read.
-#[must_use]
 pub fn is_of_use(test: TestName) -> bool {
     Figure::ALL.into_iter().any(|figure| feeds(figure, test))
 }

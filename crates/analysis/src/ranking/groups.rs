@@ -35,7 +35,6 @@ impl GroupBy {
     ];
 
     /// Its word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(_, by)| *by == self).map_or("", |(word, _)| word)
     }
@@ -66,7 +65,6 @@ fn highest(facts: &CardFacts, letters: &[char]) -> Option<String> {
 }
 
 /// Divides ranked cards and says what the division explains of `what`.
-#[must_use]
 pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> Groups {
     let values: Vec<(String, f64)> = cards
         .iter()
@@ -109,7 +107,6 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
 }
 
 /// When a card was first bought.
-#[must_use]
 pub fn bought(events: &[Event]) -> Option<String> {
     events.iter().filter(|e| e.kind == EventKind::Bought).filter_map(|e| e.date.clone()).min()
 }

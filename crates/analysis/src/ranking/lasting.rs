@@ -18,7 +18,6 @@ pub enum AfterCache {
 }
 
 /// What a long write and a map say of it; the long write is the better witness.
-#[must_use]
 pub fn after_cache(long: Option<&sustain::Measured>, map: Option<&card_map::Measured>) -> AfterCache {
     let caches = [long.map(|long| &long.cache_bytes), map.map(|map| &map.slc_cache_bytes)];
     let speeds = [long.map(|long| &long.after_cache_mb_s), map.map(|map| &map.after_cache_mb_s)];
@@ -39,7 +38,6 @@ pub struct Lasting {
 }
 
 /// Whether a job depends on it.
-#[must_use]
 pub fn asks_for(job: &Job) -> bool {
     let lasts = |figure: Figure| matches!(figure, Figure::SustainedWriteMbS | Figure::LongestWriteS);
     job.work.iter().any(|work| work.sustained_write_mb > 0.0) || job.demand.iter().any(|d| lasts(d.figure))
@@ -47,7 +45,6 @@ pub fn asks_for(job: &Job) -> bool {
 
 impl Lasting {
     /// What a long write and a map say.
-    #[must_use]
     pub fn of_parts(long: Option<&sustain::Measured>, map: Option<&card_map::Measured>) -> Lasting {
         let stall = |run: &sustain::Measured| run.stalls.as_ref().map_or(0.0, |stalls| stalls.longest_s);
         Lasting { after_cache: after_cache(long, map), longest_write_s: long.map(stall) }
@@ -62,7 +59,6 @@ impl Lasting {
     }
 
     /// True where older documents have nothing to add.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.after_cache != AfterCache::Unknown && self.longest_write_s.is_some()
     }

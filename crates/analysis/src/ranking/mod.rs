@@ -22,7 +22,6 @@ use std::collections::HashMap;
 use valued::{Valued, value};
 
 /// Ranks cards by what was measured of them, without groups.
-#[must_use]
 pub fn ranking(asked: &Asked, cards: &[StoredCard], measured: &Measured) -> Ranking {
     let by = match &asked.measure {
         Measure::Job(job) => RankedBy::Job(job.name.clone()),

@@ -33,7 +33,6 @@ pub enum Measure {
 
 impl Asked {
     /// What is ordered, in words.
-    #[must_use]
     pub fn what(&self) -> String {
         match &self.measure {
             Measure::Job(job) => format!("the score for {:?}", job.name),

@@ -107,7 +107,6 @@ pub struct Causes {
 
 impl Causes {
     /// The causes that are there, in the order of the rule.
-    #[must_use]
     pub fn named(&self) -> Vec<Named> {
         [
             (self.stalls.found, Named::Stalls),
@@ -121,14 +120,12 @@ impl Causes {
     }
 
     /// True where a step could be heat or a cache, and only an experiment can tell.
-    #[must_use]
     pub fn in_doubt(&self) -> bool {
         self.cache_ends.iter().any(|d| d.confidence < 0.9) || self.heat.iter().any(|h| h.confidence < 0.95)
     }
 }
 
 /// Names what a series shows.
-#[must_use]
 pub fn causes(slices: &[Slice], known: Known) -> Causes {
     let interference = interference(slices);
     let touched = touched(interference.as_ref(), slices.len());

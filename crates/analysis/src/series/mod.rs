@@ -57,7 +57,6 @@ pub struct Slice {
 
 impl Slice {
     /// Bytes per second; 0 for no time.
-    #[must_use]
     pub fn speed(&self) -> f64 {
         if self.seconds > 0.0 { self.bytes as f64 / self.seconds } else { 0.0 }
     }

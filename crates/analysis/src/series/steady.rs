@@ -20,7 +20,6 @@ const MOST_SPREAD: f64 = 0.20;
 const MOST_SLOPE: f64 = 0.10;
 
 /// Looks at the last five rounds of `round_s` seconds of workload each; `None` where there are not so many.
-#[must_use]
 pub fn steady(slices: &[Slice], round_s: f64) -> Option<SteadyState> {
     let (rounds, from_s) = last_rounds(slices, round_s)?;
     let speed = mean(&rounds).filter(|m| *m > 0.0)?;
@@ -74,13 +73,11 @@ pub struct Experiment {
 
 impl Experiment {
     /// Whether writes were faster after the pause than this by so much as only room in a cache explains.
-    #[must_use]
     pub fn writes_beat(&self, speed: f64) -> bool {
         self.writes_after.max(self.writes_later) > WRITES_GAIN * speed
     }
 
     /// What the pause showed; both may hold.
-    #[must_use]
     pub fn named(&self) -> Vec<Named> {
         let gain = |after: f64, before: f64| if before > 0.0 { after / before } else { 1.0 };
         let reads = gain(self.reads_after, self.reads_before);

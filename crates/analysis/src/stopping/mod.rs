@@ -58,7 +58,6 @@ pub struct Precision {
 
 impl Precision {
     /// A rule for a test, before its first slice.
-    #[must_use]
     pub fn new(until: Until, test: TestName) -> Self {
         Precision {
             until,
@@ -78,14 +77,12 @@ impl Precision {
     }
 
     /// What is known up to here, e.g. when something else ended the test; `None` where no unit of work ended.
-    #[must_use]
     pub fn known(&self) -> Option<Known> {
         evaluate(self.units.complete(), self.unseen_stall_s)
     }
 
     /// The doubt to store when something else (`limit`, in words) ended the test before the interval was narrow
     /// enough; `None` where it was.
-    #[must_use]
     pub fn caveat(&self, limit: &str) -> Option<Caveat> {
         let reached = self.known().map(|k| k.half_width_percent);
         reached.is_none_or(|r| r > self.until.ci95_percent).then(|| self.not_precise(reached, limit))

@@ -18,7 +18,6 @@ const RANDOM_IOS: u64 = 16;
 const MOST: usize = 16_384;
 
 /// I/Os in one unit of a test: 1 MiB of a sequential test, 16 I/Os of a random one.
-#[must_use]
 pub fn unit_ios(pattern: Pattern) -> u64 {
     match pattern.order {
         Order::Sequential => (MIB / pattern.block.max(1)).max(1),

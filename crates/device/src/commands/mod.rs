@@ -109,7 +109,6 @@ impl Ping {
     }
 
     /// The command's name.
-    #[must_use]
     pub fn command(&self) -> &'static str {
         match self.command {
             Command::SendStatus { .. } => "SD send status (CMD13)",
@@ -127,7 +126,6 @@ pub struct Health {
 
 impl Health {
     /// Reads it now; `None` where the card does not answer, or another one would.
-    #[must_use]
     pub fn read(&self) -> Option<SmartLog> {
         let log = nvme::smart_log(&self.controller.path).ok()?;
         // Asked afterwards, so that what was read is this card's.
@@ -137,7 +135,6 @@ impl Health {
 
 /// Finds out what a device (a name or path of a disk) can be asked, by asking it once. Devices without such a command
 /// (loop, virtio, network) and recorded ones answer nothing, and nothing is missing.
-#[must_use]
 pub fn commands(system: &System, device: &str) -> Commands {
     let mut found = Commands::default();
     let Some(disk) = BlockDevice::find(system, device).map(|device| device.disk()) else { return found };

@@ -8,13 +8,11 @@ use std::fs::File;
 
 /// The layout on an open device or image of `bytes` bytes; `stated` is the card's own allocation unit, where known.
 /// `None` where its first blocks cannot be read.
-#[must_use]
 pub fn present_of(file: &File, bytes: u64, stated: Option<Unit>) -> Option<PresentLayout> {
     present(&FileBytes { file, bytes }, stated)
 }
 
 /// The layout of anything that bytes can be read from.
-#[must_use]
 pub fn present(source: &dyn Bytes, stated: Option<Unit>) -> Option<PresentLayout> {
     let contents = examine(source);
     if contents.unreadable {

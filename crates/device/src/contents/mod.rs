@@ -33,7 +33,6 @@ pub struct Contents {
 
 /// Describes what is on an open device or image of `bytes` bytes. Reads some hundred KiB, aligned, so that a
 /// descriptor opened with `O_DIRECT` serves as well.
-#[must_use]
 pub fn describe(file: &File, bytes: u64) -> Contents {
     examine(&FileBytes { file, bytes })
 }
@@ -62,13 +61,11 @@ fn examine(source: &dyn Bytes) -> Contents {
 
 impl Contents {
     /// True where nothing was recognised.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.table.is_none() && self.whole.is_none() && !self.unreadable
     }
 
     /// What is on it, to stand after "it holds": `an MBR partition table with 1 partition (1: vfat "boot", 256 MiB)`.
-    #[must_use]
     pub fn sentence(&self) -> String {
         if self.unreadable {
             return "something that could not be read: its first blocks fail".to_owned();

@@ -49,7 +49,6 @@ struct Question {
 
 /// The byte of the file system's device that holds byte `offset` of a file. `None` where the file system does not
 /// tell, or not this user.
-#[must_use]
 pub fn place_of(file: &File, offset: u64) -> Option<u64> {
     if fstatfs(file).ok()?.f_type as u32 == BTRFS {
         return None;

@@ -50,7 +50,6 @@ pub struct Layer {
 
 impl FileSystem {
     /// The doubts that a result measured on it must carry.
-    #[must_use]
     pub fn caveats(&self) -> Vec<Caveat> {
         let own = self
             .effect

@@ -14,7 +14,6 @@ const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
 /// The disk, by its kernel name, or the file system where no disk shows, that a path shares with the running system;
 /// `None` where it lies elsewhere, or in memory.
-#[must_use]
 pub fn shared_with_system(system: &System, path: &Path) -> Option<String> {
     let mounts = own_mounts(system);
     let real = if system.is_live() { nearest(path).ok()? } else { path.to_owned() };
@@ -33,7 +32,6 @@ pub fn shared_with_system(system: &System, path: &Path) -> Option<String> {
 
 /// True where `path`, or its nearest parent that is there, lies on the disk of `card`, in whatever partition and however
 /// deep below: through loop devices, device mapper and mounts. False for a card that is no block device.
-#[must_use]
 pub fn lies_on(path: &Path, card: &str) -> bool {
     let system = System::host();
     let Some(card) = BlockDevice::find(&system, card) else { return false };

@@ -45,7 +45,6 @@ pub struct Clearance {
 
 impl Clearance {
     /// What the user should know before it starts: that only a partition was named.
-    #[must_use]
     pub fn remark(&self) -> Option<String> {
         let disk = self.partition_of.as_ref()?;
         Some(format!(

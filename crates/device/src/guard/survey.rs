@@ -39,7 +39,6 @@ pub struct Survey {
 
 impl Survey {
     /// Looks at mounts of all namespaces, swap, and loop devices.
-    #[must_use]
     pub fn read(system: &System) -> Survey {
         let mounts = all_mounts(system);
         let mut uses: Vec<Use> = mounts.iter().flat_map(|mount| mount_uses(system, &mounts, mount)).collect();
@@ -79,14 +78,12 @@ impl Survey {
     }
 
     /// True where the device or a part of it is mounted.
-    #[must_use]
     pub fn mounted(&self, device: &BlockDevice) -> bool {
         let parts = parts_at_stake(device);
         self.hits(&parts).any(|used| !matches!(used.purpose, Purpose::Swap { .. }))
     }
 
     /// Where a disk or partition itself is mounted, not counting what stands on it.
-    #[must_use]
     pub(crate) fn mount_points(&self, device: &BlockDevice) -> Vec<String> {
         let own = self.uses.iter().filter(|used| used.way.len() == 1 && used.way[0] == device.name);
         let mut points: Vec<String> = own

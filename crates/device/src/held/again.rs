@@ -22,7 +22,6 @@ impl Held {
     }
 
     /// Whether the guards saw this very device, in this very coming.
-    #[must_use]
     pub fn is(&self, seen: &Clearance) -> bool {
         matches!(&self.kind, Kind::Device(device)
             if (Some(device.number), device.sequence, self.bytes) == (seen.number, seen.sequence, seen.bytes))

@@ -165,31 +165,26 @@ impl Held {
     }
 
     /// As the user named it.
-    #[must_use]
     pub fn name(&self) -> &Path {
         &self.name
     }
 
     /// What it is.
-    #[must_use]
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
     /// Bytes of a device or file, as it was opened; 0 for a directory.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// A path that leads to this very object as long as it is held, for what takes no descriptor.
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         by_descriptor(&self.fd)
     }
 
     /// Where it really lies, where the name that was given is only a link to it or one of several names.
-    #[must_use]
     pub fn also_known_as(&self) -> Option<String> {
         let real = std::fs::read_link(self.path()).ok()?;
         let given = std::path::absolute(&self.name).ok()?;

@@ -147,7 +147,6 @@ fn note(claim: &str, verdict: impl Into<String>) -> Finding {
 }
 
 /// The bus and its mode in a few words, for the condition: `SDR104`, `PCIe 3.0 x1`, `USB 5000 Mbit/s UAS`.
-#[must_use]
 pub fn bus_mode(system: &System, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Mmc => mmc::mode(&mmc::bus(system, disk).0),

@@ -63,7 +63,6 @@ impl Readings {
     }
 
     /// The latest of every thermometer that has answered lately, in the order they were found.
-    #[must_use]
     pub fn read(&self) -> Vec<Reading> {
         let board = self.board();
         let fresh = |slot: &Slot, at: Instant| slot.lasting || at.elapsed() < STALE;
@@ -76,7 +75,6 @@ impl Readings {
     }
 
     /// What the thermometer of a place said lately.
-    #[must_use]
     pub fn at(&self, place: &str) -> Option<f64> {
         self.read().into_iter().find(|reading| reading.place == place).map(|reading| reading.celsius)
     }
@@ -96,7 +94,6 @@ impl Readings {
     }
 
     /// What went wrong with a thermometer, each once.
-    #[must_use]
     pub fn troubles(&self) -> Vec<String> {
         self.board().troubles.clone()
     }
@@ -154,7 +151,6 @@ impl Sensors {
     }
 
     /// The card's own thermometer alone, by the place `card`; `None` for one that tells no temperature.
-    #[must_use]
     pub fn of_card(system: &System, device: &str) -> Option<Sensors> {
         let disk = BlockDevice::find(system, device)?.disk();
         let mut sensors = Sensors::default();
@@ -225,13 +221,11 @@ impl Sensors {
     }
 
     /// A handle for a measuring thread; it stays valid, though its readings age, after the sensors stopped.
-    #[must_use]
     pub fn readings(&self) -> Readings {
         self.readings.clone()
     }
 
     /// Places whose temperature is to be typed.
-    #[must_use]
     pub fn asked(&self) -> &[String] {
         &self.asked
     }

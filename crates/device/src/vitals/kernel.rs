@@ -4,45 +4,38 @@ use crate::system::{System, names, number, text};
 use std::path::Path;
 
 /// A setting of `/proc/sys`, such as `vm/dirty_ratio`.
-#[must_use]
 pub fn sysctl(system: &System, name: &str) -> Option<String> {
     text(system.proc().join("sys").join(name))
 }
 
 /// `kernel.io_uring_disabled` (Linux 6.6): 0 for all, 1 for a group and root, 2 for nobody.
-#[must_use]
 pub fn io_uring_disabled(system: &System) -> Option<u64> {
     number(system.proc().join("sys/kernel/io_uring_disabled"))
 }
 
 /// The clock that the kernel counts time with: `tsc`, `arch_sys_counter`, `hpet`.
-#[must_use]
 pub fn clock_source(system: &System) -> Option<String> {
     text(system.sys().join("devices/system/clocksource/clocksource0/current_clocksource"))
 }
 
 /// File systems that the kernel knows now; modules that were not needed yet are missing.
-#[must_use]
 pub fn file_systems(system: &System) -> Vec<String> {
     let listed = text(system.proc().join("filesystems")).unwrap_or_default();
     listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
 }
 
 /// True where the kernel has its NVMe driver at hand.
-#[must_use]
 pub fn nvme_driver(system: &System) -> bool {
     let sys = system.sys();
     sys.join("module/nvme").is_dir() || sys.join("bus/pci/drivers/nvme").is_dir()
 }
 
 /// A module's parameter, such as `usb_storage`, `quirks`.
-#[must_use]
 pub fn module_parameter(system: &System, module: &str, parameter: &str) -> Option<String> {
     text(system.sys().join("module").join(module).join("parameters").join(parameter))
 }
 
 /// Capabilities of this process, one bit each (`capabilities(7)`).
-#[must_use]
 pub fn capabilities(system: &System) -> Option<u64> {
     let status = text(system.proc().join("self/status"))?;
     let hex = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
@@ -60,7 +53,6 @@ pub struct Hypervisor {
 const MACHINES: &[&str] = &["qemu", "kvm", "vmware", "virtualbox", "innotek", "xen", "bochs", "parallels"];
 
 /// Whether this is a virtual machine: by the processor's flag, by `/sys/hypervisor`, by the maker's name.
-#[must_use]
 pub fn hypervisor(system: &System) -> Option<Hypervisor> {
     let named = text(system.sys().join("hypervisor/type"));
     let vendor = text(system.sys().join("class/dmi/id/sys_vendor"));
@@ -81,7 +73,6 @@ fn has_flag(cpus: &str, flag: &str) -> bool {
 }
 
 /// Names of running programs, each once, as far as `/proc` shows them.
-#[must_use]
 pub fn programs(system: &System) -> Vec<String> {
     let process = |name: &String| name.bytes().all(|b| b.is_ascii_digit());
     let comm = |name: &String| text(Path::new(system.proc()).join(name).join("comm"));

@@ -35,7 +35,6 @@ pub struct Pressure {
 
 /// Pressure of `cpu`, `io` or `memory`; `None` where the kernel has no PSI (`psi=1` on its command line, or
 /// `CONFIG_PSI`).
-#[must_use]
 pub fn pressure(system: &System, resource: &str) -> Option<Pressure> {
     parse_pressure(&text(system.proc().join("pressure").join(resource))?)
 }
@@ -70,14 +69,12 @@ pub struct CpuTimes {
 
 impl CpuTimes {
     /// All ticks.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.busy + self.idle + self.iowait + self.steal
     }
 }
 
 /// Processor times from `/proc/stat`.
-#[must_use]
 pub fn cpu_times(system: &System) -> Option<CpuTimes> {
     parse_cpu_times(&text(system.proc().join("stat"))?)
 }
@@ -100,13 +97,11 @@ fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
 }
 
 /// Load of the last minute: tasks that run or wait for I/O.
-#[must_use]
 pub fn load(system: &System) -> Option<f64> {
     text(system.proc().join("loadavg"))?.split_whitespace().next()?.parse().ok()
 }
 
 /// Seconds since boot.
-#[must_use]
 pub fn uptime(system: &System) -> Option<f64> {
     text(system.proc().join("uptime"))?.split_whitespace().next()?.parse().ok()
 }
@@ -125,7 +120,6 @@ pub struct Memory {
 }
 
 /// Memory from `/proc/meminfo`.
-#[must_use]
 pub fn memory(system: &System) -> Option<Memory> {
     let text = text(system.proc().join("meminfo"))?;
     let bytes = |name: &str| -> Option<u64> {
@@ -142,7 +136,6 @@ pub fn memory(system: &System) -> Option<Memory> {
 }
 
 /// Pages of 4 KiB moved to and from swap since boot.
-#[must_use]
 pub fn swap_bytes(system: &System) -> Option<u64> {
     let text = text(system.proc().join("vmstat"))?;
     let pages = |name: &str| -> Option<u64> {

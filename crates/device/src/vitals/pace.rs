@@ -22,7 +22,6 @@ pub struct Zone {
 }
 
 /// All thermal zones that tell a temperature.
-#[must_use]
 pub fn zones(system: &System) -> Vec<Zone> {
     let zone = |(kind, dir): (String, PathBuf)| {
         let celsius = hwmon::celsius_in(&dir.join("temp"))?;
@@ -50,7 +49,6 @@ pub struct IdleState {
 }
 
 /// Sleep states of processor 0, shallow first; empty where the kernel manages none.
-#[must_use]
 pub fn idle_states(system: &System) -> Vec<IdleState> {
     let root = system.sys().join("devices/system/cpu/cpu0/cpuidle");
     let state = |name: &String| {
@@ -63,14 +61,12 @@ pub fn idle_states(system: &System) -> Vec<IdleState> {
 }
 
 /// Whether processors may run above their nominal clock; `None` where that cannot be told.
-#[must_use]
 pub fn turbo(system: &System) -> Option<bool> {
     let cpu = system.sys().join("devices/system/cpu");
     flag(cpu.join("intel_pstate/no_turbo")).map(|off| !off).or_else(|| flag(cpu.join("cpufreq/boost")))
 }
 
 /// The longest wake-up time that somebody allows just now, in µs: 2 000 000 000 where nobody cares. Needs root.
-#[must_use]
 pub fn cpu_dma_latency_us(system: &System) -> Option<i32> {
     use std::io::Read;
     let mut word = [0; 4];

@@ -64,13 +64,11 @@ impl Costs {
     }
 
     /// Seconds that a flush takes.
-    #[must_use]
     pub fn flush(&self) -> f64 {
         self.flush.get().unwrap_or_default()
     }
 
     /// Seconds that `ios` I/Os of together `bytes` bytes will take, as far as is known.
-    #[must_use]
     pub fn of(&self, direction: Direction, ios: u64, bytes: u64) -> f64 {
         let (this, other) = self.both(direction);
         let byte = this.byte.get().or(other.byte.get()).unwrap_or_default();

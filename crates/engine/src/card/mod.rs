@@ -101,25 +101,21 @@ impl<'t> Card<'t> {
     }
 
     /// Bytes that the card announces.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Smallest unit of an I/O in bytes.
-    #[must_use]
     pub fn sector(&self) -> u32 {
         self.sector
     }
 
     /// Bytes of the longest I/O.
-    #[must_use]
     pub fn block(&self) -> u32 {
         self.block
     }
 
     /// I/Os in flight at most.
-    #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
     }
@@ -135,25 +131,21 @@ impl<'t> Card<'t> {
     }
 
     /// Bytes moved so far.
-    #[must_use]
     pub fn tally(&self) -> Tally {
         self.tally
     }
 
     /// The troubles so far, the first thousand of them.
-    #[must_use]
     pub fn troubles(&self) -> &[Trouble] {
         &self.troubles
     }
 
     /// How many there were in all.
-    #[must_use]
     pub fn trouble_count(&self) -> u64 {
         self.trouble_count
     }
 
     /// What I/Os took so far.
-    #[must_use]
     pub fn costs(&self) -> &Costs {
         &self.costs
     }

@@ -17,7 +17,6 @@ pub struct Piece {
 
 impl Piece {
     /// First byte after it.
-    #[must_use]
     pub fn end(self) -> u64 {
         self.offset + u64::from(self.len)
     }

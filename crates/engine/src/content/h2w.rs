@@ -119,7 +119,6 @@ impl Sectors {
 }
 
 /// The words of the sector at byte `offset` of the whole data.
-#[must_use]
 pub fn words(offset: u64) -> [u64; WORDS] {
     std::array::from_fn(|i| FORMS.0[i].wrapping_mul(offset).wrapping_add(FORMS.1[i]))
 }

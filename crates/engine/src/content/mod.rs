@@ -88,7 +88,6 @@ pub fn fill(content: Content, offset: u64, bytes: &mut [u8]) {
 
 /// Holds `bytes`, read from byte `offset` on, against `content`. [`Content::Buffer`] is no expectation: whatever
 /// came is the same as itself.
-#[must_use]
 pub fn compare(content: Content, offset: u64, bytes: &[u8]) -> Match {
     if content == Content::Buffer {
         return Match::Same;

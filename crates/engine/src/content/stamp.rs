@@ -24,7 +24,6 @@ pub struct Stamp {
 }
 
 /// Reads the stamp of a sector (its first 512 bytes). `None` where it holds no stamp, or where one bit of it is wrong.
-#[must_use]
 pub fn read_stamp(sector: &[u8]) -> Option<Stamp> {
     let stamp = read_stamp_header(sector)?;
     let mut expected = [0; BLOCK];
@@ -33,7 +32,6 @@ pub fn read_stamp(sector: &[u8]) -> Option<Stamp> {
 }
 
 /// Reads the stamp of a sector by its header alone: tells where a sector came from whose rest was damaged.
-#[must_use]
 pub fn read_stamp_header(sector: &[u8]) -> Option<Stamp> {
     let word = |at: usize| sector.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
     let (magic, address, salt) = (word(0)?, word(8)?, word(16)?);

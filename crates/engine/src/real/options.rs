@@ -33,7 +33,6 @@ pub enum IoChoice {
 
 impl IoChoice {
     /// As `CARDSCOPE_IO` says: `preads`, or anything else for automatic.
-    #[must_use]
     pub fn from_env() -> Self {
         match std::env::var_os(IO_VARIABLE) {
             Some(value) if value == "preads" => Self::Preads,

@@ -21,7 +21,6 @@ const AFTER_INTERRUPT: Duration = Duration::from_secs(30);
 const LOCK_PATIENCE: Duration = Duration::from_millis(300);
 
 /// Takes an exclusive flock(2); false where somebody else keeps it. A file system without locks gives it to all.
-#[must_use]
 pub fn lock(file: impl AsFd) -> bool {
     let deadline = Instant::now() + LOCK_PATIENCE;
     while flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {

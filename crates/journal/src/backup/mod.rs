@@ -55,13 +55,11 @@ impl Backup {
     }
 
     /// What it is an image of.
-    #[must_use]
     pub fn about(&self) -> &About {
         &self.sums.about
     }
 
     /// Where the image is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -72,14 +70,12 @@ impl Backup {
     }
 
     /// Where the card's data is, for a failure that leaves the image behind.
-    #[must_use]
     pub fn whereabouts(&self) -> String {
         let file = self.path.display();
         format!("the card's data is in {file}: `cardscope restore {file} TARGET` puts it back")
     }
 
     /// First byte behind the last one that is not zero: so much of it a card must hold.
-    #[must_use]
     pub fn used_bytes(&self) -> u64 {
         let last = self.sums.chunks.iter().rposition(Option::is_some);
         last.map_or(0, |at| ((at as u64 + 1) * u64::from(CHUNK)).min(self.sums.about.bytes))

@@ -9,7 +9,6 @@ use crate::statistics::{mean, median};
 use crate::units::{KIB, MB};
 
 /// The scores of a run, by name. A score is left out where one of its steps was not measured.
-#[must_use]
 pub fn scores(run: &Run, recipe: &Recipe) -> Vec<(String, f64)> {
     recipe.scores.iter().filter_map(|s| score(run, s).map(|value| (s.name.clone(), value))).collect()
 }
@@ -35,7 +34,6 @@ fn score(run: &Run, score: &Score) -> Option<f64> {
 
 /// Whether a run meets the recipe's demands. `None` where there are none, or where one that is not measured could
 /// still fail.
-#[must_use]
 pub fn demands_met(run: &Run, recipe: &Recipe) -> Option<bool> {
     let verdicts: Vec<Option<bool>> =
         recipe.demands.iter().map(|d| find(run, &d.step).map(|result| meets(result, d))).collect();
@@ -60,7 +58,6 @@ fn verdict_run<'a>(runs: &'a [Run], recipe: &Recipe) -> Option<&'a Run> {
 
 /// What follows from a recipe's demands: a bad finding where every try failed, a note where one succeeded, nothing
 /// where the recipe has none or a run was cut short.
-#[must_use]
 pub fn demand_findings(runs: &[Run], recipe: &Recipe) -> Vec<Finding> {
     let verdicts: Vec<bool> =
         runs.iter().filter(|run| run.counted).filter_map(|run| demands_met(run, recipe)).collect();
@@ -122,7 +119,6 @@ fn find<'a>(run: &'a Run, step: &str) -> Option<&'a TestResult> {
 /// `ci95` gives the 95 % interval of a mean from the values of the runs; it is not asked about a single one. The
 /// recipe's own value over the runs is the mean of its values; where a recipe has demands, that of the run that
 /// decides (the first to meet them, else the last).
-#[must_use]
 pub fn summarise(runs: &[Run], recipe: &Recipe, ci95: impl Fn(&[f64]) -> Option<[f64; 2]>) -> Vec<Summary> {
     recipe.tests.iter().filter_map(|test| summary(runs, recipe, test, &ci95)).collect()
 }

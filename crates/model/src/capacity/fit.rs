@@ -15,7 +15,6 @@ const STEP: u64 = 4 << 20;
 const ENOUGH: usize = 3;
 
 /// Whether an image fits a card, and what is left; negative what is missing.
-#[must_use]
 pub fn fits(image_bytes: u64, card_bytes: u64) -> (bool, i64) {
     let spare = i128::from(card_bytes) - i128::from(image_bytes);
     (spare >= 0, i64::try_from(spare).unwrap_or(if spare < 0 { i64::MIN } else { i64::MAX }))
@@ -33,7 +32,6 @@ pub struct CardSize {
 }
 
 /// The cards of the table.
-#[must_use]
 pub fn known_cards() -> Vec<CardSize> {
     let card = |k: &super::known::Known| CardSize {
         card: format!("{} {}", k.brand, k.card),
@@ -133,7 +131,6 @@ impl Document for FitReport {
 }
 
 /// Bytes that a nominal capacity prints: `32 GB` is 32 × 10^9.
-#[must_use]
 pub fn printed_bytes(nominal: &str) -> Option<u64> {
     let (number, unit) = nominal.split_once(' ')?;
     let power = match unit {
@@ -146,7 +143,6 @@ pub fn printed_bytes(nominal: &str) -> Option<u64> {
 }
 
 /// Holds a card against what is asked.
-#[must_use]
 pub fn card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> CardFit {
     let answer = asked.map(|asked| fits(asked, card.bytes));
     let fits_if_cut = matches!(answer, Some((false, _))) && needed.is_some_and(|needed| needed <= card.bytes);
@@ -160,7 +156,6 @@ pub fn card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> Card
 }
 
 /// What the cards of one nominal capacity have in common.
-#[must_use]
 pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<Nominal> {
     let printed = printed_bytes(name)?;
     let mut of_it: Vec<&CardSize> =
@@ -197,7 +192,6 @@ fn share(card: &CardSize) -> Option<f64> {
 }
 
 /// What a card lacks against its print, and whether others lack as much.
-#[must_use]
 pub fn against_print(bytes: u64, cards: &[CardSize]) -> Option<AgainstPrint> {
     let name = nominal(bytes)?;
     let printed = printed_bytes(&name)?;
@@ -223,7 +217,6 @@ pub fn against_print(bytes: u64, cards: &[CardSize]) -> Option<AgainstPrint> {
 }
 
 /// The nominal capacities of these cards, each once, smallest first.
-#[must_use]
 pub fn nominals(cards: &[CardSize]) -> Vec<String> {
     let mut names: Vec<String> = cards.iter().filter_map(|card| nominal(card.bytes)).collect();
     names.sort_by_key(|name| printed_bytes(name));

@@ -28,7 +28,6 @@ pub struct Axis {
 
 impl Axis {
     /// An axis.
-    #[must_use]
     pub fn new(label: &str, unit: &str, scale: Scale) -> Self {
         Axis { label: label.to_owned(), unit: unit.to_owned(), scale }
     }

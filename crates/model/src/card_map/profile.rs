@@ -9,7 +9,6 @@ use crate::units::{BinarySize, KIB};
 const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
 
 /// The block that opens seed 004.
-#[must_use]
 pub fn profile(measured: &Measured) -> Vec<ProfileLine> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mut lines = vec![

@@ -56,27 +56,23 @@ pub struct Cost {
 
 impl Evidence {
     /// Evidence by a method, without numbers yet.
-    #[must_use]
     pub fn by(method: impl Into<String>) -> Self {
         Evidence { method: method.into(), ..Evidence::default() }
     }
 
     /// Adds a number.
-    #[must_use]
     pub fn number(mut self, what: &str, value: f64, unit: &str) -> Self {
         self.numbers.push(Number { what: what.to_owned(), value, unit: unit.to_owned() });
         self
     }
 
     /// Adds the picture.
-    #[must_use]
     pub fn plot(mut self, plot: Plot) -> Self {
         self.plot = Some(plot);
         self
     }
 
     /// Says what it cost.
-    #[must_use]
     pub fn cost(mut self, cost: Cost) -> Self {
         self.cost = cost;
         self
@@ -110,25 +106,21 @@ impl<T> Default for Property<T> {
 
 impl<T> Property<T> {
     /// There it is.
-    #[must_use]
     pub fn measured(value: T, confidence: f64, evidence: Evidence) -> Self {
         Property { value: Some(value), ..Self::with(Status::Measured, confidence, evidence) }
     }
 
     /// Looked for, and nothing shows.
-    #[must_use]
     pub fn none(confidence: f64, evidence: Evidence) -> Self {
         Self::with(Status::None, confidence, evidence)
     }
 
     /// Not reached up to `bound`.
-    #[must_use]
     pub fn at_least(bound: T, confidence: f64, evidence: Evidence) -> Self {
         Property { bound: Some(bound), ..Self::with(Status::AtLeast, confidence, evidence) }
     }
 
     /// Not looked for.
-    #[must_use]
     pub fn not_tested(reason: impl Into<String>) -> Self {
         let reason = Some(reason.into());
         Property { reason, ..Self::with(Status::NotTested, 0.0, Evidence::default()) }
@@ -139,7 +131,6 @@ impl<T> Property<T> {
     }
 
     /// True where there is a value.
-    #[must_use]
     pub fn is_measured(&self) -> bool {
         self.status == Status::Measured
     }

@@ -43,7 +43,6 @@ pub struct Work {
 
 impl Work {
     /// The figures it needs, each with the amount of it.
-    #[must_use]
     pub fn amounts(&self) -> [(Figure, f64); 5] {
         [
             (Figure::ReadMbS, self.read_mb),
@@ -200,13 +199,11 @@ impl Figure {
     ];
 
     /// True for speeds in sequence, which whatever is at the other end may limit.
-    #[must_use]
     pub fn is_sequential(self) -> bool {
         matches!(self, Figure::ReadMbS | Figure::WriteMbS | Figure::SustainedWriteMbS)
     }
 
     /// Its name and unit in words.
-    #[must_use]
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
             Figure::ReadMbS => ("sequential read", "MB/s"),
@@ -258,7 +255,6 @@ impl Figures {
     }
 
     /// A figure that is a number one can divide by.
-    #[must_use]
     pub fn get(mut self, figure: Figure) -> Option<f64> {
         self.field(figure).filter(|v| v.is_finite() && *v > 0.0)
     }

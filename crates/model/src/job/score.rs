@@ -47,7 +47,6 @@ pub struct JobScore {
 }
 
 /// Reckons what a job makes of a card.
-#[must_use]
 pub fn score(job: &Job, figures: &Figures) -> JobScore {
     score_assuming(job, figures, &[])
 }
@@ -55,7 +54,6 @@ pub fn score(job: &Job, figures: &Figures) -> JobScore {
 /// The same where some figures are only known to be at best so good, as a speed into a cache is of what comes behind it: a
 /// demand that they miss is missed, one that they meet is not known to be met, and a card that a job rests on such a figure
 /// is fair at most.
-#[must_use]
 pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobScore {
     let mut missing: Vec<Figure> = Vec::new();
     let mut seconds = Vec::new();
@@ -86,7 +84,6 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
 }
 
 /// The score without a word about it: the interval of a ranking's scores asks for it a dozen times a card.
-#[must_use]
 pub fn points_alone(job: &Job, figures: &Figures) -> Option<f64> {
     let (mut sum, mut weights) = (0.0, 0.0);
     for work in &job.work {

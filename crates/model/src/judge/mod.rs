@@ -14,7 +14,6 @@ use crate::finding::Finding;
 use crate::identity::Identity;
 
 /// Looks for contradictions. `today` is the year and month by which a date lies in the future.
-#[must_use]
 pub fn judge(identity: &Identity, today: (u16, u8)) -> Vec<Finding> {
     let mut findings = Vec::new();
     cid::judge(identity, today, &mut findings);
@@ -28,7 +27,6 @@ pub fn judge(identity: &Identity, today: (u16, u8)) -> Vec<Finding> {
 
 impl Identity {
     /// The identity with its findings as of today, year and month.
-    #[must_use]
     pub fn judged(mut self, today: (u16, u8)) -> Self {
         self.findings = judge(&self, today);
         self

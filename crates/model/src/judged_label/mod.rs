@@ -13,7 +13,6 @@ use crate::finding::Finding;
 use cardscope_sd::label::Label;
 
 /// What is untrue or odd about a label, and what was found to be true.
-#[must_use]
 pub fn judge(label: &Label, seen: &Seen<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     capacity::judge(label, seen, &mut findings);

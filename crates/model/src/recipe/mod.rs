@@ -117,7 +117,6 @@ pub struct Test {
 
 impl Test {
     /// The word by which demands and scores name this test: its step, else `RND4K Q32T1 read`.
-    #[must_use]
     pub fn key(&self) -> String {
         self.step.clone().unwrap_or_else(|| self.name.to_string())
     }
@@ -126,13 +125,11 @@ impl Test {
 impl Recipe {
     /// True if any test overwrites data on the target. The preparation does not count: a recipe that only reads is
     /// run without it where writing would cost somebody their data.
-    #[must_use]
     pub fn writes(&self) -> bool {
         self.tests.iter().any(|t| t.name.op.writes())
     }
 
     /// True if the recipe writes the area, or a part of it, before it measures there.
-    #[must_use]
     pub fn prepares(&self) -> bool {
         self.prepare.is_some() || self.tests.iter().any(|t| t.prepare.is_some())
     }

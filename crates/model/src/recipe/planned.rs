@@ -18,7 +18,6 @@ pub struct Planned {
 impl Recipe {
     /// What one run moves and takes at most on a card of `mb_s` (MB/s, in both directions and at every block size)
     /// and `card_bytes` bytes.
-    #[must_use]
     pub fn planned(&self, mb_s: f64, card_bytes: u64) -> Planned {
         let mut sum = Planned::default();
         let speed = mb_s.max(1e-6) * MB;

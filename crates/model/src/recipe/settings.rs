@@ -157,7 +157,6 @@ pub enum Quantity {
 
 impl Prints {
     /// The figure as the tool prints it, from a speed, its I/O rate and its mean latency in seconds.
-    #[must_use]
     pub fn figure(&self, bytes_per_s: f64, iops: f64, latency_s: f64) -> f64 {
         let base = match self.quantity {
             Quantity::BytesPerS => bytes_per_s,

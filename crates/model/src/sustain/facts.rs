@@ -208,7 +208,6 @@ pub enum EventKind {
 
 impl EventKind {
     /// In a few words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             EventKind::CacheEnd => "the fast cache is full",
@@ -248,13 +247,11 @@ pub struct Event {
 
 impl Event {
     /// An event without evidence yet.
-    #[must_use]
     pub fn new(kind: EventKind, at_s: f64, at_bytes: u64, confidence: f64) -> Self {
         Event { kind, at_s, at_bytes, confidence, evidence: Vec::new() }
     }
 
     /// Adds what it rests on.
-    #[must_use]
     pub fn because(mut self, what: &str, value: impl ToString) -> Self {
         self.evidence.push((what.to_owned(), value.to_string()));
         self

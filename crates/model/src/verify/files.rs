@@ -23,13 +23,11 @@ pub struct SectorCounts {
 
 impl SectorCounts {
     /// Sectors whose data is lost.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         self.changed + self.overwritten + self.corrupted + self.unreadable
     }
 
     /// All sectors that were looked at.
-    #[must_use]
     pub fn all(&self) -> u64 {
         self.ok + self.lost()
     }

@@ -15,7 +15,6 @@ const MOST_CELLS: u64 = 1000;
 
 /// Bytes of a cell on a card of so many bytes: 4 MiB or a multiple, 500 to 1000 of them, on cards below 4 GB 1 MiB or a
 /// multiple.
-#[must_use]
 pub fn cell_bytes(card_bytes: u64) -> u64 {
     let unit = if card_bytes >= MOST_CELLS * UNIT { UNIT } else { SMALL_UNIT };
     card_bytes.div_ceil(MOST_CELLS).next_multiple_of(unit).max(unit)

@@ -47,7 +47,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word in output.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Genuine => "genuine",
@@ -65,13 +64,11 @@ impl Verdict {
     }
 
     /// Whether it says that the card holds less than it announces, up to a boundary.
-    #[must_use]
     pub fn lacks_capacity(self) -> bool {
         matches!(self, Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted)
     }
 
     /// Whether it speaks against the card: exit status 1.
-    #[must_use]
     pub fn is_bad(self) -> bool {
         !matches!(self, Verdict::Genuine | Verdict::ReaderSuspect | Verdict::Inconclusive)
     }

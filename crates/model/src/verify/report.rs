@@ -92,7 +92,6 @@ pub type VerifyReport = Report<Verification>;
 
 impl Verification {
     /// Bytes from 0 on that may be there: what is known to be, else what lies in front of the first repetition.
-    #[must_use]
     pub fn at_most_usable(&self) -> Option<u64> {
         self.usable_bytes.or(self.wrap_bytes)
     }

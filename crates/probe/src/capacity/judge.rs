@@ -198,7 +198,6 @@ fn disproofs(seen: &[(Claim, State)]) -> Vec<Disproof> {
 }
 
 /// What is to be said about an outcome, in sentences with their numbers.
-#[must_use]
 pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
     let mut findings = vec![capacity(outcome, announced)];
     if outcome.verdict == Verdict::Genuine {

@@ -34,7 +34,6 @@ pub struct Options {
 
 impl Options {
     /// Bytes of the longest run on a card of this size: an eighth of a small one stays free for markers.
-    #[must_use]
     pub fn run_bytes(&self, card_bytes: u64) -> u64 {
         let wanted = if self.thorough { THOROUGH_RUN } else { QUICK_RUN };
         wanted.min(card_bytes - card_bytes / 8)
@@ -42,7 +41,6 @@ impl Options {
 }
 
 /// The salt of the stamps that a probe with these options writes: by it they are known for ours after a crash.
-#[must_use]
 pub fn salt(options: &Options) -> u64 {
     mix(options.seed)
 }

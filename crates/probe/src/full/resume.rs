@@ -22,13 +22,11 @@ const SPREAD: u64 = 256;
 const AT_THE_START: u64 = 16;
 
 /// A salt of this seed for this card. `fingerprint` stands for the card's identity and size.
-#[must_use]
 pub fn salt(seed: u64, fingerprint: u64) -> u64 {
     (mix(seed) & !HALF) | (mix(fingerprint) & HALF)
 }
 
 /// Whether a salt was drawn for the card of this fingerprint.
-#[must_use]
 pub fn drawn_for(salt: u64, fingerprint: u64) -> bool {
     salt & HALF == mix(fingerprint) & HALF
 }

@@ -84,7 +84,6 @@ pub fn try_discard(
 }
 
 /// What could not be tried, and why.
-#[must_use]
 pub fn left_out(what: &str, reason: &str) -> Tried {
     Tried { what: what.to_owned(), reason: Some(reason.to_owned()), ..Tried::default() }
 }

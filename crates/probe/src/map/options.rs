@@ -92,7 +92,6 @@ impl FromStr for Part {
 
 impl Options {
     /// Whether a part is asked for.
-    #[must_use]
     pub fn wants(&self, part: Part) -> bool {
         self.only.is_empty() || self.only.contains(&part)
     }

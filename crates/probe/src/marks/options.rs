@@ -47,7 +47,6 @@ pub struct Options {
 
 impl Options {
     /// What follows from a card's identity and its label; the rest as it is usual.
-    #[must_use]
     pub fn of(
         limits: Limits,
         identity: Option<&Identity>,

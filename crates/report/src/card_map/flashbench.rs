@@ -13,7 +13,6 @@ const CUT: usize = 7;
 const COLUMNS: (usize, usize) = (9, 8);
 
 /// The tables, each behind a line with the command that would give it.
-#[must_use]
 pub fn text(tables: &[FlashbenchTable]) -> String {
     tables.iter().map(table).collect::<Vec<_>>().join("\n")
 }

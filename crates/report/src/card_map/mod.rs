@@ -15,7 +15,6 @@ use cardscope_model::units::{BinarySize, Capacity, grouped};
 use std::collections::BTreeSet;
 
 /// The report as people read it.
-#[must_use]
 pub fn text(report: &MapReport) -> String {
     let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
     let mut page = Page::new(&header.target, answer(measured));

@@ -13,7 +13,6 @@ pub(crate) const MB_S: &str = "MB/s (10^6 bytes a second)";
 const CI95: &str = "whiskers: 95 % interval of the mean";
 
 /// One figure of each card, test by test; `None` where nothing was measured.
-#[must_use]
 pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
     let bar = |(of, spread): (usize, &Option<Spread>)| {
         let spread = spread.as_ref()?;
@@ -43,7 +42,6 @@ fn join(first: &str, second: &str) -> String {
 }
 
 /// Every run of one card, test by test; `None` where it was not measured.
-#[must_use]
 pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let card = comparison.entries.get(entry)?;
     let spread =
@@ -75,7 +73,6 @@ pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
 const MOST_PLACES: usize = 60;
 
 /// The places of an order, the first ones of very many.
-#[must_use]
 pub fn by_place(ranking: &Ranking) -> Option<Chart> {
     let places = &ranking.places[..ranking.places.len().min(MOST_PLACES)];
     let bars = places.iter().enumerate().map(|(of, place)| Bar {

@@ -17,7 +17,6 @@ pub const PICTURE: usize = 100;
 pub const TERMINAL: usize = 72;
 
 /// Speed by size of an I/O; `None` where no sizes were tried.
-#[must_use]
 pub fn by_size(map: &MapReport) -> Option<Chart> {
     let curves = &map.body.measured.curves;
     let series = |name: &str, points: &[SizePoint]| Series {
@@ -54,7 +53,6 @@ pub fn by_size(map: &MapReport) -> Option<Chart> {
 }
 
 /// Pages, erase blocks and open blocks; `None` where none of them shows.
-#[must_use]
 pub fn flash(map: &MapReport) -> Option<Chart> {
     let measured = &map.body.measured;
     let open = |blocks: &Property<u32>| match (blocks.value, blocks.bound) {
@@ -84,7 +82,6 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
 }
 
 /// Speed over the addresses in so many columns at most; `None` where nothing was measured along them.
-#[must_use]
 pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart> {
     let bytes: u64 = map.cells.iter().map(|c| c.bytes).fold(0, u64::saturating_add);
     let parts: Vec<&[MapCell]> = map.cells.chunks(map.cells.len().div_ceil(columns).max(1)).collect();

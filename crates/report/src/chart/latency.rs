@@ -15,7 +15,6 @@ pub const MOST_CURVES: usize = 6;
 
 /// The distributions as curves; `None` where nothing was timed. Where they were not all measured under one condition, each
 /// names its own.
-#[must_use]
 pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
     let all: Vec<&&Latencies> = all.iter().filter(|l| l.histogram.count() > 0).collect();
     let timed = &all[..all.len().min(MOST_CURVES)];

@@ -38,7 +38,6 @@ pub struct Caption {
 
 impl Caption {
     /// In one line.
-    #[must_use]
     pub fn words(&self) -> String {
         let parts = [&self.unit, &self.runs, &self.interval, &self.condition];
         parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · ")
@@ -74,7 +73,6 @@ pub(crate) const POINTS: &str = "points";
 
 impl Bars {
     /// A value as people write it in this unit.
-    #[must_use]
     pub fn write(&self, value: f64) -> String {
         match self.unit == POINTS && value.is_finite() && value.abs() < 1e6 {
             true => format!("{value:.1}"),
@@ -84,7 +82,6 @@ impl Bars {
 
     /// The end of a group's scale: 1, 2 or 5 times a power of ten, or steps between, beyond all that is drawn; all
     /// points of a score.
-    #[must_use]
     pub fn scale_end(&self, group: &Group) -> f64 {
         let ends = group.bars.iter().map(|b| b.interval.map_or(b.value, |[_, high]| high.max(b.value)));
         let runs = group.bars.iter().flat_map(|b| b.runs.iter().copied());
@@ -101,7 +98,6 @@ impl Bars {
     }
 
     /// The scale of a group in words: `0 to 80 MB/s`.
-    #[must_use]
     pub fn scale(&self, group: &Group) -> String {
         format!("0 to {} {}", printed(self.scale_end(group)), self.unit)
     }

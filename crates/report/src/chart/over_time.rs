@@ -27,19 +27,16 @@ pub struct Together {
 
 impl Together {
     /// The slowest second of all runs in MB/s.
-    #[must_use]
     pub fn slowest(&self) -> Option<f64> {
         self.band.iter().map(|(_, [low, _])| *low).reduce(f64::min)
     }
 
     /// The fastest one.
-    #[must_use]
     pub fn fastest(&self) -> Option<f64> {
         self.band.iter().map(|(_, [_, high])| *high).reduce(f64::max)
     }
 
     /// How far the speed falls: fastest second over slowest, at least 1.
-    #[must_use]
     pub fn fall(&self) -> f64 {
         match (self.fastest(), self.slowest()) {
             (Some(fast), Some(slow)) if fast > 0.0 => (fast / slow.max(fast / 1e3)).max(1.0),
@@ -49,7 +46,6 @@ impl Together {
 }
 
 /// Runs of one test of one entry laid over each other, with at most so many points. A run of several loops is one run.
-#[must_use]
 pub fn together(courses: &[&Course], points: usize) -> Together {
     let mut seconds: BTreeMap<u32, Vec<&Bucket>> = BTreeMap::new();
     for second in courses.iter().flat_map(|course| &course.seconds) {
@@ -85,7 +81,6 @@ fn median(values: &mut [f64]) -> Option<f64> {
 }
 
 /// Speed and temperature of one test over its runs; `None` where it took too short to draw.
-#[must_use]
 pub fn of_test(courses: &[&Course]) -> Option<Chart> {
     let first = courses.first()?;
     let together = together(courses, POINTS);
@@ -131,7 +126,6 @@ const MARKED: [EventKind; 5] =
 const MOST_MARKS: usize = 4;
 
 /// A long run: speed and temperatures over one axis of time; `None` where too little was measured to draw.
-#[must_use]
 pub fn of_long_run(report: &SustainReport) -> Option<Chart> {
     let mut plots = crate::sustain::plots(&report.body.measured).into_iter();
     let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;

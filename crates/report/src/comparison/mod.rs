@@ -29,7 +29,6 @@ pub struct How {
 }
 
 /// The comparison as people read it on a terminal.
-#[must_use]
 pub fn text(comparison: &Comparison, how: How) -> String {
     let by = comparison.by.as_ref().map(|by| format!(", divided by {}", by.replace('_', " ")));
     let answer = match comparison.entries.len() {

@@ -18,7 +18,6 @@ fn beside(comparison: &Comparison, first: &str) -> Table {
 }
 
 /// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
-#[must_use]
 pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> Table {
     let mut table = beside(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)) {
@@ -44,7 +43,6 @@ fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
 }
 
 /// I/Os a second at the mean, of the tests of 4 KiB, which people know by them.
-#[must_use]
 pub fn iops(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.test.pattern.block == 4 * KIB) {
@@ -59,7 +57,6 @@ pub fn iops(comparison: &Comparison) -> Table {
 }
 
 /// The same figure as the tool printed it.
-#[must_use]
 pub fn as_the_tool_prints(own: &PrintedSpread, measure: Measure) -> &ToolPrints {
     match measure {
         Measure::Average => &own.mean,
@@ -74,7 +71,6 @@ fn tool(prints: &ToolPrints) -> String {
 }
 
 /// The entries of each test from the fastest down, by these names.
-#[must_use]
 pub fn orders(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table {
     let mut table = Table::new(["test", "fastest first"]).left_aligned(["fastest first"]);
     let orders = comparison.tests.iter().map(|test| [words::test(test), words::order(test, &name)]);
@@ -83,13 +79,11 @@ pub fn orders(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table 
 }
 
 /// The number by which an entry is named where its name has no room.
-#[must_use]
 pub fn number(entry: usize) -> String {
     (entry + 1).to_string()
 }
 
 /// Pairs of entries test by test: how much the second is faster, how sure that is, and what can be said.
-#[must_use]
 pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
     let head = ["test", "pair", "second against first", "95 % interval", "chance alone", "what can be said"];
     let mut table = Table::new(head).left_aligned(["pair", "what can be said"]);
@@ -110,7 +104,6 @@ pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
 }
 
 /// What is not the same for all entries besides the card.
-#[must_use]
 pub fn differs(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "");
     for Differs { what, values } in &comparison.differs {
@@ -121,7 +114,6 @@ pub fn differs(comparison: &Comparison) -> Table {
 }
 
 /// The entries: what they are and how much was measured of each.
-#[must_use]
 pub fn entries(comparison: &Comparison) -> Table {
     let mut table = Table::new(["", "card", "measured"]).left_aligned(["card", "measured"]);
     for (number, entry) in comparison.entries.iter().enumerate() {

@@ -27,7 +27,6 @@ impl Measure {
     pub const ALL: [Measure; 4] = [Measure::Average, Measure::Worst, Measure::Best, Measure::Median];
 
     /// Its name.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Measure::Average => "Average",
@@ -38,7 +37,6 @@ impl Measure {
     }
 
     /// What it is; no interval is known of what a tool printed.
-    #[must_use]
     pub fn meaning(self, as_printed: bool) -> &'static str {
         match self {
             Measure::Average if as_printed => "the mean of all runs",
@@ -50,7 +48,6 @@ impl Measure {
     }
 
     /// The figure in MB/s.
-    #[must_use]
     pub fn of(self, spread: &Spread) -> f64 {
         match self {
             Measure::Average => spread.mean,
@@ -62,13 +59,11 @@ impl Measure {
 }
 
 /// A test by its name, with its step where a recipe has it twice.
-#[must_use]
 pub fn test(test: &ComparedTest) -> String {
     test_of(test.test, test.step.as_deref())
 }
 
 /// A setting in one line: `cdm8-default · 1 GiB · cooling active`.
-#[must_use]
 pub fn setting(setting: &Setting) -> String {
     let mut words = vec![setting.recipe.clone()];
     words.extend(setting.size_bytes.map(|bytes| BinarySize(bytes).to_string()));
@@ -78,14 +73,12 @@ pub fn setting(setting: &Setting) -> String {
 }
 
 /// A condition in one line: `cooling active · reader slot`.
-#[must_use]
 pub fn condition(condition: &Condition) -> String {
     let words = condition.iter().map(|(word, value)| format!("{} {value}", word.replace('_', " ")));
     words.collect::<Vec<_>>().join(" · ")
 }
 
 /// How much was measured of an entry: `10 runs in 2 sessions of 1 piece, 2025-05-01 to 2025-05-17`.
-#[must_use]
 pub fn amount(entry: &Entry) -> String {
     let mut out = format!(
         "{} in {} of {}",
@@ -102,13 +95,11 @@ pub fn amount(entry: &Entry) -> String {
 }
 
 /// Runs over all entries of a comparison, as a chart names them: `10 runs each`, `2 to 10 runs each`.
-#[must_use]
 pub fn runs(comparison: &Comparison) -> String {
     runs_each(comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten().map(|s| s.n)))
 }
 
 /// Numbers of runs in few words: `10 runs each`, `2 to 10 runs each`.
-#[must_use]
 pub fn runs_each(runs: impl Iterator<Item = u32> + Clone) -> String {
     match (runs.clone().min(), runs.max()) {
         (Some(least), Some(most)) if least == most => format!("{} each", count(most, "run")),
@@ -118,13 +109,11 @@ pub fn runs_each(runs: impl Iterator<Item = u32> + Clone) -> String {
 }
 
 /// What all entries have in common of how they were measured; what differs stands in a table of its own.
-#[must_use]
 pub fn common_setting(comparison: &Comparison) -> String {
     in_common(&comparison.entries.iter().collect::<Vec<_>>(), !comparison.differs.is_empty())
 }
 
 /// The same of any entries; `differing` where more differs than their settings show.
-#[must_use]
 pub fn in_common(entries: &[&Entry], differing: bool) -> String {
     let mut settings = entries.iter().flat_map(|e| &e.settings);
     let Some(first) = settings.next() else { return "condition unknown".to_owned() };
@@ -161,7 +150,6 @@ fn shared(one: &Condition, other: &Condition) -> Condition {
 }
 
 /// Probability by chance alone, as people write it.
-#[must_use]
 pub fn chance(p: f64) -> String {
     match p {
         p if !p.is_finite() => crate::figure::NONE.to_owned(),
@@ -171,7 +159,6 @@ pub fn chance(p: f64) -> String {
 }
 
 /// How much more or less the second is: `+12.3 %`, from a factor of 2 on with it: `+140.0 % (×2.4)`.
-#[must_use]
 pub fn against(pair: &Pair) -> String {
     let percent = percent(pair.percent);
     match times(pair.factor) {
@@ -194,7 +181,6 @@ fn times(factor: f64) -> Option<String> {
 /// How many pairs of single tests differ, are alike, cannot be told apart, and of many pairs of cards how many differ by
 /// chance; `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty
 /// may still differ in some test.
-#[must_use]
 pub fn counted(comparison: &Comparison) -> Option<String> {
     let pairs = || comparison.tests.iter().flat_map(|test| &test.pairs);
     let of = |verdicts: &[Verdict]| pairs().filter(|p| verdicts.contains(&p.verdict)).count();
@@ -218,19 +204,16 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
 }
 
 /// A factor's share more or less: `+12.3 %`.
-#[must_use]
 pub fn percent(percent: f64) -> String {
     if percent.is_finite() { format!("{percent:+.1} %") } else { crate::figure::NONE.to_owned() }
 }
 
 /// A pair's interval of the factor, as percent of the first.
-#[must_use]
 pub fn percent_interval(pair: &Pair) -> String {
     pair.factor_ci95.map(|ends| interval(ends.map(|end| (end - 1.0) * 100.0), percent)).unwrap_or_default()
 }
 
 /// What can be said of two entries, by their names.
-#[must_use]
 pub fn verdict(pair: &Pair, name: impl Fn(usize) -> String) -> String {
     let (first, second) = (name(pair.first), name(pair.second));
     let mut out = match pair.verdict {
@@ -250,7 +233,6 @@ pub fn verdict(pair: &Pair, name: impl Fn(usize) -> String) -> String {
 }
 
 /// A spread that jumps between two levels, in words.
-#[must_use]
 pub fn levels(spread: &Spread) -> Option<String> {
     let levels = spread.levels?;
     Some(format!(
@@ -262,7 +244,6 @@ pub fn levels(spread: &Spread) -> Option<String> {
 }
 
 /// All spreads that do so, each in a sentence.
-#[must_use]
 pub fn jumps(comparison: &Comparison) -> Vec<String> {
     let all = comparison.tests.iter().flat_map(|test| {
         comparison.entries.iter().zip(&test.spreads).filter_map(move |(entry, spread)| {
@@ -275,7 +256,6 @@ pub fn jumps(comparison: &Comparison) -> Vec<String> {
 
 /// The entries of a test from the fastest down, by their means, with what stands between neighbours: `2 > 1 ? 3`. Empty
 /// where fewer than two were measured.
-#[must_use]
 pub fn order(test: &ComparedTest, name: impl Fn(usize) -> String) -> String {
     let mut measured: Vec<(usize, f64)> =
         test.spreads.iter().enumerate().filter_map(|(i, s)| Some((i, s.as_ref()?.mean))).collect();

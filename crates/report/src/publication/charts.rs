@@ -13,7 +13,6 @@ pub(super) fn main(publication: &Publication) -> Option<Chart> {
 }
 
 /// Every chart of a publication with a name that a file may have.
-#[must_use]
 pub fn charts(publication: &Publication) -> Vec<(String, Chart)> {
     let comparison = &publication.comparison;
     let of_all =

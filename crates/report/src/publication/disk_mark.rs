@@ -37,7 +37,6 @@ impl Line<'_> {
 }
 
 /// CrystalDiskMark's layout, a report a card.
-#[must_use]
 pub fn crystaldiskmark(publication: &Publication) -> String {
     let rule = "-".repeat(CDM_WIDTH);
     let head = format!(
@@ -61,7 +60,6 @@ pub fn crystaldiskmark(publication: &Publication) -> String {
 }
 
 /// KDiskMark's layout and units, a report a card.
-#[must_use]
 pub fn kdiskmark(publication: &Publication) -> String {
     let made = format!(
         "Cardscope ({}), in the layout and units of KDiskMark 3.3.0",

@@ -16,7 +16,6 @@ use std::fmt::Write;
 const NAME: usize = 40;
 
 /// The page.
-#[must_use]
 pub fn markdown(publication: &Publication) -> String {
     let compared = &publication.comparison;
     let mut page = Page::default();

@@ -100,13 +100,11 @@ fn with_figures(publication: &Publication, text: String) -> Result<Vec<u8>, Publ
 }
 
 /// The format of a name.
-#[must_use]
 pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
 /// The format of a file by how its name ends; the longest ending counts.
-#[must_use]
 pub fn by_file(file: &str) -> Option<&'static Format> {
     let file = file.to_lowercase();
     let ends = |format: &&Format| file.ends_with(&format!(".{}", format.extension));

@@ -21,7 +21,6 @@ const TEST: usize = 12;
 const LEAST: usize = 300;
 
 /// The page.
-#[must_use]
 pub fn plotly(publication: &Publication) -> String {
     let compared = &publication.comparison;
     let mut out = format!(

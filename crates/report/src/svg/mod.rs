@@ -29,13 +29,11 @@ impl Medium {
 }
 
 /// The chart; empty where there is nothing to draw.
-#[must_use]
 pub fn of(chart: &Chart, medium: Medium) -> String {
     of_all(std::slice::from_ref(chart), medium)
 }
 
 /// Several charts below each other as one picture; empty where there is nothing to draw.
-#[must_use]
 pub fn of_all(charts: &[Chart], medium: Medium) -> String {
     picture(charts, medium).map(|picture| picture.text).unwrap_or_default()
 }

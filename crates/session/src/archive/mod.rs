@@ -135,7 +135,6 @@ pub fn remove(path: Option<&Path>, session: &str) -> Result<(), Failure> {
 }
 
 /// Whether a text has the form of a session's name.
-#[must_use]
 pub fn is_session(text: &str) -> bool {
     text.parse::<SessionId>().is_ok()
 }

@@ -35,7 +35,6 @@ impl Common {
     }
 
     /// The options that ask for the same, as a shell takes them, each behind a space; the budget left out.
-    #[must_use]
     pub fn options(&self) -> String {
         let conditions = self.conditions.iter().map(|stated| format!(" --condition {}", quoted(stated)));
         let seed = self.seed.map(|seed| format!(" --seed {seed}"));
@@ -46,7 +45,6 @@ impl Common {
     }
 
     /// True where the target is a directory, in which only files of the verb's own are written.
-    #[must_use]
     pub fn names_directory(&self) -> bool {
         Path::new(&self.target).is_dir()
     }

@@ -228,7 +228,6 @@ pub struct Session<'a> {
 
 impl Session<'_> {
     /// Bytes of the open target.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.opened.target.info().bytes
     }

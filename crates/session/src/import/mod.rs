@@ -35,7 +35,6 @@ pub struct KnownFormat {
 }
 
 /// All formats that are understood, in the order in which they are tried.
-#[must_use]
 pub fn formats() -> Vec<KnownFormat> {
     cardscope_import::formats().iter().map(|f| KnownFormat { name: f.name, title: f.title }).collect()
 }

@@ -71,7 +71,6 @@ impl Opened {
     }
 
     /// True where the target is a directory, in which only files of the test's own are written.
-    #[must_use]
     pub fn is_directory(&self) -> bool {
         self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
     }
@@ -91,7 +90,6 @@ impl Opened {
     }
 
     /// The block device that is open, where the target is one.
-    #[must_use]
     pub fn device(&self) -> Option<&Device> {
         match self.held.as_ref()?.kind() {
             Kind::Device(device) => Some(device),

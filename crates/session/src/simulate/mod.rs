@@ -47,7 +47,6 @@ pub fn list() -> Result<Vec<Card>, Failure> {
 }
 
 /// The list as text.
-#[must_use]
 pub fn list_text(cards: &[Card]) -> String {
     cards.iter().map(|c| format!("{}\n", c.line)).collect()
 }

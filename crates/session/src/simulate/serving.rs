@@ -30,7 +30,6 @@ pub struct Served {
 }
 
 /// The words of the measures that [`Serving::without`] may name.
-#[must_use]
 pub fn measures() -> Vec<&'static str> {
     Measure::ALL.map(Measure::word).to_vec()
 }

@@ -8,13 +8,11 @@ use cardscope_model::units::{BinarySize, Capacity};
 use std::fmt::Write as _;
 
 /// One line: name, size and title.
-#[must_use]
 pub fn summary(card: &Archetype) -> String {
     format!("{:<28} {:>7.1} GB  {}", card.name, card.announced_bytes as f64 / 1e9, card.title)
 }
 
 /// The card in words, a paragraph for each part.
-#[must_use]
 pub fn describe(card: &Archetype) -> String {
     let mut out = format!("{}: {}\n\nAnnounces {}.\n", card.name, card.title, Capacity(card.announced_bytes));
     let mut say = |text: String| {

@@ -86,7 +86,6 @@ impl Archetype {
     }
 
     /// The card as a file that [`Archetype::from_toml`] reads.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_default()
     }

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 impl Truth {
     /// The truth that follows from the parameters and the seed. A card of constant speed has no units.
-    #[must_use]
     pub fn of(card: &Archetype, seed: u64) -> Truth {
         let capacity = TrueCapacity::of(card, seed);
         let mapped = card.constant.is_none();

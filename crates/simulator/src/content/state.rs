@@ -37,7 +37,6 @@ impl Medium {
     }
 
     /// Takes back what a file kept, on a card on which nothing stands. False if it cannot be this card's.
-    #[must_use]
     pub(crate) fn restore(&mut self, state: ContentState<'_>) -> bool {
         self.store.flash = state.flash.into_owned();
         self.store.cache = state.cache.into_owned();

@@ -18,7 +18,6 @@ pub const PREFIX: &str = "random-";
 const MIB: u64 = 1 << 20;
 
 /// The card of a seed.
-#[must_use]
 pub fn card(seed: u64) -> Archetype {
     let mut draw = Draw::new(seed);
     let mut card = families::draw(&mut draw);

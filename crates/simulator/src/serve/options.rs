@@ -28,7 +28,6 @@ impl Measure {
         [Measure::LatencyHold, Measure::Spinner, Measure::Priority, Measure::Inline, Measure::Allowance];
 
     /// Its word on the command line.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Measure::LatencyHold => "latency-hold",
@@ -53,13 +52,11 @@ with_defaults! {
 
 impl Options {
     /// Each request is answered at once.
-    #[must_use]
     pub fn at_once() -> Self {
         Options { timing: false, ..Options::default() }
     }
 
     /// Whether a measure is taken; none is where there are no times to keep.
-    #[must_use]
     pub fn takes(&self, measure: Measure) -> bool {
         self.timing && !self.without.contains(&measure)
     }
@@ -98,7 +95,6 @@ pub enum ServeError {
 
 impl ServeError {
     /// True where nothing was done because of how it was asked for.
-    #[must_use]
     pub fn is_refusal(&self) -> bool {
         matches!(
             self,

@@ -62,7 +62,6 @@ pub struct Quantiles {
 
 impl Report {
     /// One line for people: how late the answers were.
-    #[must_use]
     pub fn lag_line(&self) -> Option<String> {
         let lag = self.lag.as_ref()?;
         let (p50, p99) = (lag.all_us.p50, lag.all_us.p99);
@@ -70,7 +69,6 @@ impl Report {
     }
 
     /// A sentence, where answers were so late that the card seems slower than it is.
-    #[must_use]
     pub fn warning(&self) -> Option<String> {
         let lag = self.lag.as_ref().filter(|lag| lag.is_high())?;
         Some(format!(

@@ -94,20 +94,17 @@ impl Server {
     }
 
     /// The files that are the cards, in the order given; empty where nothing is mounted.
-    #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         self.mounts.iter().map(|m| m.directory.join(FILE)).collect()
     }
 
     /// The NBD addresses (URIs) of the cards, in the order given; empty where nothing listens.
-    #[must_use]
     pub fn uris(&self) -> Vec<String> {
         let Some(nbd) = &self.nbd else { return Vec::new() };
         self.cards.iter().map(|card| nbd.uri(&card.name)).collect()
     }
 
     /// Lines for people: where each card is, and what to be careful about.
-    #[must_use]
     pub fn places(&self) -> Vec<String> {
         let names = || self.cards.iter().map(|card| &card.text);
         let files = names().zip(self.files()).map(|(name, file)| format!("{name} is {}", file.display()));
@@ -117,14 +114,12 @@ impl Server {
     }
 
     /// True once somebody else has unmounted everything, or a thread of ours panicked.
-    #[must_use]
     pub fn ended(&self) -> bool {
         let unmounted = !self.mounts.is_empty() && self.mounts.iter().all(Mount::ended);
         self.cards.iter().any(|card| card.meter.broken()) || (unmounted && self.nbd.is_none())
     }
 
     /// What was counted so far, by card.
-    #[must_use]
     pub fn reports(&self) -> Vec<Report> {
         self.cards.iter().map(|card| card.report()).collect()
     }

@@ -51,7 +51,6 @@ impl Group {
 }
 
 /// How a run of a log was measured, as the archive has it.
-#[must_use]
 pub fn setting_of(log: &Log, run: &Run) -> Setting {
     let mut condition = log.condition.clone();
     if let Some(own) = &run.condition {

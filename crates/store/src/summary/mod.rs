@@ -68,7 +68,6 @@ impl Archive {
 }
 
 /// What the archive would say of the tests that are wanted, over runs that are in none.
-#[must_use]
 pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
     let mut settings: Vec<Arc<Setting>> = Vec::new();
     let mut spreads = Spreads::default();

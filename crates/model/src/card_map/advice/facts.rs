@@ -41,7 +41,6 @@ pub(in crate::card_map) fn speed(mb_s: f64) -> String {
 }
 
 /// A name as a shell takes it.
-#[must_use]
 pub fn quoted(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=,@%".contains(c);
     if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }

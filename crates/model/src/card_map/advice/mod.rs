@@ -20,7 +20,6 @@ pub use speed::{smallest_reaching, write_curve};
 pub use tried::{AFTER_DISCARD, AS_IT_WAS, apart};
 
 /// Advice from what was measured.
-#[must_use]
 pub fn advise(measured: &Measured, facts: &Facts) -> Advice {
     let mut advice = Advice { tried: facts.tried.clone(), ..Advice::default() };
     if facts.target_kind == TargetKind::Directory {

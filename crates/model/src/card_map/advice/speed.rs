@@ -22,7 +22,6 @@ pub struct Curve<'a> {
 }
 
 /// The curve of writes in order, or at random where that one is missing.
-#[must_use]
 pub fn write_curve(measured: &Measured) -> Curve<'_> {
     let curves = &measured.curves;
     if curves.sequential_write.len() > 1 {
@@ -34,7 +33,6 @@ pub fn write_curve(measured: &Measured) -> Curve<'_> {
 
 /// The smallest size from which on every point reaches a share of the best speed, or the first that does; `None` with
 /// fewer than two points.
-#[must_use]
 pub fn smallest_reaching(points: &[SizePoint], share: f64) -> Option<u64> {
     let mut points: Vec<&SizePoint> = points.iter().filter(|p| p.mb_s.is_finite() && p.mb_s > 0.0).collect();
     points.sort_by_key(|p| p.bytes);

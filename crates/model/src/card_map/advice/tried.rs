@@ -11,7 +11,6 @@ pub const AFTER_DISCARD: &str = "after discard";
 
 /// Whether the second is faster (`Some(true)`), slower (`Some(false)`), or neither: the intervals overlap or one is
 /// missing.
-#[must_use]
 pub fn apart(first: &Tried, second: &Tried) -> Option<bool> {
     let ((low, high), (other_low, other_high)) = (first.ci95?, second.ci95?);
     match () {

@@ -32,7 +32,6 @@ struct Part {
 }
 
 /// The page.
-#[must_use]
 pub fn html(publication: &Publication) -> String {
     let comparison = &publication.comparison;
     let parts = [

@@ -235,7 +235,6 @@ with_defaults! {
 
 impl Faults {
     /// True where the card has none.
-    #[must_use]
     pub fn none(&self) -> bool {
         let Faults { begin_after_bytes, unit_bytes, .. } = *self;
         *self == Faults { begin_after_bytes, unit_bytes, ..Faults::default() }

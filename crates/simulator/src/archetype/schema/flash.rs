@@ -32,7 +32,6 @@ fn one() -> u32 {
 
 impl Flash {
     /// Bytes of a page that lie on one plane.
-    #[must_use]
     pub fn plane_bytes(&self) -> u64 {
         self.page_bytes / u64::from(self.planes)
     }

@@ -193,7 +193,6 @@ fn minutes() -> f64 {
 
 impl Cache {
     /// Bytes that it takes when `free_bytes` of the card hold nothing, if all of them are clean.
-    #[must_use]
     pub fn limit_bytes(&self, free_bytes: u64) -> f64 {
         let most = self.clean_bytes as f64;
         self.bits.map_or(most, |bits| most.min(self.alpha * free_bytes as f64 / f64::from(bits)))
@@ -201,7 +200,6 @@ impl Cache {
 
     /// Bytes that it takes when an empty card of `announced` bytes is written through: a dynamic cache shrinks with
     /// what is free, so that it ends where `used = alpha * (announced - used) / bits`.
-    #[must_use]
     pub fn through_bytes(&self, announced: u64) -> f64 {
         let most = self.clean_bytes as f64;
         let ends = |bits: u32| self.alpha * announced as f64 / (f64::from(bits) + self.alpha);
