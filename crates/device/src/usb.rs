@@ -19,7 +19,7 @@ const DEPTH_TO_DISK: usize = 7;
 
 /// Directories of the USB device and of its storage interface.
 #[derive(Debug, Clone)]
-pub(crate) struct UsbPlace {
+pub(crate) struct UsbPath {
     /// The USB device: `…/usb1/1-2`.
     pub(crate) device: PathBuf,
     /// The interface that carries the disk: `…/1-2/1-2:1.0`.
@@ -27,17 +27,17 @@ pub(crate) struct UsbPlace {
 }
 
 /// Where on USB a disk hangs; `None` if it does not.
-pub(crate) fn place(system: &System, device: &BlockDevice) -> Option<UsbPlace> {
+pub(crate) fn place(system: &System, device: &BlockDevice) -> Option<UsbPath> {
     let ancestors = device.ancestors(system);
     if let Some(at) = ancestors.iter().position(|dir| is_device(dir)) {
         let interface = at.checked_sub(1).map(|below| ancestors[below].clone());
-        return Some(UsbPlace { device: ancestors[at].clone(), interface });
+        return Some(UsbPath { device: ancestors[at].clone(), interface });
     }
     by_search(system, &device.disk().name)
 }
 
 /// In a tree copied without links the way up is lost: look down from each USB device instead.
-fn by_search(system: &System, disk: &str) -> Option<UsbPlace> {
+fn by_search(system: &System, disk: &str) -> Option<UsbPath> {
     if system.is_live() {
         return None;
     }
@@ -46,7 +46,7 @@ fn by_search(system: &System, disk: &str) -> Option<UsbPlace> {
     let device = dirs.iter().filter(|dir| is_device(dir)).find(|dir| leads_to(dir, disk, DEPTH_TO_DISK))?;
     let interface =
         names(device).iter().map(|name| device.join(name)).find(|dir| leads_to(dir, disk, DEPTH_TO_DISK));
-    Some(UsbPlace {
+    Some(UsbPath {
         device: device.clone(),
         interface: interface.filter(|dir| dir.join("bInterfaceClass").exists()),
     })
@@ -67,7 +67,7 @@ fn is_device(dir: &Path) -> bool {
     dir.join("idVendor").is_file() && dir.join("idProduct").is_file()
 }
 
-impl UsbPlace {
+impl UsbPath {
     /// One of the device's texts: `manufacturer`, `speed`, `idVendor` …
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         text(self.device.join(name))
@@ -132,7 +132,7 @@ pub(crate) fn reader(system: &System, disk: &BlockDevice) -> Option<UsbReader> {
 }
 
 /// The USB host controller that a device hangs on: the PCI or platform device above its root hub.
-pub(crate) fn host_controller(system: &System, place: &UsbPlace) -> Option<String> {
+pub(crate) fn host_controller(system: &System, place: &UsbPath) -> Option<String> {
     let root_hub =
         place.device.ancestors().take_while(|dir| *dir != system.sys()).find(|dir| is_root_hub(dir))?;
     let controller = root_hub.parent()?;

@@ -14,13 +14,13 @@ pub struct Cause(Arc<dyn Error + Send + Sync>);
 impl Cause {
     /// This error, told in other words: what was wrong stays its source.
     pub fn told(words: impl Into<String>, error: impl Into<Cause>) -> Self {
-        Cause(Arc::new(Told { words: words.into(), error: error.into() }))
+        Cause(Arc::new(Worded { words: words.into(), error: error.into() }))
     }
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("{words}")]
-struct Told {
+struct Worded {
     words: String,
     #[source]
     error: Cause,

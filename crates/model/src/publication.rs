@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// Speed and temperature over time of one test in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Course {
+pub struct TestSeries {
     /// The test.
     pub test: TestName,
     /// Where a recipe has the same test twice.
@@ -71,7 +71,7 @@ pub struct CardPart {
     pub findings: Vec<Finding>,
     /// Speed and temperature over time.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub courses: Vec<Course>,
+    pub courses: Vec<TestSeries>,
     /// Latencies.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub latencies: Vec<Latencies>,

@@ -19,7 +19,7 @@ pub enum RankedBy {
 
 /// One card in the order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct RankedCard {
     /// Its place from 1; cards that cannot be told apart, or differ by less than anybody notices, share one.
     pub place: u32,
     /// How many share it.
@@ -91,7 +91,7 @@ pub struct Ranking {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub on: Option<String>,
     /// The cards, best first.
-    pub places: Vec<Place>,
+    pub places: Vec<RankedCard>,
     /// Cards that could not be placed, with the reason.
     pub not_placed: Vec<(String, String)>,
     /// The groups, where asked for.

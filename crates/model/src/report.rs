@@ -4,7 +4,7 @@
 use crate::caveat::{self, Caveat};
 use crate::condition::Condition;
 use crate::finding::{Finding, Weight};
-use crate::verify::trouble::Trouble;
+use crate::verify::io_error::IoError;
 use serde::{Deserialize, Serialize};
 
 /// What every document says, whatever the verb.
@@ -51,8 +51,8 @@ pub struct Moved {
     /// Seconds.
     pub seconds: f64,
     /// I/Os that failed.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub troubles: Vec<Trouble>,
+    #[serde(rename = "troubles", skip_serializing_if = "Vec::is_empty", default)]
+    pub io_errors: Vec<IoError>,
 }
 
 /// What a verb's document holds beside the header.

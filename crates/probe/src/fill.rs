@@ -1,7 +1,7 @@
 //! A test file that nothing was written to holds extents which the file system answers by itself, with zeros and without
 //! the card: before reads of it are timed it is written.
 
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop, pieces};
 
 /// Bytes of a write.
@@ -14,26 +14,26 @@ const SHARE: f64 = 0.5;
 ///
 /// # Errors
 /// If the card is gone or the user stopped it.
-pub(crate) fn fill(site: &mut Site<'_, '_>, start: u64, len: u64) -> Result<Option<String>, Stop> {
-    if !site.may_write(len) {
+pub(crate) fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Result<Option<String>, Stop> {
+    if !context.may_write(len) {
         return Ok(Some(unwritten("less may be written than it takes")));
     }
-    site.phase("writing the test file");
-    site.shape(WRITE, 1)?;
-    let (began, most) = (site.seconds(), SHARE * site.seconds_left());
+    context.phase("writing the test file");
+    context.shape(WRITE, 1)?;
+    let (began, most) = (context.seconds(), SHARE * context.seconds_left());
     let end = start + len;
     for piece in pieces(start, end, WRITE).collect::<Vec<Piece>>() {
-        let (done, spent) = ((piece.offset - start) as f64, site.seconds() - began);
+        let (done, spent) = ((piece.offset - start) as f64, context.seconds() - began);
         let rest = if done > 0.0 { spent / done * (end - piece.offset) as f64 } else { 0.0 };
-        if spent + rest > most || !site.has_time(rest) {
+        if spent + rest > most || !context.has_time(rest) {
             return Ok(Some(unwritten("the time given was too short to write it")));
         }
-        site.prepare(&[piece])?;
-        if site.write(piece)?.is_none() {
+        context.prepare(&[piece])?;
+        if context.write(piece)?.is_none() {
             return Ok(Some(unwritten("writing it failed")));
         }
     }
-    site.flush()?;
+    context.flush()?;
     Ok(None)
 }
 

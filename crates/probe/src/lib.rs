@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod capacity;
+pub mod context;
 pub mod endure;
 mod fill;
 pub mod full;
@@ -15,6 +16,5 @@ pub mod map;
 pub mod marks;
 pub mod saved_area;
 pub mod sector;
-pub mod site;
 pub mod sustain;
 pub mod write_scope;

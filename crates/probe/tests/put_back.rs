@@ -48,7 +48,7 @@ fn there_and_back(
     let mut scope = WriteScope::new(Some(&mut memory));
     for place in places {
         scope.save(card, &[at(*place)]).unwrap();
-        card.write([at(*place)], stamp(1), |_, _, trouble| assert!(trouble.is_none())).unwrap();
+        card.write([at(*place)], stamp(1), |_, _, io_error| assert!(io_error.is_none())).unwrap();
     }
     damage(&mut memory);
     let result = put_back(card, &mut memory, &mut Silent).unwrap();
@@ -98,7 +98,7 @@ fn what_only_the_cache_of_a_fake_held_is_there_again() {
     for places in [[20 * MIB, 21 * MIB], [21 * MIB, 20 * MIB]] {
         let mut target = target(name);
         let mut card = Card::new(&mut target, &Interrupt::default(), LEN, 1).unwrap();
-        card.write([at(places[0])], Content::Noise, |_, _, trouble| assert!(trouble.is_none())).unwrap();
+        card.write([at(places[0])], Content::Noise, |_, _, io_error| assert!(io_error.is_none())).unwrap();
         let (before, after, _) = there_and_back(&mut card, &places, |_| {});
         assert!(before[0].iter().any(|byte| *byte != before[0][0]), "the cache holds it");
         assert_eq!(before[0], after[0], "{places:?}");

@@ -9,7 +9,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Phase, Sample, Work};
-use cardscope_probe::site;
+use cardscope_probe::context;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
@@ -29,7 +29,7 @@ fn options(target: &SimTarget, work: Work, seconds: u64) -> Options {
     let nvme = target.identity().nvme.as_ref();
     let kelvin = |k: Option<u16>| k.filter(|k| *k > 0).map(|k| f64::from(k) - 273.0);
     Options {
-        limits: site::Limits {
+        limits: context::Limits {
             seed: 1,
             region: Region { start: 0, len: bytes },
             max_write: None,
@@ -93,7 +93,7 @@ fn the_cache_of_the_pro_64_ends_after_its_600_mb_and_a_pause_gives_some_back() {
 fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
     let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    card.write(pieces(0, 900 << 20, BLOCK), Content::Noise, |_, _, trouble| assert!(trouble.is_none()))
+    card.write(pieces(0, 900 << 20, BLOCK), Content::Noise, |_, _, io_error| assert!(io_error.is_none()))
         .unwrap();
     drop(card);
     let options = options(&target, Work::Write, 180);

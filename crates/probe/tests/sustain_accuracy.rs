@@ -9,7 +9,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::random::Random;
 use cardscope_model::sustain::{Limits, Measured, Pattern, Sample, Work};
-use cardscope_probe::site;
+use cardscope_probe::context;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
@@ -62,7 +62,7 @@ fn run(case: &Case, seed: u64) -> Measured {
     let nvme = target.identity().nvme.as_ref();
     let celsius = |kelvin: u16| (kelvin > 0).then(|| f64::from(kelvin) - 273.0);
     let options = Options {
-        limits: site::Limits {
+        limits: context::Limits {
             seed,
             region: Region { start: 0, len: case.region.unwrap_or(bytes) },
             max_write: None,

@@ -1,7 +1,7 @@
 //! `endure` as text.
 
 use crate::figure::{duration, speed};
-use crate::page::{Block, Fact, Page, fact, troubles};
+use crate::page::{Block, Fact, Page, fact, io_errors};
 use crate::table::Table;
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
 use cardscope_model::units::Capacity;
@@ -24,7 +24,7 @@ pub fn text(report: &EndureReport) -> String {
     page.add("", [Block::Facts(facts(report))]);
     page.add("Rounds", [Block::Table(rounds(&body.rounds))]);
     page.add("Milestones", [Block::Table(milestones(&body.milestones))]);
-    page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
+    page.add("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.framed(&report.header)
 }
 

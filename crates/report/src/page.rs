@@ -10,7 +10,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::TestResult;
 use cardscope_model::units::grouped;
-use cardscope_model::verify::Trouble;
+use cardscope_model::verify::IoError;
 use std::fmt::Write;
 
 /// How good the news is, for the colour of an HTML page's head.
@@ -106,9 +106,9 @@ pub(crate) fn moved(moved: &Moved) -> String {
 }
 
 /// I/Os that failed.
-pub(crate) fn troubles(troubles: &[Trouble]) -> Block {
-    listed(troubles, 8, |trouble| {
-        let Trouble { operation, offset, len, errno, reason, recovered } = trouble;
+pub(crate) fn io_errors(io_errors: &[IoError]) -> Block {
+    listed(io_errors, 8, |io_error| {
+        let IoError { operation, offset, len, errno, reason, recovered } = io_error;
         let again = if *recovered { "the second try succeeded" } else { "twice" };
         format!("{operation} of {len} bytes at {}: {reason} (errno {errno}), {again}", grouped(*offset))
     })

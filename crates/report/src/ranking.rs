@@ -7,7 +7,7 @@ use crate::page::{Block, Page};
 use crate::table::Table;
 use cardscope_model::card::Price;
 use cardscope_model::job::Fit;
-use cardscope_model::ranking::{Groups, Place, RankedBy, Ranking};
+use cardscope_model::ranking::{Groups, RankedBy, RankedCard, Ranking};
 
 /// The order as people read it on a terminal.
 pub fn text(ranking: &Ranking) -> String {
@@ -79,7 +79,7 @@ pub fn value(ranking: &Ranking, value: f64) -> String {
 }
 
 /// A place, shared or not: `3`, `1 =`.
-pub fn place(place: &Place) -> String {
+pub fn place(place: &RankedCard) -> String {
     if place.shared_by > 1 { format!("{} =", place.place) } else { place.place.to_string() }
 }
 
@@ -119,7 +119,7 @@ pub fn places(ranking: &Ranking) -> Table {
     table.left_aligned(["card", "fit"])
 }
 
-fn per_price(place: &Place) -> String {
+fn per_price(place: &RankedCard) -> String {
     match (place.per_price, &place.price) {
         (Some(value), Some(price)) => format!("{} / {}", printed(value), price.currency),
         (Some(value), None) => printed(value),
@@ -128,7 +128,7 @@ fn per_price(place: &Place) -> String {
 }
 
 /// What is to be said of a card at its place, as sentences.
-pub fn remarks(place: &Place) -> Vec<String> {
+pub fn remarks(place: &RankedCard) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(job) = &place.job {
         out.extend((!job.meaning.is_empty()).then(|| job.meaning.join("; ")));

@@ -10,8 +10,8 @@ use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::histogram::Histogram;
 use cardscope_model::job::{Fit, JobScore};
-use cardscope_model::publication::{CardPart, Course, Latencies, Publication};
-use cardscope_model::ranking::{Group, Groups, Place, RankedBy, Ranking};
+use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
+use cardscope_model::ranking::{Group, Groups, RankedBy, RankedCard, Ranking};
 use cardscope_model::report::{Header, Moved, Report};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::series::Bucket;
@@ -181,7 +181,7 @@ pub(crate) fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
 /// An order of so many cards for a job, the first two not to be told apart.
 pub(crate) fn ranking(cards: usize) -> Ranking {
     let score = |card: usize| 91.5 - 60.0 * card as f64 / cards.max(1) as f64;
-    let place = |card: usize| Place {
+    let place = |card: usize| RankedCard {
         place: if card < 2 { 1 } else { card as u32 + 1 },
         shared_by: if card < 2 { 2 } else { 1 },
         entry: entry(card, 10),
@@ -230,7 +230,7 @@ pub(crate) fn ranking(cards: usize) -> Ranking {
 }
 
 /// So many runs of one test second by second, with a temperature that rises.
-pub(crate) fn courses(card: usize, test: usize, runs: u32) -> Vec<Course> {
+pub(crate) fn courses(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
     let second = |run: u32, at_s: u32| {
         let speed =
             TESTS[test].1 * (0.9 + 0.2 * chance((card as u64 * 97 + u64::from(run)) * 977 + u64::from(at_s)));
@@ -244,7 +244,7 @@ pub(crate) fn courses(card: usize, test: usize, runs: u32) -> Vec<Course> {
             temperature_c: Some(31.0 + f64::from(at_s) * 0.6),
         }
     };
-    let course = |run: u32| Course {
+    let course = |run: u32| TestSeries {
         test: TESTS[test].0.parse().unwrap(),
         step: None,
         run,

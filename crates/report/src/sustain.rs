@@ -2,7 +2,7 @@
 
 use crate::chart::Chart;
 use crate::figure::{duration, interval, speed, time_us};
-use crate::page::{Block, Fact, Page, fact, moved, troubles};
+use crate::page::{Block, Fact, Page, fact, io_errors, moved};
 use crate::table::Table;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Status;
@@ -35,7 +35,7 @@ pub fn text(report: &SustainReport) -> String {
         compared(&mut page, comparison);
     }
     page.add("", [Block::Words(work(report)), Block::Words(moved(&body.moved))]);
-    page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
+    page.add("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.add("Left out", measured.left_out.iter().map(|what| Block::Words(format!("{what}."))));
     page.framed(&report.header)
 }

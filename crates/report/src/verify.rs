@@ -3,7 +3,7 @@
 
 use crate::chart::inside::{TERMINAL, addresses};
 use crate::figure::{count, speed};
-use crate::page::{Block, Fact, Page, fact, listed, moved, troubles};
+use crate::page::{Block, Fact, Page, fact, io_errors, listed, moved};
 use crate::table::Table;
 use cardscope_model::units::{Capacity, grouped, mb_per_s};
 use cardscope_model::verify::{
@@ -24,7 +24,7 @@ pub fn text(report: &VerifyReport) -> String {
     }
     let map = body.map.as_ref().and_then(|map| addresses(map, &report.header.condition, TERMINAL));
     page.add("", map.map(|chart| Block::Chart(Box::new(chart))));
-    page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
+    page.add("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.add("", cost(report).map(Block::Words));
     page.framed(&report.header)
 }

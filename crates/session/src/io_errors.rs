@@ -2,7 +2,7 @@
 
 use cardscope_engine::card::Card;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::verify::Trouble;
+use cardscope_model::verify::IoError;
 
 /// What the finding claims.
 pub(crate) const CLAIM: &str = "io-errors";
@@ -11,15 +11,15 @@ pub(crate) const CLAIM: &str = "io-errors";
 const MOST: usize = 100;
 
 /// Adds those of a card to a document's list.
-pub(crate) fn list(into: &mut Vec<Trouble>, card: &Card<'_>) {
+pub(crate) fn list(into: &mut Vec<IoError>, card: &Card<'_>) {
     let room = MOST.saturating_sub(into.len());
-    into.extend(card.troubles().iter().take(room).cloned());
+    into.extend(card.io_errors().iter().take(room).cloned());
 }
 
 /// A card that failed I/Os; `when` ends the sentence. What succeeded at the second try may be the reader's fault.
-pub(crate) fn finding(troubles: &[Trouble], when: &str) -> Option<Finding> {
-    let lasting = troubles.iter().find(|t| !t.recovered);
-    let first = lasting.or(troubles.first())?;
+pub(crate) fn finding(io_errors: &[IoError], when: &str) -> Option<Finding> {
+    let lasting = io_errors.iter().find(|t| !t.recovered);
+    let first = lasting.or(io_errors.first())?;
     let (weight, sure, verdict, helps) = match lasting {
         Some(_) => (
             Weight::Bad,
@@ -36,7 +36,7 @@ pub(crate) fn finding(troubles: &[Trouble], when: &str) -> Option<Finding> {
     };
     Some(
         Finding::new(CLAIM, weight, sure, verdict)
-            .because("listed", troubles.len())
+            .because("listed", io_errors.len())
             .because("first", format!("{} at {}: {}", first.operation, first.offset, first.reason))
             .advise(helps),
     )
@@ -46,8 +46,8 @@ pub(crate) fn finding(troubles: &[Trouble], when: &str) -> Option<Finding> {
 mod tests {
     use super::*;
 
-    fn failed(recovered: bool) -> Trouble {
-        Trouble {
+    fn failed(recovered: bool) -> IoError {
+        IoError {
             operation: "read".into(),
             offset: 4096,
             len: 512,
@@ -59,11 +59,11 @@ mod tests {
 
     #[test]
     fn only_what_failed_twice_speaks_against_the_card() {
-        let told = |troubles: &[Trouble]| finding(troubles, "here").map(|f| (f.weight, f.verdict));
+        let told = |io_errors: &[IoError]| finding(io_errors, "here").map(|f| (f.weight, f.verdict));
         assert_eq!(told(&[]), None);
         let hint = told(&[failed(true)]).unwrap();
         assert_eq!((hint.0, hint.1.contains("second try")), (Weight::Hint, true));
-        let bad = finding(&[failed(true), Trouble { offset: 8192, ..failed(false) }], "here").unwrap();
+        let bad = finding(&[failed(true), IoError { offset: 8192, ..failed(false) }], "here").unwrap();
         assert_eq!(bad.weight, Weight::Bad);
         assert!(bad.evidence.iter().any(|(_, value)| value.contains("8192")), "{bad:?}");
     }

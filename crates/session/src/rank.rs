@@ -10,7 +10,7 @@ use cardscope_model::card_map::MapReport;
 use cardscope_model::condition::Condition;
 use cardscope_model::host;
 use cardscope_model::job;
-use cardscope_model::ranking::{Groups, Place, Ranking};
+use cardscope_model::ranking::{Groups, RankedCard, Ranking};
 use cardscope_model::setting::{Setting, Wanted};
 use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
 use cardscope_model::test_name::TestName;
@@ -80,7 +80,7 @@ fn grouped(
     group_by: GroupBy,
     asked: &Asked,
     cards: &[StoredCard],
-    places: &[Place],
+    places: &[RankedCard],
     source: &mut CardSource,
 ) -> Result<Groups, Failure> {
     let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();

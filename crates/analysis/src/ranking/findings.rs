@@ -3,7 +3,7 @@
 use super::figures::RIG;
 use super::valued::Asked;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::ranking::Place;
+use cardscope_model::ranking::RankedCard;
 use cardscope_model::statistics::distinct;
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 const NAMED: usize = 4;
 
 /// Everything worth saying.
-pub(super) fn findings(asked: &Asked, places: &[Place]) -> Vec<Finding> {
+pub(super) fn findings(asked: &Asked, places: &[RankedCard]) -> Vec<Finding> {
     [tie(asked, places), tools(places), rig(places), currencies(places)].into_iter().flatten().collect()
 }
 
-fn tie(asked: &Asked, places: &[Place]) -> Option<Finding> {
+fn tie(asked: &Asked, places: &[RankedCard]) -> Option<Finding> {
     let tied = places.iter().filter(|p| p.place == 1).count();
     let verdict = format!(
         "{tied} cards share rank 1: in {}, they are even or differ by less than anybody notices.",
@@ -24,7 +24,7 @@ fn tie(asked: &Asked, places: &[Place]) -> Option<Finding> {
     (tied > 1).then(|| Finding::new("tie", Weight::Note, 1.0, verdict))
 }
 
-fn tools(places: &[Place]) -> Option<Finding> {
+fn tools(places: &[RankedCard]) -> Option<Finding> {
     let settings = places.iter().flat_map(|p| &p.entry.settings);
     let tools: BTreeSet<&str> = settings.map(|s| s.recipe.as_str()).collect();
     (tools.len() > 1).then(|| {
@@ -38,7 +38,7 @@ fn tools(places: &[Place]) -> Option<Finding> {
 }
 
 /// Cards that were not measured alike are not ordered by what they are alone.
-fn rig(places: &[Place]) -> Option<Finding> {
+fn rig(places: &[RankedCard]) -> Option<Finding> {
     let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
     let words: Vec<&str> = differing.iter().map(|(word, _)| word.as_str()).collect();
     let verdict = format!(
@@ -53,7 +53,7 @@ fn rig(places: &[Place]) -> Option<Finding> {
 }
 
 /// The values of a word where there are several; nobody's knowing it is one, too.
-fn differing(word: &str, places: &[Place]) -> Option<(String, String)> {
+fn differing(word: &str, places: &[RankedCard]) -> Option<(String, String)> {
     let settings = places.iter().flat_map(|p| &p.entry.settings);
     let values = distinct(settings.map(|s| s.value(word).unwrap_or_else(|| "unknown".to_owned())));
     let more = values.len().saturating_sub(NAMED);
@@ -62,7 +62,7 @@ fn differing(word: &str, places: &[Place]) -> Option<(String, String)> {
     (values.len() > 1).then(|| (word.to_owned(), named))
 }
 
-fn currencies(places: &[Place]) -> Option<Finding> {
+fn currencies(places: &[RankedCard]) -> Option<Finding> {
     let prices = places.iter().filter_map(|p| p.price.as_ref());
     let currencies: BTreeSet<&str> = prices.map(|price| price.currency.as_str()).collect();
     (currencies.len() > 1).then(|| {
@@ -80,7 +80,7 @@ mod tests {
     use cardscope_model::condition::Condition;
     use cardscope_model::setting::Setting;
 
-    fn place(name: &str, condition: &str) -> Place {
+    fn place(name: &str, condition: &str) -> RankedCard {
         let mut words = Condition::default();
         words.state(condition).unwrap();
         let entry = Entry {
@@ -94,7 +94,7 @@ mod tests {
             measured: None,
             sources: Vec::new(),
         };
-        Place {
+        RankedCard {
             place: 1,
             shared_by: 1,
             entry,

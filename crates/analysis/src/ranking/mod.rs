@@ -17,7 +17,7 @@ use crate::comparing::{self, Ranked};
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::comparison::Entry;
 use cardscope_model::job::Job;
-use cardscope_model::ranking::{Place, RankedBy, Ranking};
+use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
 use std::collections::HashMap;
 use valued::{Valued, value};
 
@@ -53,7 +53,11 @@ impl Measured {
 }
 
 /// Places of all cards that have a value, best first, and the others with the reason.
-fn places(asked: &Asked, cards: &[StoredCard], measured: &Measured) -> (Vec<Place>, Vec<(String, String)>) {
+fn places(
+    asked: &Asked,
+    cards: &[StoredCard],
+    measured: &Measured,
+) -> (Vec<RankedCard>, Vec<(String, String)>) {
     let (mut valued, mut not_placed) = (Vec::new(), Vec::new());
     for card in cards {
         match value(asked, card, measured.rows(&card.id), measured.lasting(&card.id)) {
@@ -69,7 +73,7 @@ fn places(asked: &Asked, cards: &[StoredCard], measured: &Measured) -> (Vec<Plac
     }
     let places = placed.chunk_by(|a, b| a.1 == b.1).flat_map(|shared| {
         let of = |(entry, place): &(usize, u32)| to_place(&valued[*entry], *place, shared.len() as u32);
-        shared.iter().map(of).collect::<Vec<Place>>()
+        shared.iter().map(of).collect::<Vec<RankedCard>>()
     });
     (places.collect(), not_placed)
 }
@@ -110,7 +114,7 @@ fn day(time: &str) -> String {
     time.get(..10).unwrap_or(time).to_owned()
 }
 
-fn to_place(valued: &Valued<'_>, place: u32, shared_by: u32) -> Place {
+fn to_place(valued: &Valued<'_>, place: u32, shared_by: u32) -> RankedCard {
     let card = valued.card;
     let entry = Entry {
         name: card.title.clone(),
@@ -125,7 +129,7 @@ fn to_place(valued: &Valued<'_>, place: u32, shared_by: u32) -> Place {
         sources: Vec::new(),
     };
     let paid = card.price.as_ref().filter(|price| price.amount > 0.0);
-    Place {
+    RankedCard {
         place,
         shared_by,
         entry,

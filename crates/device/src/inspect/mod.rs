@@ -86,7 +86,7 @@ fn add_mmc(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks
     }
     let card = disk.hardware(system);
     let register = |name: &str| text(card.join(name));
-    let mut keep = Keep { remarks };
+    let mut keep = Decoding { remarks };
     let csd = register("csd").map(|hex| Csd::from_hex(&hex));
     let emmc = bus.kind.as_deref() == Some("MMC") || matches!(csd, Some(Err(RegisterError::Emmc { .. })));
     if emmc {
@@ -102,11 +102,11 @@ fn add_mmc(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks
 }
 
 /// Keeps what decodes and tells what does not.
-struct Keep<'a> {
+struct Decoding<'a> {
     remarks: &'a mut Vec<Finding>,
 }
 
-impl Keep<'_> {
+impl Decoding<'_> {
     fn value<T>(&mut self, hex: Option<String>, decode: fn(&str) -> Result<T, RegisterError>) -> Option<T> {
         decode(&hex?).map_err(|error| self.remarks.push(unreadable(&error))).ok()
     }

@@ -50,7 +50,7 @@ struct Slot {
 #[derive(Debug, Default)]
 struct Board {
     slots: Vec<Slot>,
-    troubles: Vec<String>,
+    failures: Vec<String>,
 }
 
 /// A handle that can be taken along into a measuring thread.
@@ -94,8 +94,8 @@ impl Readings {
     }
 
     /// What went wrong with a thermometer, each once.
-    pub fn troubles(&self) -> Vec<String> {
-        self.board().troubles.clone()
+    pub fn failures(&self) -> Vec<String> {
+        self.board().failures.clone()
     }
 
     fn add(&self, place: String, source: String, lasting: bool, first: Option<f64>) -> usize {
@@ -114,9 +114,9 @@ impl Readings {
                     slot.latest = Some((celsius, Instant::now()));
                 }
             }
-            Err(trouble) => {
-                if !board.troubles.contains(&trouble) {
-                    board.troubles.push(trouble);
+            Err(failure) => {
+                if !board.failures.contains(&failure) {
+                    board.failures.push(failure);
                 }
             }
         }

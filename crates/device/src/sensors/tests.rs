@@ -183,11 +183,11 @@ fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
     let (_dir, system) = machine(&[], &[]);
     let extras = ["reader=cmd:exit 7".parse().unwrap(), "room=cmd:echo 22".parse().unwrap()];
     let sensors = Sensors::open(&system, None, &extras).unwrap();
-    until(|| !sensors.readings.troubles().is_empty() && !sensors.readings.read().is_empty());
+    until(|| !sensors.readings.failures().is_empty() && !sensors.readings.read().is_empty());
     std::thread::sleep(INTERVAL + Duration::from_millis(300));
-    let troubles = sensors.readings.troubles();
-    assert_eq!(troubles.len(), 1, "{troubles:?}");
-    assert!(troubles[0].contains("exit 7"), "{troubles:?}");
+    let failures = sensors.readings.failures();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert!(failures[0].contains("exit 7"), "{failures:?}");
     assert_eq!(places(&sensors), [place("room", 22.0)]);
 }
 

@@ -17,7 +17,7 @@ pub use costs::Costs;
 pub use piece::{Answer, Piece, pieces};
 use piece::{Flight, compare_bytes, differs};
 use stop::refused;
-pub use stop::{Stop, Trouble, trouble};
+pub use stop::{IoError, Stop, io_error};
 
 /// Bytes that were moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Card<'t> {
     bytes: u64,
     sector: u32,
     tally: Tally,
-    troubles: Vec<Trouble>,
+    io_errors: Vec<IoError>,
     /// How many were recorded in all; `troubles` keeps the first ones.
     trouble_count: u64,
     done: Vec<Completion>,
@@ -79,7 +79,7 @@ impl<'t> Card<'t> {
             bytes,
             sector,
             tally: Tally::default(),
-            troubles: Vec::new(),
+            io_errors: Vec::new(),
             trouble_count: 0,
             done: Vec::new(),
             costs: Costs::default(),
@@ -136,8 +136,8 @@ impl<'t> Card<'t> {
     }
 
     /// The troubles so far, the first thousand of them.
-    pub fn troubles(&self) -> &[Trouble] {
-        &self.troubles
+    pub fn io_errors(&self) -> &[IoError] {
+        &self.io_errors
     }
 
     /// How many there were in all.
@@ -179,7 +179,7 @@ impl<'t> Card<'t> {
         self.costs.flushed(took);
         match flushed {
             Ok(()) => Ok(()),
-            Err(error) => trouble(error).map(|t| self.record(t)),
+            Err(error) => io_error(error).map(|t| self.record(t)),
         }
     }
 
@@ -218,13 +218,13 @@ impl<'t> Card<'t> {
         &mut self,
         pieces: impl IntoIterator<Item = Piece>,
         content: Content,
-        mut each: impl FnMut(Piece, Nanos, Option<&Trouble>),
+        mut each: impl FnMut(Piece, Nanos, Option<&IoError>),
     ) -> Result<(), Stop> {
         let (mut pieces, mut failed) = (pieces.into_iter().fuse(), Vec::new());
         let mut next = |_: &mut Self| pieces.next();
         self.drive(Direction::Write, content, &mut next, &mut |card, _, piece, at, wrong| {
-            if let Some(trouble) = wrong {
-                failed.push((piece, trouble));
+            if let Some(io_error) = wrong {
+                failed.push((piece, io_error));
                 return Ok(());
             }
             card.tally.written += u64::from(piece.len);
@@ -235,8 +235,8 @@ impl<'t> Card<'t> {
             self.go_on()?;
             self.tally.written += u64::from(piece.len);
             let again = self.alone(Direction::Write, content, piece)?;
-            let trouble = self.second_try(first, again);
-            each(piece, self.target.now(), trouble.as_ref());
+            let io_error = self.second_try(first, again);
+            each(piece, self.target.now(), io_error.as_ref());
         }
         Ok(())
     }
@@ -255,8 +255,8 @@ impl<'t> Card<'t> {
     ) -> Result<(), Stop> {
         let (mut pieces, mut failed) = (pieces.into_iter().fuse(), Vec::new());
         let mut answer = |card: &mut Self, slot: u32, piece: Piece, at, wrong| {
-            if let Some(trouble) = wrong {
-                failed.push((piece, trouble));
+            if let Some(io_error) = wrong {
+                failed.push((piece, io_error));
                 return Ok(());
             }
             card.tally.read += u64::from(piece.len);
@@ -278,10 +278,10 @@ impl<'t> Card<'t> {
             self.tally.read += u64::from(piece.len);
             let mut bytes = Vec::new();
             let again = self.read_again(piece, &mut bytes)?;
-            let trouble = self.second_try(first, again);
+            let io_error = self.second_try(first, again);
             let at = self.target.now();
-            match (trouble, compare_bytes(expected, piece.offset, &bytes)) {
-                (Some(trouble), _) => each(piece, at, Answer::Failed(&trouble))?,
+            match (io_error, compare_bytes(expected, piece.offset, &bytes)) {
+                (Some(io_error), _) => each(piece, at, Answer::Failed(&io_error))?,
                 (None, Match::Same) => each(piece, at, Answer::Same)?,
                 (None, Match::DiffersAt(first)) => each(piece, at, differs(&bytes, first))?,
             }
@@ -293,8 +293,8 @@ impl<'t> Card<'t> {
     ///
     /// # Errors
     /// If the card is gone.
-    pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<Trouble>, Stop> {
-        let mut troubles = Vec::new();
+    pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<IoError>, Stop> {
+        let mut io_errors = Vec::new();
         for piece in pieces(offset, offset + original.len() as u64, self.block) {
             let from = (piece.offset - offset) as usize;
             let part = &original[from..from + piece.len as usize];
@@ -302,21 +302,21 @@ impl<'t> Card<'t> {
             self.target.buffer(0).map_err(Stop::Target)?[..part.len()].copy_from_slice(part);
             let Some(first) = self.alone(Direction::Write, Content::Buffer, piece)? else { continue };
             let again = self.alone(Direction::Write, Content::Buffer, piece)?;
-            troubles.extend(self.second_try(first, again));
+            io_errors.extend(self.second_try(first, again));
         }
-        Ok(troubles)
+        Ok(io_errors)
     }
 
     /// Writes bytes of the caller's own, counted as written. Gives what failed twice.
     ///
     /// # Errors
     /// If the card is gone.
-    pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<Trouble>, Stop> {
+    pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<IoError>, Stop> {
         let before = self.tally.restored;
-        let troubles = self.put_back(offset, bytes);
+        let io_errors = self.put_back(offset, bytes);
         self.tally.written += self.tally.restored - before;
         self.tally.restored = before;
-        troubles
+        io_errors
     }
 
     /// Keeps up to `depth` I/Os in flight, as long as there is a `next`; `each` hears what was wrong with each. What is
@@ -326,7 +326,7 @@ impl<'t> Card<'t> {
         direction: Direction,
         content: Content,
         next_of: &mut impl FnMut(&mut Self) -> Option<Piece>,
-        each: &mut impl FnMut(&mut Self, u32, Piece, Nanos, Option<Trouble>) -> Result<(), Stop>,
+        each: &mut impl FnMut(&mut Self, u32, Piece, Nanos, Option<IoError>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let mut flight = Flight::new(self.depth);
         let mut ended = Ok(());
@@ -379,7 +379,7 @@ impl<'t> Card<'t> {
                 }
                 let heard = match result {
                     Ok(()) => each(self, slot, piece, at, None),
-                    Err(error) => trouble(error).and_then(|t| each(self, slot, piece, at, Some(t))),
+                    Err(error) => io_error(error).and_then(|t| each(self, slot, piece, at, Some(t))),
                 };
                 ended = ended.and(heard);
                 if completed.is_ok() {
@@ -396,8 +396,8 @@ impl<'t> Card<'t> {
         direction: Direction,
         content: Content,
         piece: Piece,
-    ) -> Result<Option<Trouble>, Stop> {
-        self.alone_until(direction, content, piece).map(|(_, trouble)| trouble)
+    ) -> Result<Option<IoError>, Stop> {
+        self.alone_until(direction, content, piece).map(|(_, io_error)| io_error)
     }
 
     /// The same, with when it ended.
@@ -406,7 +406,7 @@ impl<'t> Card<'t> {
         direction: Direction,
         content: Content,
         piece: Piece,
-    ) -> Result<(Nanos, Option<Trouble>), Stop> {
+    ) -> Result<(Nanos, Option<IoError>), Stop> {
         let io = Io { slot: 0, direction, offset: piece.offset, len: piece.len, content };
         let asked = self.now();
         self.target.submit(&io).map_err(refused)?;
@@ -418,19 +418,19 @@ impl<'t> Card<'t> {
         let at = done.last().map_or(asked, |done| done.at);
         self.costs.took(direction, u64::from(piece.len), seconds(at.saturating_sub(asked)));
         match done.pop() {
-            Some(Completion { at, result: Err(error), .. }) => Ok((at, Some(trouble(error)?))),
+            Some(Completion { at, result: Err(error), .. }) => Ok((at, Some(io_error(error)?))),
             Some(Completion { at, .. }) => Ok((at, None)),
             None => Ok((self.now(), None)),
         }
     }
 
     /// Reads a piece once more; near the end of the card sector by sector.
-    fn read_again(&mut self, piece: Piece, bytes: &mut Vec<u8>) -> Result<Option<Trouble>, Stop> {
+    fn read_again(&mut self, piece: Piece, bytes: &mut Vec<u8>) -> Result<Option<IoError>, Stop> {
         let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
         let unit = if piece.end() > last { self.sector } else { piece.len };
         for part in pieces(piece.offset, piece.end(), unit) {
-            if let Some(trouble) = self.alone(Direction::Read, Content::Buffer, part)? {
-                return Ok(Some(trouble));
+            if let Some(io_error) = self.alone(Direction::Read, Content::Buffer, part)? {
+                return Ok(Some(io_error));
             }
             let slot = self.target.buffer(0).map_err(Stop::Target)?;
             bytes.extend_from_slice(&slot[..part.len as usize]);
@@ -439,15 +439,15 @@ impl<'t> Card<'t> {
     }
 
     /// Records a failure with what became of the second try; gives it where that failed too.
-    fn second_try(&mut self, first: Trouble, again: Option<Trouble>) -> Option<Trouble> {
-        self.record(Trouble { recovered: again.is_none(), ..first.clone() });
+    fn second_try(&mut self, first: IoError, again: Option<IoError>) -> Option<IoError> {
+        self.record(IoError { recovered: again.is_none(), ..first.clone() });
         again.map(|_| first)
     }
 
-    fn record(&mut self, trouble: Trouble) {
+    fn record(&mut self, io_error: IoError) {
         self.trouble_count += 1;
-        if self.troubles.len() < MOST_TROUBLES {
-            self.troubles.push(trouble);
+        if self.io_errors.len() < MOST_TROUBLES {
+            self.io_errors.push(io_error);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Ranges of a card, cut into the pieces that one I/O each covers; which slot carries which of them; and what a read of
 //! one gave, held against what was expected.
 
-use super::stop::Trouble;
+use super::stop::IoError;
 use crate::content::{Content, Match, compare};
 use crate::target::Completion;
 use std::collections::VecDeque;
@@ -89,7 +89,7 @@ pub enum Answer<'a> {
         first: usize,
     },
     /// It failed twice.
-    Failed(&'a Trouble),
+    Failed(&'a IoError),
 }
 
 pub(super) fn differs(bytes: &[u8], first: u64) -> Answer<'_> {

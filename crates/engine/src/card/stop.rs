@@ -3,16 +3,16 @@
 
 use crate::journal::JournalError;
 use crate::target::TargetError;
-pub use cardscope_model::verify::Trouble;
+pub use cardscope_model::verify::IoError;
 
 /// The record of an error of one I/O; gives back what concerns the whole card.
 ///
 /// # Errors
 /// If the card is gone, or the target cannot be driven at all.
-pub fn trouble(error: TargetError) -> Result<Trouble, Stop> {
+pub fn io_error(error: TargetError) -> Result<IoError, Stop> {
     match error {
         TargetError::Io { operation, offset, len, reason, errno } => {
-            Ok(Trouble { operation: operation.to_owned(), offset, len, errno, reason, recovered: false })
+            Ok(IoError { operation: operation.to_owned(), offset, len, errno, reason, recovered: false })
         }
         TargetError::Interrupted => Err(Stop::Interrupted),
         other => Err(Stop::Target(other)),

@@ -3,7 +3,7 @@
 
 use super::Card;
 use super::piece::Piece;
-use super::stop::{Stop, trouble};
+use super::stop::{Stop, io_error};
 use crate::content::Content;
 use crate::target::{Completion, Direction, Io};
 use cardscope_model::units::{Nanos, seconds};
@@ -52,7 +52,7 @@ impl Card<'_> {
     ///
     /// # Errors
     /// If the card is gone, the user stopped it, or `each` says so.
-    pub fn course(
+    pub fn stream(
         &mut self,
         direction: Direction,
         content: Content,
@@ -71,7 +71,7 @@ impl Card<'_> {
     ///
     /// # Errors
     /// If the card is gone, the user stopped it, or `each` says so.
-    pub fn course_until(
+    pub fn stream_until(
         &mut self,
         until: Nanos,
         direction: Direction,
@@ -107,8 +107,8 @@ impl Card<'_> {
         each: &mut impl FnMut(Piece, Option<Nanos>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         self.drive(direction, content, next, &mut |card: &mut Self, _, piece, at, wrong| match wrong {
-            Some(trouble) => {
-                card.record(trouble);
+            Some(io_error) => {
+                card.record(io_error);
                 each(piece, None)
             }
             None => {
@@ -181,7 +181,7 @@ impl Card<'_> {
             match result {
                 Ok(()) if slot == 0 => took = Some(seconds(at.saturating_sub(asked))),
                 Ok(()) => others.get(slot as usize - 1).into_iter().for_each(|p| self.count(direction, *p)),
-                Err(error) => self.record(trouble(error)?),
+                Err(error) => self.record(io_error(error)?),
             }
         }
         Ok(took)

@@ -1,9 +1,9 @@
 //! What the failure of an I/O means, asked of the open descriptor at that moment: one bad place on a card that still
 //! answers, a card that answers nothing, one whose capacity changed, or one that is gone.
 
+use super::backing::Shared;
 use super::handles::{Handles, still_answers};
 use super::holding::lost;
-use super::place::Shared;
 use super::slots::Carried;
 use super::test_file::room;
 use crate::target::{Direction, TargetError};

@@ -2,9 +2,9 @@
 //! I/O counts once, when all of its bytes have moved.
 
 use super::backend::Backend;
+use super::backing::Shared;
 use super::failures::Failure;
 use super::patience::SLICE;
-use super::place::Shared;
 use super::psync::{Inline, Pool};
 use super::slots::{Carried, Slots};
 use super::transfer::Ended;

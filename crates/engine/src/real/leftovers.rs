@@ -52,8 +52,8 @@ fn is_our_name(name: &str) -> bool {
 /// Made by this user, or by the one whose directory it is (root tests where a user tested before). A test file has one
 /// name only: what has another one is somebody's own.
 fn is_ours(directory: &Folder, file: &File) -> bool {
-    let (Ok(found), Ok(place)) = (fstat(file), fstat(directory)) else { return false };
-    let owner = found.st_uid == geteuid().as_raw() || found.st_uid == place.st_uid;
+    let (Ok(found), Ok(backing)) = (fstat(file), fstat(directory)) else { return false };
+    let owner = found.st_uid == geteuid().as_raw() || found.st_uid == backing.st_uid;
     owner && found.st_nlink <= 1
 }
 
@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn a_link_and_a_file_with_another_name_stay_and_a_leftover_goes() {
-        let place = tempfile::tempdir().unwrap();
-        let (photo, there) = (place.path().join("photo.jpg"), place.path().join(NAME));
+        let backing = tempfile::tempdir().unwrap();
+        let (photo, there) = (backing.path().join("photo.jpg"), backing.path().join(NAME));
         let left = || {
-            remove(&Folder::open(place.path()).unwrap()).unwrap();
+            remove(&Folder::open(backing.path()).unwrap()).unwrap();
             there.symlink_metadata().is_ok()
         };
         std::fs::write(&photo, "a picture").unwrap();

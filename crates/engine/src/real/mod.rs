@@ -4,6 +4,7 @@
 //! clock for all lanes (DESIGN.md, "Honest numbers"). Guarding devices is not: `device` opens them and hands over.
 
 mod backend;
+mod backing;
 mod failures;
 mod handles;
 mod holding;
@@ -14,7 +15,6 @@ mod open;
 mod options;
 mod part;
 mod patience;
-mod place;
 mod psync;
 mod slots;
 mod test_file;
@@ -32,6 +32,7 @@ pub use patience::lock;
 use crate::content::{Content, Match, compare};
 use crate::pending::{Wait, waiting};
 use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
+use backing::{Backing, Shared};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
@@ -39,7 +40,6 @@ use cardscope_sd::nvme::SmartLog;
 use handles::Handles;
 use holding::lost;
 use lane::{Lane, Over};
-use place::{Place, Shared};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -180,7 +180,7 @@ impl Target for RealTarget {
         self.look(holding::FRESH)?;
         self.may_write("discard", range.start)?;
         let _waiting = waiting(Wait::Call(format!("a discard of {}", self.info.name).into()));
-        match upkeep::discard(self.handles.any(), &self.shared.place, range) {
+        match upkeep::discard(self.handles.any(), &self.shared.backing, range) {
             Ok(()) => Ok(()),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => {
                 Err(TargetError::Unsupported(format!("{} takes no discard", self.info.name)))
@@ -202,7 +202,7 @@ impl Target for RealTarget {
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
         let bytes = bytes.next_multiple_of(u64::from(self.info.sector));
-        if let Place::Directory(file) = &self.shared.place
+        if let Backing::Directory(file) = &self.shared.backing
             && bytes > self.shared.limit()
         {
             file.grow(bytes, &self.shared.options.interrupt)?;
@@ -222,7 +222,7 @@ impl Target for RealTarget {
 
     fn drop_caches(&mut self) -> Result<(), TargetError> {
         self.flush()?;
-        upkeep::drop_caches(self.handles.any(), &self.shared.place)
+        upkeep::drop_caches(self.handles.any(), &self.shared.backing)
     }
 
     fn temperature(&mut self) -> Option<f64> {

@@ -1,9 +1,9 @@
 //! Opening a real target: the three kinds, the check whether direct I/O works there, and opening it once more.
 
+use super::backing::{Backing, Shared};
 use super::holding::lost;
 use super::ioctl;
 use super::options::{BlockDevice, RealOptions};
-use super::place::{Place, Shared};
 use super::test_file::{TestFile, setup_error};
 use super::{RealTarget, TargetInfo};
 use crate::target::{Target, TargetError};
@@ -23,7 +23,7 @@ impl RealTarget {
     /// [`TargetError::Setup`] if the descriptor cannot be used.
     pub fn device(device: BlockDevice, options: RealOptions) -> Result<Self, TargetError> {
         let BlockDevice { fd, bytes, sector, name } = device;
-        Self::assemble(Place::Device(fd), name, (bytes, bytes), sector.max(LEAST_SECTOR), true, options)
+        Self::assemble(Backing::Device(fd), name, (bytes, bytes), sector.max(LEAST_SECTOR), true, options)
     }
 
     /// A plain file of the user's that is open and locked, tested in place: its size stays, its content does not. It is
@@ -35,7 +35,7 @@ impl RealTarget {
         let found = fstat(&file).map_err(|errno| setup_error(name, errno))?;
         let bytes = found.st_size as u64 / u64::from(LEAST_SECTOR) * u64::from(LEAST_SECTOR);
         let whole_card = options.whole_card;
-        Self::on_file(Place::File(file), name, (bytes, bytes), whole_card, options)
+        Self::on_file(Backing::File(file), name, (bytes, bytes), whole_card, options)
     }
 
     /// A test file made in `directory`. It is removed when the last lane is dropped; those of crashed runs are
@@ -47,21 +47,21 @@ impl RealTarget {
         let name = directory.path().to_owned();
         let file = TestFile::create(directory)?;
         let room = file.room();
-        Self::on_file(Place::Directory(file), &name, (room, 0), false, options)
+        Self::on_file(Backing::Directory(file), &name, (room, 0), false, options)
     }
 
     pub(super) fn on_file(
-        place: Place,
+        backing: Backing,
         path: &Path,
         (bytes, limit): (u64, u64),
         whole_card: bool,
         options: RealOptions,
     ) -> Result<Self, TargetError> {
-        Self::assemble(place, path.display().to_string(), (bytes, limit), LEAST_SECTOR, whole_card, options)
+        Self::assemble(backing, path.display().to_string(), (bytes, limit), LEAST_SECTOR, whole_card, options)
     }
 
     fn assemble(
-        place: Place,
+        backing: Backing,
         name: String,
         (bytes, limit): (u64, u64),
         sector: u32,
@@ -69,7 +69,7 @@ impl RealTarget {
         options: RealOptions,
     ) -> Result<Self, TargetError> {
         let file_system = options.file_system.as_ref().map(|note| note.name.clone());
-        let shared = Shared::new(place, name.clone(), limit, options);
+        let shared = Shared::new(backing, name.clone(), limit, options);
         let handles = shared.open_handles().map_err(|e| cannot_open(&name, &e))?;
         let info = TargetInfo { name, bytes, sector, io_path: shared.io_path(), file_system, whole_card };
         let mut target = Self { lane: None, info, handles, shared: Arc::new(shared) };

@@ -118,7 +118,7 @@ impl Slots {
                 "its slot is free and planned, and it is no longer than the planned block",
             ));
         }
-        let at = self.place(index, io.direction);
+        let at = self.backing(index, io.direction);
         match io.direction {
             // Reads into shared memory stay clear of what is written.
             Direction::Read if self.shared => {}
@@ -143,7 +143,7 @@ impl Slots {
             return None;
         }
         let Carried { direction, offset, len, done } = *carried;
-        let at = self.place(slot as usize, direction) + done as usize;
+        let at = self.backing(slot as usize, direction) + done as usize;
         let sync = self.sync_each && direction == Direction::Write;
         Some(Op { slot, direction, offset: offset + u64::from(done), at, len: len - done, sync })
     }
@@ -167,7 +167,7 @@ impl Slots {
         if !self.own {
             return Err(TargetError::Unsupported("looking at data needs a plan with own_buffers".into()));
         }
-        let at = self.place(slot as usize, Direction::Read);
+        let at = self.backing(slot as usize, Direction::Read);
         match self.slots.get_mut(slot as usize) {
             Some(slot) if !slot.busy => slot.held = Held::Something,
             _ => {
@@ -182,7 +182,7 @@ impl Slots {
 
     /// First byte of the memory that an I/O of this slot uses.
     #[inline]
-    fn place(&self, slot: usize, direction: Direction) -> usize {
+    fn backing(&self, slot: usize, direction: Direction) -> usize {
         match (self.shared, direction) {
             (false, _) => slot * self.stride,
             (true, Direction::Write) => 0,

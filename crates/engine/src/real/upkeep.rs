@@ -1,8 +1,8 @@
 //! What is done to a target between I/Os: store, forget, discard. Devices take ioctls, files system calls.
 
+use super::backing::Backing;
 use super::ioctl;
 use super::patience::patiently;
-use super::place::Place;
 use crate::interrupt::Interrupt;
 use crate::pending::Wait;
 use crate::target::{Region, TargetError};
@@ -24,12 +24,12 @@ pub(super) fn flush(
 }
 
 /// Has the page cache forget the target; what is dirty must have been flushed.
-pub(super) fn drop_caches(fd: BorrowedFd<'_>, place: &Place) -> Result<(), TargetError> {
-    match place {
-        Place::Device(_) => ioctl::flush_buffers(fd).map_err(|errno| {
+pub(super) fn drop_caches(fd: BorrowedFd<'_>, backing: &Backing) -> Result<(), TargetError> {
+    match backing {
+        Backing::Device(_) => ioctl::flush_buffers(fd).map_err(|errno| {
             TargetError::Unsupported(format!("the page cache of the device could not be emptied: {errno}"))
         }),
-        Place::File(_) | Place::Directory(_) => {
+        Backing::File(_) | Backing::Directory(_) => {
             fadvise(fd, 0, None, Advice::DontNeed).map_err(|errno| {
                 TargetError::Unsupported(format!("the page cache of the file could not be emptied: {errno}"))
             })?;
@@ -46,10 +46,10 @@ fn forget_metadata() {
 }
 
 /// Tells the card that a range holds nothing of value.
-pub(super) fn discard(fd: BorrowedFd<'_>, place: &Place, range: Region) -> Result<(), Errno> {
-    match place {
-        Place::Device(_) => ioctl::discard(fd, range.start, range.len),
-        Place::File(_) | Place::Directory(_) => {
+pub(super) fn discard(fd: BorrowedFd<'_>, backing: &Backing, range: Region) -> Result<(), Errno> {
+    match backing {
+        Backing::Device(_) => ioctl::discard(fd, range.start, range.len),
+        Backing::File(_) | Backing::Directory(_) => {
             fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, range.start, range.len)
         }
     }

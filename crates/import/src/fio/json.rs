@@ -68,9 +68,9 @@ pub(crate) fn recognise(text: &Text) -> bool {
 
 /// Reads all documents in the text as one log.
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let (documents, trouble) = documents(&without_nan(text.body()));
+    let (documents, fault) = documents(&without_nan(text.body()));
     if documents.is_empty() {
-        let why = trouble.unwrap_or_else(|| "none of its JSON has jobs".to_owned());
+        let why = fault.unwrap_or_else(|| "none of its JSON has jobs".to_owned());
         return Err(ImportError::Empty { format: FORMAT, why });
     }
     let mut logs = assemble::logs(FORMAT, documents);
@@ -80,7 +80,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
         return Err(ImportError::Empty { format: FORMAT, why });
     }
     logs.retain(|log| !log.runs.is_empty());
-    logs.iter_mut().for_each(|log| log.doubts.extend(trouble.clone()));
+    logs.iter_mut().for_each(|log| log.doubts.extend(fault.clone()));
     Ok(logs)
 }
 
@@ -102,7 +102,7 @@ fn without_nan(body: &str) -> Cow<'_, str> {
 
 /// What each JSON object in the text says of jobs, whatever stands between them; and what is wrong with the last.
 fn documents(body: &str) -> (Vec<Document>, Option<String>) {
-    let (mut documents, mut trouble) = (Vec::new(), None);
+    let (mut documents, mut fault) = (Vec::new(), None);
     let (mut at, mut jobs, mut others) = (0, 0, 0);
     let with_jobs = body.contains("\"jobs\"");
     while let Some(open) = body[at..].find('{') {
@@ -113,14 +113,13 @@ fn documents(body: &str) -> (Vec<Document>, Option<String>) {
                 jobs += read.iter().map(|document| document.jobs.len()).sum::<usize>();
                 documents.extend(read);
                 if jobs >= MOST_JOBS {
-                    trouble =
-                        Some(format!("it has {MOST_JOBS} jobs or more; those behind them were not read"));
+                    fault = Some(format!("it has {MOST_JOBS} jobs or more; those behind them were not read"));
                     break;
                 }
                 at += length;
             }
             Err(error) if error.is_eof() => {
-                trouble = Some(
+                fault = Some(
                     "its JSON ends in the middle: the log was cut off, run fio again or fetch all of it"
                         .to_owned(),
                 );
@@ -128,7 +127,7 @@ fn documents(body: &str) -> (Vec<Document>, Option<String>) {
             }
             Err(error) => {
                 let broken = || with_jobs.then(|| format!("its JSON is broken: {error}"));
-                trouble = trouble.or_else(broken);
+                fault = fault.or_else(broken);
                 at += 1;
                 others += 1;
                 if others > MOST_OTHERS {
@@ -137,7 +136,7 @@ fn documents(body: &str) -> (Vec<Document>, Option<String>) {
             }
         }
     }
-    (documents, trouble)
+    (documents, fault)
 }
 
 /// The fields that are asked for below, each job by itself; the bins of `json+`, the percentiles and all else is read past.

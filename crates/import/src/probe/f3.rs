@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 /// What a program of f3 said.
 #[derive(Debug)]
-enum Told {
+enum Said {
     Probe(Probe),
     Write(Writing),
     Read(Reading),
@@ -68,13 +68,13 @@ fn version<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The programs' outputs in their order; a new one begins at its first line.
-fn programs(text: &Text) -> Vec<Told> {
-    let mut programs: Vec<Told> = Vec::new();
+fn programs(text: &Text) -> Vec<Said> {
+    let mut programs: Vec<Said> = Vec::new();
     for line in text.lines().map(str::trim) {
         let taken = programs.last_mut().is_some_and(|told| match told {
-            Told::Probe(probe) => probe.take(line),
-            Told::Write(writing) => writing.take(line),
-            Told::Read(reading) => reading.take(line),
+            Said::Probe(probe) => probe.take(line),
+            Said::Write(writing) => writing.take(line),
+            Said::Read(reading) => reading.take(line),
         });
         if !taken {
             programs.extend(begun(line));
@@ -84,25 +84,25 @@ fn programs(text: &Text) -> Vec<Told> {
 }
 
 /// The program that this line begins, by its name or by a line that it alone prints.
-fn begun(line: &str) -> Option<Told> {
+fn begun(line: &str) -> Option<Said> {
     let (mut probe, mut writing, mut reading) = (Probe::default(), Writing::default(), Reading::default());
     if version(line, "F3 probe ").is_some() || probe.take(line) {
-        return Some(Told::Probe(probe));
+        return Some(Said::Probe(probe));
     }
     if version(line, "F3 write ").is_some() || writing.take(line) {
-        return Some(Told::Write(writing));
+        return Some(Said::Write(writing));
     }
-    (version(line, "F3 read ").is_some() || reading.take(line)).then_some(Told::Read(reading))
+    (version(line, "F3 read ").is_some() || reading.take(line)).then_some(Said::Read(reading))
 }
 
-fn put(told: Told, version: Option<&str>, runs: &mut Runs, log: &mut Log) {
+fn put(told: Said, version: Option<&str>, runs: &mut Runs, log: &mut Log) {
     match told {
-        Told::Probe(probe) if !probe.is_empty() => {
+        Said::Probe(probe) if !probe.is_empty() => {
             log.card.capacity_bytes = log.card.capacity_bytes.or(probe.announced_bytes());
             log.doubts.extend(probe.doubts(version));
             keep(log, "f3probe", probe.document());
         }
-        Told::Write(writing) if !writing.is_empty() => {
+        Said::Write(writing) if !writing.is_empty() => {
             runs.begin(Run::default());
             writing
                 .speed
@@ -111,7 +111,7 @@ fn put(told: Told, version: Option<&str>, runs: &mut Runs, log: &mut Log) {
                 .for_each(|f| runs.add(f));
             keep(log, "f3write", json!(writing));
         }
-        Told::Read(reading) if !reading.is_empty() => {
+        Said::Read(reading) if !reading.is_empty() => {
             // A read of the files that the write before it made is the same run.
             let size_bytes = reading.tested_bytes();
             if let Some(read) =

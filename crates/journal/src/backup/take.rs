@@ -3,7 +3,7 @@
 use super::sums::{self, About, CHUNK, Sums, Unread, beside};
 use super::{Backup, DEPTH};
 use crate::error::Error;
-use cardscope_engine::card::{Answer, Card, Piece, Stop, Trouble, pieces};
+use cardscope_engine::card::{Answer, Card, IoError, Piece, Stop, pieces};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Listener, Steps};
@@ -213,29 +213,29 @@ impl<'f> Taking<'f> {
         let mut left: Vec<Piece> = std::mem::take(&mut self.failed);
         left.sort_unstable();
         let touched: Vec<Piece> = left.clone();
-        let mut troubles: Vec<(Piece, Trouble)> = Vec::new();
+        let mut io_errors: Vec<(Piece, IoError)> = Vec::new();
         for _ in 0..ROUNDS {
             if left.is_empty() {
                 break;
             }
             card.reopen()?;
-            troubles.clear();
+            io_errors.clear();
             let fine = left.iter().flat_map(|piece| pieces(piece.offset, piece.end(), FINE));
             card.read(fine, Content::Buffer, |piece, _, answer| {
                 match answer {
                     Answer::Differs { bytes, .. } => self.write(piece.offset, bytes)?,
-                    Answer::Failed(trouble) => troubles.push((piece, trouble.clone())),
+                    Answer::Failed(io_error) => io_errors.push((piece, io_error.clone())),
                     Answer::Same => {}
                 }
                 Ok(())
             })?;
-            left = troubles.iter().map(|(piece, _)| *piece).collect();
+            left = io_errors.iter().map(|(piece, _)| *piece).collect();
         }
         for piece in touched {
             self.sum_again(piece)?;
         }
-        troubles.sort_by_key(|(piece, _)| *piece);
-        Ok(joined(&troubles))
+        io_errors.sort_by_key(|(piece, _)| *piece);
+        Ok(joined(&io_errors))
     }
 
     /// The checksum of a chunk that came in small pieces, over what the image holds now.
@@ -256,9 +256,9 @@ impl<'f> Taking<'f> {
 }
 
 /// Neighbours with the same error become one range.
-fn joined(troubles: &[(Piece, Trouble)]) -> Vec<Unread> {
+fn joined(io_errors: &[(Piece, IoError)]) -> Vec<Unread> {
     let mut ranges: Vec<Unread> = Vec::new();
-    for (piece, Trouble { reason, .. }) in troubles {
+    for (piece, IoError { reason, .. }) in io_errors {
         let (offset, len) = (piece.offset, u64::from(piece.len));
         match ranges.last_mut() {
             Some(last) if last.offset + last.len == offset && last.reason == *reason => last.len += len,

@@ -1,14 +1,14 @@
 //! What `verify` finds out: is the capacity real, is every block whole.
 
 mod files;
+pub(crate) mod io_error;
 mod map;
 mod report;
-pub(crate) mod trouble;
 
 pub use files::{FileResult, FilesReport, FirstError, Pace, SectorCounts};
+pub use io_error::{IoError, SectorFound};
 pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
 pub use report::{Disproof, Method, Share, Verification, VerifyReport};
-pub use trouble::{SectorFound, Trouble};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

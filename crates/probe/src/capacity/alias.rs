@@ -1,7 +1,7 @@
 //! Addresses that lead to one place. Our stamps say where they belong, so one of them at a foreign address is proof,
 //! whatever the period: no power of two is assumed.
 
-use super::ground::{Claim, Ground, State, UNIT};
+use super::stamper::{Claim, Stamper, State, UNIT};
 use super::tail::{down, zip};
 use crate::sector::{SECTOR, SectorFound};
 use cardscope_engine::card::{Answer, Piece, Stop};
@@ -82,7 +82,7 @@ impl Fold {
 ///
 /// Only the half that is farther away is looked at: of any period up to half of the card a multiple lies there, and of
 /// any longer one the only copy does. Where a multiple is all that shows, its parts are looked at.
-pub(super) fn scan(ground: &mut Ground<'_, '_>, run: u64, len: u64, end: u64) -> Result<Vec<Hit>, Stop> {
+pub(super) fn scan(stamper: &mut Stamper<'_, '_>, run: u64, len: u64, end: u64) -> Result<Vec<Hit>, Stop> {
     let stride = down(len - u64::from(UNIT)).max(u64::from(UNIT));
     let half = end / 2 + len;
     let (from, to) = if run == 0 { (down(end.saturating_sub(half)), end) } else { (0, half.min(end)) };
@@ -94,16 +94,16 @@ pub(super) fn scan(ground: &mut Ground<'_, '_>, run: u64, len: u64, end: u64) ->
         .filter(|at| *at + u64::from(UNIT) <= run || *at >= run + len)
         .map(|offset| Piece { offset, len: (end - offset).min(u64::from(UNIT)) as u32 });
     let range = run..run + len;
-    many_at_once(ground, |ground| {
-        let hits = look_at(ground, looks, range.clone())?;
-        beside_each_other(ground, &hits, &range, end)
+    many_at_once(stamper, |stamper| {
+        let hits = look_at(stamper, looks, range.clone())?;
+        beside_each_other(stamper, &hits, &range, end)
     })
 }
 
 /// Looks for the stamps of some blocks at their addresses with each single bit turned: of an address line that is not
 /// wired no copy need lie in the far half.
-pub(super) fn turned(ground: &mut Ground<'_, '_>, claims: &[Claim]) -> Result<Vec<Hit>, Stop> {
-    let all = ground.card.bytes();
+pub(super) fn turned(stamper: &mut Stamper<'_, '_>, claims: &[Claim]) -> Result<Vec<Hit>, Stop> {
+    let all = stamper.card.bytes();
     let lines = (UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
     let twin = |claim: &Claim, line: u64| Piece {
         offset: claim.piece.offset ^ line,
@@ -111,18 +111,18 @@ pub(super) fn turned(ground: &mut Ground<'_, '_>, claims: &[Claim]) -> Result<Ve
     };
     let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
     let looks: Vec<Piece> = looks.filter(|piece| piece.end() <= all).collect();
-    let hits = many_at_once(ground, |ground| stamps_of(ground, looks, 0..all))?;
+    let hits = many_at_once(stamper, |stamper| stamps_of(stamper, looks, 0..all))?;
     Ok(hits.into_iter().filter(|hit| (hit.at ^ hit.address).is_power_of_two()).collect())
 }
 
 /// Whether stamps stand in front of the first repetition where the folding does not lead: a cache shows what it holds in
 /// places that are not there. Most looks are near the end, where something is lost if anything is.
-pub(super) fn echoes(ground: &mut Ground<'_, '_>, fold: Fold) -> Result<bool, Stop> {
-    let (end, all) = (fold.bytes(), ground.card.bytes());
+pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: Fold) -> Result<bool, Stop> {
+    let (end, all) = (fold.bytes(), stamper.card.bytes());
     let place = |n: u64| down((end as f64 * (1.0 - (n as f64 / ECHOES as f64).powi(2))) as u64);
     let looks = (1..ECHOES).map(place).map(|offset| Piece { offset, len: UNIT });
     let looks: Vec<Piece> = looks.filter(|piece| piece.end() <= end).collect();
-    let hits = many_at_once(ground, |ground| stamps_of(ground, looks, 0..all))?;
+    let hits = many_at_once(stamper, |stamper| stamps_of(stamper, looks, 0..all))?;
     Ok(hits.iter().any(|hit| match fold {
         Fold::Period(bytes) => hit.at % bytes != hit.address % bytes,
         Fold::Line(bytes) => hit.at & !bytes != hit.address & !bytes,
@@ -134,13 +134,13 @@ const ECHOES: u64 = 192;
 
 /// Reads with many in flight.
 fn many_at_once(
-    ground: &mut Ground<'_, '_>,
-    look: impl FnOnce(&mut Ground<'_, '_>) -> Result<Vec<Hit>, Stop>,
+    stamper: &mut Stamper<'_, '_>,
+    look: impl FnOnce(&mut Stamper<'_, '_>) -> Result<Vec<Hit>, Stop>,
 ) -> Result<Vec<Hit>, Stop> {
-    let (block, depth) = (ground.card.block(), ground.card.depth());
-    ground.card.shape(UNIT, LOOKS_AT_ONCE)?;
-    let hits = look(ground);
-    let back = ground.card.shape(block, depth);
+    let (block, depth) = (stamper.card.block(), stamper.card.depth());
+    stamper.card.shape(UNIT, LOOKS_AT_ONCE)?;
+    let hits = look(stamper);
+    let back = stamper.card.shape(block, depth);
     // What ended the looks says more than that the card cannot be shaped after it.
     let hits = hits?;
     back.map(|()| hits)
@@ -149,7 +149,7 @@ fn many_at_once(
 /// The hits that the longest stretches agree with: half a run away the run goes on, too. A card that shows the data of
 /// just any block where one is lost makes hits as well, and a cache that shows what its slot holds makes some in a row.
 fn beside_each_other(
-    ground: &mut Ground<'_, '_>,
+    stamper: &mut Stamper<'_, '_>,
     hits: &[Hit],
     range: &Range<u64>,
     end: u64,
@@ -161,7 +161,7 @@ fn beside_each_other(
         let beside = |hit: &Hit| [hit.above(away), hit.below(away)].into_iter().flatten().filter(inside);
         let mut sound = |hits: &[Hit]| -> Result<Vec<Hit>, Stop> {
             let looks = hits.iter().flat_map(beside).map(|hit| Piece { offset: hit.at, len: UNIT });
-            let seen = BTreeSet::from_iter(look_at(ground, looks, range.clone())?);
+            let seen = BTreeSet::from_iter(look_at(stamper, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
         // A small period makes thousands of hits, of which a few will do. Where most come from lost blocks, each counts.
@@ -178,7 +178,7 @@ fn beside_each_other(
 
 /// Many places, as long as the limits let it go on.
 fn look_at(
-    ground: &mut Ground<'_, '_>,
+    stamper: &mut Stamper<'_, '_>,
     mut places: impl Iterator<Item = Piece>,
     range: Range<u64>,
 ) -> Result<Vec<Hit>, Stop> {
@@ -188,21 +188,21 @@ fn look_at(
         if some.is_empty() {
             return Ok(hits);
         }
-        if !ground.may_write(0) {
+        if !stamper.may_write(0) {
             return Err(Stop::Limit);
         }
-        hits.extend(stamps_of(ground, some, range.clone())?);
+        hits.extend(stamps_of(stamper, some, range.clone())?);
     }
 }
 
 /// Stamps of a range that stand elsewhere, among some places.
 fn stamps_of(
-    ground: &mut Ground<'_, '_>,
+    stamper: &mut Stamper<'_, '_>,
     places: impl IntoIterator<Item = Piece>,
     range: Range<u64>,
 ) -> Result<Vec<Hit>, Stop> {
-    let (salt, mut hits) = (ground.salt, Vec::new());
-    ground.card.read(places, Content::Buffer, |piece, _, answer| {
+    let (salt, mut hits) = (stamper.salt, Vec::new());
+    stamper.card.read(places, Content::Buffer, |piece, _, answer| {
         if let Answer::Differs { bytes, .. } = answer
             && let Some(stamp) = read_stamp_header(&bytes[..SECTOR.min(bytes.len())])
             && stamp.salt == salt
@@ -218,13 +218,13 @@ fn stamps_of(
 
 /// The fold that hits come from, as far as writing shows it; a cache that gives the content of a place for any address
 /// makes hits too.
-pub(super) fn fold(ground: &mut Ground<'_, '_>, hits: &[Hit]) -> Result<Option<Fold>, Stop> {
+pub(super) fn fold(stamper: &mut Stamper<'_, '_>, hits: &[Hit]) -> Result<Option<Fold>, Stop> {
     let distances: BTreeSet<u64> = hits.iter().map(|hit| hit.distance()).collect();
     let Some(mut bytes) = distances.iter().copied().reduce(gcd) else { return Ok(None) };
-    if !leads_to_start(ground, bytes)? {
+    if !leads_to_start(stamper, bytes)? {
         let mut real = Vec::new();
         for distance in distances.iter().step_by(distances.len().div_ceil(MOST_TRIALS)) {
-            if leads_to_start(ground, *distance)? {
+            if leads_to_start(stamper, *distance)? {
                 real.push(*distance);
             }
         }
@@ -233,23 +233,23 @@ pub(super) fn fold(ground: &mut Ground<'_, '_>, hits: &[Hit]) -> Result<Option<F
             None => return Ok(None),
         }
     }
-    while let Some(part) = part_of(ground, bytes)? {
+    while let Some(part) = part_of(stamper, bytes)? {
         bytes = part;
     }
-    let farthest = ground.card.bytes().saturating_sub(2 * u64::from(UNIT)) / bytes * bytes;
-    if farthest == bytes || leads_to_start(ground, farthest)? {
+    let farthest = stamper.card.bytes().saturating_sub(2 * u64::from(UNIT)) / bytes * bytes;
+    if farthest == bytes || leads_to_start(stamper, farthest)? {
         return Ok(Some(Fold::Period(bytes)));
     }
     Ok(bytes.is_power_of_two().then_some(Fold::Line(bytes)))
 }
 
 /// A part of a distance that leads to the start as well: where one copy in so many showed, it is a multiple.
-fn part_of(ground: &mut Ground<'_, '_>, bytes: u64) -> Result<Option<u64>, Stop> {
-    let (all, sector) = (ground.card.bytes(), u64::from(ground.card.sector()));
+fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, Stop> {
+    let (all, sector) = (stamper.card.bytes(), u64::from(stamper.card.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
         // What was written last to the start is a foreign stamp at any address that leads there.
-        let shows = !stamps_of(ground, [Piece { offset: part, len: UNIT }], 0..all)?.is_empty();
-        if shows && leads_to_start(ground, part)? {
+        let shows = !stamps_of(stamper, [Piece { offset: part, len: UNIT }], 0..all)?.is_empty();
+        if shows && leads_to_start(stamper, part)? {
             return Ok(Some(part));
         }
     }
@@ -262,19 +262,19 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// Whether a stamp written to an address shows at 0. The place there really exists, so no cache answers for it, and a card
 /// that shows what was written last shows the block behind it.
-fn leads_to_start(ground: &mut Ground<'_, '_>, far: u64) -> Result<bool, Stop> {
+fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, Stop> {
     let unit = u64::from(UNIT);
-    if far < 2 * unit || far + 2 * unit > ground.card.bytes() {
+    if far < 2 * unit || far + 2 * unit > stamper.card.bytes() {
         return Ok(false);
     }
-    let low = ground.unit(0);
+    let low = stamper.unit(0);
     // The place may be one and the same: both originals are saved before either is overwritten.
-    ground.save(&[low, ground.unit(unit)])?;
-    let written = ground.stamp(&[Piece { offset: far, len: UNIT }])?;
-    ground.stamp(&[Piece { offset: far + unit, len: UNIT }])?;
+    stamper.save(&[low, stamper.unit(unit)])?;
+    let written = stamper.stamp(&[Piece { offset: far, len: UNIT }])?;
+    stamper.stamp(&[Piece { offset: far + unit, len: UNIT }])?;
     let generation = written.first().map_or(0, |claim| claim.generation);
     let claim = Claim { piece: low, generation, written: true };
-    let states = ground.check(&[claim])?;
+    let states = stamper.check(&[claim])?;
     Ok(among(&zip(&[claim], states)).iter().any(|hit| hit.address == far))
 }
 

@@ -1,7 +1,7 @@
 //! Where does the real part of a card end? Markers in the open range, pushed out of any cache by a run at the end, then
 //! one stretch over the last few MiB, which tells the sector.
 
-use super::ground::{Claim, Ground, State, UNIT};
+use super::stamper::{Claim, Stamper, State, UNIT};
 use super::tail::{Flood, down, write_run, zip};
 use crate::sector::SECTOR;
 use cardscope_engine::card::{Piece, Stop};
@@ -34,24 +34,24 @@ pub(super) struct Search {
     /// Where the part of the card ends that is looked at; what must be written for a loss to show ends there.
     pub(super) end: u64,
     /// What must be done before a loss shows.
-    pub(super) way: Way,
+    pub(super) method: Method,
     /// Seconds that one marker costs.
     pub(super) marker_s: f64,
 }
 
 /// How it is found out whether a place is kept.
 #[derive(Debug, Clone)]
-pub(super) enum Way {
+pub(super) enum Method {
     /// This pushes everything else out of a cache first.
     Pushed(Flood),
     /// By the second address of each place, so many bytes further on: no cache knows a block by that.
     Twice(u64),
 }
 
-impl Way {
+impl Method {
     fn flood(&self) -> Option<&Flood> {
         match self {
-            Way::Pushed(flood) if flood.bytes() > 0 => Some(flood),
+            Method::Pushed(flood) if flood.bytes() > 0 => Some(flood),
             _ => None,
         }
     }
@@ -64,23 +64,23 @@ impl Way {
     /// Stamps places and looks at them.
     pub(super) fn observe(
         &self,
-        ground: &mut Ground<'_, '_>,
+        stamper: &mut Stamper<'_, '_>,
         places: &[Piece],
     ) -> Result<Vec<(Claim, State)>, Stop> {
-        let claims = ground.stamp(places)?;
-        self.look(ground, claims)
+        let claims = stamper.stamp(places)?;
+        self.look(stamper, claims)
     }
 
     /// Looks at what was written just now.
-    fn look(&self, ground: &mut Ground<'_, '_>, claims: Vec<Claim>) -> Result<Vec<(Claim, State)>, Stop> {
+    fn look(&self, stamper: &mut Stamper<'_, '_>, claims: Vec<Claim>) -> Result<Vec<(Claim, State)>, Stop> {
         let states = match self {
-            Way::Pushed(flood) => {
-                push_out(ground, &claims, flood)?;
-                ground.check(&claims)?
+            Method::Pushed(flood) => {
+                push_out(stamper, &claims, flood)?;
+                stamper.check(&claims)?
             }
-            Way::Twice(away) => {
-                block_behind(ground, &claims, *away)?;
-                ground.check_at(&claims, *away)?
+            Method::Twice(away) => {
+                block_behind(stamper, &claims, *away)?;
+                stamper.check_at(&claims, *away)?
             }
         };
         Ok(claims.into_iter().zip(states).collect())
@@ -89,28 +89,28 @@ impl Way {
 
 /// Stamps places, pushes them out and looks.
 pub(super) fn observe(
-    ground: &mut Ground<'_, '_>,
+    stamper: &mut Stamper<'_, '_>,
     places: &[Piece],
     flood: &Flood,
 ) -> Result<Vec<(Claim, State)>, Stop> {
-    let claims = ground.stamp(places)?;
-    push_out(ground, &claims, flood)?;
-    let states = ground.check(&claims)?;
+    let claims = stamper.stamp(places)?;
+    push_out(stamper, &claims, flood)?;
+    let states = stamper.check(&claims)?;
     Ok(zip(&claims, states))
 }
 
 /// Writes what pushes claims out of a cache, one block where none showed. The card is opened anew as well: of a cache that
 /// is emptied by that the first loss did not tell the size.
-fn push_out(ground: &mut Ground<'_, '_>, claims: &[Claim], flood: &Flood) -> Result<(), Stop> {
+fn push_out(stamper: &mut Stamper<'_, '_>, claims: &[Claim], flood: &Flood) -> Result<(), Stop> {
     if flood.bytes() == 0 {
-        return block_behind(ground, claims, ground.card.bytes());
+        return block_behind(stamper, claims, stamper.card.bytes());
     }
-    flood.pour(ground)?;
-    ground.card.reopen()
+    flood.pour(stamper)?;
+    stamper.card.reopen()
 }
 
 /// Writes a block beside claims, below `end`: some cards show what was written last in the place of what is lost.
-fn block_behind(ground: &mut Ground<'_, '_>, claims: &[Claim], end: u64) -> Result<(), Stop> {
+fn block_behind(stamper: &mut Stamper<'_, '_>, claims: &[Claim], end: u64) -> Result<(), Stop> {
     let (Some(first), Some(last)) = (claims.first(), claims.last()) else { return Ok(()) };
     let free = |piece: &Piece| {
         let beside = |c: &Claim| c.piece.end() <= piece.offset || piece.end() <= c.piece.offset;
@@ -118,26 +118,26 @@ fn block_behind(ground: &mut Ground<'_, '_>, claims: &[Claim], end: u64) -> Resu
     };
     let beside = [Some(last.piece.end()), first.piece.offset.checked_sub(u64::from(UNIT))];
     let block = beside.into_iter().flatten().map(|at| Piece { offset: at, len: UNIT }).find(free);
-    block.map_or(Ok(()), |block| ground.stamp(&[block]).map(drop))
+    block.map_or(Ok(()), |block| stamper.stamp(&[block]).map(drop))
 }
 
 /// Finds the boundary.
-pub(super) fn find(ground: &mut Ground<'_, '_>, mut search: Search) -> Result<Boundary, Stop> {
+pub(super) fn find(stamper: &mut Stamper<'_, '_>, mut search: Search) -> Result<Boundary, Stop> {
     if let Some(region) =
-        search.way.flood().map(|flood| flood.start(search.end)).filter(|r| search.high >= *r)
+        search.method.flood().map(|flood| flood.start(search.end)).filter(|r| search.high >= *r)
     {
         search.high = region;
-        if let Some(found) = inside_the_region(ground, region..search.end)? {
+        if let Some(found) = inside_the_region(stamper, region..search.end)? {
             return Ok(found);
         }
     }
     while search.high.saturating_sub(search.low) > LAST {
-        let places = places(&search, ground);
-        let bytes = search.way.bytes() + places.len() as u64 * u64::from(UNIT);
-        if !ground.may_write(bytes) || !ground.may_stamp(&places, 0.0) {
+        let places = places(&search, stamper);
+        let bytes = search.method.bytes() + places.len() as u64 * u64::from(UNIT);
+        if !stamper.may_write(bytes) || !stamper.may_stamp(&places, 0.0) {
             return Ok(Boundary::Limit(search.low, search.high));
         }
-        let seen = search.way.observe(ground, &places)?;
+        let seen = search.method.observe(stamper, &places)?;
         let kept = seen.iter().take_while(|(_, state)| state.kept()).count();
         if seen[kept..].iter().any(|(_, state)| state.kept()) {
             return Ok(Boundary::NoStep(seen));
@@ -149,20 +149,21 @@ pub(super) fn find(ground: &mut Ground<'_, '_>, mut search: Search) -> Result<Bo
             search.high = claim.piece.offset;
         }
     }
-    last_stretch(ground, &search)
+    last_stretch(stamper, &search)
 }
 
 /// Where the next markers go. Pushing out costs the same for one marker and for many, so with a cache two rounds must
 /// do; without one, and where each marker costs a merge, halving needs the fewest.
-fn places(search: &Search, ground: &Ground<'_, '_>) -> Vec<Piece> {
+fn places(search: &Search, stamper: &Stamper<'_, '_>) -> Vec<Piece> {
     let width = search.high - search.low;
-    let count = match (search.way.bytes(), search.marker_s > DEAR) {
+    let count = match (search.method.bytes(), search.marker_s > DEAR) {
         (0, true) => 1,
         (0, false) => 15,
         _ => ((width / LAST) as f64).sqrt().ceil() as u64,
     };
-    let place =
-        |i: u64| ground.unit(search.low + (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64);
+    let place = |i: u64| {
+        stamper.unit(search.low + (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64)
+    };
     let mut places: Vec<Piece> = (1..=count).map(place).collect();
     places.retain(|p| p.offset > search.low && p.offset < search.high);
     places.dedup();
@@ -177,22 +178,23 @@ const PARTS: u64 = 512;
 ///
 /// A cache that throws out what came first keeps its old order all the same, and what it holds of the lost blocks may
 /// look like the real part: what is missing is written again, until such a cache has let go of everything once.
-fn inside_the_region(ground: &mut Ground<'_, '_>, region: Range<u64>) -> Result<Option<Boundary>, Stop> {
+fn inside_the_region(stamper: &mut Stamper<'_, '_>, region: Range<u64>) -> Result<Option<Boundary>, Stop> {
     let Range { start, end } = region;
     let bytes = end - start;
-    write_run(ground, start, end)?;
+    write_run(stamper, start, end)?;
     let size = bytes.div_ceil(PARTS).next_multiple_of(u64::from(UNIT)) as u32;
-    let mut parts: Vec<Claim> = write_run(ground, start, end)?.iter().flat_map(|run| run.cut(size)).collect();
+    let mut parts: Vec<Claim> =
+        write_run(stamper, start, end)?.iter().flat_map(|run| run.cut(size)).collect();
     let (mut lowest, mut found, mut again, mut below) = (end, None, 0, false);
     loop {
-        let looks: Vec<Claim> = parts.iter().map(|part| some_block(ground, part)).collect();
-        let states = ground.check(&looks)?;
+        let looks: Vec<Claim> = parts.iter().map(|part| some_block(stamper, part)).collect();
+        let states = stamper.check(&looks)?;
         let lost: Vec<usize> = (0..parts.len()).filter(|n| !states[*n].kept()).collect();
         match lost.first() {
             Some(0) => return Ok(None),
             Some(n) if parts[*n].piece.offset <= lowest => {
                 let blocks: Vec<Claim> = parts[n - 1..=*n].iter().flat_map(|part| part.blocks()).collect();
-                let seen = zip(&blocks, ground.check(&blocks)?);
+                let seen = zip(&blocks, stamper.check(&blocks)?);
                 if let Some(at) = first_lost(&seen).filter(|at| *at < lowest) {
                     (lowest, found) = (at, Some(Boundary::At(at, seen)));
                 }
@@ -200,7 +202,7 @@ fn inside_the_region(ground: &mut Ground<'_, '_>, region: Range<u64>) -> Result<
             // A cache that every write passes through lets go of its oldest only when others come.
             None if !below && start >= bytes => {
                 below = true;
-                write_run(ground, start - bytes, start)?;
+                write_run(stamper, start - bytes, start)?;
                 continue;
             }
             _ => {}
@@ -211,24 +213,24 @@ fn inside_the_region(ground: &mut Ground<'_, '_>, region: Range<u64>) -> Result<
         for n in lost {
             let piece = parts[n].piece;
             again += u64::from(piece.len);
-            parts[n] = ground.stamp(&[piece])?.first().copied().unwrap_or(parts[n]);
+            parts[n] = stamper.stamp(&[piece])?.first().copied().unwrap_or(parts[n]);
         }
     }
 }
 
 /// Any block of a piece.
-fn some_block(ground: &mut Ground<'_, '_>, claim: &Claim) -> Claim {
-    let offset =
-        claim.piece.offset + u64::from(UNIT) * ground.random.below(u64::from(claim.piece.len.div_ceil(UNIT)));
+fn some_block(stamper: &mut Stamper<'_, '_>, claim: &Claim) -> Claim {
+    let offset = claim.piece.offset
+        + u64::from(UNIT) * stamper.random.below(u64::from(claim.piece.len.div_ceil(UNIT)));
     let piece = Piece { offset, len: (claim.piece.end() - offset).min(u64::from(UNIT)) as u32 };
     Claim { piece, ..*claim }
 }
 
 /// Writes what is left between a kept and a lost place.
-fn last_stretch(ground: &mut Ground<'_, '_>, search: &Search) -> Result<Boundary, Stop> {
+fn last_stretch(stamper: &mut Stamper<'_, '_>, search: &Search) -> Result<Boundary, Stop> {
     let (start, end) = (down(search.low), (search.high + u64::from(UNIT)).min(search.end));
-    let written = write_run(ground, start, end)?;
-    Ok(from_stretch(search.way.look(ground, written.into_iter().flat_map(Claim::blocks).collect())?))
+    let written = write_run(stamper, start, end)?;
+    Ok(from_stretch(search.method.look(stamper, written.into_iter().flat_map(Claim::blocks).collect())?))
 }
 
 /// The boundary that a stretch of blocks shows, up to its end.

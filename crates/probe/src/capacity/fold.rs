@@ -5,12 +5,12 @@
 //! addresses; so on a card where all of it does, the run may be short.
 
 use super::alias::{self, Fold, Hit};
-use super::boundary::{self, Boundary, Search, Way};
-use super::ground::{Claim, State, UNIT};
+use super::boundary::{self, Boundary, Method, Search};
 use super::growth::{Quick, mostly_lost};
 use super::options::Outcome;
 use super::pattern::step;
 use super::places::spread;
+use super::stamper::{Claim, State, UNIT};
 use super::tail::{self, Flood, Tail, any_lost};
 use cardscope_engine::card::{Piece, Stop};
 
@@ -44,20 +44,20 @@ impl Quick<'_, '_> {
     /// Addresses fold. What lies in front of the first repetition?
     pub(super) fn folded(&mut self, fold: Fold, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         let end = fold.bytes();
-        let twice = tail::down(end.min(self.ground.card.bytes() - end));
-        self.ground.watch.phase("what of one period is there", None, None);
-        let way = Way::Twice(end);
+        let twice = tail::down(end.min(self.stamper.card.bytes() - end));
+        self.stamper.watch.phase("what of one period is there", None, None);
+        let method = Method::Twice(end);
         let pieces = self.inside(twice);
-        let shown = way.observe(&mut self.ground, &pieces)?;
+        let shown = method.observe(&mut self.stamper, &pieces)?;
         // One copy in many is what showed so far, where the part repeats in itself.
-        let states = self.ground.check(&shown.iter().map(|(c, _)| *c).collect::<Vec<_>>())?;
+        let states = self.stamper.check(&shown.iter().map(|(c, _)| *c).collect::<Vec<_>>())?;
         let hits: Vec<Hit> = alias::among(&shown.iter().map(|(c, _)| *c).zip(states).collect::<Vec<_>>());
-        if let Some(inner) = alias::fold(&mut self.ground, &hits)?.filter(|f| f.bytes() < end) {
+        if let Some(inner) = alias::fold(&mut self.stamper, &hits)?.filter(|f| f.bytes() < end) {
             return self.folded(inner, seen);
         }
         if any_lost(&shown) {
             seen.extend(shown.iter().filter(|(_, s)| !s.kept()).copied());
-            let found = self.end_inside(shown, twice, twice, way)?;
+            let found = self.end_inside(shown, twice, twice, method)?;
             // A small cache behind the folding keeps some of what is lost.
             if matches!(found, Boundary::NoStep(_))
                 && let Some(flood) = self.run_inside(end, Reach::Timed, 0)?.flood
@@ -70,7 +70,7 @@ impl Quick<'_, '_> {
         let reach = if proven && !self.options.thorough { Reach::Short } else { Reach::Timed };
         let mut run = self.run_inside(end, reach, 0)?;
         // A cache behind the folding shows what it holds at both addresses, and so proves nothing until it overflows.
-        let echoes = run.flood.is_none() && alias::echoes(&mut self.ground, fold)?;
+        let echoes = run.flood.is_none() && alias::echoes(&mut self.stamper, fold)?;
         if echoes {
             run = self.run_inside(end, Reach::Whole, 0)?;
         }
@@ -96,10 +96,10 @@ impl Quick<'_, '_> {
         let pieces = self.inside(flood.start(end));
         let (bytes, high) = (flood.bytes(), flood.start(end));
         self.flood = flood.clone();
-        let way = Way::Pushed(flood);
-        let inside = way.observe(&mut self.ground, &pieces)?;
+        let method = Method::Pushed(flood);
+        let inside = method.observe(&mut self.stamper, &pieces)?;
         seen.extend(inside.iter().filter(|(_, s)| !s.kept()).copied());
-        let found = self.end_inside(inside, high, end, way)?;
+        let found = self.end_inside(inside, high, end, method)?;
         if matches!(found, Boundary::NoStep(_)) && bytes > 0 {
             // The first loss does not tell how much a cache holds.
             let run = self.run_inside(end, Reach::Whole, 4 * bytes)?;
@@ -116,14 +116,14 @@ impl Quick<'_, '_> {
         shown: Vec<(Claim, State)>,
         high: u64,
         end: u64,
-        way: Way,
+        method: Method,
     ) -> Result<Boundary, Stop> {
         let marks = step(&shown);
         if marks.misfits > 0 {
             return Ok(Boundary::NoStep(shown));
         }
         let (low, high) = (marks.kept.unwrap_or(0), marks.lost.unwrap_or(high));
-        boundary::find(&mut self.ground, Search { low, high, end, way, marker_s: self.marker_s })
+        boundary::find(&mut self.stamper, Search { low, high, end, method, marker_s: self.marker_s })
     }
 
     /// What the search for the end of what is there came to.
@@ -158,10 +158,10 @@ impl Quick<'_, '_> {
     fn inside(&mut self, end: u64) -> Vec<Piece> {
         let most = if self.marker_s > boundary::DEAR { 3 } else { 64 };
         let last = tail::down(end.saturating_sub(u64::from(UNIT)));
-        let mut places = spread(0, last, most, &mut self.ground.random);
+        let mut places = spread(0, last, most, &mut self.stamper.random);
         places.push(last);
         let mut pieces: Vec<Piece> =
-            places.into_iter().map(|p| self.ground.unit(p)).filter(|p| p.end() <= end).collect();
+            places.into_iter().map(|p| self.stamper.unit(p)).filter(|p| p.end() <= end).collect();
         pieces.sort_unstable_by_key(|p| p.offset);
         pieces.dedup();
         pieces
@@ -171,28 +171,28 @@ impl Quick<'_, '_> {
     fn run_inside(&mut self, end: u64, reach: Reach, least: u64) -> Result<Inside, Stop> {
         let wanted = self.options.run_bytes(end);
         let most = match reach {
-            Reach::Short => wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.ground.card.tally().written)),
+            Reach::Short => wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.stamper.card.tally().written)),
             Reach::Timed | Reach::Whole => wanted,
         };
-        let begun = self.ground.card.seconds();
+        let begun = self.stamper.card.seconds();
         let (mut run, mut lost) = (Tail::before(end), false);
         for size in tail::steps(most) {
-            let seconds = self.ground.card.seconds() - begun;
+            let seconds = self.stamper.card.seconds() - begun;
             if seconds > RUN_SECONDS && reach != Reach::Whole {
                 break;
             }
-            let next = run.next(&self.ground, size);
-            if !self.ground.may_stamp(&next, 0.0) {
+            let next = run.next(&self.stamper, size);
+            if !self.stamper.may_stamp(&next, 0.0) {
                 self.cut_short |= reach != Reach::Short;
                 break;
             }
-            run.grow(&mut self.ground, size)?;
-            self.ground.watch.progress(size, seconds);
-            let look = run.look(&mut self.ground)?;
+            run.grow(&mut self.stamper, size)?;
+            self.stamper.watch.progress(size, seconds);
+            let look = run.look(&mut self.stamper)?;
             lost |= mostly_lost(&look.old);
             if lost && size >= least.min(most) {
                 if size > u64::from(UNIT) {
-                    run.grow(&mut self.ground, size + (2 << 20))?;
+                    run.grow(&mut self.stamper, size + (2 << 20))?;
                 }
                 let flood = if size > u64::from(UNIT) { run.flood() } else { Flood::default() };
                 return Ok(Inside { bytes: run.bytes(), flood: Some(flood) });

@@ -3,9 +3,9 @@
 
 use super::alias::{self, Fold, Hit};
 use super::boundary::{self, observe};
-use super::ground::{Claim, Ground, State, UNIT};
 use super::options::Options;
 use super::places::spread;
+use super::stamper::{Claim, Stamper, State, UNIT};
 use super::tail::{self, Flood, LOOKS, Tail, any_lost, zip};
 use cardscope_engine::card::{Answer, Card, Piece, Stop};
 use cardscope_engine::content::Content;
@@ -80,7 +80,7 @@ pub(super) struct Before {
 
 /// A probe under way.
 pub(super) struct Quick<'g, 't> {
-    pub(super) ground: Ground<'g, 't>,
+    pub(super) stamper: Stamper<'g, 't>,
     pub(super) options: Options,
     pub(super) places: Vec<u64>,
     pub(super) before: Vec<Before>,
@@ -104,15 +104,15 @@ impl<'g, 't> Quick<'g, 't> {
         options: &Options,
         watch: &'g mut dyn Listener,
     ) -> Result<Self, Stop> {
-        let mut ground = Ground::new(card, journal, watch, options);
-        let all = ground.card.bytes();
+        let mut stamper = Stamper::new(card, journal, watch, options);
+        let all = stamper.card.bytes();
         // The first MiB holds the partition table: it is touched only where the boundary may lie there.
         let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
-        let places = spread(from, to, MARKERS, &mut ground.random);
+        let places = spread(from, to, MARKERS, &mut stamper.random);
         let before = Vec::new();
         let (tail, markers) = (Tail::before(all), Vec::new());
         Ok(Quick {
-            ground,
+            stamper,
             options: *options,
             places,
             before,
@@ -130,9 +130,9 @@ impl<'g, 't> Quick<'g, 't> {
 impl Quick<'_, '_> {
     /// Keeps a copy of what stands at some places, to tell a card that drops writes from one that loses them.
     pub(super) fn look_before(&mut self) -> Result<(), Stop> {
-        let pieces: Vec<Piece> = self.places.iter().take(4 * BATCH).map(|p| self.ground.unit(*p)).collect();
+        let pieces: Vec<Piece> = self.places.iter().take(4 * BATCH).map(|p| self.stamper.unit(*p)).collect();
         let before = &mut self.before;
-        self.ground.card.read(pieces, Content::Buffer, |piece, _, answer| {
+        self.stamper.card.read(pieces, Content::Buffer, |piece, _, answer| {
             if let Answer::Differs { bytes, .. } = answer {
                 before.push(Before { piece, bytes: bytes.to_vec() });
             }
@@ -141,22 +141,22 @@ impl Quick<'_, '_> {
     }
 
     pub(super) fn grow(&mut self) -> Result<Shown, Stop> {
-        let all = self.ground.card.bytes();
+        let all = self.stamper.card.bytes();
         let most = self.options.run_bytes(all);
-        let begun = self.ground.card.seconds();
-        self.ground.watch.phase("a run at the end of the card", Some(most), None);
+        let begun = self.stamper.card.seconds();
+        self.stamper.watch.phase("a run at the end of the card", Some(most), None);
         let mut searched = false;
         for size in tail::steps(most) {
-            let next = self.tail.next(&self.ground, size);
+            let next = self.tail.next(&self.stamper, size);
             let besides = self.end_seconds(searched);
-            if !self.ground.may_stamp(&next, besides) {
+            if !self.stamper.may_stamp(&next, besides) {
                 self.cut_short = true;
                 break;
             }
-            self.tail.grow(&mut self.ground, size)?;
-            let seconds = self.ground.card.seconds() - begun;
-            self.ground.watch.progress(size, seconds);
-            let look = self.tail.look(&mut self.ground)?;
+            self.tail.grow(&mut self.stamper, size)?;
+            let seconds = self.stamper.card.seconds() - begun;
+            self.stamper.watch.progress(size, seconds);
+            let look = self.tail.look(&mut self.stamper)?;
             // Where some of the old and most of the new are lost, a small cache holds what was looked at of the old.
             if mostly_lost(&look.old) || mostly_lost(&look.new) && any_lost(&look.old) {
                 return Ok(Shown::OldLost { after: size, seen: look.old });
@@ -186,45 +186,45 @@ impl Quick<'_, '_> {
 
     /// Seconds that the looks at the end take on a card on which nothing was lost.
     fn end_seconds(&self, searched: bool) -> f64 {
-        let all = self.ground.card.bytes();
+        let all = self.stamper.card.bytes();
         let scan = if searched { 0 } else { scan_looks(all) };
         let looks = self.markers.len() as u64 + (2 * LOOKS) as u64 + scan + turned_looks(all);
-        self.ground.card.costs().of(Direction::Read, looks, self.tail.bytes() / READ_BACK as u64)
+        self.stamper.card.costs().of(Direction::Read, looks, self.tail.bytes() / READ_BACK as u64)
     }
 
     /// How the run's stamps come to stand elsewhere, if the card's addresses really fold.
     pub(super) fn search_aliases(&mut self) -> Result<Option<Fold>, Stop> {
-        let all = self.ground.card.bytes();
+        let all = self.stamper.card.bytes();
         let start = self.tail.start();
         if all - start < 2 * u64::from(UNIT) {
             return Ok(None);
         }
-        let hits = alias::scan(&mut self.ground, start, all - start, start)?;
-        alias::fold(&mut self.ground, &hits)
+        let hits = alias::scan(&mut self.stamper, start, all - start, start)?;
+        alias::fold(&mut self.stamper, &hits)
     }
 
     /// Writes markers as long as they are cheap.
     pub(super) fn set_markers(&mut self) -> Result<(), Stop> {
-        let limit = if self.ground.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
-        let begun = self.ground.card.seconds();
+        let limit = if self.stamper.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
+        let begun = self.stamper.card.seconds();
         let tail = self.tail.start();
-        let markers = self.places.iter().map(|p| self.ground.unit(*p));
+        let markers = self.places.iter().map(|p| self.stamper.unit(*p));
         let pieces: Vec<Piece> = markers.filter(|piece| piece.end() <= tail).collect();
         for batch in pieces.chunks(BATCH) {
-            let spent = self.ground.card.seconds() - begun;
+            let spent = self.stamper.card.seconds() - begun;
             // The next batch will take as long as the ones before.
             let next = spent / self.markers.len().max(1) as f64 * BATCH as f64;
             if spent + next > limit && !self.markers.is_empty() {
                 break;
             }
-            if !self.ground.may_stamp(batch, 0.0) {
+            if !self.stamper.may_stamp(batch, 0.0) {
                 self.cut_short = true;
                 break;
             }
-            let claims = self.ground.stamp(batch)?;
+            let claims = self.stamper.stamp(batch)?;
             self.markers.extend(claims);
         }
-        let spent = self.ground.card.seconds() - begun;
+        let spent = self.stamper.card.seconds() - begun;
         self.marker_s = spent / self.markers.len().max(1) as f64;
         Ok(())
     }
@@ -233,13 +233,13 @@ impl Quick<'_, '_> {
     /// asked for. Markers may have pushed each other out of a small cache: a lost one is written and read again alone.
     pub(super) fn lost_at_once(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
         let half: Vec<Claim> = self.markers.iter().step_by(2).copied().collect();
-        let states = self.ground.check(&half)?;
+        let states = self.stamper.check(&half)?;
         let mut seen = zip(&half, states);
         if any_lost(&seen) {
             let alone: Vec<Claim> =
                 seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).take(2 * BATCH).collect();
             for claim in alone {
-                if !any_lost(&observe(&mut self.ground, &[claim.piece], &Flood::default())?) {
+                if !any_lost(&observe(&mut self.stamper, &[claim.piece], &Flood::default())?) {
                     return Ok(Vec::new());
                 }
             }
@@ -252,7 +252,7 @@ impl Quick<'_, '_> {
     pub(super) fn check_markers(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
         let start = self.tail.start();
         self.markers.retain(|claim| claim.piece.end() <= start);
-        let states = self.ground.check(&self.markers)?;
+        let states = self.stamper.check(&self.markers)?;
         Ok(zip(&self.markers, states))
     }
 
@@ -260,16 +260,16 @@ impl Quick<'_, '_> {
     pub(super) fn turned_lines(&mut self, seen: &[(Claim, State)]) -> Result<Vec<Hit>, Stop> {
         let kept: Vec<Claim> = seen.iter().filter(|(_, s)| s.kept()).map(|(c, _)| *c).collect();
         let some: Vec<Claim> = kept.iter().step_by(kept.len().div_ceil(TURNED).max(1)).copied().collect();
-        alias::turned(&mut self.ground, &some)
+        alias::turned(&mut self.stamper, &some)
     }
 
     /// Half of the run again, in stretches; where the original is put back all of it will be read anyway.
     pub(super) fn read_back(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
-        let block = self.ground.card.block();
+        let block = self.stamper.card.block();
         let all = self.tail.claims(block);
-        let stride = if self.ground.keeps_data() { READ_BACK } else { 2 };
+        let stride = if self.stamper.keeps_data() { READ_BACK } else { 2 };
         let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
-        let states = self.ground.check(&some)?;
+        let states = self.stamper.check(&some)?;
         Ok(zip(&some, states))
     }
 
@@ -281,20 +281,20 @@ impl Quick<'_, '_> {
         if self.marker_s > boundary::DEAR || !room {
             return Ok(Vec::new());
         }
-        let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.ground.random);
+        let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.stamper.random);
         let pieces: Vec<Piece> =
             starts.into_iter().map(|at| Piece { offset: tail::down(at), len: STRETCH as u32 }).collect();
         // They are read again, in blocks.
         let bytes = pieces.len() as u64 * STRETCH;
-        let blocks = bytes.div_ceil(u64::from(self.ground.card.block()));
-        let look = self.ground.card.costs().of(Direction::Read, blocks, bytes);
-        if !self.ground.may_stamp(&pieces, look) {
+        let blocks = bytes.div_ceil(u64::from(self.stamper.card.block()));
+        let look = self.stamper.card.costs().of(Direction::Read, blocks, bytes);
+        if !self.stamper.may_stamp(&pieces, look) {
             self.cut_short = true;
             return Ok(Vec::new());
         }
-        let claims = self.ground.stamp(&pieces)?;
+        let claims = self.stamper.stamp(&pieces)?;
         self.written_besides += claims.iter().map(|c| u64::from(c.piece.len)).sum::<u64>();
-        let states = self.ground.check(&claims)?;
+        let states = self.stamper.check(&claims)?;
         self.flood = Flood::of(&pieces);
         Ok(zip(&claims, states))
     }
@@ -302,10 +302,10 @@ impl Quick<'_, '_> {
     /// One look that differed from the next may be the reader's: looks at more of the run, to see whether it happens
     /// again.
     pub(super) fn waver_again(&mut self) -> Result<(), Stop> {
-        if self.ground.wavered.len() == 1 {
-            let block = self.ground.card.block();
+        if self.stamper.wavered.len() == 1 {
+            let block = self.stamper.card.block();
             let claims: Vec<Claim> = self.tail.claims(block).into_iter().take(64).collect();
-            self.ground.check(&claims)?;
+            self.stamper.check(&claims)?;
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! From what was seen to a verdict with its confidence, its bound and its proof.
 
 use super::alias::Fold;
-use super::ground::{Claim, State};
 use super::growth::Quick;
 use super::options::{LEAST_RUN, Outcome, QUICK_RUN};
+use super::stamper::{Claim, State};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, Capacity};
-use cardscope_model::verify::{Disproof, SURE, Trouble, Verdict};
+use cardscope_model::verify::{Disproof, IoError, SURE, Verdict};
 
 /// So many disproving addresses are listed.
 const DISPROOFS: usize = 16;
@@ -34,10 +34,10 @@ impl Quick<'_, '_> {
     /// Everything that all outcomes share.
     fn outcome(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
         // Reads of several sectors at the very end fail in some readers, and succeed one by one: that is no fault.
-        let end = self.ground.card.bytes() - 8 * u64::from(self.ground.card.sector());
-        let recovered = |t: &&Trouble| t.recovered && t.offset + t.len <= end;
-        let wavered = self.ground.wavered.len() as u64
-            + self.ground.card.troubles().iter().filter(recovered).count() as u64;
+        let end = self.stamper.card.bytes() - 8 * u64::from(self.stamper.card.sector());
+        let recovered = |t: &&IoError| t.recovered && t.offset + t.len <= end;
+        let wavered = self.stamper.wavered.len() as u64
+            + self.stamper.card.io_errors().iter().filter(recovered).count() as u64;
         Outcome {
             verdict,
             usable_bytes: None,
@@ -58,12 +58,12 @@ impl Quick<'_, '_> {
     /// The limits ended it before anything could be said for sure; losses that were seen twice are told all the same.
     pub(super) fn cut(&mut self) -> Outcome {
         self.cut_short = true;
-        let seen = self.ground.losses.clone();
+        let seen = self.stamper.losses.clone();
         Outcome { confidence: 0.5, ..self.outcome(Verdict::Inconclusive, &seen) }
     }
 
     pub(super) fn genuine(&self, seen: &[(Claim, State)]) -> Outcome {
-        let all = self.ground.card.bytes();
+        let all = self.stamper.card.bytes();
         let share = self.excluded(seen);
         let mut outcome = self.outcome(Verdict::Genuine, seen);
         // What a genuine card kept of the run is proven by the looks at its oldest and newest blocks.
@@ -117,7 +117,7 @@ impl Quick<'_, '_> {
         inside: usize,
         (proven, run): (bool, u64),
     ) -> Outcome {
-        let (all, bytes) = (self.ground.card.bytes(), fold.bytes());
+        let (all, bytes) = (self.stamper.card.bytes(), fold.bytes());
         let memory = fold == Fold::Period(bytes)
             && bytes.is_power_of_two()
             && bytes <= MEMORY_LIKE
@@ -164,7 +164,7 @@ impl Quick<'_, '_> {
     /// Losses here and there; `still` where they were lost a second time.
     pub(super) fn losses(&self, seen: &[(Claim, State)], still: bool) -> Outcome {
         let share = self.excluded(seen);
-        let all = self.ground.card.bytes() as f64;
+        let all = self.stamper.card.bytes() as f64;
         // Where no marker was hit, what the run showed is all there is to estimate from.
         let (bad, samples) = match share.bad {
             0 => (seen.iter().filter(|(_, s)| !s.kept()).count() as u64, seen.len() as u64),

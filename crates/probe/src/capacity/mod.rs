@@ -9,13 +9,13 @@
 mod alias;
 mod boundary;
 mod fold;
-mod ground;
 mod growth;
 mod judge;
 mod options;
 mod pattern;
 mod places;
 mod quick;
+mod stamper;
 mod tail;
 
 use cardscope_engine::card::{Card, Stop};

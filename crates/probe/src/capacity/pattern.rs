@@ -1,6 +1,6 @@
 //! What markers spread over a range say together: a step, scattered losses, or none.
 
-use super::ground::{Claim, State};
+use super::stamper::{Claim, State};
 
 /// Good and lost markers in the order of their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 //! then what the losses look like.
 
 use super::alias::{self, Fold};
-use super::boundary::{self, Boundary, Search, Way, observe};
-use super::ground::{Claim, State, UNIT};
+use super::boundary::{self, Boundary, Method, Search, observe};
 use super::growth::{BATCH, Quick, Shown, alias_run};
 use super::options::Outcome;
 use super::pattern::{self, step};
 use super::places::spread;
+use super::stamper::{Claim, State, UNIT};
 use super::tail::{self, Flood, any_lost, zip};
 use cardscope_engine::card::{Answer, Piece, Stop};
 use cardscope_engine::content::Content;
@@ -34,7 +34,7 @@ impl Quick<'_, '_> {
                 // A loss on the first single block needs no flood.
                 if after > u64::from(UNIT) {
                     // The markers helped to fill the cache: the flood must do it alone.
-                    self.tail.grow(&mut self.ground, after + (2 << 20))?;
+                    self.tail.grow(&mut self.stamper, after + (2 << 20))?;
                     self.flood = self.tail.flood();
                 }
                 self.oldest_lost(seen)
@@ -43,11 +43,11 @@ impl Quick<'_, '_> {
     }
 
     fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
-        self.ground.watch.phase("looking at all of it again", None, None);
+        self.stamper.watch.phase("looking at all of it again", None, None);
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(self.turned_lines(&seen)?);
-        if let Some(fold) = alias::fold(&mut self.ground, &hits)? {
+        if let Some(fold) = alias::fold(&mut self.stamper, &hits)? {
             return self.folded(fold, seen);
         }
         let back = self.read_back();
@@ -59,7 +59,7 @@ impl Quick<'_, '_> {
             self.waver_again()?;
             return Ok(self.genuine(&seen));
         }
-        if let Some(fold) = alias::fold(&mut self.ground, &alias::among(&seen))? {
+        if let Some(fold) = alias::fold(&mut self.stamper, &alias::among(&seen))? {
             return self.folded(fold, seen);
         }
         if self.cut_short {
@@ -75,7 +75,7 @@ impl Quick<'_, '_> {
         look: Result<Vec<(Claim, State)>, Stop>,
     ) -> Result<Vec<(Claim, State)>, Stop> {
         match look {
-            Err(Stop::Limit) if self.ground.losses.is_empty() => {
+            Err(Stop::Limit) if self.stamper.losses.is_empty() => {
                 self.cut_short = true;
                 Ok(Vec::new())
             }
@@ -90,13 +90,13 @@ impl Quick<'_, '_> {
         let old: Vec<Piece> =
             seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.piece).collect();
         let tail = self.tail.start();
-        let new: Vec<Piece> = spread(0, tail, 2 * BATCH as u32, &mut self.ground.random)
+        let new: Vec<Piece> = spread(0, tail, 2 * BATCH as u32, &mut self.stamper.random)
             .into_iter()
-            .map(|place| self.ground.unit(place))
+            .map(|place| self.stamper.unit(place))
             .filter(|piece| !self.markers.iter().any(|c| c.piece == *piece))
             .collect();
-        let old = observe(&mut self.ground, &old, &self.flood)?;
-        let new = observe(&mut self.ground, &new, &self.flood)?;
+        let old = observe(&mut self.stamper, &old, &self.flood)?;
+        let new = observe(&mut self.stamper, &new, &self.flood)?;
         let full =
             !old.is_empty() && !any_lost(&old) && !new.is_empty() && new.iter().all(|(_, s)| !s.kept());
         if let Some(fold) = self.find_fold(&seen)? {
@@ -111,15 +111,15 @@ impl Quick<'_, '_> {
     }
 
     fn oldest_lost(&mut self, old: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        self.ground.watch.phase("where the card ends", None, None);
+        self.stamper.watch.phase("where the card ends", None, None);
         if self.tail.bytes() <= 4 << 20 {
             // The markers came after most of the run: too little pushed them out yet.
-            self.flood.pour(&mut self.ground)?;
+            self.flood.pour(&mut self.stamper)?;
         }
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(alias::among(&old));
-        if let Some(fold) = alias::fold(&mut self.ground, &hits)? {
+        if let Some(fold) = alias::fold(&mut self.stamper, &hits)? {
             return self.folded(fold, seen);
         }
         if !doubted(&seen).is_empty() {
@@ -131,7 +131,7 @@ impl Quick<'_, '_> {
 
     /// The end of the card is lost, and no place above a lost one is kept: from where on?
     fn bounded(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        let all = self.ground.card.bytes();
+        let all = self.stamper.card.bytes();
         // What lies in the run was overwritten since.
         let start = self.tail.start();
         let markers: Vec<_> = seen.iter().filter(|(c, _)| c.piece.end() <= start).copied().collect();
@@ -145,24 +145,24 @@ impl Quick<'_, '_> {
     /// places are then, where it comes to a clean step. A cache in which each block has a place of its own loses some long
     /// before it is full, so that the first loss does not tell its size.
     fn settle(&mut self, seen: &[(Claim, State)]) -> Result<Option<Vec<(Claim, State)>>, Stop> {
-        let most = self.options.run_bytes(self.ground.card.bytes());
+        let most = self.options.run_bytes(self.stamper.card.bytes());
         let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
         let mut seen = seen.to_vec();
         while patience > 0 && self.end_is_lost && self.tail.bytes() < most {
             let size = if self.flood.bytes() == 0 { 2 << 20 } else { (4 * self.flood.bytes()).max(64 << 20) };
             let size = size.max(self.tail.bytes()).min(most);
-            let next = self.tail.next(&self.ground, size);
-            if !self.ground.may_write(2 * size) || !self.ground.may_stamp(&next, 0.0) {
+            let next = self.tail.next(&self.stamper, size);
+            if !self.stamper.may_write(2 * size) || !self.stamper.may_stamp(&next, 0.0) {
                 self.cut_short = true;
                 break;
             }
-            self.tail.grow(&mut self.ground, size)?;
+            self.tail.grow(&mut self.stamper, size)?;
             self.flood = self.tail.flood();
             let start = self.tail.start();
             let pieces: BTreeSet<Piece> =
                 seen.iter().map(|(c, _)| c.piece).filter(|p| p.end() <= start && p.len <= UNIT).collect();
             let before = doubted(&seen);
-            seen = observe(&mut self.ground, &Vec::from_iter(pieces), &self.flood)?;
+            seen = observe(&mut self.stamper, &Vec::from_iter(pieces), &self.flood)?;
             if doubted(&seen).is_empty() {
                 return Ok(Some(seen));
             }
@@ -173,12 +173,12 @@ impl Quick<'_, '_> {
     }
 
     fn search_in(&self, low: u64, high: u64) -> Search {
-        let end = self.ground.card.bytes();
-        Search { low, high, end, way: Way::Pushed(self.flood.clone()), marker_s: self.marker_s }
+        let end = self.stamper.card.bytes();
+        Search { low, high, end, method: Method::Pushed(self.flood.clone()), marker_s: self.marker_s }
     }
 
     fn search(&mut self, search: Search, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        match boundary::find(&mut self.ground, search)? {
+        match boundary::find(&mut self.stamper, search)? {
             Boundary::At(0, last) => {
                 seen.extend(last);
                 self.keeps_nothing(&seen)
@@ -201,20 +201,20 @@ impl Quick<'_, '_> {
     /// Fresh markers on both sides of a boundary must behave as it says; then, does the part above lead back to the
     /// part below?
     fn confirm(&mut self, end: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        let all = self.ground.card.bytes();
+        let all = self.stamper.card.bytes();
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
         let above_end = self.flood.start(all);
         // What the flood overwrites tells nothing about the part below.
-        let mut places: Vec<u64> = spread(0, end.min(above_end), most, &mut self.ground.random);
+        let mut places: Vec<u64> = spread(0, end.min(above_end), most, &mut self.stamper.random);
         places.extend(spread(
             end + u64::from(UNIT),
             above_end.max(end + 2 * u64::from(UNIT)),
             most,
-            &mut self.ground.random,
+            &mut self.stamper.random,
         ));
         places.sort_unstable();
         let run = self.low_run(end);
-        let markers = places.iter().map(|p| self.ground.unit(*p));
+        let markers = places.iter().map(|p| self.stamper.unit(*p));
         let pieces: Vec<Piece> =
             markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
         let (fresh, fold) = self.leads_back(run, &pieces)?;
@@ -234,7 +234,7 @@ impl Quick<'_, '_> {
 
     /// Bytes of a run at the start of the card that is searched for elsewhere, on a card that is kept up to `end`.
     fn low_run(&self, end: u64) -> u64 {
-        let all = self.ground.card.bytes();
+        let all = self.stamper.card.bytes();
         tail::down(end.min(alias_run(all)))
     }
 
@@ -246,31 +246,31 @@ impl Quick<'_, '_> {
         run: u64,
         markers: &[Piece],
     ) -> Result<(Vec<(Claim, State)>, Option<Fold>), Stop> {
-        let claims = self.ground.stamp(markers)?;
+        let claims = self.stamper.stamp(markers)?;
         if run > 0 {
-            tail::write_run(&mut self.ground, 0, run)?;
+            tail::write_run(&mut self.stamper, 0, run)?;
         }
-        self.flood.pour(&mut self.ground)?;
-        let states = self.ground.check(&claims)?;
+        self.flood.pour(&mut self.stamper)?;
+        let states = self.stamper.check(&claims)?;
         let seen = zip(&claims, states);
         if run < 2 * u64::from(UNIT) {
             return Ok((seen, None));
         }
-        let all = self.ground.card.bytes();
-        let hits = alias::scan(&mut self.ground, 0, run, all)?;
-        Ok((seen, alias::fold(&mut self.ground, &hits)?))
+        let all = self.stamper.card.bytes();
+        let hits = alias::scan(&mut self.stamper, 0, run, all)?;
+        Ok((seen, alias::fold(&mut self.stamper, &hits)?))
     }
 
     /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
     /// of markers stand at their addresses with one bit turned.
     fn find_fold(&mut self, seen: &[(Claim, State)]) -> Result<Option<Fold>, Stop> {
-        let run = self.low_run(self.ground.card.bytes());
+        let run = self.low_run(self.stamper.card.bytes());
         if let (_, Some(fold)) = self.leads_back(run, &[])? {
             return Ok(Some(fold));
         }
         let mut hits = alias::among(seen);
         hits.extend(self.turned_lines(seen)?);
-        alias::fold(&mut self.ground, &hits)
+        alias::fold(&mut self.stamper, &hits)
     }
 
     /// SavedRange places above lost ones: a chain, a cache larger than it seemed, or damage.
@@ -290,19 +290,19 @@ impl Quick<'_, '_> {
         // A stretch of which one sector is bad is not lost whole: looked at block by block.
         let long: Vec<Claim> = lost.iter().filter(|c| c.piece.len > UNIT).take(2 * BATCH).copied().collect();
         let blocks: Vec<Claim> = long.iter().flat_map(|c| c.blocks()).collect();
-        let states = self.ground.check(&blocks)?;
+        let states = self.stamper.check(&blocks)?;
         let blocks = zip(&blocks, states);
         seen.retain(|(claim, _)| !long.contains(claim));
         let bad = blocks.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c);
         let lost: Vec<Claim> = lost.iter().filter(|c| !long.contains(c)).copied().chain(bad).collect();
         seen.extend(blocks);
         let pieces: Vec<Piece> = lost.iter().take(64).map(|c| c.piece).collect();
-        let mut again = observe(&mut self.ground, &pieces, &self.flood)?;
+        let mut again = observe(&mut self.stamper, &pieces, &self.flood)?;
         if !any_lost(&again) {
             // A cache may hold these few: what pushed them out then must do it again.
             let markers: Vec<Piece> = self.markers.iter().map(|c| c.piece).collect();
             let flood = self.flood.clone().and(&self.tail.flood()).and(&Flood::of(&markers));
-            again = observe(&mut self.ground, &pieces, &flood)?;
+            again = observe(&mut self.stamper, &pieces, &flood)?;
         }
         let still = any_lost(&again);
         seen.extend(again);
@@ -316,7 +316,7 @@ impl Quick<'_, '_> {
         let pieces: Vec<Piece> = self.before.iter().map(|b| b.piece).filter(stamped).collect();
         let (mut same, mut telling) = (0, 0);
         let before = &self.before;
-        self.ground.card.read(pieces.iter().copied(), Content::Buffer, |piece, _, answer| {
+        self.stamper.card.read(pieces.iter().copied(), Content::Buffer, |piece, _, answer| {
             if let (Answer::Differs { bytes, .. }, Some(old)) =
                 (answer, before.iter().find(|b| b.piece == piece))
             {
@@ -325,7 +325,7 @@ impl Quick<'_, '_> {
             }
             Ok(())
         })?;
-        let refused = self.ground.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
+        let refused = self.stamper.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
         let stays = !pieces.is_empty() && same == pieces.len() && telling > 0;
         let verdict = if refused || stays { Verdict::ReadOnly } else { Verdict::Dead };
         Ok(self.keeps_none(verdict, seen))
@@ -351,7 +351,7 @@ impl Quick<'_, '_> {
 
     /// What the markers exclude; on a card that the run covers for the most part, what the looks at the run exclude.
     pub(super) fn excluded(&self, seen: &[(Claim, State)]) -> Share {
-        let few = 2 * self.tail.bytes() > self.ground.card.bytes();
+        let few = 2 * self.tail.bytes() > self.stamper.card.bytes();
         let counts = |claim: &Claim| few || self.markers.iter().any(|m| m.piece == claim.piece);
         let looked: Vec<State> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
         let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.kept()).count() as u64);

@@ -4,7 +4,7 @@
 //! The first blocks written are looked at after each growth, each block once only: a cache that keeps what is read
 //! would hold a block for ever that is asked for again and again.
 
-use super::ground::{Claim, Ground, State, UNIT};
+use super::stamper::{Claim, Stamper, State, UNIT};
 use cardscope_engine::card::{Piece, Stop, pieces};
 
 /// Bytes at which the run is looked at: small steps first, doubled to 64 MiB, then a quarter more each time, so that
@@ -57,9 +57,9 @@ impl Tail {
     }
 
     /// What is written to make it `bytes` long.
-    pub(super) fn next(&self, ground: &Ground<'_, '_>, bytes: u64) -> Vec<Piece> {
+    pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<Piece> {
         let (start, end) = self.missing(bytes);
-        pieces(start.min(end), end, ground.card.block()).collect()
+        pieces(start.min(end), end, stamper.card.block()).collect()
     }
 
     /// The range that it lacks to be `bytes` long.
@@ -68,19 +68,19 @@ impl Tail {
     }
 
     /// Makes it `bytes` long.
-    pub(super) fn grow(&mut self, ground: &mut Ground<'_, '_>, bytes: u64) -> Result<(), Stop> {
+    pub(super) fn grow(&mut self, stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<(), Stop> {
         let (start, end) = self.missing(bytes);
         if start >= end {
             return Ok(());
         }
-        let claims = write_run(ground, start, end)?;
+        let claims = write_run(stamper, start, end)?;
         let Some(first) = claims.first() else { return Ok(()) };
         let part = Part { start, end, generation: first.generation };
         self.parts.push(part);
         if end - start <= 1 << 20 {
             let mut blocks: Vec<Claim> = claims.iter().flat_map(|c| c.blocks()).collect();
             for last in (1..blocks.len()).rev() {
-                blocks.swap(last, ground.random.below(last as u64 + 1) as usize);
+                blocks.swap(last, stamper.random.below(last as u64 + 1) as usize);
             }
             self.unread.splice(0..0, blocks);
         }
@@ -93,12 +93,12 @@ impl Tail {
     }
 
     /// Looks at some of the oldest blocks that were not looked at before; also at some of the newest.
-    pub(super) fn look(&mut self, ground: &mut Ground<'_, '_>) -> Result<Look, Stop> {
+    pub(super) fn look(&mut self, stamper: &mut Stamper<'_, '_>) -> Result<Look, Stop> {
         let from = self.unread.len().saturating_sub(LOOKS);
         let oldest = self.unread.split_off(from);
-        let old = ground.check(&oldest)?;
-        let newest = self.parts.last().map_or(Vec::new(), |part| some_of(ground, *part, LOOKS as u64 / 2));
-        let new = ground.check(&newest)?;
+        let old = stamper.check(&oldest)?;
+        let newest = self.parts.last().map_or(Vec::new(), |part| some_of(stamper, *part, LOOKS as u64 / 2));
+        let new = stamper.check(&newest)?;
         Ok(Look { old: zip(&oldest, old), new: zip(&newest, new) })
     }
 
@@ -145,8 +145,8 @@ impl Flood {
     }
 
     /// Writes it.
-    pub(super) fn pour(&self, ground: &mut Ground<'_, '_>) -> Result<(), Stop> {
-        self.parts.iter().try_for_each(|(start, end)| write_run(ground, *start, *end).map(drop))
+    pub(super) fn pour(&self, stamper: &mut Stamper<'_, '_>) -> Result<(), Stop> {
+        self.parts.iter().try_for_each(|(start, end)| write_run(stamper, *start, *end).map(drop))
     }
 }
 
@@ -176,15 +176,15 @@ fn beginning(address: u64, bytes: u64) -> u64 {
 const UNIT_OF_CARDS: u64 = 4 << 20;
 
 /// Writes a range in order, as one stream.
-pub(super) fn write_run(ground: &mut Ground<'_, '_>, start: u64, end: u64) -> Result<Vec<Claim>, Stop> {
-    let block = ground.card.block();
+pub(super) fn write_run(stamper: &mut Stamper<'_, '_>, start: u64, end: u64) -> Result<Vec<Claim>, Stop> {
+    let block = stamper.card.block();
     let run: Vec<Piece> = pieces(start, end, block).collect();
-    ground.stamp(&run)
+    stamper.stamp(&run)
 }
 
-fn some_of(ground: &mut Ground<'_, '_>, part: Part, count: u64) -> Vec<Claim> {
+fn some_of(stamper: &mut Stamper<'_, '_>, part: Part, count: u64) -> Vec<Claim> {
     let blocks = (part.end - part.start).div_ceil(u64::from(UNIT));
-    let picks: std::collections::BTreeSet<u64> = (0..count).map(|_| ground.random.below(blocks)).collect();
+    let picks: std::collections::BTreeSet<u64> = (0..count).map(|_| stamper.random.below(blocks)).collect();
     let claim = |block: u64| {
         let offset = part.start + block * u64::from(UNIT);
         let piece = Piece { offset, len: (part.end - offset).min(u64::from(UNIT)) as u32 };

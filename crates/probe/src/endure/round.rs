@@ -121,8 +121,8 @@ fn write(
         let end = (group + size).min(count);
         let list = (group..end).map(|at| piece(&order, at, block, settings.span));
         let mut failed = 0;
-        card.write(list, content, |piece, at, trouble| {
-            match trouble {
+        card.write(list, content, |piece, at, io_error| {
+            match io_error {
                 None => written.bytes += u64::from(piece.len),
                 Some(_) => failed += 1,
             }

@@ -232,9 +232,9 @@ impl<'a, 't> Pass<'a, 't> {
         let mut reached = from;
         let block = self.card.block();
         let list = pieces(from, to, block).take_while(|_| !over.get());
-        self.card.write(list, content, |piece, at, trouble| {
+        self.card.write(list, content, |piece, at, io_error| {
             over.set(until.is_some_and(|until| at as f64 / 1e9 >= until));
-            match trouble {
+            match io_error {
                 None => chart.write.ended(piece.offset, u64::from(piece.len), at),
                 Some(_) => {
                     chart.error(piece.offset);

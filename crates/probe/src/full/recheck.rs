@@ -1,7 +1,7 @@
 //! Is everything that an earlier pass wrote still there? Nothing is written.
 
 use super::pass::Pass;
-use super::resume::Earlier;
+use super::resume::PreviousPass;
 use super::{Findings, Settings};
 use cardscope_engine::card::Card;
 use cardscope_engine::event::Listener;
@@ -11,26 +11,26 @@ use cardscope_model::units::Capacity;
 /// so that alone is not held against the card.
 pub fn recheck(
     card: &mut Card<'_>,
-    earlier: &Earlier,
+    previous: &PreviousPass,
     budget_s: Option<f64>,
     watch: &mut dyn Listener,
 ) -> Findings {
     let settings = Settings {
-        salt: earlier.salt,
+        salt: previous.salt,
         two_passes: true,
-        resumed_at: earlier.reached,
+        resumed_at: previous.reached,
         budget_s,
         max_write: None,
     };
     let mut pass = Pass::new(card, settings, watch);
     pass.seen.recheck = true;
-    pass.generation = earlier.generation;
-    let stop = pass.look_only(earlier.reached).err();
+    pass.generation = previous.generation;
+    let stop = pass.look_only(previous.reached).err();
     let mut findings = pass.finish(stop);
-    if earlier.reached < findings.map.cells.iter().map(|c| c.bytes).sum() {
+    if previous.reached < findings.map.cells.iter().map(|c| c.bytes).sum() {
         let text = format!(
             "the earlier pass had come to {}; what lies beyond was not read",
-            Capacity(earlier.reached)
+            Capacity(previous.reached)
         );
         findings.remarks.push(text);
     }

@@ -33,7 +33,7 @@ pub fn drawn_for(salt: u64, fingerprint: u64) -> bool {
 
 /// An earlier pass as its stamps tell of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Earlier {
+pub struct PreviousPass {
     /// Its salt.
     pub salt: u64,
     /// The write that most of its stamps name.
@@ -46,7 +46,7 @@ pub struct Earlier {
 ///
 /// # Errors
 /// If the card is gone or the user stopped it.
-pub fn find(card: &mut Card<'_>) -> Result<Option<Earlier>, Stop> {
+pub fn find(card: &mut Card<'_>) -> Result<Option<PreviousPass>, Stop> {
     let bytes = card.bytes();
     let start = (0..AT_THE_START).map(|n| n * SAMPLE).take_while(|offset| offset + SAMPLE <= bytes);
     let first = stamps(card, start)?;
@@ -57,7 +57,7 @@ pub fn find(card: &mut Card<'_>) -> Result<Option<Earlier>, Stop> {
     let furthest = ours().map(|(_, stamp)| stamp.address).max().unwrap_or_default().min(bytes);
     let reached = boundary(card, furthest, salt, generation)?;
     let reached = if reached >= bytes { bytes } else { reached.saturating_sub(IN_FLIGHT) };
-    Ok(Some(Earlier { salt, generation, reached }))
+    Ok(Some(PreviousPass { salt, generation, reached }))
 }
 
 /// Salt and write of most stamps; sentinels, whose write comes before all others, only where there is nothing else.
@@ -113,7 +113,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn stamped(name: &str, written: u64) -> Option<Earlier> {
+    fn stamped(name: &str, written: u64) -> Option<PreviousPass> {
         let mut target = SimTarget::named(name).unwrap();
         let mut card = Card::new(&mut target, &Interrupt::default(), MIB as u32, 8).unwrap();
         let content = Content::Stamp { salt: 99, generation: 1 };
@@ -125,9 +125,9 @@ mod tests {
     fn stamps_alone_tell_how_far_a_pass_came() {
         let card = "sim:constant?announced_bytes=256MiB";
         assert_eq!(stamped(card, 0), None);
-        let earlier = stamped(card, 100 * MIB).unwrap();
-        assert_eq!((earlier.salt, earlier.generation), (99, 1));
-        assert_eq!(earlier.reached, 84 * MIB);
+        let previous = stamped(card, 100 * MIB).unwrap();
+        assert_eq!((previous.salt, previous.generation), (99, 1));
+        assert_eq!(previous.reached, 84 * MIB);
         assert_eq!(stamped(card, 256 * MIB).unwrap().reached, 256 * MIB);
     }
 

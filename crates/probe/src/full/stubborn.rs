@@ -49,7 +49,7 @@ impl Pass<'_, '_> {
             return Ok(false);
         }
         let mut took = false;
-        self.card.write([piece], self.stamped().content(), |_, _, trouble| took = trouble.is_none())?;
+        self.card.write([piece], self.stamped().content(), |_, _, io_error| took = io_error.is_none())?;
         Ok(took)
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! Seed 004 had no help from discard or any file system; so this is measured before it is advised.
 
+use crate::context::{CARD_START, Context};
 use crate::map::options::Options;
-use crate::site::{CARD_START, Site};
 use crate::write_scope::WriteScope;
 use cardscope_analysis::bootstrap::{Resampling, interval95};
 use cardscope_engine::card::{Card, Piece, Stop};
@@ -55,16 +55,16 @@ pub fn try_discard(
     before: Option<Tried>,
     into: &mut Vec<Tried>,
 ) -> Result<(), Stop> {
-    let mut site = Site::new(card, WriteScope::new(None), &options.limits, watch);
-    if !site.has_time(2.0 * seconds()) {
+    let mut context = Context::new(card, WriteScope::new(None), &options.limits, watch);
+    if !context.has_time(2.0 * seconds()) {
         into.push(left_out(AFTER_DISCARD, "there was no time left for it"));
         return Ok(());
     }
     let before = match before {
         Some(before) => before,
         None => {
-            site.phase("small writes as the card was");
-            small_writes(&mut site, AS_IT_WAS)?
+            context.phase("small writes as the card was");
+            small_writes(&mut context, AS_IT_WAS)?
         }
     };
     let measured = before.iops.is_some();
@@ -73,13 +73,13 @@ pub fn try_discard(
         into.push(left_out(AFTER_DISCARD, "small writes could not be measured before it"));
         return Ok(());
     }
-    let region = site.region;
-    if !site.discard(region.start, region.len)? {
+    let region = context.region;
+    if !context.discard(region.start, region.len)? {
         into.push(left_out(AFTER_DISCARD, "the card or its reader takes no discard"));
         return Ok(());
     }
-    site.phase("small writes after discard");
-    into.push(small_writes(&mut site, AFTER_DISCARD)?);
+    context.phase("small writes after discard");
+    into.push(small_writes(&mut context, AFTER_DISCARD)?);
     Ok(())
 }
 
@@ -93,36 +93,37 @@ pub fn left_out(what: &str, reason: &str) -> Tried {
 ///
 /// # Errors
 /// If the card is gone, the user stopped it, or what stands there could not be saved.
-pub fn small_writes(site: &mut Site<'_, '_>, what: &str) -> Result<Tried, Stop> {
-    site.shape(SMALL, 1)?;
-    let places = places(site);
-    match site.prepare(&places) {
+pub fn small_writes(context: &mut Context<'_, '_>, what: &str) -> Result<Tried, Stop> {
+    context.shape(SMALL, 1)?;
+    let places = places(context);
+    match context.prepare(&places) {
         Err(Stop::Limit) => return Ok(left_out(what, "more would be written than may be")),
         prepared => prepared?,
     }
-    site.idle(REST);
-    let began = site.seconds();
+    context.idle(REST);
+    let began = context.seconds();
     let mut times = Vec::with_capacity(places.len());
     for place in places {
-        let start = site.seconds();
+        let start = context.seconds();
         if start - began > LONGEST_S {
             break;
         }
-        let written = site.write(place)?;
-        site.flush()?;
-        times.extend(written.map(|_| site.seconds() - start));
+        let written = context.write(place)?;
+        context.flush()?;
+        times.extend(written.map(|_| context.seconds() - start));
     }
     Ok(sum_up(what, &times))
 }
 
-fn places(site: &mut Site<'_, '_>) -> Vec<Piece> {
-    let unit = u64::from(SMALL.max(site.sector()));
-    let end = site.region.end();
+fn places(context: &mut Context<'_, '_>) -> Vec<Piece> {
+    let unit = u64::from(SMALL.max(context.sector()));
+    let end = context.region.end();
     // What lies within the card's start alone was named by the user.
-    let start = if end > 2 * CARD_START { site.region.start.max(CARD_START) } else { site.region.start };
+    let start =
+        if end > 2 * CARD_START { context.region.start.max(CARD_START) } else { context.region.start };
     let slots = (end - start).min(SPAN) / unit;
     (0..MOST)
-        .map(|_| Piece { offset: start + site.random.below(slots.max(1)) * unit, len: unit as u32 })
+        .map(|_| Piece { offset: start + context.random.below(slots.max(1)) * unit, len: unit as u32 })
         .filter(|piece| piece.end() <= end)
         .collect()
 }

@@ -10,7 +10,7 @@ mod writing;
 
 pub use options::{Options, Part};
 
-use crate::site::Site;
+use crate::context::Context;
 use crate::write_scope::WriteScope;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
@@ -29,14 +29,14 @@ pub fn map<'s, 't>(
     into: &mut Measured,
 ) -> Result<(), Stop> {
     options::say_unwanted(options, into);
-    let mut site = Site::new(card, scope, &options.limits, watch);
-    match reading::measure(&mut site, options, into) {
+    let mut context = Context::new(card, scope, &options.limits, watch);
+    match reading::measure(&mut context, options, into) {
         // What it did not come to says so.
         Err(Stop::Limit) => {}
         read => read?,
     }
     if options.writes {
-        match writing::measure(&mut site, options, into) {
+        match writing::measure(&mut context, options, into) {
             Err(Stop::Limit) => {
                 writing::leave_out(into, "the limits of time and of bytes left no room for it")
             }

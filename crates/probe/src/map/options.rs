@@ -1,7 +1,7 @@
 //! How a map is made; its parts by name, so that one of them can be asked for alone, and what was not asked for says
 //! so.
 
-use crate::site::Limits;
+use crate::context::Limits;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
 use std::fmt;

@@ -1,11 +1,10 @@
 //! Marks judged by measuring, as near to the SD Association's procedures as a host can come (reference page `sd-facts`
 //! 5, `flash-behaviour` 3.10). What differs from them stands in `docs/marks.md`.
 //!
-//! Every write goes through [`Site`]: saved before, or where content may go. So little is written by default; with
+//! Every write goes through [`Context`]: saved before, or where content may go. So little is written by default; with
 //! [`Options::thorough`] the volumes are those of the specification, as far as they are no matter of hours.
 
 mod bus;
-mod course;
 mod findings;
 mod judge;
 mod margin;
@@ -16,9 +15,10 @@ mod queued;
 mod random;
 mod reading;
 mod sequential;
+mod write_run;
 
+use crate::context::Context;
 use crate::fill::fill;
-use crate::site::Site;
 use crate::write_scope::WriteScope;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
@@ -41,14 +41,14 @@ pub fn judge<'s, 't>(
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
     let family = Family::of(card.bytes());
-    let mut site = Site::new(card, scope, &options.limits, watch);
-    let before = site.spent();
+    let mut context = Context::new(card, scope, &options.limits, watch);
+    let before = context.spent();
     into.claims.clone_from(&options.claimed);
     into.bus = options.bus.clone();
     into.after_cache_mb_s = options.after_cache_mb_s;
-    let ended = measure(&mut site, options, family, into);
-    into.cost = site.cost_since(before);
-    into.short_of_time = site.was_short_of_time();
+    let ended = measure(&mut context, options, family, into);
+    into.cost = context.cost_since(before);
+    into.short_of_time = context.was_short_of_time();
     judge::all(into, options, family);
     findings::draw(into);
     match ended {
@@ -61,31 +61,35 @@ pub fn judge<'s, 't>(
 }
 
 fn measure(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     options: &Options,
     family: Family,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
-    let Some(cut) = cut(site, options, into) else { return Ok(()) };
-    let readable = readable(site, options, into)?;
+    let Some(cut) = cut(context, options, into) else { return Ok(()) };
+    let readable = readable(context, options, into)?;
     if readable {
-        reading::measure(site, into)?;
+        reading::measure(context, into)?;
     }
-    sequential::measure(site, options, cut, family, into)?;
-    partly::measure(site, options, cut, family, into)?;
+    sequential::measure(context, options, cut, family, into)?;
+    partly::measure(context, options, cut, family, into)?;
     if readable {
-        random::measure(site, options, into)?;
+        random::measure(context, options, into)?;
     }
-    queued::measure(site, options, readable, into)
+    queued::measure(context, options, readable, into)
 }
 
 /// Whether timed reads reach the card: those of a file only once it was written.
-fn readable(site: &mut Site<'_, '_>, options: &Options, into: &mut MarksMeasured) -> Result<bool, Stop> {
+fn readable(
+    context: &mut Context<'_, '_>,
+    options: &Options,
+    into: &mut MarksMeasured,
+) -> Result<bool, Stop> {
     if options.card_addresses {
         return Ok(true);
     }
-    let Region { start, len } = site.region;
-    let why_not = fill(site, start, len)?;
+    let Region { start, len } = context.region;
+    let why_not = fill(context, start, len)?;
     let readable = why_not.is_none();
     into.left_out.extend(why_not);
     Ok(readable)

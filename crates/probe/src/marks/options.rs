@@ -1,6 +1,6 @@
 //! How marks are judged, and how the card is cut for it.
 
-use crate::site::{Limits, Site};
+use crate::context::{Context, Limits};
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, MarksMeasured, claims};
 use cardscope_model::units::{GIB, MIB};
@@ -98,7 +98,7 @@ pub(super) struct Cut {
 }
 
 /// How the card is cut; `None` where there is no room for a single stretch.
-pub(super) fn cut(site: &Site<'_, '_>, options: &Options, into: &mut MarksMeasured) -> Option<Cut> {
+pub(super) fn cut(context: &Context<'_, '_>, options: &Options, into: &mut MarksMeasured) -> Option<Cut> {
     let stated = options.unit.filter(|unit| *unit >= MIB / 64);
     let unit = stated.unwrap_or(USUAL_UNIT);
     into.au_bytes = unit;
@@ -108,12 +108,12 @@ pub(super) fn cut(site: &Site<'_, '_>, options: &Options, into: &mut MarksMeasur
     };
     let speed_unit = options.speed_unit.unwrap_or(USUAL_SPEED_UNIT);
     let stretch = speed_unit.div_ceil(unit) * unit;
-    let origin = if options.card_addresses { 0 } else { site.region.start };
-    let first = (site.region.start - origin).div_ceil(unit) * unit + origin;
-    if first + 2 * stretch > site.region.end() {
+    let origin = if options.card_addresses { 0 } else { context.region.start };
+    let first = (context.region.start - origin).div_ceil(unit) * unit + origin;
+    if first + 2 * stretch > context.region.end() {
         into.left_out.push(format!(
             "everything: {} bytes may be used, and a stretch of whole allocation units with one beside it needs {}",
-            site.region.len,
+            context.region.len,
             2 * stretch
         ));
         return None;
@@ -123,11 +123,11 @@ pub(super) fn cut(site: &Site<'_, '_>, options: &Options, into: &mut MarksMeasur
 
 impl Cut {
     /// A random place for `bytes` that begins with a unit.
-    pub(super) fn place(&self, site: &mut Site<'_, '_>, bytes: u64) -> u64 {
-        let first = (site.region.start - self.origin).div_ceil(self.unit);
-        let last = (site.region.end() - self.origin - bytes) / self.unit;
+    pub(super) fn place(&self, context: &mut Context<'_, '_>, bytes: u64) -> u64 {
+        let first = (context.region.start - self.origin).div_ceil(self.unit);
+        let last = (context.region.end() - self.origin - bytes) / self.unit;
         let units = last.saturating_sub(first) + 1;
-        self.origin + (first + site.random.below(units)) * self.unit
+        self.origin + (first + context.random.below(units)) * self.unit
     }
 }
 

@@ -3,10 +3,10 @@
 //! Specification 4.13.1.3). What is found is for information and no part of a mark: a host sees what such writes cost and
 //! not why, and a genuine card that states 5 MB/s shows 0.7 (`sandisk-su04g`), since gaps cost it more than moving does.
 
-use super::course::{Course, DEPTH};
 use super::options::{Cut, Family, Options};
 use super::sequential::worst_unit;
-use crate::site::Site;
+use super::write_run::{DEPTH, WriteRun};
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::judged_mark::{MarksMeasured, PartlyUsed};
 use cardscope_model::units::mb_per_s;
@@ -36,7 +36,7 @@ fn move_speed(write_mb_s: f64, half_mb_s: f64) -> Option<f64> {
 }
 
 pub(super) fn measure(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     options: &Options,
     cut: Cut,
     family: Family,
@@ -50,8 +50,8 @@ pub(super) fn measure(
     let low = options.claimed.iter().any(|c| c.mark.letter() == 'C' && c.mark.number() < 10);
     let Some(whole) = into.writing.last().filter(|w| low || worst_unit(w) < 10.0) else { return Ok(()) };
     let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
-    site.phase("writing into units that are partly in use");
-    let Some(half_mb_s) = half(site, cut, io, write_mb_s)? else {
+    context.phase("writing into units that are partly in use");
+    let Some(half_mb_s) = half(context, cut, io, write_mb_s)? else {
         into.left_out.push(
             "allocation units that are partly in use: the limits were reached, or a write failed".to_owned(),
         );
@@ -71,30 +71,30 @@ pub(super) fn measure(
 
 /// Writes every second recording unit of some allocation units, and begins another one, so that what is half done has to
 /// be tidied up; MB/s of what was written. `None` where not all of it could be written.
-fn half(site: &mut Site<'_, '_>, cut: Cut, io: u32, write_mb_s: f64) -> Result<Option<f64>, Stop> {
+fn half(context: &mut Context<'_, '_>, cut: Cut, io: u32, write_mb_s: f64) -> Result<Option<f64>, Stop> {
     let seconds = SLOWER * cut.unit as f64 / 1e6 / write_mb_s;
-    if !site.may_write(2 * UNITS * cut.unit) || !site.has_time(seconds) {
+    if !context.may_write(2 * UNITS * cut.unit) || !context.has_time(seconds) {
         return Ok(None);
     }
     // As many in flight as where the speed of writing was measured: what a reader takes for itself is in both.
-    site.shape(io, DEPTH)?;
-    let all = halves(site, cut, io);
-    if !site.prepare_in_time(&all)? {
+    context.shape(io, DEPTH)?;
+    let all = halves(context, cut, io);
+    if !context.prepare_in_time(&all)? {
         return Ok(None);
     }
-    let mut course = Course::new(0);
-    course.write(site, &mut all.iter().copied())?;
-    let course = course.excused();
-    Ok((course.ends.len() == all.len()).then(|| mb_per_s(course.bytes(), course.seconds())))
+    let mut write_run = WriteRun::new(0);
+    write_run.write(context, &mut all.iter().copied())?;
+    let write_run = write_run.excused();
+    Ok((write_run.ends.len() == all.len()).then(|| mb_per_s(write_run.bytes(), write_run.seconds())))
 }
 
 /// Every second recording unit of some allocation units, and the first of one more: it makes the card close the one
 /// before.
-fn halves(site: &mut Site<'_, '_>, cut: Cut, io: u32) -> Vec<Piece> {
+fn halves(context: &mut Context<'_, '_>, cut: Cut, io: u32) -> Vec<Piece> {
     let io_bytes = u64::from(io);
     let mut all = Vec::new();
     for unit in 0..=UNITS {
-        let start = cut.place(site, cut.unit);
+        let start = cut.place(context, cut.unit);
         let count = if unit < UNITS { cut.unit / io_bytes } else { 1 };
         all.extend((0..count).step_by(2).map(|n| Piece { offset: start + n * io_bytes, len: io }));
     }

@@ -2,7 +2,7 @@
 //! a row (Physical Layer Specification 8.4, `sd-facts` 5.4).
 
 use super::options::Options;
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::{MarksMeasured, QueuedStream};
@@ -21,7 +21,7 @@ const WINDOWS: u64 = 2;
 const WINDOWS_THOROUGH: u64 = 8;
 
 pub(super) fn measure(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     options: &Options,
     readable: bool,
     into: &mut MarksMeasured,
@@ -42,12 +42,12 @@ pub(super) fn measure(
             ));
             continue;
         };
-        let mut fits = |windows: &u64| fits(site, write, windows * WINDOW, mb_s);
+        let mut fits = |windows: &u64| fits(context, write, windows * WINDOW, mb_s);
         let windows = [most, WINDOWS].into_iter().find(|windows| fits(windows));
         if windows.is_some() {
-            site.phase(&format!("{what} with a full queue"));
+            context.phase(&format!("{what} with a full queue"));
         }
-        let found = windows.map_or(Ok(None), |windows| stream(site, write, windows * WINDOW))?;
+        let found = windows.map_or(Ok(None), |windows| stream(context, write, windows * WINDOW))?;
         if found.is_none() {
             let mb = WINDOWS * WINDOW / 1_000_000;
             into.left_out.push(format!(
@@ -60,26 +60,26 @@ pub(super) fn measure(
 }
 
 /// Whether so much can be read or written, at a speed as it was seen before.
-fn fits(site: &mut Site<'_, '_>, write: bool, bytes: u64, mb_s: f64) -> bool {
-    let keeping = if write && site.keeps_data() { KEEPING } else { 1.0 };
-    bytes <= site.region.len
-        && (!write || site.may_write(bytes))
-        && site.has_time(bytes as f64 / 1e6 / mb_s * keeping)
+fn fits(context: &mut Context<'_, '_>, write: bool, bytes: u64, mb_s: f64) -> bool {
+    let keeping = if write && context.keeps_data() { KEEPING } else { 1.0 };
+    bytes <= context.region.len
+        && (!write || context.may_write(bytes))
+        && context.has_time(bytes as f64 / 1e6 / mb_s * keeping)
 }
 
-fn stream(site: &mut Site<'_, '_>, write: bool, bytes: u64) -> Result<Option<QueuedStream>, Stop> {
-    site.shape(BLOCK, DEPTH)?;
-    let places = (site.region.len - bytes) / (64 * MIB) + 1;
-    let start = site.region.start + site.random.below(places) * 64 * MIB;
-    let start = start.min(site.region.end() - bytes);
+fn stream(context: &mut Context<'_, '_>, write: bool, bytes: u64) -> Result<Option<QueuedStream>, Stop> {
+    context.shape(BLOCK, DEPTH)?;
+    let places = (context.region.len - bytes) / (64 * MIB) + 1;
+    let start = context.region.start + context.random.below(places) * 64 * MIB;
+    let start = start.min(context.region.end() - bytes);
     let all: Vec<Piece> = pieces(start, start + bytes, BLOCK).collect();
-    if write && !site.prepare_in_time(&all)? {
+    if write && !context.prepare_in_time(&all)? {
         return Ok(None);
     }
     let direction = if write { Direction::Write } else { Direction::Read };
     let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
-    let left = site.seconds_left();
-    site.course_for(direction, left, &mut all.into_iter(), |piece, at| {
+    let left = context.seconds_left();
+    context.stream_for(direction, left, &mut all.into_iter(), |piece, at| {
         ends.push((u64::from(piece.len), at))
     })?;
     // Less than what is judged says nothing.

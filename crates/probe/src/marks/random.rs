@@ -2,11 +2,11 @@
 //! and with the card's queue. As many slices of a quarter of a second as a sequential test needs to tell the rate from
 //! the demands (reference page `flash-behaviour` 3.10).
 
-use super::course::Course;
 use super::margin::random_at_best;
 use super::options::{Options, TEST_AREA};
 use super::sequential::worst_unit;
-use crate::site::Site;
+use super::write_run::WriteRun;
+use crate::context::Context;
 use cardscope_analysis::sprt::{self, Verdict};
 use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_engine::target::{Direction, Region};
@@ -51,13 +51,13 @@ struct Task {
 }
 
 pub(super) fn measure(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     options: &Options,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
-    let area = test_area(site);
-    let preconditioned = precondition(site, options, area, into)?;
-    let region = site.region;
+    let area = test_area(context);
+    let preconditioned = precondition(context, options, area, into)?;
+    let region = context.region;
     let task = |write, area: Region, depth| Task {
         write,
         area,
@@ -76,20 +76,20 @@ pub(super) fn measure(
         .collect();
     spans.sort_by_key(|span| span.len);
     for span in spans {
-        run(site, task(false, span, 1), into)?;
-        run(site, task(true, span, 1), into)?;
+        run(context, task(false, span, 1), into)?;
+        run(context, task(true, span, 1), into)?;
         if span == area {
-            queue(site, options, area, &task, into)?;
+            queue(context, options, area, &task, into)?;
         }
     }
     Ok(())
 }
 
 /// A random place for the test area, on a whole MiB.
-fn test_area(site: &mut Site<'_, '_>) -> Region {
-    let len = TEST_AREA.min(site.region.len / MIB * MIB);
-    let places = (site.region.len - len) / MIB + 1;
-    Region { start: site.region.start + site.random.below(places) * MIB, len }
+fn test_area(context: &mut Context<'_, '_>) -> Region {
+    let len = TEST_AREA.min(context.region.len / MIB * MIB);
+    let places = (context.region.len - len) / MIB + 1;
+    Region { start: context.region.start + context.random.below(places) * MIB, len }
 }
 
 /// `span` bytes that hold the area, or lie in it.
@@ -100,7 +100,7 @@ fn around(area: Region, all: Region, span: u64) -> Region {
 
 /// Writes the test area in order, as the specification does before it measures.
 fn precondition(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     options: &Options,
     area: Region,
     into: &mut MarksMeasured,
@@ -109,21 +109,21 @@ fn precondition(
         return Ok(false);
     }
     let speed = into.writing.first().map_or(5.0, worst_unit).max(0.1);
-    let seconds = area.len as f64 / 1e6 / speed * if site.keeps_data() { 2.5 } else { 1.0 };
-    if !site.may_write(area.len) || !site.has_time(seconds) {
+    let seconds = area.len as f64 / 1e6 / speed * if context.keeps_data() { 2.5 } else { 1.0 };
+    if !context.may_write(area.len) || !context.has_time(seconds) {
         into.left_out
             .push("writing the test area in order before random I/O: the limits do not allow it".to_owned());
         return Ok(false);
     }
-    site.phase("writing the test area of random I/O");
+    context.phase("writing the test area of random I/O");
     let block = 4 * MIB as u32;
-    site.shape(block, 2)?;
+    context.shape(block, 2)?;
     let all: Vec<Piece> = pieces(area.start, area.start + area.len, block).collect();
-    let mut course = Course::new(area.start);
-    if site.prepare_in_time(&all)? {
-        course.write(site, &mut all.into_iter())?;
+    let mut write_run = WriteRun::new(area.start);
+    if context.prepare_in_time(&all)? {
+        write_run.write(context, &mut all.into_iter())?;
     }
-    let whole = course.bytes() == area.len;
+    let whole = write_run.bytes() == area.len;
     if !whole {
         into.left_out
             .push("writing the test area in order before random I/O: not all was written".to_owned());
@@ -133,7 +133,7 @@ fn precondition(
 
 /// The same with the card's queue, where the host may use it, and A2 is claimed or within reach.
 fn queue(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     options: &Options,
     area: Region,
     task: &impl Fn(bool, Region, u32) -> Task,
@@ -146,8 +146,8 @@ fn queue(
     for write in [false, true] {
         let alone = into.random.iter().find(|r| r.write == write && r.depth == 1 && r.span_bytes == area.len);
         // The shallowest queue has two in flight, and neither can be taken back.
-        if alone.is_some_and(|alone| site.has_time(2.0 / alone.iops)) {
-            run(site, task(write, area, depth), into)?;
+        if alone.is_some_and(|alone| context.has_time(2.0 / alone.iops)) {
+            run(context, task(write, area, depth), into)?;
         } else {
             into.left_out
                 .push(format!("random {} with the card's queue: time or limits ended before", words(write)));
@@ -169,15 +169,15 @@ pub(super) fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
     largest == Some(rate.span_bytes)
 }
 
-fn run(site: &mut Site<'_, '_>, mut task: Task, into: &mut MarksMeasured) -> Result<(), Stop> {
+fn run(context: &mut Context<'_, '_>, mut task: Task, into: &mut MarksMeasured) -> Result<(), Stop> {
     let what = words(task.write);
     let (over, depth) = (task.area.len / MIB, task.depth);
-    if !site.has_time(SLICE * LEAST_SLICES as f64) {
+    if !context.has_time(SLICE * LEAST_SLICES as f64) {
         into.left_out.push(format!("random {what} over {over} MiB at queue depth {depth}: no time left"));
         return Ok(());
     }
-    site.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {depth}"));
-    match rate(site, &mut task, &mut into.left_out)? {
+    context.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {depth}"));
+    match rate(context, &mut task, &mut into.left_out)? {
         Some(rate) => into.random.push(rate),
         None => into.left_out.push(format!(
             "random {what} over {over} MiB at queue depth {depth}: the limits ended them before there was a rate"
@@ -192,13 +192,13 @@ fn words(write: bool) -> &'static str {
 
 /// Rates per slice, until the demands are decided or the limits are reached.
 fn rate(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     task: &mut Task,
     left_out: &mut Vec<String>,
 ) -> Result<Option<RandomRate>, Stop> {
     let mut pool = Pool { pages: Vec::new() };
     let wanted = task.depth;
-    task.depth = bearable(site, *task, &mut pool)?;
+    task.depth = bearable(context, *task, &mut pool)?;
     if task.depth < wanted {
         left_out.push(format!(
             "random {} with {wanted} in flight: with {} each of them waits so long that they went no deeper",
@@ -206,11 +206,11 @@ fn rate(
             task.depth
         ));
     }
-    site.shape(SMALL, task.depth)?;
+    context.shape(SMALL, task.depth)?;
     let mut slices: Vec<(u64, f64)> = Vec::new();
     let mut seconds = 0.0;
-    while !enough(&slices, seconds, *task) && site.has_time(SLICE.max(drain(&slices, task.depth))) {
-        let Some(slice) = slice(site, *task, iops(&slices), &mut pool)? else { break };
+    while !enough(&slices, seconds, *task) && context.has_time(SLICE.max(drain(&slices, task.depth))) {
+        let Some(slice) = slice(context, *task, iops(&slices), &mut pool)? else { break };
         slices.push(slice);
         seconds += slice.1;
     }
@@ -219,14 +219,14 @@ fn rate(
 
 /// The deepest queue, of those up to the one that is wanted, that is empty again in bearable time: what is in flight
 /// cannot be taken back, and 32 writes on a fake queue take a minute (seed 001).
-fn bearable(site: &mut Site<'_, '_>, task: Task, pool: &mut Pool) -> Result<u32, Stop> {
+fn bearable(context: &mut Context<'_, '_>, task: Task, pool: &mut Pool) -> Result<u32, Stop> {
     let mut depth = task.depth.min(2);
     while depth < task.depth {
         let next = (depth * 2).min(task.depth);
-        site.shape(SMALL, depth)?;
-        let Some(tried) = slice(site, Task { depth, ..task }, 0.0, pool)? else { break };
+        context.shape(SMALL, depth)?;
+        let Some(tried) = slice(context, Task { depth, ..task }, 0.0, pool)? else { break };
         let empty = drain(&[tried], next);
-        if empty > BEARABLE || !site.has_time(2.0 * empty) {
+        if empty > BEARABLE || !context.has_time(2.0 * empty) {
             break;
         }
         depth = next;
@@ -243,18 +243,18 @@ fn drain(slices: &[(u64, f64)], depth: u32) -> f64 {
 /// How many I/Os ended, and in how many seconds, while new ones were begun for the time of a slice; `None` where none
 /// did, or no more may be written.
 fn slice(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     task: Task,
     rate: f64,
     pool: &mut Pool,
 ) -> Result<Option<(u64, f64)>, Stop> {
     let count = (rate * SLICE * 1.5) as usize;
-    if !pool.fill(site, task, count.max(task.depth as usize * 2))? {
+    if !pool.fill(context, task, count.max(task.depth as usize * 2))? {
         return Ok(None);
     }
     let direction = if task.write { Direction::Write } else { Direction::Read };
     let (mut ended, mut last) = (0, 0.0);
-    site.course_for(direction, SLICE, &mut std::iter::from_fn(|| pool.pages.pop()), |_, at| {
+    context.stream_for(direction, SLICE, &mut std::iter::from_fn(|| pool.pages.pop()), |_, at| {
         ended += 1;
         last = at;
     })?;
@@ -269,16 +269,16 @@ struct Pool {
 
 impl Pool {
     /// Has at least `count` pages ready; false where no more may be written, or the time ends before they are saved.
-    fn fill(&mut self, site: &mut Site<'_, '_>, task: Task, count: usize) -> Result<bool, Stop> {
+    fn fill(&mut self, context: &mut Context<'_, '_>, task: Task, count: usize) -> Result<bool, Stop> {
         if self.pages.len() >= count {
             return Ok(true);
         }
         let more = if task.write { (count * SLICES_SAVED).min(SAVED_AT_MOST).max(count) } else { count };
-        if task.write && !site.may_write(more as u64 * u64::from(SMALL)) {
+        if task.write && !context.may_write(more as u64 * u64::from(SMALL)) {
             return Ok(false);
         }
-        let new: Vec<Piece> = (0..more).map(|_| page(site, task.area)).collect();
-        if task.write && !site.prepare_in_time(&new)? {
+        let new: Vec<Piece> = (0..more).map(|_| page(context, task.area)).collect();
+        if task.write && !context.prepare_in_time(&new)? {
             return Ok(false);
         }
         self.pages.extend(new);
@@ -286,8 +286,8 @@ impl Pool {
     }
 }
 
-fn page(site: &mut Site<'_, '_>, area: Region) -> Piece {
-    let page = site.random.below(area.len / u64::from(SMALL));
+fn page(context: &mut Context<'_, '_>, area: Region) -> Piece {
+    let page = context.random.below(area.len / u64::from(SMALL));
     Piece { offset: area.start + page * u64::from(SMALL), len: SMALL }
 }
 

@@ -1,7 +1,7 @@
 //! What reading tells the marks: the speed in order, which shows what bus and reader let through, and single reads of
 //! 4 KiB, for which every class has a limit.
 
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::MarksMeasured;
@@ -19,18 +19,18 @@ const STREAM_S: f64 = 4.0;
 const SINGLES: usize = 64;
 const SMALL: u32 = 4096;
 
-pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut MarksMeasured) -> Result<(), Stop> {
-    site.phase("reading in order");
-    into.null_command_s = null_command(site)?;
-    into.read_mb_s = in_order(site)?;
-    into.read_4k_s = singles(site)?;
+pub(super) fn measure(context: &mut Context<'_, '_>, into: &mut MarksMeasured) -> Result<(), Stop> {
+    context.phase("reading in order");
+    into.null_command_s = null_command(context)?;
+    into.read_mb_s = in_order(context)?;
+    into.read_4k_s = singles(context)?;
     Ok(())
 }
 
-fn null_command(site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
+fn null_command(context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
     let mut times = Vec::new();
     for _ in 0..9 {
-        let Some(time) = (if site.has_time(0.0) { site.ping()? } else { None }) else { break };
+        let Some(time) = (if context.has_time(0.0) { context.ping()? } else { None }) else { break };
         times.push(time);
     }
     Ok(median(&times))
@@ -38,41 +38,41 @@ fn null_command(site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
 
 /// MB/s. The first read is by itself and does not count: only after it is known whether several at a time, which cannot
 /// be taken back, would outlast the time.
-fn in_order(site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
-    site.shape(BLOCK, DEPTH)?;
-    let bytes = STREAM.min(site.region.len / MIB * MIB);
-    if bytes < 4 * MIB || !site.has_time(1.0) {
+fn in_order(context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
+    context.shape(BLOCK, DEPTH)?;
+    let bytes = STREAM.min(context.region.len / MIB * MIB);
+    if bytes < 4 * MIB || !context.has_time(1.0) {
         return Ok(None);
     }
-    let places = (site.region.len - bytes) / MIB + 1;
-    let start = site.region.start + site.random.below(places) * MIB;
+    let places = (context.region.len - bytes) / MIB + 1;
+    let start = context.region.start + context.random.below(places) * MIB;
     let mut all = pieces(start, start + bytes, BLOCK);
-    let began = site.seconds();
+    let began = context.seconds();
     if let Some(first) = all.next() {
-        site.read(first)?;
+        context.read(first)?;
     }
-    let took = site.seconds() - began;
-    if !site.has_time(took * f64::from(DEPTH)) {
+    let took = context.seconds() - began;
+    if !context.has_time(took * f64::from(DEPTH)) {
         return Ok(None);
     }
     let mut ends = Vec::new();
-    let seconds = site.seconds_left().min(STREAM_S);
-    site.course_for(Direction::Read, seconds, &mut all, |piece, at| ends.push((piece.len, at)))?;
+    let seconds = context.seconds_left().min(STREAM_S);
+    context.stream_for(Direction::Read, seconds, &mut all, |piece, at| ends.push((piece.len, at)))?;
     let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else { return Ok(None) };
     let moved: u64 = ends.iter().skip(1).map(|(len, _)| u64::from(*len)).sum();
     Ok((last.1 > first.1).then(|| mb_per_s(moved, last.1 - first.1)))
 }
 
-fn singles(site: &mut Site<'_, '_>) -> Result<Option<(f64, f64)>, Stop> {
-    site.shape(SMALL, 1)?;
+fn singles(context: &mut Context<'_, '_>) -> Result<Option<(f64, f64)>, Stop> {
+    context.shape(SMALL, 1)?;
     let mut times = Vec::new();
     for _ in 0..SINGLES {
-        if !site.has_time(0.1) {
+        if !context.has_time(0.1) {
             break;
         }
-        let page = site.random.below(site.region.len / u64::from(SMALL));
-        let offset = site.region.start + page * u64::from(SMALL);
-        times.extend(site.read(Piece { offset, len: SMALL })?);
+        let page = context.random.below(context.region.len / u64::from(SMALL));
+        let offset = context.region.start + page * u64::from(SMALL);
+        times.extend(context.read(Piece { offset, len: SMALL })?);
     }
     Ok(median(&times).map(|middle| (middle, times.iter().copied().fold(0.0, f64::max))))
 }

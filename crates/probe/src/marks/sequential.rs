@@ -3,9 +3,9 @@
 //!
 //! A unit that is slow once is written again: a card has slow units, a host has slow moments.
 
-use super::course::{Course, DEPTH};
 use super::options::{Cut, Family, Options};
-use crate::site::Site;
+use super::write_run::{DEPTH, WriteRun};
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
 use cardscope_model::statistics::median;
@@ -32,25 +32,25 @@ const REST: Duration = Duration::from_secs(1);
 const KEEPING: f64 = 2.5;
 
 pub(super) fn measure(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     options: &Options,
     cut: Cut,
     family: Family,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
-    site.phase("writing in order, unit by unit");
+    context.phase("writing in order, unit by unit");
     // What was written before may still be tidied up inside the card; it shall not count.
-    if site.has_time(REST.as_secs_f64()) {
-        site.idle(REST);
+    if context.has_time(REST.as_secs_f64()) {
+        context.idle(REST);
     }
-    let total = volume(options, cut, site.keeps_data());
-    let mut small = Small::new(site, options, cut);
-    if let Some(found) = pass(site, cut, LARGE, total, Some(&mut small), into)? {
+    let total = volume(options, cut, context.keeps_data());
+    let mut small = Small::new(context, options, cut);
+    if let Some(found) = pass(context, cut, LARGE, total, Some(&mut small), into)? {
         into.writing.push(found);
     }
     into.small_writes = small.summary();
     for io in small_units(options, family, into) {
-        if let Some(found) = pass(site, cut, io, total.min(4 * cut.stretch), None, into)? {
+        if let Some(found) = pass(context, cut, io, total.min(4 * cut.stretch), None, into)? {
             into.writing.push(found);
         }
     }
@@ -99,7 +99,7 @@ pub(super) fn worst_unit(found: &SequentialWrite) -> f64 {
 
 /// Writes stretches of `io` bytes until `total` is reached or the limits are.
 fn pass(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     cut: Cut,
     io: u32,
     total: u64,
@@ -113,24 +113,24 @@ fn pass(
         ..SequentialWrite::default()
     };
     let (mut seconds, mut last) = (0.0, 0.0);
-    let began = site.seconds();
+    let began = context.seconds();
     while found.bytes < total {
-        if !site.may_write(2 * cut.stretch)
-            || !site.has_time(last * if site.keeps_data() { KEEPING } else { 1.0 })
+        if !context.may_write(2 * cut.stretch)
+            || !context.has_time(last * if context.keeps_data() { KEEPING } else { 1.0 })
         {
             left_out(into, io, found.bytes, total);
             break;
         }
-        let stretch_began = site.seconds();
-        let start = cut.place(site, cut.stretch);
-        let Some(course) = stretch(site, start, cut.stretch, io, small.as_deref_mut())? else {
+        let stretch_began = context.seconds();
+        let start = cut.place(context, cut.stretch);
+        let Some(write_run) = stretch(context, start, cut.stretch, io, small.as_deref_mut())? else {
             left_out(into, io, found.bytes, total);
             break;
         };
-        let took = take(&mut found, &course, cut);
+        let took = take(&mut found, &write_run, cut);
         seconds += took;
         if took == 0.0 {
-            match site.has_time(0.0) {
+            match context.has_time(0.0) {
                 true => {
                     into.left_out.push("an allocation unit that could not be written or saved".to_owned())
                 }
@@ -139,15 +139,15 @@ fn pass(
             break;
         }
         if let Some(small) = &mut small {
-            small.rounds(site, ROUNDS.div_ceil((total / cut.stretch).max(1) as u32))?;
+            small.rounds(context, ROUNDS.div_ceil((total / cut.stretch).max(1) as u32))?;
         }
-        last = site.seconds() - stretch_began;
-        into.cost.seconds = site.seconds() - began;
+        last = context.seconds() - stretch_began;
+        into.cost.seconds = context.seconds() - began;
     }
     if found.units.is_empty() {
         return Ok(None);
     }
-    again(site, cut, io, &mut found)?;
+    again(context, cut, io, &mut found)?;
     found.mb_s = mb_per_s(found.bytes, seconds);
     Ok(Some(found))
 }
@@ -164,67 +164,67 @@ fn left_out(into: &mut MarksMeasured, io: u32, done: u64, total: u64) {
 /// Writes one stretch; with small writes at the start of the card, those go in between, every 4 MiB. `None` where the
 /// time ends before it is saved.
 fn stretch(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     start: u64,
     len: u64,
     io: u32,
     small: Option<&mut Small>,
-) -> Result<Option<Course>, Stop> {
-    site.shape(LARGE.max(io), DEPTH)?;
-    if !site.prepare_in_time(&pieces(start, start + len, LARGE).collect::<Vec<_>>())? {
+) -> Result<Option<WriteRun>, Stop> {
+    context.shape(LARGE.max(io), DEPTH)?;
+    if !context.prepare_in_time(&pieces(start, start + len, LARGE).collect::<Vec<_>>())? {
         return Ok(None);
     }
-    site.shape(io, DEPTH)?;
-    let mut course = Course::new(start);
+    context.shape(io, DEPTH)?;
+    let mut write_run = WriteRun::new(start);
     let mut between = small.filter(|small| small.at_start);
     let step = if between.is_some() { PART } else { len };
     let mut at = start;
     while at < start + len {
         let end = (at + step).min(start + len);
-        if !course.write(site, &mut pieces(at, end, io))? {
+        if !write_run.write(context, &mut pieces(at, end, io))? {
             break;
         }
         if let Some(small) = &mut between {
-            small.rounds(site, 1)?;
-            site.shape(io, DEPTH)?;
+            small.rounds(context, 1)?;
+            context.shape(io, DEPTH)?;
         }
         at = end;
     }
-    Ok(Some(course.excused()))
+    Ok(Some(write_run.excused()))
 }
 
 /// Speeds of consecutive windows of `window` bytes, with their first byte; only whole ones.
-fn windows(course: &Course, window: u64) -> Vec<(u64, f64)> {
+fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
     let mut speeds: Vec<(u64, f64)> = Vec::new();
     let (mut number, mut bytes, mut began, mut last) = (0, 0, 0.0, 0.0);
-    let mut ends: Vec<&(Piece, f64)> = course.ends.iter().collect();
+    let mut ends: Vec<&(Piece, f64)> = write_run.ends.iter().collect();
     ends.sort_by_key(|(piece, _)| piece.offset);
     for (piece, end) in ends {
-        let belongs = (piece.offset - course.start) / window;
+        let belongs = (piece.offset - write_run.start) / window;
         if belongs != number {
             (number, bytes, began) = (belongs, 0, last);
         }
         bytes += u64::from(piece.len);
         last = end.max(last);
         if bytes == window && last > began {
-            speeds.push((course.start + number * window, mb_per_s(bytes, last - began)));
+            speeds.push((write_run.start + number * window, mb_per_s(bytes, last - began)));
         }
     }
     speeds
 }
 
 /// Takes a stretch into the figures; gives its seconds.
-fn take(found: &mut SequentialWrite, course: &Course, cut: Cut) -> f64 {
-    found.units.extend(units(course, cut));
-    found.speed_units_mb_s.extend(windows(course, cut.speed_unit).into_iter().map(|(_, speed)| speed));
-    found.bytes += course.bytes();
-    found.longest_s = course.times().fold(found.longest_s, f64::max);
-    course.seconds()
+fn take(found: &mut SequentialWrite, write_run: &WriteRun, cut: Cut) -> f64 {
+    found.units.extend(units(write_run, cut));
+    found.speed_units_mb_s.extend(windows(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
+    found.bytes += write_run.bytes();
+    found.longest_s = write_run.times().fold(found.longest_s, f64::max);
+    write_run.seconds()
 }
 
-fn units(course: &Course, cut: Cut) -> Vec<UnitSpeed> {
-    let parts = windows(course, PART.min(cut.unit));
-    windows(course, cut.unit)
+fn units(write_run: &WriteRun, cut: Cut) -> Vec<UnitSpeed> {
+    let parts = windows(write_run, PART.min(cut.unit));
+    windows(write_run, cut.unit)
         .into_iter()
         .map(|(offset, mb_s)| {
             let inside = parts.iter().filter(|(at, _)| (offset..offset + cut.unit).contains(at));
@@ -237,22 +237,22 @@ fn units(course: &Course, cut: Cut) -> Vec<UnitSpeed> {
 
 /// Writes slow units once more, twice where the two disagree; the middle figure stands. Where several units were slow
 /// only once, it is the card that stalls now and then, and the slow figures stand.
-fn again(site: &mut Site<'_, '_>, cut: Cut, io: u32, found: &mut SequentialWrite) -> Result<(), Stop> {
+fn again(context: &mut Context<'_, '_>, cut: Cut, io: u32, found: &mut SequentialWrite) -> Result<(), Stop> {
     let usual = median(&found.units.iter().map(|u| u.worst_4mib_mb_s).collect::<Vec<_>>()).unwrap_or(0.0);
     let slow: Vec<usize> =
         (0..found.units.len()).filter(|i| found.units[*i].worst_4mib_mb_s < SLOW * usual).collect();
     let twice = 2.0 * cut.unit as f64 / 1e6 / worst_unit(found);
     let mut better = Vec::new();
     for index in slow.iter().copied().take(4) {
-        if !site.may_write(2 * cut.unit) || !site.has_time(twice) {
+        if !context.may_write(2 * cut.unit) || !context.has_time(twice) {
             break;
         }
         let first = found.units[index];
         let mut tries = vec![first];
         for _ in 0..2 {
             // What the time cut off is no unit, and a second try of it none either.
-            let course = stretch(site, first.offset, cut.unit, io, None)?;
-            tries.extend(course.iter().flat_map(|course| units(course, cut)));
+            let write_run = stretch(context, first.offset, cut.unit, io, None)?;
+            tries.extend(write_run.iter().flat_map(|write_run| units(write_run, cut)));
         }
         tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
         let middle = tries[tries.len() / 2];
@@ -287,11 +287,11 @@ struct Small {
 
 impl Small {
     /// At the start of the card where that is allowed; else in a unit of their own, where a card may treat them worse.
-    fn new(site: &mut Site<'_, '_>, options: &Options, cut: Cut) -> Small {
-        let at_start = options.thorough && options.card_addresses && site.region.start == 0;
-        let base = if at_start { 0 } else { cut.place(site, cut.unit) };
+    fn new(context: &mut Context<'_, '_>, options: &Options, cut: Cut) -> Small {
+        let at_start = options.thorough && options.card_addresses && context.region.start == 0;
+        let base = if at_start { 0 } else { cut.place(context, cut.unit) };
         let quarter = cut.unit / 4;
-        let sector = site.sector().max(512);
+        let sector = context.sector().max(512);
         let piece = |n: u64, len: u32| Piece { offset: base + n * quarter / 16384 * 16384, len };
         Small {
             places: [piece(0, 16384), piece(1, 16384), piece(2, sector)],
@@ -301,26 +301,26 @@ impl Small {
         }
     }
 
-    fn rounds(&mut self, site: &mut Site<'_, '_>, count: u32) -> Result<(), Stop> {
-        site.shape(16384, 1)?;
+    fn rounds(&mut self, context: &mut Context<'_, '_>, count: u32) -> Result<(), Stop> {
+        context.shape(16384, 1)?;
         if !self.ready {
-            self.ready = site.prepare_in_time(&self.places)?;
+            self.ready = context.prepare_in_time(&self.places)?;
         }
         for _ in 0..count {
-            if !self.ready || !site.has_time(self.times.last().copied().unwrap_or(0.0)) {
+            if !self.ready || !context.has_time(self.times.last().copied().unwrap_or(0.0)) {
                 return Ok(());
             }
-            let Some(round) = self.round(site)? else { return Ok(()) };
+            let Some(round) = self.round(context)? else { return Ok(()) };
             self.times.push(round);
         }
         Ok(())
     }
 
     /// Seconds of a round; `None` where a write failed or the time ended within it.
-    fn round(&self, site: &mut Site<'_, '_>) -> Result<Option<f64>, Stop> {
+    fn round(&self, context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
         let (mut round, mut last) = (0.0, 0.0);
         for place in self.places {
-            let time = if site.has_time(last) { site.write(place)? } else { None };
+            let time = if context.has_time(last) { context.write(place)? } else { None };
             let Some(time) = time else { return Ok(None) };
             (round, last) = (round + time, time);
         }
@@ -343,13 +343,13 @@ impl Small {
 mod tests {
     use super::*;
 
-    fn course(times: &[f64]) -> Course {
+    fn write_run(times: &[f64]) -> WriteRun {
         let mut at = 0.0;
         let ends = times.iter().enumerate().map(|(i, time)| {
             at += time;
             (Piece { offset: 8 * MIB + i as u64 * u64::from(LARGE), len: LARGE }, at)
         });
-        Course { start: 8 * MIB, ends: ends.collect() }
+        WriteRun { start: 8 * MIB, ends: ends.collect() }
     }
 
     #[test]
@@ -357,9 +357,9 @@ mod tests {
         // Sixteen writes of 512 KiB: eight at 20 MB/s, eight at 8 MB/s.
         let fast = f64::from(LARGE) / 20e6;
         let slow = f64::from(LARGE) / 8e6;
-        let course = course(&[[fast; 8], [slow; 8]].concat());
+        let write_run = write_run(&[[fast; 8], [slow; 8]].concat());
         let cut = Cut { unit: 8 * MIB, speed_unit: 8 * MIB, stretch: 8 * MIB, origin: 0 };
-        let found = units(&course, cut);
+        let found = units(&write_run, cut);
         assert_eq!(found.len(), 1);
         assert!((found[0].worst_4mib_mb_s - 8.0).abs() < 1e-6, "{found:?}");
         // 8 MiB in 8·512 KiB/20 + 8·512 KiB/8: the harmonic mean.
@@ -372,7 +372,7 @@ mod tests {
         let mut times = [usual; 8];
         times[0] += 0.7;
         let cut = Cut { unit: 4 * MIB, speed_unit: 8 * MIB, stretch: 8 * MIB, origin: 0 };
-        let of = |times: &[f64]| units(&course(times).excused(), cut)[0].mb_s;
+        let of = |times: &[f64]| units(&write_run(times).excused(), cut)[0].mb_s;
         assert!((of(&times) - 10.0).abs() < 1e-6);
         // A stall of two seconds is one; and one in the middle counts in whole.
         times[0] += 1.3;

@@ -1,9 +1,9 @@
 //! From what a run recorded to what it showed: events in order, levels, cache, heat, each with its numbers.
 
-use super::course::Record;
 use super::figures::{findings_of_health, no_answer, read_latency, recovery, used_up};
 use super::options::{LARGEST_CACHE, Options};
 use super::phases::{main_slices, round_s};
+use super::run::Record;
 use cardscope_analysis::series::Experiment;
 use cardscope_analysis::series::{self, Causes, Known, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};

@@ -1,7 +1,7 @@
 //! Figures beside the levels: what a pause gave back, waits without an answer, read latency, and whether the
 //! card's counters agree.
 
-use super::course::Record;
+use super::run::Record;
 use cardscope_analysis::series::{Causes, Slice};
 use cardscope_model::statistics::quantile;
 use cardscope_model::sustain::{Event, EventKind, Measured, Phase, ReadLatency, Recovery};

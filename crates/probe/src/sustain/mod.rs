@@ -3,21 +3,21 @@
 //! pause with reads before and after, the workload again, reads.
 
 mod conclude;
-mod course;
 mod figures;
 mod options;
 mod phases;
 mod places;
 mod record;
+mod run;
 mod samples;
 
-use crate::site::Site;
+use crate::context::Context;
 use crate::write_scope::WriteScope;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::sustain::Measured;
-use course::Course;
 pub use options::{BLOCK, DEPTH, LEAST_REGION, Log, Options, SMALL};
+use run::Run;
 
 /// Runs. What was measured before an early end stays in `into`.
 ///
@@ -31,17 +31,17 @@ pub fn sustain<'s, 't>(
     log: &'s mut dyn Log,
     into: &mut Measured,
 ) -> Result<(), Stop> {
-    let site = Site::new(card, scope, &options.limits, watch);
-    let mut course = Course::new(site, options, log);
-    let ended = match phases::all(&mut course) {
+    let context = Context::new(card, scope, &options.limits, watch);
+    let mut run = Run::new(context, options, log);
+    let ended = match phases::all(&mut run) {
         Err(Stop::Limit) => {
-            course.record.ended_by = "--max-write".to_owned();
+            run.record.ended_by = "--max-write".to_owned();
             Ok(())
         }
         ended => ended,
     };
-    let ended = ended.and_then(|()| course.last_sample());
+    let ended = ended.and_then(|()| run.last_sample());
     // Whatever ended it: what was measured is concluded from.
-    conclude::conclude(course.finish(), options, into);
+    conclude::conclude(run.finish(), options, into);
     ended
 }

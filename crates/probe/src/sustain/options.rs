@@ -1,6 +1,6 @@
 //! How a long run is made, and who hears of its samples.
 
-use crate::site;
+use crate::context;
 use cardscope_engine::card::Stop;
 use cardscope_model::sustain::{Limits, Pattern, Reading, Sample, Work};
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(super) const LARGEST_CACHE: f64 = 0.4;
 #[derive(Debug, Clone)]
 pub struct Options {
     /// What may be used.
-    pub limits: site::Limits,
+    pub limits: context::Limits,
     /// What the workload does.
     pub work: Work,
     /// Where it goes.

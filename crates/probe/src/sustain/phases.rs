@@ -1,8 +1,8 @@
 //! What is done in which order: the workload until it is steady or its share of the time is over; then a pause with
 //! reads before and after, which tells heat from a full cache and what the pause gives back; the workload again; reads.
 
-use super::course::Course;
 use super::options::{BLOCK, LARGEST_CACHE, Options};
+use super::run::Run;
 use cardscope_analysis::series::Experiment;
 use cardscope_analysis::series::{Causes, Known, ROUNDS, Slice, causes, steady};
 use cardscope_engine::card::{Stop, pieces};
@@ -35,32 +35,32 @@ const LOOK_AGAIN: f64 = 1.1;
 const STEADY_K: f64 = 1.5;
 
 /// Everything in its order. What ends it early ends it anywhere.
-pub(super) fn all(course: &mut Course<'_, '_>) -> Result<(), Stop> {
-    let options = course.options;
-    prepare(course)?;
-    course.calibrate()?;
+pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+    let options = run.options;
+    prepare(run)?;
+    run.calibrate()?;
     let seconds = options.duration.as_secs_f64();
-    course.site.watch.phase(words(options), options.bytes, Some(seconds));
-    workload(course)?;
-    if course.over {
+    run.context.watch.phase(words(options), options.bytes, Some(seconds));
+    workload(run)?;
+    if run.over {
         return Ok(());
     }
-    if course.used_up(false) {
+    if run.used_up(false) {
         let left_out = "pause, recovery and reads: --bytes is reached";
-        course.record.left_out.push(left_out.to_owned());
+        run.record.left_out.push(left_out.to_owned());
         return Ok(());
     }
-    let found = so_far(course, options.work != Work::Read);
+    let found = so_far(run, options.work != Work::Read);
     let something = options.work != Work::Read || !found.levels.is_empty() && found.levels.len() > 1;
-    if course.left() < LEAST_REST_S || !something {
+    if run.left() < LEAST_REST_S || !something {
         if something {
-            course.record.left_out.push(format!(
+            run.record.left_out.push(format!(
                 "pause and recovery: less than {LEAST_REST_S:.0} s were left after the workload; give a longer --duration"
             ));
         }
         return Ok(());
     }
-    after(course, &found)
+    after(run, &found)
 }
 
 fn words(options: &Options) -> &'static str {
@@ -72,61 +72,60 @@ fn words(options: &Options) -> &'static str {
 }
 
 /// In a file of our own there is nothing yet that could be read.
-fn prepare(course: &mut Course<'_, '_>) -> Result<(), Stop> {
-    if !course.options.prepare {
+fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+    if !run.options.prepare {
         return Ok(());
     }
-    let (reads, work) = (course.places.reads, course.places.work);
-    let end = if course.options.work == Work::Write { work.start } else { work.start + work.len };
-    course.site.watch.phase("writing what will be read", Some(end - reads.start), None);
-    course.site.shape(BLOCK, super::DEPTH)?;
+    let (reads, work) = (run.places.reads, run.places.work);
+    let end = if run.options.work == Work::Write { work.start } else { work.start + work.len };
+    run.context.watch.phase("writing what will be read", Some(end - reads.start), None);
+    run.context.shape(BLOCK, super::DEPTH)?;
     let mut all = pieces(reads.start, end, BLOCK);
     let mut written = 0;
     loop {
         let before = written;
-        course
-            .site
-            .course_for(Direction::Write, 1.0, &mut all, |piece, _| written += u64::from(piece.len))?;
+        run.context
+            .stream_for(Direction::Write, 1.0, &mut all, |piece, _| written += u64::from(piece.len))?;
         if written == before {
             // Nothing was left to write, or nothing of it succeeded.
             if all.next().is_some() {
-                course.refuses(true, 1.0);
+                run.refuses(true, 1.0);
             }
             break;
         }
-        let now = course.now();
-        course.site.watch.progress(written, now);
+        let now = run.now();
+        run.context.watch.progress(written, now);
     }
-    (course.record.written, course.prepared) = (written, written);
-    course.site.flush()
+    (run.record.written, run.prepared) = (written, written);
+    run.context.flush()
 }
 
 /// The workload itself, until it is steady, or what it may take is used up.
-fn workload(course: &mut Course<'_, '_>) -> Result<(), Stop> {
-    let options = course.options;
+fn workload(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+    let options = run.options;
     let seconds = options.duration.as_secs_f64();
     // A run that is too short for what follows is all workload.
     let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + READING_S);
     let until = if rest >= LEAST_REST_S { seconds - rest } else { seconds };
     let mut look_at = 4.0 * ROUNDS as f64;
     let mut writes = options.work != Work::Read;
-    while !course.over {
-        course.slice(writes)?;
+    while !run.over {
+        run.slice(writes)?;
         if options.work == Work::Mixed {
             writes = !writes;
         }
-        if course.now() >= until {
-            course.record.ended_by = "--duration".to_owned();
+        if run.now() >= until {
+            run.record.ended_by = "--duration".to_owned();
             return Ok(());
         }
-        if course.used_up(false) {
-            course.record.ended_by = "--bytes".to_owned();
+        if run.used_up(false) {
+            run.record.ended_by = "--bytes".to_owned();
             return Ok(());
         }
-        if course.record.taken.len() as f64 >= look_at {
+        if run.record.taken.len() as f64 >= look_at {
             look_at *= LOOK_AGAIN;
-            if settled(course) {
-                course.record.ended_by = "steady state".to_owned();
+            if settled(run) {
+                run.record.ended_by = "steady state".to_owned();
                 return Ok(());
             }
         }
@@ -140,22 +139,22 @@ pub(super) fn round_s(options: &Options) -> f64 {
 }
 
 /// The slices of the workload so far.
-pub(super) fn main_slices(taken: &[super::course::Taken], writes: bool) -> Vec<Slice> {
+pub(super) fn main_slices(taken: &[super::run::Taken], writes: bool) -> Vec<Slice> {
     let of_main = taken.iter().filter(|t| t.phase == Phase::Main && t.writes == writes);
     of_main.map(|t| t.slice.clone()).collect()
 }
 
 /// What the workload showed so far.
-fn so_far(course: &Course<'_, '_>, writes: bool) -> Causes {
-    let slices = main_slices(&course.record.taken, writes);
-    causes(&slices, Known { writes, tmt1_c: course.options.card_limits.tmt1_celsius })
+fn so_far(run: &Run<'_, '_>, writes: bool) -> Causes {
+    let slices = main_slices(&run.record.taken, writes);
+    causes(&slices, Known { writes, tmt1_c: run.options.card_limits.tmt1_celsius })
 }
 
 /// Steady, and nothing more to be expected: a cache has ended or none could be so large, and heat rises no more.
-fn settled(course: &Course<'_, '_>) -> bool {
-    let writes = course.options.work != Work::Read;
-    let slices = main_slices(&course.record.taken, writes);
-    let Some(window) = steady(&slices, round_s(course.options)).filter(|w| w.reached) else { return false };
+fn settled(run: &Run<'_, '_>) -> bool {
+    let writes = run.options.work != Work::Read;
+    let slices = main_slices(&run.record.taken, writes);
+    let Some(window) = steady(&slices, round_s(run.options)).filter(|w| w.reached) else { return false };
     let since = slices.iter().position(|s| s.at_s >= window.from_s).unwrap_or(0);
     let celsius = |s: Option<&Slice>| s.and_then(|s| s.celsius);
     let warming = match (celsius(slices.get(since)), celsius(slices.last())) {
@@ -166,46 +165,46 @@ fn settled(course: &Course<'_, '_>) -> bool {
     if warming || !writes {
         return !warming;
     }
-    let all = course.options.card_bytes.unwrap_or(u64::MAX) as f64;
-    let beyond_any_cache = course.record.written as f64 > LARGEST_CACHE * all;
+    let all = run.options.card_bytes.unwrap_or(u64::MAX) as f64;
+    let beyond_any_cache = run.record.written as f64 > LARGEST_CACHE * all;
     let ended = || {
-        let ends = so_far(course, true).cache_ends;
+        let ends = so_far(run, true).cache_ends;
         ends.last().is_some_and(|end| end.at_s < window.from_s)
     };
     beyond_any_cache || ended()
 }
 
 /// The pause and what follows it.
-fn after(course: &mut Course<'_, '_>, found: &Causes) -> Result<(), Stop> {
-    let left = course.left();
+fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
+    let left = run.left();
     let pause_s = PAUSE_S.min(left * 0.4);
-    course.phase = Phase::Experiment;
-    let reads_before = short(course, false)?;
-    course.phase = Phase::Pause;
-    course.site.watch.phase("a pause", None, Some(pause_s));
-    course.event(EventKind::Pause, 1.0, &[("seconds", pause_s)]);
-    course.record.pause_s = pause_s;
-    course.pause(pause_s)?;
-    course.phase = Phase::Experiment;
-    let reads_after = short(course, false)?;
+    run.phase = Phase::Experiment;
+    let reads_before = short(run, false)?;
+    run.phase = Phase::Pause;
+    run.context.watch.phase("a pause", None, Some(pause_s));
+    run.event(EventKind::Pause, 1.0, &[("seconds", pause_s)]);
+    run.record.pause_s = pause_s;
+    run.pause(pause_s)?;
+    run.phase = Phase::Experiment;
+    let reads_after = short(run, false)?;
     let reads = reads_before.zip(reads_after);
-    if course.over {
-        course.record.left_out.push("what the pause changed: the run ended in it".to_owned());
+    if run.over {
+        run.record.left_out.push("what the pause changed: the run ended in it".to_owned());
     }
-    if course.options.work == Work::Read || course.over {
-        course.record.experiment = reads.map(experiment_of_reads);
-        return reading(course);
+    if run.options.work == Work::Read || run.over {
+        run.record.experiment = reads.map(experiment_of_reads);
+        return reading(run);
     }
-    let writes_before = last_speed(course);
-    let writes_after = again(course, found)?;
-    reading(course)?;
+    let writes_before = last_speed(run);
+    let writes_after = again(run, found)?;
+    reading(run)?;
     let mut writes_later = writes_after;
-    if found.in_doubt() && !course.over && course.left() > 2.0 {
-        course.phase = Phase::Experiment;
-        writes_later = short(course, true)?.or(writes_after);
+    if found.in_doubt() && !run.over && run.left() > 2.0 {
+        run.phase = Phase::Experiment;
+        writes_later = short(run, true)?.or(writes_after);
     }
     // What was measured on one side only says nothing.
-    course.record.experiment = match (reads, writes_before, writes_after, writes_later) {
+    run.record.experiment = match (reads, writes_before, writes_after, writes_later) {
         (Some((reads_before, reads_after)), Some(writes_before), Some(writes_after), Some(writes_later)) => {
             Some(Experiment { reads_before, reads_after, writes_before, writes_after, writes_later })
         }
@@ -220,53 +219,52 @@ fn experiment_of_reads((reads_before, reads_after): (f64, f64)) -> Experiment {
 }
 
 /// Median speed of the workload's last two seconds of writing.
-fn last_speed(course: &Course<'_, '_>) -> Option<f64> {
-    let slices = main_slices(&course.record.taken, true);
+fn last_speed(run: &Run<'_, '_>) -> Option<f64> {
+    let slices = main_slices(&run.record.taken, true);
     let speeds: Vec<f64> = slices.iter().rev().take(SHORT).map(Slice::speed).collect();
     median(&speeds)
 }
 
 /// Two seconds of slices; their median speed, or `None` where less than half of them could be measured.
-fn short(course: &mut Course<'_, '_>, writes: bool) -> Result<Option<f64>, Stop> {
-    let first = course.record.taken.len();
+fn short(run: &mut Run<'_, '_>, writes: bool) -> Result<Option<f64>, Stop> {
+    let first = run.record.taken.len();
     for _ in 0..SHORT {
-        if course.over {
+        if run.over {
             break;
         }
-        if writes { course.slice(true)? } else { course.reading_slice()? }
+        if writes { run.slice(true)? } else { run.reading_slice()? }
     }
-    let speeds: Vec<f64> = course.record.taken[first..].iter().map(|t| t.slice.speed()).collect();
+    let speeds: Vec<f64> = run.record.taken[first..].iter().map(|t| t.slice.speed()).collect();
     Ok(median(&speeds).filter(|_| speeds.len() * 2 >= SHORT))
 }
 
 /// Writes again, until what the pause gave back is used up; the median speed of the first two seconds.
-fn again(course: &mut Course<'_, '_>, found: &Causes) -> Result<Option<f64>, Stop> {
-    course.phase = Phase::Again;
-    course.site.watch.phase("writing again", None, None);
-    let first = short(course, true)?;
+fn again(run: &mut Run<'_, '_>, found: &Causes) -> Result<Option<f64>, Stop> {
+    run.phase = Phase::Again;
+    run.context.watch.phase("writing again", None, None);
+    let first = short(run, true)?;
     let Some(end) = found.cache_ends.last() else { return Ok(first) };
     let middle = (end.before * end.after).sqrt();
-    let until = course.left() * 0.4;
-    let until = course.now() + until.max(0.0);
-    let slow =
-        |course: &Course<'_, '_>| course.record.taken.iter().rev().take(4).all(|t| t.slice.speed() < middle);
-    while !course.over && !slow(course) && course.now() < until && !course.used_up(false) {
-        course.slice(true)?;
+    let until = run.left() * 0.4;
+    let until = run.now() + until.max(0.0);
+    let slow = |run: &Run<'_, '_>| run.record.taken.iter().rev().take(4).all(|t| t.slice.speed() < middle);
+    while !run.over && !slow(run) && run.now() < until && !run.used_up(false) {
+        run.slice(true)?;
     }
     Ok(first)
 }
 
 /// Reads in order, to see what reads alone do.
-fn reading(course: &mut Course<'_, '_>) -> Result<(), Stop> {
-    course.phase = Phase::Reading;
-    let seconds = READING_S.min(course.left() - 2.5);
+fn reading(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+    run.phase = Phase::Reading;
+    let seconds = READING_S.min(run.left() - 2.5);
     if seconds <= 1.0 {
         return Ok(());
     }
-    course.site.watch.phase("reading", None, Some(seconds));
-    let until = course.now() + seconds;
-    while !course.over && course.now() < until && !course.used_up(true) {
-        course.reading_slice()?;
+    run.context.watch.phase("reading", None, Some(seconds));
+    let until = run.now() + seconds;
+    while !run.over && run.now() < until && !run.used_up(true) {
+        run.reading_slice()?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! From slices to samples of a second, which are what is kept.
 
-use super::course::Taken;
+use super::run::Taken;
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{Phase, Reading, Sample};
 use cardscope_model::units::mb_per_s;

@@ -7,8 +7,8 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target, TargetError};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Property;
+use cardscope_probe::context::Limits;
 use cardscope_probe::map::{Options, Part, map};
-use cardscope_probe::site::Limits;
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 

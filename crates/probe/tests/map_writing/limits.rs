@@ -10,9 +10,9 @@ use cardscope_engine::target::Region;
 use cardscope_journal::put_back::put_back;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::card_map::{Measured, SizePoint};
+use cardscope_probe::context::Context;
 use cardscope_probe::map::discard::small_writes;
 use cardscope_probe::map::{Options, Part, map};
-use cardscope_probe::site::Site;
 use cardscope_probe::write_scope::WriteScope;
 
 #[test]
@@ -85,10 +85,11 @@ fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
         map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default())
             .unwrap();
         let mut nobody = Silent;
-        let mut site = Site::new(&mut card, WriteScope::new(Some(&mut memory)), &options.limits, &mut nobody);
-        small_writes(&mut site, "as it was").unwrap();
+        let mut context =
+            Context::new(&mut card, WriteScope::new(Some(&mut memory)), &options.limits, &mut nobody);
+        small_writes(&mut context, "as it was").unwrap();
         // Nothing is written that was not saved.
-        drop(site);
+        drop(context);
         let saved = memory.saved();
         assert!(!saved.is_empty());
         assert_eq!(saved.iter().any(|kept| kept.offset < START), fat, "{name}, --fat {fat}");

@@ -6,7 +6,7 @@ pub mod flashbench;
 use crate::chart::Chart;
 use crate::chart::inside::{TERMINAL, addresses};
 use crate::figure::{duration, rate, speed, time_us};
-use crate::page::{Block, Fact, Page, fact, moved, troubles};
+use crate::page::{Block, Fact, Page, fact, io_errors, moved};
 use crate::table::Table;
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Evidence, Number, Property, Status};
@@ -30,7 +30,7 @@ pub fn text(report: &MapReport) -> String {
     page.add_findings(header, std::iter::empty());
     page.add("What follows from it", advice_blocks(&body.advice));
     page.add("In the form of a review", [Block::Lines(profile(&body.profile))]);
-    page.add("Failed I/Os", [troubles(&body.moved.troubles)]);
+    page.add("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     let cost = format!("{} Seed {}, I/O by {}.", moved(&body.moved), header.seed, header.io_path);
     page.add("", [Block::Words(cost)]);
     page.add_end(header);

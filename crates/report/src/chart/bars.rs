@@ -4,7 +4,7 @@ use super::{Bar, Bars, Caption, Chart, Group, Kind, POINTS};
 use crate::comparison::words::{self, Measure};
 use crate::ranking;
 use cardscope_model::comparison::{Comparison, Entry, Spread};
-use cardscope_model::ranking::{Place, RankedBy, Ranking};
+use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
 
 /// What a MB is, at every chart.
 pub(crate) const MB_S: &str = "MB/s (10^6 bytes a second)";
@@ -103,7 +103,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
 }
 
 /// The host, what all cards have in common of how they were measured, and how many are not drawn.
-fn condition_of(ranking: &Ranking, places: &[Place]) -> String {
+fn condition_of(ranking: &Ranking, places: &[RankedCard]) -> String {
     let entries: Vec<&Entry> = places.iter().map(|place| &place.entry).collect();
     let more = ranking.places.len() - places.len();
     let parts = [

@@ -4,7 +4,7 @@ use super::{Caption, Chart, Kind, Lines, bars::MB_S};
 use crate::comparison::words::condition;
 use crate::figure::{count, test_of};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
-use cardscope_model::publication::Course;
+use cardscope_model::publication::TestSeries;
 use cardscope_model::series::Bucket;
 use cardscope_model::sustain::{EventKind, SustainReport};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ impl Together {
 }
 
 /// Runs of one test of one entry laid over each other, with at most so many points. A run of several loops is one run.
-pub fn together(courses: &[&Course], points: usize) -> Together {
+pub fn together(courses: &[&TestSeries], points: usize) -> Together {
     let mut seconds: BTreeMap<u32, Vec<&Bucket>> = BTreeMap::new();
     for second in courses.iter().flat_map(|course| &course.seconds) {
         seconds.entry(second.at_s).or_default().push(second);
@@ -81,7 +81,7 @@ fn median(values: &mut [f64]) -> Option<f64> {
 }
 
 /// Speed and temperature of one test over its runs; `None` where it took too short to draw.
-pub fn of_test(courses: &[&Course]) -> Option<Chart> {
+pub fn of_test(courses: &[&TestSeries]) -> Option<Chart> {
     let first = courses.first()?;
     let together = together(courses, POINTS);
     if together.median.len() < 3 {
@@ -156,7 +156,7 @@ mod tests {
     fn a_run_of_two_loops_is_one_run() {
         let mut courses = sample::courses(0, 0, 2);
         courses.extend(sample::courses(0, 0, 1));
-        let of: Vec<&Course> = courses.iter().collect();
+        let of: Vec<&TestSeries> = courses.iter().collect();
         assert_eq!(together(&of, POINTS).runs, 2);
         assert_eq!(of_test(&of).unwrap().caption.runs, "2 runs");
     }

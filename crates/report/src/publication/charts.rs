@@ -3,7 +3,7 @@
 
 use crate::chart::{Chart, bars, inside, latency, over_time};
 use crate::comparison::words::Measure;
-use cardscope_model::publication::{CardPart, Course, Latencies, Publication};
+use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
 
 /// The averages of all cards, or where there are none the first order; `None` without either.
 pub(super) fn main(publication: &Publication) -> Option<Chart> {
@@ -69,10 +69,10 @@ fn in_a_file(text: &str) -> String {
 }
 
 /// Courses that may be laid over each other, in the order of the first of each: of one test, step and entry.
-pub(super) fn by_test(courses: &[Course]) -> Vec<Vec<&Course>> {
-    let mut all: Vec<Vec<&Course>> = Vec::new();
+pub(super) fn by_test(courses: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
+    let mut all: Vec<Vec<&TestSeries>> = Vec::new();
     for course in courses {
-        let same = |of: &&mut Vec<&Course>| {
+        let same = |of: &&mut Vec<&TestSeries>| {
             (of[0].test, &of[0].step, &of[0].entry) == (course.test, &course.step, &course.entry)
         };
         match all.iter_mut().find(same) {

@@ -9,7 +9,7 @@ use cardscope_model::comparison::{ComparedTest, Entry, Spread, iops};
 use cardscope_model::condition::WORDS;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
-use cardscope_model::ranking::{Group, Place, RankedBy, Ranking};
+use cardscope_model::ranking::{Group, RankedBy, RankedCard, Ranking};
 use cardscope_model::result::ToolPrints;
 
 /// Columns before those of the condition.
@@ -162,7 +162,7 @@ fn order(ranking: &Ranking) -> Vec<Vec<String>> {
     places.chain(groups.flat_map(|group| of_group(group, &head, unit))).collect()
 }
 
-fn of_place(place: &Place, head: &[String; 2], unit: &str) -> Vec<String> {
+fn of_place(place: &RankedCard, head: &[String; 2], unit: &str) -> Vec<String> {
     let mut of_test: [String; 10] = Default::default();
     of_test[FIGURE - BEFORE_TEST] = "place".to_owned();
     let [low, high] = place.ci95.map_or_else(Default::default, |ends| ends.map(number));

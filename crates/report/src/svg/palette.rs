@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 pub(crate) const SERIES: usize = 8;
 
 /// The colours of a light or a dark page.
-pub(crate) struct Theme {
+pub(crate) struct Palette {
     ground: &'static str,
     ink: &'static str,
     dim: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Theme {
 }
 
 /// On white.
-pub(crate) const LIGHT: Theme = Theme {
+pub(crate) const LIGHT: Palette = Palette {
     ground: "#ffffff",
     ink: "#1d2430",
     dim: "#566070",
@@ -31,7 +31,7 @@ pub(crate) const LIGHT: Theme = Theme {
 };
 
 /// On black.
-pub(crate) const DARK: Theme = Theme {
+pub(crate) const DARK: Palette = Palette {
     ground: "#14181f",
     ink: "#e6e9ee",
     dim: "#a3adba",
@@ -45,8 +45,8 @@ pub(crate) const DARK: Theme = Theme {
 const DASHES: [&str; SERIES] = ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3", "12 3", "6 2 2 2 2 2"];
 
 /// The variables of a theme, for a stylesheet.
-pub(crate) fn variables(theme: &Theme) -> String {
-    let Theme { ground, ink, dim, line, soft, bad, series } = theme;
+pub(crate) fn variables(palette: &Palette) -> String {
+    let Palette { ground, ink, dim, line, soft, bad, series } = palette;
     let mut out =
         format!("--ground:{ground};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};");
     for (number, colour) in series.iter().enumerate() {
@@ -96,9 +96,9 @@ pub(crate) fn standalone() -> String {
 }
 
 /// The style without variables, for who draws pictures and knows none.
-pub(crate) fn fixed(theme: &Theme) -> String {
+pub(crate) fn fixed(palette: &Palette) -> String {
     let mut out = classes();
-    for variable in variables(theme).split_terminator(';') {
+    for variable in variables(palette).split_terminator(';') {
         if let Some((name, value)) = variable.split_once(':') {
             out = out.replace(&format!("var({name})"), value);
         }
@@ -182,12 +182,12 @@ mod tests {
 
     #[test]
     fn every_colour_stands_out_from_its_background_and_text_can_be_read() {
-        for theme in [&LIGHT, &DARK] {
-            for colour in theme.series {
-                assert!(contrast(colour, theme.ground) >= 3.0, "{colour} on {}", theme.ground);
+        for palette in [&LIGHT, &DARK] {
+            for colour in palette.series {
+                assert!(contrast(colour, palette.ground) >= 3.0, "{colour} on {}", palette.ground);
             }
-            for text in [theme.ink, theme.dim, theme.bad] {
-                for under in [theme.ground, theme.soft] {
+            for text in [palette.ink, palette.dim, palette.bad] {
+                for under in [palette.ground, palette.soft] {
                     assert!(contrast(text, under) >= 4.5, "{text} on {under}");
                 }
             }

@@ -9,7 +9,7 @@ use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
 use cardscope_model::result::{NotMeasured, Run, TestResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
-use cardscope_probe::site::salt;
+use cardscope_probe::context::salt;
 
 /// Room that it needs in the journal: its area, and some for its frame.
 const ROOM: u64 = 80 * MIB;

@@ -12,8 +12,8 @@ use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
 use cardscope_model::units::MIB;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
+use cardscope_probe::context::{CARD_START, Limits, salt};
 use cardscope_probe::marks::{self, Options, TEST_AREA};
-use cardscope_probe::site::{CARD_START, Limits, salt};
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_sd::label;
 
@@ -110,7 +110,7 @@ impl Visit<'_, '_> {
             marks::judge(card, WriteScope::new(as_probes_know(journal)), options, events, into)
         });
         moved.data_kept = moved.bytes_written == 0 || !self.request.erase;
-        self.found(io_errors::finding(&moved.troubles, "while its marks were judged"));
+        self.found(io_errors::finding(&moved.io_errors, "while its marks were judged"));
         self.settle(ended.err(), moved).map_or(Ok(()), Err)
     }
 }

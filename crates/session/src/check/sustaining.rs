@@ -10,7 +10,7 @@ use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
 use cardscope_model::sustain::{Measured, Pattern, Sample, Work};
 use cardscope_model::units::MIB;
-use cardscope_probe::site::Limits;
+use cardscope_probe::context::Limits;
 use cardscope_probe::sustain::{BLOCK, DEPTH, LEAST_REGION, Log, Options, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl Visit<'_, '_> {
                 if self.directory { "`cardscope sustain` writes, too" } else { "`--erase` lets it write" };
             format!("read test only, so that what is on the card is kept; {how}")
         });
-        self.found(findings(&measured, &moved.troubles, &self.report.header.condition, moved.bytes_written));
+        self.found(findings(&measured, &moved.io_errors, &self.report.header.condition, moved.bytes_written));
         self.report.body.sustain = Some(measured);
         self.done("sustain", began, reading);
         Ended::with(self.settle(ended.err(), moved))

@@ -65,9 +65,9 @@ pub(super) fn resume(
     let key = card_key(session.opened);
     let print = fingerprint(key.as_deref(), bytes);
     let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
-    let stamps = find(&mut card)?.filter(|earlier| drawn_for(earlier.salt, print));
+    let stamps = find(&mut card)?.filter(|previous| drawn_for(previous.salt, print));
     let by_stamps = match stamps {
-        Some(earlier) => by_salt(earlier.salt)?.load::<SoFar<EndureReport>>(),
+        Some(previous) => by_salt(previous.salt)?.load::<SoFar<EndureReport>>(),
         None => None,
     };
     let by_key = match &key {

@@ -14,7 +14,7 @@ use cardscope_engine::event::{Listener, Steps};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::report::Moved;
-use cardscope_model::verify::Trouble;
+use cardscope_model::verify::IoError;
 use cardscope_sd::layout::SECTOR;
 use std::cell::RefCell;
 
@@ -65,8 +65,8 @@ fn all(
     let mut steps = Steps::begin("writing partition table and file system", total, card.seconds(), watch);
     // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
     let table = Range { start: 0, end: SECTOR };
-    let troubles = blank(card, table)?;
-    settle(card, troubles)?;
+    let io_errors = blank(card, table)?;
+    settle(card, io_errors)?;
     for range in &ranges {
         let after_table = Range { start: range.start.max(table.end), end: range.end };
         put(card, picture, after_table, watch, &mut steps)?;
@@ -78,13 +78,13 @@ fn all(
     Ok(())
 }
 
-fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<Trouble>, Failure> {
+fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<IoError>, Failure> {
     Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
 }
 
 /// Nothing more is written to a card that refuses a write twice.
-fn settle(card: &Card<'_>, troubles: Vec<Trouble>) -> Result<(), Failure> {
-    let Some(first) = troubles.into_iter().next() else { return Ok(()) };
+fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<(), Failure> {
+    let Some(first) = io_errors.into_iter().next() else { return Ok(()) };
     Err(Failure::io(format!(
         "the card refused to take {} bytes at {} twice ({}), after {} bytes were written: it has no usable file system now; `cardscope verify` tells what is wrong with it",
         first.len,
@@ -100,7 +100,7 @@ fn flush(card: &mut Card<'_>) -> Result<(), Failure> {
     if card.trouble_count() == before {
         return Ok(());
     }
-    let failed = card.troubles().last().cloned();
+    let failed = card.io_errors().last().cloned();
     settle(card, failed.into_iter().collect())
 }
 
@@ -116,13 +116,13 @@ fn put(
         card.go_on()?;
         bytes.resize(piece.len as usize, 0);
         picture.read(piece.offset, &mut bytes)?;
-        let mut troubles = Vec::new();
+        let mut io_errors = Vec::new();
         if bytes.iter().all(|byte| *byte == 0) {
-            card.write([piece], Content::Constant(0), |_, _, trouble| troubles.extend(trouble.cloned()))?;
+            card.write([piece], Content::Constant(0), |_, _, io_error| io_errors.extend(io_error.cloned()))?;
         } else {
-            troubles = card.write_bytes(piece.offset, &bytes)?;
+            io_errors = card.write_bytes(piece.offset, &bytes)?;
         }
-        settle(card, troubles)?;
+        settle(card, io_errors)?;
         steps.done(u64::from(piece.len), card.seconds(), watch);
     }
     Ok(())
@@ -133,11 +133,11 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listene
     let mut start = 0;
     while start < bytes {
         let end = bytes.min(start + STRETCH);
-        let mut troubles = Vec::new();
-        card.write(pieces(start, end, BLOCK), Content::Stream { seed }, |_, _, trouble| {
-            troubles.extend(trouble.cloned());
+        let mut io_errors = Vec::new();
+        card.write(pieces(start, end, BLOCK), Content::Stream { seed }, |_, _, io_error| {
+            io_errors.extend(io_error.cloned());
         })?;
-        settle(card, troubles)?;
+        settle(card, io_errors)?;
         steps.done(end - start, card.seconds(), watch);
         start = end;
     }

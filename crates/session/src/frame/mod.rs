@@ -441,7 +441,7 @@ pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     moved.bytes_restored += tally.restored;
     moved.bytes_read += tally.read;
     moved.seconds += card.seconds() - began;
-    io_errors::list(&mut moved.troubles, card);
+    io_errors::list(&mut moved.io_errors, card);
 }
 
 /// Where the card's data is that was not put back.

@@ -37,7 +37,7 @@ pub(super) fn conclude(report: &mut MapReport, session: &Session<'_>, facts: &Fa
     report
         .header
         .findings
-        .extend(io_errors::finding(&report.body.moved.troubles, "while it was looked into"));
+        .extend(io_errors::finding(&report.body.moved.io_errors, "while it was looked into"));
     report.header.findings.extend(findings::findings(&report.body.measured, facts));
     advise(report, facts);
 }

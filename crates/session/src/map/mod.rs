@@ -15,7 +15,7 @@ pub use request::Request;
 use crate::error::Failure;
 use crate::frame::{Common, Needs, Procedure, Session};
 use cardscope_model::card_map::{CardMap, MapReport};
-use cardscope_probe::site;
+use cardscope_probe::context;
 use scope::Scope;
 
 pub use cardscope_engine::target::Region;
@@ -47,7 +47,7 @@ impl Procedure for Request {
         let scope = Scope::find(self, session)?;
         let options = scope.options(self, session.opened, report.header.seed);
         if matches!(scope, Scope::Saved(_)) {
-            scope::begin_journal(self, session, site::salt(options.limits.seed))?;
+            scope::begin_journal(self, session, context::salt(options.limits.seed))?;
         }
         let line = scope.plan_line(&options, session);
         session.events.note(&line);

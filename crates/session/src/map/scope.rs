@@ -9,8 +9,8 @@ use crate::region::{phrase, within};
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, MIB};
+use cardscope_probe::context::Limits;
 use cardscope_probe::map::Options;
-use cardscope_probe::site::Limits;
 
 /// Why a directory is not looked at without writing.
 pub(crate) const NOTHING_TO_READ: &str = "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out";

@@ -2,7 +2,7 @@
 //! figures is left out here, and runs of two settings are not laid over each other.
 
 use cardscope_analysis::comparison::Column;
-use cardscope_model::publication::{Course, Latencies};
+use cardscope_model::publication::{Latencies, TestSeries};
 use cardscope_model::result::Sample;
 use cardscope_model::series::Bucket;
 use cardscope_model::session_file::{SampleRecord, SessionFile};
@@ -25,7 +25,7 @@ pub(super) struct OverTime<'a> {
     /// once with a condition and once without.
     runs: HashMap<(String, u32), Vec<(usize, u32)>>,
     tests: &'a [TestName],
-    courses: Vec<Course>,
+    courses: Vec<TestSeries>,
     latencies: Vec<(BTreeSet<u32>, Latencies)>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> OverTime<'a> {
         let seconds = thinned(&whole_seconds(sample));
         // One second is no course.
         if seconds.len() > 1 {
-            self.courses.push(Course {
+            self.courses.push(TestSeries {
                 test: *test,
                 step: step.clone(),
                 run,
@@ -98,7 +98,7 @@ impl<'a> OverTime<'a> {
     }
 
     /// The courses in the order of their runs, and the latencies.
-    pub(super) fn into_parts(mut self) -> (Vec<Course>, Vec<Latencies>) {
+    pub(super) fn into_parts(mut self) -> (Vec<TestSeries>, Vec<Latencies>) {
         self.courses.sort_by_key(|course| course.run);
         let latencies = self.latencies.into_iter();
         let counted = latencies.map(|(runs, latencies)| Latencies { runs: runs.len() as u32, ..latencies });

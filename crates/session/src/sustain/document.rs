@@ -49,7 +49,7 @@ pub(super) fn conclude(report: &mut SustainReport, session: &Session<'_>, thermo
     caveat::add(&mut report.header.caveats, doubts.into_iter().map(|text| Caveat::Other { text }));
     let found = findings(
         &report.body.measured,
-        &report.body.moved.troubles,
+        &report.body.moved.io_errors,
         &report.header.condition,
         report.body.moved.bytes_written,
     );

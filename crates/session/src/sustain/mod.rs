@@ -104,7 +104,7 @@ impl Procedure for Attended<'_> {
                 Tracks { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
             sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
         });
-        document::conclude(report, session, thermometers.troubles());
+        document::conclude(report, session, thermometers.failures());
         report.body.against = self.baseline.as_ref().map(|baseline| baseline::compare(report, baseline));
         let written = writer.finish().map(|recorder| session.recorder = recorder);
         ended?;

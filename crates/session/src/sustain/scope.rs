@@ -8,7 +8,7 @@ use crate::region::within;
 use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Work};
 use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
-use cardscope_probe::site;
+use cardscope_probe::context;
 use cardscope_probe::sustain::{LEAST_REGION, Options};
 
 /// The file in a directory is so large, where there is room: four times the caches of common USB sticks and UHS-I cards.
@@ -108,7 +108,7 @@ impl Scope {
     /// What the probe is to do.
     pub(super) fn options(&self, request: &Request, work: Work, opened: &Opened, seed: u64) -> Options {
         Options {
-            limits: site::Limits {
+            limits: context::Limits {
                 seed: cardscope_model::random::mix(seed),
                 region: self.region,
                 max_write: None,

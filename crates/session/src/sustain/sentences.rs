@@ -7,7 +7,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::sustain::{Event, EventKind, Measured};
 use cardscope_model::units::grouped;
-use cardscope_model::verify::Trouble;
+use cardscope_model::verify::IoError;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
 const NOTICED_S: f64 = 1.0;
@@ -21,14 +21,14 @@ const STALL_SHARE: f64 = 0.05;
 /// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
 pub(crate) fn findings(
     measured: &Measured,
-    troubles: &[Trouble],
+    io_errors: &[IoError],
     condition: &Condition,
     bytes_written: u64,
 ) -> Vec<Finding> {
     [
         refuses(measured, bytes_written),
         no_answer(measured),
-        io_errors::finding(troubles, "under a long load"),
+        io_errors::finding(io_errors, "under a long load"),
         cache(measured),
         heat(measured),
         too_hot(measured),

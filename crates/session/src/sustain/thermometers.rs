@@ -65,13 +65,13 @@ impl Thermometers {
     }
 
     /// What went wrong with them so far.
-    pub(super) fn troubles(&self) -> Vec<String> {
-        self.sensors.as_ref().map(|s| s.readings().troubles()).unwrap_or_default()
+    pub(super) fn failures(&self) -> Vec<String> {
+        self.sensors.as_ref().map(|s| s.readings().failures()).unwrap_or_default()
     }
 
     /// What went wrong since this was last asked.
     fn new_troubles(&mut self) -> Vec<String> {
-        let mut all = self.troubles();
+        let mut all = self.failures();
         let new = all.split_off(self.said.min(all.len()));
         self.said += new.len();
         new
@@ -123,8 +123,8 @@ pub(super) struct Tracks<'s, 'a> {
 
 impl Log for Tracks<'_, '_> {
     fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
-        for trouble in self.thermometers.new_troubles() {
-            self.listener.note(&format!("{trouble}; the run goes on without it"));
+        for failure in self.thermometers.new_troubles() {
+            self.listener.note(&format!("{failure}; the run goes on without it"));
         }
         self.writer.keep(sample).map_err(|reason| Stop::Journal(JournalError(reason.into())))
     }

@@ -16,13 +16,13 @@ const EVERY: Duration = Duration::from_millis(900);
 const AT_MOST_SHARE: u32 = 10;
 
 /// Why samples cannot be kept, once they cannot.
-type Trouble = Arc<Mutex<Option<Failure>>>;
+type Failed = Arc<Mutex<Option<Failure>>>;
 
 /// Samples on their way to the archive.
 pub(super) struct Writer {
     samples: Sender<Sample>,
     worker: JoinHandle<Option<Recorder>>,
-    trouble: Trouble,
+    failure: Failed,
 }
 
 impl Writer {
@@ -33,14 +33,14 @@ impl Writer {
     pub(super) fn start(recorder: Option<Recorder>, report: &SustainReport) -> Result<Writer, Failure> {
         let report = report.clone();
         let (samples, arriving) = channel();
-        let trouble = Trouble::default();
-        let noted = Arc::clone(&trouble);
+        let failure = Failed::default();
+        let noted = Arc::clone(&failure);
         let worker = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || write(recorder, report, &arriving, &noted));
         let worker =
             worker.map_err(|e| Failure::io_for(format!("no thread to keep samples with: {e}"), e))?;
-        Ok(Writer { samples, worker, trouble })
+        Ok(Writer { samples, worker, failure })
     }
 
     /// Hands a sample over.
@@ -48,8 +48,8 @@ impl Writer {
     /// # Errors
     /// Why earlier ones could not be kept.
     pub(super) fn keep(&mut self, sample: &Sample) -> Result<(), Failure> {
-        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(reason) = trouble {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(reason) = failure {
             return Err(reason);
         }
         self.samples.send(sample.clone()).map_err(|_| Failure::io("the samples cannot be kept any more"))
@@ -70,7 +70,7 @@ fn write(
     mut recorder: Option<Recorder>,
     mut report: SustainReport,
     arriving: &Receiver<Sample>,
-    trouble: &Mutex<Option<Failure>>,
+    failure: &Mutex<Option<Failure>>,
 ) -> Option<Recorder> {
     let (mut due, mut unkept) = (Instant::now(), false);
     loop {
@@ -89,8 +89,8 @@ fn write(
             continue;
         }
         let began = Instant::now();
-        if let Some(Err(failure)) = recorder.as_mut().map(|recorder| recorder.update(&report)) {
-            *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+        if let Some(Err(reason)) = recorder.as_mut().map(|recorder| recorder.update(&report)) {
+            *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
         }
         unkept = false;
         due = began + EVERY.max(began.elapsed() * AT_MOST_SHARE);

@@ -8,7 +8,7 @@ use crate::frame::Session;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::VerifyReport;
-use cardscope_probe::full::resume::{Earlier, drawn_for, find, salt};
+use cardscope_probe::full::resume::{PreviousPass, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
 struct Pass {
     seed: u64,
     salt: u64,
-    earlier: Option<Earlier>,
+    previous: Option<PreviousPass>,
     checkpoint: Option<Checkpoint>,
     card_bytes: u64,
 }
@@ -101,29 +101,29 @@ impl Pass {
         let print = fingerprint(key.as_deref(), card_bytes);
         let checkpoint = key.map(|key| Checkpoint::of("full", &key)).transpose()?;
         if !request.resume && !request.read_only {
-            return Ok(Pass { seed, salt: salt(seed, print), earlier: None, checkpoint, card_bytes });
+            return Ok(Pass { seed, salt: salt(seed, print), previous: None, checkpoint, card_bytes });
         }
         let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
         let name = &request.common.target;
-        let mut earlier = find(&mut card)?.ok_or_else(|| {
+        let mut previous = find(&mut card)?.ok_or_else(|| {
             Failure::refused(format!(
                 "{name} holds no stamps of an earlier --full: it is another card, or somebody has written to it since. Nothing was written"
             ))
         })?;
         let kept: Option<Progress> = checkpoint.as_ref().and_then(Checkpoint::load);
-        let other = kept.as_ref().is_some_and(|kept| request.resume && kept.salt != earlier.salt);
-        if !drawn_for(earlier.salt, print) || other {
+        let other = kept.as_ref().is_some_and(|kept| request.resume && kept.salt != previous.salt);
+        if !drawn_for(previous.salt, print) || other {
             return Err(Failure::refused(format!(
                 "the stamps on {name} were written to another card, or by another run than the one to go on with; nothing was written. \
                  Start anew without --resume"
             )));
         }
-        let known = kept.filter(|kept| kept.salt == earlier.salt && kept.card_bytes == card_bytes);
+        let known = kept.filter(|kept| kept.salt == previous.salt && kept.card_bytes == card_bytes);
         if let (Some(kept), true) = (&known, request.read_only) {
-            earlier.reached = earlier.reached.max(kept.written);
+            previous.reached = previous.reached.max(kept.written);
         }
         let seed = known.map_or(0, |kept| kept.seed);
-        Ok(Pass { seed, salt: earlier.salt, earlier: Some(earlier), checkpoint, card_bytes })
+        Ok(Pass { seed, salt: previous.salt, previous: Some(previous), checkpoint, card_bytes })
     }
 
     /// What was found, and how many I/Os failed.
@@ -136,13 +136,13 @@ impl Pass {
         let budget_s = request.common.budget.map(|b| b.as_secs_f64());
         let (findings, failed_ios) =
             session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, _, events| {
-                let findings = match (request.read_only, self.earlier) {
-                    (true, Some(earlier)) => recheck::recheck(card, &earlier, budget_s, events),
+                let findings = match (request.read_only, self.previous) {
+                    (true, Some(previous)) => recheck::recheck(card, &previous, budget_s, events),
                     _ => {
                         let settings = Settings {
                             salt: self.salt,
                             two_passes: request.two_passes,
-                            resumed_at: self.earlier.map_or(0, |earlier| earlier.reached),
+                            resumed_at: self.previous.map_or(0, |previous| previous.reached),
                             budget_s,
                             max_write: request.common.max_write,
                         };
@@ -182,13 +182,13 @@ impl Pass {
 
     fn plan_line(&self, request: &Request) -> String {
         let all = Capacity(self.card_bytes);
-        match (request.read_only, self.earlier) {
-            (true, Some(earlier)) => format!(
+        match (request.read_only, self.previous) {
+            (true, Some(previous)) => format!(
                 "nothing is written; {} that an earlier pass wrote are read again",
-                Capacity(earlier.reached)
+                Capacity(previous.reached)
             ),
-            (false, Some(earlier)) => {
-                format!("going on at {} of {all}, as the stamps on the card say", Capacity(earlier.reached))
+            (false, Some(previous)) => {
+                format!("going on at {} of {all}, as the stamps on the card say", Capacity(previous.reached))
             }
             _ => format!("every block is written and read back: {all} each way at most"),
         }

@@ -2,7 +2,7 @@
 //! to read at each. Slow places are looked at again before anything is said of them.
 
 use super::patience::End;
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_model::card_map::Measured;
 use cardscope_model::finding::{Finding, Weight};
@@ -34,25 +34,25 @@ const LOOKS: usize = 3;
 const STRETCH: usize = 2;
 
 /// Measures it; the write side is left to whoever writes.
-pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
-    let all = site.card_bytes();
+pub(super) fn measure(context: &mut Context<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
+    let all = context.card_bytes();
     let cell = all.div_ceil(PLACES).next_multiple_of(UNIT);
-    let Some((sample, _)) = SAMPLES.into_iter().find(|(_, seconds)| site.has_time(*seconds)) else {
+    let Some((sample, _)) = SAMPLES.into_iter().find(|(_, seconds)| context.has_time(*seconds)) else {
         return Ok(());
     };
-    site.phase("read speed over the addresses");
-    site.shape(BLOCK, 1)?;
+    context.phase("read speed over the addresses");
+    context.shape(BLOCK, 1)?;
     let mut cells: Vec<MapCell> = (0..all.div_ceil(cell))
         .map(|n| n * cell)
         .map(|start| MapCell { start, bytes: cell.min(all - start), ..MapCell::default() })
         .collect();
     let (mut bytes, mut seconds) = (0u64, 0.0);
-    let (end, end_again) = (End::of_patience(site, CELLS_S), End::of_patience(site, 1.25 * CELLS_S));
+    let (end, end_again) = (End::of_patience(context, CELLS_S), End::of_patience(context, 1.25 * CELLS_S));
     for cell in &mut cells {
-        if end.is_there(site) {
+        if end.is_there(context) {
             break;
         }
-        if let Some((read, time)) = look(site, cell, sample, end)? {
+        if let Some((read, time)) = look(context, cell, sample, end)? {
             cell.read_mb_s = Some(read as f64 / time / 1e6);
             (bytes, seconds) = (bytes + read, seconds + time);
         }
@@ -60,7 +60,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<()
     let Some(middle) = middle(&cells) else { return Ok(()) };
     for cell in cells.iter_mut().filter(|c| c.read_mb_s.is_some_and(|s| s < SLOW * middle)) {
         for _ in 1..LOOKS {
-            let again = look(site, cell, sample, end_again)?.map(|(read, time)| read as f64 / time / 1e6);
+            let again = look(context, cell, sample, end_again)?.map(|(read, time)| read as f64 / time / 1e6);
             cell.read_mb_s = cell.read_mb_s.zip(again).map(|(a, b)| a.max(b)).or(cell.read_mb_s);
         }
     }
@@ -81,20 +81,25 @@ pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<()
 
 /// Reads a sample in the middle of a cell, as far as there is time; bytes and seconds of what succeeded, `None` where
 /// nothing did.
-fn look(site: &mut Site<'_, '_>, cell: &MapCell, sample: u64, end: End) -> Result<Option<(u64, f64)>, Stop> {
-    if end.is_there(site) {
+fn look(
+    context: &mut Context<'_, '_>,
+    cell: &MapCell,
+    sample: u64,
+    end: End,
+) -> Result<Option<(u64, f64)>, Stop> {
+    if end.is_there(context) {
         return Ok(None);
     }
     let len = sample.min(cell.bytes);
     let start = cell.start + (cell.bytes - len) / 2 / u64::from(BLOCK) * u64::from(BLOCK);
     // One read to settle, as gnome-disks does: the way there is no speed.
-    site.read(Piece { offset: start, len: site.sector() })?;
+    context.read(Piece { offset: start, len: context.sector() })?;
     let (mut bytes, mut seconds) = (0, 0.0);
     for piece in pieces(start, start + len, BLOCK) {
-        if end.is_there(site) {
+        if end.is_there(context) {
             break;
         }
-        if let Some(time) = site.read(piece)? {
+        if let Some(time) = context.read(piece)? {
             (bytes, seconds) = (bytes + u64::from(piece.len), seconds + time);
         }
     }

@@ -7,7 +7,7 @@ use super::span::{Span, two_sectors};
 use super::survey::Survey;
 use super::window::{BOUNDARIES, triples};
 use super::{segment, shown};
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_analysis::boundary::{self, Candidates, Choice, Level, divides, fit, height_error};
 use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
@@ -32,37 +32,37 @@ const STEADY: f64 = 0.035;
 
 /// Looks for page and erase block, and for the segment of the map above them.
 pub(super) fn measure(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     span: Span,
     survey: &Survey,
     into: &mut Measured,
 ) -> Result<(), Stop> {
-    site.phase("boundaries of pages and erase blocks");
-    let before = site.spent();
-    let Some(seconds) = allowance(site, &LOOK) else {
+    context.phase("boundaries of pages and erase blocks");
+    let before = context.spent();
+    let Some(seconds) = allowance(context, &LOOK) else {
         (into.page_bytes, into.erase_block_bytes) = (no_time(LOOK[0]), no_time(LOOK[0]));
         into.map_segment_bytes = no_time(3.0);
         return Ok(());
     };
-    site.shape(two_sectors(site) as u32, 1)?;
-    let found = search(site, span, survey, seconds)?;
-    let cost = site.cost_since(before);
+    context.shape(two_sectors(context) as u32, 1)?;
+    let found = search(context, span, survey, seconds)?;
+    let cost = context.cost_since(before);
     into.page_bytes = shown::page(&found, survey, cost);
     into.erase_block_bytes = shown::unit(&found, survey, cost);
-    segment::measure(site, span, survey, &found, into)
+    segment::measure(context, span, survey, &found, into)
 }
 
-fn search(site: &mut Site<'_, '_>, span: Span, survey: &Survey, seconds: f64) -> Result<Found, Stop> {
-    let (began, end) = (site.seconds(), End::after(site, seconds));
+fn search(context: &mut Context<'_, '_>, span: Span, survey: &Survey, seconds: f64) -> Result<Found, Stop> {
+    let (began, end) = (context.seconds(), End::after(context, seconds));
     let (candidates, mut levels) = (Candidates::default(), Levels::default());
-    let all = boundary::levels(span.len, u64::from(site.sector()));
+    let all = boundary::levels(span.len, u64::from(context.sector()));
     let (mut wanted, mut batch, mut rounds) = (all.clone(), BATCH, 0);
     loop {
-        let in_time = round(site, span, survey, &wanted, batch, &mut levels, end)?;
+        let in_time = round(context, span, survey, &wanted, batch, &mut levels, end)?;
         rounds += 1;
         let points = levels.levels();
         let fit = fit(&points, &candidates);
-        let spent = site.seconds() - began;
+        let spent = context.seconds() - began;
         let open: Vec<&Choice> = fit
             .iter()
             .flat_map(|f| [&f.page, &f.unit])
@@ -80,7 +80,7 @@ fn search(site: &mut Site<'_, '_>, span: Span, survey: &Survey, seconds: f64) ->
 
 /// Times `batch` triples at each of the levels; false where the time ran out.
 fn round(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     span: Span,
     survey: &Survey,
     wanted: &[u64],
@@ -89,10 +89,10 @@ fn round(
     end: End,
 ) -> Result<bool, Stop> {
     let mut order: Vec<u64> = std::iter::repeat_n(wanted, batch).flatten().copied().collect();
-    site.random.shuffle(&mut order);
+    context.random.shuffle(&mut order);
     for window in order.chunks(BOUNDARIES) {
-        into.add(&triples(site, span, survey, window, end)?);
-        if end.is_there(site) {
+        into.add(&triples(context, span, survey, window, end)?);
+        if end.is_there(context) {
             return Ok(false);
         }
     }

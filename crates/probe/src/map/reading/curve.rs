@@ -2,7 +2,7 @@
 
 use super::patience::End;
 use super::span::Span;
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::{Measured, SizePoint};
@@ -24,22 +24,22 @@ const READS: (usize, usize) = (5, 1000);
 
 /// Measures both curves. Sizes that are too large for the span are absent; those for which no time was left too, and
 /// a finding says so.
-pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
+pub(super) fn measure(context: &mut Context<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
     let all_s = |point_s: f64| point_s * POINTS + LARGE_S;
-    let Some(point_s) = POINT_S.into_iter().find(|s| site.has_time(all_s(*s))) else { return Ok(()) };
-    let end = End::of_patience(site, all_s(point_s));
-    site.phase("reads by size");
-    let sector = u64::from(site.sector());
+    let Some(point_s) = POINT_S.into_iter().find(|s| context.has_time(all_s(*s))) else { return Ok(()) };
+    let end = End::of_patience(context, all_s(point_s));
+    context.phase("reads by size");
+    let sector = u64::from(context.sector());
     let sizes: Vec<u64> =
         SIZES.map(|bits| 1u64 << bits).filter(|s| *s >= sector && s * 8 <= span.len).collect();
     let Some(largest) = sizes.last() else { return Ok(()) };
-    site.shape(*largest as u32, 1)?;
+    context.shape(*largest as u32, 1)?;
     let mut order: Vec<(u64, bool)> = sizes.iter().flat_map(|s| [(*s, false), (*s, true)]).collect();
-    site.random.shuffle(&mut order);
+    context.random.shuffle(&mut order);
     let (wanted, mut cut) = (order.len(), 0);
     for (size, random) in order {
-        let Some(point) = point(site, span, size, random, point_s, end)? else {
-            cut += usize::from(end.is_there(site));
+        let Some(point) = point(context, span, size, random, point_s, end)? else {
+            cut += usize::from(end.is_there(context));
             continue;
         };
         let curve = if random { &mut into.curves.random_read } else { &mut into.curves.sequential_read };
@@ -50,7 +50,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     curves.sequential_read.sort_by_key(|p| p.bytes);
     let plot = plot(&curves.sequential_read, &curves.random_read);
     into.plots.push(plot);
-    into.findings.extend(end.reason(site).filter(|_| cut > 0).map(|why| cut_short(why, cut, wanted)));
+    into.findings.extend(end.reason(context).filter(|_| cut > 0).map(|why| cut_short(why, cut, wanted)));
     Ok(())
 }
 
@@ -64,29 +64,29 @@ fn cut_short(why: &str, cut: usize, wanted: usize) -> Finding {
 /// Reads of one size, each timed by itself; the first one, which finds the card elsewhere, is not counted. `None` where
 /// too few of them succeeded or the end came before.
 fn point(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     span: Span,
     size: u64,
     random: bool,
     seconds: f64,
     end: End,
 ) -> Result<Option<SizePoint>, Stop> {
-    if end.is_there(site) {
+    if end.is_there(context) {
         return Ok(None);
     }
-    let mut next = span.somewhere(site, size, size, size);
+    let mut next = span.somewhere(context, size, size, size);
     let (mut times, mut spent, mut failed) = (Vec::new(), 0.0, 0);
-    site.read(next)?;
+    context.read(next)?;
     while times.len() < READS.1 && failed < READS.0 && (times.len() < READS.0 || spent < seconds) {
-        if end.is_there(site) && times.len() < READS.0 {
+        if end.is_there(context) && times.len() < READS.0 {
             return Ok(None);
         }
         next = if random || next.end() + size > span.start + span.len {
-            span.somewhere(site, size, size, size)
+            span.somewhere(context, size, size, size)
         } else {
             Piece { offset: next.end(), ..next }
         };
-        match site.read(next)? {
+        match context.read(next)? {
             Some(time) => {
                 times.push(time);
                 spent += time;

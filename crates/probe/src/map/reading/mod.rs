@@ -17,8 +17,8 @@ mod tables;
 mod window;
 
 use super::options::{Options, Part};
+use crate::context::Context;
 use crate::fill::{fill, unwritten};
-use crate::site::Site;
 use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Property;
@@ -31,49 +31,53 @@ const IN_A_FILE: &str = "offsets in a file are the file system's, not the card's
 const LEAST_CARD: u64 = 32 << 20;
 
 /// Measures everything that reads can show.
-pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Measured) -> Result<(), Stop> {
-    let span = Span::of(site, options);
+pub(super) fn measure(
+    context: &mut Context<'_, '_>,
+    options: &Options,
+    into: &mut Measured,
+) -> Result<(), Stop> {
+    let span = Span::of(context, options);
     if options.wants(Part::Boundaries) {
-        structure(site, span, options, into)?;
+        structure(context, span, options, into)?;
     }
     if options.wants(Part::Planes) {
         match reason(span, options) {
             Some(why) => into.plane_bytes = Property::not_tested(why),
-            None => planes::measure(site, span, into)?,
+            None => planes::measure(context, span, into)?,
         }
     }
     let speeds = options.wants(Part::Queue) || options.wants(Part::ReadCurve);
-    let untold = if speeds { written(site, span, options)? } else { None };
+    let untold = if speeds { written(context, span, options)? } else { None };
     if let Some(why) = &untold {
         into.queue_depth_effective = Property::not_tested(why.clone());
     }
     if options.wants(Part::Queue) && untold.is_none() {
-        queue::measure(site, span, into)?;
+        queue::measure(context, span, into)?;
     }
     if options.wants(Part::ReadCurve) && untold.is_none() {
-        curve::measure(site, span, into)?;
+        curve::measure(context, span, into)?;
     }
     if options.wants(Part::Axis) && options.card_addresses {
-        axis::measure(site, into)?;
+        axis::measure(context, into)?;
     }
     if options.tables && options.card_addresses {
-        tables::measure(site, into)?;
+        tables::measure(context, into)?;
     }
     Ok(())
 }
 
 /// Sees to it that reads reach the card; why they would not.
-fn written(site: &mut Site<'_, '_>, span: Span, options: &Options) -> Result<Option<String>, Stop> {
+fn written(context: &mut Context<'_, '_>, span: Span, options: &Options) -> Result<Option<String>, Stop> {
     match (options.card_addresses, options.writes) {
         (true, _) => Ok(None),
         (false, false) => Ok(Some(unwritten("only reading was asked for"))),
-        (false, true) => fill(site, span.start, span.len),
+        (false, true) => fill(context, span.start, span.len),
     }
 }
 
 /// Units of the flash.
 fn structure(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     span: Span,
     options: &Options,
     into: &mut Measured,
@@ -86,9 +90,9 @@ fn structure(
         into.read_unit_bytes = Property::not_tested(why);
         return Ok(());
     }
-    let Some(survey) = survey::look(site, span, into)? else { return Ok(()) };
-    read_unit::measure(site, span, into)?;
-    boundaries::measure(site, span, &survey, into)?;
+    let Some(survey) = survey::look(context, span, into)? else { return Ok(()) };
+    read_unit::measure(context, span, into)?;
+    boundaries::measure(context, span, &survey, into)?;
     into.findings.extend(survey::nothing_written(&survey, into));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! How long a part of the reading map may take, and what is said of what it did not come to.
 
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_model::card_map::property::Property;
 
 /// A part of many short reads ends after so many times the seconds that it should take: a card that stalls for minutes
@@ -21,24 +21,24 @@ pub(super) struct End(f64);
 
 impl End {
     /// After so many seconds, or once the time given is up.
-    pub(super) fn after(site: &mut Site<'_, '_>, seconds: f64) -> End {
-        End(site.seconds() + seconds.min(site.seconds_left()))
+    pub(super) fn after(context: &mut Context<'_, '_>, seconds: f64) -> End {
+        End(context.seconds() + seconds.min(context.seconds_left()))
     }
 
     /// Once a part that should take so many seconds has taken many times as long.
-    pub(super) fn of_patience(site: &mut Site<'_, '_>, seconds: f64) -> End {
-        End::after(site, PATIENCE * seconds)
+    pub(super) fn of_patience(context: &mut Context<'_, '_>, seconds: f64) -> End {
+        End::after(context, PATIENCE * seconds)
     }
 
     /// Whether it has come.
-    pub(super) fn is_there(self, site: &mut Site<'_, '_>) -> bool {
-        site.seconds() >= self.0
+    pub(super) fn is_there(self, context: &mut Context<'_, '_>) -> bool {
+        context.seconds() >= self.0
     }
 
     /// Why it came; `None` where it has not.
-    pub(super) fn reason(self, site: &mut Site<'_, '_>) -> Option<&'static str> {
-        let in_time = site.has_time(0.0);
-        self.is_there(site).then_some(if in_time {
+    pub(super) fn reason(self, context: &mut Context<'_, '_>) -> Option<&'static str> {
+        let in_time = context.has_time(0.0);
+        self.is_there(context).then_some(if in_time {
             "the card answered too slowly"
         } else {
             "the time given was too short"
@@ -49,19 +49,19 @@ impl End {
     /// than the time has left things out.
     pub(super) fn too_little(
         self,
-        site: &mut Site<'_, '_>,
+        context: &mut Context<'_, '_>,
         seen: usize,
         wanted: usize,
         what: &str,
     ) -> Option<String> {
-        let why = self.reason(site).filter(|_| (seen as f64) < LEAST_SHARE * wanted as f64)?;
+        let why = self.reason(context).filter(|_| (seen as f64) < LEAST_SHARE * wanted as f64)?;
         Some(format!("{why}: {seen} of {wanted} {what}"))
     }
 }
 
 /// The most time of these that is left, longest first; `None` where even the shortest is too long.
-pub(super) fn allowance(site: &mut Site<'_, '_>, seconds: &[f64]) -> Option<f64> {
-    seconds.iter().copied().find(|s| site.has_time(*s))
+pub(super) fn allowance(context: &mut Context<'_, '_>, seconds: &[f64]) -> Option<f64> {
+    seconds.iter().copied().find(|s| context.has_time(*s))
 }
 
 /// What is said of a part for which no time is left.

@@ -4,7 +4,7 @@
 
 use super::patience::{End, allowance, no_time};
 use super::span::{Span, two_sectors};
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
@@ -28,36 +28,36 @@ const OVERLAP: f64 = 0.87;
 const ONE_AT_A_TIME: f64 = 1.7;
 
 /// Looks for them.
-pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
-    if allowance(site, &[2.0]).is_none() {
+pub(super) fn measure(context: &mut Context<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
+    if allowance(context, &[2.0]).is_none() {
         into.plane_bytes = no_time(2.0);
         return Ok(());
     }
-    site.phase("planes");
-    let (before, end) = (site.spent(), End::of_patience(site, 2.0));
-    let len = two_sectors(site);
-    site.shape(len as u32, 2)?;
+    context.phase("planes");
+    let (before, end) = (context.spent(), End::of_patience(context, 2.0));
+    let len = two_sectors(context);
+    context.shape(len as u32, 2)?;
     let mut strides: Vec<u64> =
         (0..30).flat_map(|k| [1u64 << k, 3u64 << k]).filter(|s| STRIDES.contains(s) && *s > len).collect();
     strides.sort_unstable();
     let mut order: Vec<usize> = (0..strides.len()).flat_map(|s| [s; PAIRS]).collect();
-    site.random.shuffle(&mut order);
+    context.random.shuffle(&mut order);
     let (mut pairs, mut alone) = (vec![Vec::new(); strides.len()], Vec::new());
     let wanted = order.len();
     for which in order {
-        if end.is_there(site) {
+        if end.is_there(context) {
             break;
         }
-        let first = span.somewhere(site, ALIGN, ALIGN, len);
+        let first = span.somewhere(context, ALIGN, ALIGN, len);
         let second = Piece { offset: first.offset + strides[which], ..first };
         let mut ends = Vec::new();
-        site.read_course([first, second], |_, at| ends.push(at))?;
+        context.read_stream([first, second], |_, at| ends.push(at))?;
         if let [one, two] = ends[..] {
             alone.push(one);
             pairs[which].push(two);
         }
     }
-    if let Some(why) = end.too_little(site, alone.len(), wanted, "pairs of reads") {
+    if let Some(why) = end.too_little(context, alone.len(), wanted, "pairs of reads") {
         into.plane_bytes = Property::not_tested(why);
         return Ok(());
     }
@@ -67,7 +67,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
     };
     let times: Vec<(u64, f64)> =
         strides.iter().zip(&pairs).filter_map(|(s, p)| Some((*s, median(p)? / alone))).collect();
-    let evidence = evidence(&times, alone).cost(site.cost_since(before));
+    let evidence = evidence(&times, alone).cost(context.cost_since(before));
     into.plane_bytes = property(&times, evidence);
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::patience::{End, no_time};
 use super::span::Span;
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_analysis::estimate;
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_engine::target::Direction;
@@ -48,20 +48,20 @@ const SLOWER: f64 = 0.85;
 type Rates = Vec<Vec<f64>>;
 
 /// Measures it.
-pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
+pub(super) fn measure(context: &mut Context<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
     let visit_s = DEPTHS.len() as f64 * VISIT_S;
-    let Some(visits) = VISITS.into_iter().find(|v| site.has_time(*v as f64 * visit_s)) else {
+    let Some(visits) = VISITS.into_iter().find(|v| context.has_time(*v as f64 * visit_s)) else {
         into.queue_depth_effective = no_time(VISITS[0] as f64 * visit_s);
         return Ok(());
     };
-    site.phase("queue of reads");
-    let (before, end) = (site.spent(), End::of_patience(site, visits as f64 * visit_s));
-    let Some(single) = single(site, span, end)? else {
-        into.queue_depth_effective = Property::not_tested(end.reason(site).unwrap_or("no read succeeded"));
+    context.phase("queue of reads");
+    let (before, end) = (context.spent(), End::of_patience(context, visits as f64 * visit_s));
+    let Some(single) = single(context, span, end)? else {
+        into.queue_depth_effective = Property::not_tested(end.reason(context).unwrap_or("no read succeeded"));
         return Ok(());
     };
-    let rates = rates(site, span, visits, single, end)?;
-    let cost = site.cost_since(before);
+    let rates = rates(context, span, visits, single, end)?;
+    let cost = context.cost_since(before);
     match Gain::of(&rates) {
         Some(gain) => {
             into.findings.extend(slower(&rates));
@@ -69,7 +69,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
             into.queue_depth_effective = gain.property(evidence);
         }
         None => {
-            let why = end.reason(site).unwrap_or("too few reads succeeded");
+            let why = end.reason(context).unwrap_or("too few reads succeeded");
             into.queue_depth_effective = Property::not_tested(why);
         }
     }
@@ -77,16 +77,22 @@ pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) 
 }
 
 /// Visits each depth so many times, until the end comes or the card fails.
-fn rates(site: &mut Site<'_, '_>, span: Span, visits: usize, single: f64, end: End) -> Result<Rates, Stop> {
+fn rates(
+    context: &mut Context<'_, '_>,
+    span: Span,
+    visits: usize,
+    single: f64,
+    end: End,
+) -> Result<Rates, Stop> {
     let mut rates: Rates = vec![Vec::new(); DEPTHS.len()];
     for _ in 0..visits {
         let mut order: Vec<usize> = (0..DEPTHS.len()).collect();
-        site.random.shuffle(&mut order);
+        context.random.shuffle(&mut order);
         for which in order {
-            if end.is_there(site) {
+            if end.is_there(context) {
                 return Ok(rates);
             }
-            let visit = visit(site, span, DEPTHS[which])?;
+            let visit = visit(context, span, DEPTHS[which])?;
             if visit.failed >= VISIT_FAILED || visit.ends.is_empty() {
                 return Ok(rates);
             }
@@ -97,15 +103,15 @@ fn rates(site: &mut Site<'_, '_>, span: Span, visits: usize, single: f64, end: E
 }
 
 /// Typical time of one read in seconds.
-fn single(site: &mut Site<'_, '_>, span: Span, end: End) -> Result<Option<f64>, Stop> {
-    site.shape(BLOCK as u32, 1)?;
+fn single(context: &mut Context<'_, '_>, span: Span, end: End) -> Result<Option<f64>, Stop> {
+    context.shape(BLOCK as u32, 1)?;
     let mut times = Vec::new();
     for _ in 0..48 {
-        if end.is_there(site) {
+        if end.is_there(context) {
             break;
         }
-        let piece = span.somewhere(site, BLOCK, BLOCK, BLOCK);
-        times.extend(site.read(piece)?);
+        let piece = span.somewhere(context, BLOCK, BLOCK, BLOCK);
+        times.extend(context.read(piece)?);
     }
     Ok(median(&times))
 }
@@ -118,9 +124,9 @@ struct Visit {
 }
 
 /// Reads with so many in flight.
-fn visit(site: &mut Site<'_, '_>, span: Span, depth: u32) -> Result<Visit, Stop> {
-    site.shape(BLOCK as u32, depth)?;
-    let mut random = Random::new(site.random.next_u64());
+fn visit(context: &mut Context<'_, '_>, span: Span, depth: u32) -> Result<Visit, Stop> {
+    context.shape(BLOCK as u32, depth)?;
+    let mut random = Random::new(context.random.next_u64());
     let (sent, ended) = (Cell::new(0), Cell::new(0));
     let mut pieces = std::iter::from_fn(|| {
         // What was sent and has not ended is in flight, or has failed.
@@ -135,7 +141,7 @@ fn visit(site: &mut Site<'_, '_>, span: Span, depth: u32) -> Result<Visit, Stop>
         Some(Piece { offset, len: BLOCK as u32 })
     });
     let mut ends = Vec::new();
-    site.course_for(Direction::Read, VISIT_S, &mut pieces, |_, at| {
+    context.stream_for(Direction::Read, VISIT_S, &mut pieces, |_, at| {
         ends.push(at);
         ended.set(ended.get() + 1);
     })?;

@@ -3,7 +3,7 @@
 
 use super::patience::{End, allowance, no_time};
 use super::span::{Span, two_sectors};
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
@@ -23,40 +23,40 @@ const PAIRS: usize = 12;
 const HELD: f64 = 0.75;
 
 /// Looks for it.
-pub(super) fn measure(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
-    if allowance(site, &[1.0]).is_none() {
+pub(super) fn measure(context: &mut Context<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
+    if allowance(context, &[1.0]).is_none() {
         into.read_unit_bytes = no_time(1.0);
         return Ok(());
     }
-    site.phase("what one read fetches");
-    let (before, end) = (site.spent(), End::of_patience(site, 1.0));
-    let len = two_sectors(site);
-    site.shape(len as u32, 1)?;
+    context.phase("what one read fetches");
+    let (before, end) = (context.spent(), End::of_patience(context, 1.0));
+    let len = two_sectors(context);
+    context.shape(len as u32, 1)?;
     let distances: Vec<u64> =
         (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MOST).collect();
     let mut order: Vec<usize> = (0..distances.len()).flat_map(|d| [d; PAIRS]).collect();
-    site.random.shuffle(&mut order);
+    context.random.shuffle(&mut order);
     let mut shares = vec![Vec::new(); distances.len()];
     let wanted = order.len();
     for which in order {
-        if end.is_there(site) {
+        if end.is_there(context) {
             break;
         }
         // The later place first: a controller that reads ahead must not look like one that holds a unit.
-        let near = span.somewhere(site, ALIGN, ALIGN, len);
+        let near = span.somewhere(context, ALIGN, ALIGN, len);
         let far = Piece { offset: near.offset + distances[which], ..near };
-        if let (Some(first), Some(second)) = (site.read(far)?, site.read(near)?) {
+        if let (Some(first), Some(second)) = (context.read(far)?, context.read(near)?) {
             shares[which].push(second / first);
         }
     }
     let pairs = shares.iter().map(Vec::len).sum();
-    if let Some(why) = end.too_little(site, pairs, wanted, "pairs of reads") {
+    if let Some(why) = end.too_little(context, pairs, wanted, "pairs of reads") {
         into.read_unit_bytes = Property::not_tested(why);
         return Ok(());
     }
     let medians: Vec<(u64, f64)> =
         distances.iter().zip(&shares).filter_map(|(d, s)| Some((*d, median(s)?))).collect();
-    let evidence = evidence(&medians).cost(site.cost_since(before));
+    let evidence = evidence(&medians).cost(context.cost_since(before));
     into.read_unit_bytes = property(&medians, evidence);
     Ok(())
 }

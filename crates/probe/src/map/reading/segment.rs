@@ -7,7 +7,7 @@ use super::shown::{MOST_SURE, plot, seen};
 use super::span::Span;
 use super::survey::Survey;
 use super::window::{BOUNDARIES, triples};
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_analysis::boundary::{Choice, Level, divides, fit_segment, segment_candidates};
 use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
@@ -30,7 +30,7 @@ const LEAST_SURE: f64 = 0.8;
 
 /// Looks for it.
 pub(super) fn measure(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     span: Span,
     survey: &Survey,
     below: &Found,
@@ -45,23 +45,23 @@ pub(super) fn measure(
         into.map_segment_bytes = Property::not_tested("the card is too small to hold several segments");
         return Ok(());
     }
-    let Some(seconds) = allowance(site, &LOOK) else {
+    let Some(seconds) = allowance(context, &LOOK) else {
         into.map_segment_bytes = no_time(3.0);
         return Ok(());
     };
-    site.phase("segments of the mapping table");
-    let (before, end) = (site.spent(), End::after(site, seconds));
+    context.phase("segments of the mapping table");
+    let (before, end) = (context.spent(), End::after(context, seconds));
     let mut levels = Levels::default();
     let choice = loop {
         let mut order: Vec<u64> = std::iter::repeat_n(&segments, BATCH).flatten().copied().collect();
-        site.random.shuffle(&mut order);
+        context.random.shuffle(&mut order);
         for window in order.chunks(BOUNDARIES) {
-            levels.add(&triples(site, span, survey, window, end)?);
+            levels.add(&triples(context, span, survey, window, end)?);
         }
         let left = left_over(&levels.levels(), |level| fit.at(level));
         let choice = fit_segment(&left, &segments);
         let settled = choice.as_ref().is_none_or(|c| settled(c, &left, levels.base()));
-        if settled || end.is_there(site) {
+        if settled || end.is_there(context) {
             break choice;
         }
     };
@@ -70,7 +70,7 @@ pub(super) fn measure(
     let evidence = Evidence::by(method)
         .number("read that crosses nothing", levels.base() * 1e6, "µs")
         .number("triples", levels.triples() as f64, "");
-    let evidence = evidence.cost(site.cost_since(before));
+    let evidence = evidence.cost(context.cost_since(before));
     into.map_segment_bytes = property(choice, &points, &levels, evidence);
     Ok(())
 }

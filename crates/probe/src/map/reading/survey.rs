@@ -3,7 +3,7 @@
 
 use super::patience::{End, LOOK, allowance, no_time};
 use super::span::{Span, two_sectors};
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_analysis::boundary::{Modes, two_modes};
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::Measured;
@@ -44,28 +44,32 @@ pub(super) struct Survey {
 
 /// Looks; says what share of the card was never written. `None` where too few places could be looked at for anything
 /// that rests on it.
-pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> Result<Option<Survey>, Stop> {
-    site.phase("first look at some places");
-    let before = site.spent();
-    if allowance(site, &[1.0]).is_none() {
+pub(super) fn look(
+    context: &mut Context<'_, '_>,
+    span: Span,
+    into: &mut Measured,
+) -> Result<Option<Survey>, Stop> {
+    context.phase("first look at some places");
+    let before = context.spent();
+    if allowance(context, &[1.0]).is_none() {
         let (page, unit) = (no_time(LOOK[0]), no_time(LOOK[0]));
         (into.page_bytes, into.erase_block_bytes) = (page, unit);
         (into.map_segment_bytes, into.read_unit_bytes) = (no_time(3.0), no_time(1.0));
         into.unmapped_share = no_time(1.0);
         return Ok(None);
     }
-    let end = End::of_patience(site, 1.0);
-    let len = two_sectors(site);
-    site.shape(len as u32, 1)?;
+    let end = End::of_patience(context, 1.0);
+    let len = two_sectors(context);
+    context.shape(len as u32, 1)?;
     let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PLACES {
-        if end.is_there(site) {
+        if end.is_there(context) {
             break;
         }
-        let piece = span.somewhere(site, 4 * NEAR, 4 * NEAR, len);
-        let first = site.read(piece)?;
-        let second = site.read(Piece { offset: piece.offset + NEAR, ..piece })?;
-        let (Some(first), Some(second), Some(constant)) = (first, second, site.is_constant(piece)?) else {
+        let piece = span.somewhere(context, 4 * NEAR, 4 * NEAR, len);
+        let first = context.read(piece)?;
+        let second = context.read(Piece { offset: piece.offset + NEAR, ..piece })?;
+        let (Some(first), Some(second), Some(constant)) = (first, second, context.is_constant(piece)?) else {
             continue;
         };
         places.push(piece);
@@ -73,7 +77,7 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
         constants.push(constant);
         warmer.push(second / first);
     }
-    if let Some(why) = end.too_little(site, times.len(), PLACES, "places of the first look") {
+    if let Some(why) = end.too_little(context, times.len(), PLACES, "places of the first look") {
         leave_out(into, &why);
         return Ok(None);
     }
@@ -86,7 +90,7 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
         all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
     };
     let modes = match two_modes(&times) {
-        Some(modes) => match lasts(modes, site, &places, &times)? {
+        Some(modes) => match lasts(modes, context, &places, &times)? {
             Ok(lasts) => Some(modes).filter(|_| lasts),
             Err(why) => {
                 leave_out(into, &why);
@@ -99,7 +103,7 @@ pub(super) fn look(site: &mut Site<'_, '_>, span: Span, into: &mut Measured) -> 
     let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MOSTLY);
     let warm = median(&warmer).is_some_and(|ratio| ratio < WARMER);
     let survey = Survey { modes, unmapped, constant, warm, places: times.len() };
-    let evidence = evidence(&survey, median(&times)).cost(site.cost_since(before));
+    let evidence = evidence(&survey, median(&times)).cost(context.cost_since(before));
     into.unmapped_share = property(&survey, evidence);
     Ok(Some(survey))
 }
@@ -117,22 +121,22 @@ fn leave_out(into: &mut Measured, why: &str) {
 /// few were looked at again.
 fn lasts(
     modes: Modes,
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     places: &[Piece],
     times: &[f64],
 ) -> Result<Result<bool, String>, Stop> {
-    let end = End::of_patience(site, 1.0);
+    let end = End::of_patience(context, 1.0);
     let mut again = Vec::with_capacity(places.len());
     for piece in places {
-        if end.is_there(site) {
+        if end.is_there(context) {
             break;
         }
         // Beside the place, out of what the drive may still hold of it.
         let beside = Piece { offset: piece.offset + 2 * NEAR, ..*piece };
-        again.push(site.read(beside)?.unwrap_or(f64::NAN));
+        again.push(context.read(beside)?.unwrap_or(f64::NAN));
     }
     let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
-    if let Some(why) = end.too_little(site, succeeded.len(), places.len(), "places of the second look") {
+    if let Some(why) = end.too_little(context, succeeded.len(), places.len(), "places of the second look") {
         return Ok(Err(why));
     }
     let Some(second) = two_modes(&succeeded) else { return Ok(Ok(false)) };

@@ -2,8 +2,8 @@
 //! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
 
 use super::patience::End;
+use crate::context::Context;
 use crate::map::lfsr::lfsr;
-use crate::site::Site;
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::{FlashbenchTable, Measured};
 use std::collections::BTreeMap;
@@ -24,31 +24,31 @@ const SCATTER: (u64, u64) = (512, 16 << 10);
 const TABLE_S: f64 = 5.0;
 
 /// Measures both. Lines that there is no time for are left out, and a scatter that there is no time to end.
-pub(super) fn measure(site: &mut Site<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
-    site.phase("tables of flashbench that read");
-    let block = BLOCK.max(2 * u64::from(site.sector()));
-    if site.card_bytes() / PLACES > 4 * block && site.has_time(TABLE_S) {
-        let table = align(site, block)?;
+pub(super) fn measure(context: &mut Context<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
+    context.phase("tables of flashbench that read");
+    let block = BLOCK.max(2 * u64::from(context.sector()));
+    if context.card_bytes() / PLACES > 4 * block && context.has_time(TABLE_S) {
+        let table = align(context, block)?;
         into.tables.extend(Some(table).filter(|t| !t.rows.is_empty()));
     }
-    if site.card_bytes() >= SCATTER.0 * SCATTER.1 && site.has_time(TABLE_S) {
-        let table = scatter(site)?;
+    if context.card_bytes() >= SCATTER.0 * SCATTER.1 && context.has_time(TABLE_S) {
+        let table = scatter(context)?;
         into.tables.extend(table);
     }
     Ok(())
 }
 
-fn align(site: &mut Site<'_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
-    site.shape(block as u32, 1)?;
+fn align(context: &mut Context<'_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
+    context.shape(block as u32, 1)?;
     let mut largest = 2 * block;
-    while largest < site.card_bytes() / PLACES {
+    while largest < context.card_bytes() / PLACES {
         largest *= 2;
     }
-    let end = End::of_patience(site, TABLE_S);
+    let end = End::of_patience(context, TABLE_S);
     let mut rows = Vec::new();
     let mut unit = largest;
     while unit >= 2 * block {
-        if let Some(row) = line(site, block, unit, largest, end)? {
+        if let Some(row) = line(context, block, unit, largest, end)? {
             rows.push((unit, row));
         }
         unit /= 2;
@@ -60,24 +60,24 @@ fn align(site: &mut Site<'_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
 /// Before, on, behind and difference in nanoseconds: the fastest read at each place, the mean over the places. `None`
 /// where a place could not be read, or the end came before.
 fn line(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     block: u64,
     unit: u64,
     largest: u64,
     end: End,
 ) -> Result<Option<Vec<f64>>, Stop> {
-    let sector = u64::from(site.sector());
+    let sector = u64::from(context.sector());
     let mut fastest = [[f64::INFINITY; 3]; PLACES as usize];
     for _ in 0..COUNT {
         for (place, fastest) in fastest.iter_mut().enumerate() {
             for (kind, fastest) in fastest.iter_mut().enumerate() {
-                if end.is_there(site) {
+                if end.is_there(context) {
                     return Ok(None);
                 }
                 let at = unit - block + kind as u64 * block / 2 + place as u64 * largest;
                 // Beyond the end it goes on at the start; no read runs across the end itself.
-                let at = (at % site.card_bytes()).min(site.card_bytes() - block) / sector * sector;
-                if let Some(time) = site.read(Piece { offset: at, len: block as u32 })? {
+                let at = (at % context.card_bytes()).min(context.card_bytes() - block) / sector * sector;
+                if let Some(time) = context.read(Piece { offset: at, len: block as u32 })? {
                     *fastest = fastest.min(time * 1e9);
                 }
             }
@@ -94,17 +94,17 @@ fn line(
 }
 
 /// The fastest read at each place, in nanoseconds; `None` where no place could be read, or the end came before.
-fn scatter(site: &mut Site<'_, '_>) -> Result<Option<FlashbenchTable>, Stop> {
+fn scatter(context: &mut Context<'_, '_>) -> Result<Option<FlashbenchTable>, Stop> {
     let (places, block) = SCATTER;
-    site.shape(block as u32, 1)?;
-    let end = End::of_patience(site, TABLE_S);
+    context.shape(block as u32, 1)?;
+    let end = End::of_patience(context, TABLE_S);
     let mut fastest = vec![f64::INFINITY; places as usize];
     for _ in 0..COUNT {
         for place in lfsr(places) {
-            if end.is_there(site) {
+            if end.is_there(context) {
                 return Ok(None);
             }
-            if let Some(time) = site.read(Piece { offset: place * block, len: block as u32 })? {
+            if let Some(time) = context.read(Piece { offset: place * block, len: block as u32 })? {
                 let fastest = &mut fastest[place as usize];
                 *fastest = fastest.min(time * 1e9);
             }

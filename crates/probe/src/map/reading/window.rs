@@ -4,7 +4,7 @@
 use super::patience::End;
 use super::span::{Span, two_sectors};
 use super::survey::Survey;
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop};
 
 /// Boundaries whose reads are mixed.
@@ -26,7 +26,7 @@ pub(super) struct Triple {
 
 /// Times the boundaries of these levels, each somewhere else, as far as there is time.
 pub(super) fn triples(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     span: Span,
     survey: &Survey,
     levels: &[u64],
@@ -34,17 +34,17 @@ pub(super) fn triples(
 ) -> Result<Vec<Triple>, Stop> {
     let mut boundaries = Vec::new();
     for level in levels {
-        if let Some(at) = boundary(site, span, survey, *level, end)? {
+        if let Some(at) = boundary(context, span, survey, *level, end)? {
             boundaries.push((*level, at));
         }
     }
-    let (len, order) = (two_sectors(site), order(site, boundaries.len()));
+    let (len, order) = (two_sectors(context), order(context, boundaries.len()));
     let mut times = vec![[None; 3]; boundaries.len()];
     for (which, kind) in order {
-        if end.is_there(site) {
+        if end.is_there(context) {
             break;
         }
-        times[which][kind] = site.read(part(boundaries[which].1, kind, len))?;
+        times[which][kind] = context.read(part(boundaries[which].1, kind, len))?;
     }
     let usable = |t: f64| survey.modes.is_none_or(|m| t > m.split);
     let triple = |(level, times): (u64, &[Option<f64>; 3])| match times {
@@ -64,29 +64,29 @@ fn part(at: u64, kind: usize, len: u64) -> Piece {
 
 /// A random multiple of the level by a factor that holds neither 2 nor 3, so that it is one of no larger level.
 fn boundary(
-    site: &mut Site<'_, '_>,
+    context: &mut Context<'_, '_>,
     span: Span,
     survey: &Survey,
     level: u64,
     end: End,
 ) -> Result<Option<u64>, Stop> {
-    let len = two_sectors(site);
+    let len = two_sectors(context);
     let most = span.len.saturating_sub(len) / level;
     let places = 2 * (most / 6) + u64::from(most % 6 >= 1) + u64::from(most % 6 >= 5);
     if places == 0 {
         return Ok(None);
     }
     for _ in 0..if survey.modes.is_some() { TRIES } else { 1 } {
-        let n = site.random.below(places);
+        let n = context.random.below(places);
         let at = level * (6 * (n / 2) + 1 + 4 * (n % 2));
         if survey.modes.is_none() && !survey.warm {
             return Ok(Some(at));
         }
-        if end.is_there(site) {
+        if end.is_there(context) {
             return Ok(None);
         }
         // Backwards: a read that continues the last one would answer too fast.
-        let sides = (site.read(part(at, 2, len))?, site.read(part(at, 0, len))?);
+        let sides = (context.read(part(at, 2, len))?, context.read(part(at, 0, len))?);
         if let (Some(post), Some(pre)) = sides
             && survey.modes.is_none_or(|m| pre > m.split && post > m.split)
         {
@@ -97,9 +97,9 @@ fn boundary(
 }
 
 /// All parts of so many boundaries in a random order, in which no two neighbours belong to one boundary.
-fn order(site: &mut Site<'_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
+fn order(context: &mut Context<'_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = (0..boundaries).flat_map(|b| (0..3).map(move |k| (b, k))).collect();
-    site.random.shuffle(&mut order);
+    context.random.shuffle(&mut order);
     for i in 1..order.len() {
         if order[i].0 == order[i - 1].0
             && let Some(other) = (i + 1..order.len()).find(|j| order[*j].0 != order[i].0)

@@ -28,7 +28,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(), Stop> {
-    let most = if bench.site.keeps_data() { PLACES.0 } else { PLACES.1 };
+    let most = if bench.context.keeps_data() { PLACES.0 } else { PLACES.1 };
     bench.afford(PLACE_S * most as f64)?;
     let step = cells.len().div_ceil(most).max(1);
     let mut places: Vec<(usize, u64)> = cells
@@ -38,19 +38,19 @@ fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(),
         .filter_map(|(i, cell)| Some((i, place(bench, cell)?)))
         .collect();
     // In no order of addresses: what drifts must not look like a slope.
-    bench.site.random.shuffle(&mut places);
+    bench.context.random.shuffle(&mut places);
     let all: Vec<Piece> = places.iter().flat_map(|(_, at)| writes(*at)).collect();
-    bench.site.prepare(&all)?;
+    bench.context.prepare(&all)?;
     for (i, at) in places {
         bench.afford(PLACE_S)?;
         let mut writes = writes(at);
         if let Some(opening) = writes.next() {
-            bench.site.write(opening)?;
+            bench.context.write(opening)?;
         }
         let (mut bytes, mut seconds) = (0.0, 0.0);
         for write in writes {
             bench.afford(0.0)?;
-            if let Some(time) = bench.site.write(write)? {
+            if let Some(time) = bench.context.write(write)? {
                 (bytes, seconds) = (bytes + f64::from(write.len), seconds + time);
             }
         }

@@ -1,8 +1,8 @@
 //! What all writing parts share: the site, places that have rested, and timing many writes that were saved in one go.
 
 use super::slots::{EVERY_UNIT, Slots};
+use crate::context::{CARD_START, Context};
 use crate::map::options::Options;
-use crate::site::{CARD_START, Site};
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
@@ -21,7 +21,7 @@ const PATIENCE: f64 = 3600.0;
 
 /// Everything a part works with.
 pub(super) struct Bench<'b, 's, 't> {
-    pub(super) site: &'b mut Site<'s, 't>,
+    pub(super) context: &'b mut Context<'s, 't>,
     pub(super) slots: Slots,
     pub(super) options: &'b Options,
     pub(super) into: &'b mut Measured,
@@ -32,74 +32,74 @@ pub(super) struct Bench<'b, 's, 't> {
 impl<'b, 's, 't> Bench<'b, 's, 't> {
     /// `None` where what may be written to is too small.
     pub(super) fn new(
-        site: &'b mut Site<'s, 't>,
+        context: &'b mut Context<'s, 't>,
         options: &'b Options,
         into: &'b mut Measured,
     ) -> Option<Self> {
         let from = if options.card_addresses { CARD_START } else { 0 };
         let known = known_unit(into);
-        let unit = known.unwrap_or_else(|| stand_in(site.region.len, options.claimed_unit));
-        let slots = Slots::new(site.region, unit, known.is_some(), from)?;
-        let began = site.seconds();
-        Some(Bench { site, slots, options, into, began })
+        let unit = known.unwrap_or_else(|| stand_in(context.region.len, options.claimed_unit));
+        let slots = Slots::new(context.region, unit, known.is_some(), from)?;
+        let began = context.seconds();
+        Some(Bench { context, slots, options, into, began })
     }
 
     /// A part begins, with all of its patience.
     pub(super) fn begin(&mut self, what: &str) {
-        self.site.phase(what);
-        self.began = self.site.seconds();
+        self.context.phase(what);
+        self.began = self.context.seconds();
     }
 
     /// Takes places of the erase block that was found meanwhile: so they begin on its pages too, whatever those are.
     pub(super) fn lay_out_anew(&mut self) {
         let from = if self.options.card_addresses { CARD_START } else { 0 };
         let unit = known_unit(self.into);
-        if let Some(slots) = unit.and_then(|unit| Slots::new(self.site.region, unit, true, from)) {
+        if let Some(slots) = unit.and_then(|unit| Slots::new(self.context.region, unit, true, from)) {
             self.slots = slots;
         }
     }
 
     /// `n` places that were not used lately.
     pub(super) fn places(&mut self, n: usize) -> Option<Vec<u64>> {
-        self.slots.take(n, &mut self.site.random)
+        self.slots.take(n, &mut self.context.random)
     }
 
     /// A fresh stretch that begins on a boundary of every erase block there is, where there is such.
     pub(super) fn stretch(&mut self, bytes: u64) -> Option<u64> {
         let aligns = [EVERY_UNIT, 64 * MIB, self.slots.unit()];
-        aligns.iter().find_map(|align| self.slots.stretch(bytes, *align, &mut self.site.random))
+        aligns.iter().find_map(|align| self.slots.stretch(bytes, *align, &mut self.context.random))
     }
 
     /// Saves what stands in pieces, in one go, and writes them one after the other: the seconds each took, without
     /// those that failed. [`Stop::Limit`] once the time is up.
     pub(super) fn write_all(&mut self, pieces: &[Piece]) -> Result<Vec<f64>, Stop> {
-        self.site.prepare(pieces)?;
+        self.context.prepare(pieces)?;
         let mut times = Vec::with_capacity(pieces.len());
         for piece in pieces {
             self.afford(0.0)?;
-            times.extend(self.site.write(*piece)?);
+            times.extend(self.context.write(*piece)?);
         }
         Ok(times)
     }
 
     /// True where all of the card may be written to, its start left out.
     pub(super) fn is_whole_card(&self) -> bool {
-        self.options.card_addresses && self.site.region.len == self.site.card_bytes()
+        self.options.card_addresses && self.context.region.len == self.context.card_bytes()
     }
 
     /// Whether the time given and the patience with this part leave room for something that takes about `seconds`.
     pub(super) fn has_time(&mut self, seconds: f64) -> bool {
-        self.site.has_time(seconds) && !self.is_out_of_patience()
+        self.context.has_time(seconds) && !self.is_out_of_patience()
     }
 
     /// Whether this part took longer than any card that is worth it.
     pub(super) fn is_out_of_patience(&mut self) -> bool {
-        self.site.seconds() - self.began > PATIENCE
+        self.context.seconds() - self.began > PATIENCE
     }
 
     /// Something that takes about `seconds` is not begun where the time is up, nor once the user asked to stop.
     pub(super) fn afford(&mut self, seconds: f64) -> Result<(), Stop> {
-        self.site.go_on()?;
+        self.context.go_on()?;
         if self.has_time(seconds) { Ok(()) } else { Err(Stop::Limit) }
     }
 }

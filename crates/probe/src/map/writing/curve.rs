@@ -54,7 +54,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 
 /// The sizes that the target takes.
 fn sizes(bench: &Bench<'_, '_, '_>) -> impl Iterator<Item = (u64, usize)> + use<> {
-    let sector = u64::from(bench.site.sector());
+    let sector = u64::from(bench.context.sector());
     SIZES.into_iter().filter(move |(size, _)| *size >= sector)
 }
 
@@ -126,7 +126,7 @@ impl Blocks {
         self.left -= size * n as u64;
         let (count, slots) = (self.places.len() as u64, unit / size);
         let piece = |at: u64, slot: u64| Piece { offset: at + slot * size, len: size as u32 };
-        let mut draw = |below: u64| bench.site.random.below(below);
+        let mut draw = |below: u64| bench.context.random.below(below);
         let all = (0..if count == 0 { 0 } else { n })
             .map(|_| piece(self.places[draw(count) as usize], draw(slots)));
         Ok(all.collect())

@@ -3,7 +3,7 @@
 //! done when asked for.
 
 use super::bench::Bench;
-use crate::site::CARD_START;
+use crate::context::CARD_START;
 use cardscope_analysis::robust::deviation;
 use cardscope_engine::card::{Piece, Stop, pieces};
 use cardscope_engine::target::Region;
@@ -44,12 +44,12 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         );
         return Ok(());
     }
-    if let Some(why) = no_room(bench.site.region) {
+    if let Some(why) = no_room(bench.context.region) {
         bench.into.fat_region_bytes = Property::not_tested(why);
         return Ok(());
     }
     debug_assert_eq!(REACH, CARD_START, "what is left alone elsewhere is looked at here");
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     // A step inside an erase block follows the one before it out of order, wherever it lies: so the steps elsewhere are
     // taken in the same way, and each step of the start is held against the same step there.
     let mut elsewhere = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         elsewhere.push(walk(bench, place)?);
     }
     let start = walk(bench, 0)?;
-    let cost = bench.site.cost_since(before);
+    let cost = bench.context.cost_since(before);
     let property = conclude(&elsewhere, &start).unwrap_or_else(|| {
         Property::not_tested(
             "too few of its writes succeeded, or there is no other stretch to compare them with",

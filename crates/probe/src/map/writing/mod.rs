@@ -15,8 +15,8 @@ mod slots;
 mod span;
 mod tables;
 
+use crate::context::Context;
 use crate::map::options::{Options, Part};
-use crate::site::Site;
 use bench::{Bench, LARGEST};
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_model::card_map::Measured;
@@ -43,18 +43,22 @@ struct Step {
 }
 
 /// Measures what only writes can show.
-pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Measured) -> Result<(), Stop> {
+pub(super) fn measure(
+    context: &mut Context<'_, '_>,
+    options: &Options,
+    into: &mut Measured,
+) -> Result<(), Stop> {
     if !options.card_addresses {
         let why = "offsets in a file are not the card's addresses";
         explain(&mut into.erase_block_bytes, why);
         explain(&mut into.fat_region_bytes, why);
     }
-    site.shape(LARGEST, 1)?;
-    let Some(mut bench) = Bench::new(site, options, into) else {
+    context.shape(LARGEST, 1)?;
+    let Some(mut bench) = Bench::new(context, options, into) else {
         leave_out(into, "what may be written to is too small to compare places");
         return Ok(());
     };
-    if bench.site.keeps_data() && is_unreadable(bench.site)? {
+    if bench.context.keeps_data() && is_unreadable(bench.context)? {
         leave_out(bench.into, "nothing of what it would overwrite could be read, so it could not be saved");
         return Ok(());
     }
@@ -68,7 +72,7 @@ pub(super) fn measure(site: &mut Site<'_, '_>, options: &Options, into: &mut Mea
     if let Some(why) = cut {
         leave_out(bench.into, why);
     }
-    bench.site.flush()
+    bench.context.flush()
 }
 
 /// Places that are read to see whether anything can be saved: a card of which half still can passes in all but one of
@@ -77,11 +81,11 @@ const SAVABLE: u64 = 8;
 
 /// Whether no place of what may be written to can be read: each try to save more of such a card costs it thousands of
 /// reads that fail.
-fn is_unreadable(site: &mut Site<'_, '_>) -> Result<bool, Stop> {
-    let (region, sector) = (site.region, site.sector());
+fn is_unreadable(context: &mut Context<'_, '_>) -> Result<bool, Stop> {
+    let (region, sector) = (context.region, context.sector());
     for i in 0..SAVABLE {
         let offset = region.start + region.len / SAVABLE * i / u64::from(sector) * u64::from(sector);
-        if site.read(Piece { offset, len: sector })?.is_some() {
+        if context.read(Piece { offset, len: sector })?.is_some() {
             return Ok(false);
         }
     }

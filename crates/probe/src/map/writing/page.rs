@@ -37,9 +37,9 @@ const LEAST_SURE: f64 = 0.5;
 
 /// Finds page and small-write log.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     let times = by_size(bench)?;
-    let cost = bench.site.cost_since(before);
+    let cost = bench.context.cost_since(before);
     let of = |bytes: f64| times.iter().find(|t| t.bytes == bytes).map(|t| t.seconds);
     let is_dear = |t: &&SizeTime| of(2.0 * t.bytes).is_some_and(|twice| t.seconds > DEARER * twice);
     let threshold = times.iter().rev().find(is_dear).map(|t| t.bytes);
@@ -53,9 +53,9 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 
 /// Times of writes in order by size, two blocks in turn where the card keeps two open: so nothing is joined in memory.
 fn by_size(bench: &mut Bench<'_, '_, '_>) -> Result<Vec<SizeTime>, Stop> {
-    let sector = u64::from(bench.site.sector());
+    let sector = u64::from(bench.context.sector());
     let mut sizes: Vec<u64> = SIZES_KIB.iter().map(|kib| kib * KIB).filter(|size| *size >= sector).collect();
-    bench.site.random.shuffle(&mut sizes);
+    bench.context.random.shuffle(&mut sizes);
     let open = bench.into.open_blocks.linear.value.unwrap_or(2);
     let blocks = if open >= 2 { 2 } else { 1 };
     let mut found = Vec::new();
@@ -139,7 +139,7 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
             Property::not_tested("without a limit of open blocks such a log would not show");
         return Ok(());
     };
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     let found = beyond(bench, limit)?;
     let Some((_, large)) = found.last().copied() else { return Ok(()) };
     let evidence = found
@@ -148,7 +148,7 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
             Evidence::by("writes out of order in more blocks than the card keeps open, by size"),
             |e, (b, t)| e.number(&format!("write of {} KiB", b / KIB), t * 1e3, "ms"),
         )
-        .cost(bench.site.cost_since(before));
+        .cost(bench.context.cost_since(before));
     let small = found.iter().rev().find(|(_, t)| *t < ELSEWHERE * large).map(|(bytes, _)| *bytes);
     bench.into.small_write_log_bytes = match small {
         Some(bytes) => Property::measured(bytes, 0.9, evidence),
@@ -177,7 +177,7 @@ fn beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, 
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(Vec::new()) };
     let visits = visits(&places);
     // Saved together: put back by their addresses, each block is opened once.
-    bench.site.prepare(&visits.iter().flat_map(|(_, pieces)| *pieces).collect::<Vec<_>>())?;
+    bench.context.prepare(&visits.iter().flat_map(|(_, pieces)| *pieces).collect::<Vec<_>>())?;
     let mut times: Vec<(u64, f64)> = Vec::new();
     for (turn, (size, pieces)) in visits.into_iter().enumerate() {
         bench.afford(1.0)?;

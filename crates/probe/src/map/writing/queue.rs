@@ -44,12 +44,12 @@ const ONE_BLOCK: u64 = 4 << 20;
 /// Measures writes with and without a queue.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let result = compare(bench);
-    bench.site.shape(LARGEST, 1)?;
+    bench.context.shape(LARGEST, 1)?;
     result
 }
 
 fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     let known = &bench.into.random_write_span_bytes;
     let span = match known.status {
         Status::Measured | Status::AtLeast => known.value.or(known.bound).unwrap_or(SPAN).min(SPAN),
@@ -57,13 +57,13 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         Status::None | Status::NotTested => bench.slots.unit().min(ONE_BLOCK),
     };
     let span = span.min(bench.slots.bytes());
-    let Some(start) = bench.slots.span(span, &mut bench.site.random) else { return Ok(()) };
+    let Some(start) = bench.slots.span(span, &mut bench.context.random) else { return Ok(()) };
     let found = rates(bench, (start, span))?;
     let Some(gain) = found.and_then(|(one, many)| Gain::of(&one, &many)) else {
         bench.into.write_queue_gain = Property::not_tested("too few writes ended in the time of a slice");
         return Ok(());
     };
-    let evidence = gain.evidence().cost(bench.site.cost_since(before));
+    let evidence = gain.evidence().cost(bench.context.cost_since(before));
     bench.into.write_queue_gain = Property::measured(gain.value, gain.confidence(), evidence);
     if gain.is_fake() {
         bench.into.findings.push(gain.finding());
@@ -145,12 +145,12 @@ fn slice(
     (start, span): (u64, u64),
     depth: u32,
 ) -> Result<Option<Slice>, Stop> {
-    bench.site.shape(SMALL, depth)?;
+    bench.context.shape(SMALL, depth)?;
     let pieces = places(bench, start, span, if depth == 1 { ONE_SLICE } else { SLICE });
-    bench.site.prepare(&pieces)?;
+    bench.context.prepare(&pieces)?;
     let mut ends: Vec<f64> = Vec::with_capacity(SLICE);
     let mut next = pieces.into_iter();
-    bench.site.course_for(Direction::Write, SLICE_SECONDS, &mut next, |_, end| ends.push(end))?;
+    bench.context.stream_for(Direction::Write, SLICE_SECONDS, &mut next, |_, end| ends.push(end))?;
     let seconds = ends.last().copied().unwrap_or(0.0);
     Ok((ends.len() >= PAIRS && seconds > 0.0).then_some(Slice { ends, seconds }))
 }

@@ -23,7 +23,7 @@ const MOST_READER_SECONDS: f64 = 1.5;
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let round: u64 = CUT.iter().sum::<u64>().next_multiple_of(64 * KIB);
     let most = ROUNDS.1.min((bench.slots.unit() / round) as usize);
-    let began = bench.site.seconds();
+    let began = bench.context.seconds();
     let mut times: [Vec<f64>; 3] = Default::default();
     let (mut seen, mut misses) = (None, 0);
     'places: while times[0].len() < ROUNDS.1 {
@@ -47,7 +47,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             seen = fragment(&times);
             let enough = times[0].len() >= ROUNDS.0
                 && (seen.is_some_and(|f| f.is_there() || f.cannot_matter())
-                    || bench.site.seconds() - began > MOST_READER_SECONDS);
+                    || bench.context.seconds() - began > MOST_READER_SECONDS);
             if enough || misses >= MOST_MISSES {
                 break 'places;
             }

@@ -137,7 +137,7 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::CARD_START;
+    use crate::context::CARD_START;
     use proptest::prelude::*;
 
     proptest! {

@@ -44,7 +44,7 @@ struct Spanned {
 
 /// Measures the spans from small to large.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     let smallest = bench.slots.unit().min(4 * MIB);
     let mut found: Vec<Spanned> = Vec::new();
     let most = bench.slots.bytes();
@@ -56,7 +56,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             break;
         }
     }
-    let evidence = evidence(&found).cost(bench.site.cost_since(before));
+    let evidence = evidence(&found).cost(bench.context.cost_since(before));
     bench.into.random_write_span_bytes = conclude(&found, in_order(bench), evidence);
     Ok(())
 }
@@ -68,11 +68,11 @@ fn in_order(bench: &Bench<'_, '_, '_>) -> Option<f64> {
 }
 
 fn over(bench: &mut Bench<'_, '_, '_>, bytes: u64) -> Result<Option<Spanned>, Stop> {
-    let Some(start) = bench.slots.span(bytes, &mut bench.site.random) else { return Ok(None) };
-    let began = bench.site.seconds();
+    let Some(start) = bench.slots.span(bytes, &mut bench.context.random) else { return Ok(None) };
+    let began = bench.context.seconds();
     let mut times = Vec::with_capacity(WRITES);
-    while times.len() < WRITES && bench.site.seconds() - began < MOST_SECONDS {
-        let slow = times.is_empty() || bench.site.seconds() - began > SLOW_WRITE * times.len() as f64;
+    while times.len() < WRITES && bench.context.seconds() - began < MOST_SECONDS {
+        let slow = times.is_empty() || bench.context.seconds() - began > SLOW_WRITE * times.len() as f64;
         let pieces = places(bench, start, bytes, if slow { FIRST_BATCH } else { BATCH });
         let found = bench.write_all(&pieces)?;
         let mostly_failed = 2 * found.len() < pieces.len();
@@ -90,7 +90,7 @@ fn over(bench: &mut Bench<'_, '_, '_>, bytes: u64) -> Result<Option<Spanned>, St
 pub(super) fn places(bench: &mut Bench<'_, '_, '_>, start: u64, bytes: u64, n: usize) -> Vec<Piece> {
     let blocks = bytes / u64::from(SMALL);
     (0..n)
-        .map(|_| Piece { offset: start + bench.site.random.below(blocks) * u64::from(SMALL), len: SMALL })
+        .map(|_| Piece { offset: start + bench.context.random.below(blocks) * u64::from(SMALL), len: SMALL })
         .collect()
 }
 

@@ -39,7 +39,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 fn find_fat(bench: &mut Bench<'_, '_, '_>, unit: u64) -> Result<(), Stop> {
-    if bench.site.region.start > 0 || bench.site.region.len < FAT_BLOCKS * unit {
+    if bench.context.region.start > 0 || bench.context.region.len < FAT_BLOCKS * unit {
         return Ok(());
     }
     let column = |_: u64, i: u64, position: u64| (i, i * unit + position);
@@ -54,8 +54,8 @@ fn find_fat(bench: &mut Bench<'_, '_, '_>, unit: u64) -> Result<(), Stop> {
 }
 
 fn open_au(bench: &mut Bench<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Result<(), Stop> {
-    let from = bench.site.region.start.max(OPEN_START).div_ceil(unit) * unit;
-    let end = bench.site.region.end();
+    let from = bench.context.region.start.max(OPEN_START).div_ceil(unit) * unit;
+    let end = bench.context.region.end();
     if from + ((n - 1) * OPEN_STEP + 1) * unit > end {
         return Ok(());
     }
@@ -89,14 +89,14 @@ fn rows(
     let mut block = unit;
     let mut last: f64 = 0.0;
     while block >= SMALLEST && block.is_multiple_of(512) {
-        let began = bench.site.seconds();
+        let began = bench.context.seconds();
         // Where every write closes a block, half the size means twice the time.
-        if 2.0 * last > ROW_SECONDS || !bench.has_time(2.0 * last) || !bench.site.may_write(8 * unit) {
+        if 2.0 * last > ROW_SECONDS || !bench.has_time(2.0 * last) || !bench.context.may_write(8 * unit) {
             break;
         }
         let Some(speeds) = row(bench, block)? else { break };
         rows.push((block, speeds));
-        last = bench.site.seconds() - began;
+        last = bench.context.seconds() - began;
         block /= 2;
     }
     Ok(rows)
@@ -111,7 +111,7 @@ fn row(
     places: Vec<(u64, u64)>,
 ) -> Result<Option<Vec<f64>>, Stop> {
     let pieces: Vec<Piece> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
-    if !bench.site.prepare_in_time(&pieces)? {
+    if !bench.context.prepare_in_time(&pieces)? {
         return Ok(None);
     }
     let mut sums = vec![(0.0, 0u32); columns as usize];
@@ -121,7 +121,7 @@ fn row(
             if !bench.has_time(0.0) {
                 return Ok(None);
             }
-            let Some(time) = bench.site.write(piece)? else { return Ok(None) };
+            let Some(time) = bench.context.write(piece)? else { return Ok(None) };
             seconds += time;
         }
         let sum = &mut sums[column as usize];

@@ -6,7 +6,7 @@ use crate::chart::Chart;
 use crate::chart::over_time::{Together, of_test, together};
 use crate::figure::{speed, test_of, time_us};
 use crate::markup::{escaped, figcaption};
-use cardscope_model::publication::{CardPart, Course, Latencies};
+use cardscope_model::publication::{CardPart, Latencies, TestSeries};
 use cardscope_model::test_name::TestName;
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    fn of_course(course: &'a Course) -> Self {
+    fn of_course(course: &'a TestSeries) -> Self {
         Key { test: course.test, step: course.step.as_deref(), entry: &course.entry }
     }
 
@@ -49,7 +49,7 @@ fn tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
 
 /// The courses whose fastest second is furthest above its slowest.
 pub(super) fn most_telling(part: &CardPart) -> Option<Chart> {
-    let fall = |courses: &Vec<&Course>| together(courses, POINTS).fall();
+    let fall = |courses: &Vec<&TestSeries>| together(courses, POINTS).fall();
     let all = by_test(&part.courses);
     of_test(all.iter().max_by(|a, b| fall(a).total_cmp(&fall(b)))?)
 }
@@ -75,7 +75,7 @@ pub(super) fn table(part: &CardPart) -> String {
 }
 
 fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> String {
-    let courses: Vec<&Course> = part.courses.iter().filter(|c| Key::of_course(c) == *key).collect();
+    let courses: Vec<&TestSeries> = part.courses.iter().filter(|c| Key::of_course(c) == *key).collect();
     let latencies = part.latencies.iter().find(|l| Key::of_latencies(l) == *key);
     let course = together(&courses, POINTS);
     let hottest = course.celsius.iter().map(|(_, celsius)| *celsius).reduce(f64::max);

@@ -21,7 +21,7 @@ use crate::opening::{self, Opened};
 use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
-use cardscope_engine::card::{Card, Stop, Trouble, pieces};
+use cardscope_engine::card::{Card, IoError, Stop, pieces};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending::owing;
@@ -30,8 +30,8 @@ use cardscope_model::card_map::advice::Facts;
 use cardscope_model::card_map::{MapReport, Tried};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::MIB;
+use cardscope_probe::context::{Context, Limits};
 use cardscope_probe::map::discard::{self, left_out};
-use cardscope_probe::site::{Limits, Site};
 use cardscope_probe::write_scope::WriteScope;
 use kind::{KINDS, Kind};
 use mounting::Mounted;
@@ -249,9 +249,9 @@ impl<'a> Trial<'a> {
         let limits = Limits { seed: report.header.seed, region, max_write: None, budget: None };
         let mut card = Card::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;
         let began = card.seconds();
-        let mut site = Site::new(&mut card, WriteScope::new(None), &limits, watch);
-        let tried = discard::small_writes(&mut site, kind.name);
-        drop(site);
+        let mut context = Context::new(&mut card, WriteScope::new(None), &limits, watch);
+        let tried = discard::small_writes(&mut context, kind.name);
+        drop(context);
         count(&mut report.body.moved, &mut card, began);
         Ok(tried?)
     }
@@ -270,12 +270,12 @@ fn copy(picture: &File, extents: &[Range], card: &mut Card<'_>) -> Result<(), Fa
 }
 
 /// A write that failed twice ends a trial.
-fn taken(troubles: Vec<Trouble>) -> Result<(), Failure> {
-    match troubles.first() {
+fn taken(io_errors: Vec<IoError>) -> Result<(), Failure> {
+    match io_errors.first() {
         None => Ok(()),
-        Some(trouble) => Err(Failure::io(format!(
+        Some(io_error) => Err(Failure::io(format!(
             "the card refused to take {} bytes at {} twice ({})",
-            trouble.len, trouble.offset, trouble.reason
+            io_error.len, io_error.offset, io_error.reason
         ))),
     }
 }

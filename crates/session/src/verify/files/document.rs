@@ -1,7 +1,7 @@
 //! The document of `verify --files`, whole or partial, and the end of the files that this run made.
 
 use super::pass::Pass;
-use super::verdict::{self, Ground};
+use super::verdict::{self, Tested};
 use super::{Work, names};
 use crate::error::Failure;
 use cardscope_model::caveat;
@@ -32,13 +32,13 @@ impl Work<'_> {
     /// Fills in how things stand.
     pub(super) fn fill(&self, report: &mut VerifyReport, pass: &Pass<'_>, failure: Option<&Failure>) {
         let sorted = &pass.sorted;
-        let ground = self.ground(pass, failure);
-        let (verdict, confidence) = verdict::judge(sorted, &ground);
-        let tested = ground.tested;
+        let facts = self.facts(pass, failure);
+        let (verdict, confidence) = verdict::judge(sorted, &facts);
+        let tested = facts.tested;
         let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
         caveat::add(&mut report.header.caveats, pass.caveats.iter().cloned());
         report.header.io_path.clone_from(&pass.io_path);
-        report.header.findings = self.findings(pass, &ground, verdict);
+        report.header.findings = self.findings(pass, &facts, verdict);
         report.body = Verification {
             method: Method::Files,
             verdict,
@@ -55,7 +55,7 @@ impl Work<'_> {
                 bytes_written: pass.bytes_written,
                 bytes_read: pass.bytes_read,
                 seconds: pass.seconds(),
-                troubles: pass.failed.clone(),
+                io_errors: pass.failed.clone(),
                 ..Moved::default()
             },
             ..Verification::default()
@@ -66,11 +66,11 @@ impl Work<'_> {
         self.files.iter().map(|file| file.named.bytes).sum()
     }
 
-    fn ground(&self, pass: &Pass<'_>, failure: Option<&Failure>) -> Ground {
+    fn facts(&self, pass: &Pass<'_>, failure: Option<&Failure>) -> Tested {
         let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
         // Less than a sector at the end of an odd file is never read.
         let unread = self.files.iter().any(|file| file.result.read_bytes + 512 <= file.named.bytes);
-        Ground {
+        Tested {
             tested,
             free: self.free(pass),
             file_system: pass.folder.room.total,
@@ -116,7 +116,7 @@ impl Work<'_> {
         }
     }
 
-    fn findings(&self, pass: &Pass<'_>, ground: &Ground, verdict: Verdict) -> Vec<Finding> {
+    fn findings(&self, pass: &Pass<'_>, facts: &Tested, verdict: Verdict) -> Vec<Finding> {
         let mut findings = Vec::new();
         let counts = &pass.sorted.counts;
         if counts.lost() > 0 {
@@ -136,7 +136,7 @@ impl Work<'_> {
             if wraps(verdict) {
                 findings.push(folded(self.wrap, &pass.folder.system.name));
             }
-        } else if verdict == Verdict::Inconclusive && !ground.cut_short {
+        } else if verdict == Verdict::Inconclusive && !facts.cut_short {
             findings.push(
                 Finding::new(
                     "files-too-little",
@@ -144,9 +144,9 @@ impl Work<'_> {
                     1.0,
                     "Nothing was lost, but too little was tested to judge the card.",
                 )
-                .because("tested", Capacity(ground.tested))
-                .because("free", Capacity(ground.free))
-                .because("file system", Capacity(ground.file_system))
+                .because("tested", Capacity(facts.tested))
+                .because("free", Capacity(facts.free))
+                .because("file system", Capacity(facts.file_system))
                 .advise("Make room and test again, or test the whole card with `cardscope verify DEVICE`."),
             );
         }

@@ -12,7 +12,7 @@ use cardscope_engine::target::Target;
 use cardscope_files::Use;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::{FileResult, Trouble};
+use cardscope_model::verify::{FileResult, IoError};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub(super) struct Pass<'a> {
     pub(super) bytes_written: u64,
     pub(super) bytes_read: u64,
     pub(super) sorted: Sorted,
-    pub(super) failed: Vec<Trouble>,
+    pub(super) failed: Vec<IoError>,
     /// Bytes of writes that failed twice.
     pub(super) refused_bytes: u64,
     pub(super) caveats: Vec<Caveat>,
@@ -136,8 +136,8 @@ impl<'a> Pass<'a> {
         caveat::add(&mut self.caveats, target.caveats());
     }
 
-    pub(super) fn troubles(&mut self, troubles: impl IntoIterator<Item = Trouble>) {
+    pub(super) fn io_errors(&mut self, io_errors: impl IntoIterator<Item = IoError>) {
         let room = MOST_TROUBLES.saturating_sub(self.failed.len());
-        self.failed.extend(troubles.into_iter().take(room));
+        self.failed.extend(io_errors.into_iter().take(room));
     }
 }

@@ -123,7 +123,7 @@ fn read_target(pass: &mut Pass<'_>, file: &mut ToRead, target: &mut RealTarget) 
     });
     let outcome = outcome.and_then(|()| in_parts(pass, file, &mut card, &failed));
     pass.bytes_read += card.tally().read;
-    pass.troubles(card.troubles().iter().cloned());
+    pass.io_errors(card.io_errors().iter().cloned());
     file.result.read = meter.pace();
     outcome
 }

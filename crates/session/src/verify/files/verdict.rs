@@ -23,7 +23,7 @@ const FEW_RUNS: usize = 16;
 
 /// What the verdict rests on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ground {
+pub(super) struct Tested {
     pub(super) tested: u64,
     pub(super) free: u64,
     pub(super) file_system: u64,
@@ -36,16 +36,16 @@ pub(super) struct Ground {
 }
 
 /// The verdict and how sure it is.
-pub(super) fn judge(sorted: &Sorted, ground: &Ground) -> (Verdict, f64) {
+pub(super) fn judge(sorted: &Sorted, facts: &Tested) -> (Verdict, f64) {
     let counts = &sorted.counts;
     let lost = counts.lost();
     if lost == 0 {
-        return whole(ground);
+        return whole(facts);
     }
-    if ground.otherwise > 0 {
+    if facts.otherwise > 0 {
         return (Verdict::Unstable, 0.9);
     }
-    if counts.ok == 0 && !ground.cut_short && counts.overwritten == 0 && counts.changed == 0 {
+    if counts.ok == 0 && !facts.cut_short && counts.overwritten == 0 && counts.changed == 0 {
         return (Verdict::Dead, 0.9);
     }
     if (lost as f64) < MISSING_PART * counts.all() as f64 {
@@ -53,7 +53,7 @@ pub(super) fn judge(sorted: &Sorted, ground: &Ground) -> (Verdict, f64) {
     }
     let share = |part: u64| part as f64 / lost as f64;
     // A fake swallows in silence; a card that says so when it fails is worn or broken.
-    if share(ground.refused + counts.unreadable) >= 0.5 {
+    if share(facts.refused + counts.unreadable) >= 0.5 {
         return (Verdict::Damaged, 0.95);
     }
     match (share(counts.overwritten), share(counts.corrupted + counts.unreadable)) {
@@ -64,11 +64,11 @@ pub(super) fn judge(sorted: &Sorted, ground: &Ground) -> (Verdict, f64) {
     }
 }
 
-fn whole(ground: &Ground) -> (Verdict, f64) {
-    let of = |all: u64| if all == 0 { 0.0 } else { (ground.tested as f64 / all as f64).min(1.0) };
-    let enough = of(ground.free) >= TESTED_OF_FREE && of(ground.file_system) >= TESTED_OF_ALL;
-    match enough && !ground.cut_short {
-        true => (Verdict::Genuine, 0.5 + of(ground.file_system) / 2.0 - 0.01),
+fn whole(facts: &Tested) -> (Verdict, f64) {
+    let of = |all: u64| if all == 0 { 0.0 } else { (facts.tested as f64 / all as f64).min(1.0) };
+    let enough = of(facts.free) >= TESTED_OF_FREE && of(facts.file_system) >= TESTED_OF_ALL;
+    match enough && !facts.cut_short {
+        true => (Verdict::Genuine, 0.5 + of(facts.file_system) / 2.0 - 0.01),
         false => (Verdict::Inconclusive, 0.5),
     }
 }
@@ -89,8 +89,8 @@ mod tests {
 
     const MIB: u64 = 2048;
 
-    fn ground(tested: u64) -> Ground {
-        Ground { tested, free: 100 << 20, file_system: 110 << 20, otherwise: 0, refused: 0, cut_short: false }
+    fn facts(tested: u64) -> Tested {
+        Tested { tested, free: 100 << 20, file_system: 110 << 20, otherwise: 0, refused: 0, cut_short: false }
     }
 
     fn sorted(counts: SectorCounts, runs: &[(u64, u64)]) -> Sorted {
@@ -99,17 +99,17 @@ mod tests {
     }
 
     fn verdict(counts: SectorCounts, runs: &[(u64, u64)]) -> Verdict {
-        judge(&sorted(counts, runs), &ground(100 << 20)).0
+        judge(&sorted(counts, runs), &facts(100 << 20)).0
     }
 
     #[test]
     fn whole_files_speak_for_the_card_where_enough_of_it_was_tested() {
         let whole = sorted(SectorCounts { ok: 100 * MIB, ..SectorCounts::default() }, &[]);
-        assert_eq!(judge(&whole, &ground(100 << 20)).0, Verdict::Genuine);
-        assert_eq!(judge(&whole, &ground(50 << 20)).0, Verdict::Inconclusive);
-        let full_card = Ground { free: 1 << 20, ..ground(1 << 20) };
+        assert_eq!(judge(&whole, &facts(100 << 20)).0, Verdict::Genuine);
+        assert_eq!(judge(&whole, &facts(50 << 20)).0, Verdict::Inconclusive);
+        let full_card = Tested { free: 1 << 20, ..facts(1 << 20) };
         assert_eq!(judge(&whole, &full_card).0, Verdict::Inconclusive);
-        let stopped = Ground { cut_short: true, ..ground(100 << 20) };
+        let stopped = Tested { cut_short: true, ..facts(100 << 20) };
         assert_eq!(judge(&whole, &stopped).0, Verdict::Inconclusive);
     }
 
@@ -133,15 +133,15 @@ mod tests {
             SectorCounts { ok: 50 * MIB, corrupted: 50 * MIB, ..Default::default() },
             &[(50, 50 * MIB)],
         );
-        assert_eq!(judge(&lost, &ground(100 << 20)).0, Verdict::Limbo);
-        let refused = Ground { refused: 50 * MIB, ..ground(100 << 20) };
+        assert_eq!(judge(&lost, &facts(100 << 20)).0, Verdict::Limbo);
+        let refused = Tested { refused: 50 * MIB, ..facts(100 << 20) };
         assert_eq!(judge(&lost, &refused).0, Verdict::Damaged);
     }
 
     #[test]
     fn another_answer_to_the_same_question_is_unstable() {
         let lost = sorted(SectorCounts { ok: 10, corrupted: 5, ..Default::default() }, &[(1, 5)]);
-        let ground = Ground { otherwise: 1, ..ground(100 << 20) };
-        assert_eq!(judge(&lost, &ground).0, Verdict::Unstable);
+        let facts = Tested { otherwise: 1, ..facts(100 << 20) };
+        assert_eq!(judge(&lost, &facts).0, Verdict::Unstable);
     }
 }

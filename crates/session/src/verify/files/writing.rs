@@ -7,7 +7,7 @@ use super::meter::Meter;
 use super::names::file_name;
 use super::pass::Pass;
 use crate::error::Failure;
-use cardscope_engine::card::{Card, Piece, Stop, Trouble, pieces};
+use cardscope_engine::card::{Card, IoError, Piece, Stop, pieces};
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::real::RealTarget;
@@ -78,16 +78,16 @@ fn write_file(pass: &mut Pass<'_>, number: u64, bytes: u64) -> Result<(u64, End)
     let twin = file.try_clone().map_err(failed)?;
     let target = RealTarget::new_file(twin.into(), &path, bytes, pass.options.clone());
     let mut target = target.map_err(Failure::io)?;
-    let mut filling = Filling { number, bytes, end: 0, meter: Meter::default(), troubles: Vec::new() };
+    let mut filling = Filling { number, bytes, end: 0, meter: Meter::default(), io_errors: Vec::new() };
     let outcome = filling.fill(pass, &mut target);
     pass.heard(&target);
     drop(target);
     let cut = cut_to(&file, filling.end);
     let noted = pass.own.made(number, &file);
     pass.written.push(filling.result());
-    let refused = filling.troubles.iter().filter(|t| t.operation == "write" && !t.recovered);
+    let refused = filling.io_errors.iter().filter(|t| t.operation == "write" && !t.recovered);
     pass.refused_bytes += refused.map(|t| t.len).sum::<u64>();
-    pass.troubles(filling.troubles);
+    pass.io_errors(filling.io_errors);
     let end = outcome?;
     cut.and(noted).map_err(failed)?;
     if filling.end == 0 {
@@ -104,7 +104,7 @@ struct Filling {
     /// Everything before is written, or failed twice.
     end: u64,
     meter: Meter,
-    troubles: Vec<Trouble>,
+    io_errors: Vec<IoError>,
 }
 
 impl Filling {
@@ -120,10 +120,10 @@ impl Filling {
         self.meter.pass(now);
         pass.write_meter.pass(now);
         pass.bytes_written += card.tally().written;
-        self.troubles.extend_from_slice(card.troubles());
+        self.io_errors.extend_from_slice(card.io_errors());
         let end = outcome.map_err(session_end)?;
         flushed.map_err(session_end)?;
-        match self.troubles.iter().find(|t| t.errno == READ_ONLY_NOW) {
+        match self.io_errors.iter().find(|t| t.errno == READ_ONLY_NOW) {
             Some(_) => Err(Failure::io(format!(
                 "the file system went read-only while {} was written: the kernel gave it up after errors; see the kernel's log (dmesg)",
                 file_name(self.number)
@@ -154,7 +154,7 @@ impl Filling {
     }
 
     fn troubles_say_read_only(&self, card: &Card<'_>) -> bool {
-        card.troubles().iter().any(|t| t.errno == READ_ONLY_NOW)
+        card.io_errors().iter().any(|t| t.errno == READ_ONLY_NOW)
     }
 
     fn stretch(&mut self, pass: &mut Pass<'_>, card: &mut Card<'_>, block: u32) -> Result<(), Stop> {

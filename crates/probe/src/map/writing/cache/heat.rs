@@ -35,13 +35,13 @@ impl Look {
         let mut times = Vec::new();
         if bytes >= u64::from(SMALL) {
             for piece in places(bench, start, bytes, READS) {
-                if !bench.site.has_time(0.0) {
+                if !bench.context.has_time(0.0) {
                     break;
                 }
-                times.extend(bench.site.read(piece)?);
+                times.extend(bench.context.read(piece)?);
             }
         }
-        let counters = bench.site.health().map(|log| {
+        let counters = bench.context.health().map(|log| {
             [
                 log.thermal_management_t1_transitions,
                 log.thermal_management_t2_transitions,
@@ -49,7 +49,7 @@ impl Look {
                 log.thermal_management_t2_seconds,
             ]
         });
-        Ok(Look { written: 0, read_s: median(&times), celsius: bench.site.temperature(), counters })
+        Ok(Look { written: 0, read_s: median(&times), celsius: bench.context.temperature(), counters })
     }
 }
 

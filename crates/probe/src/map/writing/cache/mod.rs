@@ -1,9 +1,9 @@
 //! The pSLC cache: how many bytes go in at full speed and what comes after them (flash-behaviour 3.6), and the stalls
 //! met on the way (3.7).
 
-mod course;
 mod heat;
 mod stalls;
+mod write_run;
 
 use super::bench::{Bench, LARGEST};
 use crate::map::discard;
@@ -14,8 +14,8 @@ use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
-use course::{Course, End};
 use std::time::Duration;
+use write_run::{End, WriteRun};
 
 /// What less than this is written through says nothing of a cache.
 const LEAST: u64 = 64 * MIB;
@@ -44,7 +44,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     // Once round and a little more: a cache may be as large as nearly all of the card.
     let round = bench.slots.bytes() / 100 * ROUND_PERCENT / MIB * MIB;
     let most = bench.options.max_cache_bytes.min(round);
-    if most < LEAST || !bench.site.may_write(LEAST) {
+    if most < LEAST || !bench.context.may_write(LEAST) {
         let least = LEAST / MIB;
         let why = format!("less than {least} MiB may be written for it, too little to see a cache end");
         bench.into.slc_cache_bytes = Property::not_tested(why.clone());
@@ -53,38 +53,38 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     }
     let rest = if most < LEAST_FOR_AN_END { Duration::ZERO } else { REST };
     bench.afford(rest.as_secs_f64() + 5.0)?;
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     empty(bench)?;
-    bench.site.idle(rest);
+    bench.context.idle(rest);
     let whole = most == round;
-    let mut course = Course::new(bench, most);
-    let end = course.run(bench)?;
-    let evidence = course.evidence();
+    let mut write_run = WriteRun::new(bench, most);
+    let end = write_run.run(bench)?;
+    let evidence = write_run.evidence();
     match end {
         End::Fell(fall) => {
-            let after = course.after(bench, CHUNKS_AFTER)?;
-            let recovered = course.recovery(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
-            let cost = bench.site.cost_since(before);
-            let evidence = fallen(evidence, fall, recovered).plot(plot(&course, Some(fall))).cost(cost);
+            let after = write_run.after(bench, CHUNKS_AFTER)?;
+            let recovered = write_run.recovery(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
+            let cost = bench.context.cost_since(before);
+            let evidence = fallen(evidence, fall, recovered).plot(plot(&write_run, Some(fall))).cost(cost);
             let confidence = (1.0 - (-fall.sigmas / 2.0).exp()).clamp(0.5, 0.98);
             bench.into.slc_cache_bytes = Property::measured(fall.bytes as u64, confidence, evidence.clone());
             let level = median(&after).unwrap_or(fall.after);
             bench.into.after_cache_mb_s = Property::measured(level / 1e6, confidence, evidence);
         }
-        End::Bytes if whole && bench.is_whole_card() && course.is_complete() => {
-            let evidence = evidence.plot(plot(&course, None)).cost(bench.site.cost_since(before));
+        End::Bytes if whole && bench.is_whole_card() && write_run.is_complete() => {
+            let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
             bench.into.slc_cache_bytes = Property::none(0.97, evidence.clone());
             bench.into.after_cache_mb_s = Property::none(0.97, evidence);
         }
-        End::Failed if course.written() == 0 => {
+        End::Failed if write_run.written() == 0 => {
             bench.into.slc_cache_bytes = Property::not_tested(NO_WRITE);
             bench.into.after_cache_mb_s = Property::not_tested(NO_WRITE);
         }
-        End::Time if course.written() == 0 => return Err(Stop::Limit),
+        End::Time if write_run.written() == 0 => return Err(Stop::Limit),
         End::Bytes | End::Time | End::Failed => {
-            let evidence = evidence.plot(plot(&course, None)).cost(bench.site.cost_since(before));
-            bench.into.slc_cache_bytes = Property::at_least(course.written(), 0.95, evidence);
-            let mb = course.written() / 1_000_000;
+            let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
+            bench.into.slc_cache_bytes = Property::at_least(write_run.written(), 0.95, evidence);
+            let mb = write_run.written() / 1_000_000;
             let why = match end {
                 End::Failed => {
                     format!("the card took no more writes after {mb} MB, and no end of a cache was seen")
@@ -94,7 +94,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             bench.into.after_cache_mb_s = Property::not_tested(why);
         }
     }
-    bench.into.findings.extend(course.findings());
+    bench.into.findings.extend(write_run.findings());
     Ok(())
 }
 
@@ -102,15 +102,15 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 /// before, since nothing can be learnt any more of the card as it was. In a directory discard would take the test file's
 /// own blocks away from it.
 fn empty(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    if bench.site.keeps_data() || !bench.options.card_addresses {
+    if bench.context.keeps_data() || !bench.options.card_addresses {
         return Ok(());
     }
     let beside = discard::seconds() + REST.as_secs_f64() + 5.0;
-    if bench.site.has_time(beside) && bench.site.may_write(discard::most_written() + LEAST) {
-        bench.into.small_writes = Some(discard::small_writes(bench.site, AS_IT_WAS)?);
-        bench.site.shape(LARGEST, 1)?;
+    if bench.context.has_time(beside) && bench.context.may_write(discard::most_written() + LEAST) {
+        bench.into.small_writes = Some(discard::small_writes(bench.context, AS_IT_WAS)?);
+        bench.context.shape(LARGEST, 1)?;
     }
-    bench.site.discard(bench.site.region.start, bench.site.region.len)?;
+    bench.context.discard(bench.context.region.start, bench.context.region.len)?;
     Ok(())
 }
 
@@ -125,12 +125,12 @@ fn fallen(evidence: Evidence, fall: Fall, recovered: Option<f64>) -> Evidence {
     }
 }
 
-fn plot(course: &Course, fall: Option<Fall>) -> Plot {
+fn plot(write_run: &WriteRun, fall: Option<Fall>) -> Plot {
     Plot {
         title: "write speed by bytes written".to_owned(),
         x: Axis::new("written", "bytes", Scale::Linear),
         y: Axis::new("speed", "MB/s", Scale::Linear),
-        series: vec![Series { name: "chunks".to_owned(), points: course.points() }],
+        series: vec![Series { name: "chunks".to_owned(), points: write_run.points() }],
         marks: fall.map(|f| (f.bytes, "end of the cache".to_owned())).into_iter().collect(),
     }
 }

@@ -41,9 +41,9 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(
         not_tested(bench, "the erase block is not known");
         return Ok(());
     };
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     let long = quarter_closings(bench, limit, unit, usual)?;
-    let cost = bench.site.cost_since(before);
+    let cost = bench.context.cost_since(before);
     match median(&long) {
         Some(long) => conclude(bench, Closings { unit, short, long }, cost),
         None => not_tested(bench, "no closing of a block written in part could be timed"),
@@ -134,7 +134,7 @@ fn close(bench: &mut Bench<'_, '_, '_>, place: u64, bytes: u64, limit: u32) -> R
 
 /// The erase block by the least that leaves room for another when it is written whole, from a boundary of every unit on.
 fn unit_by_closing(bench: &mut Bench<'_, '_, '_>, usual: f64, short: f64) -> Result<(), Stop> {
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     let mut ruler = vec![(f64::from(BLOCK), short)];
     for mib in UNITS_MIB {
         bench.afford(4.0 * short)?;
@@ -144,7 +144,7 @@ fn unit_by_closing(bench: &mut Bench<'_, '_, '_>, usual: f64, short: f64) -> Res
         if opening < GONE * short
             && opening_after(bench, mib * MIB, usual)?.is_some_and(|again| again < GONE * short)
         {
-            let evidence = evidence(&ruler, mib).cost(bench.site.cost_since(before));
+            let evidence = evidence(&ruler, mib).cost(bench.context.cost_since(before));
             bench.into.erase_block_bytes = Property::measured(mib * MIB, 0.97, evidence);
             return Ok(());
         }

@@ -2,7 +2,7 @@
 //! write a closing of many times the usual cost; a soft one makes all of them some tens of per cent dearer
 //! (flash-behaviour 3.4).
 
-use super::course::Timed;
+use super::turns::Timed;
 use cardscope_analysis::robust::{Shift, shift};
 use cardscope_analysis::sprt::{Sprt, Verdict};
 use cardscope_model::statistics::median;

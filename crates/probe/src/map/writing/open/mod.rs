@@ -2,9 +2,9 @@
 //! (flash-behaviour 3.4).
 
 mod closing;
-mod course;
 mod judge;
 mod search;
+mod turns;
 
 use super::bench::{BLOCK, Bench};
 use cardscope_analysis::robust::shift;
@@ -13,9 +13,9 @@ use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
-use course::{Course, Order};
 use judge::judge;
 use search::{Found, MOST, search};
+use turns::{Order, Turns};
 
 /// A write that is slow by itself, whatever is open: so many times one in order.
 const OUT_OF_ORDER: f64 = 4.0;
@@ -25,15 +25,15 @@ const SAME: f64 = 1.15;
 
 /// Finds both limits, and what closing a block copies.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     let mut linear = search(bench, Order::Linear, None, None)?;
-    let cost = bench.site.cost_since(before);
+    let cost = bench.context.cost_since(before);
     // Kept before the next part, which the limits may cut off.
     bench.into.open_blocks.linear = property(&linear, Order::Linear, cost);
-    let before = bench.site.spent();
+    let before = bench.context.spent();
     let mut random = search(bench, Order::Random, Some(&linear.single), linear.limit)?;
     correct(bench, &mut linear, &mut random)?;
-    let cost_of_random = bench.site.cost_since(before);
+    let cost_of_random = bench.context.cost_since(before);
     bench.into.open_blocks.linear = property(&linear, Order::Linear, cost);
     bench.into.open_blocks.random = property(&random, Order::Random, cost_of_random);
     if linear.graded || random.graded {
@@ -75,10 +75,10 @@ const EVERY: f64 = 0.9;
 /// Whether writes out of order in a single block stay dear, however many follow: a log that still holds what was
 /// written to many blocks gets cheaper.
 fn stays_dear(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<bool, Stop> {
-    let course = Course { n: 1, block: BLOCK, order: Order::Random };
+    let turns = Turns { n: 1, block: BLOCK, order: Order::Random };
     let mut last = None;
     for _ in 0..COURSES {
-        last = course.run(bench, |_| false)?;
+        last = turns.run(bench, |_| false)?;
     }
     let judged = last.and_then(|times| judge(&times, &linear.single, 1, f64::INFINITY));
     Ok(judged.is_some_and(|j| j.slow >= EVERY && j.slow_later >= EVERY))
@@ -115,11 +115,11 @@ const ROOM: u64 = 14;
 /// succeeded.
 fn dearer_beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Option<bool>, Stop> {
     let block = BLOCK * (bench.slots.inside() / ROOM / u64::from(BLOCK)).clamp(1, LARGE) as u32;
-    let course = |n| Course { n, block, order: Order::Random };
-    let Some(at) = course(limit).run(bench, |times| times.len() >= 2 * limit as usize + 4)? else {
+    let turns = |n| Turns { n, block, order: Order::Random };
+    let Some(at) = turns(limit).run(bench, |times| times.len() >= 2 * limit as usize + 4)? else {
         return Ok(Some(false));
     };
-    let Some(beyond) = course(limit + 1).run(bench, |times| times.len() >= 2 * limit as usize + 6)? else {
+    let Some(beyond) = turns(limit + 1).run(bench, |times| times.len() >= 2 * limit as usize + 6)? else {
         return Ok(Some(false));
     };
     Ok(judge(&beyond, &at.first, limit + 1, SAME).map(|j| j.is_over()))

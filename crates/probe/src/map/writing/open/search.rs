@@ -2,8 +2,8 @@
 //! (flash-behaviour 3.4).
 
 use super::super::bench::{BLOCK, Bench};
-use super::course::{Course, Order, Timed};
 use super::judge::{Judged, Judgement, judge};
+use super::turns::{Order, Timed, Turns};
 use cardscope_engine::card::Stop;
 
 /// Where no limit shows up to here, none is looked for.
@@ -71,9 +71,9 @@ pub(super) fn search(
     limit: Option<u32>,
 ) -> Result<Found, Stop> {
     let mut found = Found::default();
-    let course = |n| Course { n, block: BLOCK, order };
+    let turns = |n| Turns { n, block: BLOCK, order };
     found.ended = NO_PLACES;
-    let Some(single) = course(1).run(bench, |times| times.len() >= 8)? else { return Ok(found) };
+    let Some(single) = turns(1).run(bench, |times| times.len() >= 8)? else { return Ok(found) };
     found.ended = NO_WRITES;
     if single.first.is_empty() {
         return Ok(found);
@@ -89,7 +89,7 @@ pub(super) fn search(
     let mut over = None;
     while over.is_none() && free < MOST {
         let n = next(free, limit);
-        match round(bench, &mut found, course(n))? {
+        match round(bench, &mut found, turns(n))? {
             None => break,
             Some(true) => over = Some(n),
             Some(false) => free = n,
@@ -98,7 +98,7 @@ pub(super) fn search(
     let Some(mut over) = over else { return Ok(found) };
     while over - free > 1 {
         let n = (free + over) / 2;
-        match round(bench, &mut found, course(n))? {
+        match round(bench, &mut found, turns(n))? {
             None => return Ok(found),
             Some(true) => over = n,
             Some(false) => free = n,
@@ -120,21 +120,21 @@ fn next(free: u32, limit: Option<u32>) -> u32 {
 }
 
 /// One round: whether it is over the limit. `None` where there are not so many fresh places, or its writes failed.
-fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Result<Option<bool>, Stop> {
-    bench.afford(expected_seconds(found, course.n))?;
-    let soft = if course.n == 2 && course.order == Order::Linear { SOFT_FIRST } else { SOFT };
+fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, turns: Turns) -> Result<Option<bool>, Stop> {
+    bench.afford(expected_seconds(found, turns.n))?;
+    let soft = if turns.n == 2 && turns.order == Order::Linear { SOFT_FIRST } else { SOFT };
     let usual = found.usual.clone();
     let decided = |times: &[f64]| {
         let timed = Timed { first: times.to_vec(), later: Vec::new() };
-        judge(&timed, &usual, course.n, soft).is_some_and(|j| j.judgement != Judgement::Open)
+        judge(&timed, &usual, turns.n, soft).is_some_and(|j| j.judgement != Judgement::Open)
     };
     found.ended = NO_PLACES;
-    let Some(mut times) = course.run(bench, decided)? else { return Ok(None) };
+    let Some(mut times) = turns.run(bench, decided)? else { return Ok(None) };
     found.ended = NO_WRITES;
-    let Some(mut judged) = judge(&times, &usual, course.n, soft) else { return Ok(None) };
+    let Some(mut judged) = judge(&times, &usual, turns.n, soft) else { return Ok(None) };
     if judged.is_over()
         && !(judged.judgement == Judgement::Hard && judged.is_sharp())
-        && let Some(second) = second_look(bench, found, course, soft, &decided)?
+        && let Some(second) = second_look(bench, found, turns, soft, &decided)?
         && !second.1.is_over()
     {
         (times, judged) = second;
@@ -146,9 +146,9 @@ fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Re
         found.free = found.free.max(1);
         found.beyond = times.first;
     } else {
-        found.free = found.free.max(course.n);
+        found.free = found.free.max(turns.n);
         // From here on the usual is what blocks in turn cost.
-        found.usual = if course.n == 2 { times.first } else { usual };
+        found.usual = if turns.n == 2 { times.first } else { usual };
     }
     Ok(Some(over))
 }
@@ -158,20 +158,20 @@ fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, course: Course) -> Re
 fn second_look(
     bench: &mut Bench<'_, '_, '_>,
     found: &Found,
-    course: Course,
+    turns: Turns,
     soft: f64,
     decided: &dyn Fn(&[f64]) -> bool,
 ) -> Result<Option<(Timed, Judged)>, Stop> {
-    if !bench.site.has_time(2.0 * expected_seconds(found, course.n)) {
+    if !bench.context.has_time(2.0 * expected_seconds(found, turns.n)) {
         return Ok(None);
     }
-    let few = Course { n: if course.n > 2 { 2 } else { 1 }, ..course };
-    let mut both = || Ok((few.run(bench, |times| times.len() >= CONTROL)?, course.run(bench, decided)?));
+    let few = Turns { n: if turns.n > 2 { 2 } else { 1 }, ..turns };
+    let mut both = || Ok((few.run(bench, |times| times.len() >= CONTROL)?, turns.run(bench, decided)?));
     match both() {
         Err(Stop::Limit) => Ok(None),
         Err(stop) => Err(stop),
         Ok((Some(control), Some(again))) => {
-            Ok(judge(&again, &control.first, course.n, soft).map(|judged| (again, judged)))
+            Ok(judge(&again, &control.first, turns.n, soft).map(|judged| (again, judged)))
         }
         Ok(_) => Ok(None),
     }

@@ -55,7 +55,7 @@ impl State {
 }
 
 /// The card, and all that is known of what was done to it.
-pub(super) struct Ground<'g, 't> {
+pub(super) struct Stamper<'g, 't> {
     pub(super) card: &'g mut Card<'t>,
     scope: WriteScope<'g>,
     pub(super) watch: &'g mut dyn Listener,
@@ -74,7 +74,7 @@ pub(super) struct Ground<'g, 't> {
     deadline: Option<f64>,
 }
 
-impl<'g, 't> Ground<'g, 't> {
+impl<'g, 't> Stamper<'g, 't> {
     pub(super) fn new(
         card: &'g mut Card<'t>,
         journal: Option<&'g mut dyn Journal>,
@@ -83,7 +83,7 @@ impl<'g, 't> Ground<'g, 't> {
     ) -> Self {
         let deadline = options.budget.map(|b| card.seconds() + b.as_secs_f64());
         card.end_at(deadline.map(nanos));
-        Ground {
+        Stamper {
             salt: super::options::salt(options),
             card,
             scope: WriteScope::new(journal),
@@ -163,8 +163,8 @@ impl<'g, 't> Ground<'g, 't> {
             .collect();
         let mut failed = Vec::new();
         let writes: Vec<Piece> = claims.iter().filter(|c| c.written).map(|c| c.piece).collect();
-        self.card.write(writes, content, |piece, _, trouble| {
-            if trouble.is_some() {
+        self.card.write(writes, content, |piece, _, io_error| {
+            if io_error.is_some() {
                 failed.push(piece);
             }
         })?;
@@ -245,7 +245,7 @@ impl<'g, 't> Ground<'g, 't> {
     }
 }
 
-impl Drop for Ground<'_, '_> {
+impl Drop for Stamper<'_, '_> {
     /// Whoever uses the card afterwards, to put back above all, is bound by no limit of the probe's.
     fn drop(&mut self) {
         self.card.end_at(None);

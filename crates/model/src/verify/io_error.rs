@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// An I/O that failed. Errors are data: recorded with their place and what became of the second try.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trouble {
+pub struct IoError {
     /// `read`, `write`, `flush` …
     pub operation: String,
     /// First byte.

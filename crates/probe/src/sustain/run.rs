@@ -7,7 +7,7 @@ use super::places::Places;
 use super::record::{Empty, Wait};
 pub(super) use super::record::{Record, Taken};
 use super::samples::{Gathering, Now};
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_analysis::series::{Gap, Slice};
 use cardscope_engine::card::Stop;
 use cardscope_engine::target::Direction;
@@ -53,8 +53,8 @@ const MOST_LATENCIES: usize = 200_000;
 const CARD: &str = "card";
 
 /// A run under way.
-pub(super) struct Course<'s, 't> {
-    pub(super) site: Site<'s, 't>,
+pub(super) struct Run<'s, 't> {
+    pub(super) context: Context<'s, 't>,
     pub(super) options: &'s Options,
     log: &'s mut dyn Log,
     pub(super) places: Places,
@@ -73,12 +73,12 @@ pub(super) struct Course<'s, 't> {
     pub(super) over: bool,
 }
 
-impl<'s, 't> Course<'s, 't> {
-    pub(super) fn new(mut site: Site<'s, 't>, options: &'s Options, log: &'s mut dyn Log) -> Self {
-        let began_s = site.seconds();
-        Course {
+impl<'s, 't> Run<'s, 't> {
+    pub(super) fn new(mut context: Context<'s, 't>, options: &'s Options, log: &'s mut dyn Log) -> Self {
+        let began_s = context.seconds();
+        Run {
             places: Places::new(options),
-            site,
+            context,
             options,
             log,
             record: Record::default(),
@@ -96,7 +96,7 @@ impl<'s, 't> Course<'s, 't> {
 
     /// Seconds since the run began.
     pub(super) fn now(&mut self) -> f64 {
-        self.site.seconds() - self.began_s
+        self.context.seconds() - self.began_s
     }
 
     /// Seconds that are left of the run.
@@ -136,15 +136,15 @@ impl<'s, 't> Course<'s, 't> {
 
     /// Finds out how large a long read may be, and how many blocks fit into a slice.
     pub(super) fn calibrate(&mut self) -> Result<(), Stop> {
-        self.site.shape(BLOCK, DEPTH)?;
-        if let Some(first) = self.site.health() {
+        self.context.shape(BLOCK, DEPTH)?;
+        if let Some(first) = self.context.health() {
             self.record.health = Some((first.clone(), first));
         }
         let one: Vec<_> = self.places.long_read(u64::from(BLOCK)).collect();
         let mut times = Vec::new();
         for _ in 0..3 {
             for piece in &one {
-                times.extend(self.site.read(*piece)?);
+                times.extend(self.context.read(*piece)?);
             }
         }
         let Some(block_s) = median(&times) else { return Ok(()) };
@@ -153,7 +153,7 @@ impl<'s, 't> Course<'s, 't> {
         self.long_bytes = (bytes as u64).clamp(LONG_READ.0, LONG_READ.1) / unit * unit;
         if block_s > SLOW_BLOCK_S {
             self.depth = SLOW_DEPTH;
-            self.site.shape(BLOCK, SLOW_DEPTH)?;
+            self.context.shape(BLOCK, SLOW_DEPTH)?;
         }
         Ok(())
     }
@@ -208,7 +208,7 @@ impl<'s, 't> Course<'s, 't> {
         let took = self.now() - began_s;
         self.waited(took);
         // A card that refuses at once is not asked as often as the host can.
-        self.site.idle(Duration::from_secs_f64((SLICE_S - took).max(0.0)));
+        self.context.idle(Duration::from_secs_f64((SLICE_S - took).max(0.0)));
         let empty = &mut self.empty[usize::from(writes)];
         *empty = Empty { slices: empty.slices + 1, seconds: empty.seconds + took.max(SLICE_S) };
         let Empty { slices, seconds } = *empty;
@@ -254,7 +254,7 @@ impl<'s, 't> Course<'s, 't> {
             Some(piece)
         });
         let (at_bytes, mut intervals) = (slice.at_bytes, Vec::new());
-        let ended = self.site.course_for(direction, SLICE_S, &mut next, |piece, at| {
+        let ended = self.context.stream_for(direction, SLICE_S, &mut next, |piece, at| {
             let seconds = at - slice.seconds;
             intervals.push(seconds);
             if seconds >= GAP_S {
@@ -272,7 +272,7 @@ impl<'s, 't> Course<'s, 't> {
     fn beside(&mut self, slice: &mut Slice) -> Result<(), Stop> {
         let mut times = Vec::with_capacity(self.places.small.len());
         for piece in self.places.small {
-            times.extend(self.site.read(piece)?);
+            times.extend(self.context.read(piece)?);
         }
         if self.record.alone.len() < MOST_LATENCIES {
             self.record.alone.extend(&times);
@@ -281,35 +281,35 @@ impl<'s, 't> Course<'s, 't> {
         slice.probe_s = median(&times);
         let mut pings = Vec::with_capacity(PINGS);
         for _ in 0..PINGS {
-            pings.extend(self.site.ping()?);
+            pings.extend(self.context.ping()?);
         }
         slice.ping_s = median(&pings);
-        slice.celsius = self.site.temperature();
+        slice.celsius = self.context.temperature();
         Ok(())
     }
 
     /// What is asked once a second.
     fn seldom(&mut self, writes: bool, slice: &mut Slice) -> Result<(), Stop> {
-        let (began, mut bytes) = (self.site.seconds(), 0);
+        let (began, mut bytes) = (self.context.seconds(), 0);
         let pieces: Vec<_> = self.places.long_read(self.long_bytes).collect();
         let wanted: u64 = pieces.iter().map(|p| u64::from(p.len)).sum();
-        self.site.read_course(pieces, |piece, _| bytes += u64::from(piece.len))?;
-        let took = self.site.seconds() - began;
+        self.context.read_stream(pieces, |piece, _| bytes += u64::from(piece.len))?;
+        let took = self.context.seconds() - began;
         slice.long_read_s = (bytes == wanted).then_some(took);
         let beside = u64::from(self.depth) * u64::from(BLOCK);
         if writes && self.room() >= beside {
             // No more than fit: a piece that is left out would be a gap in the order.
             let others: Vec<_> = (1..self.depth).map(|_| self.places.next(true)).collect();
-            let before = self.site.spent();
-            let among = self.site.read_among_writes(&others, self.places.small[0])?;
-            let cost = self.site.cost_since(before);
+            let before = self.context.spent();
+            let among = self.context.read_among_writes(&others, self.places.small[0])?;
+            let cost = self.context.cost_since(before);
             self.count(true, cost.written_bytes);
             self.waited(cost.seconds);
             self.gathering.among_us = among.map(|s| s * 1e6);
             self.record.among.extend(among);
         }
         if self.record.health.is_some()
-            && let (Some(health), Some(now)) = (&mut self.record.health, self.site.health())
+            && let (Some(health), Some(now)) = (&mut self.record.health, self.context.health())
         {
             health.1 = now;
         }
@@ -329,8 +329,8 @@ impl<'s, 't> Course<'s, 't> {
             if left <= 1e-6 {
                 return Ok(());
             }
-            self.site.go_on()?;
-            self.site.idle(Duration::from_secs_f64(left.min(1.0)));
+            self.context.go_on()?;
+            self.context.idle(Duration::from_secs_f64(left.min(1.0)));
             self.sample()?;
         }
     }
@@ -339,7 +339,7 @@ impl<'s, 't> Course<'s, 't> {
     fn sample(&mut self) -> Result<(), Stop> {
         let at_s = self.now();
         self.sampled_s = at_s;
-        let celsius = self.site.temperature();
+        let celsius = self.context.temperature();
         let of_card = celsius.map(|celsius| Reading { place: CARD.to_owned(), celsius });
         let temperatures: Vec<Reading> = of_card.into_iter().chain(self.log.outside()).collect();
         self.watch_heat(&temperatures);
@@ -352,7 +352,7 @@ impl<'s, 't> Course<'s, 't> {
             transitions: self.transitions(),
         };
         let sample = self.gathering.take(now);
-        self.site.watch.progress(self.moved(), at_s);
+        self.context.watch.progress(self.moved(), at_s);
         self.log.sample(&sample)?;
         self.record.samples.push(sample);
         Ok(())

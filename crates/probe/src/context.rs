@@ -30,7 +30,7 @@ pub struct Limits {
 }
 
 /// The card, and all that may be done to it.
-pub struct Site<'s, 't> {
+pub struct Context<'s, 't> {
     /// Nobody else reaches it: what is not saved cannot be written.
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
@@ -47,7 +47,7 @@ pub struct Site<'s, 't> {
     was_short: bool,
 }
 
-impl<'s, 't> Site<'s, 't> {
+impl<'s, 't> Context<'s, 't> {
     /// Nothing is saved yet and nothing spent.
     pub fn new(
         card: &'s mut Card<'t>,
@@ -57,7 +57,7 @@ impl<'s, 't> Site<'s, 't> {
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
         card.end_at(deadline.map(nanos));
-        Site {
+        Context {
             card,
             scope,
             watch,
@@ -90,7 +90,7 @@ impl<'s, 't> Site<'s, 't> {
 
     /// The same once these pieces are saved and written, too.
     fn left_with(&mut self, pieces: &[Piece]) -> f64 {
-        let takes = |site: &Self| site.scope.seconds(site.card.costs(), pieces);
+        let takes = |context: &Self| context.scope.seconds(context.card.costs(), pieces);
         self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
 
@@ -110,7 +110,7 @@ impl<'s, 't> Site<'s, 't> {
     /// The same for those who have something to show already: false where the time was over before all of it was saved.
     ///
     /// # Errors
-    /// As [`Site::prepare`], but for the time.
+    /// As [`Context::prepare`], but for the time.
     pub fn prepare_in_time(&mut self, pieces: &[Piece]) -> Result<bool, Stop> {
         let end = self.region.end();
         let inside = |p: &Piece| p.offset >= self.region.start && p.end() <= end;
@@ -167,13 +167,13 @@ impl<'s, 't> Site<'s, 't> {
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
-    pub fn read_course(
+    pub fn read_stream(
         &mut self,
         pieces: impl IntoIterator<Item = Piece>,
         mut each: impl FnMut(Piece, f64),
     ) -> Result<(), Stop> {
         let began = self.card.now();
-        self.card.course(Direction::Read, Content::Buffer, pieces, |piece, at| {
+        self.card.stream(Direction::Read, Content::Buffer, pieces, |piece, at| {
             each(piece, seconds(at.saturating_sub(began)));
             Ok(())
         })
@@ -185,7 +185,7 @@ impl<'s, 't> Site<'s, 't> {
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
-    pub fn course_for(
+    pub fn stream_for(
         &mut self,
         direction: Direction,
         seconds_long: f64,
@@ -195,13 +195,13 @@ impl<'s, 't> Site<'s, 't> {
         let content = self.content();
         let began = self.card.now();
         let until = began.saturating_add(nanos(seconds_long));
-        let Site { card, scope, region, .. } = self;
+        let Context { card, scope, region, .. } = self;
         let end = region.end();
         let may = |p: &Piece| {
             direction == Direction::Read || (p.offset >= region.start && p.end() <= end && scope.covers(*p))
         };
         let next = std::iter::from_fn(|| pieces.next().filter(may));
-        card.course_until(until, direction, content, next, |piece, at| {
+        card.stream_until(until, direction, content, next, |piece, at| {
             each(piece, seconds(at.saturating_sub(began)));
             Ok(())
         })
@@ -358,7 +358,7 @@ impl<'s, 't> Site<'s, 't> {
     }
 }
 
-impl Drop for Site<'_, '_> {
+impl Drop for Context<'_, '_> {
     /// Whoever uses the card afterwards, to put back above all, is bound by no limit of the probe's.
     fn drop(&mut self) {
         self.card.end_at(None);

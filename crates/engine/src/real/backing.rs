@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Where the bytes are.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum Backing {
     /// A block device, with the description that claims it for us alone where it is written to.
     Device(OwnedFd),
     /// A file of the user's, with the description that holds its lock.
@@ -25,7 +25,7 @@ pub(super) enum Place {
 /// Shared by the lanes of one target.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) place: Place,
+    pub(super) backing: Backing,
     /// As the user named it.
     pub(super) name: String,
     /// Whether it is still the object that was agreed to.
@@ -39,9 +39,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(place: Place, name: String, limit: u64, options: RealOptions) -> Self {
+    pub(super) fn new(backing: Backing, name: String, limit: u64, options: RealOptions) -> Self {
         let shared = Self {
-            place,
+            backing,
             name,
             lookout: Lookout::new(options.holding.clone(), !options.read_only),
             clock: Clock::start(),
@@ -96,7 +96,7 @@ impl Shared {
     }
 
     pub(super) fn is_device(&self) -> bool {
-        matches!(self.place, Place::Device(_))
+        matches!(self.backing, Backing::Device(_))
     }
 
     pub(super) fn file_system(&self) -> String {
@@ -105,10 +105,10 @@ impl Shared {
 
     /// Fresh descriptions of the very object that is held, whatever its name leads to by now.
     pub(super) fn open_handles(&self) -> std::io::Result<Handles> {
-        match &self.place {
-            Place::Device(claim) => Handles::of_device(claim.as_fd()),
-            Place::File(lock) => Handles::beside(lock.as_fd()),
-            Place::Directory(file) => Handles::beside(file.fd()),
+        match &self.backing {
+            Backing::Device(claim) => Handles::of_device(claim.as_fd()),
+            Backing::File(lock) => Handles::beside(lock.as_fd()),
+            Backing::Directory(file) => Handles::beside(file.fd()),
         }
     }
 

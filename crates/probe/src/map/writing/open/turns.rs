@@ -28,7 +28,7 @@ pub(super) struct Timed {
 
 /// A test with so many blocks in turn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Course {
+pub(super) struct Turns {
     /// Blocks.
     pub(super) n: u32,
     /// Bytes of a write.
@@ -37,7 +37,7 @@ pub(super) struct Course {
     pub(super) order: Order,
 }
 
-impl Course {
+impl Turns {
     /// Writes of one visit to a block. A card may keep fewer blocks open once it knows one as written out of order,
     /// which takes two writes: so the next block must not be opened before.
     fn visit(self) -> usize {
@@ -62,19 +62,19 @@ impl Course {
             places.iter().flat_map(|place| visit.iter().map(|p| at(place, p)).collect::<Vec<_>>()).collect()
         };
         // The rounds that every test makes are saved together: put back by their addresses, each block is opened once.
-        bench.site.prepare(&of(&positions[..positions.len().min(2 * self.visit())]))?;
+        bench.context.prepare(&of(&positions[..positions.len().min(2 * self.visit())]))?;
         for (round, visit) in positions.chunks_exact(self.visit()).enumerate() {
             let pieces = of(visit);
             if round == 0 {
                 bench.write_all(&pieces)?;
                 continue;
             }
-            bench.site.prepare(&pieces)?;
+            bench.context.prepare(&pieces)?;
             for visit in pieces.chunks_exact(self.visit()) {
                 bench.afford(0.0)?;
-                times.first.extend(bench.site.write(visit[0])?);
+                times.first.extend(bench.context.write(visit[0])?);
                 for more in &visit[1..] {
-                    times.later.extend(bench.site.write(*more)?);
+                    times.later.extend(bench.context.write(*more)?);
                 }
                 if enough(&times.first) {
                     return Ok(Some(times));
@@ -93,7 +93,7 @@ impl Course {
         let room = inside / u64::from(self.block) / stride;
         let mut positions: Vec<u64> = (0..room.clamp(4, POSITIONS)).map(|i| i * stride).collect();
         if self.order == Order::Random {
-            bench.site.random.shuffle(&mut positions);
+            bench.context.random.shuffle(&mut positions);
         }
         positions
     }

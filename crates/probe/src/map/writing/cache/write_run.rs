@@ -43,7 +43,7 @@ pub(super) enum End {
 }
 
 /// A course under way.
-pub(super) struct Course {
+pub(super) struct WriteRun {
     /// Where it begins and how much may be written.
     start: u64,
     len: u64,
@@ -60,13 +60,13 @@ pub(super) struct Course {
     stalls: Stalls,
 }
 
-impl Course {
+impl WriteRun {
     pub(super) fn new(bench: &mut Bench<'_, '_, '_>, most: u64) -> Self {
         // In whole MiB: the last write must not end in the midst of a sector.
         let most = most / MIB * MIB;
         let len = most.min(bench.slots.bytes() / MIB * MIB);
-        let start = bench.slots.span(len, &mut bench.site.random).unwrap_or(bench.site.region.start);
-        Course {
+        let start = bench.slots.span(len, &mut bench.context.random).unwrap_or(bench.context.region.start);
+        WriteRun {
             start,
             len,
             most,
@@ -94,17 +94,17 @@ impl Course {
     pub(super) fn run(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<End, Stop> {
         self.look(bench)?;
         while self.at < self.most {
-            if !bench.site.has_time(self.chunk_seconds()) || !bench.site.may_write(self.chunk_bytes()) {
+            if !bench.context.has_time(self.chunk_seconds()) || !bench.context.may_write(self.chunk_bytes()) {
                 return Ok(End::Time);
             }
             if self.write_chunk(bench)?.is_none() {
-                return Ok(if bench.site.has_time(0.0) { End::Failed } else { End::Time });
+                return Ok(if bench.context.has_time(0.0) { End::Failed } else { End::Time });
             }
             if self.chunks.len().is_multiple_of(LOOK_EVERY) {
                 self.look(bench)?;
             }
-            let seconds = bench.site.seconds();
-            bench.site.watch.progress(self.written, seconds);
+            let seconds = bench.context.seconds();
+            bench.context.watch.progress(self.written, seconds);
             let Some(mut found) = fall(&self.chunks[self.level_from..]) else { continue };
             self.look(bench)?;
             found.bytes += self.bytes_from as f64;
@@ -123,7 +123,7 @@ impl Course {
     pub(super) fn after(&mut self, bench: &mut Bench<'_, '_, '_>, n: usize) -> Result<Vec<f64>, Stop> {
         let mut rates = Vec::new();
         for _ in 0..n {
-            if !bench.site.has_time(self.chunk_seconds()) || !bench.site.may_write(self.chunk_bytes()) {
+            if !bench.context.has_time(self.chunk_seconds()) || !bench.context.may_write(self.chunk_bytes()) {
                 break;
             }
             let Some(chunk) = self.write_chunk(bench)? else { break };
@@ -140,10 +140,10 @@ impl Course {
         n: usize,
         fall: Fall,
     ) -> Result<Option<f64>, Stop> {
-        if !bench.site.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.at >= self.most {
+        if !bench.context.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.at >= self.most {
             return Ok(None);
         }
-        bench.site.idle(rest);
+        bench.context.idle(rest);
         let rates = self.after(bench, n)?;
         let tail = &self.chunks[self.chunks.len() - rates.len()..];
         let fast = tail.iter().take_while(|c| c.rate() > RECOVERED * fall.before);
@@ -166,16 +166,16 @@ impl Course {
         let bytes = self.chunk_bytes();
         let from = self.start + self.at % self.len;
         let write: Vec<Piece> = pieces(from, from + bytes, WRITE).collect();
-        if !bench.site.prepare_in_time(&write)? {
+        if !bench.context.prepare_in_time(&write)? {
             return Ok(None);
         }
         let mut chunk = Chunk { bytes: 0.0, seconds: 0.0 };
         for piece in write {
-            if !bench.site.has_time(0.0) {
+            if !bench.context.has_time(0.0) {
                 break;
             }
             self.at += u64::from(piece.len);
-            if let Some(seconds) = bench.site.write(piece)? {
+            if let Some(seconds) = bench.context.write(piece)? {
                 self.stalls.add(piece.offset, f64::from(piece.len), seconds);
                 chunk.bytes += f64::from(piece.len);
                 self.written += u64::from(piece.len);

@@ -1,7 +1,7 @@
 //! Writing that keeps to the time given on a card of any speed. What is under way cannot be taken back, so the first of
 //! many is done by itself, and after it no more is begun than there is time for.
 
-use crate::site::Site;
+use crate::context::Context;
 use cardscope_engine::card::{Piece, Stop};
 use cardscope_engine::target::Direction;
 use cardscope_model::statistics::median;
@@ -12,15 +12,15 @@ pub(super) const DEPTH: u32 = 2;
 const PREPARATION: f64 = 1.0;
 
 /// Pieces as they were written: when each ended, in seconds since the first was submitted. What failed is not in it.
-pub(super) struct Course {
+pub(super) struct WriteRun {
     pub(super) start: u64,
     pub(super) ends: Vec<(Piece, f64)>,
 }
 
-impl Course {
+impl WriteRun {
     /// A course from `start` on, in which nothing was written yet.
-    pub(super) fn new(start: u64) -> Course {
-        Course { start, ends: Vec::new() }
+    pub(super) fn new(start: u64) -> WriteRun {
+        WriteRun { start, ends: Vec::new() }
     }
 
     /// Seconds until the last end.
@@ -37,36 +37,36 @@ impl Course {
     /// that takes as long as the first piece.
     pub(super) fn write(
         &mut self,
-        site: &mut Site<'_, '_>,
+        context: &mut Context<'_, '_>,
         all: &mut impl Iterator<Item = Piece>,
     ) -> Result<bool, Stop> {
-        if self.ends.is_empty() && !self.first(site, all)? {
+        if self.ends.is_empty() && !self.first(context, all)? {
             return Ok(false);
         }
         // What the time cuts off says nothing, since only whole units count: a slow stretch must not take minutes.
-        let (before, left) = (self.seconds(), site.seconds_left());
-        site.course_for(Direction::Write, left, all, |piece, at| self.ends.push((piece, before + at)))?;
+        let (before, left) = (self.seconds(), context.seconds_left());
+        context.stream_for(Direction::Write, left, all, |piece, at| self.ends.push((piece, before + at)))?;
         Ok(true)
     }
 
     /// The first piece by itself; false where there is no time for several that take as long.
     fn first(
         &mut self,
-        site: &mut Site<'_, '_>,
+        context: &mut Context<'_, '_>,
         all: &mut impl Iterator<Item = Piece>,
     ) -> Result<bool, Stop> {
-        let Some(piece) = all.next().filter(|_| site.has_time(0.0)) else { return Ok(false) };
-        let began = site.seconds();
-        let time = site.write(piece)?;
+        let Some(piece) = all.next().filter(|_| context.has_time(0.0)) else { return Ok(false) };
+        let began = context.seconds();
+        let time = context.write(piece)?;
         self.ends.extend(time.map(|time| (piece, time)));
-        let took = site.seconds() - began;
-        Ok(site.has_time(took * f64::from(DEPTH)))
+        let took = context.seconds() - began;
+        Ok(context.has_time(took * f64::from(DEPTH)))
     }
 
     /// The course without what its first write took longer than the others: each course is a recording that begins, and
     /// the card may still tidy up what was written elsewhere (Physical Layer Specification 4.13.2, 4.13.4: 1 s is
     /// allowed).
-    pub(super) fn excused(mut self) -> Course {
+    pub(super) fn excused(mut self) -> WriteRun {
         let times: Vec<f64> = self.times().collect();
         let usual = median(&times).unwrap_or(0.0);
         let excess = times.first().map_or(0.0, |t| (t - usual).clamp(0.0, PREPARATION));
