@@ -7,7 +7,7 @@
 //! of them once per batch. Where anything is missing after that, because a fake mixes up its places in a way that no stamp
 //! tells, everything is written once more, newest batch first: that is right whatever a fake does.
 
-use cardscope_engine::card::{Answer, Card, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Stop, extents};
 use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::journal::{Journal, Restoring, SavedRange};
@@ -176,12 +176,12 @@ fn compare_all(
 fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<SavedRange>) -> Result<(), Stop> {
     let mut bad = Vec::new();
     let end = start + expected.len() as u64;
-    card.read(pieces(start, end, card.block()), Content::Buffer, |piece, _, answer| {
-        let from = (piece.offset - start) as usize;
-        let wanted = &expected[from..from + piece.len as usize];
+    card.read(extents(start, end, card.block()), Content::Buffer, |extent, _, answer| {
+        let from = (extent.offset - start) as usize;
+        let wanted = &expected[from..from + extent.len as usize];
         match answer {
-            Answer::Differs { bytes, .. } => bad.extend(differing(piece.offset, wanted, bytes)),
-            Answer::Failed(_) => bad.push(SavedRange { offset: piece.offset, len: u64::from(piece.len) }),
+            Answer::Differs { bytes, .. } => bad.extend(differing(extent.offset, wanted, bytes)),
+            Answer::Failed(_) => bad.push(SavedRange { offset: extent.offset, len: u64::from(extent.len) }),
             Answer::Same => {}
         }
         Ok(())

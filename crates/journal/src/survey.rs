@@ -5,7 +5,7 @@
 
 use crate::journal::Journal;
 use crate::record::Witness;
-use cardscope_engine::card::{Answer, Card, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Stop, extents};
 use cardscope_engine::content::{Content, read_stamp_header};
 use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_engine::ranges::Ranges;
@@ -157,21 +157,21 @@ impl Survey {
         newer: &mut Newer,
     ) -> Result<(), Stop> {
         let end = start + wanted.len() as u64;
-        card.read(pieces(start, end, card.block()), Content::Buffer, |piece, _, answer| {
-            let from = (piece.offset - start) as usize;
-            let wanted = &wanted[from..from + piece.len as usize];
+        card.read(extents(start, end, card.block()), Content::Buffer, |extent, _, answer| {
+            let from = (extent.offset - start) as usize;
+            let wanted = &wanted[from..from + extent.len as usize];
             match answer {
                 Answer::Differs { bytes, .. } => {
                     let before = self.ours;
-                    self.count(piece.offset, wanted, bytes, salts, newer);
-                    let sectors = u64::from(piece.len) / SECTOR as u64;
+                    self.count(extent.offset, wanted, bytes, salts, newer);
+                    let sectors = u64::from(extent.len) / SECTOR as u64;
                     self.read += sectors;
                     self.unstamped += if stamped { sectors - (self.ours - before) } else { 0 };
                 }
                 Answer::Same => {}
                 Answer::Failed(_) => {
-                    self.unread += u64::from(piece.len) / SECTOR as u64;
-                    self.differing += u64::from(piece.len);
+                    self.unread += u64::from(extent.len) / SECTOR as u64;
+                    self.differing += u64::from(extent.len);
                 }
             }
             Ok(())
@@ -207,7 +207,7 @@ impl Survey {
     fn hear(&mut self, card: &mut Card<'_>, witness: Witness, start: u64, salts: &[u64]) -> Result<(), Stop> {
         let sectors = u64::from(witness.len) / SECTOR as u64;
         card.read(
-            pieces(start, start + u64::from(witness.len), card.block()),
+            extents(start, start + u64::from(witness.len), card.block()),
             Content::Buffer,
             |_, _, answer| {
                 let Answer::Differs { bytes, .. } = answer else {

@@ -2,7 +2,7 @@
 //! here, so that nothing is written that was not saved or may not go.
 
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::{Card, Piece, Stop};
+use cardscope_engine::card::{Card, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::{Direction, Region};
@@ -88,9 +88,9 @@ impl<'s, 't> Context<'s, 't> {
         self.left_with(&[])
     }
 
-    /// The same once these pieces are saved and written, too.
-    fn left_with(&mut self, pieces: &[Piece]) -> f64 {
-        let takes = |context: &Self| context.scope.seconds(context.card.costs(), pieces);
+    /// The same once these extents are saved and written, too.
+    fn left_with(&mut self, extents: &[Extent]) -> f64 {
+        let takes = |context: &Self| context.scope.seconds(context.card.costs(), extents);
         self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
 
@@ -99,30 +99,30 @@ impl<'s, 't> Context<'s, 't> {
         self.card.tally().written.saturating_add(bytes) <= self.max_write
     }
 
-    /// Saves what stands in pieces that are about to be overwritten, many at once: each call syncs the journal.
+    /// Saves what stands in extents that are about to be overwritten, many at once: each call syncs the journal.
     ///
     /// # Errors
-    /// [`Stop::Limit`] where a piece lies outside of what may be used, or more would be written than may be.
-    pub fn prepare(&mut self, pieces: &[Piece]) -> Result<(), Stop> {
-        if self.prepare_in_time(pieces)? { Ok(()) } else { Err(Stop::Limit) }
+    /// [`Stop::Limit`] where an extent lies outside of what may be used, or more would be written than may be.
+    pub fn prepare(&mut self, extents: &[Extent]) -> Result<(), Stop> {
+        if self.prepare_in_time(extents)? { Ok(()) } else { Err(Stop::Limit) }
     }
 
     /// The same for those who have something to show already: false where the time was over before all of it was saved.
     ///
     /// # Errors
     /// As [`Context::prepare`], but for the time.
-    pub fn prepare_in_time(&mut self, pieces: &[Piece]) -> Result<bool, Stop> {
+    pub fn prepare_in_time(&mut self, extents: &[Extent]) -> Result<bool, Stop> {
         let end = self.region.end();
-        let inside = |p: &Piece| p.offset >= self.region.start && p.end() <= end;
-        if !pieces.iter().all(inside) || !self.may_write(pieces.iter().map(|p| u64::from(p.len)).sum()) {
+        let inside = |p: &Extent| p.offset >= self.region.start && p.end() <= end;
+        if !extents.iter().all(inside) || !self.may_write(extents.iter().map(|p| u64::from(p.len)).sum()) {
             return Err(Stop::Limit);
         }
-        if self.left_with(pieces) < 0.0 {
+        if self.left_with(extents) < 0.0 {
             self.was_short = true;
             return Ok(false);
         }
         self.leave_time_to_put_back();
-        let saved = self.scope.save(self.card, pieces);
+        let saved = self.scope.save(self.card, extents);
         self.leave_time_to_put_back();
         match saved {
             Err(Stop::Limit) => {
@@ -143,43 +143,43 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// How long reading a piece takes by itself, in seconds; `None` where it failed.
+    /// How long reading an extent takes by itself, in seconds; `None` where it failed.
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
-    pub fn read(&mut self, piece: Piece) -> Result<Option<f64>, Stop> {
-        self.card.time(Direction::Read, Content::Buffer, piece)
+    pub fn read(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
+        self.card.time(Direction::Read, Content::Buffer, extent)
     }
 
-    /// How long writing a piece takes by itself, in seconds; `None` where it failed or could not be saved before.
+    /// How long writing an extent takes by itself, in seconds; `None` where it failed or could not be saved before.
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
-    pub fn write(&mut self, piece: Piece) -> Result<Option<f64>, Stop> {
-        if !self.may_overwrite(piece) {
+    pub fn write(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
+        if !self.may_overwrite(extent) {
             return Ok(None);
         }
         let content = self.content();
-        self.card.time(Direction::Write, content, piece)
+        self.card.time(Direction::Write, content, extent)
     }
 
-    /// Reads pieces in order with as many in flight as the card was shaped for.
+    /// Reads extents in order with as many in flight as the card was shaped for.
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
     pub fn read_stream(
         &mut self,
-        pieces: impl IntoIterator<Item = Piece>,
-        mut each: impl FnMut(Piece, f64),
+        extents: impl IntoIterator<Item = Extent>,
+        mut each: impl FnMut(Extent, f64),
     ) -> Result<(), Stop> {
         let began = self.card.now();
-        self.card.stream(Direction::Read, Content::Buffer, pieces, |piece, at| {
-            each(piece, seconds(at.saturating_sub(began)));
+        self.card.stream(Direction::Read, Content::Buffer, extents, |extent, at| {
+            each(extent, seconds(at.saturating_sub(began)));
             Ok(())
         })
     }
 
-    /// Keeps the card busy for about `seconds` with as many pieces in flight as it was shaped for: no new one begins
+    /// Keeps the card busy for about `seconds` with as many extents in flight as it was shaped for: no new one begins
     /// after that, nor once many in a row have failed. `each` hears when each ended, in seconds since the first was
     /// submitted, and nothing of what failed. A write that may not be made ends it.
     ///
@@ -189,20 +189,20 @@ impl<'s, 't> Context<'s, 't> {
         &mut self,
         direction: Direction,
         seconds_long: f64,
-        pieces: &mut impl Iterator<Item = Piece>,
-        mut each: impl FnMut(Piece, f64),
+        extents: &mut impl Iterator<Item = Extent>,
+        mut each: impl FnMut(Extent, f64),
     ) -> Result<(), Stop> {
         let content = self.content();
         let began = self.card.now();
         let until = began.saturating_add(nanos(seconds_long));
         let Context { card, scope, region, .. } = self;
         let end = region.end();
-        let may = |p: &Piece| {
+        let may = |p: &Extent| {
             direction == Direction::Read || (p.offset >= region.start && p.end() <= end && scope.covers(*p))
         };
-        let next = std::iter::from_fn(|| pieces.next().filter(may));
-        card.stream_until(until, direction, content, next, |piece, at| {
-            each(piece, seconds(at.saturating_sub(began)));
+        let next = std::iter::from_fn(|| extents.next().filter(may));
+        card.stream_until(until, direction, content, next, |extent, at| {
+            each(extent, seconds(at.saturating_sub(began)));
             Ok(())
         })
     }
@@ -212,7 +212,7 @@ impl<'s, 't> Context<'s, 't> {
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
-    pub fn read_among_writes(&mut self, writes: &[Piece], read: Piece) -> Result<Option<f64>, Stop> {
+    pub fn read_among_writes(&mut self, writes: &[Extent], read: Extent) -> Result<Option<f64>, Stop> {
         if !writes.iter().all(|p| self.may_overwrite(*p)) {
             return Ok(None);
         }
@@ -303,14 +303,14 @@ impl<'s, 't> Context<'s, 't> {
         self.card.bytes()
     }
 
-    /// Whether every byte of a piece is the same, as it is where nothing was ever written; `None` where it cannot be
+    /// Whether every byte of an extent is the same, as it is where nothing was ever written; `None` where it cannot be
     /// read.
     ///
     /// # Errors
     /// If the card is gone or the user stopped it.
-    pub fn is_constant(&mut self, piece: Piece) -> Result<Option<bool>, Stop> {
+    pub fn is_constant(&mut self, extent: Extent) -> Result<Option<bool>, Stop> {
         let mut constant = None;
-        self.card.read([piece], Content::Buffer, |_, _, answer| {
+        self.card.read([extent], Content::Buffer, |_, _, answer| {
             if let cardscope_engine::card::Answer::Differs { bytes, .. } = answer {
                 constant = Some(bytes.windows(2).all(|pair| pair[0] == pair[1]));
             }
@@ -324,10 +324,10 @@ impl<'s, 't> Context<'s, 't> {
         self.card.sector()
     }
 
-    /// Whether the content of a piece is saved, or may go, and it lies in what may be used.
-    fn may_overwrite(&self, piece: Piece) -> bool {
+    /// Whether the content of an extent is saved, or may go, and it lies in what may be used.
+    fn may_overwrite(&self, extent: Extent) -> bool {
         let end = self.region.end();
-        piece.offset >= self.region.start && piece.end() <= end && self.scope.covers(piece)
+        extent.offset >= self.region.start && extent.end() <= end && self.scope.covers(extent)
     }
 
     /// Stamps, so that what was written is known again when it is put back after a crash.

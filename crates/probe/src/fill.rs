@@ -2,7 +2,7 @@
 //! the card: before reads of it are timed it is written.
 
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 
 /// Bytes of a write.
 const WRITE: u32 = 1 << 20;
@@ -22,14 +22,14 @@ pub(crate) fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Resul
     context.shape(WRITE, 1)?;
     let (began, most) = (context.seconds(), SHARE * context.seconds_left());
     let end = start + len;
-    for piece in pieces(start, end, WRITE).collect::<Vec<Piece>>() {
-        let (done, spent) = ((piece.offset - start) as f64, context.seconds() - began);
-        let rest = if done > 0.0 { spent / done * (end - piece.offset) as f64 } else { 0.0 };
+    for extent in extents(start, end, WRITE).collect::<Vec<Extent>>() {
+        let (done, spent) = ((extent.offset - start) as f64, context.seconds() - began);
+        let rest = if done > 0.0 { spent / done * (end - extent.offset) as f64 } else { 0.0 };
         if spent + rest > most || !context.has_time(rest) {
             return Ok(Some(unwritten("the time given was too short to write it")));
         }
-        context.prepare(&[piece])?;
-        if context.write(piece)?.is_none() {
+        context.prepare(&[extent])?;
+        if context.write(extent)?.is_none() {
             return Ok(Some(unwritten("writing it failed")));
         }
     }

@@ -2,7 +2,7 @@
 //! nowhere else, and what it writes are stamps, so that after a crash they are known again and the originals put back.
 
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::{Card, Stop, pieces};
+use cardscope_engine::card::{Card, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::target::{Direction, Io, Region, Target, TargetError};
 
@@ -33,11 +33,11 @@ impl<'a> SavedArea<'a> {
         let Some(end) = end else {
             return Err(Stop::Target(outside(region.start, region.len)));
         };
-        let all: Vec<_> = pieces(region.start, end, card.block()).collect();
+        let all: Vec<_> = extents(region.start, end, card.block()).collect();
         scope.save(&mut card, &all)?;
-        if let Some(piece) = all.iter().find(|piece| !scope.covers(**piece)) {
+        if let Some(extent) = all.iter().find(|extent| !scope.covers(**extent)) {
             return Err(Stop::Target(TargetError::Setup {
-                what: format!("saving {} bytes at {}", piece.len, piece.offset),
+                what: format!("saving {} bytes at {}", extent.len, extent.offset),
                 reason: "a part of them cannot be read, so nothing is written there".to_owned(),
             }));
         }

@@ -1,7 +1,7 @@
 //! WriteScope what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
 //! read, so that it cannot be saved, must not be overwritten.
 
-use cardscope_engine::card::{Answer, Card, Costs, Piece, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Costs, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::journal::Journal;
 use cardscope_engine::ranges::Ranges;
@@ -82,9 +82,9 @@ impl<'k> WriteScope<'k> {
         self.end = Some(end);
     }
 
-    /// Seconds that saving and writing these pieces takes, and putting back all that is saved by then.
-    pub(crate) fn seconds(&self, costs: &Costs, pieces: &[Piece]) -> f64 {
-        let (ios, bytes) = (pieces.len() as u64, pieces.iter().map(|p| u64::from(p.len)).sum());
+    /// Seconds that saving and writing these extents takes, and putting back all that is saved by then.
+    pub(crate) fn seconds(&self, costs: &Costs, extents: &[Extent]) -> f64 {
+        let (ios, bytes) = (extents.len() as u64, extents.iter().map(|p| u64::from(p.len)).sum());
         let write = match ios {
             0 => 0.0,
             _ => costs.of(Direction::Write, ios, bytes) + costs.flush(),
@@ -93,7 +93,7 @@ impl<'k> WriteScope<'k> {
             return write;
         }
         let (mut save, mut back) = (Amount::default(), self.originals);
-        let missing = pieces.iter().flat_map(|piece| self.saved.missing(piece.offset, piece.end()));
+        let missing = extents.iter().flat_map(|extent| self.saved.missing(extent.offset, extent.end()));
         for (start, end) in missing {
             save.ios += 1;
             save.bytes += end - start;
@@ -107,44 +107,44 @@ impl<'k> WriteScope<'k> {
         self.journal.is_some()
     }
 
-    /// Whether a piece may be overwritten now: all of it is saved, or may go.
-    pub fn covers(&self, piece: Piece) -> bool {
-        self.journal.is_none() || self.saved.contains(piece.offset, piece.end())
+    /// Whether an extent may be overwritten now: all of it is saved, or may go.
+    pub fn covers(&self, extent: Extent) -> bool {
+        self.journal.is_none() || self.saved.contains(extent.offset, extent.end())
     }
 
-    /// Whether a part of a piece could not be saved.
-    pub(crate) fn failed_on(&self, piece: Piece) -> bool {
-        self.unsavable.touches(piece.offset, piece.end())
+    /// Whether a part of an extent could not be saved.
+    pub(crate) fn failed_on(&self, extent: Extent) -> bool {
+        self.unsavable.touches(extent.offset, extent.end())
     }
 
-    /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
+    /// Saves what stands in extents that are about to be overwritten. On disk when it returns.
     ///
     /// # Errors
     /// If the card is gone, the user stopped it, or the journal cannot take it; then nothing may be written.
     /// [`Stop::Limit`] where the time was over before all of it was saved.
-    pub fn save(&mut self, card: &mut Card<'_>, wanted: &[Piece]) -> Result<(), Stop> {
+    pub fn save(&mut self, card: &mut Card<'_>, wanted: &[Extent]) -> Result<(), Stop> {
         let Some(journal) = self.journal.as_deref_mut() else { return Ok(()) };
         let block = card.block();
         // Each byte once: two copies of a place would have to be put back in the order in which they were saved.
         let mut wanted_now = Ranges::default();
-        let new: Vec<Piece> = wanted
+        let new: Vec<Extent> = wanted
             .iter()
             .flat_map(|p| wanted_now.add(p.offset, p.end()))
             .flat_map(|(start, end)| self.saved.missing(start, end))
-            .flat_map(|(start, end)| pieces(start, end, block))
+            .flat_map(|(start, end)| extents(start, end, block))
             .filter(|p| !self.unsavable.contains(p.offset, p.end()))
             .collect();
         if new.is_empty() {
             return Ok(());
         }
         let (mut kept, mut unreadable) = (Vec::new(), Vec::new());
-        let ended = card.read(new, Content::Buffer, |piece, at, answer| {
+        let ended = card.read(new, Content::Buffer, |extent, at, answer| {
             match answer {
                 Answer::Differs { bytes, .. } => {
-                    journal.save(piece.offset, bytes)?;
-                    kept.push(piece);
+                    journal.save(extent.offset, bytes)?;
+                    kept.push(extent);
                 }
-                Answer::Same | Answer::Failed(_) => unreadable.push(piece),
+                Answer::Same | Answer::Failed(_) => unreadable.push(extent),
             }
             if self.end.is_some_and(|end| at > end) { Err(Stop::Limit) } else { Ok(()) }
         });
@@ -157,12 +157,12 @@ impl<'k> WriteScope<'k> {
             self.saved.add(p.offset, p.end());
         });
         ended?;
-        // A large piece may be unreadable in one place only: what can be saved of it is.
-        for piece in unreadable {
-            if piece.len <= UNIT {
-                self.unsavable.add(piece.offset, piece.end());
+        // A large extent may be unreadable in one place only: what can be saved of it is.
+        for extent in unreadable {
+            if extent.len <= UNIT {
+                self.unsavable.add(extent.offset, extent.end());
             } else {
-                let parts: Vec<Piece> = pieces(piece.offset, piece.end(), UNIT).collect();
+                let parts: Vec<Extent> = extents(extent.offset, extent.end(), UNIT).collect();
                 self.save(card, &parts)?;
             }
         }

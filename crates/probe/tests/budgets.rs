@@ -5,7 +5,7 @@
 mod common;
 mod memory;
 
-use cardscope_engine::card::{Answer, Card, pieces};
+use cardscope_engine::card::{Answer, Card, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
@@ -83,9 +83,9 @@ fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
         let words = bytes.as_chunks::<8>().0.iter();
         words.fold(0u64, |s, w| s.rotate_left(5) ^ u64::from_le_bytes(*w))
     };
-    card.read(pieces(0, all, MIB as u32), Content::Buffer, |piece, _, answer| {
+    card.read(extents(0, all, MIB as u32), Content::Buffer, |extent, _, answer| {
         if let Answer::Differs { bytes, .. } = answer {
-            sums[(piece.offset / MIB) as usize] = sum(bytes);
+            sums[(extent.offset / MIB) as usize] = sum(bytes);
         }
         Ok(())
     })

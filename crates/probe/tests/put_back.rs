@@ -3,7 +3,7 @@
 
 mod memory;
 
-use cardscope_engine::card::{Answer, Card, Piece};
+use cardscope_engine::card::{Answer, Card, Extent};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
@@ -15,8 +15,8 @@ use memory::Memory;
 const MIB: u64 = 1 << 20;
 const LEN: u32 = 4096;
 
-fn at(offset: u64) -> Piece {
-    Piece { offset, len: LEN }
+fn at(offset: u64) -> Extent {
+    Extent { offset, len: LEN }
 }
 
 fn stamp(generation: u32) -> Content {

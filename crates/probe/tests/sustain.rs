@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use cardscope_engine::card::{Card, Stop, pieces};
+use cardscope_engine::card::{Card, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
@@ -93,7 +93,7 @@ fn the_cache_of_the_pro_64_ends_after_its_600_mb_and_a_pause_gives_some_back() {
 fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
     let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    card.write(pieces(0, 900 << 20, BLOCK), Content::Noise, |_, _, io_error| assert!(io_error.is_none()))
+    card.write(extents(0, 900 << 20, BLOCK), Content::Noise, |_, _, io_error| assert!(io_error.is_none()))
         .unwrap();
     drop(card);
     let options = options(&target, Work::Write, 180);

@@ -2,7 +2,7 @@
 
 use crate::page::{Block, Page};
 use crate::table::Table;
-use cardscope_model::capacity::fit::{AgainstPrint, CardFit, CardSize, FitReport, Nominal};
+use cardscope_model::capacity::fit::{CardFit, CardSize, FitReport, Nominal, PrintFit};
 use cardscope_model::units::{Capacity, grouped};
 
 /// The document as text.
@@ -12,7 +12,7 @@ pub fn text(report: &FitReport) -> String {
     let used = report.in_use_bytes.map(|used| format!("in use up to byte {}", grouped(used)));
     let end = report.partitions_end_bytes;
     let end = end.map(|end| format!("its last partition ends at byte {}", grouped(end)));
-    let lines = [used, end, report.target.as_ref().map(of_target), report.print.as_ref().map(against)];
+    let lines = [used, end, report.target.as_ref().map(of_target), report.print.as_ref().map(fit)];
     page.add("", [Block::Lines(lines.into_iter().flatten().collect())]);
     page.add("", [Block::Table(nominals(&report.nominal))]);
     if report.target.is_none() {
@@ -42,7 +42,7 @@ fn of_target(target: &CardFit) -> String {
     }
 }
 
-fn against(print: &AgainstPrint) -> String {
+fn fit(print: &PrintFit) -> String {
     let (word, bytes) =
         if print.lacks_bytes < 0 { ("more", -print.lacks_bytes) } else { ("less", print.lacks_bytes) };
     let usual = if print.usual { "usual" } else { "more than any known card lacks" };

@@ -50,7 +50,7 @@ impl Ranked {
     }
 
     /// Without what is no number or negative, which counts as 0 or as unknown.
-    fn sound(self) -> Ranked {
+    fn sanitized(self) -> Ranked {
         let usable = |v: &f64| v.is_finite() && *v >= 0.0;
         let value = Some(self.value).filter(usable).unwrap_or(0.0);
         Ranked { value, error: self.error.filter(usable), ..self }
@@ -83,10 +83,10 @@ pub struct Placed {
 
 /// The cards, best first, with their places. Cards of the same value stay in the order given and share a place.
 pub fn order(entries: &[Ranked]) -> Vec<Placed> {
-    let sound: Vec<Ranked> = entries.iter().map(|e| e.sound()).collect();
-    let mut best_first: Vec<usize> = (0..sound.len()).collect();
-    best_first.sort_by(|a, b| sound[*b].value.total_cmp(&sound[*a].value));
-    let sorted: Vec<Ranked> = best_first.iter().map(|i| sound[*i]).collect();
+    let sanitized: Vec<Ranked> = entries.iter().map(|e| e.sanitized()).collect();
+    let mut best_first: Vec<usize> = (0..sanitized.len()).collect();
+    best_first.sort_by(|a, b| sanitized[*b].value.total_cmp(&sanitized[*a].value));
+    let sorted: Vec<Ranked> = best_first.iter().map(|i| sanitized[*i]).collect();
     let usual = Usual::new(&sorted);
     let errors: Vec<f64> = sorted.iter().map(|card| usual.error(card)).collect();
     let limit = usual.limit(sorted.len());
@@ -161,13 +161,13 @@ impl Usual {
 /// they are held against 5 %, all differences that are called real are so in 95 of 100 such lists. What is no number
 /// counts as 1.
 pub fn holm(p: &[f64]) -> Vec<f64> {
-    let sound = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
+    let sanitized = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
     let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|a, b| sound(p[*a]).total_cmp(&sound(p[*b])));
+    order.sort_by(|a, b| sanitized(p[*a]).total_cmp(&sanitized(p[*b])));
     let mut corrected = vec![1.0; p.len()];
     let mut greatest: f64 = 0.0;
     for (rank, place) in order.into_iter().enumerate() {
-        greatest = greatest.max(sound(p[place]) * (p.len() - rank) as f64).min(1.0);
+        greatest = greatest.max(sanitized(p[place]) * (p.len() - rank) as f64).min(1.0);
         corrected[place] = greatest;
     }
     corrected

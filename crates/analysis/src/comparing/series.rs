@@ -119,9 +119,9 @@ pub fn mean_interval(values: &[f64]) -> Option<[f64; 2]> {
 /// The same from a mean, the deviation of one run and their number, where nothing is known of the order of the runs:
 /// neighbours are assumed to be alike.
 pub fn mean_interval_of(mean: f64, deviation: f64, runs: u32) -> Option<[f64; 2]> {
-    let sound = mean.is_finite() && mean >= 0.0 && deviation.is_finite() && deviation >= 0.0;
+    let sanitized = mean.is_finite() && mean >= 0.0 && deviation.is_finite() && deviation >= 0.0;
     let spread = if mean > 0.0 { deviation / mean } else { 0.0 };
-    sound.then(|| around(mean, spread, runs as usize, ASSUMED))?
+    sanitized.then(|| around(mean, spread, runs as usize, ASSUMED))?
 }
 
 /// The interval around a mean, for a spread as a share of it.

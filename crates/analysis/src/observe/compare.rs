@@ -31,7 +31,7 @@ pub struct Side<'a> {
 }
 
 /// Compares an earlier watch with this one; `None` where they have no time in common.
-pub fn compare(against: &str, before: Side<'_>, now: Side<'_>) -> Option<(ObserveComparison, Vec<Finding>)> {
+pub fn compare(baseline: &str, before: Side<'_>, now: Side<'_>) -> Option<(ObserveComparison, Vec<Finding>)> {
     let since_boot = before.began < START_SECONDS && now.began < START_SECONDS;
     let origin = |side: Side<'_>| if since_boot { 0.0 } else { side.began };
     let from = (before.began - origin(before)).max(now.began - origin(now));
@@ -56,7 +56,7 @@ pub fn compare(against: &str, before: Side<'_>, now: Side<'_>) -> Option<(Observ
     let figures = figures(&was, &is, calm_was, calm_is);
     let findings = findings(&was, &is, calm_was, calm_is);
     let span_seconds = until - from;
-    Some((ObserveComparison { against: against.to_owned(), span_seconds, since_boot, figures }, findings))
+    Some((ObserveComparison { against: baseline.to_owned(), span_seconds, since_boot, figures }, findings))
 }
 
 fn figures(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: Calm) -> Vec<ComparedFigure> {

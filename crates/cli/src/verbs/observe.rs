@@ -68,7 +68,7 @@ impl Observe {
             length,
             from_boot: self.from_boot,
             save: self.save,
-            against: self.against,
+            baseline: self.against,
             archive: self.archive,
             sysfs: self.sysfs,
         };

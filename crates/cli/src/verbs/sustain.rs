@@ -102,7 +102,7 @@ impl Sustain {
             cooling_of: self.cooling_of.clone(),
             thermometers: self.thermometer.clone(),
             max_celsius: self.max_temp,
-            against: self.against.clone(),
+            baseline: self.against.clone(),
         }
     }
 

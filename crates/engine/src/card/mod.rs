@@ -1,10 +1,10 @@
-//! A target as probes drive it: pieces written and read several at a time, a failed I/O tried once more and then
+//! A target as probes drive it: extents written and read several at a time, a failed I/O tried once more and then
 //! recorded, every byte counted.
 //!
 //! Memory is `depth` × `block` bytes whatever the card's size.
 
 mod costs;
-mod piece;
+mod extent;
 mod stop;
 mod timing;
 
@@ -14,8 +14,8 @@ use crate::target::{Completion, Direction, Io, Plan, Region, Target};
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, nanos, seconds};
 pub use costs::Costs;
-pub use piece::{Answer, Piece, pieces};
-use piece::{Flight, compare_bytes, differs};
+pub use extent::{Answer, Extent, extents};
+use extent::{Flight, compare_bytes, differs};
 use stop::refused;
 pub use stop::{IoError, Stop, io_error};
 
@@ -209,39 +209,39 @@ impl<'t> Card<'t> {
         }
     }
 
-    /// Writes pieces in order. `each` hears of every one as it ends, with its end by the card's clock and what was
+    /// Writes extents in order. `each` hears of every one as it ends, with its end by the card's clock and what was
     /// wrong with it; of those that failed twice it hears last.
     ///
     /// # Errors
     /// If the card is gone or the user stopped it; then what was under way may or may not be on the card.
     pub fn write(
         &mut self,
-        pieces: impl IntoIterator<Item = Piece>,
+        extents: impl IntoIterator<Item = Extent>,
         content: Content,
-        mut each: impl FnMut(Piece, Nanos, Option<&IoError>),
+        mut each: impl FnMut(Extent, Nanos, Option<&IoError>),
     ) -> Result<(), Stop> {
-        let (mut pieces, mut failed) = (pieces.into_iter().fuse(), Vec::new());
-        let mut next = |_: &mut Self| pieces.next();
-        self.drive(Direction::Write, content, &mut next, &mut |card, _, piece, at, wrong| {
+        let (mut extents, mut failed) = (extents.into_iter().fuse(), Vec::new());
+        let mut next = |_: &mut Self| extents.next();
+        self.drive(Direction::Write, content, &mut next, &mut |card, _, extent, at, wrong| {
             if let Some(io_error) = wrong {
-                failed.push((piece, io_error));
+                failed.push((extent, io_error));
                 return Ok(());
             }
-            card.tally.written += u64::from(piece.len);
-            each(piece, at, None);
+            card.tally.written += u64::from(extent.len);
+            each(extent, at, None);
             Ok(())
         })?;
-        for (piece, first) in failed {
+        for (extent, first) in failed {
             self.go_on()?;
-            self.tally.written += u64::from(piece.len);
-            let again = self.alone(Direction::Write, content, piece)?;
+            self.tally.written += u64::from(extent.len);
+            let again = self.alone(Direction::Write, content, extent)?;
             let io_error = self.second_try(first, again);
-            each(piece, self.target.now(), io_error.as_ref());
+            each(extent, self.target.now(), io_error.as_ref());
         }
         Ok(())
     }
 
-    /// Reads pieces in order and holds each against what is expected there; [`Content::Buffer`] expects nothing, and
+    /// Reads extents in order and holds each against what is expected there; [`Content::Buffer`] expects nothing, and
     /// then the answer is [`Answer::Differs`] at 0, with the bytes. `each` hears of every one as it ends, of those
     /// that had to be tried twice last.
     ///
@@ -249,41 +249,41 @@ impl<'t> Card<'t> {
     /// If the card is gone, the user stopped it, or `each` says so.
     pub fn read(
         &mut self,
-        pieces: impl IntoIterator<Item = Piece>,
+        extents: impl IntoIterator<Item = Extent>,
         expected: Content,
-        mut each: impl FnMut(Piece, Nanos, Answer<'_>) -> Result<(), Stop>,
+        mut each: impl FnMut(Extent, Nanos, Answer<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let (mut pieces, mut failed) = (pieces.into_iter().fuse(), Vec::new());
-        let mut answer = |card: &mut Self, slot: u32, piece: Piece, at, wrong| {
+        let (mut extents, mut failed) = (extents.into_iter().fuse(), Vec::new());
+        let mut answer = |card: &mut Self, slot: u32, extent: Extent, at, wrong| {
             if let Some(io_error) = wrong {
-                failed.push((piece, io_error));
+                failed.push((extent, io_error));
                 return Ok(());
             }
-            card.tally.read += u64::from(piece.len);
+            card.tally.read += u64::from(extent.len);
             let found = match expected {
                 Content::Buffer => Match::DiffersAt(0),
                 _ => card.target.compare(slot, expected).map_err(Stop::Target)?,
             };
             match found {
-                Match::Same => each(piece, at, Answer::Same),
+                Match::Same => each(extent, at, Answer::Same),
                 Match::DiffersAt(first) => {
                     let bytes = card.target.buffer(slot).map_err(Stop::Target)?;
-                    each(piece, at, differs(&bytes[..piece.len as usize], first))
+                    each(extent, at, differs(&bytes[..extent.len as usize], first))
                 }
             }
         };
-        self.drive(Direction::Read, Content::Buffer, &mut |_| pieces.next(), &mut answer)?;
-        for (piece, first) in failed {
+        self.drive(Direction::Read, Content::Buffer, &mut |_| extents.next(), &mut answer)?;
+        for (extent, first) in failed {
             self.go_on()?;
-            self.tally.read += u64::from(piece.len);
+            self.tally.read += u64::from(extent.len);
             let mut bytes = Vec::new();
-            let again = self.read_again(piece, &mut bytes)?;
+            let again = self.read_again(extent, &mut bytes)?;
             let io_error = self.second_try(first, again);
             let at = self.target.now();
-            match (io_error, compare_bytes(expected, piece.offset, &bytes)) {
-                (Some(io_error), _) => each(piece, at, Answer::Failed(&io_error))?,
-                (None, Match::Same) => each(piece, at, Answer::Same)?,
-                (None, Match::DiffersAt(first)) => each(piece, at, differs(&bytes, first))?,
+            match (io_error, compare_bytes(expected, extent.offset, &bytes)) {
+                (Some(io_error), _) => each(extent, at, Answer::Failed(&io_error))?,
+                (None, Match::Same) => each(extent, at, Answer::Same)?,
+                (None, Match::DiffersAt(first)) => each(extent, at, differs(&bytes, first))?,
             }
         }
         Ok(())
@@ -295,13 +295,13 @@ impl<'t> Card<'t> {
     /// If the card is gone.
     pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<IoError>, Stop> {
         let mut io_errors = Vec::new();
-        for piece in pieces(offset, offset + original.len() as u64, self.block) {
-            let from = (piece.offset - offset) as usize;
-            let part = &original[from..from + piece.len as usize];
+        for extent in extents(offset, offset + original.len() as u64, self.block) {
+            let from = (extent.offset - offset) as usize;
+            let part = &original[from..from + extent.len as usize];
             self.tally.restored += part.len() as u64;
             self.target.buffer(0).map_err(Stop::Target)?[..part.len()].copy_from_slice(part);
-            let Some(first) = self.alone(Direction::Write, Content::Buffer, piece)? else { continue };
-            let again = self.alone(Direction::Write, Content::Buffer, piece)?;
+            let Some(first) = self.alone(Direction::Write, Content::Buffer, extent)? else { continue };
+            let again = self.alone(Direction::Write, Content::Buffer, extent)?;
             io_errors.extend(self.second_try(first, again));
         }
         Ok(io_errors)
@@ -325,8 +325,8 @@ impl<'t> Card<'t> {
         &mut self,
         direction: Direction,
         content: Content,
-        next_of: &mut impl FnMut(&mut Self) -> Option<Piece>,
-        each: &mut impl FnMut(&mut Self, u32, Piece, Nanos, Option<IoError>) -> Result<(), Stop>,
+        next_of: &mut impl FnMut(&mut Self) -> Option<Extent>,
+        each: &mut impl FnMut(&mut Self, u32, Extent, Nanos, Option<IoError>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let mut flight = Flight::new(self.depth);
         let mut ended = Ok(());
@@ -349,8 +349,8 @@ impl<'t> Card<'t> {
                 }
                 next => next,
             };
-            if let Some(Piece { offset, len }) = next {
-                let slot = flight.take_off(Piece { offset, len });
+            if let Some(Extent { offset, len }) = next {
+                let slot = flight.take_off(Extent { offset, len });
                 asked[slot as usize] = self.now();
                 match self.target.submit(&Io { slot, direction, offset, len, content }).map_err(refused) {
                     Err(Stop::Limit) => {
@@ -370,16 +370,16 @@ impl<'t> Card<'t> {
             self.done = done;
             // A card that is gone tells so beside the last answers there will be: all of them are heard.
             while completed.is_err() || next.is_none() || flight.free.is_empty() {
-                let Some((slot, piece, Completion { at, result, .. })) = flight.land() else { break };
+                let Some((slot, extent, Completion { at, result, .. })) = flight.land() else { break };
                 let took = at.saturating_sub(asked[slot as usize].max(before));
                 before = before.max(at);
                 usual = took;
                 if self.depth <= DEEPEST_TIMED {
-                    self.costs.took(direction, u64::from(piece.len), seconds(took));
+                    self.costs.took(direction, u64::from(extent.len), seconds(took));
                 }
                 let heard = match result {
-                    Ok(()) => each(self, slot, piece, at, None),
-                    Err(error) => io_error(error).and_then(|t| each(self, slot, piece, at, Some(t))),
+                    Ok(()) => each(self, slot, extent, at, None),
+                    Err(error) => io_error(error).and_then(|t| each(self, slot, extent, at, Some(t))),
                 };
                 ended = ended.and(heard);
                 if completed.is_ok() {
@@ -395,9 +395,9 @@ impl<'t> Card<'t> {
         &mut self,
         direction: Direction,
         content: Content,
-        piece: Piece,
+        extent: Extent,
     ) -> Result<Option<IoError>, Stop> {
-        self.alone_until(direction, content, piece).map(|(_, io_error)| io_error)
+        self.alone_until(direction, content, extent).map(|(_, io_error)| io_error)
     }
 
     /// The same, with when it ended.
@@ -405,9 +405,9 @@ impl<'t> Card<'t> {
         &mut self,
         direction: Direction,
         content: Content,
-        piece: Piece,
+        extent: Extent,
     ) -> Result<(Nanos, Option<IoError>), Stop> {
-        let io = Io { slot: 0, direction, offset: piece.offset, len: piece.len, content };
+        let io = Io { slot: 0, direction, offset: extent.offset, len: extent.len, content };
         let asked = self.now();
         self.target.submit(&io).map_err(refused)?;
         let mut done = Vec::new();
@@ -416,7 +416,7 @@ impl<'t> Card<'t> {
             self.target.complete(1, &mut done).map_err(Stop::Target)?;
         }
         let at = done.last().map_or(asked, |done| done.at);
-        self.costs.took(direction, u64::from(piece.len), seconds(at.saturating_sub(asked)));
+        self.costs.took(direction, u64::from(extent.len), seconds(at.saturating_sub(asked)));
         match done.pop() {
             Some(Completion { at, result: Err(error), .. }) => Ok((at, Some(io_error(error)?))),
             Some(Completion { at, .. }) => Ok((at, None)),
@@ -424,11 +424,11 @@ impl<'t> Card<'t> {
         }
     }
 
-    /// Reads a piece once more; near the end of the card sector by sector.
-    fn read_again(&mut self, piece: Piece, bytes: &mut Vec<u8>) -> Result<Option<IoError>, Stop> {
+    /// Reads an extent once more; near the end of the card sector by sector.
+    fn read_again(&mut self, extent: Extent, bytes: &mut Vec<u8>) -> Result<Option<IoError>, Stop> {
         let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
-        let unit = if piece.end() > last { self.sector } else { piece.len };
-        for part in pieces(piece.offset, piece.end(), unit) {
+        let unit = if extent.end() > last { self.sector } else { extent.len };
+        for part in extents(extent.offset, extent.end(), unit) {
             if let Some(io_error) = self.alone(Direction::Read, Content::Buffer, part)? {
                 return Ok(Some(io_error));
             }

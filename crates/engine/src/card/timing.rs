@@ -2,7 +2,7 @@
 //! and not tried again, since a second try would measure something else.
 
 use super::Card;
-use super::piece::Piece;
+use super::extent::Extent;
 use super::stop::{Stop, io_error};
 use crate::content::Content;
 use crate::target::{Completion, Direction, Io};
@@ -31,15 +31,15 @@ impl Card<'_> {
         &mut self,
         direction: Direction,
         content: Content,
-        piece: Piece,
+        extent: Extent,
     ) -> Result<Option<f64>, Stop> {
         self.go_on()?;
         if self.is_over(0) {
             return Err(Stop::Limit);
         }
         let began = self.now();
-        let (ended, failed) = self.alone_until(direction, content, piece)?;
-        self.count(direction, piece);
+        let (ended, failed) = self.alone_until(direction, content, extent)?;
+        self.count(direction, extent);
         if let Some(failed) = failed {
             self.record(failed);
             return Ok(None);
@@ -56,12 +56,12 @@ impl Card<'_> {
         &mut self,
         direction: Direction,
         content: Content,
-        pieces: impl IntoIterator<Item = Piece>,
-        mut each: impl FnMut(Piece, Nanos) -> Result<(), Stop>,
+        extents: impl IntoIterator<Item = Extent>,
+        mut each: impl FnMut(Extent, Nanos) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let mut pieces = pieces.into_iter().fuse();
-        self.heard(direction, content, &mut |_| pieces.next(), &mut |piece, at| match at {
-            Some(at) => each(piece, at),
+        let mut extents = extents.into_iter().fuse();
+        self.heard(direction, content, &mut |_| extents.next(), &mut |extent, at| match at {
+            Some(at) => each(extent, at),
             None => Ok(()),
         })
     }
@@ -76,20 +76,20 @@ impl Card<'_> {
         until: Nanos,
         direction: Direction,
         content: Content,
-        pieces: impl IntoIterator<Item = Piece>,
-        mut each: impl FnMut(Piece, Nanos) -> Result<(), Stop>,
+        extents: impl IntoIterator<Item = Extent>,
+        mut each: impl FnMut(Extent, Nanos) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let mut pieces = pieces.into_iter().fuse();
+        let mut extents = extents.into_iter().fuse();
         let failed = std::cell::Cell::new(0);
         // By the clock, not by the last success: a card that fails everything has none.
         let mut next = |card: &mut Self| match card.now() < until && failed.get() < MOST_FAILED {
-            true => pieces.next(),
+            true => extents.next(),
             false => None,
         };
-        self.heard(direction, content, &mut next, &mut |piece, at| match at {
+        self.heard(direction, content, &mut next, &mut |extent, at| match at {
             Some(at) => {
                 failed.set(0);
-                each(piece, at)
+                each(extent, at)
             }
             None => {
                 failed.set(failed.get() + 1);
@@ -103,17 +103,17 @@ impl Card<'_> {
         &mut self,
         direction: Direction,
         content: Content,
-        next: &mut impl FnMut(&mut Self) -> Option<Piece>,
-        each: &mut impl FnMut(Piece, Option<Nanos>) -> Result<(), Stop>,
+        next: &mut impl FnMut(&mut Self) -> Option<Extent>,
+        each: &mut impl FnMut(Extent, Option<Nanos>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        self.drive(direction, content, next, &mut |card: &mut Self, _, piece, at, wrong| match wrong {
+        self.drive(direction, content, next, &mut |card: &mut Self, _, extent, at, wrong| match wrong {
             Some(io_error) => {
                 card.record(io_error);
-                each(piece, None)
+                each(extent, None)
             }
             None => {
-                card.count(direction, piece);
-                each(piece, Some(at))
+                card.count(direction, extent);
+                each(extent, Some(at))
             }
         })
     }
@@ -141,10 +141,10 @@ impl Card<'_> {
         self.target.health()
     }
 
-    fn count(&mut self, direction: Direction, piece: Piece) {
+    fn count(&mut self, direction: Direction, extent: Extent) {
         match direction {
-            Direction::Read => self.tally.read += u64::from(piece.len),
-            Direction::Write => self.tally.written += u64::from(piece.len),
+            Direction::Read => self.tally.read += u64::from(extent.len),
+            Direction::Write => self.tally.written += u64::from(extent.len),
         }
     }
 
@@ -157,18 +157,18 @@ impl Card<'_> {
         &mut self,
         direction: Direction,
         content: Content,
-        others: &[Piece],
-        read: Piece,
+        others: &[Extent],
+        read: Extent,
     ) -> Result<Option<f64>, Stop> {
         self.go_on()?;
         let room = self.depth.saturating_sub(1) as usize;
         let others = &others[..others.len().min(room)];
-        for (slot, Piece { offset, len }) in (1..).zip(others) {
+        for (slot, Extent { offset, len }) in (1..).zip(others) {
             let io = Io { slot, direction, offset: *offset, len: *len, content };
             self.target.submit(&io).map_err(Stop::Target)?;
         }
         let asked = self.now();
-        let Piece { offset, len } = read;
+        let Extent { offset, len } = read;
         let io = Io { slot: 0, direction: Direction::Read, offset, len, content: Content::Buffer };
         self.target.submit(&io).map_err(Stop::Target)?;
         self.count(Direction::Read, read);

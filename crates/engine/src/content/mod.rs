@@ -96,7 +96,7 @@ pub fn compare(content: Content, offset: u64, bytes: &[u8]) -> Match {
     let mut expected = [0u8; 16 * BLOCK];
     let mut at = same_blocks(content, offset, bytes);
     while at < bytes.len() {
-        // The first piece ends on a block border, so that every other starts on one and nothing is made twice.
+        // The first part ends on a block border, so that every other starts on one and nothing is made twice.
         let room = expected.len() - ((offset + at as u64) % BLOCK as u64) as usize;
         let found = &bytes[at..bytes.len().min(at + room)];
         let wanted = &mut expected[..found.len()];

@@ -25,9 +25,9 @@ proptest! {
     ) {
         let cut = cut.min(len);
         let whole = made(content, offset, len);
-        let mut pieces = made(content, offset, cut);
-        pieces.extend(made(content, offset + cut as u64, len - cut));
-        prop_assert_eq!(whole, pieces);
+        let mut parts = made(content, offset, cut);
+        parts.extend(made(content, offset + cut as u64, len - cut));
+        prop_assert_eq!(whole, parts);
     }
 
     #[test]

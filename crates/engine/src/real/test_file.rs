@@ -21,7 +21,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Room that is never filled: a system disk without any stops the machine, and cards slow down when full.
 const LEAST_RESERVE: u64 = 16 * MIB;
 
-/// A file grows in pieces of this size, so that Ctrl-C is seen where growing means writing zeros (FAT).
+/// A file grows in steps of this size, so that Ctrl-C is seen where growing means writing zeros (FAT).
 const GROWTH: u64 = 64 * MIB;
 
 /// A locked file of our own.

@@ -65,7 +65,7 @@ struct Lane<'a, 'w> {
     slice: Slice,
 }
 
-/// Work is handed to the pace in small pieces of one size: at most 16 I/Os or 1 MiB, at least one I/O.
+/// Work is handed to the pace in small portions of one size: at most 16 I/Os or 1 MiB, at least one I/O.
 struct Slice {
     size: u64,
     ios: u64,

@@ -222,7 +222,7 @@ impl Pass<'_> {
         self.phase(&what, bytes, test.limit.seconds.or(test.until.map(|u| u.max_s)))
     }
 
-    /// Rests in short pieces, so that Ctrl-C need not wait for the end.
+    /// Rests in short portions, so that Ctrl-C need not wait for the end.
     fn rest(&mut self, rest_s: f64) -> Result<(), RunError> {
         let whole = Duration::from_secs_f64(rest_s);
         if !whole.is_zero() {
@@ -233,9 +233,9 @@ impl Pass<'_> {
             if self.settings.interrupt.raised() {
                 return Err(TargetError::Interrupted.into());
             }
-            let piece = left.min(Duration::from_nanos(NANOS_PER_S / 10));
-            self.target.idle(piece);
-            left -= piece;
+            let portion = left.min(Duration::from_nanos(NANOS_PER_S / 10));
+            self.target.idle(portion);
+            left -= portion;
             self.listener.progress(0, (whole - left).as_secs_f64());
         }
         Ok(())

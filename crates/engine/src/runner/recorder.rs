@@ -33,7 +33,7 @@ pub enum Cut {
     Stop,
 }
 
-/// Decides when a figure is known well enough; fed with small pieces of work, in order.
+/// Decides when a figure is known well enough; fed with small portions of work, in order.
 pub trait Pace: Send {
     /// `ios` I/Os ended within `seconds` since the last call.
     fn slice(&mut self, seconds: f64, ios: u64) -> Cut;

@@ -4,7 +4,7 @@ use super::sums::{CHUNK, Unread};
 use super::{Backup, DEPTH};
 use crate::error::Error;
 use crate::put_back::PutBack;
-use cardscope_engine::card::{Answer, Card, Piece, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Listener, Steps};
@@ -106,8 +106,8 @@ impl Backup {
         match stretch {
             Stretch::Zero { start, end } => {
                 // What the card does not take is found by the comparison.
-                card.write(pieces(start, end, CHUNK), Content::Constant(0), |piece, at, _| {
-                    steps.done(u64::from(piece.len), seconds(at), listener);
+                card.write(extents(start, end, CHUNK), Content::Constant(0), |extent, at, _| {
+                    steps.done(u64::from(extent.len), seconds(at), listener);
                 })?;
                 result.bytes += end - start;
             }
@@ -141,25 +141,25 @@ impl Backup {
             },
         };
         let expected = if bytes.is_some() { Content::Buffer } else { Content::Constant(0) };
-        let mut bad: Vec<Piece> = Vec::new();
+        let mut bad: Vec<Extent> = Vec::new();
         for (from, to) in self.readable(start, end) {
-            card.read(pieces(from, to, CHUNK), expected, |piece, at, answer| {
+            card.read(extents(from, to, CHUNK), expected, |extent, at, answer| {
                 let same = match answer {
                     Answer::Same => true,
                     Answer::Differs { bytes: found, .. } => bytes.as_ref().is_some_and(|bytes| {
-                        let at = (piece.offset - start) as usize;
-                        &bytes[at..at + piece.len as usize] == found
+                        let at = (extent.offset - start) as usize;
+                        &bytes[at..at + extent.len as usize] == found
                     }),
                     Answer::Failed(_) => false,
                 };
-                bad.extend((!same).then_some(piece));
-                steps.done(u64::from(piece.len), seconds(at), listener);
+                bad.extend((!same).then_some(extent));
+                steps.done(u64::from(extent.len), seconds(at), listener);
                 Ok(())
             })?;
         }
         bad.sort_unstable();
-        for piece in bad {
-            SavedRange { offset: piece.offset, len: u64::from(piece.len) }.join(lost);
+        for extent in bad {
+            SavedRange { offset: extent.offset, len: u64::from(extent.len) }.join(lost);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::Backup;
 use super::put::read_chunk;
 use super::sums::CHUNK;
 use crate::error::Error;
-use cardscope_engine::card::{Answer, Card, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Plan, Target};
@@ -65,7 +65,7 @@ impl Backup {
         for start in places.into_iter().step_by(step) {
             let end = (start + u64::from(SAMPLE)).min(self.sums.about.bytes);
             let Ok(wanted) = read_chunk(&self.image, start, end) else { continue };
-            card.read(pieces(start, end, SAMPLE), Content::Buffer, |_, _, answer| {
+            card.read(extents(start, end, SAMPLE), Content::Buffer, |_, _, answer| {
                 match answer {
                     Answer::Differs { bytes, .. } if *bytes == wanted[..] => same += 1,
                     Answer::Differs { .. } => other += 1,

@@ -3,7 +3,7 @@
 use super::sums::{self, About, CHUNK, Sums, Unread, beside};
 use super::{Backup, DEPTH};
 use crate::error::Error;
-use cardscope_engine::card::{Answer, Card, IoError, Piece, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Listener, Steps};
@@ -18,7 +18,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// What failed is asked again in pieces of this size, so that little is lost around a bad place.
+/// What failed is asked again in extents of this size, so that little is lost around a bad place.
 const FINE: u32 = 4096;
 
 /// So often, each time after opening the card anew.
@@ -176,7 +176,7 @@ fn judge(unread: &[Unread], file: &Path) -> Result<(), Error> {
 struct Taking<'f> {
     image: &'f File,
     chunks: Vec<Option<u32>>,
-    failed: Vec<Piece>,
+    failed: Vec<Extent>,
 }
 
 impl<'f> Taking<'f> {
@@ -189,17 +189,17 @@ impl<'f> Taking<'f> {
     fn whole(&mut self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<(), Stop> {
         let bytes = card.bytes();
         let mut steps = Steps::begin("saving an image of the card", bytes, card.seconds(), listener);
-        card.read(pieces(0, bytes, CHUNK), Content::Constant(0), |piece, at, answer| {
+        card.read(extents(0, bytes, CHUNK), Content::Constant(0), |extent, at, answer| {
             match answer {
                 Answer::Same => {}
                 Answer::Differs { bytes, .. } => {
-                    self.write(piece.offset, bytes)?;
-                    let chunk = (piece.offset / u64::from(CHUNK)) as usize;
+                    self.write(extent.offset, bytes)?;
+                    let chunk = (extent.offset / u64::from(CHUNK)) as usize;
                     self.chunks[chunk] = Some(crc32c::crc32c(bytes));
                 }
-                Answer::Failed(_) => self.failed.push(piece),
+                Answer::Failed(_) => self.failed.push(extent),
             }
-            steps.done(u64::from(piece.len), seconds(at), listener);
+            steps.done(u64::from(extent.len), seconds(at), listener);
             Ok(())
         })
     }
@@ -208,38 +208,38 @@ impl<'f> Taking<'f> {
         self.image.write_all_at(bytes, offset).map_err(|e| Stop::Journal(JournalError(e.into())))
     }
 
-    /// Asks again for what failed, in small pieces; gives what failed for good.
+    /// Asks again for what failed, in small extents; gives what failed for good.
     fn again(&mut self, card: &mut Card<'_>) -> Result<Vec<Unread>, Stop> {
-        let mut left: Vec<Piece> = std::mem::take(&mut self.failed);
+        let mut left: Vec<Extent> = std::mem::take(&mut self.failed);
         left.sort_unstable();
-        let touched: Vec<Piece> = left.clone();
-        let mut io_errors: Vec<(Piece, IoError)> = Vec::new();
+        let touched: Vec<Extent> = left.clone();
+        let mut io_errors: Vec<(Extent, IoError)> = Vec::new();
         for _ in 0..ROUNDS {
             if left.is_empty() {
                 break;
             }
             card.reopen()?;
             io_errors.clear();
-            let fine = left.iter().flat_map(|piece| pieces(piece.offset, piece.end(), FINE));
-            card.read(fine, Content::Buffer, |piece, _, answer| {
+            let fine = left.iter().flat_map(|extent| extents(extent.offset, extent.end(), FINE));
+            card.read(fine, Content::Buffer, |extent, _, answer| {
                 match answer {
-                    Answer::Differs { bytes, .. } => self.write(piece.offset, bytes)?,
-                    Answer::Failed(io_error) => io_errors.push((piece, io_error.clone())),
+                    Answer::Differs { bytes, .. } => self.write(extent.offset, bytes)?,
+                    Answer::Failed(io_error) => io_errors.push((extent, io_error.clone())),
                     Answer::Same => {}
                 }
                 Ok(())
             })?;
-            left = io_errors.iter().map(|(piece, _)| *piece).collect();
+            left = io_errors.iter().map(|(extent, _)| *extent).collect();
         }
-        for piece in touched {
-            self.sum_again(piece)?;
+        for extent in touched {
+            self.sum_again(extent)?;
         }
-        io_errors.sort_by_key(|(piece, _)| *piece);
+        io_errors.sort_by_key(|(extent, _)| *extent);
         Ok(joined(&io_errors))
     }
 
-    /// The checksum of a chunk that came in small pieces, over what the image holds now.
-    fn sum_again(&mut self, chunk: Piece) -> Result<(), Stop> {
+    /// The checksum of a chunk that came in small extents, over what the image holds now.
+    fn sum_again(&mut self, chunk: Extent) -> Result<(), Stop> {
         let mut bytes = vec![0; chunk.len as usize];
         let mut filled = 0;
         while filled < bytes.len() {
@@ -256,10 +256,10 @@ impl<'f> Taking<'f> {
 }
 
 /// Neighbours with the same error become one range.
-fn joined(io_errors: &[(Piece, IoError)]) -> Vec<Unread> {
+fn joined(io_errors: &[(Extent, IoError)]) -> Vec<Unread> {
     let mut ranges: Vec<Unread> = Vec::new();
-    for (piece, IoError { reason, .. }) in io_errors {
-        let (offset, len) = (piece.offset, u64::from(piece.len));
+    for (extent, IoError { reason, .. }) in io_errors {
+        let (offset, len) = (extent.offset, u64::from(extent.len));
         match ranges.last_mut() {
             Some(last) if last.offset + last.len == offset && last.reason == *reason => last.len += len,
             _ => ranges.push(Unread { offset, len, reason: reason.clone() }),

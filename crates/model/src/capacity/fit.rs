@@ -83,7 +83,7 @@ pub struct Nominal {
 
 /// A card against its print.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AgainstPrint {
+pub struct PrintFit {
     /// The size that is likely printed on it.
     pub nominal: String,
     /// In bytes (powers of ten).
@@ -114,7 +114,7 @@ pub struct FitReport {
     /// The card that was named.
     pub target: Option<CardFit>,
     /// It against its print.
-    pub print: Option<AgainstPrint>,
+    pub print: Option<PrintFit>,
     /// Known cards, smallest first.
     pub cards: Vec<CardFit>,
     /// By nominal capacity.
@@ -192,7 +192,7 @@ fn share(card: &CardSize) -> Option<f64> {
 }
 
 /// What a card lacks against its print, and whether others lack as much.
-pub fn against_print(bytes: u64, cards: &[CardSize]) -> Option<AgainstPrint> {
+pub fn print_fit(bytes: u64, cards: &[CardSize]) -> Option<PrintFit> {
     let name = nominal(bytes)?;
     let printed = printed_bytes(&name)?;
     let lacks_bytes = i64::try_from(i128::from(printed) - i128::from(bytes)).ok()?;
@@ -205,7 +205,7 @@ pub fn against_print(bytes: u64, cards: &[CardSize]) -> Option<AgainstPrint> {
     let usual_percent =
         others.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), l| (low.min(*l), high.max(*l)));
     let lacks_percent = percent(lacks_bytes as f64 / printed as f64);
-    Some(AgainstPrint {
+    Some(PrintFit {
         nominal: name,
         printed_bytes: printed,
         lacks_bytes,
@@ -263,11 +263,11 @@ mod tests {
     #[test]
     fn kingston_s_128_gb_lack_two_percent_and_that_is_usual() {
         // Seed 002: 125,342,580,736 bytes.
-        let against = against_print(125_342_580_736, &known_cards()).unwrap();
-        assert_eq!((against.nominal.as_str(), against.lacks_bytes), ("128 GB", 2_657_419_264));
-        assert!((against.lacks_percent - 2.076).abs() < 0.001);
-        assert!(against.usual);
-        assert!(!against_print(118_000_000_000, &known_cards()).unwrap().usual);
+        let fit = print_fit(125_342_580_736, &known_cards()).unwrap();
+        assert_eq!((fit.nominal.as_str(), fit.lacks_bytes), ("128 GB", 2_657_419_264));
+        assert!((fit.lacks_percent - 2.076).abs() < 0.001);
+        assert!(fit.usual);
+        assert!(!print_fit(118_000_000_000, &known_cards()).unwrap().usual);
     }
 
     #[test]

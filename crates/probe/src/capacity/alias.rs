@@ -4,7 +4,7 @@
 use super::stamper::{Claim, Stamper, State, UNIT};
 use super::tail::{down, zip};
 use crate::sector::{SECTOR, SectorFound};
-use cardscope_engine::card::{Answer, Piece, Stop};
+use cardscope_engine::card::{Answer, Extent, Stop};
 use cardscope_engine::content::{Content, read_stamp_header};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -92,7 +92,7 @@ pub(super) fn scan(stamper: &mut Stamper<'_, '_>, run: u64, len: u64, end: u64) 
         .step_by(stride as usize)
         .chain(last)
         .filter(|at| *at + u64::from(UNIT) <= run || *at >= run + len)
-        .map(|offset| Piece { offset, len: (end - offset).min(u64::from(UNIT)) as u32 });
+        .map(|offset| Extent { offset, len: (end - offset).min(u64::from(UNIT)) as u32 });
     let range = run..run + len;
     many_at_once(stamper, |stamper| {
         let hits = look_at(stamper, looks, range.clone())?;
@@ -105,12 +105,12 @@ pub(super) fn scan(stamper: &mut Stamper<'_, '_>, run: u64, len: u64, end: u64) 
 pub(super) fn turned(stamper: &mut Stamper<'_, '_>, claims: &[Claim]) -> Result<Vec<Hit>, Stop> {
     let all = stamper.card.bytes();
     let lines = (UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
-    let twin = |claim: &Claim, line: u64| Piece {
-        offset: claim.piece.offset ^ line,
-        len: claim.piece.len.min(UNIT),
+    let twin = |claim: &Claim, line: u64| Extent {
+        offset: claim.extent.offset ^ line,
+        len: claim.extent.len.min(UNIT),
     };
     let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
-    let looks: Vec<Piece> = looks.filter(|piece| piece.end() <= all).collect();
+    let looks: Vec<Extent> = looks.filter(|extent| extent.end() <= all).collect();
     let hits = many_at_once(stamper, |stamper| stamps_of(stamper, looks, 0..all))?;
     Ok(hits.into_iter().filter(|hit| (hit.at ^ hit.address).is_power_of_two()).collect())
 }
@@ -120,8 +120,8 @@ pub(super) fn turned(stamper: &mut Stamper<'_, '_>, claims: &[Claim]) -> Result<
 pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: Fold) -> Result<bool, Stop> {
     let (end, all) = (fold.bytes(), stamper.card.bytes());
     let place = |n: u64| down((end as f64 * (1.0 - (n as f64 / ECHOES as f64).powi(2))) as u64);
-    let looks = (1..ECHOES).map(place).map(|offset| Piece { offset, len: UNIT });
-    let looks: Vec<Piece> = looks.filter(|piece| piece.end() <= end).collect();
+    let looks = (1..ECHOES).map(place).map(|offset| Extent { offset, len: UNIT });
+    let looks: Vec<Extent> = looks.filter(|extent| extent.end() <= end).collect();
     let hits = many_at_once(stamper, |stamper| stamps_of(stamper, looks, 0..all))?;
     Ok(hits.iter().any(|hit| match fold {
         Fold::Period(bytes) => hit.at % bytes != hit.address % bytes,
@@ -160,7 +160,7 @@ fn beside_each_other(
     for away in [down(len / 2), down(len / 16), u64::from(UNIT)] {
         let beside = |hit: &Hit| [hit.above(away), hit.below(away)].into_iter().flatten().filter(inside);
         let mut sound = |hits: &[Hit]| -> Result<Vec<Hit>, Stop> {
-            let looks = hits.iter().flat_map(beside).map(|hit| Piece { offset: hit.at, len: UNIT });
+            let looks = hits.iter().flat_map(beside).map(|hit| Extent { offset: hit.at, len: UNIT });
             let seen = BTreeSet::from_iter(look_at(stamper, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
@@ -179,12 +179,12 @@ fn beside_each_other(
 /// Many places, as long as the limits let it go on.
 fn look_at(
     stamper: &mut Stamper<'_, '_>,
-    mut places: impl Iterator<Item = Piece>,
+    mut places: impl Iterator<Item = Extent>,
     range: Range<u64>,
 ) -> Result<Vec<Hit>, Stop> {
     let mut hits = Vec::new();
     loop {
-        let some: Vec<Piece> = places.by_ref().take(LOOKS_IN_A_ROW).collect();
+        let some: Vec<Extent> = places.by_ref().take(LOOKS_IN_A_ROW).collect();
         if some.is_empty() {
             return Ok(hits);
         }
@@ -198,18 +198,18 @@ fn look_at(
 /// Stamps of a range that stand elsewhere, among some places.
 fn stamps_of(
     stamper: &mut Stamper<'_, '_>,
-    places: impl IntoIterator<Item = Piece>,
+    places: impl IntoIterator<Item = Extent>,
     range: Range<u64>,
 ) -> Result<Vec<Hit>, Stop> {
     let (salt, mut hits) = (stamper.salt, Vec::new());
-    stamper.card.read(places, Content::Buffer, |piece, _, answer| {
+    stamper.card.read(places, Content::Buffer, |extent, _, answer| {
         if let Answer::Differs { bytes, .. } = answer
             && let Some(stamp) = read_stamp_header(&bytes[..SECTOR.min(bytes.len())])
             && stamp.salt == salt
-            && stamp.address != piece.offset
+            && stamp.address != extent.offset
             && range.contains(&stamp.address)
         {
-            hits.push(Hit { at: piece.offset, address: stamp.address });
+            hits.push(Hit { at: extent.offset, address: stamp.address });
         }
         Ok(())
     })?;
@@ -248,7 +248,7 @@ fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, Sto
     let (all, sector) = (stamper.card.bytes(), u64::from(stamper.card.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
         // What was written last to the start is a foreign stamp at any address that leads there.
-        let shows = !stamps_of(stamper, [Piece { offset: part, len: UNIT }], 0..all)?.is_empty();
+        let shows = !stamps_of(stamper, [Extent { offset: part, len: UNIT }], 0..all)?.is_empty();
         if shows && leads_to_start(stamper, part)? {
             return Ok(Some(part));
         }
@@ -270,10 +270,10 @@ fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, Stop>
     let low = stamper.unit(0);
     // The place may be one and the same: both originals are saved before either is overwritten.
     stamper.save(&[low, stamper.unit(unit)])?;
-    let written = stamper.stamp(&[Piece { offset: far, len: UNIT }])?;
-    stamper.stamp(&[Piece { offset: far + unit, len: UNIT }])?;
+    let written = stamper.stamp(&[Extent { offset: far, len: UNIT }])?;
+    stamper.stamp(&[Extent { offset: far + unit, len: UNIT }])?;
     let generation = written.first().map_or(0, |claim| claim.generation);
-    let claim = Claim { piece: low, generation, written: true };
+    let claim = Claim { extent: low, generation, written: true };
     let states = stamper.check(&[claim])?;
     Ok(among(&zip(&[claim], states)).iter().any(|hit| hit.address == far))
 }

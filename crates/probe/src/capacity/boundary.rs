@@ -4,7 +4,7 @@
 use super::stamper::{Claim, Stamper, State, UNIT};
 use super::tail::{Flood, down, write_run, zip};
 use crate::sector::SECTOR;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use std::ops::Range;
 
 /// A range of this size is written whole: on most cards one allocation unit.
@@ -65,7 +65,7 @@ impl Method {
     pub(super) fn observe(
         &self,
         stamper: &mut Stamper<'_, '_>,
-        places: &[Piece],
+        places: &[Extent],
     ) -> Result<Vec<(Claim, State)>, Stop> {
         let claims = stamper.stamp(places)?;
         self.look(stamper, claims)
@@ -90,7 +90,7 @@ impl Method {
 /// Stamps places, pushes them out and looks.
 pub(super) fn observe(
     stamper: &mut Stamper<'_, '_>,
-    places: &[Piece],
+    places: &[Extent],
     flood: &Flood,
 ) -> Result<Vec<(Claim, State)>, Stop> {
     let claims = stamper.stamp(places)?;
@@ -112,12 +112,12 @@ fn push_out(stamper: &mut Stamper<'_, '_>, claims: &[Claim], flood: &Flood) -> R
 /// Writes a block beside claims, below `end`: some cards show what was written last in the place of what is lost.
 fn block_behind(stamper: &mut Stamper<'_, '_>, claims: &[Claim], end: u64) -> Result<(), Stop> {
     let (Some(first), Some(last)) = (claims.first(), claims.last()) else { return Ok(()) };
-    let free = |piece: &Piece| {
-        let beside = |c: &Claim| c.piece.end() <= piece.offset || piece.end() <= c.piece.offset;
-        piece.end() <= end && claims.iter().all(beside)
+    let free = |extent: &Extent| {
+        let beside = |c: &Claim| c.extent.end() <= extent.offset || extent.end() <= c.extent.offset;
+        extent.end() <= end && claims.iter().all(beside)
     };
-    let beside = [Some(last.piece.end()), first.piece.offset.checked_sub(u64::from(UNIT))];
-    let block = beside.into_iter().flatten().map(|at| Piece { offset: at, len: UNIT }).find(free);
+    let beside = [Some(last.extent.end()), first.extent.offset.checked_sub(u64::from(UNIT))];
+    let block = beside.into_iter().flatten().map(|at| Extent { offset: at, len: UNIT }).find(free);
     block.map_or(Ok(()), |block| stamper.stamp(&[block]).map(drop))
 }
 
@@ -143,10 +143,10 @@ pub(super) fn find(stamper: &mut Stamper<'_, '_>, mut search: Search) -> Result<
             return Ok(Boundary::NoStep(seen));
         }
         if let Some((claim, _)) = kept.checked_sub(1).and_then(|last| seen.get(last)) {
-            search.low = claim.piece.offset;
+            search.low = claim.extent.offset;
         }
         if let Some((claim, _)) = seen.get(kept) {
-            search.high = claim.piece.offset;
+            search.high = claim.extent.offset;
         }
     }
     last_stretch(stamper, &search)
@@ -154,7 +154,7 @@ pub(super) fn find(stamper: &mut Stamper<'_, '_>, mut search: Search) -> Result<
 
 /// Where the next markers go. Pushing out costs the same for one marker and for many, so with a cache two rounds must
 /// do; without one, and where each marker costs a merge, halving needs the fewest.
-fn places(search: &Search, stamper: &Stamper<'_, '_>) -> Vec<Piece> {
+fn places(search: &Search, stamper: &Stamper<'_, '_>) -> Vec<Extent> {
     let width = search.high - search.low;
     let count = match (search.method.bytes(), search.marker_s > DEAR) {
         (0, true) => 1,
@@ -164,7 +164,7 @@ fn places(search: &Search, stamper: &Stamper<'_, '_>) -> Vec<Piece> {
     let place = |i: u64| {
         stamper.unit(search.low + (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64)
     };
-    let mut places: Vec<Piece> = (1..=count).map(place).collect();
+    let mut places: Vec<Extent> = (1..=count).map(place).collect();
     places.retain(|p| p.offset > search.low && p.offset < search.high);
     places.dedup();
     places
@@ -192,7 +192,7 @@ fn inside_the_region(stamper: &mut Stamper<'_, '_>, region: Range<u64>) -> Resul
         let lost: Vec<usize> = (0..parts.len()).filter(|n| !states[*n].kept()).collect();
         match lost.first() {
             Some(0) => return Ok(None),
-            Some(n) if parts[*n].piece.offset <= lowest => {
+            Some(n) if parts[*n].extent.offset <= lowest => {
                 let blocks: Vec<Claim> = parts[n - 1..=*n].iter().flat_map(|part| part.blocks()).collect();
                 let seen = zip(&blocks, stamper.check(&blocks)?);
                 if let Some(at) = first_lost(&seen).filter(|at| *at < lowest) {
@@ -211,19 +211,19 @@ fn inside_the_region(stamper: &mut Stamper<'_, '_>, region: Range<u64>) -> Resul
             return Ok(found);
         }
         for n in lost {
-            let piece = parts[n].piece;
-            again += u64::from(piece.len);
-            parts[n] = stamper.stamp(&[piece])?.first().copied().unwrap_or(parts[n]);
+            let extent = parts[n].extent;
+            again += u64::from(extent.len);
+            parts[n] = stamper.stamp(&[extent])?.first().copied().unwrap_or(parts[n]);
         }
     }
 }
 
-/// Any block of a piece.
+/// Any block of an extent.
 fn some_block(stamper: &mut Stamper<'_, '_>, claim: &Claim) -> Claim {
-    let offset = claim.piece.offset
-        + u64::from(UNIT) * stamper.random.below(u64::from(claim.piece.len.div_ceil(UNIT)));
-    let piece = Piece { offset, len: (claim.piece.end() - offset).min(u64::from(UNIT)) as u32 };
-    Claim { piece, ..*claim }
+    let offset = claim.extent.offset
+        + u64::from(UNIT) * stamper.random.below(u64::from(claim.extent.len.div_ceil(UNIT)));
+    let extent = Extent { offset, len: (claim.extent.end() - offset).min(u64::from(UNIT)) as u32 };
+    Claim { extent, ..*claim }
 }
 
 /// Writes what is left between a kept and a lost place.
@@ -238,7 +238,7 @@ fn from_stretch(seen: Vec<(Claim, State)>) -> Boundary {
     if seen.iter().skip_while(|(_, state)| state.kept()).any(|(_, state)| state.kept()) {
         return Boundary::NoStep(seen);
     }
-    let end = seen.last().map_or(0, |(claim, _)| claim.piece.end());
+    let end = seen.last().map_or(0, |(claim, _)| claim.extent.end());
     Boundary::At(first_lost(&seen).unwrap_or(end), seen)
 }
 

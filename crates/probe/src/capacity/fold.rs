@@ -12,7 +12,7 @@ use super::pattern::step;
 use super::places::spread;
 use super::stamper::{Claim, State, UNIT};
 use super::tail::{self, Flood, Tail, any_lost};
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 
 /// Bytes that a fake without a cache may cost in all.
 const MOST_WITHOUT_CACHE: u64 = 120 << 20;
@@ -47,8 +47,8 @@ impl Quick<'_, '_> {
         let twice = tail::down(end.min(self.stamper.card.bytes() - end));
         self.stamper.watch.phase("what of one period is there", None, None);
         let method = Method::Twice(end);
-        let pieces = self.inside(twice);
-        let shown = method.observe(&mut self.stamper, &pieces)?;
+        let extents = self.inside(twice);
+        let shown = method.observe(&mut self.stamper, &extents)?;
         // One copy in many is what showed so far, where the part repeats in itself.
         let states = self.stamper.check(&shown.iter().map(|(c, _)| *c).collect::<Vec<_>>())?;
         let hits: Vec<Hit> = alias::among(&shown.iter().map(|(c, _)| *c).zip(states).collect::<Vec<_>>());
@@ -93,11 +93,11 @@ impl Quick<'_, '_> {
         mut seen: Vec<(Claim, State)>,
     ) -> Result<Outcome, Stop> {
         let end = fold.bytes();
-        let pieces = self.inside(flood.start(end));
+        let extents = self.inside(flood.start(end));
         let (bytes, high) = (flood.bytes(), flood.start(end));
         self.flood = flood.clone();
         let method = Method::Pushed(flood);
-        let inside = method.observe(&mut self.stamper, &pieces)?;
+        let inside = method.observe(&mut self.stamper, &extents)?;
         seen.extend(inside.iter().filter(|(_, s)| !s.kept()).copied());
         let found = self.end_inside(inside, high, end, method)?;
         if matches!(found, Boundary::NoStep(_)) && bytes > 0 {
@@ -155,16 +155,16 @@ impl Quick<'_, '_> {
     }
 
     /// Places all over the part up to `end`, and its last block.
-    fn inside(&mut self, end: u64) -> Vec<Piece> {
+    fn inside(&mut self, end: u64) -> Vec<Extent> {
         let most = if self.marker_s > boundary::DEAR { 3 } else { 64 };
         let last = tail::down(end.saturating_sub(u64::from(UNIT)));
         let mut places = spread(0, last, most, &mut self.stamper.random);
         places.push(last);
-        let mut pieces: Vec<Piece> =
+        let mut extents: Vec<Extent> =
             places.into_iter().map(|p| self.stamper.unit(p)).filter(|p| p.end() <= end).collect();
-        pieces.sort_unstable_by_key(|p| p.offset);
-        pieces.dedup();
-        pieces
+        extents.sort_unstable_by_key(|p| p.offset);
+        extents.dedup();
+        extents
     }
 
     /// A run that grows from `end` downwards until something is lost, to `least` bytes anyhow.

@@ -7,7 +7,7 @@ use super::options::Options;
 use super::places::spread;
 use super::stamper::{Claim, Stamper, State, UNIT};
 use super::tail::{self, Flood, LOOKS, Tail, any_lost, zip};
-use cardscope_engine::card::{Answer, Card, Piece, Stop};
+use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
@@ -74,7 +74,7 @@ pub(super) fn mostly_lost(seen: &[(Claim, State)]) -> bool {
 
 /// What was on the card at some places before anything was written.
 pub(super) struct Before {
-    pub(super) piece: Piece,
+    pub(super) extent: Extent,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -130,11 +130,12 @@ impl<'g, 't> Quick<'g, 't> {
 impl Quick<'_, '_> {
     /// Keeps a copy of what stands at some places, to tell a card that drops writes from one that loses them.
     pub(super) fn look_before(&mut self) -> Result<(), Stop> {
-        let pieces: Vec<Piece> = self.places.iter().take(4 * BATCH).map(|p| self.stamper.unit(*p)).collect();
+        let extents: Vec<Extent> =
+            self.places.iter().take(4 * BATCH).map(|p| self.stamper.unit(*p)).collect();
         let before = &mut self.before;
-        self.stamper.card.read(pieces, Content::Buffer, |piece, _, answer| {
+        self.stamper.card.read(extents, Content::Buffer, |extent, _, answer| {
             if let Answer::Differs { bytes, .. } = answer {
-                before.push(Before { piece, bytes: bytes.to_vec() });
+                before.push(Before { extent, bytes: bytes.to_vec() });
             }
             Ok(())
         })
@@ -209,8 +210,8 @@ impl Quick<'_, '_> {
         let begun = self.stamper.card.seconds();
         let tail = self.tail.start();
         let markers = self.places.iter().map(|p| self.stamper.unit(*p));
-        let pieces: Vec<Piece> = markers.filter(|piece| piece.end() <= tail).collect();
-        for batch in pieces.chunks(BATCH) {
+        let extents: Vec<Extent> = markers.filter(|extent| extent.end() <= tail).collect();
+        for batch in extents.chunks(BATCH) {
             let spent = self.stamper.card.seconds() - begun;
             // The next batch will take as long as the ones before.
             let next = spent / self.markers.len().max(1) as f64 * BATCH as f64;
@@ -239,7 +240,7 @@ impl Quick<'_, '_> {
             let alone: Vec<Claim> =
                 seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).take(2 * BATCH).collect();
             for claim in alone {
-                if !any_lost(&observe(&mut self.stamper, &[claim.piece], &Flood::default())?) {
+                if !any_lost(&observe(&mut self.stamper, &[claim.extent], &Flood::default())?) {
                     return Ok(Vec::new());
                 }
             }
@@ -251,7 +252,7 @@ impl Quick<'_, '_> {
     /// The markers that the run has not overwritten, and what became of them.
     pub(super) fn check_markers(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
         let start = self.tail.start();
-        self.markers.retain(|claim| claim.piece.end() <= start);
+        self.markers.retain(|claim| claim.extent.end() <= start);
         let states = self.stamper.check(&self.markers)?;
         Ok(zip(&self.markers, states))
     }
@@ -282,20 +283,20 @@ impl Quick<'_, '_> {
             return Ok(Vec::new());
         }
         let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.stamper.random);
-        let pieces: Vec<Piece> =
-            starts.into_iter().map(|at| Piece { offset: tail::down(at), len: STRETCH as u32 }).collect();
+        let extents: Vec<Extent> =
+            starts.into_iter().map(|at| Extent { offset: tail::down(at), len: STRETCH as u32 }).collect();
         // They are read again, in blocks.
-        let bytes = pieces.len() as u64 * STRETCH;
+        let bytes = extents.len() as u64 * STRETCH;
         let blocks = bytes.div_ceil(u64::from(self.stamper.card.block()));
         let look = self.stamper.card.costs().of(Direction::Read, blocks, bytes);
-        if !self.stamper.may_stamp(&pieces, look) {
+        if !self.stamper.may_stamp(&extents, look) {
             self.cut_short = true;
             return Ok(Vec::new());
         }
-        let claims = self.stamper.stamp(&pieces)?;
-        self.written_besides += claims.iter().map(|c| u64::from(c.piece.len)).sum::<u64>();
+        let claims = self.stamper.stamp(&extents)?;
+        self.written_besides += claims.iter().map(|c| u64::from(c.extent.len)).sum::<u64>();
         let states = self.stamper.check(&claims)?;
-        self.flood = Flood::of(&pieces);
+        self.flood = Flood::of(&extents);
         Ok(zip(&claims, states))
     }
 

@@ -30,7 +30,7 @@ pub use options::{BLOCK, DEPTH, LEAST_RUN, Options, Outcome, QUICK_RUN, THOROUGH
 pub const LEAST_IOS: u64 = 4 * growth::BATCH as u64 + 16;
 
 /// I/Os of the shortest probe that may call a card genuine, about: a run of [`LEAST_RUN`] with its looks, the search for
-/// copies of it, and putting it back in pieces of 1 MiB.
+/// copies of it, and putting it back in extents of 1 MiB.
 pub fn ios_to_a_verdict(card_bytes: u64) -> u64 {
     let looks = growth::scan_looks(card_bytes) + growth::turned_looks(card_bytes);
     LEAST_IOS + 150 + looks + 6 * (LEAST_RUN >> 20)

@@ -15,7 +15,7 @@ pub(super) struct Step {
 
 /// The step that fits best.
 pub(super) fn step(seen: &[(Claim, State)]) -> Step {
-    let mut marks: Vec<(u64, bool)> = seen.iter().map(|(c, s)| (c.piece.offset, s.kept())).collect();
+    let mut marks: Vec<(u64, bool)> = seen.iter().map(|(c, s)| (c.extent.offset, s.kept())).collect();
     marks.sort_unstable();
     let lost_in_all = marks.iter().filter(|m| !m.1).count();
     // With the step before the first marker all kept ones are misfits; each marker passed changes that by one.
@@ -64,12 +64,15 @@ fn at_most(samples: u64, bad: u64, p: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::sector::SectorFound;
-    use cardscope_engine::card::Piece;
+    use cardscope_engine::card::Extent;
 
     fn marks(pattern: &str) -> Vec<(Claim, State)> {
         let lost = State::Lost { found: SectorFound::Other, at: 0 };
-        let claim =
-            |i: usize| Claim { piece: Piece { offset: i as u64 * 10, len: 1 }, generation: 1, written: true };
+        let claim = |i: usize| Claim {
+            extent: Extent { offset: i as u64 * 10, len: 1 },
+            generation: 1,
+            written: true,
+        };
         pattern
             .chars()
             .enumerate()

@@ -9,7 +9,7 @@ use super::pattern::{self, step};
 use super::places::spread;
 use super::stamper::{Claim, State, UNIT};
 use super::tail::{self, Flood, any_lost, zip};
-use cardscope_engine::card::{Answer, Piece, Stop};
+use cardscope_engine::card::{Answer, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_model::verify::{Share, Verdict};
 use std::collections::BTreeSet;
@@ -87,13 +87,13 @@ impl Quick<'_, '_> {
         let mut seen = self.check_markers()?;
         seen.extend_from_slice(lost);
         // Old places written anew against places that were never written: a pool that is full takes only the first.
-        let old: Vec<Piece> =
-            seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.piece).collect();
+        let old: Vec<Extent> =
+            seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.extent).collect();
         let tail = self.tail.start();
-        let new: Vec<Piece> = spread(0, tail, 2 * BATCH as u32, &mut self.stamper.random)
+        let new: Vec<Extent> = spread(0, tail, 2 * BATCH as u32, &mut self.stamper.random)
             .into_iter()
             .map(|place| self.stamper.unit(place))
-            .filter(|piece| !self.markers.iter().any(|c| c.piece == *piece))
+            .filter(|extent| !self.markers.iter().any(|c| c.extent == *extent))
             .collect();
         let old = observe(&mut self.stamper, &old, &self.flood)?;
         let new = observe(&mut self.stamper, &new, &self.flood)?;
@@ -134,7 +134,7 @@ impl Quick<'_, '_> {
         let all = self.stamper.card.bytes();
         // What lies in the run was overwritten since.
         let start = self.tail.start();
-        let markers: Vec<_> = seen.iter().filter(|(c, _)| c.piece.end() <= start).copied().collect();
+        let markers: Vec<_> = seen.iter().filter(|(c, _)| c.extent.end() <= start).copied().collect();
         let marks = step(&markers);
         let high = marks.lost.unwrap_or(start.max(tail::down(all - u64::from(UNIT))));
         let search = self.search_in(marks.kept.unwrap_or(0), high);
@@ -159,14 +159,14 @@ impl Quick<'_, '_> {
             self.tail.grow(&mut self.stamper, size)?;
             self.flood = self.tail.flood();
             let start = self.tail.start();
-            let pieces: BTreeSet<Piece> =
-                seen.iter().map(|(c, _)| c.piece).filter(|p| p.end() <= start && p.len <= UNIT).collect();
+            let extents: BTreeSet<Extent> =
+                seen.iter().map(|(c, _)| c.extent).filter(|p| p.end() <= start && p.len <= UNIT).collect();
             let before = doubted(&seen);
-            seen = observe(&mut self.stamper, &Vec::from_iter(pieces), &self.flood)?;
+            seen = observe(&mut self.stamper, &Vec::from_iter(extents), &self.flood)?;
             if doubted(&seen).is_empty() {
                 return Ok(Some(seen));
             }
-            let gone = |piece: &Piece| seen.iter().any(|(c, s)| c.piece == *piece && !s.kept());
+            let gone = |extent: &Extent| seen.iter().any(|(c, s)| c.extent == *extent && !s.kept());
             patience = if before.iter().any(gone) { 2 } else { patience - 1 };
         }
         Ok(None)
@@ -215,11 +215,11 @@ impl Quick<'_, '_> {
         places.sort_unstable();
         let run = self.low_run(end);
         let markers = places.iter().map(|p| self.stamper.unit(*p));
-        let pieces: Vec<Piece> =
+        let extents: Vec<Extent> =
             markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
-        let (fresh, fold) = self.leads_back(run, &pieces)?;
-        let below_lost = fresh.iter().any(|(c, s)| c.piece.offset < end && !s.kept());
-        let above_kept = fresh.iter().any(|(c, s)| c.piece.offset >= end && s.kept());
+        let (fresh, fold) = self.leads_back(run, &extents)?;
+        let below_lost = fresh.iter().any(|(c, s)| c.extent.offset < end && !s.kept());
+        let above_kept = fresh.iter().any(|(c, s)| c.extent.offset >= end && s.kept());
         seen.extend(fresh);
         match fold {
             Some(fold) if below_lost || fold.bytes() <= end => return self.folded(fold, seen),
@@ -244,7 +244,7 @@ impl Quick<'_, '_> {
     fn leads_back(
         &mut self,
         run: u64,
-        markers: &[Piece],
+        markers: &[Extent],
     ) -> Result<(Vec<(Claim, State)>, Option<Fold>), Stop> {
         let claims = self.stamper.stamp(markers)?;
         if run > 0 {
@@ -288,7 +288,7 @@ impl Quick<'_, '_> {
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
     pub(super) fn damaged(&mut self, mut seen: Vec<(Claim, State)>, lost: &[Claim]) -> Result<Outcome, Stop> {
         // A stretch of which one sector is bad is not lost whole: looked at block by block.
-        let long: Vec<Claim> = lost.iter().filter(|c| c.piece.len > UNIT).take(2 * BATCH).copied().collect();
+        let long: Vec<Claim> = lost.iter().filter(|c| c.extent.len > UNIT).take(2 * BATCH).copied().collect();
         let blocks: Vec<Claim> = long.iter().flat_map(|c| c.blocks()).collect();
         let states = self.stamper.check(&blocks)?;
         let blocks = zip(&blocks, states);
@@ -296,13 +296,13 @@ impl Quick<'_, '_> {
         let bad = blocks.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c);
         let lost: Vec<Claim> = lost.iter().filter(|c| !long.contains(c)).copied().chain(bad).collect();
         seen.extend(blocks);
-        let pieces: Vec<Piece> = lost.iter().take(64).map(|c| c.piece).collect();
-        let mut again = observe(&mut self.stamper, &pieces, &self.flood)?;
+        let extents: Vec<Extent> = lost.iter().take(64).map(|c| c.extent).collect();
+        let mut again = observe(&mut self.stamper, &extents, &self.flood)?;
         if !any_lost(&again) {
             // A cache may hold these few: what pushed them out then must do it again.
-            let markers: Vec<Piece> = self.markers.iter().map(|c| c.piece).collect();
+            let markers: Vec<Extent> = self.markers.iter().map(|c| c.extent).collect();
             let flood = self.flood.clone().and(&self.tail.flood()).and(&Flood::of(&markers));
-            again = observe(&mut self.stamper, &pieces, &flood)?;
+            again = observe(&mut self.stamper, &extents, &flood)?;
         }
         let still = any_lost(&again);
         seen.extend(again);
@@ -312,13 +312,13 @@ impl Quick<'_, '_> {
 
     /// Not one block was kept: worn out to read-only, or dead?
     pub(super) fn keeps_nothing(&mut self, seen: &[(Claim, State)]) -> Result<Outcome, Stop> {
-        let stamped = |piece: &Piece| self.markers.iter().any(|c| c.piece.offset == piece.offset);
-        let pieces: Vec<Piece> = self.before.iter().map(|b| b.piece).filter(stamped).collect();
+        let stamped = |extent: &Extent| self.markers.iter().any(|c| c.extent.offset == extent.offset);
+        let extents: Vec<Extent> = self.before.iter().map(|b| b.extent).filter(stamped).collect();
         let (mut same, mut telling) = (0, 0);
         let before = &self.before;
-        self.stamper.card.read(pieces.iter().copied(), Content::Buffer, |piece, _, answer| {
+        self.stamper.card.read(extents.iter().copied(), Content::Buffer, |extent, _, answer| {
             if let (Answer::Differs { bytes, .. }, Some(old)) =
-                (answer, before.iter().find(|b| b.piece == piece))
+                (answer, before.iter().find(|b| b.extent == extent))
             {
                 same += usize::from(bytes == old.bytes);
                 telling += usize::from(old.bytes.iter().any(|b| *b != old.bytes[0]));
@@ -326,7 +326,7 @@ impl Quick<'_, '_> {
             Ok(())
         })?;
         let refused = self.stamper.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
-        let stays = !pieces.is_empty() && same == pieces.len() && telling > 0;
+        let stays = !extents.is_empty() && same == extents.len() && telling > 0;
         let verdict = if refused || stays { Verdict::ReadOnly } else { Verdict::Dead };
         Ok(self.keeps_none(verdict, seen))
     }
@@ -335,14 +335,14 @@ impl Quick<'_, '_> {
     pub(super) fn proven(&self, seen: &[(Claim, State)]) -> u64 {
         let mut ranges = cardscope_engine::ranges::Ranges::default();
         for (claim, _) in seen.iter().filter(|(_, s)| s.kept()) {
-            ranges.add(claim.piece.offset, claim.piece.end());
+            ranges.add(claim.extent.offset, claim.extent.end());
         }
         ranges.bytes()
     }
 
     /// Bytes that were stamped beside the run.
     pub(super) fn marker_bytes(&self) -> u64 {
-        self.markers.iter().map(|c| u64::from(c.piece.len)).sum::<u64>() + self.written_besides
+        self.markers.iter().map(|c| u64::from(c.extent.len)).sum::<u64>() + self.written_besides
     }
 
     pub(super) fn tail_bytes(&self) -> u64 {
@@ -352,7 +352,7 @@ impl Quick<'_, '_> {
     /// What the markers exclude; on a card that the run covers for the most part, what the looks at the run exclude.
     pub(super) fn excluded(&self, seen: &[(Claim, State)]) -> Share {
         let few = 2 * self.tail.bytes() > self.stamper.card.bytes();
-        let counts = |claim: &Claim| few || self.markers.iter().any(|m| m.piece == claim.piece);
+        let counts = |claim: &Claim| few || self.markers.iter().any(|m| m.extent == claim.extent);
         let looked: Vec<State> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
         let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.kept()).count() as u64);
         Share { samples, bad, excluded_above: pattern::excluded_above(samples, bad) }
@@ -360,8 +360,8 @@ impl Quick<'_, '_> {
 }
 
 /// Places that are kept above the first lost one.
-fn doubted(seen: &[(Claim, State)]) -> Vec<Piece> {
-    let first = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| c.piece.offset).min();
-    let above = |c: &Claim| first.is_some_and(|first| c.piece.offset > first);
-    seen.iter().filter(|(c, s)| s.kept() && above(c)).map(|(c, _)| c.piece).collect()
+fn doubted(seen: &[(Claim, State)]) -> Vec<Extent> {
+    let first = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| c.extent.offset).min();
+    let above = |c: &Claim| first.is_some_and(|first| c.extent.offset > first);
+    seen.iter().filter(|(c, s)| s.kept() && above(c)).map(|(c, _)| c.extent).collect()
 }

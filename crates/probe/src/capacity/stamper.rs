@@ -6,7 +6,7 @@
 use crate::sector::{SECTOR, SectorFound, look};
 pub(super) use crate::write_scope::UNIT;
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::{Answer, Card, Piece, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
@@ -21,7 +21,7 @@ const MOST_LOSSES: usize = 64;
 /// A stamp that should stand on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Claim {
-    pub(super) piece: Piece,
+    pub(super) extent: Extent,
     pub(super) generation: u32,
     /// False where it was not written: the block could not be saved, or the write failed twice.
     pub(super) written: bool,
@@ -33,9 +33,9 @@ impl Claim {
         self.cut(UNIT)
     }
 
-    /// The same stretch in pieces of `size` bytes.
+    /// The same stretch in extents of `size` bytes.
     pub(super) fn cut(self, size: u32) -> impl Iterator<Item = Claim> {
-        pieces(self.piece.offset, self.piece.end(), size).map(move |piece| Claim { piece, ..self })
+        extents(self.extent.offset, self.extent.end(), size).map(move |extent| Claim { extent, ..self })
     }
 }
 
@@ -105,9 +105,9 @@ impl<'g, 't> Stamper<'g, 't> {
         self.may_write_bytes(bytes) && self.has_time(&[], takes)
     }
 
-    /// Whether these pieces may be saved and written, so that all is put back in time, too, and something that takes so
+    /// Whether these extents may be saved and written, so that all is put back in time, too, and something that takes so
     /// many seconds can be done besides.
-    pub(super) fn may_stamp(&mut self, wanted: &[Piece], besides: f64) -> bool {
+    pub(super) fn may_stamp(&mut self, wanted: &[Extent], besides: f64) -> bool {
         self.may_write_bytes(wanted.iter().map(|p| u64::from(p.len)).sum()) && self.has_time(wanted, besides)
     }
 
@@ -115,7 +115,7 @@ impl<'g, 't> Stamper<'g, 't> {
         self.card.tally().written.saturating_add(bytes) <= self.max_write
     }
 
-    fn has_time(&mut self, wanted: &[Piece], besides: f64) -> bool {
+    fn has_time(&mut self, wanted: &[Extent], besides: f64) -> bool {
         let Some(end) = self.deadline else { return true };
         let takes = self.scope.seconds(self.card.costs(), wanted) + besides;
         self.card.seconds() + takes < end
@@ -132,22 +132,22 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     /// The block at this address.
-    pub(super) fn unit(&self, address: u64) -> Piece {
+    pub(super) fn unit(&self, address: u64) -> Extent {
         let offset = address.min(self.card.bytes() - 1) / u64::from(UNIT) * u64::from(UNIT);
-        Piece { offset, len: (self.card.bytes() - offset).min(u64::from(UNIT)) as u32 }
+        Extent { offset, len: (self.card.bytes() - offset).min(u64::from(UNIT)) as u32 }
     }
 
-    /// Saves what stands in pieces that are about to be overwritten. On disk when it returns.
-    pub(super) fn save(&mut self, wanted: &[Piece]) -> Result<(), Stop> {
+    /// Saves what stands in extents that are about to be overwritten. On disk when it returns.
+    pub(super) fn save(&mut self, wanted: &[Extent]) -> Result<(), Stop> {
         let saved = self.scope.save(self.card, wanted);
         self.leave_time_to_put_back();
         saved
     }
 
-    /// Saves and stamps pieces, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
-    /// written is said in the claims. A piece of which a part could not be
+    /// Saves and stamps extents, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
+    /// written is said in the claims. An extent of which a part could not be
     /// saved is cut into blocks.
-    pub(super) fn stamp(&mut self, wanted: &[Piece]) -> Result<Vec<Claim>, Stop> {
+    pub(super) fn stamp(&mut self, wanted: &[Extent]) -> Result<Vec<Claim>, Stop> {
         if !self.may_stamp(wanted, 0.0) {
             return Err(Stop::Limit);
         }
@@ -155,21 +155,21 @@ impl<'g, 't> Stamper<'g, 't> {
         self.generation += 1;
         let generation = self.generation;
         let content = Content::Stamp { salt: self.salt, generation };
-        let unit = |piece: &Piece| if self.scope.failed_on(*piece) { UNIT } else { piece.len };
+        let unit = |extent: &Extent| if self.scope.failed_on(*extent) { UNIT } else { extent.len };
         let mut claims: Vec<Claim> = wanted
             .iter()
-            .flat_map(|p| pieces(p.offset, p.end(), unit(p)))
-            .map(|piece| Claim { piece, generation, written: !self.scope.failed_on(piece) })
+            .flat_map(|p| extents(p.offset, p.end(), unit(p)))
+            .map(|extent| Claim { extent, generation, written: !self.scope.failed_on(extent) })
             .collect();
         let mut failed = Vec::new();
-        let writes: Vec<Piece> = claims.iter().filter(|c| c.written).map(|c| c.piece).collect();
-        self.card.write(writes, content, |piece, _, io_error| {
+        let writes: Vec<Extent> = claims.iter().filter(|c| c.written).map(|c| c.extent).collect();
+        self.card.write(writes, content, |extent, _, io_error| {
             if io_error.is_some() {
-                failed.push(piece);
+                failed.push(extent);
             }
         })?;
         self.card.flush()?;
-        claims.iter_mut().filter(|c| failed.contains(&c.piece)).for_each(|c| c.written = false);
+        claims.iter_mut().filter(|c| failed.contains(&c.extent)).for_each(|c| c.written = false);
         self.failed_writes += failed.len() as u64;
         Ok(claims)
     }
@@ -186,7 +186,7 @@ impl<'g, 't> Stamper<'g, 't> {
         let again: Vec<Claim> = lost.iter().map(|i| claims[*i]).collect();
         for (index, state) in lost.into_iter().zip(self.look_at(&again)?) {
             if state != states[index] {
-                self.wavered.push(claims[index].piece.offset);
+                self.wavered.push(claims[index].extent.offset);
             }
             // Bits that are wrong in other places each time are the reading's fault: no sector was wrong twice.
             states[index] = if flips_move(states[index], state) { State::Kept } else { state };
@@ -199,18 +199,18 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Looks at claims by the second address of their places, `away` further on.
     pub(super) fn check_at(&mut self, claims: &[Claim], away: u64) -> Result<Vec<State>, Stop> {
-        let missing = |claim: &Claim| State::Lost { found: SectorFound::Error, at: claim.piece.offset };
+        let missing = |claim: &Claim| State::Lost { found: SectorFound::Error, at: claim.extent.offset };
         let mut states: Vec<State> = claims.iter().map(missing).collect();
         let salt = self.salt;
         // No loss is believed on one look.
         for _ in 0..2 {
             let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].kept());
             let places: BTreeMap<u64, usize> =
-                open.map(|(index, claim)| (claim.piece.offset + away, index)).collect();
-            let twins: Vec<Piece> =
-                places.iter().map(|(at, index)| Piece { offset: *at, ..claims[*index].piece }).collect();
-            self.card.read(twins, Content::Buffer, |piece, _, answer| {
-                if let (Some(index), Answer::Differs { bytes, .. }) = (places.get(&piece.offset), answer) {
+                open.map(|(index, claim)| (claim.extent.offset + away, index)).collect();
+            let twins: Vec<Extent> =
+                places.iter().map(|(at, index)| Extent { offset: *at, ..claims[*index].extent }).collect();
+            self.card.read(twins, Content::Buffer, |extent, _, answer| {
+                if let (Some(index), Answer::Differs { bytes, .. }) = (places.get(&extent.offset), answer) {
                     states[*index] = shown(claims[*index], bytes, salt);
                 }
                 Ok(())
@@ -222,7 +222,7 @@ impl<'g, 't> Stamper<'g, 't> {
     fn look_at(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
         self.leave_time_to_put_back();
         let mut states: Vec<State> =
-            claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.piece.offset }).collect();
+            claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.extent.offset }).collect();
         let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, claim) in claims.iter().enumerate().filter(|(_, c)| c.written) {
             generations.entry(claim.generation).or_default().push(index);
@@ -230,13 +230,13 @@ impl<'g, 't> Stamper<'g, 't> {
         for (generation, mut order) in generations {
             shuffle(&mut order, &mut self.random);
             let places: BTreeMap<u64, usize> =
-                order.iter().map(|index| (claims[*index].piece.offset, *index)).collect();
+                order.iter().map(|index| (claims[*index].extent.offset, *index)).collect();
             let content = Content::Stamp { salt: self.salt, generation };
             let salt = self.salt;
-            let reads = order.iter().map(|index| claims[*index].piece);
-            self.card.read(reads, content, |piece, _, answer| {
-                if let Some(index) = places.get(&piece.offset) {
-                    states[*index] = state(piece, answer, salt, generation);
+            let reads = order.iter().map(|index| claims[*index].extent);
+            self.card.read(reads, content, |extent, _, answer| {
+                if let Some(index) = places.get(&extent.offset) {
+                    states[*index] = state(extent, answer, salt, generation);
                 }
                 Ok(())
             })?;
@@ -252,7 +252,7 @@ impl Drop for Stamper<'_, '_> {
     }
 }
 
-/// Two looks at one piece that found flips, in different sectors.
+/// Two looks at one extent that found flips, in different sectors.
 fn flips_move(first: State, second: State) -> bool {
     match (first, second) {
         (
@@ -263,13 +263,13 @@ fn flips_move(first: State, second: State) -> bool {
     }
 }
 
-fn state(piece: Piece, answer: Answer<'_>, salt: u64, generation: u32) -> State {
+fn state(extent: Extent, answer: Answer<'_>, salt: u64, generation: u32) -> State {
     match answer {
         Answer::Same => State::Kept,
-        Answer::Failed(_) => State::Lost { found: SectorFound::Error, at: piece.offset },
+        Answer::Failed(_) => State::Lost { found: SectorFound::Error, at: extent.offset },
         Answer::Differs { bytes, first } => {
             let from = first / SECTOR * SECTOR;
-            let at = piece.offset + from as u64;
+            let at = extent.offset + from as u64;
             let sector = &bytes[from..(from + SECTOR).min(bytes.len())];
             State::Lost { found: look(sector, at, salt, generation), at }
         }
@@ -278,7 +278,7 @@ fn state(piece: Piece, answer: Answer<'_>, salt: u64, generation: u32) -> State 
 
 /// What becomes of a claim whose place was read by another address.
 fn shown(claim: Claim, bytes: &[u8], salt: u64) -> State {
-    let sectors = bytes.chunks(SECTOR).zip((claim.piece.offset..).step_by(SECTOR));
+    let sectors = bytes.chunks(SECTOR).zip((claim.extent.offset..).step_by(SECTOR));
     let found = |(sector, at): (&[u8], u64)| (look(sector, at, salt, claim.generation), at);
     match sectors.map(found).find(|(found, _)| *found != SectorFound::Expected) {
         Some((found, at)) => State::Lost { found, at },

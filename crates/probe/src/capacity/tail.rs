@@ -5,7 +5,7 @@
 //! would hold a block for ever that is asked for again and again.
 
 use super::stamper::{Claim, Stamper, State, UNIT};
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 
 /// Bytes at which the run is looked at: small steps first, doubled to 64 MiB, then a quarter more each time, so that
 /// a cache is overflown with at most a quarter more than it holds.
@@ -57,9 +57,9 @@ impl Tail {
     }
 
     /// What is written to make it `bytes` long.
-    pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<Piece> {
+    pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<Extent> {
         let (start, end) = self.missing(bytes);
-        pieces(start.min(end), end, stamper.card.block()).collect()
+        extents(start.min(end), end, stamper.card.block()).collect()
     }
 
     /// The range that it lacks to be `bytes` long.
@@ -102,12 +102,12 @@ impl Tail {
         Ok(Look { old: zip(&oldest, old), new: zip(&newest, new) })
     }
 
-    /// Claims over the whole run, in pieces of `block` bytes.
+    /// Claims over the whole run, in extents of `block` bytes.
     pub(super) fn claims(&self, block: u32) -> Vec<Claim> {
         let claim = |part: &Part| {
             let generation = part.generation;
-            pieces(part.start, part.end, block)
-                .map(|piece| Claim { piece, generation, written: true })
+            extents(part.start, part.end, block)
+                .map(|extent| Claim { extent, generation, written: true })
                 .collect::<Vec<_>>()
         };
         self.parts.iter().rev().flat_map(claim).collect()
@@ -124,9 +124,9 @@ pub(super) struct Flood {
 }
 
 impl Flood {
-    /// A flood over these pieces.
-    pub(super) fn of(pieces: &[Piece]) -> Flood {
-        Flood { parts: pieces.iter().map(|p| (p.offset, p.end())).collect() }
+    /// A flood over these extents.
+    pub(super) fn of(extents: &[Extent]) -> Flood {
+        Flood { parts: extents.iter().map(|p| (p.offset, p.end())).collect() }
     }
 
     /// This one, then another.
@@ -178,7 +178,7 @@ const UNIT_OF_CARDS: u64 = 4 << 20;
 /// Writes a range in order, as one stream.
 pub(super) fn write_run(stamper: &mut Stamper<'_, '_>, start: u64, end: u64) -> Result<Vec<Claim>, Stop> {
     let block = stamper.card.block();
-    let run: Vec<Piece> = pieces(start, end, block).collect();
+    let run: Vec<Extent> = extents(start, end, block).collect();
     stamper.stamp(&run)
 }
 
@@ -187,8 +187,8 @@ fn some_of(stamper: &mut Stamper<'_, '_>, part: Part, count: u64) -> Vec<Claim> 
     let picks: std::collections::BTreeSet<u64> = (0..count).map(|_| stamper.random.below(blocks)).collect();
     let claim = |block: u64| {
         let offset = part.start + block * u64::from(UNIT);
-        let piece = Piece { offset, len: (part.end - offset).min(u64::from(UNIT)) as u32 };
-        Claim { piece, generation: part.generation, written: true }
+        let extent = Extent { offset, len: (part.end - offset).min(u64::from(UNIT)) as u32 };
+        Claim { extent, generation: part.generation, written: true }
     };
     picks.into_iter().map(claim).collect()
 }

@@ -3,7 +3,7 @@
 use crate::full::ledger::Seen;
 use crate::full::reading::{Stamped, bad_in_both, read_judged};
 use crate::sector::SectorFound;
-use cardscope_engine::card::{Card, Piece, Stop};
+use cardscope_engine::card::{Card, Extent, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::endure::{BadSectors, EndureRound};
 use cardscope_model::random::{Permutation, mix};
@@ -31,14 +31,14 @@ pub enum Ended {
     SwallowsWrites,
 }
 
-/// Pieces that are handed to the card at once, less on small cards; between groups it is seen whether it still takes
+/// Extents that are handed to the card at once, less on small cards; between groups it is seen whether it still takes
 /// them.
 const GROUP: u64 = 64;
 
 /// So many groups in a row of which no write succeeded are a card that takes none.
 const DEAD_GROUPS: u32 = 2;
 
-/// So many bad pieces of a round are read twice; beyond that they are too many to be chance.
+/// So many bad extents of a round are read twice; beyond that they are too many to be chance.
 const READ_TWICE: usize = 256;
 
 /// The share of stale sectors from which on a card swallows what it is given.
@@ -94,9 +94,9 @@ struct Written {
 }
 
 /// The block at a place in the order.
-fn piece(order: &Permutation, at: u64, block: u64, span: u64) -> Piece {
+fn extent(order: &Permutation, at: u64, block: u64, span: u64) -> Extent {
     let offset = order.at(at) * block;
-    Piece { offset, len: block.min(span - offset) as u32 }
+    Extent { offset, len: block.min(span - offset) as u32 }
 }
 
 fn group(count: u64) -> u64 {
@@ -119,11 +119,11 @@ fn write(
     let size = group(count);
     for group in (0..count).step_by(size as usize) {
         let end = (group + size).min(count);
-        let list = (group..end).map(|at| piece(&order, at, block, settings.span));
+        let list = (group..end).map(|at| extent(&order, at, block, settings.span));
         let mut failed = 0;
-        card.write(list, content, |piece, at, io_error| {
+        card.write(list, content, |extent, at, io_error| {
             match io_error {
-                None => written.bytes += u64::from(piece.len),
+                None => written.bytes += u64::from(extent.len),
                 Some(_) => failed += 1,
             }
             watch.progress(written.bytes, at as f64 / 1e9 - began);
@@ -152,20 +152,20 @@ fn read(
     let (mut bad, mut read, mut twice) = (BadSectors::default(), 0, 0);
     for group in (0..count).step_by(GROUP as usize) {
         let end = (group + GROUP).min(count);
-        let list = (group..end).map(|at| piece(&order, at, block, settings.span));
-        let mut doubts: Vec<(Piece, Vec<Seen>)> = Vec::new();
-        read_judged(card, list, stamped, |piece, at, seen| {
-            read += u64::from(piece.len);
+        let list = (group..end).map(|at| extent(&order, at, block, settings.span));
+        let mut doubts: Vec<(Extent, Vec<Seen>)> = Vec::new();
+        read_judged(card, list, stamped, |extent, at, seen| {
+            read += u64::from(extent.len);
             watch.progress(read, at as f64 / 1e9 - began);
             if seen.iter().any(|s| s.found != SectorFound::Expected) {
-                doubts.push((piece, seen.to_vec()));
+                doubts.push((extent, seen.to_vec()));
             }
         })?;
-        for (piece, mut seen) in doubts {
+        for (extent, mut seen) in doubts {
             if twice < READ_TWICE {
                 twice += 1;
                 let mut again = Vec::new();
-                read_judged(card, [piece], stamped, |_, _, s| again.extend_from_slice(s))?;
+                read_judged(card, [extent], stamped, |_, _, s| again.extend_from_slice(s))?;
                 seen = bad_in_both(&seen, &again).0;
             }
             seen.iter().for_each(|s| count_sectors(&mut bad, s));

@@ -9,7 +9,7 @@ use super::pass::Pass;
 use super::samples::{SAMPLE, read};
 use super::sentinels;
 use super::suspicion::Certain;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 
 /// Places that are looked at, and so many of them that are gone at once are another card.
 const LOOKED_AT: u64 = 16;
@@ -31,7 +31,7 @@ impl Pass<'_, '_> {
 
     /// Whether nothing but an end explains what is lost: beyond it nothing stands that came first, or all of that does
     /// and nothing that comes now. Lost places in a row, on a card that is damaged all over, look like an end too.
-    pub(super) fn surely_ends(&mut self, places: &[Piece]) -> Result<bool, Stop> {
+    pub(super) fn surely_ends(&mut self, places: &[Extent]) -> Result<bool, Stop> {
         let standing = self.sentinels_beyond(places)?;
         let all = self.seen.sentinels;
         if all < FEWEST_SENTINELS {
@@ -42,12 +42,12 @@ impl Pass<'_, '_> {
 
     /// Writes places beyond what was written that nothing was written to yet, and looks at them. False where there is no
     /// room for it.
-    fn nothing_new_stays(&mut self, places: &[Piece]) -> Result<bool, Stop> {
+    fn nothing_new_stays(&mut self, places: &[Extent]) -> Result<bool, Stop> {
         let (card_bytes, salt, written) = (self.seen.card_bytes, self.settings.salt, self.seen.written);
-        let taken = |new: &Piece| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
+        let taken = |new: &Extent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
         let mut new = sentinels::places(card_bytes, salt ^ written);
-        new.retain(|piece| piece.offset >= written && !taken(piece));
-        let bytes = new.iter().map(|piece| u64::from(piece.len)).sum();
+        new.retain(|extent| extent.offset >= written && !taken(extent));
+        let bytes = new.iter().map(|extent| u64::from(extent.len)).sum();
         if self.takes_new || new.is_empty() || self.limits().room(self.card) < bytes {
             return Ok(false);
         }
@@ -59,7 +59,7 @@ impl Pass<'_, '_> {
     }
 
     /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
-    pub(super) fn look_beyond(&mut self, end: u64, places: &[Piece]) -> Result<(), Stop> {
+    pub(super) fn look_beyond(&mut self, end: u64, places: &[Extent]) -> Result<(), Stop> {
         let standing = self.sentinels_beyond(places)?;
         if standing * 2 <= self.seen.sentinels {
             let (limits, salt) = (self.limits(), self.settings.salt);
@@ -78,7 +78,7 @@ impl Pass<'_, '_> {
         self.card.reopen()
     }
 
-    fn sentinels_beyond(&mut self, places: &[Piece]) -> Result<u64, Stop> {
+    fn sentinels_beyond(&mut self, places: &[Extent]) -> Result<u64, Stop> {
         let found = sentinels::beyond(self.card, places, self.seen.written, self.settings.salt)?;
         self.seen.sentinels = found.len() as u64;
         self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
@@ -86,7 +86,7 @@ impl Pass<'_, '_> {
     }
 
     /// What was found bad is asked again in other ways.
-    pub(super) fn ask_again(&mut self, places: &[Piece]) -> Result<(), Stop> {
+    pub(super) fn ask_again(&mut self, places: &[Extent]) -> Result<(), Stop> {
         self.seen.wrap = wrap(&self.ledger, &self.seen);
         self.ledger.others_are_losses(self.seen.wrap);
         if self.ledger.bad() == 0 {
@@ -144,10 +144,10 @@ impl Pass<'_, '_> {
     }
 
     /// Good ranges behind the first lost address, where they are sentinels and nothing else.
-    fn islands(&mut self, places: &[Piece]) {
+    fn islands(&mut self, places: &[Extent]) {
         let Some(first) = self.ledger.first_lost() else { return };
         let good = self.ledger.good_between(first, self.seen.read_to);
-        let stands = |place: &Piece| -> u64 {
+        let stands = |place: &Extent| -> u64 {
             let part = |(from, to): &(u64, u64)| place.end().min(*to).saturating_sub(place.offset.max(*from));
             good.iter().map(part).sum()
         };
@@ -176,7 +176,7 @@ impl Pass<'_, '_> {
         let stood = self.ledger.first_bad().unwrap_or(self.seen.read_to).min(self.seen.written);
         let step = (stood / LOOKED_AT / SAMPLE * SAMPLE).max(SAMPLE);
         let places = (0..stood / SAMPLE * SAMPLE).step_by(step as usize).take(LOOKED_AT as usize);
-        let places: Vec<Piece> = places.map(|offset| Piece { offset, len: SAMPLE as u32 }).collect();
+        let places: Vec<Extent> = places.map(|offset| Extent { offset, len: SAMPLE as u32 }).collect();
         let stamped = self.stamped();
         for _ in 0..2 {
             let found = read(self.card, places.iter().copied(), stamped)?;

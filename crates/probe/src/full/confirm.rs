@@ -8,7 +8,7 @@ use super::limits::Limits;
 use super::reading::{Stamped, bad_in_both, read_judged};
 use super::sentinels;
 use crate::sector::{SECTOR, SectorFound};
-use cardscope_engine::card::{Card, Piece, Stop, pieces};
+use cardscope_engine::card::{Card, Extent, Stop, extents};
 use cardscope_model::verify::Disproof;
 
 /// Bytes of lost ranges that are written anew at most, to push what is left of others out of a cache: the largest cache
@@ -88,21 +88,21 @@ fn bytes(ranges: &[(u64, u64)]) -> u64 {
 fn lost_of(card: &mut Card<'_>, ranges: &[(u64, u64)], salt: u64) -> Result<Vec<Seen>, Stop> {
     let block = card.block();
     let lost = |seen: &Seen| matches!(Bad::of(seen.found), Some(Bad::Lost | Bad::Alias | Bad::Failed));
-    let read = |card: &mut Card<'_>, list: &[Piece]| -> Result<(Vec<Piece>, Vec<Seen>), Stop> {
+    let read = |card: &mut Card<'_>, list: &[Extent]| -> Result<(Vec<Extent>, Vec<Seen>), Stop> {
         card.reopen()?;
         let (mut places, mut found) = (Vec::new(), Vec::new());
-        read_judged(card, list.iter().copied(), Stamped { salt, generation: 1 }, |piece, _, seen| {
+        read_judged(card, list.iter().copied(), Stamped { salt, generation: 1 }, |extent, _, seen| {
             if seen.iter().any(lost) {
-                places.push(piece);
+                places.push(extent);
                 found.extend(seen.iter().filter(|seen| lost(seen)));
             }
         })?;
         // What fails is heard of last.
-        places.sort_unstable_by_key(|piece| piece.offset);
+        places.sort_unstable_by_key(|extent| extent.offset);
         found.sort_unstable_by_key(|seen: &Seen| seen.start);
         Ok((places, found))
     };
-    let list: Vec<Piece> = ranges.iter().flat_map(|(from, to)| pieces(*from, *to, block)).collect();
+    let list: Vec<Extent> = ranges.iter().flat_map(|(from, to)| extents(*from, *to, block)).collect();
     let (places, first) = read(card, &list)?;
     if places.is_empty() {
         return Ok(first);
@@ -162,7 +162,7 @@ fn from_the_end(ranges: Vec<(u64, u64)>, most: u64) -> Vec<(u64, u64)> {
 
 fn rewrite(card: &mut Card<'_>, lost: &[(u64, u64)], stamped: Stamped) -> Result<(), Stop> {
     let block = card.block();
-    let list = lost.iter().flat_map(|(from, to)| pieces(*from, *to, block));
+    let list = lost.iter().flat_map(|(from, to)| extents(*from, *to, block));
     card.write(list, stamped.content(), |_, _, _| ())?;
     card.flush()
 }
@@ -175,10 +175,10 @@ pub(crate) fn takes_writes(
     salt: u64,
     limits: &Limits,
 ) -> Result<Option<bool>, Stop> {
-    let places: Vec<Piece> = whole_within(good.to_vec(), card.sector())
+    let places: Vec<Extent> = whole_within(good.to_vec(), card.sector())
         .iter()
         .take(4)
-        .map(|(from, to)| Piece { offset: *from, len: (to - from).min(4096) as u32 })
+        .map(|(from, to)| Extent { offset: *from, len: (to - from).min(4096) as u32 })
         .collect();
     if limits.room(card) < places.iter().map(|place| 2 * u64::from(place.len)).sum() {
         return Ok(None);
@@ -208,7 +208,7 @@ pub(crate) fn mark_beyond(
 ) -> Result<bool, Stop> {
     let mut places = sentinels::markers(from, card.bytes(), kept);
     let (all, mut room) = (places.len(), limits.room(card));
-    let mut fits = |place: &Piece| {
+    let mut fits = |place: &Extent| {
         room = room.saturating_sub(u64::from(place.len));
         room > 0
     };
@@ -251,7 +251,7 @@ pub(crate) fn overflow_tops(
             card.flush()?;
             return Ok(false);
         }
-        let list = top.iter().flat_map(|(from, to)| pieces(*from, *to, block));
+        let list = top.iter().flat_map(|(from, to)| extents(*from, *to, block));
         card.write(list, stamped.content(), |_, _, _| ())?;
         left = left.saturating_sub(bytes(&top));
         end += period;
@@ -271,12 +271,12 @@ fn half(period: u64, sector: u32) -> u64 {
 fn period_at_the_start(card: &mut Card<'_>, written: u64, salt: u64) -> Result<u64, Stop> {
     let step = (written / 4096 / 512 * 512).max(4096);
     let sector = card.sector();
-    let place = |offset: u64| Piece { offset: offset / u64::from(sector) * u64::from(sector), len: sector };
-    let list: Vec<Piece> = (0..written).step_by(step as usize).map(place).collect();
+    let place = |offset: u64| Extent { offset: offset / u64::from(sector) * u64::from(sector), len: sector };
+    let list: Vec<Extent> = (0..written).step_by(step as usize).map(place).collect();
     let mut samples = Vec::new();
-    read_judged(card, list, Stamped { salt, generation: 1 }, |piece, _, seen| {
+    read_judged(card, list, Stamped { salt, generation: 1 }, |extent, _, seen| {
         if let Some(Seen { start, found: SectorFound::Elsewhere { address }, .. }) = seen.first() {
-            samples.push((piece.offset.div_ceil(step), address.saturating_sub(*start)));
+            samples.push((extent.offset.div_ceil(step), address.saturating_sub(*start)));
         }
     })?;
     samples.sort_unstable();
@@ -312,7 +312,7 @@ pub(crate) fn third_time(
         let room = limits.is_some_and(|limits| limits.room(card) >= u64::from(sector));
         if room && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
             let offset = address / u64::from(sector) * u64::from(sector);
-            let place = Piece { offset, len: sector };
+            let place = Extent { offset, len: sector };
             let stamped = Stamped { salt, generation: 1 };
             card.write([place], stamped.content(), |_, _, _| ())?;
             card.flush()?;

@@ -4,7 +4,7 @@
 
 use super::pass::Pass;
 use crate::full::reading::Stamped;
-use cardscope_engine::card::{Stop, pieces};
+use cardscope_engine::card::{Stop, extents};
 use cardscope_model::units::mb_per_s;
 use cardscope_model::verify::MapCell;
 
@@ -44,7 +44,7 @@ impl Pass<'_, '_> {
         let began = self.card.seconds();
         let block = self.card.block();
         let stamped = Stamped { salt: self.settings.salt, generation: super::pass::GENERATION };
-        self.card.write(pieces(from, end, block), stamped.content(), |_, _, _| ())?;
+        self.card.write(extents(from, end, block), stamped.content(), |_, _, _| ())?;
         self.card.flush()?;
         let after = mb_per_s(end - from, self.card.seconds() - began);
         Ok(after * FALL <= before)
@@ -53,7 +53,7 @@ impl Pass<'_, '_> {
     /// Where writing fell to a fraction and stayed there; and the speed before, in MB/s.
     fn fall(&self, end: u64) -> Option<(u64, f64)> {
         let map = self.chart.finish();
-        // A piece at the end of the card is no measure.
+        // An extent at the end of the card is no measure.
         let whole = |c: &&MapCell| c.bytes == map.cell_bytes && c.start + c.bytes <= end;
         let speeds: Vec<(u64, f64)> =
             map.cells.iter().filter(whole).filter_map(|c| Some((c.start, c.write_mb_s?))).collect();

@@ -1,7 +1,7 @@
 //! What a read of every sector found, as runs of bad ones: small whatever the card's size, exact to the sector.
 
 use crate::sector::{SECTOR, SectorFound, look};
-use cardscope_engine::card::Piece;
+use cardscope_engine::card::Extent;
 use cardscope_engine::content::{Content, Match, compare};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -304,16 +304,16 @@ fn join(run: &mut Run, next: &Run) {
 }
 
 /// What stands in the sectors of one read: runs by address, good ones too.
-pub(crate) fn sectors(bytes: &[u8], piece: Piece, salt: u64, generation: u32) -> Vec<Seen> {
+pub(crate) fn sectors(bytes: &[u8], extent: Extent, salt: u64, generation: u32) -> Vec<Seen> {
     let mut runs: Vec<Seen> = Vec::new();
-    let whole = |found| vec![Seen { start: piece.offset, end: piece.end(), found }];
+    let whole = |found| vec![Seen { start: extent.offset, end: extent.end(), found }];
     if let Some(byte) = constant(bytes) {
         return whole(SectorFound::Constant { byte });
     }
-    if compare(Content::Stamp { salt, generation }, piece.offset, bytes) == Match::Same {
+    if compare(Content::Stamp { salt, generation }, extent.offset, bytes) == Match::Same {
         return whole(SectorFound::Expected);
     }
-    for (at, sector) in (piece.offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
+    for (at, sector) in (extent.offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
         let found = look(sector, at, salt, generation);
         let end = at + STEP;
         match runs.last_mut() {
@@ -348,8 +348,8 @@ mod tests {
     use super::*;
     use cardscope_engine::content::fill;
 
-    fn piece(offset: u64, len: u32) -> Piece {
-        Piece { offset, len }
+    fn extent(offset: u64, len: u32) -> Extent {
+        Extent { offset, len }
     }
 
     fn stamped(address: u64, len: usize) -> Vec<u8> {
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn data_of_another_address_is_one_run_with_its_distance() {
         let bytes = stamped(1 << 20, 8192);
-        let runs = sectors(&bytes, piece(0, 8192), 7, 1);
+        let runs = sectors(&bytes, extent(0, 8192), 7, 1);
         assert_eq!(runs, [Seen { start: 0, end: 8192, found: SectorFound::Elsewhere { address: 1 << 20 } }]);
         let mut ledger = Ledger { read: 8192, ..Ledger::default() };
         ledger.add(&runs[0]);
@@ -374,7 +374,7 @@ mod tests {
         let mut bytes = stamped(0, 65536);
         bytes[1024..4096].fill(0);
         bytes[60000] ^= 4;
-        let runs = sectors(&bytes, piece(0, 65536), 7, 1);
+        let runs = sectors(&bytes, extent(0, 65536), 7, 1);
         let found: Vec<(u64, u64)> =
             runs.iter().filter(|r| r.found != SectorFound::Expected).map(|r| (r.start, r.end)).collect();
         assert_eq!(found, [(1024, 4096), (59904, 60416)]);

@@ -1,23 +1,23 @@
 //! What stood on the card before: a card that accepts writes and drops them shows it again, where a dead one shows
 //! nothing.
 
-use cardscope_engine::card::{Answer, Card, Piece, Stop};
+use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::Content;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Hashes of places that held more than one repeated byte.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Originals(Vec<(Piece, u64)>);
+pub(crate) struct Originals(Vec<(Extent, u64)>);
 
 impl Originals {
     /// Reads the sentinels' places before anything is written.
-    pub(crate) fn read(card: &mut Card<'_>, places: &[Piece]) -> Result<Self, Stop> {
+    pub(crate) fn read(card: &mut Card<'_>, places: &[Extent]) -> Result<Self, Stop> {
         let mut list = Vec::new();
-        card.read(places.iter().copied(), Content::Buffer, |piece, _, answer| {
+        card.read(places.iter().copied(), Content::Buffer, |extent, _, answer| {
             if let Answer::Differs { bytes, .. } = answer
                 && bytes.iter().any(|byte| Some(byte) != bytes.first())
             {
-                list.push((piece, hash(bytes)));
+                list.push((extent, hash(bytes)));
             }
             Ok(())
         })?;

@@ -11,7 +11,7 @@ use super::reading::{Reader, STRETCH, Stamped, read_judged};
 use super::samples::{SAMPLE, Stretches, Watchman};
 use super::sentinels;
 use super::suspicion::{Certain, Suspicion};
-use cardscope_engine::card::{Card, Piece, Stop, pieces};
+use cardscope_engine::card::{Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::TargetError;
@@ -108,7 +108,7 @@ impl<'a, 't> Pass<'a, 't> {
     }
 
     /// How many sentinels a budget buys, as the first of them shows.
-    fn sentinels_in_time(&mut self, places: &[Piece]) -> Result<u64, Stop> {
+    fn sentinels_in_time(&mut self, places: &[Extent]) -> Result<u64, Stop> {
         let Some(budget) = self.settings.budget_s else { return Ok(u64::MAX) };
         let began = self.card.seconds();
         self.card.read(places.iter().take(1).copied(), Content::Buffer, |_, _, _| Ok(()))?;
@@ -131,7 +131,7 @@ impl<'a, 't> Pass<'a, 't> {
     }
 
     /// Writes stretch after stretch until the end, a certainty, or the limits.
-    fn write_all(&mut self, places: &[Piece], written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+    fn write_all(&mut self, places: &[Extent], written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
         let stretches = Stretches::of(self.seen.card_bytes);
         let mut watchman = Watchman::new(stretches, self.stamped());
         let mut suspicion = Suspicion::default();
@@ -228,20 +228,20 @@ impl<'a, 't> Pass<'a, 't> {
         let (chart, watch) = (&mut self.chart, &mut *self.watch);
         chart.write.resume(self.card.now());
         let content = Stamped { salt: self.settings.salt, generation: GENERATION }.content();
-        let mut failed: Vec<Piece> = Vec::new();
+        let mut failed: Vec<Extent> = Vec::new();
         let mut reached = from;
         let block = self.card.block();
-        let list = pieces(from, to, block).take_while(|_| !over.get());
-        self.card.write(list, content, |piece, at, io_error| {
+        let list = extents(from, to, block).take_while(|_| !over.get());
+        self.card.write(list, content, |extent, at, io_error| {
             over.set(until.is_some_and(|until| at as f64 / 1e9 >= until));
             match io_error {
-                None => chart.write.ended(piece.offset, u64::from(piece.len), at),
+                None => chart.write.ended(extent.offset, u64::from(extent.len), at),
                 Some(_) => {
-                    chart.error(piece.offset);
-                    failed.push(piece);
+                    chart.error(extent.offset);
+                    failed.push(extent);
                 }
             }
-            reached = reached.max(piece.end());
+            reached = reached.max(extent.end());
             watch.progress(reached, at as f64 / 1e9 - phase);
         })?;
         let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
@@ -257,7 +257,7 @@ impl<'a, 't> Pass<'a, 't> {
         let end = to.min(from + FIRST_READ);
         let (began, block) = (self.card.seconds(), self.card.block());
         let stamped = self.stamped();
-        read_judged(self.card, pieces(from, end, block), stamped, |_, _, _| ())?;
+        read_judged(self.card, extents(from, end, block), stamped, |_, _, _| ())?;
         let took = self.card.seconds() - began;
         let reads = (end - from) as f64 / 1e6 / took.max(1e-9);
         self.reads_at = Some(reads);

@@ -5,7 +5,7 @@ use super::chart::Chart;
 use super::ledger::{Bad, Ledger, Seen, sectors};
 use super::patience::{Look, Patience};
 use crate::sector::SectorFound;
-use cardscope_engine::card::{Answer, Card, Piece, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_model::units::Nanos;
@@ -26,18 +26,18 @@ impl Stamped {
 /// Read in one go, so that what is doubtful in it fits into a few MB of memory.
 pub(crate) const STRETCH: u64 = 64 << 20;
 
-/// Where all of a piece is bad, so many such pieces stand for the others of the stretch when they are read again.
+/// Where all of an extent is bad, so many such extents stand for the others of the stretch when they are read again.
 const SPOT_CHECKS: usize = 8;
 
 /// A card is opened again for the sake of bad sectors so many times in a pass.
 const MOST_REOPENINGS: u32 = 64;
 
-/// Reads pieces and judges every sector. `each` gets the runs of every piece, by address.
+/// Reads extents and judges every sector. `each` gets the runs of every extent, by address.
 pub(crate) fn read_judged(
     card: &mut Card<'_>,
-    list: impl IntoIterator<Item = Piece>,
+    list: impl IntoIterator<Item = Extent>,
     stamped: Stamped,
-    each: impl FnMut(Piece, Nanos, &[Seen]),
+    each: impl FnMut(Extent, Nanos, &[Seen]),
 ) -> Result<(), Stop> {
     read_patiently(card, list, stamped, &mut { Patience::NONE }, each)
 }
@@ -45,41 +45,41 @@ pub(crate) fn read_judged(
 /// The same, with some patience for what cannot be read.
 pub(crate) fn read_patiently(
     card: &mut Card<'_>,
-    list: impl IntoIterator<Item = Piece>,
+    list: impl IntoIterator<Item = Extent>,
     stamped: Stamped,
     patience: &mut Patience,
-    mut each: impl FnMut(Piece, Nanos, &[Seen]),
+    mut each: impl FnMut(Extent, Nanos, &[Seen]),
 ) -> Result<(), Stop> {
     let mut failed = Vec::new();
-    card.read(list, stamped.content(), |piece, at, answer| {
+    card.read(list, stamped.content(), |extent, at, answer| {
         match answer {
-            Answer::Same => each(piece, at, &[run(piece, SectorFound::Expected)]),
+            Answer::Same => each(extent, at, &[run(extent, SectorFound::Expected)]),
             Answer::Differs { bytes, .. } => {
-                each(piece, at, &sectors(bytes, piece, stamped.salt, stamped.generation));
+                each(extent, at, &sectors(bytes, extent, stamped.salt, stamped.generation));
             }
-            Answer::Failed(_) => failed.push(piece),
+            Answer::Failed(_) => failed.push(extent),
         }
         Ok(())
     })?;
-    for piece in failed {
+    for extent in failed {
         let mut seen = Vec::new();
-        narrow(card, piece, stamped, patience, &mut seen)?;
-        each(piece, card.now(), &seen);
+        narrow(card, extent, stamped, patience, &mut seen)?;
+        each(extent, card.now(), &seen);
     }
     Ok(())
 }
 
-fn run(piece: Piece, found: SectorFound) -> Seen {
-    Seen { start: piece.offset, end: piece.end(), found }
+fn run(extent: Extent, found: SectorFound) -> Seen {
+    Seen { start: extent.offset, end: extent.end(), found }
 }
 
-/// One piece; nothing where it cannot be read.
-fn read_one(card: &mut Card<'_>, piece: Piece, stamped: Stamped) -> Result<Option<Vec<Seen>>, Stop> {
+/// One extent; nothing where it cannot be read.
+fn read_one(card: &mut Card<'_>, extent: Extent, stamped: Stamped) -> Result<Option<Vec<Seen>>, Stop> {
     let mut seen = None;
-    card.read([piece], stamped.content(), |piece, _, answer| {
+    card.read([extent], stamped.content(), |extent, _, answer| {
         seen = match answer {
-            Answer::Same => Some(vec![run(piece, SectorFound::Expected)]),
-            Answer::Differs { bytes, .. } => Some(sectors(bytes, piece, stamped.salt, stamped.generation)),
+            Answer::Same => Some(vec![run(extent, SectorFound::Expected)]),
+            Answer::Differs { bytes, .. } => Some(sectors(bytes, extent, stamped.salt, stamped.generation)),
             Answer::Failed(_) => None,
         };
         Ok(())
@@ -87,7 +87,7 @@ fn read_one(card: &mut Card<'_>, piece: Piece, stamped: Stamped) -> Result<Optio
     Ok(seen)
 }
 
-/// Parts of a failing piece by which it is narrowed down.
+/// Parts of a failing extent by which it is narrowed down.
 const PARTS: u32 = 8;
 
 /// Where both ends and the middle of so many bytes fail, all of them most likely have: what fails in flash are pages and
@@ -97,34 +97,34 @@ const FAILS_AS_ONE: u32 = 128 << 10;
 /// Where they fail in a part of that, all of it counts as failed.
 const FAILS_FOR_SURE: u32 = FAILS_AS_ONE / PARTS;
 
-/// Finds out which sectors of a piece cannot be read, with few tries: a failing read may take a card seconds. Where
+/// Finds out which sectors of an extent cannot be read, with few tries: a failing read may take a card seconds. Where
 /// both ends and the middle fail, its parts are looked at as long as the patience for that lasts; without it all of the
-/// piece counts as failed.
+/// extent counts as failed.
 fn narrow(
     card: &mut Card<'_>,
-    piece: Piece,
+    extent: Extent,
     stamped: Stamped,
     patience: &mut Patience,
     out: &mut Vec<Seen>,
 ) -> Result<(), Stop> {
     let sector = card.sector();
-    if piece.len <= sector {
-        fails(piece, out);
+    if extent.len <= sector {
+        fails(extent, out);
         return Ok(());
     }
-    let middle = piece.offset + u64::from(piece.len / 2 / sector * sector);
+    let middle = extent.offset + u64::from(extent.len / 2 / sector * sector);
     let mut readable = 0;
-    for offset in [piece.offset, middle, piece.end() - u64::from(sector)] {
-        readable += u32::from(read_one(card, Piece { offset, len: sector }, stamped)?.is_some());
+    for offset in [extent.offset, middle, extent.end() - u64::from(sector)] {
+        readable += u32::from(read_one(card, Extent { offset, len: sector }, stamped)?.is_some());
     }
     let doubtful = readable == 0;
-    let look = if piece.len <= FAILS_AS_ONE { Look::Closer } else { Look::Usual };
-    if doubtful && (piece.len <= FAILS_FOR_SURE || !patience.lasts(look)) {
-        fails(piece, out);
+    let look = if extent.len <= FAILS_AS_ONE { Look::Closer } else { Look::Usual };
+    if doubtful && (extent.len <= FAILS_FOR_SURE || !patience.lasts(look)) {
+        fails(extent, out);
         return Ok(());
     }
-    let part = (piece.len / PARTS / sector * sector).max(sector);
-    for part in pieces(piece.offset, piece.end(), part) {
+    let part = (extent.len / PARTS / sector * sector).max(sector);
+    for part in extents(extent.offset, extent.end(), part) {
         if doubtful && !patience.lasts(look) {
             fails(part, out);
             continue;
@@ -142,11 +142,13 @@ fn narrow(
     Ok(())
 }
 
-/// Appends a piece that cannot be read to the runs before it.
-fn fails(piece: Piece, out: &mut Vec<Seen>) {
+/// Appends an extent that cannot be read to the runs before it.
+fn fails(extent: Extent, out: &mut Vec<Seen>) {
     match out.last_mut() {
-        Some(last) if last.found == SectorFound::Error && last.end == piece.offset => last.end = piece.end(),
-        _ => out.push(run(piece, SectorFound::Error)),
+        Some(last) if last.found == SectorFound::Error && last.end == extent.offset => {
+            last.end = extent.end()
+        }
+        _ => out.push(run(extent, SectorFound::Error)),
     }
 }
 
@@ -162,7 +164,7 @@ pub(crate) struct Reader<'a, 't> {
 }
 
 struct Doubt {
-    piece: Piece,
+    extent: Extent,
     seen: Vec<Seen>,
 }
 
@@ -173,13 +175,13 @@ impl Doubt {
     }
 
     /// What of it is read again: what could not be read by itself, so that nothing is narrowed down twice.
-    fn parts(&self) -> Vec<Piece> {
+    fn parts(&self) -> Vec<Extent> {
         let fails = |seen: &Seen| seen.found == SectorFound::Error;
         let alike = self.seen.chunk_by(|a, b| fails(a) == fails(b));
         let bad = alike.filter(|runs| runs.iter().any(|run| run.found != SectorFound::Expected));
         bad.filter_map(|runs| {
             let (first, last) = (runs.first()?, runs.last()?);
-            Some(Piece { offset: first.start, len: (last.end - first.start) as u32 })
+            Some(Extent { offset: first.start, len: (last.end - first.start) as u32 })
         })
         .collect()
     }
@@ -205,12 +207,12 @@ impl<'a, 't> Reader<'a, 't> {
         let block = self.card.block();
         let mut moved = done;
         let (stamped, patience) = (self.stamped, &mut *self.patience);
-        read_patiently(self.card, pieces(from, to, block), stamped, patience, |piece, at, seen| {
-            chart.read.ended(piece.offset, u64::from(piece.len), at);
-            moved += u64::from(piece.len);
+        read_patiently(self.card, extents(from, to, block), stamped, patience, |extent, at, seen| {
+            chart.read.ended(extent.offset, u64::from(extent.len), at);
+            moved += u64::from(extent.len);
             watch.progress(moved, at as f64 / 1e9 - began);
             if seen.iter().any(|s| s.found != SectorFound::Expected) {
-                doubts.push(Doubt { piece, seen: seen.to_vec() });
+                doubts.push(Doubt { extent, seen: seen.to_vec() });
             }
         })?;
         self.settle(doubts)?;
@@ -223,7 +225,7 @@ impl<'a, 't> Reader<'a, 't> {
         if doubts.is_empty() {
             return Ok(());
         }
-        doubts.sort_by_key(|doubt| doubt.piece.offset);
+        doubts.sort_by_key(|doubt| doubt.extent.offset);
         if self.reopenings < MOST_REOPENINGS {
             self.reopenings += 1;
             self.card.reopen()?;
@@ -276,7 +278,7 @@ impl<'a, 't> Reader<'a, 't> {
     }
 }
 
-/// What is bad in two readings of one piece, as the second found it, and how many sectors were bad in one of them
+/// What is bad in two readings of one extent, as the second found it, and how many sectors were bad in one of them
 /// only.
 pub(crate) fn bad_in_both(first: &[Seen], second: &[Seen]) -> (Vec<Seen>, u64) {
     let bad = |list: &[Seen]| -> Vec<Seen> {

@@ -4,7 +4,7 @@
 //! A salt is half chance, half a fingerprint of the card that it was drawn for: stamps that were copied to another card
 //! are not taken for its own.
 
-use cardscope_engine::card::{Answer, Card, Piece, Stop};
+use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::{Content, Stamp, read_stamp_header};
 use cardscope_model::random::mix;
 use std::collections::BTreeMap;
@@ -93,12 +93,13 @@ fn boundary(card: &mut Card<'_>, from: u64, salt: u64, generation: u32) -> Resul
 fn stamps(card: &mut Card<'_>, places: impl Iterator<Item = u64>) -> Result<Vec<(u64, Stamp)>, Stop> {
     let sector = card.sector();
     let end = card.bytes();
-    let list =
-        places.filter(|offset| offset + u64::from(sector) <= end).map(|offset| Piece { offset, len: sector });
+    let list = places
+        .filter(|offset| offset + u64::from(sector) <= end)
+        .map(|offset| Extent { offset, len: sector });
     let mut found = Vec::new();
-    card.read(list, Content::Buffer, |piece, _, answer| {
+    card.read(list, Content::Buffer, |extent, _, answer| {
         if let Answer::Differs { bytes, .. } = answer {
-            found.extend(read_stamp_header(bytes).map(|stamp| (piece.offset, stamp)));
+            found.extend(read_stamp_header(bytes).map(|stamp| (extent.offset, stamp)));
         }
         Ok(())
     })?;
@@ -117,7 +118,7 @@ mod tests {
         let mut target = SimTarget::named(name).unwrap();
         let mut card = Card::new(&mut target, &Interrupt::default(), MIB as u32, 8).unwrap();
         let content = Content::Stamp { salt: 99, generation: 1 };
-        card.write(cardscope_engine::card::pieces(0, written, MIB as u32), content, |_, _, _| ()).unwrap();
+        card.write(cardscope_engine::card::extents(0, written, MIB as u32), content, |_, _, _| ()).unwrap();
         find(&mut card).unwrap()
     }
 

@@ -5,7 +5,7 @@
 use super::ledger::Seen;
 use super::reading::{Stamped, read_judged};
 use crate::sector::SectorFound;
-use cardscope_engine::card::{Card, Piece, Stop};
+use cardscope_engine::card::{Card, Extent, Stop};
 use cardscope_model::random::{Random, mix};
 
 /// Bytes of a sample: the unit in which fakes' caches and pools count.
@@ -38,7 +38,7 @@ impl Stretches {
     }
 
     /// The sample places of a stretch, the same ones each time.
-    fn places(self, index: u64, salt: u64) -> impl Iterator<Item = Piece> {
+    fn places(self, index: u64, salt: u64) -> impl Iterator<Item = Extent> {
         let (from, to) = self.range(index);
         let mut random = Random::new(mix(salt ^ index));
         (0..IN_A_STRETCH).map(move |_| place(from, to, &mut random))
@@ -46,15 +46,15 @@ impl Stretches {
 }
 
 /// A random sample place in a range.
-pub(crate) fn place(from: u64, to: u64, random: &mut Random) -> Piece {
+pub(crate) fn place(from: u64, to: u64, random: &mut Random) -> Extent {
     let offset = from + random.below((to - from).div_ceil(SAMPLE)) * SAMPLE;
-    Piece { offset, len: SAMPLE.min(to - offset) as u32 }
+    Extent { offset, len: SAMPLE.min(to - offset) as u32 }
 }
 
 /// One sample that was read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
-    pub(crate) piece: Piece,
+    pub(crate) extent: Extent,
     /// The worst of its sectors.
     pub(crate) found: SectorFound,
 }
@@ -79,11 +79,13 @@ impl Sample {
 /// Reads sample places.
 pub(crate) fn read(
     card: &mut Card<'_>,
-    places: impl IntoIterator<Item = Piece>,
+    places: impl IntoIterator<Item = Extent>,
     stamped: Stamped,
 ) -> Result<Vec<Sample>, Stop> {
     let mut samples = Vec::new();
-    read_judged(card, places, stamped, |piece, _, seen| samples.push(Sample { piece, found: worst(seen) }))?;
+    read_judged(card, places, stamped, |extent, _, seen| {
+        samples.push(Sample { extent, found: worst(seen) })
+    })?;
     Ok(samples)
 }
 
@@ -113,7 +115,7 @@ impl Watchman {
         let list = places.iter().flat_map(|index| self.stretches.places(*index, salt));
         let samples = read(card, list, self.stamped)?;
         let boundary = self.stretches.range(last).0;
-        let old: Vec<&Sample> = samples.iter().filter(|s| s.piece.offset < boundary).collect();
+        let old: Vec<&Sample> = samples.iter().filter(|s| s.extent.offset < boundary).collect();
         let enough = old.len() >= FEWEST_FOR_A_SWAP;
         if enough && self.all_was_well && old.iter().all(|s| s.gone()) {
             let what = "everything written before is gone at once".to_owned();

@@ -4,7 +4,7 @@
 
 use super::reading::Stamped;
 use super::samples::{SAMPLE, Sample, place, read};
-use cardscope_engine::card::{Card, Piece, Stop};
+use cardscope_engine::card::{Card, Extent, Stop};
 use cardscope_model::random::{Random, mix};
 
 /// Their write comes before all others.
@@ -16,7 +16,7 @@ const COUNT: u64 = 64;
 const LEAST_PART: u64 = 4 * SAMPLE;
 
 /// The places, one in each 64th of the card; they follow from salt and size.
-pub(crate) fn places(card_bytes: u64, salt: u64) -> Vec<Piece> {
+pub(crate) fn places(card_bytes: u64, salt: u64) -> Vec<Extent> {
     let count = COUNT.min(card_bytes / LEAST_PART).max(1);
     let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE);
     let mut random = Random::new(mix(salt ^ 0x7365_6e74));
@@ -28,7 +28,7 @@ pub(crate) fn places(card_bytes: u64, salt: u64) -> Vec<Piece> {
 }
 
 /// Writes them.
-pub(crate) fn write(card: &mut Card<'_>, places: &[Piece], salt: u64) -> Result<(), Stop> {
+pub(crate) fn write(card: &mut Card<'_>, places: &[Extent], salt: u64) -> Result<(), Stop> {
     let stamped = Stamped { salt, generation: GENERATION };
     card.write(places.iter().copied(), stamped.content(), |_, _, _| ())?;
     card.flush()
@@ -37,7 +37,7 @@ pub(crate) fn write(card: &mut Card<'_>, places: &[Piece], salt: u64) -> Result<
 /// Those that lie at or beyond `from`, read again.
 pub(crate) fn beyond(
     card: &mut Card<'_>,
-    places: &[Piece],
+    places: &[Extent],
     from: u64,
     salt: u64,
 ) -> Result<Vec<Sample>, Stop> {
@@ -49,7 +49,7 @@ pub(crate) fn beyond(
 const MOST_MARKERS: u64 = 4096;
 
 /// Where markers go so that at least one of them lands in `[0, kept)` if addresses wrap beyond `from`.
-pub(crate) fn markers(from: u64, card_bytes: u64, kept: u64) -> Vec<Piece> {
+pub(crate) fn markers(from: u64, card_bytes: u64, kept: u64) -> Vec<Extent> {
     let room = card_bytes.saturating_sub(from);
     let step = (kept / 8).max(room / MOST_MARKERS).next_multiple_of(SAMPLE).max(SAMPLE);
     let even = (from.next_multiple_of(SAMPLE)..card_bytes).step_by(step as usize);
@@ -57,5 +57,5 @@ pub(crate) fn markers(from: u64, card_bytes: u64, kept: u64) -> Vec<Piece> {
     let mut list: Vec<u64> = even.chain(powers).collect();
     list.sort_unstable();
     list.dedup();
-    list.into_iter().map(|offset| Piece { offset, len: SAMPLE.min(card_bytes - offset) as u32 }).collect()
+    list.into_iter().map(|offset| Extent { offset, len: SAMPLE.min(card_bytes - offset) as u32 }).collect()
 }

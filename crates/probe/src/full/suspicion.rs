@@ -4,7 +4,7 @@
 use super::reading::Stamped;
 use super::samples::{SAMPLE, Sample, Stretches, place, read};
 use crate::sector::SectorFound;
-use cardscope_engine::card::{Card, Piece, Stop};
+use cardscope_engine::card::{Card, Extent, Stop};
 use cardscope_model::random::{Random, mix};
 
 /// Why writing ended before the end of the card.
@@ -49,9 +49,9 @@ impl Suspicion {
         }
         card.reopen()?;
         let again: Vec<Sample> =
-            read(card, bad.iter().map(|s| s.piece), stamped)?.into_iter().filter(|s| !s.good()).collect();
+            read(card, bad.iter().map(|s| s.extent), stamped)?.into_iter().filter(|s| !s.good()).collect();
         let lost = |s: &&Sample| !matches!(s.found, SectorFound::Flipped { .. });
-        let lowest = again.iter().filter(lost).map(|s| s.piece.offset).min();
+        let lowest = again.iter().filter(lost).map(|s| s.extent.offset).min();
         self.lowest_lost = [self.lowest_lost, lowest].into_iter().flatten().min();
         let first = stretches.range(0).1.min(written);
         if again.iter().any(forward) && wraps(card, first, stamped)? {
@@ -72,14 +72,14 @@ impl Suspicion {
 }
 
 fn forward(sample: &Sample) -> bool {
-    matches!(sample.found, SectorFound::Elsewhere { address } if address > sample.piece.offset)
+    matches!(sample.found, SectorFound::Elsewhere { address } if address > sample.extent.offset)
 }
 
 /// The very first addresses hold what was written to later ones. Where a lost block shows data of another one, only
 /// lost blocks do; the first ones are not lost.
 fn wraps(card: &mut Card<'_>, first: u64, stamped: Stamped) -> Result<bool, Stop> {
     let len = u64::from(card.block()).min(first).min(4096) as u32;
-    let list = [0, 4096, 8192].map(|offset| Piece { offset, len });
+    let list = [0, 4096, 8192].map(|offset| Extent { offset, len });
     let list = list.into_iter().filter(|p| p.end() <= first);
     let samples = read(card, list, stamped)?;
     Ok(!samples.is_empty() && samples.iter().all(forward))
@@ -97,7 +97,7 @@ fn ends(
         return Ok(None);
     }
     let mut random = Random::new(mix(stamped.salt ^ written));
-    let mut spread = |from: u64, to: u64| -> Vec<Piece> {
+    let mut spread = |from: u64, to: u64| -> Vec<Extent> {
         let part = ((to - from) / SAMPLES).next_multiple_of(SAMPLE).max(SAMPLE);
         (from..to)
             .step_by(part as usize)
@@ -118,7 +118,7 @@ fn ends(
         if bad.clone().count() * 20 <= below.len() {
             return Ok(Some(Certain::EndsAt(from)));
         }
-        from = bad.map(|s| s.piece.offset).min().unwrap_or_default();
+        from = bad.map(|s| s.extent.offset).min().unwrap_or_default();
     }
     Ok(None)
 }

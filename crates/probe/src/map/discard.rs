@@ -7,7 +7,7 @@ use crate::context::{CARD_START, Context};
 use crate::map::options::Options;
 use crate::write_scope::WriteScope;
 use cardscope_analysis::bootstrap::{Resampling, interval95};
-use cardscope_engine::card::{Card, Piece, Stop};
+use cardscope_engine::card::{Card, Extent, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Tried;
 use cardscope_model::card_map::advice::{AFTER_DISCARD, AS_IT_WAS};
@@ -115,7 +115,7 @@ pub fn small_writes(context: &mut Context<'_, '_>, what: &str) -> Result<Tried, 
     Ok(sum_up(what, &times))
 }
 
-fn places(context: &mut Context<'_, '_>) -> Vec<Piece> {
+fn places(context: &mut Context<'_, '_>) -> Vec<Extent> {
     let unit = u64::from(SMALL.max(context.sector()));
     let end = context.region.end();
     // What lies within the card's start alone was named by the user.
@@ -123,8 +123,8 @@ fn places(context: &mut Context<'_, '_>) -> Vec<Piece> {
         if end > 2 * CARD_START { context.region.start.max(CARD_START) } else { context.region.start };
     let slots = (end - start).min(SPAN) / unit;
     (0..MOST)
-        .map(|_| Piece { offset: start + context.random.below(slots.max(1)) * unit, len: unit as u32 })
-        .filter(|piece| piece.end() <= end)
+        .map(|_| Extent { offset: start + context.random.below(slots.max(1)) * unit, len: unit as u32 })
+        .filter(|extent| extent.end() <= end)
         .collect()
 }
 

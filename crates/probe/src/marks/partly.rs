@@ -7,7 +7,7 @@ use super::options::{Cut, Family, Options};
 use super::sequential::worst_unit;
 use super::write_run::{DEPTH, WriteRun};
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::judged_mark::{MarksMeasured, PartlyUsed};
 use cardscope_model::units::mb_per_s;
 
@@ -90,13 +90,13 @@ fn half(context: &mut Context<'_, '_>, cut: Cut, io: u32, write_mb_s: f64) -> Re
 
 /// Every second recording unit of some allocation units, and the first of one more: it makes the card close the one
 /// before.
-fn halves(context: &mut Context<'_, '_>, cut: Cut, io: u32) -> Vec<Piece> {
+fn halves(context: &mut Context<'_, '_>, cut: Cut, io: u32) -> Vec<Extent> {
     let io_bytes = u64::from(io);
     let mut all = Vec::new();
     for unit in 0..=UNITS {
         let start = cut.place(context, cut.unit);
         let count = if unit < UNITS { cut.unit / io_bytes } else { 1 };
-        all.extend((0..count).step_by(2).map(|n| Piece { offset: start + n * io_bytes, len: io }));
+        all.extend((0..count).step_by(2).map(|n| Extent { offset: start + n * io_bytes, len: io }));
     }
     all
 }

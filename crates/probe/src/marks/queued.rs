@@ -3,7 +3,7 @@
 
 use super::options::Options;
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::{MarksMeasured, QueuedStream};
 use cardscope_model::units::{MIB, mb_per_s};
@@ -72,15 +72,15 @@ fn stream(context: &mut Context<'_, '_>, write: bool, bytes: u64) -> Result<Opti
     let places = (context.region.len - bytes) / (64 * MIB) + 1;
     let start = context.region.start + context.random.below(places) * 64 * MIB;
     let start = start.min(context.region.end() - bytes);
-    let all: Vec<Piece> = pieces(start, start + bytes, BLOCK).collect();
+    let all: Vec<Extent> = extents(start, start + bytes, BLOCK).collect();
     if write && !context.prepare_in_time(&all)? {
         return Ok(None);
     }
     let direction = if write { Direction::Write } else { Direction::Read };
     let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
     let left = context.seconds_left();
-    context.stream_for(direction, left, &mut all.into_iter(), |piece, at| {
-        ends.push((u64::from(piece.len), at))
+    context.stream_for(direction, left, &mut all.into_iter(), |extent, at| {
+        ends.push((u64::from(extent.len), at))
     })?;
     // Less than what is judged says nothing.
     Ok(summary(write, &ends).filter(|found| found.bytes >= WINDOW))

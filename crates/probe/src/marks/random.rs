@@ -8,7 +8,7 @@ use super::sequential::worst_unit;
 use super::write_run::WriteRun;
 use crate::context::Context;
 use cardscope_analysis::sprt::{self, Verdict};
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::judged_mark::{MarksMeasured, RandomRate};
 use cardscope_model::units::MIB;
@@ -118,7 +118,7 @@ fn precondition(
     context.phase("writing the test area of random I/O");
     let block = 4 * MIB as u32;
     context.shape(block, 2)?;
-    let all: Vec<Piece> = pieces(area.start, area.start + area.len, block).collect();
+    let all: Vec<Extent> = extents(area.start, area.start + area.len, block).collect();
     let mut write_run = WriteRun::new(area.start);
     if context.prepare_in_time(&all)? {
         write_run.write(context, &mut all.into_iter())?;
@@ -264,7 +264,7 @@ fn slice(
 /// Pages in random order, saved in batches of some slices, so that the journal is synced seldom; no more of them than
 /// a slow card gets through, since all that is saved is read first and put back later.
 struct Pool {
-    pages: Vec<Piece>,
+    pages: Vec<Extent>,
 }
 
 impl Pool {
@@ -277,7 +277,7 @@ impl Pool {
         if task.write && !context.may_write(more as u64 * u64::from(SMALL)) {
             return Ok(false);
         }
-        let new: Vec<Piece> = (0..more).map(|_| page(context, task.area)).collect();
+        let new: Vec<Extent> = (0..more).map(|_| page(context, task.area)).collect();
         if task.write && !context.prepare_in_time(&new)? {
             return Ok(false);
         }
@@ -286,9 +286,9 @@ impl Pool {
     }
 }
 
-fn page(context: &mut Context<'_, '_>, area: Region) -> Piece {
+fn page(context: &mut Context<'_, '_>, area: Region) -> Extent {
     let page = context.random.below(area.len / u64::from(SMALL));
-    Piece { offset: area.start + page * u64::from(SMALL), len: SMALL }
+    Extent { offset: area.start + page * u64::from(SMALL), len: SMALL }
 }
 
 /// What counts: the slices after the start-up.

@@ -2,7 +2,7 @@
 //! 4 KiB, for which every class has a limit.
 
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_engine::target::Direction;
 use cardscope_model::judged_mark::MarksMeasured;
 use cardscope_model::statistics::median;
@@ -46,7 +46,7 @@ fn in_order(context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
     }
     let places = (context.region.len - bytes) / MIB + 1;
     let start = context.region.start + context.random.below(places) * MIB;
-    let mut all = pieces(start, start + bytes, BLOCK);
+    let mut all = extents(start, start + bytes, BLOCK);
     let began = context.seconds();
     if let Some(first) = all.next() {
         context.read(first)?;
@@ -57,7 +57,7 @@ fn in_order(context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
     }
     let mut ends = Vec::new();
     let seconds = context.seconds_left().min(STREAM_S);
-    context.stream_for(Direction::Read, seconds, &mut all, |piece, at| ends.push((piece.len, at)))?;
+    context.stream_for(Direction::Read, seconds, &mut all, |extent, at| ends.push((extent.len, at)))?;
     let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else { return Ok(None) };
     let moved: u64 = ends.iter().skip(1).map(|(len, _)| u64::from(*len)).sum();
     Ok((last.1 > first.1).then(|| mb_per_s(moved, last.1 - first.1)))
@@ -72,7 +72,7 @@ fn singles(context: &mut Context<'_, '_>) -> Result<Option<(f64, f64)>, Stop> {
         }
         let page = context.random.below(context.region.len / u64::from(SMALL));
         let offset = context.region.start + page * u64::from(SMALL);
-        times.extend(context.read(Piece { offset, len: SMALL })?);
+        times.extend(context.read(Extent { offset, len: SMALL })?);
     }
     Ok(median(&times).map(|middle| (middle, times.iter().copied().fold(0.0, f64::max))))
 }

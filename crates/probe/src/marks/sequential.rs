@@ -6,7 +6,7 @@
 use super::options::{Cut, Family, Options};
 use super::write_run::{DEPTH, WriteRun};
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, MIB, mb_per_s};
@@ -171,7 +171,7 @@ fn stretch(
     small: Option<&mut Small>,
 ) -> Result<Option<WriteRun>, Stop> {
     context.shape(LARGE.max(io), DEPTH)?;
-    if !context.prepare_in_time(&pieces(start, start + len, LARGE).collect::<Vec<_>>())? {
+    if !context.prepare_in_time(&extents(start, start + len, LARGE).collect::<Vec<_>>())? {
         return Ok(None);
     }
     context.shape(io, DEPTH)?;
@@ -181,7 +181,7 @@ fn stretch(
     let mut at = start;
     while at < start + len {
         let end = (at + step).min(start + len);
-        if !write_run.write(context, &mut pieces(at, end, io))? {
+        if !write_run.write(context, &mut extents(at, end, io))? {
             break;
         }
         if let Some(small) = &mut between {
@@ -197,14 +197,14 @@ fn stretch(
 fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
     let mut speeds: Vec<(u64, f64)> = Vec::new();
     let (mut number, mut bytes, mut began, mut last) = (0, 0, 0.0, 0.0);
-    let mut ends: Vec<&(Piece, f64)> = write_run.ends.iter().collect();
-    ends.sort_by_key(|(piece, _)| piece.offset);
-    for (piece, end) in ends {
-        let belongs = (piece.offset - write_run.start) / window;
+    let mut ends: Vec<&(Extent, f64)> = write_run.ends.iter().collect();
+    ends.sort_by_key(|(extent, _)| extent.offset);
+    for (extent, end) in ends {
+        let belongs = (extent.offset - write_run.start) / window;
         if belongs != number {
             (number, bytes, began) = (belongs, 0, last);
         }
-        bytes += u64::from(piece.len);
+        bytes += u64::from(extent.len);
         last = end.max(last);
         if bytes == window && last > began {
             speeds.push((write_run.start + number * window, mb_per_s(bytes, last - began)));
@@ -279,7 +279,7 @@ fn excuse(found: &mut SequentialWrite, from: f64, to: f64) {
 
 /// Small writes as a file system makes them.
 struct Small {
-    places: [Piece; 3],
+    places: [Extent; 3],
     at_start: bool,
     ready: bool,
     times: Vec<f64>,
@@ -292,9 +292,9 @@ impl Small {
         let base = if at_start { 0 } else { cut.place(context, cut.unit) };
         let quarter = cut.unit / 4;
         let sector = context.sector().max(512);
-        let piece = |n: u64, len: u32| Piece { offset: base + n * quarter / 16384 * 16384, len };
+        let extent = |n: u64, len: u32| Extent { offset: base + n * quarter / 16384 * 16384, len };
         Small {
-            places: [piece(0, 16384), piece(1, 16384), piece(2, sector)],
+            places: [extent(0, 16384), extent(1, 16384), extent(2, sector)],
             at_start,
             ready: false,
             times: Vec::new(),
@@ -347,7 +347,7 @@ mod tests {
         let mut at = 0.0;
         let ends = times.iter().enumerate().map(|(i, time)| {
             at += time;
-            (Piece { offset: 8 * MIB + i as u64 * u64::from(LARGE), len: LARGE }, at)
+            (Extent { offset: 8 * MIB + i as u64 * u64::from(LARGE), len: LARGE }, at)
         });
         WriteRun { start: 8 * MIB, ends: ends.collect() }
     }

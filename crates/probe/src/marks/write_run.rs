@@ -2,7 +2,7 @@
 //! many is done by itself, and after it no more is begun than there is time for.
 
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_engine::target::Direction;
 use cardscope_model::statistics::median;
 
@@ -11,10 +11,10 @@ pub(super) const DEPTH: u32 = 2;
 /// Seconds that the first write of a recording may take longer.
 const PREPARATION: f64 = 1.0;
 
-/// Pieces as they were written: when each ended, in seconds since the first was submitted. What failed is not in it.
+/// Extents as they were written: when each ended, in seconds since the first was submitted. What failed is not in it.
 pub(super) struct WriteRun {
     pub(super) start: u64,
-    pub(super) ends: Vec<(Piece, f64)>,
+    pub(super) ends: Vec<(Extent, f64)>,
 }
 
 impl WriteRun {
@@ -30,35 +30,36 @@ impl WriteRun {
 
     /// Bytes that were written.
     pub(super) fn bytes(&self) -> u64 {
-        self.ends.iter().map(|(piece, _)| u64::from(piece.len)).sum()
+        self.ends.iter().map(|(extent, _)| u64::from(extent.len)).sum()
     }
 
     /// Writes what was prepared, until all of it is written or the time is over; false where there is time for nothing
-    /// that takes as long as the first piece.
+    /// that takes as long as the first extent.
     pub(super) fn write(
         &mut self,
         context: &mut Context<'_, '_>,
-        all: &mut impl Iterator<Item = Piece>,
+        all: &mut impl Iterator<Item = Extent>,
     ) -> Result<bool, Stop> {
         if self.ends.is_empty() && !self.first(context, all)? {
             return Ok(false);
         }
         // What the time cuts off says nothing, since only whole units count: a slow stretch must not take minutes.
         let (before, left) = (self.seconds(), context.seconds_left());
-        context.stream_for(Direction::Write, left, all, |piece, at| self.ends.push((piece, before + at)))?;
+        context
+            .stream_for(Direction::Write, left, all, |extent, at| self.ends.push((extent, before + at)))?;
         Ok(true)
     }
 
-    /// The first piece by itself; false where there is no time for several that take as long.
+    /// The first extent by itself; false where there is no time for several that take as long.
     fn first(
         &mut self,
         context: &mut Context<'_, '_>,
-        all: &mut impl Iterator<Item = Piece>,
+        all: &mut impl Iterator<Item = Extent>,
     ) -> Result<bool, Stop> {
-        let Some(piece) = all.next().filter(|_| context.has_time(0.0)) else { return Ok(false) };
+        let Some(extent) = all.next().filter(|_| context.has_time(0.0)) else { return Ok(false) };
         let began = context.seconds();
-        let time = context.write(piece)?;
-        self.ends.extend(time.map(|time| (piece, time)));
+        let time = context.write(extent)?;
+        self.ends.extend(time.map(|time| (extent, time)));
         let took = context.seconds() - began;
         Ok(context.has_time(took * f64::from(DEPTH)))
     }

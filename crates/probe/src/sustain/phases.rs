@@ -5,7 +5,7 @@ use super::options::{BLOCK, LARGEST_CACHE, Options};
 use super::run::Run;
 use cardscope_analysis::series::Experiment;
 use cardscope_analysis::series::{Causes, Known, ROUNDS, Slice, causes, steady};
-use cardscope_engine::card::{Stop, pieces};
+use cardscope_engine::card::{Stop, extents};
 use cardscope_engine::target::Direction;
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{EventKind, Phase, Work};
@@ -80,12 +80,12 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     let end = if run.options.work == Work::Write { work.start } else { work.start + work.len };
     run.context.watch.phase("writing what will be read", Some(end - reads.start), None);
     run.context.shape(BLOCK, super::DEPTH)?;
-    let mut all = pieces(reads.start, end, BLOCK);
+    let mut all = extents(reads.start, end, BLOCK);
     let mut written = 0;
     loop {
         let before = written;
         run.context
-            .stream_for(Direction::Write, 1.0, &mut all, |piece, _| written += u64::from(piece.len))?;
+            .stream_for(Direction::Write, 1.0, &mut all, |extent, _| written += u64::from(extent.len))?;
         if written == before {
             // Nothing was left to write, or nothing of it succeeded.
             if all.next().is_some() {

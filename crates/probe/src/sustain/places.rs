@@ -2,7 +2,7 @@
 //! about them is not what they hold.
 
 use super::options::{BLOCK, LEAST_REGION, Options, SMALL};
-use cardscope_engine::card::Piece;
+use cardscope_engine::card::Extent;
 use cardscope_engine::target::Region;
 use cardscope_model::random::Random;
 use cardscope_model::sustain::Pattern;
@@ -21,9 +21,9 @@ pub(super) struct Places {
     /// What the workload uses.
     pub(super) work: Region,
     /// The small reads of each slice.
-    pub(super) small: [Piece; SMALL_READS],
+    pub(super) small: [Extent; SMALL_READS],
     pattern: Pattern,
-    /// Where the next piece of a sequential workload lies: of writes, of reads.
+    /// Where the next extent of a sequential workload lies: of writes, of reads.
     next: [u64; 2],
     random: Random,
 }
@@ -43,13 +43,13 @@ impl Places {
         let units = read_only / u64::from(SMALL);
         let small = std::array::from_fn(|_| {
             let unit = random.below(units);
-            Piece { offset: start + unit * u64::from(SMALL), len: SMALL }
+            Extent { offset: start + unit * u64::from(SMALL), len: SMALL }
         });
         Places { reads, work, small, pattern: options.pattern, next: [0, 0], random }
     }
 
-    /// The next piece of the workload; it begins again at the start when the region ends.
-    pub(super) fn next(&mut self, writes: bool) -> Piece {
+    /// The next extent of the workload; it begins again at the start when the region ends.
+    pub(super) fn next(&mut self, writes: bool) -> Extent {
         let len = match self.pattern {
             Pattern::Sequential => u64::from(BLOCK),
             Pattern::Random => u64::from(SMALL),
@@ -63,20 +63,20 @@ impl Places {
             }
             Pattern::Random => self.random.below(self.work.len / len) * len,
         };
-        Piece { offset: self.work.start + within, len: len as u32 }
+        Extent { offset: self.work.start + within, len: len as u32 }
     }
 
-    /// The next piece of a sequential read, whatever the workload's pattern.
-    pub(super) fn next_sequential_read(&mut self) -> Piece {
+    /// The next extent of a sequential read, whatever the workload's pattern.
+    pub(super) fn next_sequential_read(&mut self) -> Extent {
         let here = self.next[1];
         self.next[1] = (here + u64::from(BLOCK)) % self.work.len;
-        Piece { offset: self.work.start + here, len: BLOCK }
+        Extent { offset: self.work.start + here, len: BLOCK }
     }
 
     /// A long read of `bytes` bytes, always of the same places.
-    pub(super) fn long_read(&self, bytes: u64) -> impl Iterator<Item = Piece> + use<> {
+    pub(super) fn long_read(&self, bytes: u64) -> impl Iterator<Item = Extent> + use<> {
         let len = bytes.min(u64::from(BLOCK)) as u32;
         let (start, count) = (self.reads.start, bytes.min(self.reads.len) / u64::from(len));
-        (0..count).map(move |i| Piece { offset: start + i * u64::from(len), len })
+        (0..count).map(move |i| Extent { offset: start + i * u64::from(len), len })
     }
 }

@@ -143,8 +143,8 @@ impl<'s, 't> Run<'s, 't> {
         let one: Vec<_> = self.places.long_read(u64::from(BLOCK)).collect();
         let mut times = Vec::new();
         for _ in 0..3 {
-            for piece in &one {
-                times.extend(self.context.read(*piece)?);
+            for extent in &one {
+                times.extend(self.context.read(*extent)?);
             }
         }
         let Some(block_s) = median(&times) else { return Ok(()) };
@@ -249,19 +249,19 @@ impl<'s, 't> Run<'s, 't> {
         let mut room = if self.limited(in_order) { self.room() } else { u64::MAX };
         let places = &mut self.places;
         let mut next = std::iter::from_fn(|| {
-            let piece = if in_order { places.next_sequential_read() } else { places.next(writes) };
-            room = room.checked_sub(u64::from(piece.len))?;
-            Some(piece)
+            let extent = if in_order { places.next_sequential_read() } else { places.next(writes) };
+            room = room.checked_sub(u64::from(extent.len))?;
+            Some(extent)
         });
         let (at_bytes, mut intervals) = (slice.at_bytes, Vec::new());
-        let ended = self.context.stream_for(direction, SLICE_S, &mut next, |piece, at| {
+        let ended = self.context.stream_for(direction, SLICE_S, &mut next, |extent, at| {
             let seconds = at - slice.seconds;
             intervals.push(seconds);
             if seconds >= GAP_S {
                 slice.gaps.push(Gap { at_bytes: at_bytes + slice.bytes, seconds });
             }
             slice.ios += 1;
-            slice.bytes += u64::from(piece.len);
+            slice.bytes += u64::from(extent.len);
             slice.seconds = at;
         });
         slice.interval_s = median(&intervals);
@@ -271,8 +271,8 @@ impl<'s, 't> Run<'s, 't> {
     /// What is asked in each slice.
     fn beside(&mut self, slice: &mut Slice) -> Result<(), Stop> {
         let mut times = Vec::with_capacity(self.places.small.len());
-        for piece in self.places.small {
-            times.extend(self.context.read(piece)?);
+        for extent in self.places.small {
+            times.extend(self.context.read(extent)?);
         }
         if self.record.alone.len() < MOST_LATENCIES {
             self.record.alone.extend(&times);
@@ -291,14 +291,14 @@ impl<'s, 't> Run<'s, 't> {
     /// What is asked once a second.
     fn seldom(&mut self, writes: bool, slice: &mut Slice) -> Result<(), Stop> {
         let (began, mut bytes) = (self.context.seconds(), 0);
-        let pieces: Vec<_> = self.places.long_read(self.long_bytes).collect();
-        let wanted: u64 = pieces.iter().map(|p| u64::from(p.len)).sum();
-        self.context.read_stream(pieces, |piece, _| bytes += u64::from(piece.len))?;
+        let extents: Vec<_> = self.places.long_read(self.long_bytes).collect();
+        let wanted: u64 = extents.iter().map(|p| u64::from(p.len)).sum();
+        self.context.read_stream(extents, |extent, _| bytes += u64::from(extent.len))?;
         let took = self.context.seconds() - began;
         slice.long_read_s = (bytes == wanted).then_some(took);
         let beside = u64::from(self.depth) * u64::from(BLOCK);
         if writes && self.room() >= beside {
-            // No more than fit: a piece that is left out would be a gap in the order.
+            // No more than fit: an extent that is left out would be a gap in the order.
             let others: Vec<_> = (1..self.depth).map(|_| self.places.next(true)).collect();
             let before = self.context.spent();
             let among = self.context.read_among_writes(&others, self.places.small[0])?;

@@ -1,6 +1,6 @@
 //! Simulated cards mapped in virtual time, and a journal in memory.
 
-use cardscope_engine::card::{Answer, Card, Stop, Tally, pieces};
+use cardscope_engine::card::{Answer, Card, Stop, Tally, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
@@ -82,10 +82,10 @@ pub(crate) fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
     let all = target.info().bytes;
     let mut sums = vec![0u64; all.div_ceil(1 << 20) as usize];
     let mut card = Card::new(target, &Interrupt::default(), 1 << 20, 1).unwrap();
-    card.read(pieces(0, all, 1 << 20), Content::Buffer, |piece, _, answer| {
+    card.read(extents(0, all, 1 << 20), Content::Buffer, |extent, _, answer| {
         if let Answer::Differs { bytes, .. } = answer {
             let words = bytes.as_chunks::<8>().0.iter();
-            sums[(piece.offset >> 20) as usize] =
+            sums[(extent.offset >> 20) as usize] =
                 words.fold(0u64, |s, w| s.rotate_left(5) ^ u64::from_le_bytes(*w));
         }
         Ok(())

@@ -7,7 +7,7 @@ mod image;
 use crate::error::Failure;
 use crate::identify;
 use cardscope_model::capacity::fit::{
-    CardSize, FitReport, against_print, card_fit, known_cards, nominals, of_nominal, printed_bytes,
+    CardSize, FitReport, card_fit, known_cards, nominals, of_nominal, print_fit, printed_bytes,
 };
 use cardscope_model::units::parse_size;
 use cardscope_simulator::target_spec;
@@ -42,7 +42,7 @@ pub fn fit(request: &Request) -> Result<FitReport, Failure> {
     let (asked, needed) = (report.asked_bytes, needed(&report));
     if let Some(name) = &request.target {
         let (card, findings) = target(name)?;
-        report.print = against_print(card.bytes, &cards);
+        report.print = print_fit(card.bytes, &cards);
         report.target = Some(card_fit(card, asked, needed));
         report.findings = findings;
     }

@@ -13,7 +13,7 @@ mod state;
 mod writing;
 
 pub(crate) use mkfs::{find, run, sparse};
-pub(crate) use picture::{Range, extents};
+pub(crate) use picture::{Range, data_ranges};
 pub(crate) use state::name_state;
 pub use state::{LastState, last_state};
 pub(crate) use writing::CardBytes;

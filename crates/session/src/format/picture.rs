@@ -81,7 +81,7 @@ impl Picture {
             Range { start: self.bytes().saturating_sub(CLEARED), end: self.bytes() },
         ];
         let mut used = data + cluster;
-        for extent in extents(&self.partition, l.partition_sectors * SECTOR).map_err(Failure::io)? {
+        for extent in data_ranges(&self.partition, l.partition_sectors * SECTOR).map_err(Failure::io)? {
             let (from, to) = (start + extent.start, start + extent.end);
             // A cluster of which a part was written, the root directory say, must be zero in its rest.
             used = used.max(data + to.saturating_sub(data).next_multiple_of(cluster));
@@ -114,7 +114,7 @@ fn lay_over(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
 }
 
 /// The parts of a sparse file of so many bytes in which something stands.
-pub(crate) fn extents(file: &File, bytes: u64) -> std::io::Result<Vec<Range>> {
+pub(crate) fn data_ranges(file: &File, bytes: u64) -> std::io::Result<Vec<Range>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < bytes {
         let start = match seek(file, SeekFrom::Data(at)) {
@@ -146,7 +146,7 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         file.set_len(1 << 24).unwrap();
         file.write_all_at(&[1; 4096], 1 << 20).unwrap();
-        let found = extents(&file, 1 << 24).unwrap();
+        let found = data_ranges(&file, 1 << 24).unwrap();
         let covered = |at: u64| found.iter().any(|range| range.start <= at && at < range.end);
         assert!(covered(1 << 20) && !covered(1 << 22), "{found:?}");
     }

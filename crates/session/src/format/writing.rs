@@ -8,7 +8,7 @@ use super::picture::{Picture, Range};
 use crate::error::Failure;
 use crate::frame::Session;
 use cardscope_device::contents::{self, Bytes};
-use cardscope_engine::card::{Answer, Card, pieces};
+use cardscope_engine::card::{Answer, Card, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_model::finding::{Finding, Weight};
@@ -112,18 +112,18 @@ fn put(
     steps: &mut Steps,
 ) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    for piece in pieces(range.start, range.end, BLOCK) {
+    for extent in extents(range.start, range.end, BLOCK) {
         card.go_on()?;
-        bytes.resize(piece.len as usize, 0);
-        picture.read(piece.offset, &mut bytes)?;
+        bytes.resize(extent.len as usize, 0);
+        picture.read(extent.offset, &mut bytes)?;
         let mut io_errors = Vec::new();
         if bytes.iter().all(|byte| *byte == 0) {
-            card.write([piece], Content::Constant(0), |_, _, io_error| io_errors.extend(io_error.cloned()))?;
+            card.write([extent], Content::Constant(0), |_, _, io_error| io_errors.extend(io_error.cloned()))?;
         } else {
-            io_errors = card.write_bytes(piece.offset, &bytes)?;
+            io_errors = card.write_bytes(extent.offset, &bytes)?;
         }
         settle(card, io_errors)?;
-        steps.done(u64::from(piece.len), card.seconds(), watch);
+        steps.done(u64::from(extent.len), card.seconds(), watch);
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listene
     while start < bytes {
         let end = bytes.min(start + STRETCH);
         let mut io_errors = Vec::new();
-        card.write(pieces(start, end, BLOCK), Content::Stream { seed }, |_, _, io_error| {
+        card.write(extents(start, end, BLOCK), Content::Stream { seed }, |_, _, io_error| {
             io_errors.extend(io_error.cloned());
         })?;
         settle(card, io_errors)?;
@@ -168,19 +168,19 @@ fn compare(
     let (mut lost, mut first) = (0u64, None);
     let mut wanted = Vec::new();
     for range in ranges {
-        for piece in pieces(range.start, range.end, BLOCK) {
-            wanted.resize(piece.len as usize, 0);
-            picture.read(piece.offset, &mut wanted)?;
+        for extent in extents(range.start, range.end, BLOCK) {
+            wanted.resize(extent.len as usize, 0);
+            picture.read(extent.offset, &mut wanted)?;
             let mut same = false;
-            card.read([piece], Content::Buffer, |_, _, answer| {
+            card.read([extent], Content::Buffer, |_, _, answer| {
                 same = matches!(answer, Answer::Differs { bytes, .. } if bytes == wanted);
                 Ok(())
             })?;
             if !same {
-                lost += u64::from(piece.len);
-                first = first.or(Some(piece.offset));
+                lost += u64::from(extent.len);
+                first = first.or(Some(extent.offset));
             }
-            steps.done(u64::from(piece.len), card.seconds(), watch);
+            steps.done(u64::from(extent.len), card.seconds(), watch);
         }
     }
     report.header.findings.extend(first.map(|first| not_kept(first, lost, total)));
@@ -235,8 +235,8 @@ impl Bytes for CardBytes<'_, '_> {
         let mut bytes = vec![0u8; usize::try_from(stop - start).ok()?];
         let mut whole = true;
         let block = card.block();
-        let read = card.read(pieces(start, stop, block), Content::Buffer, |piece, _, answer| {
-            let at = (piece.offset - start) as usize;
+        let read = card.read(extents(start, stop, block), Content::Buffer, |extent, _, answer| {
+            let at = (extent.offset - start) as usize;
             match answer {
                 Answer::Differs { bytes: found, .. } => bytes[at..at + found.len()].copy_from_slice(found),
                 _ => whole = false,

@@ -45,7 +45,7 @@ pub fn observe(
         ));
     }
     let watcher = Watcher::open(&system, &request.target).map_err(Failure::refused)?;
-    let baseline = request.against.as_deref().map(|name| baseline_of(name, request)).transpose()?;
+    let baseline = request.baseline.as_deref().map(|name| baseline_of(name, request)).transpose()?;
     let first = watcher.look().map_err(Failure::refused)?;
     let mut report = begun(request, &watcher, &first);
     let mut recorder = WatchRecorder::begin(request, &system, &mut report)?;
@@ -185,7 +185,7 @@ fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &Request
     let ((was, was_began), (is, is_began)) = (side(baseline), side(report));
     let before = Side { samples: &was, began: was_began };
     let now = Side { samples: &is, began: is_began };
-    match compare(request.against.as_deref().unwrap_or_default(), before, now) {
+    match compare(request.baseline.as_deref().unwrap_or_default(), before, now) {
         Some((comparison, findings)) => {
             report.body.comparison = Some(comparison);
             report.header.findings.extend(findings);

@@ -28,7 +28,7 @@ pub struct Request {
     /// A file for the document.
     pub save: Option<PathBuf>,
     /// An earlier watch, by file or session.
-    pub against: Option<String>,
+    pub baseline: Option<String>,
     /// The archive; `None` is the user's own.
     pub archive: Option<PathBuf>,
     /// A copy of a machine's `/sys` and `/proc`.

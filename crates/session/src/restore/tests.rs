@@ -6,7 +6,7 @@ use crate::consent::{Beforehand, DataKept};
 use crate::frame::{Document as _, Outcome};
 use crate::journals;
 use crate::opening;
-use cardscope_engine::card::{Answer, Card, pieces};
+use cardscope_engine::card::{Answer, Card, extents};
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
@@ -35,16 +35,16 @@ fn other_process() {
         let places: Vec<SavedRange> = (0..6).map(|n| place(batch * 6 + n)).collect();
         for place in &places {
             let end = place.offset + place.len;
-            card.read(pieces(place.offset, end, 64 << 10), Content::Buffer, |piece, _, answer| {
+            card.read(extents(place.offset, end, 64 << 10), Content::Buffer, |extent, _, answer| {
                 let Answer::Differs { bytes, .. } = answer else { panic!("{answer:?}") };
-                journal.save(piece.offset, bytes).map_err(Into::into)
+                journal.save(extent.offset, bytes).map_err(Into::into)
             })
             .unwrap();
         }
         journal.commit().unwrap();
         for place in &places {
             let stamp = Content::Stamp { salt: 77, generation: batch as u32 };
-            card.write(pieces(place.offset, place.offset + place.len, 64 << 10), stamp, |_, _, _| {})
+            card.write(extents(place.offset, place.offset + place.len, 64 << 10), stamp, |_, _, _| {})
                 .unwrap();
         }
     }

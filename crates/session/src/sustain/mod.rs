@@ -44,7 +44,7 @@ impl Request {
     /// A refusal: the earlier run cannot be found or understood.
     pub fn attended<'a>(&'a self, typist: &'a mut dyn Typist) -> Result<Attended<'a>, Failure> {
         let archive = self.common.archive.as_deref();
-        let baseline = self.against.as_deref().map(|name| baseline::load(name, archive)).transpose()?;
+        let baseline = self.baseline.as_deref().map(|name| baseline::load(name, archive)).transpose()?;
         Ok(Attended { request: self, baseline, typist: RefCell::new(typist) })
     }
 }

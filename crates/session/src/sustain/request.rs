@@ -33,5 +33,5 @@ pub struct Request {
     /// Temperature of the card at which the run ends, in °C.
     pub max_celsius: Option<f64>,
     /// An earlier run to hold this one against: its session, or a file with its document.
-    pub against: Option<String>,
+    pub baseline: Option<String>,
 }

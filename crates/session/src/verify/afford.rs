@@ -3,7 +3,7 @@
 
 use crate::error::Failure;
 use crate::opening::Opened;
-use cardscope_engine::card::{Card, Piece};
+use cardscope_engine::card::{Card, Extent};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Direction;
@@ -61,7 +61,7 @@ impl Afford {
         let mut each = f64::INFINITY;
         for n in 0..LOOKS {
             let offset = all / (LOOKS + 1) * (n + 1) / LARGE * LARGE;
-            let took = card.time(Direction::Read, Content::Buffer, Piece { offset, len: SMALL })?;
+            let took = card.time(Direction::Read, Content::Buffer, Extent { offset, len: SMALL })?;
             each = took.unwrap_or(each).min(each);
             if card.seconds() - began > budget * LOOKING {
                 break;
@@ -71,7 +71,7 @@ impl Afford {
         let besides = if keeps { WITNESSES } else { 0 };
         let mut found = Afford { budget, each, byte: 0.0, besides };
         found.refuse_too_little()?;
-        let large = Piece { offset: all / 2 / LARGE * LARGE, len: LARGE.min(all / 2) as u32 };
+        let large = Extent { offset: all / 2 / LARGE * LARGE, len: LARGE.min(all / 2) as u32 };
         let took = card.time(Direction::Read, Content::Buffer, large)?.unwrap_or_default();
         found.byte = (took - each).max(0.0) / f64::from(large.len);
         Ok(found)

@@ -3,7 +3,7 @@
 
 use super::patience::End;
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::card_map::Measured;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
@@ -93,14 +93,14 @@ fn look(
     let len = sample.min(cell.bytes);
     let start = cell.start + (cell.bytes - len) / 2 / u64::from(BLOCK) * u64::from(BLOCK);
     // One read to settle, as gnome-disks does: the way there is no speed.
-    context.read(Piece { offset: start, len: context.sector() })?;
+    context.read(Extent { offset: start, len: context.sector() })?;
     let (mut bytes, mut seconds) = (0, 0.0);
-    for piece in pieces(start, start + len, BLOCK) {
+    for extent in extents(start, start + len, BLOCK) {
         if end.is_there(context) {
             break;
         }
-        if let Some(time) = context.read(piece)? {
-            (bytes, seconds) = (bytes + u64::from(piece.len), seconds + time);
+        if let Some(time) = context.read(extent)? {
+            (bytes, seconds) = (bytes + u64::from(extent.len), seconds + time);
         }
     }
     Ok((seconds > 0.0).then_some((bytes, seconds)))

@@ -3,7 +3,7 @@
 use super::patience::End;
 use super::span::Span;
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::{Measured, SizePoint};
 use cardscope_model::finding::{Finding, Weight};
@@ -84,7 +84,7 @@ fn point(
         next = if random || next.end() + size > span.start + span.len {
             span.somewhere(context, size, size, size)
         } else {
-            Piece { offset: next.end(), ..next }
+            Extent { offset: next.end(), ..next }
         };
         match context.read(next)? {
             Some(time) => {

@@ -5,7 +5,7 @@
 use super::patience::{End, allowance, no_time};
 use super::span::{Span, two_sectors};
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
@@ -49,7 +49,7 @@ pub(super) fn measure(context: &mut Context<'_, '_>, span: Span, into: &mut Meas
             break;
         }
         let first = span.somewhere(context, ALIGN, ALIGN, len);
-        let second = Piece { offset: first.offset + strides[which], ..first };
+        let second = Extent { offset: first.offset + strides[which], ..first };
         let mut ends = Vec::new();
         context.read_stream([first, second], |_, at| ends.push(at))?;
         if let [one, two] = ends[..] {

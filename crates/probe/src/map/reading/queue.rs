@@ -5,7 +5,7 @@ use super::patience::{End, no_time};
 use super::span::Span;
 use crate::context::Context;
 use cardscope_analysis::estimate;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_engine::target::Direction;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
@@ -110,8 +110,8 @@ fn single(context: &mut Context<'_, '_>, span: Span, end: End) -> Result<Option<
         if end.is_there(context) {
             break;
         }
-        let piece = span.somewhere(context, BLOCK, BLOCK, BLOCK);
-        times.extend(context.read(piece)?);
+        let extent = span.somewhere(context, BLOCK, BLOCK, BLOCK);
+        times.extend(context.read(extent)?);
     }
     Ok(median(&times))
 }
@@ -128,7 +128,7 @@ fn visit(context: &mut Context<'_, '_>, span: Span, depth: u32) -> Result<Visit,
     context.shape(BLOCK as u32, depth)?;
     let mut random = Random::new(context.random.next_u64());
     let (sent, ended) = (Cell::new(0), Cell::new(0));
-    let mut pieces = std::iter::from_fn(|| {
+    let mut extents = std::iter::from_fn(|| {
         // What was sent and has not ended is in flight, or has failed.
         let failed = sent.get() - ended.get() >= u64::from(depth) + VISIT_FAILED;
         if failed || sent.get() >= VISIT_READS {
@@ -138,10 +138,10 @@ fn visit(context: &mut Context<'_, '_>, span: Span, depth: u32) -> Result<Visit,
         let places = span.len / BLOCK;
         let offset =
             span.start.next_multiple_of(BLOCK) + random.below(places.saturating_sub(1).max(1)) * BLOCK;
-        Some(Piece { offset, len: BLOCK as u32 })
+        Some(Extent { offset, len: BLOCK as u32 })
     });
     let mut ends = Vec::new();
-    context.stream_for(Direction::Read, VISIT_S, &mut pieces, |_, at| {
+    context.stream_for(Direction::Read, VISIT_S, &mut extents, |_, at| {
         ends.push(at);
         ended.set(ended.get() + 1);
     })?;

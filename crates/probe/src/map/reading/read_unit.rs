@@ -4,7 +4,7 @@
 use super::patience::{End, allowance, no_time};
 use super::span::{Span, two_sectors};
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
@@ -44,7 +44,7 @@ pub(super) fn measure(context: &mut Context<'_, '_>, span: Span, into: &mut Meas
         }
         // The later place first: a controller that reads ahead must not look like one that holds a unit.
         let near = span.somewhere(context, ALIGN, ALIGN, len);
-        let far = Piece { offset: near.offset + distances[which], ..near };
+        let far = Extent { offset: near.offset + distances[which], ..near };
         if let (Some(first), Some(second)) = (context.read(far)?, context.read(near)?) {
             shares[which].push(second / first);
         }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::map::options::Options;
-use cardscope_engine::card::Piece;
+use cardscope_engine::card::Extent;
 
 /// So much of a file: it must be written before it is read, and the largest reads want eight places.
 const FILE: u64 = 64 << 20;
@@ -26,12 +26,12 @@ impl Span {
         }
     }
 
-    /// A piece at a random multiple of `align`, with `room` bytes from its start inside the span.
-    pub(super) fn somewhere(self, context: &mut Context<'_, '_>, align: u64, room: u64, len: u64) -> Piece {
+    /// An extent at a random multiple of `align`, with `room` bytes from its start inside the span.
+    pub(super) fn somewhere(self, context: &mut Context<'_, '_>, align: u64, room: u64, len: u64) -> Extent {
         let first = self.start.next_multiple_of(align);
         let last = (self.start + self.len).saturating_sub(room.max(len));
         let places = last.saturating_sub(first) / align + 1;
-        Piece { offset: first + context.random.below(places) * align, len: len as u32 }
+        Extent { offset: first + context.random.below(places) * align, len: len as u32 }
     }
 }
 

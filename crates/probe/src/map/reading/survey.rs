@@ -5,7 +5,7 @@ use super::patience::{End, LOOK, allowance, no_time};
 use super::span::{Span, two_sectors};
 use crate::context::Context;
 use cardscope_analysis::boundary::{Modes, two_modes};
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
@@ -66,13 +66,14 @@ pub(super) fn look(
         if end.is_there(context) {
             break;
         }
-        let piece = span.somewhere(context, 4 * NEAR, 4 * NEAR, len);
-        let first = context.read(piece)?;
-        let second = context.read(Piece { offset: piece.offset + NEAR, ..piece })?;
-        let (Some(first), Some(second), Some(constant)) = (first, second, context.is_constant(piece)?) else {
+        let extent = span.somewhere(context, 4 * NEAR, 4 * NEAR, len);
+        let first = context.read(extent)?;
+        let second = context.read(Extent { offset: extent.offset + NEAR, ..extent })?;
+        let (Some(first), Some(second), Some(constant)) = (first, second, context.is_constant(extent)?)
+        else {
             continue;
         };
-        places.push(piece);
+        places.push(extent);
         times.push(first);
         constants.push(constant);
         warmer.push(second / first);
@@ -122,17 +123,17 @@ fn leave_out(into: &mut Measured, why: &str) {
 fn lasts(
     modes: Modes,
     context: &mut Context<'_, '_>,
-    places: &[Piece],
+    places: &[Extent],
     times: &[f64],
 ) -> Result<Result<bool, String>, Stop> {
     let end = End::of_patience(context, 1.0);
     let mut again = Vec::with_capacity(places.len());
-    for piece in places {
+    for extent in places {
         if end.is_there(context) {
             break;
         }
         // Beside the place, out of what the drive may still hold of it.
-        let beside = Piece { offset: piece.offset + 2 * NEAR, ..*piece };
+        let beside = Extent { offset: extent.offset + 2 * NEAR, ..*extent };
         again.push(context.read(beside)?.unwrap_or(f64::NAN));
     }
     let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();

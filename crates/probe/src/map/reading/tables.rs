@@ -4,7 +4,7 @@
 use super::patience::End;
 use crate::context::Context;
 use crate::map::lfsr::lfsr;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::{FlashbenchTable, Measured};
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ fn line(
                 let at = unit - block + kind as u64 * block / 2 + place as u64 * largest;
                 // Beyond the end it goes on at the start; no read runs across the end itself.
                 let at = (at % context.card_bytes()).min(context.card_bytes() - block) / sector * sector;
-                if let Some(time) = context.read(Piece { offset: at, len: block as u32 })? {
+                if let Some(time) = context.read(Extent { offset: at, len: block as u32 })? {
                     *fastest = fastest.min(time * 1e9);
                 }
             }
@@ -104,7 +104,7 @@ fn scatter(context: &mut Context<'_, '_>) -> Result<Option<FlashbenchTable>, Sto
             if end.is_there(context) {
                 return Ok(None);
             }
-            if let Some(time) = context.read(Piece { offset: place * block, len: block as u32 })? {
+            if let Some(time) = context.read(Extent { offset: place * block, len: block as u32 })? {
                 let fastest = &mut fastest[place as usize];
                 *fastest = fastest.min(time * 1e9);
             }

@@ -5,7 +5,7 @@ use super::patience::End;
 use super::span::{Span, two_sectors};
 use super::survey::Survey;
 use crate::context::Context;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 
 /// Boundaries whose reads are mixed.
 pub(super) const BOUNDARIES: usize = 10;
@@ -58,8 +58,8 @@ pub(super) fn triples(
 }
 
 /// The read before, on or behind a boundary.
-fn part(at: u64, kind: usize, len: u64) -> Piece {
-    Piece { offset: at - len + kind as u64 * len / 2, len: len as u32 }
+fn part(at: u64, kind: usize, len: u64) -> Extent {
+    Extent { offset: at - len + kind as u64 * len / 2, len: len as u32 }
 }
 
 /// A random multiple of the level by a factor that holds neither 2 nor 3, so that it is one of no larger level.

@@ -2,7 +2,7 @@
 //! the block and pays for closing another one; it is not counted.
 
 use super::bench::{BLOCK, Bench};
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{MapCell, MapSpeed};
 
@@ -39,7 +39,7 @@ fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(),
         .collect();
     // In no order of addresses: what drifts must not look like a slope.
     bench.context.random.shuffle(&mut places);
-    let all: Vec<Piece> = places.iter().flat_map(|(_, at)| writes(*at)).collect();
+    let all: Vec<Extent> = places.iter().flat_map(|(_, at)| writes(*at)).collect();
     bench.context.prepare(&all)?;
     for (i, at) in places {
         bench.afford(PLACE_S)?;
@@ -60,9 +60,9 @@ fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(),
 }
 
 /// The writes of a place: the one that opens the block, and those that count.
-fn writes(at: u64) -> impl Iterator<Item = Piece> {
-    let opening = std::iter::once(Piece { offset: at, len: BLOCK });
-    opening.chain(pieces(at + u64::from(BLOCK), at + u64::from(BLOCK) + SAMPLE, WRITE))
+fn writes(at: u64) -> impl Iterator<Item = Extent> {
+    let opening = std::iter::once(Extent { offset: at, len: BLOCK });
+    opening.chain(extents(at + u64::from(BLOCK), at + u64::from(BLOCK) + SAMPLE, WRITE))
 }
 
 /// A boundary of an erase block near the middle of a cell, where what lies there may be written to.

@@ -3,7 +3,7 @@
 use super::slots::{EVERY_UNIT, Slots};
 use crate::context::{CARD_START, Context};
 use crate::map::options::Options;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
 
@@ -70,14 +70,14 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         aligns.iter().find_map(|align| self.slots.stretch(bytes, *align, &mut self.context.random))
     }
 
-    /// Saves what stands in pieces, in one go, and writes them one after the other: the seconds each took, without
+    /// Saves what stands in extents, in one go, and writes them one after the other: the seconds each took, without
     /// those that failed. [`Stop::Limit`] once the time is up.
-    pub(super) fn write_all(&mut self, pieces: &[Piece]) -> Result<Vec<f64>, Stop> {
-        self.context.prepare(pieces)?;
-        let mut times = Vec::with_capacity(pieces.len());
-        for piece in pieces {
+    pub(super) fn write_all(&mut self, extents: &[Extent]) -> Result<Vec<f64>, Stop> {
+        self.context.prepare(extents)?;
+        let mut times = Vec::with_capacity(extents.len());
+        for extent in extents {
             self.afford(0.0)?;
-            times.extend(self.context.write(*piece)?);
+            times.extend(self.context.write(*extent)?);
         }
         Ok(times)
     }

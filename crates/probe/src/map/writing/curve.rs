@@ -2,7 +2,7 @@
 
 use super::bench::{BLOCK, Bench, LARGEST};
 use super::reader;
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::card_map::SizePoint;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Property;
@@ -68,14 +68,14 @@ fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         wanted.remove(0);
     }
     let Some(start) = bench.stretch(all(&wanted)) else { return Ok(()) };
-    bench.write_all(&pieces(start, start + LEAD, MIB as u32).collect::<Vec<_>>())?;
+    bench.write_all(&extents(start, start + LEAD, MIB as u32).collect::<Vec<_>>())?;
     let mut at = start + LEAD;
     for (size, n) in wanted {
         bench.afford(0.1)?;
-        let pieces: Vec<Piece> =
-            (0..n as u64).map(|i| Piece { offset: at + i * size, len: size as u32 }).collect();
+        let extents: Vec<Extent> =
+            (0..n as u64).map(|i| Extent { offset: at + i * size, len: size as u32 }).collect();
         at += size * n as u64;
-        let times = bench.write_all(&pieces)?;
+        let times = bench.write_all(&extents)?;
         bench.into.curves.sequential_write.extend(point(size, &times));
     }
     bench.into.curves.sequential_write.sort_by_key(|p| p.bytes);
@@ -114,21 +114,21 @@ struct Blocks {
 
 impl Blocks {
     /// `n` places of `size` bytes in open blocks, of which there are none where fresh ones are wanted and not to be had.
-    fn pieces(&mut self, bench: &mut Bench<'_, '_, '_>, size: u64, n: usize) -> Result<Vec<Piece>, Stop> {
+    fn extents(&mut self, bench: &mut Bench<'_, '_, '_>, size: u64, n: usize) -> Result<Vec<Extent>, Stop> {
         let unit = bench.slots.unit();
         if self.left < size * n as u64 {
             self.places = bench.places(self.n as usize).unwrap_or_default();
             self.left = (u64::from(self.n) * unit / WORN_SHARE).max(size * n as u64);
             // Opening them pays for what was open before.
-            let opened: Vec<Piece> = self.places.iter().map(|p| Piece { offset: *p, len: BLOCK }).collect();
+            let opened: Vec<Extent> = self.places.iter().map(|p| Extent { offset: *p, len: BLOCK }).collect();
             bench.write_all(&opened)?;
         }
         self.left -= size * n as u64;
         let (count, slots) = (self.places.len() as u64, unit / size);
-        let piece = |at: u64, slot: u64| Piece { offset: at + slot * size, len: size as u32 };
+        let extent = |at: u64, slot: u64| Extent { offset: at + slot * size, len: size as u32 };
         let mut draw = |below: u64| bench.context.random.below(below);
         let all = (0..if count == 0 { 0 } else { n })
-            .map(|_| piece(self.places[draw(count) as usize], draw(slots)));
+            .map(|_| extent(self.places[draw(count) as usize], draw(slots)));
         Ok(all.collect())
     }
 }
@@ -143,8 +143,8 @@ fn scattered(
     let mut times: Vec<f64> = Vec::with_capacity(n);
     while times.len() < n && times.iter().sum::<f64>() < MOST_SECONDS {
         let batch = if times.is_empty() { BATCH.0 } else { BATCH.1.min(n - times.len()) };
-        let pieces = blocks.pieces(bench, size, batch)?;
-        let found = bench.write_all(&pieces)?;
+        let extents = blocks.extents(bench, size, batch)?;
+        let found = bench.write_all(&extents)?;
         if found.is_empty() {
             break;
         }

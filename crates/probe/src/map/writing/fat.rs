@@ -5,7 +5,7 @@
 use super::bench::Bench;
 use crate::context::CARD_START;
 use cardscope_analysis::robust::deviation;
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
@@ -73,7 +73,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>, Stop> {
     let mut steps = Vec::new();
     bench.afford(REACH as f64 / SLOWEST)?;
-    if bench.write_all(&pieces(from, from + REACH, STEP as u32).collect::<Vec<_>>())?.is_empty() {
+    if bench.write_all(&extents(from, from + REACH, STEP as u32).collect::<Vec<_>>())?.is_empty() {
         return Ok(steps);
     }
     for step in (0..REACH).step_by(STEP as usize) {
@@ -100,15 +100,15 @@ struct Profile {
 }
 
 fn profile(bench: &mut Bench<'_, '_, '_>, place: u64) -> Result<Option<Profile>, Stop> {
-    let pieces: Vec<Piece> = WRITES
+    let extents: Vec<Extent> = WRITES
         .iter()
         .scan(place, |at, len| {
             let offset = *at;
             *at += u64::from(*len);
-            Some(Piece { offset, len: *len })
+            Some(Extent { offset, len: *len })
         })
         .collect();
-    let times = bench.write_all(&pieces)?;
+    let times = bench.write_all(&extents)?;
     if times.len() < WRITES.len() {
         return Ok(None);
     }

@@ -18,7 +18,7 @@ mod tables;
 use crate::context::Context;
 use crate::map::options::{Options, Part};
 use bench::{Bench, LARGEST};
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
 
@@ -85,7 +85,7 @@ fn is_unreadable(context: &mut Context<'_, '_>) -> Result<bool, Stop> {
     let (region, sector) = (context.region, context.sector());
     for i in 0..SAVABLE {
         let offset = region.start + region.len / SAVABLE * i / u64::from(sector) * u64::from(sector);
-        if context.read(Piece { offset, len: sector })?.is_some() {
+        if context.read(Extent { offset, len: sector })?.is_some() {
             return Ok(false);
         }
     }

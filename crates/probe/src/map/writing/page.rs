@@ -4,7 +4,7 @@
 use super::bench::Bench;
 use cardscope_analysis::bend::{Bend, SizeTime, page};
 use cardscope_analysis::robust::{deviation, median_error};
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
 use cardscope_model::statistics::median;
@@ -64,7 +64,7 @@ fn by_size(bench: &mut Bench<'_, '_, '_>) -> Result<Vec<SizeTime>, Stop> {
         let Some(places) = bench.places(blocks) else { break };
         let rounds = if size < LARGE { WRITES } else { WRITES / 2 } / blocks as u64;
         let at =
-            |round: u64| places.iter().map(move |p| Piece { offset: p + round * size, len: size as u32 });
+            |round: u64| places.iter().map(move |p| Extent { offset: p + round * size, len: size as u32 });
         bench.write_all(&at(0).collect::<Vec<_>>())?;
         let times = bench.write_all(&(1..=rounds).flat_map(at).collect::<Vec<_>>())?;
         let Some(seconds) = median(&times) else { continue };
@@ -159,15 +159,15 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
 
 /// Writes to more blocks than may be open, in turn, each visit two of them out of order: the first may only open the
 /// block. By size; the first round, of the smallest size, only opens the blocks.
-fn visits(places: &[u64]) -> Vec<(u64, [Piece; 2])> {
+fn visits(places: &[u64]) -> Vec<(u64, [Extent; 2])> {
     // Steps of 13 in 23 places of 32 KiB: none follows another.
     let position = |turn: usize| (13 * (turn as u64 + 1)) % 23 * 32 * KIB;
     let opening = std::iter::repeat_n(LOG_KIB[0], places.len());
     let sizes = opening.chain(LOG_KIB.into_iter().flat_map(|kib| [kib; LOG_WRITES])).map(|kib| kib * KIB);
     let visit = |(visit, size): (usize, u64)| {
         let (place, turn) = (places[visit % places.len()], 2 * (visit / places.len()));
-        let piece = |i: usize| Piece { offset: place + position(turn + i), len: size as u32 };
-        (size, [piece(0), piece(1)])
+        let extent = |i: usize| Extent { offset: place + position(turn + i), len: size as u32 };
+        (size, [extent(0), extent(1)])
     };
     sizes.enumerate().map(visit).collect()
 }
@@ -177,12 +177,12 @@ fn beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, 
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(Vec::new()) };
     let visits = visits(&places);
     // Saved together: put back by their addresses, each block is opened once.
-    bench.context.prepare(&visits.iter().flat_map(|(_, pieces)| *pieces).collect::<Vec<_>>())?;
+    bench.context.prepare(&visits.iter().flat_map(|(_, extents)| *extents).collect::<Vec<_>>())?;
     let mut times: Vec<(u64, f64)> = Vec::new();
-    for (turn, (size, pieces)) in visits.into_iter().enumerate() {
+    for (turn, (size, extents)) in visits.into_iter().enumerate() {
         bench.afford(1.0)?;
-        let both = bench.write_all(&pieces)?;
-        if turn >= places.len() && both.len() == pieces.len() {
+        let both = bench.write_all(&extents)?;
+        if turn >= places.len() && both.len() == extents.len() {
             times.push((size, both.iter().sum()));
         }
     }

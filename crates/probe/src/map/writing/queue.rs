@@ -146,10 +146,10 @@ fn slice(
     depth: u32,
 ) -> Result<Option<Slice>, Stop> {
     bench.context.shape(SMALL, depth)?;
-    let pieces = places(bench, start, span, if depth == 1 { ONE_SLICE } else { SLICE });
-    bench.context.prepare(&pieces)?;
+    let extents = places(bench, start, span, if depth == 1 { ONE_SLICE } else { SLICE });
+    bench.context.prepare(&extents)?;
     let mut ends: Vec<f64> = Vec::with_capacity(SLICE);
-    let mut next = pieces.into_iter();
+    let mut next = extents.into_iter();
     bench.context.stream_for(Direction::Write, SLICE_SECONDS, &mut next, |_, end| ends.push(end))?;
     let seconds = ends.last().copied().unwrap_or(0.0);
     Ok((ends.len() >= PAIRS && seconds > 0.0).then_some(Slice { ends, seconds }))

@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use cardscope_analysis::robust::{deviation, median_error};
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;
@@ -29,16 +29,16 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     'places: while times[0].len() < ROUNDS.1 {
         let Some(mut at) = bench.places(1).map(|p| p[0]) else { break };
         for _ in 0..most.max(1) {
-            let pieces: Vec<Piece> = CUT
+            let extents: Vec<Extent> = CUT
                 .iter()
                 .scan(at, |at, size| {
                     let offset = *at;
                     *at += size;
-                    Some(Piece { offset, len: *size as u32 })
+                    Some(Extent { offset, len: *size as u32 })
                 })
                 .collect();
             at += round;
-            let found = bench.write_all(&pieces)?;
+            let found = bench.write_all(&extents)?;
             if found.len() == CUT.len() {
                 times.iter_mut().zip(found).for_each(|(list, t)| list.push(t));
             } else {

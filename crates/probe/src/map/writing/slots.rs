@@ -1,6 +1,6 @@
 //! Where a map writes: places far enough apart to lie in erase blocks of their own, and away from the start of the
 //! card, where file systems keep what hurts most to lose. A place that rested is taken again before a fresh one: each
-//! block that was touched is copied once more by the card when its content is put back, 0.6 s a piece on seed 004's.
+//! block that was touched is copied once more by the card when its content is put back, 0.6 s each on seed 004's.
 
 use cardscope_engine::target::Region;
 use cardscope_model::random::Random;

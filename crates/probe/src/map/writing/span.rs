@@ -3,7 +3,7 @@
 
 use super::bench::Bench;
 use cardscope_analysis::estimate::estimate;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::units::MIB;
@@ -73,9 +73,9 @@ fn over(bench: &mut Bench<'_, '_, '_>, bytes: u64) -> Result<Option<Spanned>, St
     let mut times = Vec::with_capacity(WRITES);
     while times.len() < WRITES && bench.context.seconds() - began < MOST_SECONDS {
         let slow = times.is_empty() || bench.context.seconds() - began > SLOW_WRITE * times.len() as f64;
-        let pieces = places(bench, start, bytes, if slow { FIRST_BATCH } else { BATCH });
-        let found = bench.write_all(&pieces)?;
-        let mostly_failed = 2 * found.len() < pieces.len();
+        let extents = places(bench, start, bytes, if slow { FIRST_BATCH } else { BATCH });
+        let found = bench.write_all(&extents)?;
+        let mostly_failed = 2 * found.len() < extents.len();
         times.extend(found);
         if mostly_failed {
             break;
@@ -87,10 +87,10 @@ fn over(bench: &mut Bench<'_, '_, '_>, bytes: u64) -> Result<Option<Spanned>, St
 }
 
 /// Places of small writes in a span.
-pub(super) fn places(bench: &mut Bench<'_, '_, '_>, start: u64, bytes: u64, n: usize) -> Vec<Piece> {
+pub(super) fn places(bench: &mut Bench<'_, '_, '_>, start: u64, bytes: u64, n: usize) -> Vec<Extent> {
     let blocks = bytes / u64::from(SMALL);
     (0..n)
-        .map(|_| Piece { offset: start + bench.context.random.below(blocks) * u64::from(SMALL), len: SMALL })
+        .map(|_| Extent { offset: start + bench.context.random.below(blocks) * u64::from(SMALL), len: SMALL })
         .collect()
 }
 

@@ -4,7 +4,7 @@
 
 use super::bench::Bench;
 use crate::map::lfsr::lfsr;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::FlashbenchTable;
 use cardscope_model::units::MIB;
 use std::collections::BTreeMap;
@@ -110,18 +110,18 @@ fn row(
     columns: u64,
     places: Vec<(u64, u64)>,
 ) -> Result<Option<Vec<f64>>, Stop> {
-    let pieces: Vec<Piece> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
-    if !bench.context.prepare_in_time(&pieces)? {
+    let extents: Vec<Extent> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
+    if !bench.context.prepare_in_time(&extents)? {
         return Ok(None);
     }
     let mut sums = vec![(0.0, 0u32); columns as usize];
     for (column, at) in places {
         let mut seconds = 0.0;
-        for piece in cut(at, block) {
+        for extent in cut(at, block) {
             if !bench.has_time(0.0) {
                 return Ok(None);
             }
-            let Some(time) = bench.context.write(piece)? else { return Ok(None) };
+            let Some(time) = bench.context.write(extent)? else { return Ok(None) };
             seconds += time;
         }
         let sum = &mut sums[column as usize];
@@ -131,8 +131,8 @@ fn row(
 }
 
 /// A block in writes of what a map writes at most.
-fn cut(at: u64, block: u64) -> impl Iterator<Item = Piece> {
-    cardscope_engine::card::pieces(at, at + block, super::bench::LARGEST)
+fn cut(at: u64, block: u64) -> impl Iterator<Item = Extent> {
+    cardscope_engine::card::extents(at, at + block, super::bench::LARGEST)
 }
 
 fn push(bench: &mut Bench<'_, '_, '_>, kind: &str, parameters: &[(&str, u64)], rows: Vec<(u64, Vec<f64>)>) {

@@ -15,13 +15,13 @@ mod tests;
 use super::Request;
 use crate::consent::DataKept;
 use crate::error::Failure;
-use crate::format::{Range, extents};
+use crate::format::{Range, data_ranges};
 use crate::frame::{Session, count};
 use crate::opening::{self, Opened};
 use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
-use cardscope_engine::card::{Card, IoError, Stop, pieces};
+use cardscope_engine::card::{Card, IoError, Stop, extents};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending::owing;
@@ -200,8 +200,8 @@ impl<'a> Trial<'a> {
 
     fn copy_all(&self, picture: &File, card: &mut Card<'_>) -> Result<(), Failure> {
         card.discard(0, card.bytes())?;
-        let extents = extents(picture, self.bytes).map_err(Failure::io)?;
-        copy(picture, &extents, card)
+        let ranges = data_ranges(picture, self.bytes).map_err(Failure::io)?;
+        copy(picture, &ranges, card)
     }
 
     /// No half of a file system stays behind: its first and its last blocks, by which it is known.
@@ -258,13 +258,13 @@ impl<'a> Trial<'a> {
 }
 
 /// Copies ranges of a picture to the same places of the card.
-fn copy(picture: &File, extents: &[Range], card: &mut Card<'_>) -> Result<(), Failure> {
+fn copy(picture: &File, ranges: &[Range], card: &mut Card<'_>) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    for piece in extents.iter().flat_map(|range| pieces(range.start, range.end, BLOCK)) {
+    for extent in ranges.iter().flat_map(|range| extents(range.start, range.end, BLOCK)) {
         card.go_on().map_err(|stop: Stop| Failure::from(stop))?;
-        bytes.resize(piece.len as usize, 0);
-        picture.read_exact_at(&mut bytes, piece.offset).map_err(Failure::io)?;
-        taken(card.write_bytes(piece.offset, &bytes)?)?;
+        bytes.resize(extent.len as usize, 0);
+        picture.read_exact_at(&mut bytes, extent.offset).map_err(Failure::io)?;
+        taken(card.write_bytes(extent.offset, &bytes)?)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::pass::Pass;
 use super::sorting::{Place, Suspect};
 use super::writing::session_end;
 use crate::error::Failure;
-use cardscope_engine::card::{Answer, Card, Piece, Stop, pieces};
+use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::real::RealTarget;
@@ -109,14 +109,14 @@ fn read_target(pass: &mut Pass<'_>, file: &mut ToRead, target: &mut RealTarget) 
     let (mut meter, now) = (Meter::default(), card.seconds());
     meter.begin(now);
     pass.read_meter.begin(now);
-    let mut failed: Vec<Piece> = Vec::new();
-    let outcome = card.read(pieces(0, whole, BLOCK), file.base(), |piece, at, answer| {
-        let len = u64::from(piece.len);
+    let mut failed: Vec<Extent> = Vec::new();
+    let outcome = card.read(extents(0, whole, BLOCK), file.base(), |extent, at, answer| {
+        let len = u64::from(extent.len);
         meter.moved(seconds(at), len);
         pass.read_meter.moved(seconds(at), len);
         match answer {
-            Answer::Failed(_) => failed.push(piece),
-            other => take(pass, file, piece, &other),
+            Answer::Failed(_) => failed.push(extent),
+            other => take(pass, file, extent, &other),
         }
         pass.read();
         Ok(())
@@ -129,28 +129,28 @@ fn read_target(pass: &mut Pass<'_>, file: &mut ToRead, target: &mut RealTarget) 
 }
 
 /// Sorts what a read found.
-fn take(pass: &mut Pass<'_>, file: &mut ToRead, piece: Piece, answer: &Answer<'_>) {
-    let place = file.place(piece.offset);
+fn take(pass: &mut Pass<'_>, file: &mut ToRead, extent: Extent, answer: &Answer<'_>) {
+    let place = file.place(extent.offset);
     let counts = match answer {
-        Answer::Same => pass.sorted.same(u64::from(piece.len)),
+        Answer::Same => pass.sorted.same(u64::from(extent.len)),
         Answer::Differs { bytes, .. } => pass.sorted.differs(place, bytes),
-        Answer::Failed(_) => pass.sorted.unreadable(place, u64::from(piece.len)),
+        Answer::Failed(_) => pass.sorted.unreadable(place, u64::from(extent.len)),
     };
     file.result.sectors.add(&counts);
-    file.result.read_bytes += u64::from(piece.len);
+    file.result.read_bytes += u64::from(extent.len);
 }
 
 fn in_parts(
     pass: &mut Pass<'_>,
     file: &mut ToRead,
     card: &mut Card<'_>,
-    failed: &[Piece],
+    failed: &[Extent],
 ) -> Result<(), Stop> {
     let part = PART.max(card.sector());
-    let parts = failed.iter().flat_map(|piece| pieces(piece.offset, piece.end(), part));
+    let parts = failed.iter().flat_map(|extent| extents(extent.offset, extent.end(), part));
     let expected = file.base();
-    card.read(parts, expected, |piece, _, answer| {
-        take(pass, file, piece, &answer);
+    card.read(parts, expected, |extent, _, answer| {
+        take(pass, file, extent, &answer);
         Ok(())
     })
 }
@@ -168,9 +168,9 @@ fn read_tail(pass: &mut Pass<'_>, file: &mut ToRead, open: &File, sector: u32) {
         return;
     }
     let read = open.read_exact_at(&mut bytes, start);
-    let piece = Piece { offset: start, len: sectors as u32 };
+    let extent = Extent { offset: start, len: sectors as u32 };
     match read {
-        Ok(()) => take(pass, file, piece, &Answer::Differs { bytes: &bytes, first: 0 }),
+        Ok(()) => take(pass, file, extent, &Answer::Differs { bytes: &bytes, first: 0 }),
         Err(_) => {
             let counts = pass.sorted.unreadable(file.place(start), sectors);
             file.result.sectors.add(&counts);
@@ -209,12 +209,12 @@ fn look_again(pass: &mut Pass<'_>, file: &ToRead, suspect: &Suspect) -> Result<S
     if !end.is_multiple_of(sector) {
         return Ok(suspect.counts);
     }
-    card.read(pieces(start, end, BLOCK), file.base(), |piece, _, answer| {
-        let place = file.place(piece.offset);
+    card.read(extents(start, end, BLOCK), file.base(), |extent, _, answer| {
+        let place = file.place(extent.offset);
         match answer {
-            Answer::Same => again.same(u64::from(piece.len)),
+            Answer::Same => again.same(u64::from(extent.len)),
             Answer::Differs { bytes, .. } => again.differs(place, bytes),
-            Answer::Failed(_) => again.unreadable(place, u64::from(piece.len)),
+            Answer::Failed(_) => again.unreadable(place, u64::from(extent.len)),
         };
         Ok(())
     })

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use cardscope_engine::content::{Content, fill};
 
-    fn piece(base: u64, sectors: usize) -> Vec<u8> {
+    fn extent(base: u64, sectors: usize) -> Vec<u8> {
         let mut bytes = vec![0; sectors * SECTOR];
         fill(Content::H2w { base }, 0, &mut bytes);
         bytes
@@ -176,7 +176,7 @@ mod tests {
     fn a_wrap_shows_as_one_distance_and_aliases() {
         let mut sorted = Sorted { tested: std::iter::once(0..FILE_BYTES).collect(), ..Sorted::default() };
         let place = Place { number: 1, content: 1, offset_in_file: 4096 };
-        let counts = sorted.differs(place, &piece(4096 + (8 << 20), 16));
+        let counts = sorted.differs(place, &extent(4096 + (8 << 20), 16));
         assert_eq!((counts.overwritten, counts.aliased, counts.ok), (16, 16, 0));
         let far = Shift { count: 16, expected: 4096, found: 4096 + (8 << 20) };
         assert_eq!(sorted.shifts, HashMap::from([(8 << 20, far)]));

@@ -7,7 +7,7 @@ use super::meter::Meter;
 use super::names::file_name;
 use super::pass::Pass;
 use crate::error::Failure;
-use cardscope_engine::card::{Card, IoError, Piece, Stop, pieces};
+use cardscope_engine::card::{Card, Extent, IoError, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::real::RealTarget;
@@ -160,13 +160,13 @@ impl Filling {
     fn stretch(&mut self, pass: &mut Pass<'_>, card: &mut Card<'_>, block: u32) -> Result<(), Stop> {
         let content = Content::H2w { base: (self.number - 1) * FILE_BYTES };
         let until = self.bytes.min(self.end + STRETCH);
-        let mut ahead: Vec<Piece> = Vec::new();
-        card.write(pieces(self.end, until, block), content, |piece, at, _| {
-            self.meter.moved(seconds(at), u64::from(piece.len));
-            pass.write_meter.moved(seconds(at), u64::from(piece.len));
+        let mut ahead: Vec<Extent> = Vec::new();
+        card.write(extents(self.end, until, block), content, |extent, at, _| {
+            self.meter.moved(seconds(at), u64::from(extent.len));
+            pass.write_meter.moved(seconds(at), u64::from(extent.len));
             pass.wrote();
             // Pieces end in any order; the file is whole up to the first that has not.
-            ahead.push(piece);
+            ahead.push(extent);
             while let Some(next) = ahead.iter().position(|p| p.offset == self.end) {
                 self.end = ahead.swap_remove(next).end();
             }

@@ -34,11 +34,11 @@ impl Look {
     pub(super) fn at(bench: &mut Bench<'_, '_, '_>, start: u64, bytes: u64) -> Result<Look, Stop> {
         let mut times = Vec::new();
         if bytes >= u64::from(SMALL) {
-            for piece in places(bench, start, bytes, READS) {
+            for extent in places(bench, start, bytes, READS) {
                 if !bench.context.has_time(0.0) {
                     break;
                 }
-                times.extend(bench.context.read(piece)?);
+                times.extend(bench.context.read(extent)?);
             }
         }
         let counters = bench.context.health().map(|log| {

@@ -4,7 +4,7 @@ use super::super::bench::Bench;
 use super::heat::{Heat, Look};
 use super::stalls::Stalls;
 use cardscope_analysis::drop::{Chunk, Fall, fall};
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::card_map::property::Evidence;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
@@ -165,20 +165,20 @@ impl WriteRun {
     fn write_chunk(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<Option<Chunk>, Stop> {
         let bytes = self.chunk_bytes();
         let from = self.start + self.at % self.len;
-        let write: Vec<Piece> = pieces(from, from + bytes, WRITE).collect();
+        let write: Vec<Extent> = extents(from, from + bytes, WRITE).collect();
         if !bench.context.prepare_in_time(&write)? {
             return Ok(None);
         }
         let mut chunk = Chunk { bytes: 0.0, seconds: 0.0 };
-        for piece in write {
+        for extent in write {
             if !bench.context.has_time(0.0) {
                 break;
             }
-            self.at += u64::from(piece.len);
-            if let Some(seconds) = bench.context.write(piece)? {
-                self.stalls.add(piece.offset, f64::from(piece.len), seconds);
-                chunk.bytes += f64::from(piece.len);
-                self.written += u64::from(piece.len);
+            self.at += u64::from(extent.len);
+            if let Some(seconds) = bench.context.write(extent)? {
+                self.stalls.add(extent.offset, f64::from(extent.len), seconds);
+                chunk.bytes += f64::from(extent.len);
+                self.written += u64::from(extent.len);
                 chunk.seconds += seconds;
             }
         }

@@ -3,7 +3,7 @@
 
 use super::super::bench::{BLOCK, Bench};
 use super::search::Found;
-use cardscope_engine::card::{Piece, Stop, pieces};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
 use cardscope_model::statistics::median;
@@ -54,7 +54,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(
 /// Opens as many fresh blocks as can be open, and one more: whatever was left open before is closed then.
 fn fill(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<(), Stop> {
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(()) };
-    let touches: Vec<Piece> = places.iter().map(|p| Piece { offset: *p, len: BLOCK }).collect();
+    let touches: Vec<Extent> = places.iter().map(|p| Extent { offset: *p, len: BLOCK }).collect();
     bench.write_all(&touches)?;
     Ok(())
 }
@@ -125,9 +125,9 @@ fn quarter_closings(
 /// seconds of the write that did. `None` where there are not so many fresh places.
 fn close(bench: &mut Bench<'_, '_, '_>, place: u64, bytes: u64, limit: u32) -> Result<Option<f64>, Stop> {
     let Some(others) = bench.places(limit as usize) else { return Ok(None) };
-    let written: Vec<Piece> = pieces(place, place + bytes, MIB as u32).collect();
+    let written: Vec<Extent> = extents(place, place + bytes, MIB as u32).collect();
     bench.write_all(&written)?;
-    let touches: Vec<Piece> = others.iter().map(|o| Piece { offset: *o, len: BLOCK }).collect();
+    let touches: Vec<Extent> = others.iter().map(|o| Extent { offset: *o, len: BLOCK }).collect();
     let times = bench.write_all(&touches)?;
     Ok((times.len() == touches.len()).then(|| times[times.len() - 1]))
 }
@@ -158,9 +158,9 @@ fn unit_by_closing(bench: &mut Bench<'_, '_, '_>, usual: f64, short: f64) -> Res
 fn opening_after(bench: &mut Bench<'_, '_, '_>, bytes: u64, usual: f64) -> Result<Option<f64>, Stop> {
     let Some(place) = bench.stretch(bytes) else { return Ok(None) };
     let Some(other) = bench.places(1).map(|p| p[0]) else { return Ok(None) };
-    let written: Vec<Piece> = pieces(place, place + bytes, MIB as u32).collect();
+    let written: Vec<Extent> = extents(place, place + bytes, MIB as u32).collect();
     bench.write_all(&written)?;
-    let touch = bench.write_all(&[Piece { offset: other, len: BLOCK }])?;
+    let touch = bench.write_all(&[Extent { offset: other, len: BLOCK }])?;
     Ok(touch.first().map(|touch| (touch - usual).max(0.0)))
 }
 

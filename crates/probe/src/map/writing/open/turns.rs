@@ -3,7 +3,7 @@
 //! (flash-behaviour 3.4).
 
 use super::super::bench::Bench;
-use cardscope_engine::card::{Piece, Stop};
+use cardscope_engine::card::{Extent, Stop};
 
 /// Positions inside a block that a test may use at most.
 const POSITIONS: u64 = 16;
@@ -57,20 +57,20 @@ impl Turns {
         let Some(places) = bench.places(self.n as usize) else { return Ok(None) };
         let positions = self.positions(bench);
         let mut times = Timed::default();
-        let at = |place: &u64, p: &u64| Piece { offset: place + p * u64::from(self.block), len: self.block };
-        let of = |visit: &[u64]| -> Vec<Piece> {
+        let at = |place: &u64, p: &u64| Extent { offset: place + p * u64::from(self.block), len: self.block };
+        let of = |visit: &[u64]| -> Vec<Extent> {
             places.iter().flat_map(|place| visit.iter().map(|p| at(place, p)).collect::<Vec<_>>()).collect()
         };
         // The rounds that every test makes are saved together: put back by their addresses, each block is opened once.
         bench.context.prepare(&of(&positions[..positions.len().min(2 * self.visit())]))?;
         for (round, visit) in positions.chunks_exact(self.visit()).enumerate() {
-            let pieces = of(visit);
+            let extents = of(visit);
             if round == 0 {
-                bench.write_all(&pieces)?;
+                bench.write_all(&extents)?;
                 continue;
             }
-            bench.context.prepare(&pieces)?;
-            for visit in pieces.chunks_exact(self.visit()) {
+            bench.context.prepare(&extents)?;
+            for visit in extents.chunks_exact(self.visit()) {
                 bench.afford(0.0)?;
                 times.first.extend(bench.context.write(visit[0])?);
                 for more in &visit[1..] {

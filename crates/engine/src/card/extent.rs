@@ -1,4 +1,4 @@
-//! Ranges of a card, cut into the pieces that one I/O each covers; which slot carries which of them; and what a read of
+//! Ranges of a card, cut into the extents that one I/O each covers; which slot carries which of them; and what a read of
 //! one gave, held against what was expected.
 
 use super::stop::IoError;
@@ -8,30 +8,30 @@ use std::collections::VecDeque;
 
 /// A range of the card that one I/O covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Piece {
+pub struct Extent {
     /// First byte.
     pub offset: u64,
     /// Bytes, at most the block of the [`Card`](super::Card).
     pub len: u32,
 }
 
-impl Piece {
+impl Extent {
     /// First byte after it.
     pub fn end(self) -> u64 {
         self.offset + u64::from(self.len)
     }
 }
 
-/// Cuts a range into pieces of `block` bytes, the last one shorter.
-pub fn pieces(start: u64, end: u64, block: u32) -> impl Iterator<Item = Piece> {
+/// Cuts a range into extents of `block` bytes, the last one shorter.
+pub fn extents(start: u64, end: u64, block: u32) -> impl Iterator<Item = Extent> {
     (start..end)
         .step_by(block.max(1) as usize)
-        .map(move |offset| Piece { offset, len: u64::from(block).min(end - offset) as u32 })
+        .map(move |offset| Extent { offset, len: u64::from(block).min(end - offset) as u32 })
 }
 
-/// I/Os under way: which slot carries which piece, and what has ended and was not looked at yet.
+/// I/Os under way: which slot carries which extent, and what has ended and was not looked at yet.
 pub(super) struct Flight {
-    flying: Vec<Option<Piece>>,
+    flying: Vec<Option<Extent>>,
     pub(super) free: Vec<u32>,
     pub(super) landed: VecDeque<Completion>,
 }
@@ -45,25 +45,25 @@ impl Flight {
         }
     }
 
-    /// The slot that carries a piece from here on; there must be a free one.
-    pub(super) fn take_off(&mut self, piece: Piece) -> u32 {
+    /// The slot that carries an extent from here on; there must be a free one.
+    pub(super) fn take_off(&mut self, extent: Extent) -> u32 {
         let slot = self.free.pop().unwrap_or_default();
-        self.flying[slot as usize] = Some(piece);
+        self.flying[slot as usize] = Some(extent);
         slot
     }
 
-    /// The piece in a slot was not taken after all.
+    /// The extent in a slot was not taken after all.
     pub(super) fn stay(&mut self, slot: u32) {
         self.flying[slot as usize] = None;
         self.free.push(slot);
     }
 
-    /// The one that has ended longest ago. Its memory is its own until the next piece takes off.
-    pub(super) fn land(&mut self) -> Option<(u32, Piece, Completion)> {
+    /// The one that has ended longest ago. Its memory is its own until the next extent takes off.
+    pub(super) fn land(&mut self) -> Option<(u32, Extent, Completion)> {
         let ended = self.landed.pop_front()?;
-        let piece = self.flying[ended.slot as usize].take()?;
+        let extent = self.flying[ended.slot as usize].take()?;
         self.free.push(ended.slot);
-        Some((ended.slot, piece, ended))
+        Some((ended.slot, extent, ended))
     }
 
     /// How many are under way, or have ended and were not looked at.
