@@ -9,9 +9,9 @@
 pub mod capacity;
 pub mod context;
 pub mod endure;
+pub mod files;
 mod fill;
 pub mod full;
-pub mod h2w;
 pub mod map;
 pub mod marks;
 pub mod saved_area;

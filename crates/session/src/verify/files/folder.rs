@@ -1,13 +1,13 @@
 //! The folder that is tested, looked at before anything is written: is it one, on which file system, what is free, and
 //! how much of that may be filled.
 
-use super::names::{self, Named};
 use crate::error::Failure;
 use cardscope_device::filesystem::{self, FileSystem, Room};
 use cardscope_device::held::Held;
 use cardscope_files as files;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Capacity;
+use cardscope_probe::files::{Named, file_name, number};
 use std::path::{Path, PathBuf};
 
 /// What stays free where the running system lies: without any room it stops.
@@ -55,13 +55,13 @@ impl Folder {
         let system =
             filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be looked at", &e))?;
         let room = filesystem::room(&inside).map_err(|e| cannot("the free space cannot be had", &e))?;
-        let (there, alike) = names::find(&held).map_err(|e| cannot(unreadable, &e))?;
+        let (there, alike) = find(&held).map_err(|e| cannot(unreadable, &e))?;
         Ok(Folder { path: path.to_owned(), held, system, room, there, alike })
     }
 
     /// Where a file of the pattern lies, for messages.
     pub(super) fn file(&self, number: u64) -> PathBuf {
-        self.path.join(names::file_name(number))
+        self.path.join(file_name(number))
     }
 
     /// Whether it is the root of the mount; a card has its files there.
@@ -103,7 +103,7 @@ impl Folder {
             let names: Vec<String> = self.there.iter().map(Named::name).collect();
             return Err(Failure::refused(format!(
                 "{path} holds {} already, and nothing is overwritten here: verify them with --read-only, or remove them first",
-                names::listed(&names)
+                listed(&names)
             )));
         }
         if self.room.read_only {
@@ -139,6 +139,36 @@ impl Folder {
             )));
         }
         Ok(())
+    }
+}
+
+/// All of them in a folder, by number; and the names that only look like it.
+fn find(folder: &files::Folder) -> Result<(Vec<Named>, Vec<String>), files::FileError> {
+    let (mut found, mut alike) = (Vec::new(), Vec::new());
+    for name in folder.names()? {
+        let seen = folder.look(&name).ok().flatten();
+        let name = name.to_string_lossy().into_owned();
+        match number(&name) {
+            Some(number) => {
+                let bytes = seen.as_ref().map_or(0, |found| u64::try_from(found.st_size).unwrap_or_default());
+                let is_plain = seen.as_ref().is_none_or(files::is_plain);
+                found.push(Named { number, bytes, is_plain });
+            }
+            None if name.to_ascii_lowercase().ends_with(".h2w") => alike.push(name),
+            None => {}
+        }
+    }
+    found.sort_by_key(|file| file.number);
+    alike.sort();
+    Ok((found, alike))
+}
+
+/// A list of names that stays short: `1.h2w, 2.h2w, 3.h2w and 9 more`.
+pub(super) fn listed(names: &[String]) -> String {
+    const MOST: usize = 8;
+    match names.len().checked_sub(MOST) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..MOST].join(", ")),
     }
 }
 

@@ -2,20 +2,11 @@
 //! theirs, reads them back and tells what was lost. The user's files stay, and so do files of the pattern that were
 //! there before.
 
-mod document;
 mod folder;
-mod folding;
-mod meter;
-mod names;
 mod own;
-mod pass;
 #[cfg(test)]
 mod race_tests;
-mod reading;
-mod sorting;
-mod there;
-mod verdict;
-mod writing;
+mod test_folder;
 
 use super::Request;
 use crate::error::Failure;
@@ -23,12 +14,15 @@ use crate::frame::Session;
 use crate::opening::{self, Opened};
 use crate::recorder::Recorder;
 use cardscope_device::held::Held;
+use cardscope_engine::card::Stop;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::caveat;
+use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::VerifyReport;
-use folder::Folder;
-use pass::Pass;
-use reading::ToRead;
+use cardscope_probe::files::{Facts, FilesError, FilesTest, Outcome};
+use folder::{Folder, listed};
+use test_folder::Files;
 
 /// Opens the directory; `there` is the directory itself, where a verb that does more with it has it open.
 pub(crate) fn open(
@@ -55,14 +49,22 @@ pub(super) fn run(
     report.header.caveats.extend(folder.caveats());
     session.begin_row(report)?;
     let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-    let options = session.opened.files.clone().unwrap_or_default();
-    let opened = &*session.opened;
-    let mut pass = Pass::new(folder, options, session.interrupt, session.events, request.common.budget);
-    let mut work = Work { request, opened, files: Vec::new(), foreign: Vec::new(), otherwise: 0, wrap: None };
-    let ended = work.carry_out(&mut pass, total, &mut recorder, report);
-    let stayed = work.tidy(&mut pass);
-    work.fill(report, &pass, ended.as_ref().err());
-    report.header.findings.extend(stayed);
+    let facts = Facts {
+        directory: folder.path.display().to_string(),
+        file_system: folder.system.name.clone(),
+        mounted_at: folder.system.mounted_at.clone(),
+        total_bytes: folder.room.total,
+        free_bytes: folder.free(),
+    };
+    let files = Files::new(folder, session.opened.files.clone().unwrap_or_default());
+    let budget = request.common.budget;
+    let mut test =
+        FilesTest::new(files, facts, !request.read_only, session.interrupt, session.events, budget);
+    let ended = carry_out(request, session.opened, &mut test, total, &mut recorder, report);
+    let stayed =
+        if request.keep_files || request.read_only { Vec::new() } else { test.folder().remove_all() };
+    fill(report, &mut test, ended.is_err());
+    report.header.findings.extend(left(&stayed));
     session.recorder = Some(recorder);
     ended
 }
@@ -81,52 +83,55 @@ fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64, Fai
     Ok(0)
 }
 
-/// What is done, and what comes out of it.
-struct Work<'a> {
-    request: &'a Request,
-    opened: &'a Opened,
-    files: Vec<ToRead>,
-    foreign: Vec<String>,
-    /// Pieces that gave another answer at the second look.
-    otherwise: u64,
-    /// In which period the card's addresses repeat, where they do.
-    wrap: Option<u64>,
+fn carry_out(
+    request: &Request,
+    opened: &Opened,
+    test: &mut FilesTest<'_, Files>,
+    total: u64,
+    recorder: &mut Recorder,
+    report: &mut VerifyReport,
+) -> Result<(), Failure> {
+    if !request.read_only {
+        let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+        test.note(format!(
+            "{} will be written to {} in files of 1 GiB and read back; what is there stays{limit}",
+            Capacity(total),
+            request.common.target
+        ));
+        let outcome = test.write(total);
+        fill(report, test, outcome.is_err());
+        recorder.update(report)?;
+        outcome.map_err(failure)?;
+    }
+    test.read().map_err(failure)?;
+    if let Some(path) = test.folder().was_replaced() {
+        let path = path.display();
+        test.doubt(format!("{path} was replaced during the test; the original directory was tested"));
+    }
+    Ok(())
 }
 
-impl Work<'_> {
-    fn carry_out(
-        &mut self,
-        pass: &mut Pass<'_>,
-        total: u64,
-        recorder: &mut Recorder,
-        report: &mut VerifyReport,
-    ) -> Result<(), Failure> {
-        if self.request.read_only {
-            (self.files, self.foreign) = there::to_read(pass);
-        } else {
-            let limit = self.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-            pass.note(format!(
-                "{} will be written to {} in files of 1 GiB and read back; what is there stays{limit}",
-                Capacity(total),
-                self.request.common.target
-            ));
-            let outcome = writing::write_all(pass, total);
-            self.files = there::written(pass);
-            self.fill(report, pass, outcome.as_ref().err());
-            recorder.update(report)?;
-            outcome?;
-        }
-        pass.sorted.tested = self.files.iter().map(ToRead::range).collect();
-        reading::read_all(pass, &mut self.files)?;
-        self.otherwise = reading::second_look(pass, &self.files)?;
-        self.wrap = folding::period(pass, &self.files);
-        if !pass.folder.held.is_at(&pass.folder.path) {
-            pass.doubt(format!(
-                "{} was replaced during the test; the original directory was tested",
-                pass.folder.path.display()
-            ));
-        }
-        Ok(())
+fn fill(report: &mut VerifyReport, test: &mut FilesTest<'_, Files>, cut_short: bool) {
+    let kept = !test.folder().is_empty();
+    let Outcome { verification, findings, caveats, io_path } = test.outcome(cut_short, kept);
+    caveat::add(&mut report.header.caveats, caveats);
+    report.header.io_path = io_path;
+    report.header.findings = findings;
+    report.body = verification;
+}
+
+/// That files of the run's own would not go.
+fn left(stayed: &[String]) -> Option<Finding> {
+    (!stayed.is_empty()).then(|| {
+        let verdict = format!("Files of this test were not removed: {}.", listed(stayed));
+        Finding::new("files-left", Weight::Note, 1.0, verdict).advise("Remove them by hand.")
+    })
+}
+
+fn failure(error: FilesError) -> Failure {
+    match error {
+        FilesError::Stop(Stop::Interrupted) => Failure::Interrupted,
+        other => Failure::io(other),
     }
 }
 

@@ -2,9 +2,8 @@
 //! very file that was made.
 
 use super::folder::Folder;
-use super::names::file_name;
 use cardscope_files::{Identity, Use, is_plain};
-use cardscope_probe::h2w::{self, Class, SECTOR};
+use cardscope_probe::files::{SECTOR, file_name, is_of_the_pattern};
 use rustix::fs::{Stat, fstat};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -108,8 +107,7 @@ impl Own {
         let Some(last) = sectors.checked_sub(1) else { return self.bytes == 0 };
         [0, last].into_iter().any(|number| {
             let mut sector = [0; SECTOR];
-            file.read_exact_at(&mut sector, number * SECTOR as u64).is_ok()
-                && h2w::look(&sector, h2w::first_word(&sector)) == Class::Ok
+            file.read_exact_at(&mut sector, number * SECTOR as u64).is_ok() && is_of_the_pattern(&sector)
         })
     }
 }

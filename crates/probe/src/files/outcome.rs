@@ -1,45 +1,35 @@
-//! The document of `verify --files`, whole or partial, and the end of the files that this run made.
+//! What came out of a test of files, whole or as far as it came.
 
-use super::pass::Pass;
+use super::names;
+use super::test::FilesTest;
 use super::verdict::{self, Tested};
-use super::{Work, names};
-use crate::error::Failure;
-use cardscope_model::caveat;
+use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::{FilesReport, Method, Verdict, Verification, VerifyReport};
+use cardscope_model::verify::{FilesReport, Method, Verdict, Verification};
 
-impl Work<'_> {
-    /// Removes this run's files, unless they are to stay; a finding names those that would not go.
-    pub(super) fn tidy(&self, pass: &mut Pass<'_>) -> Vec<Finding> {
-        if self.request.keep_files || self.request.read_only {
-            return Vec::new();
-        }
-        let stayed = pass.own.remove_all(&pass.folder);
-        let finding = || {
-            Finding::new(
-                "files-left",
-                Weight::Note,
-                1.0,
-                format!("Files of this test were not removed: {}.", names::listed(&stayed)),
-            )
-            .advise("Remove them by hand.")
-        };
-        (!stayed.is_empty()).then(finding).into_iter().collect()
-    }
+/// What a test of files says of the card.
+pub struct Outcome {
+    /// Verdict and figures.
+    pub verification: Verification,
+    /// Its findings.
+    pub findings: Vec<Finding>,
+    /// Its doubts.
+    pub caveats: Vec<Caveat>,
+    /// How the I/O went.
+    pub io_path: String,
+}
 
-    /// Fills in how things stand.
-    pub(super) fn fill(&self, report: &mut VerifyReport, pass: &Pass<'_>, failure: Option<&Failure>) {
-        let sorted = &pass.sorted;
-        let facts = self.facts(pass, failure);
+impl<F> FilesTest<'_, F> {
+    /// How things stand; `cut_short` where something ended the test before its end, `kept` where files of it stay.
+    pub fn outcome(&self, cut_short: bool, kept: bool) -> Outcome {
+        let sorted = &self.pass.sorted;
+        let facts = self.tested(cut_short);
         let (verdict, confidence) = verdict::judge(sorted, &facts);
         let tested = facts.tested;
         let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
-        caveat::add(&mut report.header.caveats, pass.caveats.iter().cloned());
-        report.header.io_path.clone_from(&pass.io_path);
-        report.header.findings = self.findings(pass, &facts, verdict);
-        report.body = Verification {
+        let verification = Verification {
             method: Method::Files,
             verdict,
             announced_bytes: self.planned(),
@@ -49,42 +39,48 @@ impl Work<'_> {
             confidence,
             wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
             disproofs: sorted.disproofs.clone(),
-            files: Some(self.section(pass, tested)),
+            files: Some(self.section(tested, kept)),
             moved: Moved {
                 data_kept: true,
-                bytes_written: pass.bytes_written,
-                bytes_read: pass.bytes_read,
-                seconds: pass.seconds(),
-                io_errors: pass.failed.clone(),
+                bytes_written: self.pass.bytes_written,
+                bytes_read: self.pass.bytes_read,
+                seconds: self.pass.seconds(),
+                io_errors: self.pass.failed.clone(),
                 ..Moved::default()
             },
             ..Verification::default()
         };
+        Outcome {
+            verification,
+            findings: self.findings(&facts, verdict),
+            caveats: self.pass.caveats.clone(),
+            io_path: self.pass.io_path.clone(),
+        }
     }
 
     fn planned(&self) -> u64 {
         self.files.iter().map(|file| file.named.bytes).sum()
     }
 
-    fn facts(&self, pass: &Pass<'_>, failure: Option<&Failure>) -> Tested {
+    fn tested(&self, cut_short: bool) -> Tested {
         let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
         // Less than a sector at the end of an odd file is never read.
         let unread = self.files.iter().any(|file| file.result.read_bytes + 512 <= file.named.bytes);
         Tested {
             tested,
-            free: self.free(pass),
-            file_system: pass.folder.room.total,
+            free: self.free(),
+            file_system: self.facts.total_bytes,
             otherwise: self.otherwise,
-            refused: pass.refused_bytes / 512,
-            cut_short: failure.is_some() || unread,
+            refused: self.pass.refused_bytes / 512,
+            cut_short: cut_short || unread,
         }
     }
 
     /// What could be tested. A file system's own tables for the files are none of it, where it was filled to the brim.
-    fn free(&self, pass: &Pass<'_>) -> u64 {
-        match self.request.read_only {
-            true => pass.folder.free() + self.planned(),
-            false => pass.folder.free(),
+    fn free(&self) -> u64 {
+        match self.writes {
+            true => self.facts.free_bytes,
+            false => self.facts.free_bytes + self.planned(),
         }
     }
 
@@ -94,18 +90,17 @@ impl Work<'_> {
         self.files.iter().map(|file| before(&file.range())).sum()
     }
 
-    fn section(&self, pass: &Pass<'_>, tested_bytes: u64) -> FilesReport {
-        let folder = &pass.folder;
-        let written = !self.request.read_only;
+    fn section(&self, tested_bytes: u64, kept: bool) -> FilesReport {
+        let (pass, facts) = (&self.pass, &self.facts);
         FilesReport {
-            directory: folder.path.display().to_string(),
-            file_system: folder.system.name.clone(),
-            mounted_at: folder.system.mounted_at.clone(),
-            file_system_bytes: folder.room.total,
-            free_bytes: self.free(pass),
+            directory: facts.directory.clone(),
+            file_system: facts.file_system.clone(),
+            mounted_at: facts.mounted_at.clone(),
+            file_system_bytes: facts.total_bytes,
+            free_bytes: self.free(),
             tested_bytes,
-            written,
-            kept: !written || !pass.own.is_empty(),
+            written: self.writes,
+            kept: kept || !self.writes,
             sectors: pass.sorted.counts,
             first_error: pass.sorted.first_error.clone(),
             write: pass.write_meter.pace(),
@@ -116,9 +111,9 @@ impl Work<'_> {
         }
     }
 
-    fn findings(&self, pass: &Pass<'_>, facts: &Tested, verdict: Verdict) -> Vec<Finding> {
+    fn findings(&self, facts: &Tested, verdict: Verdict) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let counts = &pass.sorted.counts;
+        let counts = &self.pass.sorted.counts;
         if counts.lost() > 0 {
             findings.push(
                 Finding::new(
@@ -134,7 +129,7 @@ impl Work<'_> {
                 .advise("Try another reader before you blame the card: `cardscope verify DEVICE` shows which part of the card is real."),
             );
             if wraps(verdict) {
-                findings.push(folded(self.wrap, &pass.folder.system.name));
+                findings.push(folded(self.wrap, &self.facts.file_system));
             }
         } else if verdict == Verdict::Inconclusive && !facts.cut_short {
             findings.push(

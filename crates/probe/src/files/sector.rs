@@ -11,7 +11,7 @@ pub const SECTOR: usize = 512;
 
 /// What a sector turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub(super) enum Class {
     /// As written.
     Ok,
     /// The right one, with 1 to 7 wrong bits.
@@ -29,7 +29,7 @@ pub enum Class {
 }
 
 /// Looks at the sector that was read from byte `offset` of the whole data.
-pub fn look(sector: &[u8; SECTOR], offset: u64) -> Class {
+pub(super) fn look(sector: &[u8; SECTOR], offset: u64) -> Class {
     let found = first_word(sector);
     match (found == offset, wrong_bits(sector, found)) {
         (true, 0) => Class::Ok,
@@ -43,8 +43,13 @@ pub fn look(sector: &[u8; SECTOR], offset: u64) -> Class {
 }
 
 /// The first word of a sector: the offset that it claims.
-pub fn first_word(sector: &[u8; SECTOR]) -> u64 {
+pub(super) fn first_word(sector: &[u8; SECTOR]) -> u64 {
     sector.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+/// Whether a sector is one of the pattern, wherever it belongs.
+pub fn is_of_the_pattern(sector: &[u8; SECTOR]) -> bool {
+    look(sector, first_word(sector)) == Class::Ok
 }
 
 /// Bits of the words behind the first in which a sector differs from the pattern that begins with `start`.
@@ -55,7 +60,7 @@ fn wrong_bits(sector: &[u8; SECTOR], start: u64) -> u32 {
 }
 
 /// The same class in the words of the other methods.
-pub fn found(sector: &[u8; SECTOR], class: Class) -> SectorFound {
+pub(super) fn found(sector: &[u8; SECTOR], class: Class) -> SectorFound {
     match class {
         Class::Ok => SectorFound::Expected,
         Class::Changed { bits } => SectorFound::Flipped { bits },
@@ -68,7 +73,7 @@ pub fn found(sector: &[u8; SECTOR], class: Class) -> SectorFound {
 }
 
 /// Counts one class. `tested` are the ranges of the whole data that these same files hold.
-pub fn count(counts: &mut SectorCounts, class: Class, tested: &[Range<u64>]) {
+pub(super) fn count(counts: &mut SectorCounts, class: Class, tested: &[Range<u64>]) {
     match class {
         Class::Ok => counts.ok += 1,
         Class::Changed { .. } => counts.changed += 1,

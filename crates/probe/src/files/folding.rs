@@ -2,10 +2,10 @@
 //! for its tables and cuts files into pieces. So it is asked where on the card the sector lies and where the one whose
 //! content stands in it; of a wrapping card all such distances are multiples of the period.
 
-use super::ToRead;
+use super::folder::TestFolder;
 use super::pass::Pass;
+use super::reading::ToRead;
 use super::sorting::Shift;
-use cardscope_device::filesystem;
 
 /// Distances of fewer sectors than this share of the overwritten ones are remains of something else.
 const LEAST_SHARE: f64 = 0.01;
@@ -15,10 +15,10 @@ const LEAST_PERIOD: u64 = 1 << 20;
 
 /// The period in bytes; `None` where the file system does not tell where files lie, or the distances have nothing in
 /// common.
-pub(super) fn period(pass: &Pass<'_>, files: &[ToRead]) -> Option<u64> {
+pub(super) fn period(pass: &Pass<'_, impl TestFolder>, files: &[ToRead]) -> Option<u64> {
     let all = pass.sorted.counts.overwritten;
     let counts = |shift: &&Shift| shift.count as f64 >= LEAST_SHARE * all as f64;
-    let place = |offset| on_card(pass, files, offset);
+    let place = |offset| on_card(&pass.folder, files, offset);
     let distances: Option<Vec<u64>> = pass
         .sorted
         .shifts
@@ -39,10 +39,10 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Where on the card a byte of the whole data lies.
-fn on_card(pass: &Pass<'_>, files: &[ToRead], offset: u64) -> Option<u64> {
+fn on_card(folder: &impl TestFolder, files: &[ToRead], offset: u64) -> Option<u64> {
     let file = files.iter().find(|file| file.range().contains(&offset))?;
     let start = file.range().start;
-    filesystem::place_of(&pass.open(&file.named).ok()?, offset - start)
+    folder.on_card(file.named.number, offset - start)
 }
 
 #[cfg(test)]

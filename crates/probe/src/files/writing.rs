@@ -3,21 +3,16 @@
 //! Two I/Os are in flight, so that one is being made while the other is being written; more would gain nothing, since a
 //! file grows under the lock of its inode, and a crash would leave longer holes.
 
+use super::folder::{FilesError, TestFolder};
 use super::meter::Meter;
 use super::names::file_name;
 use super::pass::Pass;
-use crate::error::Failure;
 use cardscope_engine::card::{Card, Extent, IoError, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
-use cardscope_engine::real::RealTarget;
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::units::{MIB, seconds};
 use cardscope_model::verify::{FileResult, SectorCounts};
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{Error, ErrorKind};
-use std::os::fd::AsRawFd;
 
 const DEPTH: u32 = 2;
 
@@ -39,7 +34,7 @@ enum End {
 }
 
 /// Writes files until `total` bytes are written, nothing more fits, or the budget ends.
-pub(super) fn write_all(pass: &mut Pass<'_>, total: u64) -> Result<(), Failure> {
+pub(super) fn write_all(pass: &mut Pass<'_, impl TestFolder>, total: u64) -> Result<(), FilesError> {
     pass.phase("writing", total);
     let mut left = total;
     for number in 1.. {
@@ -64,35 +59,26 @@ pub(super) fn write_all(pass: &mut Pass<'_>, total: u64) -> Result<(), Failure> 
     Ok(())
 }
 
-fn write_file(pass: &mut Pass<'_>, number: u64, bytes: u64) -> Result<(u64, End), Failure> {
-    let path = pass.folder.file(number);
-    let failed = |e: std::io::Error| Failure::io_for(format!("{}: {e}", path.display()), e);
-    let file = match pass.folder.held.create(OsStr::new(&file_name(number)), 0o644).map_err(Error::from) {
-        Ok(file) => file,
-        Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
-            return Ok((0, End::Full));
-        }
-        Err(error) => return Err(failed(error)),
-    };
-    pass.own.made(number, &file).map_err(failed)?;
-    let twin = file.try_clone().map_err(failed)?;
-    let target = RealTarget::new_file(twin.into(), &path, bytes, pass.options.clone());
-    let mut target = target.map_err(Failure::io)?;
+fn write_file(
+    pass: &mut Pass<'_, impl TestFolder>,
+    number: u64,
+    bytes: u64,
+) -> Result<(u64, End), FilesError> {
+    let Some(mut target) = pass.folder.create(number, bytes)? else { return Ok((0, End::Full)) };
     let mut filling = Filling { number, bytes, end: 0, meter: Meter::default(), io_errors: Vec::new() };
-    let outcome = filling.fill(pass, &mut target);
-    pass.heard(&target);
+    let outcome = filling.fill(pass, target.as_mut());
+    pass.heard(target.as_ref());
     drop(target);
-    let cut = cut_to(&file, filling.end);
-    let noted = pass.own.made(number, &file);
+    let finished = pass.folder.finish(filling.end);
     pass.written.push(filling.result());
     let refused = filling.io_errors.iter().filter(|t| t.operation == "write" && !t.recovered);
     pass.refused_bytes += refused.map(|t| t.len).sum::<u64>();
     pass.io_errors(filling.io_errors);
     let end = outcome?;
-    cut.and(noted).map_err(failed)?;
+    finished?;
     if filling.end == 0 {
         pass.written.pop();
-        let _ = pass.own.remove(&pass.folder, number);
+        let _ = pass.folder.remove(number);
     }
     Ok((filling.end, end))
 }
@@ -108,9 +94,13 @@ struct Filling {
 }
 
 impl Filling {
-    fn fill(&mut self, pass: &mut Pass<'_>, target: &mut dyn Target) -> Result<End, Failure> {
+    fn fill(
+        &mut self,
+        pass: &mut Pass<'_, impl TestFolder>,
+        target: &mut dyn Target,
+    ) -> Result<End, FilesError> {
         let interrupt = pass.interrupt.clone();
-        let mut card = Card::new(target, &interrupt, BLOCKS[0], DEPTH).map_err(session_end)?;
+        let mut card = Card::new(target, &interrupt, BLOCKS[0], DEPTH)?;
         let now = card.seconds();
         self.meter.begin(now);
         pass.write_meter.begin(now);
@@ -121,19 +111,16 @@ impl Filling {
         pass.write_meter.pass(now);
         pass.bytes_written += card.tally().written;
         self.io_errors.extend_from_slice(card.io_errors());
-        let end = outcome.map_err(session_end)?;
-        flushed.map_err(session_end)?;
+        let end = outcome?;
+        flushed?;
         match self.io_errors.iter().find(|t| t.errno == READ_ONLY_NOW) {
-            Some(_) => Err(Failure::io(format!(
-                "the file system went read-only while {} was written: the kernel gave it up after errors; see the kernel's log (dmesg)",
-                file_name(self.number)
-            ))),
+            Some(_) => Err(FilesError::ReadOnly(file_name(self.number))),
             None => Ok(end),
         }
     }
 
     /// Full at the largest block need not be full at the smallest.
-    fn stretches(&mut self, pass: &mut Pass<'_>, card: &mut Card<'_>) -> Result<End, Stop> {
+    fn stretches(&mut self, pass: &mut Pass<'_, impl TestFolder>, card: &mut Card<'_>) -> Result<End, Stop> {
         for block in BLOCKS {
             loop {
                 if self.end >= self.bytes {
@@ -157,7 +144,12 @@ impl Filling {
         card.io_errors().iter().any(|t| t.errno == READ_ONLY_NOW)
     }
 
-    fn stretch(&mut self, pass: &mut Pass<'_>, card: &mut Card<'_>, block: u32) -> Result<(), Stop> {
+    fn stretch(
+        &mut self,
+        pass: &mut Pass<'_, impl TestFolder>,
+        card: &mut Card<'_>,
+        block: u32,
+    ) -> Result<(), Stop> {
         let content = Content::H2w { base: (self.number - 1) * FILE_BYTES };
         let until = self.bytes.min(self.end + STRETCH);
         let mut ahead: Vec<Extent> = Vec::new();
@@ -184,22 +176,5 @@ impl Filling {
             read: None,
             remark: None,
         }
-    }
-}
-
-/// Takes away what a failed piece may have left behind the last whole one, and blocks that were promised for more.
-fn cut_to(file: &File, bytes: u64) -> std::io::Result<()> {
-    // Through a description of its own: the kernel tells each of them once what failed to be written, and of this file
-    // the flush has told it.
-    let again = File::options().write(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-    again.set_len(bytes)?;
-    again.sync_data()
-}
-
-/// Why nothing more can be done, in the caller's terms.
-pub(super) fn session_end(stop: Stop) -> Failure {
-    match stop {
-        Stop::Interrupted => Failure::Interrupted,
-        other => Failure::io(other),
     }
 }

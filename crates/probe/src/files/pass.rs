@@ -1,20 +1,13 @@
 //! What writing and reading share: where, with which options, until when, and what was counted so far.
 
-use super::folder::Folder;
 use super::meter::Meter;
-use super::names::Named;
-use super::own::OwnFiles;
 use super::sorting::Sorted;
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::real::RealOptions;
 use cardscope_engine::target::Target;
-use cardscope_files::Use;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{FileResult, IoError};
-use std::ffi::OsStr;
-use std::fs::File;
 use std::time::{Duration, Instant};
 
 /// Of a budget, writing may take this share: what is written must be read again, which is seldom slower.
@@ -24,12 +17,11 @@ const SHARE_OF_WRITING: f64 = 0.5;
 const MOST_TROUBLES: usize = 100;
 
 /// A run over the files of one folder.
-pub(super) struct Pass<'a> {
-    pub(super) folder: Folder,
-    pub(super) options: RealOptions,
+pub(super) struct Pass<'a, F> {
+    /// Where the files lie.
+    pub(super) folder: F,
     pub(super) interrupt: Interrupt,
     pub(super) listener: &'a mut dyn Listener,
-    pub(super) own: OwnFiles,
     pub(super) written: Vec<FileResult>,
     pub(super) write_meter: Meter,
     pub(super) read_meter: Meter,
@@ -45,20 +37,17 @@ pub(super) struct Pass<'a> {
     budget: Option<Duration>,
 }
 
-impl<'a> Pass<'a> {
+impl<'a, F> Pass<'a, F> {
     pub(super) fn new(
-        folder: Folder,
-        options: RealOptions,
+        folder: F,
         interrupt: &Interrupt,
         listener: &'a mut dyn Listener,
         budget: Option<Duration>,
     ) -> Self {
         Pass {
             folder,
-            options,
             interrupt: interrupt.clone(),
             listener,
-            own: OwnFiles::default(),
             written: Vec::new(),
             write_meter: Meter::default(),
             read_meter: Meter::default(),
@@ -72,12 +61,6 @@ impl<'a> Pass<'a> {
             begun: Instant::now(),
             budget,
         }
-    }
-
-    /// Opens a file for reading: one that this run wrote only while it is that very file.
-    pub(super) fn open(&self, named: &Named) -> std::io::Result<File> {
-        let file = self.folder.held.open_file(OsStr::new(&named.name()), Use::Read)?;
-        self.own.check(&self.folder, named.number, &file).map(|()| file)
     }
 
     /// Seconds since the start.

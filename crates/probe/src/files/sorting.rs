@@ -2,9 +2,9 @@
 //! what stands there instead is off.
 
 use super::names::file_name;
+use super::sector::{self, Class, SECTOR};
 use cardscope_engine::content::h2w::{FILE_BYTES, words};
 use cardscope_model::verify::{Disproof, FirstError, SectorCounts, SectorFound};
-use cardscope_probe::h2w::{self, Class, SECTOR};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -91,16 +91,16 @@ impl Sorted {
         let mut counts = SectorCounts::default();
         for (at, sector) in bytes.as_chunks::<SECTOR>().0.iter().enumerate() {
             let offset = place.offset() + (at * SECTOR) as u64;
-            let class = h2w::look(sector, offset);
-            h2w::count(&mut counts, class, &self.tested);
+            let class = sector::look(sector, offset);
+            sector::count(&mut counts, class, &self.tested);
             if class == Class::Ok {
                 continue;
             }
             if let Class::Overwritten { of } = class {
                 self.shifted(offset, of);
             }
-            let found = Some(h2w::first_word(sector));
-            self.lost(place, (at * SECTOR) as u64, found, h2w::found(sector, class));
+            let found = Some(sector::first_word(sector));
+            self.lost(place, (at * SECTOR) as u64, found, sector::found(sector, class));
         }
         self.took(place, bytes.len() as u64, counts);
         counts

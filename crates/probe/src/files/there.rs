@@ -2,16 +2,14 @@
 //! holds. A file that somebody renamed is whole all the same; a card that wraps gives one file's content under another
 //! name while that other file is there, too.
 
+use super::folder::TestFolder;
 use super::names::{self, Named};
 use super::pass::Pass;
 use super::reading::ToRead;
+use super::sector::{self, Class, SECTOR};
 use cardscope_engine::content::h2w::FILE_BYTES;
-use cardscope_files::{Folder, Use, is_plain};
 use cardscope_model::verify::{FileResult, SectorCounts};
-use cardscope_probe::h2w::{self, Class, SECTOR};
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::fs::FileExt;
 
 /// Places of a file that are looked at to tell whose content it holds.
 const PEEKS: u64 = 5;
@@ -28,15 +26,15 @@ enum Glance {
 }
 
 /// The files to read, and those that have such a name but are none, with the reason.
-pub(super) fn to_read(pass: &mut Pass<'_>) -> (Vec<ToRead>, Vec<String>) {
-    let found = pass.folder.there.clone();
+pub(super) fn to_read(pass: &Pass<'_, impl TestFolder>) -> (Vec<ToRead>, Vec<String>) {
+    let (found, alike) = pass.folder.there();
     let glances: Vec<(Named, Glance)> =
-        found.into_iter().map(|named| (named.clone(), glance(&pass.folder.held, &named))).collect();
+        found.into_iter().map(|named| (named.clone(), glance(&pass.folder, &named))).collect();
     let at_home: HashMap<u64, bool> =
         glances.iter().map(|(named, seen)| (named.number, *seen == Glance::Content(named.number))).collect();
     let (mut files, mut foreign) = (Vec::new(), Vec::new());
     for (named, seen) in glances {
-        if let Some(reason) = foreigner(&pass.folder.held, &named, seen) {
+        if let Some(reason) = foreigner(&named, seen) {
             foreign.push(format!("{}: {reason}", named.name()));
             continue;
         }
@@ -48,17 +46,14 @@ pub(super) fn to_read(pass: &mut Pass<'_>) -> (Vec<ToRead>, Vec<String>) {
         files.push(prepared(named, content));
     }
     shortened(&mut files);
-    foreign.extend(
-        pass.folder.alike.iter().map(|name| format!("{name}: not a name that h2testw or f3write gives")),
-    );
+    foreign.extend(alike.into_iter().map(|name| format!("{name}: not a name that h2testw or f3write gives")));
     (files, foreign)
 }
 
 /// Why a file is none of the pattern.
-fn foreigner(folder: &Folder, named: &Named, seen: Glance) -> Option<String> {
-    let regular = folder.look(OsStr::new(&named.name())).ok().flatten().is_none_or(|found| is_plain(&found));
+fn foreigner(named: &Named, seen: Glance) -> Option<String> {
     match seen {
-        _ if !regular => Some("no plain file".into()),
+        _ if !named.is_plain => Some("no plain file".into()),
         _ if named.bytes > FILE_BYTES => {
             Some(format!("{} bytes long, more than such a file ever is", named.bytes))
         }
@@ -103,14 +98,13 @@ fn shortened(files: &mut [ToRead]) {
     }
 }
 
-fn glance(folder: &Folder, named: &Named) -> Glance {
-    let Ok(file) = folder.open_file(OsStr::new(&named.name()), Use::Read) else { return Glance::Unknown };
+fn glance(folder: &impl TestFolder, named: &Named) -> Glance {
     let sectors = named.bytes / SECTOR as u64;
     let mut owners = Vec::new();
     for n in 0..PEEKS.min(sectors) {
         let offset = sectors.saturating_sub(1) * n / (PEEKS - 1) * SECTOR as u64;
         let mut sector = [0; SECTOR];
-        if file.read_exact_at(&mut sector, offset).is_err() {
+        if folder.read_at(named.number, offset, &mut sector).is_err() {
             return Glance::Unknown;
         }
         owners.extend(owner(&sector, offset));
@@ -125,15 +119,15 @@ fn glance(folder: &Folder, named: &Named) -> Glance {
 
 /// The number of the file to which a sector belongs, where it lies at the same place in that file.
 fn owner(sector: &[u8; SECTOR], offset_in_file: u64) -> Option<u64> {
-    let claims = h2w::first_word(sector);
-    let at_home = h2w::look(sector, claims) == Class::Ok && claims % FILE_BYTES == offset_in_file;
+    let claims = sector::first_word(sector);
+    let at_home = sector::look(sector, claims) == Class::Ok && claims % FILE_BYTES == offset_in_file;
     at_home.then(|| claims / FILE_BYTES + 1)
 }
 
 /// The files that this run wrote.
-pub(super) fn written(pass: &Pass<'_>) -> Vec<ToRead> {
+pub(super) fn written<F>(pass: &Pass<'_, F>) -> Vec<ToRead> {
     let to_read = |result: &FileResult| ToRead {
-        named: Named { number: result.number, bytes: result.bytes },
+        named: Named { number: result.number, bytes: result.bytes, is_plain: true },
         content: result.number,
         result: result.clone(),
     };

@@ -1,24 +1,19 @@
 //! Reading the files back, several I/Os at a time, past the page cache or with it emptied first; and a second look at
 //! what was not as written, since nobody is accused on one observation.
 
+use super::folder::{FilesError, TestFolder};
 use super::meter::Meter;
 use super::names::Named;
 use super::pass::Pass;
+use super::sector::SECTOR;
 use super::sorting::{Place, Suspect};
-use super::writing::session_end;
-use crate::error::Failure;
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
-use cardscope_engine::real::RealTarget;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::seconds;
 use cardscope_model::verify::{FileResult, SectorCounts};
-use cardscope_probe::h2w::SECTOR;
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
 
 const DEPTH: u32 = 4;
 const BLOCK: u32 = 1 << 20;
@@ -54,7 +49,7 @@ impl ToRead {
 }
 
 /// Reads the files in order; those that the budget left no time for stay unread.
-pub(super) fn read_all(pass: &mut Pass<'_>, files: &mut [ToRead]) -> Result<(), Failure> {
+pub(super) fn read_all(pass: &mut Pass<'_, impl TestFolder>, files: &mut [ToRead]) -> Result<(), FilesError> {
     pass.phase("reading", files.iter().map(|file| file.named.bytes).sum());
     for file in files {
         if pass.is_over() {
@@ -66,43 +61,37 @@ pub(super) fn read_all(pass: &mut Pass<'_>, files: &mut [ToRead]) -> Result<(), 
     Ok(())
 }
 
-fn read_file(pass: &mut Pass<'_>, file: &mut ToRead) -> Result<(), Failure> {
-    let (open, mut target) = match open(pass, &file.named) {
-        Ok(both) => both,
+fn read_file(pass: &mut Pass<'_, impl TestFolder>, file: &mut ToRead) -> Result<(), FilesError> {
+    let mut target = match pass.folder.open(file.named.number) {
+        Ok(target) => target,
         Err(reason) => {
             file.result.remark = Some(format!("not read: {reason}"));
             pass.doubt(format!("{} was not read: {reason}", file.named.name()));
             return Ok(());
         }
     };
-    uncached(&mut target, pass)?;
-    let outcome = read_target(pass, file, &mut target);
-    pass.heard(&target);
-    outcome.map_err(session_end)?;
-    read_tail(pass, file, &open, target.info().sector);
+    uncached(target.as_mut(), pass)?;
+    let outcome = read_target(pass, file, target.as_mut());
+    pass.heard(target.as_ref());
+    outcome?;
+    read_tail(pass, file, target.info().sector);
     Ok(())
 }
 
-/// A file, and the same as a target.
-fn open(pass: &Pass<'_>, named: &Named) -> Result<(File, RealTarget), String> {
-    let path = pass.folder.file(named.number);
-    let cannot = |e: io::Error| format!("opening {} for reading: {e}", path.display());
-    let file = pass.open(named).map_err(cannot)?;
-    let twin = file.try_clone().map_err(cannot)?;
-    let target = RealTarget::existing_file(twin.into(), &path, pass.options.clone());
-    Ok((file, target.map_err(|e| e.to_string())?))
-}
-
 /// Where direct I/O does not go, the page cache is emptied first. Only a planned target knows which it is.
-fn uncached(target: &mut RealTarget, pass: &Pass<'_>) -> Result<(), Failure> {
-    drop(Card::new(target, &pass.interrupt, BLOCK, DEPTH).map_err(session_end)?);
+fn uncached<F>(target: &mut dyn Target, pass: &Pass<'_, F>) -> Result<(), Stop> {
+    drop(Card::new(target, &pass.interrupt, BLOCK, DEPTH)?);
     if target.caveats().iter().any(|caveat| matches!(caveat, Caveat::NoDirectIo { .. })) {
         let _ = target.drop_caches();
     }
     Ok(())
 }
 
-fn read_target(pass: &mut Pass<'_>, file: &mut ToRead, target: &mut RealTarget) -> Result<(), Stop> {
+fn read_target(
+    pass: &mut Pass<'_, impl TestFolder>,
+    file: &mut ToRead,
+    target: &mut dyn Target,
+) -> Result<(), Stop> {
     let interrupt = pass.interrupt.clone();
     let whole = file.named.bytes - file.named.bytes % u64::from(target.info().sector);
     let mut card = Card::new(target, &interrupt, BLOCK, DEPTH)?;
@@ -129,7 +118,7 @@ fn read_target(pass: &mut Pass<'_>, file: &mut ToRead, target: &mut RealTarget) 
 }
 
 /// Sorts what a read found.
-fn take(pass: &mut Pass<'_>, file: &mut ToRead, extent: Extent, answer: &Answer<'_>) {
+fn take(pass: &mut Pass<'_, impl TestFolder>, file: &mut ToRead, extent: Extent, answer: &Answer<'_>) {
     let place = file.place(extent.offset);
     let counts = match answer {
         Answer::Same => pass.sorted.same(u64::from(extent.len)),
@@ -141,7 +130,7 @@ fn take(pass: &mut Pass<'_>, file: &mut ToRead, extent: Extent, answer: &Answer<
 }
 
 fn in_parts(
-    pass: &mut Pass<'_>,
+    pass: &mut Pass<'_, impl TestFolder>,
     file: &mut ToRead,
     card: &mut Card<'_>,
     failed: &[Extent],
@@ -156,7 +145,7 @@ fn in_parts(
 }
 
 /// What direct I/O cannot reach at the end of an odd-sized file: a few sectors, and less than one.
-fn read_tail(pass: &mut Pass<'_>, file: &mut ToRead, open: &File, sector: u32) {
+fn read_tail(pass: &mut Pass<'_, impl TestFolder>, file: &mut ToRead, sector: u32) {
     let odd = file.named.bytes % u64::from(sector);
     let (start, sectors) = (file.named.bytes - odd, odd - odd % SECTOR as u64);
     if !odd.is_multiple_of(SECTOR as u64) {
@@ -167,7 +156,7 @@ fn read_tail(pass: &mut Pass<'_>, file: &mut ToRead, open: &File, sector: u32) {
     if bytes.is_empty() {
         return;
     }
-    let read = open.read_exact_at(&mut bytes, start);
+    let read = pass.folder.read_at(file.named.number, start, &mut bytes);
     let extent = Extent { offset: start, len: sectors as u32 };
     match read {
         Ok(()) => take(pass, file, extent, &Answer::Differs { bytes: &bytes, first: 0 }),
@@ -182,7 +171,7 @@ fn read_tail(pass: &mut Pass<'_>, file: &mut ToRead, open: &File, sector: u32) {
 
 /// Reads pieces that were not as written once more, from files opened afresh; gives how many of them gave another
 /// answer than before.
-pub(super) fn second_look(pass: &mut Pass<'_>, files: &[ToRead]) -> Result<u64, Failure> {
+pub(super) fn second_look(pass: &mut Pass<'_, impl TestFolder>, files: &[ToRead]) -> Result<u64, FilesError> {
     let suspects = std::mem::take(&mut pass.sorted.suspects);
     let mut otherwise = 0;
     for suspect in &suspects {
@@ -197,11 +186,15 @@ pub(super) fn second_look(pass: &mut Pass<'_>, files: &[ToRead]) -> Result<u64, 
     Ok(otherwise)
 }
 
-fn look_again(pass: &mut Pass<'_>, file: &ToRead, suspect: &Suspect) -> Result<SectorCounts, Failure> {
-    let (_, mut target) = open(pass, &file.named).map_err(Failure::io)?;
-    uncached(&mut target, pass)?;
+fn look_again(
+    pass: &mut Pass<'_, impl TestFolder>,
+    file: &ToRead,
+    suspect: &Suspect,
+) -> Result<SectorCounts, FilesError> {
+    let mut target = pass.folder.open(file.named.number).map_err(FilesError::Folder)?;
+    uncached(target.as_mut(), pass)?;
     let interrupt = pass.interrupt.clone();
-    let mut card = Card::new(&mut target, &interrupt, BLOCK, 1).map_err(session_end)?;
+    let mut card = Card::new(target.as_mut(), &interrupt, BLOCK, 1)?;
     let mut again = super::sorting::Sorted { tested: pass.sorted.tested.clone(), ..Default::default() };
     let start = suspect.offset_in_file;
     let end = start + u64::from(suspect.len);
@@ -217,8 +210,7 @@ fn look_again(pass: &mut Pass<'_>, file: &ToRead, suspect: &Suspect) -> Result<S
             Answer::Failed(_) => again.unreadable(place, u64::from(extent.len)),
         };
         Ok(())
-    })
-    .map_err(session_end)?;
+    })?;
     pass.bytes_read += card.tally().read;
     Ok(again.counts)
 }
