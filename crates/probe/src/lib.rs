@@ -14,6 +14,7 @@ mod fill;
 pub mod full;
 pub mod map;
 pub mod marks;
+mod period;
 pub mod saved_area;
 pub mod sector;
 pub mod sustain;

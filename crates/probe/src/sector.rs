@@ -19,17 +19,21 @@ pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFo
         Some(stamp) if stamp.address != address => SectorFound::Elsewhere { address: stamp.address },
         Some(stamp) if stamp.generation != generation => SectorFound::Stale { generation: stamp.generation },
         Some(_) if read_stamp(sector).is_some() => SectorFound::Expected,
-        _ => unlike_any(sector, address, salt, generation),
+        _ => no_stamp(sector, address, salt, generation),
     }
 }
 
-/// No sound header: a sector of ours with flips, a constant, or nothing of ours.
-fn unlike_any(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
+/// No sane header: a sector of ours with flips, or none of ours.
+fn no_stamp(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
     let mut expected = [0u8; SECTOR];
     fill(Content::Stamp { salt, generation }, address, &mut expected);
     let bits = wrong_bits(sector, &expected);
+    if bits <= MOST_FLIPS { SectorFound::Flipped { bits } } else { unlike_any(sector) }
+}
+
+/// What stands in a sector that is none of ours: a constant, or anything.
+pub(crate) fn unlike_any(sector: &[u8]) -> SectorFound {
     match sector.first() {
-        _ if bits <= MOST_FLIPS => SectorFound::Flipped { bits },
         Some(byte) if sector.iter().all(|b| b == byte) => SectorFound::Constant { byte: *byte },
         _ => SectorFound::Other,
     }

@@ -3,6 +3,7 @@
 use cardscope_engine::card::Stop;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::target::TargetError;
+use cardscope_probe::files::FilesError;
 use cardscope_store::ArchiveError;
 
 /// The sorts of failure; each has an exit status of its own on the command line.
@@ -73,6 +74,16 @@ impl From<cardscope_journal::Error> for Failure {
             cardscope_journal::Error::Refused(why) => Failure::Refused(why),
             cardscope_journal::Error::Io(why) => Failure::Io(why),
             cardscope_journal::Error::Stop(stop) => stop.into(),
+        }
+    }
+}
+
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Self {
+        match error {
+            FilesError::Stop(stop) => stop.into(),
+            FilesError::File(why) => Failure::Io(why),
+            FilesError::ReadOnly(_) => Failure::io(error),
         }
     }
 }

@@ -72,7 +72,7 @@ pub struct FirstError {
 }
 
 /// One file `N.h2w`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileResult {
     /// Its name.
     pub name: String,
@@ -94,7 +94,7 @@ pub struct FileResult {
 }
 
 /// What `verify --files` did and found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FilesReport {
     /// The directory.
     pub directory: String,

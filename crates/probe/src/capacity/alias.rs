@@ -3,6 +3,7 @@
 
 use super::stamper::{Claim, Stamper, State, UNIT};
 use super::tail::{down, zip};
+use crate::period::common;
 use crate::sector::{SECTOR, SectorFound};
 use cardscope_engine::card::{Answer, Extent, Stop};
 use cardscope_engine::content::{Content, read_stamp_header};
@@ -220,7 +221,7 @@ fn stamps_of(
 /// makes hits too.
 pub(super) fn fold(stamper: &mut Stamper<'_, '_>, hits: &[Hit]) -> Result<Option<Fold>, Stop> {
     let distances: BTreeSet<u64> = hits.iter().map(|hit| hit.distance()).collect();
-    let Some(mut bytes) = distances.iter().copied().reduce(gcd) else { return Ok(None) };
+    let Some(mut bytes) = common(distances.iter().copied()) else { return Ok(None) };
     if !leads_to_start(stamper, bytes)? {
         let mut real = Vec::new();
         for distance in distances.iter().step_by(distances.len().div_ceil(MOST_TRIALS)) {
@@ -228,7 +229,7 @@ pub(super) fn fold(stamper: &mut Stamper<'_, '_>, hits: &[Hit]) -> Result<Option
                 real.push(*distance);
             }
         }
-        match real.into_iter().reduce(gcd) {
+        match common(real) {
             Some(shared) => bytes = shared,
             None => return Ok(None),
         }
@@ -256,10 +257,6 @@ fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, Sto
     Ok(None)
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 /// Whether a stamp written to an address shows at 0. The place there really exists, so no cache answers for it, and a card
 /// that shows what was written last shows the block behind it.
 fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, Stop> {
@@ -285,7 +282,6 @@ mod tests {
     #[test]
     fn the_period_is_what_all_distances_share() {
         let distances = [625_000_448 * 512 * 3u64, 625_000_448 * 512, 625_000_448 * 512 * 2];
-        assert_eq!(distances.into_iter().reduce(gcd), Some(625_000_448 * 512));
-        assert_eq!(gcd(7, 0), 7);
+        assert_eq!(common(distances), Some(625_000_448 * 512));
     }
 }

@@ -1,11 +1,9 @@
-//! Capacity by files, as f3write, f3read and h2testw test it: files of their pattern are written until the room or the
-//! time ends and read back, and what is not as written is sorted into their classes. Which verdict follows is judged by
-//! the shape of the losses, since a file system decides where on the card each byte lies.
+//! The free space of a mounted card filled with the files of h2testw and f3write, byte for byte theirs, read back and
+//! sorted; and the same of files that were there before.
 //!
-//! The folder comes from outside ([`TestFolder`]): its files as targets, and what only their file system knows.
+//! Files come as [targets](cardscope_engine::target::Target) from whoever holds the folder ([`TestFolder`]), who also
+//! guards what may be written and removed. What is known of the file system comes as plain data.
 
-mod folder;
-mod folding;
 mod meter;
 mod names;
 mod outcome;
@@ -13,13 +11,11 @@ mod pass;
 mod reading;
 mod sector;
 mod sorting;
-mod test;
 mod there;
 mod verdict;
 mod writing;
 
-pub use folder::{FilesError, Reason, TestFolder};
 pub use names::{Named, file_name, number};
 pub use outcome::Outcome;
-pub use sector::{SECTOR, is_of_the_pattern};
-pub use test::{Facts, FilesTest};
+pub use pass::{FilesError, Pass, TestFolder};
+pub use sector::holds_pattern;

@@ -6,21 +6,14 @@ use cardscope_engine::content::h2w::FILE_BYTES;
 const HIGHEST: u64 = u64::MAX / FILE_BYTES;
 
 /// A file with a name of the pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
-    /// By its name.
+    /// The number that its name says.
     pub number: u64,
     /// Bytes, as the file system says; 0 where it would not.
     pub bytes: u64,
-    /// False for a link, a folder, a pipe or a device.
+    /// True for a plain file, false for a link, a pipe or a directory.
     pub is_plain: bool,
-}
-
-impl Named {
-    /// `1.h2w`.
-    pub fn name(&self) -> String {
-        file_name(self.number)
-    }
 }
 
 /// `7.h2w`.
@@ -36,14 +29,14 @@ pub fn number(name: &str) -> Option<u64> {
 }
 
 /// The numbers below the highest of which there is no file, as ranges.
-pub(super) fn gaps(files: &[Named]) -> Vec<(u64, u64)> {
+pub(super) fn gaps(numbers: impl IntoIterator<Item = u64>) -> Vec<(u64, u64)> {
     let mut next = 1;
     let mut gaps = Vec::new();
-    for file in files {
-        if file.number > next {
-            gaps.push((next, file.number - 1));
+    for number in numbers {
+        if number > next {
+            gaps.push((next, number - 1));
         }
-        next = file.number + 1;
+        next = number + 1;
     }
     gaps
 }
@@ -63,9 +56,7 @@ mod tests {
 
     #[test]
     fn gaps_in_the_numbering_are_ranges() {
-        let named = |number| Named { number, bytes: 0, is_plain: true };
-        let of = |numbers: &[u64]| gaps(&numbers.iter().map(|n| named(*n)).collect::<Vec<_>>());
-        assert_eq!(of(&[1, 2, 3]), []);
-        assert_eq!(of(&[3, 4, 9]), [(1, 2), (5, 8)]);
+        assert_eq!(gaps([1, 2, 3]), []);
+        assert_eq!(gaps([3, 4, 9]), [(1, 2), (5, 8)]);
     }
 }

@@ -1,7 +1,7 @@
-//! What came out of a test of files, whole or as far as it came.
+//! What a pass over files comes to, whole or partial.
 
 use super::names;
-use super::test::FilesTest;
+use super::pass::{Pass, TestFolder, TestedFile};
 use super::verdict::{self, Tested};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
@@ -9,111 +9,87 @@ use cardscope_model::report::Moved;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{FilesReport, Method, Verdict, Verification};
 
-/// What a test of files says of the card.
+/// What a pass over files found out.
+#[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Verdict and figures.
-    pub verification: Verification,
-    /// Its findings.
+    /// The answer and what it rests on.
+    pub body: Verification,
+    /// What it says of the card.
     pub findings: Vec<Finding>,
-    /// Its doubts.
+    /// Doubts.
     pub caveats: Vec<Caveat>,
     /// How the I/O went.
     pub io_path: String,
 }
 
-impl<F> FilesTest<'_, F> {
-    /// How things stand; `cut_short` where something ended the test before its end, `kept` where files of it stay.
-    pub fn outcome(&self, cut_short: bool, kept: bool) -> Outcome {
-        let sorted = &self.pass.sorted;
-        let facts = self.tested(cut_short);
+impl<F: TestFolder> Pass<'_, F> {
+    /// How things stand; `folder` says what is known of the folder and its file system, `ended_early` whether something
+    /// ended the pass before its end.
+    pub fn outcome(&self, folder: FilesReport, ended_early: bool) -> Outcome {
+        let sorted = &self.sorted;
+        let planned: u64 = self.files.iter().map(|file| file.result.bytes).sum();
+        let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
+        // Less than a sector at the end of an odd file is never read.
+        let unread = self.files.iter().any(|file| file.result.read_bytes + 512 <= file.result.bytes);
+        // A file system's own tables for the files are none of what could be tested, where it was filled to the brim.
+        let there_before = if self.written { 0 } else { planned };
+        let facts = Tested {
+            tested,
+            free: folder.free_bytes + there_before,
+            file_system: folder.file_system_bytes,
+            otherwise: self.wavering,
+            refused: self.refused_bytes / 512,
+            cut_short: ended_early || unread,
+        };
         let (verdict, confidence) = verdict::judge(sorted, &facts);
-        let tested = facts.tested;
         let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
-        let verification = Verification {
+        let findings = self.findings(&folder.file_system, &facts, verdict);
+        let body = Verification {
             method: Method::Files,
             verdict,
-            announced_bytes: self.planned(),
+            announced_bytes: planned,
             usable_bytes: first.or((verdict == Verdict::Genuine).then_some(tested)),
             good_bytes: (tested > 0).then_some(sorted.counts.ok * 512),
             proven_bytes: sorted.counts.ok * 512,
             confidence,
             wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
             disproofs: sorted.disproofs.clone(),
-            files: Some(self.section(tested, kept)),
+            files: Some(FilesReport {
+                free_bytes: facts.free,
+                tested_bytes: tested,
+                written: self.written,
+                kept: folder.kept || !self.written,
+                sectors: sorted.counts,
+                first_error: sorted.first_error.clone(),
+                write: self.write_meter.pace(),
+                read: self.read_meter.pace(),
+                files: self.files.iter().map(|file| file.result.clone()).collect(),
+                missing: names::gaps(self.files.iter().map(|file| file.result.number)),
+                foreign: self.foreign.clone(),
+                ..folder
+            }),
             moved: Moved {
                 data_kept: true,
-                bytes_written: self.pass.bytes_written,
-                bytes_read: self.pass.bytes_read,
-                seconds: self.pass.seconds(),
-                io_errors: self.pass.failed.clone(),
+                bytes_written: self.bytes_written,
+                bytes_read: self.bytes_read,
+                seconds: self.seconds(),
+                io_errors: self.failed.clone(),
                 ..Moved::default()
             },
             ..Verification::default()
         };
-        Outcome {
-            verification,
-            findings: self.findings(&facts, verdict),
-            caveats: self.pass.caveats.clone(),
-            io_path: self.pass.io_path.clone(),
-        }
-    }
-
-    fn planned(&self) -> u64 {
-        self.files.iter().map(|file| file.named.bytes).sum()
-    }
-
-    fn tested(&self, cut_short: bool) -> Tested {
-        let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
-        // Less than a sector at the end of an odd file is never read.
-        let unread = self.files.iter().any(|file| file.result.read_bytes + 512 <= file.named.bytes);
-        Tested {
-            tested,
-            free: self.free(),
-            file_system: self.facts.total_bytes,
-            otherwise: self.otherwise,
-            refused: self.pass.refused_bytes / 512,
-            cut_short: cut_short || unread,
-        }
-    }
-
-    /// What could be tested. A file system's own tables for the files are none of it, where it was filled to the brim.
-    fn free(&self) -> u64 {
-        match self.writes {
-            true => self.facts.free_bytes,
-            false => self.facts.free_bytes + self.planned(),
-        }
+        Outcome { body, findings, caveats: self.caveats.clone(), io_path: self.io_path.clone() }
     }
 
     /// Bytes of the tested files before an offset of the whole data: the prefix that can be trusted.
     fn bytes_before(&self, offset: u64) -> u64 {
-        let before = |range: &std::ops::Range<u64>| range.end.min(offset).saturating_sub(range.start);
-        self.files.iter().map(|file| before(&file.range())).sum()
+        let before = |range: std::ops::Range<u64>| range.end.min(offset).saturating_sub(range.start);
+        self.files.iter().map(TestedFile::range).map(before).sum()
     }
 
-    fn section(&self, tested_bytes: u64, kept: bool) -> FilesReport {
-        let (pass, facts) = (&self.pass, &self.facts);
-        FilesReport {
-            directory: facts.directory.clone(),
-            file_system: facts.file_system.clone(),
-            mounted_at: facts.mounted_at.clone(),
-            file_system_bytes: facts.total_bytes,
-            free_bytes: self.free(),
-            tested_bytes,
-            written: self.writes,
-            kept: kept || !self.writes,
-            sectors: pass.sorted.counts,
-            first_error: pass.sorted.first_error.clone(),
-            write: pass.write_meter.pace(),
-            read: pass.read_meter.pace(),
-            files: self.files.iter().map(|file| file.result.clone()).collect(),
-            missing: names::gaps(&self.files.iter().map(|file| file.named.clone()).collect::<Vec<_>>()),
-            foreign: self.foreign.clone(),
-        }
-    }
-
-    fn findings(&self, facts: &Tested, verdict: Verdict) -> Vec<Finding> {
+    fn findings(&self, file_system: &str, facts: &Tested, verdict: Verdict) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let counts = &self.pass.sorted.counts;
+        let counts = &self.sorted.counts;
         if counts.lost() > 0 {
             findings.push(
                 Finding::new(
@@ -129,7 +105,7 @@ impl<F> FilesTest<'_, F> {
                 .advise("Try another reader before you blame the card: `cardscope verify DEVICE` shows which part of the card is real."),
             );
             if wraps(verdict) {
-                findings.push(folded(self.wrap, &self.facts.file_system));
+                findings.push(folded(self.wrap, file_system));
             }
         } else if verdict == Verdict::Inconclusive && !facts.cut_short {
             findings.push(
@@ -145,7 +121,7 @@ impl<F> FilesTest<'_, F> {
                 .advise("Make room and test again, or test the whole card with `cardscope verify DEVICE`."),
             );
         }
-        if self.files.iter().any(|file| file.content != file.named.number) {
+        if self.files.iter().any(|file| file.content != file.result.number) {
             findings.push(Finding::new(
                 "files-renamed",
                 Weight::Hint,

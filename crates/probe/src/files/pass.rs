@@ -1,8 +1,13 @@
-//! What writing and reading share: where, with which options, until when, and what was counted so far.
+//! A pass over the files of one folder: what writing and reading share, until when, and what was counted so far.
 
 use super::meter::Meter;
-use super::sorting::Sorted;
-use cardscope_engine::event::{Event, Listener};
+use super::names::file_name;
+use super::sorting::{Place, Sorted};
+use cardscope_engine::card::Stop;
+use cardscope_engine::cause::Cause;
+use cardscope_engine::content::Content;
+use cardscope_engine::content::h2w::FILE_BYTES;
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
@@ -10,24 +15,122 @@ use cardscope_model::units::Capacity;
 use cardscope_model::verify::{FileResult, IoError};
 use std::time::{Duration, Instant};
 
+/// A folder on a mounted card, with its files by number: `1.h2w` is 1. Whoever implements it sees to it that no file of
+/// the user's is written to or removed.
+pub trait TestFolder {
+    /// Makes a file, for `bytes` at most; `None` where there is no room for another one.
+    ///
+    /// # Errors
+    /// If it cannot be made, or is there already.
+    fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, Cause>;
+
+    /// Ends the file that was made last: what a failed I/O may have left behind its first so many bytes is taken away.
+    ///
+    /// # Errors
+    /// If it cannot be cut.
+    fn finish(&mut self, bytes: u64) -> Result<(), Cause>;
+
+    /// Removes a file that this run made.
+    ///
+    /// # Errors
+    /// If it would not go, or is another one by now.
+    fn remove(&mut self, number: u64) -> Result<(), Cause>;
+
+    /// Opens a file for reading; one that this run made only while it is that very file.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is another one.
+    fn open(&self, number: u64) -> Result<Box<dyn Target>, Cause>;
+
+    /// Reads bytes of a file wherever they lie in it.
+    ///
+    /// # Errors
+    /// As [`TestFolder::open`], and if they cannot be read.
+    fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), Cause>;
+
+    /// Where on the card a byte of a file lies, where the file system tells.
+    fn on_card(&self, number: u64, offset: u64) -> Option<u64>;
+}
+
+/// Why a pass ended before its end.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum FilesError {
+    /// The card or its user stopped it.
+    #[error(transparent)]
+    Stop(#[from] Stop),
+    /// A file could not be made, opened or kept.
+    #[error("{0}")]
+    File(Cause),
+    /// The kernel gave the file system up while this file was written.
+    #[error(
+        "the file system went read-only while {0} was written: the kernel gave it up after errors; see the kernel's log (dmesg)"
+    )]
+    ReadOnly(String),
+}
+
+impl From<Cause> for FilesError {
+    fn from(cause: Cause) -> Self {
+        FilesError::File(cause)
+    }
+}
+
+/// A file by what it holds, and what is known of it.
+#[derive(Debug, Clone)]
+pub(super) struct TestedFile {
+    /// The number whose content is expected; another than that of the name where a file was renamed.
+    pub(super) content: u64,
+    pub(super) result: FileResult,
+}
+
+impl TestedFile {
+    /// One that holds its own content, of which nothing is known yet.
+    pub(super) fn new(number: u64, bytes: u64) -> Self {
+        let result = FileResult { name: file_name(number), number, bytes, ..FileResult::default() };
+        TestedFile { content: number, result }
+    }
+
+    /// The part of the whole data that it holds.
+    pub(super) fn range(&self) -> std::ops::Range<u64> {
+        let start = (self.content - 1) * FILE_BYTES;
+        start..start.saturating_add(self.result.bytes)
+    }
+
+    pub(super) fn place(&self, offset_in_file: u64) -> Place {
+        Place { number: self.result.number, content: self.content, offset_in_file }
+    }
+
+    /// What stands in it.
+    pub(super) fn expected(&self) -> Content {
+        Content::H2w { base: (self.content - 1) * FILE_BYTES }
+    }
+}
+
 /// Of a budget, writing may take this share: what is written must be read again, which is seldom slower.
 const SHARE_OF_WRITING: f64 = 0.5;
 
 /// So many failed I/Os are kept in the document.
 const MOST_TROUBLES: usize = 100;
 
-/// A run over the files of one folder.
-pub(super) struct Pass<'a, F> {
-    /// Where the files lie.
-    pub(super) folder: F,
+/// A pass over the files of one folder.
+pub struct Pass<'a, F> {
+    /// The folder.
+    pub folder: F,
     pub(super) interrupt: Interrupt,
-    pub(super) listener: &'a mut dyn Listener,
-    pub(super) written: Vec<FileResult>,
+    listener: &'a mut dyn Listener,
+    /// The files to read, and how far that is.
+    pub(super) files: Vec<TestedFile>,
+    /// Files with a name of the pattern that are none of it, each with the reason.
+    pub(super) foreign: Vec<String>,
+    pub(super) written: bool,
     pub(super) write_meter: Meter,
     pub(super) read_meter: Meter,
     pub(super) bytes_written: u64,
     pub(super) bytes_read: u64,
     pub(super) sorted: Sorted,
+    /// Extents that gave another answer at the second look.
+    pub(super) wavering: u64,
+    /// In which period the card's addresses repeat, where they do.
+    pub(super) wrap: Option<u64>,
     pub(super) failed: Vec<IoError>,
     /// Bytes of writes that failed twice.
     pub(super) refused_bytes: u64,
@@ -37,8 +140,9 @@ pub(super) struct Pass<'a, F> {
     budget: Option<Duration>,
 }
 
-impl<'a, F> Pass<'a, F> {
-    pub(super) fn new(
+impl<'a, F: TestFolder> Pass<'a, F> {
+    /// Nothing is done yet; `budget` is the time in which all must be over.
+    pub fn new(
         folder: F,
         interrupt: &Interrupt,
         listener: &'a mut dyn Listener,
@@ -48,12 +152,16 @@ impl<'a, F> Pass<'a, F> {
             folder,
             interrupt: interrupt.clone(),
             listener,
-            written: Vec::new(),
+            files: Vec::new(),
+            foreign: Vec::new(),
+            written: false,
             write_meter: Meter::default(),
             read_meter: Meter::default(),
             bytes_written: 0,
             bytes_read: 0,
             sorted: Sorted::default(),
+            wavering: 0,
+            wrap: None,
             failed: Vec::new(),
             refused_bytes: 0,
             caveats: Vec::new(),
@@ -77,16 +185,17 @@ impl<'a, F> Pass<'a, F> {
     }
 
     pub(super) fn phase(&mut self, what: &str, bytes: u64) {
-        self.listener.event(&Event::Phase { what: what.to_owned(), bytes: Some(bytes), seconds: None });
+        self.listener.phase(what, Some(bytes), None);
     }
 
-    pub(super) fn note(&mut self, text: String) {
-        self.listener.note(&text);
+    /// Something worth saying at once.
+    pub fn note(&mut self, text: &str) {
+        self.listener.note(text);
     }
 
     /// Something that the reader of the document must know too.
-    pub(super) fn doubt(&mut self, text: String) {
-        self.note(text.clone());
+    pub fn doubt(&mut self, text: String) {
+        self.note(&text);
         self.caveats.push(Caveat::Other { text });
     }
 
@@ -103,14 +212,14 @@ impl<'a, F> Pass<'a, F> {
         }
     }
 
-    pub(super) fn wrote(&mut self) {
-        let (bytes, seconds) = (self.write_meter.bytes(), self.write_meter.seconds());
-        self.listener.event(&Event::Progress { bytes, seconds });
+    /// So many bytes were written to a file by then, seconds of its target's clock.
+    pub(super) fn wrote(&mut self, clock: f64, bytes: u64) {
+        self.write_meter.moved(clock, bytes);
+        self.listener.progress(self.write_meter.bytes(), self.write_meter.seconds());
     }
 
     pub(super) fn read(&mut self) {
-        let (bytes, seconds) = (self.read_meter.bytes(), self.read_meter.seconds());
-        self.listener.event(&Event::Progress { bytes, seconds });
+        self.listener.progress(self.read_meter.bytes(), self.read_meter.seconds());
     }
 
     /// Takes over what a file's target says of how its I/O went.

@@ -2,9 +2,11 @@
 //! what stands there instead is off.
 
 use super::names::file_name;
-use super::sector::{self, Class, SECTOR};
+use super::sector::{count, first_word, look};
+use crate::sector::{SECTOR, SectorFound};
+use cardscope_engine::card::Answer;
 use cardscope_engine::content::h2w::{FILE_BYTES, words};
-use cardscope_model::verify::{Disproof, FirstError, SectorCounts, SectorFound};
+use cardscope_model::verify::{Disproof, FirstError, SectorCounts};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -15,7 +17,7 @@ const MOST_DISPROOFS: usize = 16;
 const MOST_RUNS: usize = 1 << 16;
 
 /// Pieces that are read a second time.
-pub(super) const MOST_SECOND_LOOKS: usize = 64;
+const MOST_SECOND_LOOKS: usize = 64;
 
 /// Differences of addresses that are counted apart.
 const MOST_SHIFTS: usize = 4096;
@@ -79,8 +81,17 @@ impl Place {
 }
 
 impl Sorted {
+    /// Takes what a read of `len` bytes found.
+    pub(super) fn take(&mut self, place: Place, len: u64, answer: &Answer<'_>) -> SectorCounts {
+        match answer {
+            Answer::Same => self.same(len),
+            Answer::Differs { bytes, .. } => self.differs(place, bytes),
+            Answer::Failed(_) => self.unreadable(place, len),
+        }
+    }
+
     /// Everything as written.
-    pub(super) fn same(&mut self, bytes: u64) -> SectorCounts {
+    fn same(&mut self, bytes: u64) -> SectorCounts {
         let counts = SectorCounts { ok: bytes / SECTOR as u64, ..SectorCounts::default() };
         self.counts.add(&counts);
         counts
@@ -91,16 +102,15 @@ impl Sorted {
         let mut counts = SectorCounts::default();
         for (at, sector) in bytes.as_chunks::<SECTOR>().0.iter().enumerate() {
             let offset = place.offset() + (at * SECTOR) as u64;
-            let class = sector::look(sector, offset);
-            sector::count(&mut counts, class, &self.tested);
-            if class == Class::Ok {
+            let found = look(sector, offset);
+            count(&mut counts, found, &self.tested);
+            if found == SectorFound::Expected {
                 continue;
             }
-            if let Class::Overwritten { of } = class {
-                self.shifted(offset, of);
+            if let SectorFound::Elsewhere { address } = found {
+                self.shifted(offset, address);
             }
-            let found = Some(sector::first_word(sector));
-            self.lost(place, (at * SECTOR) as u64, found, sector::found(sector, class));
+            self.lost(place, (at * SECTOR) as u64, Some(first_word(sector)), found);
         }
         self.took(place, bytes.len() as u64, counts);
         counts

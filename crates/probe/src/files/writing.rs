@@ -3,16 +3,13 @@
 //! Two I/Os are in flight, so that one is being made while the other is being written; more would gain nothing, since a
 //! file grows under the lock of its inode, and a crash would leave longer holes.
 
-use super::folder::{FilesError, TestFolder};
 use super::meter::Meter;
-use super::names::file_name;
-use super::pass::Pass;
-use cardscope_engine::card::{Card, Extent, IoError, Stop, extents};
-use cardscope_engine::content::Content;
+use super::pass::{FilesError, Pass, TestFolder, TestedFile};
+use cardscope_engine::card::{Card, Extent, Stop, extents};
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::units::{MIB, seconds};
-use cardscope_model::verify::{FileResult, SectorCounts};
+use cardscope_model::verify::IoError;
 
 const DEPTH: u32 = 2;
 
@@ -33,62 +30,71 @@ enum End {
     Budget,
 }
 
-/// Writes files until `total` bytes are written, nothing more fits, or the budget ends.
-pub(super) fn write_all(pass: &mut Pass<'_, impl TestFolder>, total: u64) -> Result<(), FilesError> {
-    pass.phase("writing", total);
-    let mut left = total;
-    for number in 1.. {
-        if left == 0 {
-            break;
-        }
-        let bytes = left.min(FILE_BYTES);
-        let (written, end) = write_file(pass, number, bytes)?;
-        left -= written.min(left);
-        match end {
-            End::Whole => {}
-            End::Full => {
-                pass.note_full(total - left, total);
+impl<F: TestFolder> Pass<'_, F> {
+    /// Writes files until `total` bytes are written, nothing more fits, or the budget ends.
+    ///
+    /// # Errors
+    /// If the card is gone, the user stopped it, or a file cannot be made.
+    pub fn write_all(&mut self, total: u64) -> Result<(), FilesError> {
+        self.written = true;
+        self.phase("writing", total);
+        let mut left = total;
+        for number in 1.. {
+            if left == 0 {
                 break;
             }
-            End::Budget => {
-                pass.note(format!("the time for writing is over after {} bytes", total - left));
-                break;
+            let (written, end) = self.write_file(number, left.min(FILE_BYTES))?;
+            left -= written.min(left);
+            match end {
+                End::Whole => {}
+                End::Full => {
+                    self.note_full(total - left, total);
+                    break;
+                }
+                End::Budget => {
+                    self.note(&format!("the time for writing is over after {} bytes", total - left));
+                    break;
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-fn write_file(
-    pass: &mut Pass<'_, impl TestFolder>,
-    number: u64,
-    bytes: u64,
-) -> Result<(u64, End), FilesError> {
-    let Some(mut target) = pass.folder.create(number, bytes)? else { return Ok((0, End::Full)) };
-    let mut filling = Filling { number, bytes, end: 0, meter: Meter::default(), io_errors: Vec::new() };
-    let outcome = filling.fill(pass, target.as_mut());
-    pass.heard(target.as_ref());
-    drop(target);
-    let finished = pass.folder.finish(filling.end);
-    pass.written.push(filling.result());
-    let refused = filling.io_errors.iter().filter(|t| t.operation == "write" && !t.recovered);
-    pass.refused_bytes += refused.map(|t| t.len).sum::<u64>();
-    pass.io_errors(filling.io_errors);
-    let end = outcome?;
-    finished?;
-    if filling.end == 0 {
-        pass.written.pop();
-        let _ = pass.folder.remove(number);
+    fn write_file(&mut self, number: u64, bytes: u64) -> Result<(u64, End), FilesError> {
+        let Some(mut target) = self.folder.create(number, bytes)? else { return Ok((0, End::Full)) };
+        let mut filling = Filling {
+            file: TestedFile::new(number, 0),
+            room: bytes,
+            meter: Meter::default(),
+            io_errors: Vec::new(),
+        };
+        let outcome = filling.fill(self, target.as_mut());
+        self.heard(target.as_ref());
+        drop(target);
+        let Filling { file: mut filled, meter, io_errors, .. } = filling;
+        let end = filled.result.bytes;
+        let finished = self.folder.finish(end);
+        filled.result.write = meter.pace();
+        self.files.push(filled);
+        let refused = io_errors.iter().filter(|t| t.operation == "write" && !t.recovered);
+        self.refused_bytes += refused.map(|t| t.len).sum::<u64>();
+        self.io_errors(io_errors);
+        let why = outcome?;
+        finished?;
+        if end == 0 {
+            self.files.pop();
+            let _ = self.folder.remove(number);
+        }
+        Ok((end, why))
     }
-    Ok((filling.end, end))
 }
 
 /// A file that is being filled.
 struct Filling {
-    number: u64,
-    bytes: u64,
-    /// Everything before is written, or failed twice.
-    end: u64,
+    /// As long as everything before is written, or failed twice.
+    file: TestedFile,
+    /// Bytes that it may hold.
+    room: u64,
     meter: Meter,
     io_errors: Vec<IoError>,
 }
@@ -114,7 +120,7 @@ impl Filling {
         let end = outcome?;
         flushed?;
         match self.io_errors.iter().find(|t| t.errno == READ_ONLY_NOW) {
-            Some(_) => Err(FilesError::ReadOnly(file_name(self.number))),
+            Some(_) => Err(FilesError::ReadOnly(self.file.result.name.clone())),
             None => Ok(end),
         }
     }
@@ -123,14 +129,14 @@ impl Filling {
     fn stretches(&mut self, pass: &mut Pass<'_, impl TestFolder>, card: &mut Card<'_>) -> Result<End, Stop> {
         for block in BLOCKS {
             loop {
-                if self.end >= self.bytes {
+                if self.file.result.bytes >= self.room {
                     return Ok(End::Whole);
                 }
                 if pass.writing_is_over() {
                     return Ok(End::Budget);
                 }
                 match self.stretch(pass, card, block) {
-                    Ok(()) if self.troubles_say_read_only(card) => return Ok(End::Whole),
+                    Ok(()) if Self::is_read_only_now(card) => return Ok(End::Whole),
                     Ok(()) => {}
                     Err(Stop::Target(TargetError::NoSpace { .. })) => break,
                     Err(stop) => return Err(stop),
@@ -140,7 +146,7 @@ impl Filling {
         Ok(End::Full)
     }
 
-    fn troubles_say_read_only(&self, card: &Card<'_>) -> bool {
+    fn is_read_only_now(card: &Card<'_>) -> bool {
         card.io_errors().iter().any(|t| t.errno == READ_ONLY_NOW)
     }
 
@@ -150,31 +156,17 @@ impl Filling {
         card: &mut Card<'_>,
         block: u32,
     ) -> Result<(), Stop> {
-        let content = Content::H2w { base: (self.number - 1) * FILE_BYTES };
-        let until = self.bytes.min(self.end + STRETCH);
+        let content = self.file.expected();
+        let until = self.room.min(self.file.result.bytes + STRETCH);
         let mut ahead: Vec<Extent> = Vec::new();
-        card.write(extents(self.end, until, block), content, |extent, at, _| {
+        card.write(extents(self.file.result.bytes, until, block), content, |extent, at, _| {
             self.meter.moved(seconds(at), u64::from(extent.len));
-            pass.write_meter.moved(seconds(at), u64::from(extent.len));
-            pass.wrote();
+            pass.wrote(seconds(at), u64::from(extent.len));
             // Pieces end in any order; the file is whole up to the first that has not.
             ahead.push(extent);
-            while let Some(next) = ahead.iter().position(|p| p.offset == self.end) {
-                self.end = ahead.swap_remove(next).end();
+            while let Some(next) = ahead.iter().position(|p| p.offset == self.file.result.bytes) {
+                self.file.result.bytes = ahead.swap_remove(next).end();
             }
         })
-    }
-
-    fn result(&self) -> FileResult {
-        FileResult {
-            name: file_name(self.number),
-            number: self.number,
-            bytes: self.end,
-            read_bytes: 0,
-            sectors: SectorCounts::default(),
-            write: self.meter.pace(),
-            read: None,
-            remark: None,
-        }
     }
 }

@@ -2,11 +2,11 @@
 //! the card still take writes at all, do addresses wrap beyond its end, and do the listed places fail after a new write
 //! too.
 
-use super::judge::gcd;
 use super::ledger::{Bad, Ledger, Seen};
 use super::limits::Limits;
 use super::reading::{Stamped, bad_in_both, read_judged};
 use super::sentinels;
+use crate::period::gcd;
 use crate::sector::{SECTOR, SectorFound};
 use cardscope_engine::card::{Card, Extent, Stop, extents};
 use cardscope_model::verify::Disproof;

@@ -5,6 +5,7 @@
 
 use super::ledger::{Bad, Ledger, Run};
 use super::suspicion::Certain;
+use crate::period::gcd;
 use cardscope_model::verify::Verdict;
 
 /// What was seen besides the ledger.
@@ -188,11 +189,6 @@ fn dense_tail(ledger: &Ledger, read_to: u64) -> u64 {
         }
     }
     tail
-}
-
-/// Greatest common divisor; of 0 and a number, the number.
-pub(crate) fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Judgement {

@@ -4,7 +4,7 @@
 use crate::error::Failure;
 use cardscope_device::filesystem::{self, FileSystem, Room};
 use cardscope_device::held::Held;
-use cardscope_files as files;
+use cardscope_files::{self as files, FileError, is_plain};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Capacity;
 use cardscope_probe::files::{Named, file_name, number};
@@ -100,7 +100,7 @@ impl Folder {
     pub(super) fn budget(&self, most: Option<u64>) -> Result<u64, Failure> {
         let path = self.path.display();
         if !self.there.is_empty() {
-            let names: Vec<String> = self.there.iter().map(Named::name).collect();
+            let names: Vec<String> = self.there.iter().map(|named| file_name(named.number)).collect();
             return Err(Failure::refused(format!(
                 "{path} holds {} already, and nothing is overwritten here: verify them with --read-only, or remove them first",
                 listed(&names)
@@ -142,18 +142,25 @@ impl Folder {
     }
 }
 
-/// All of them in a folder, by number; and the names that only look like it.
-fn find(folder: &files::Folder) -> Result<(Vec<Named>, Vec<String>), files::FileError> {
+/// `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)), in bytes.
+fn memory_left() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The files of the pattern in a folder, by number; and the names that only look like it.
+fn find(folder: &files::Folder) -> Result<(Vec<Named>, Vec<String>), FileError> {
     let (mut found, mut alike) = (Vec::new(), Vec::new());
     for name in folder.names()? {
         let seen = folder.look(&name).ok().flatten();
         let name = name.to_string_lossy().into_owned();
         match number(&name) {
-            Some(number) => {
-                let bytes = seen.as_ref().map_or(0, |found| u64::try_from(found.st_size).unwrap_or_default());
-                let is_plain = seen.as_ref().is_none_or(files::is_plain);
-                found.push(Named { number, bytes, is_plain });
-            }
+            Some(number) => found.push(Named {
+                number,
+                bytes: seen.map_or(0, |seen| u64::try_from(seen.st_size).unwrap_or_default()),
+                is_plain: seen.is_none_or(|seen| is_plain(&seen)),
+            }),
             None if name.to_ascii_lowercase().ends_with(".h2w") => alike.push(name),
             None => {}
         }
@@ -170,11 +177,4 @@ pub(super) fn listed(names: &[String]) -> String {
         None | Some(0) => names.join(", "),
         Some(more) => format!("{} and {more} more", names[..MOST].join(", ")),
     }
-}
-
-/// `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)), in bytes.
-fn memory_left() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }

@@ -6,7 +6,6 @@ mod folder;
 mod own;
 #[cfg(test)]
 mod race_tests;
-mod test_folder;
 
 use super::Request;
 use crate::error::Failure;
@@ -14,15 +13,16 @@ use crate::frame::Session;
 use crate::opening::{self, Opened};
 use crate::recorder::Recorder;
 use cardscope_device::held::Held;
-use cardscope_engine::card::Stop;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::VerifyReport;
-use cardscope_probe::files::{Facts, FilesError, FilesTest, Outcome};
+use cardscope_model::verify::{FilesReport, VerifyReport};
+use cardscope_probe::files;
 use folder::{Folder, listed};
-use test_folder::Files;
+use own::OwnFiles;
+
+type Pass<'a> = files::Pass<'a, OwnFiles>;
 
 /// Opens the directory; `there` is the directory itself, where a verb that does more with it has it open.
 pub(crate) fn open(
@@ -49,22 +49,13 @@ pub(super) fn run(
     report.header.caveats.extend(folder.caveats());
     session.begin_row(report)?;
     let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-    let facts = Facts {
-        directory: folder.path.display().to_string(),
-        file_system: folder.system.name.clone(),
-        mounted_at: folder.system.mounted_at.clone(),
-        total_bytes: folder.room.total,
-        free_bytes: folder.free(),
-    };
-    let files = Files::new(folder, session.opened.files.clone().unwrap_or_default());
-    let budget = request.common.budget;
-    let mut test =
-        FilesTest::new(files, facts, !request.read_only, session.interrupt, session.events, budget);
-    let ended = carry_out(request, session.opened, &mut test, total, &mut recorder, report);
-    let stayed =
-        if request.keep_files || request.read_only { Vec::new() } else { test.folder().remove_all() };
-    fill(report, &mut test, ended.is_err());
-    report.header.findings.extend(left(&stayed));
+    let own = OwnFiles::new(folder, session.opened.files.clone().unwrap_or_default());
+    let mut pass = Pass::new(own, session.interrupt, session.events, request.common.budget);
+    let limit = session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+    let ended = carry_out(request, &mut pass, (total, &limit), &mut recorder, report);
+    let stayed = tidy(request, &mut pass);
+    fill(report, &pass, ended.is_err());
+    report.header.findings.extend(stayed);
     session.recorder = Some(recorder);
     ended
 }
@@ -85,54 +76,69 @@ fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64, Fai
 
 fn carry_out(
     request: &Request,
-    opened: &Opened,
-    test: &mut FilesTest<'_, Files>,
-    total: u64,
+    pass: &mut Pass<'_>,
+    (total, limit): (u64, &str),
     recorder: &mut Recorder,
     report: &mut VerifyReport,
 ) -> Result<(), Failure> {
-    if !request.read_only {
-        let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-        test.note(format!(
+    if request.read_only {
+        let (there, alike) = (pass.folder.folder.there.clone(), pass.folder.folder.alike.clone());
+        pass.take(&there, &alike);
+    } else {
+        pass.note(&format!(
             "{} will be written to {} in files of 1 GiB and read back; what is there stays{limit}",
             Capacity(total),
             request.common.target
         ));
-        let outcome = test.write(total);
-        fill(report, test, outcome.is_err());
+        let outcome = pass.write_all(total);
+        fill(report, pass, outcome.is_err());
         recorder.update(report)?;
-        outcome.map_err(failure)?;
+        outcome?;
     }
-    test.read().map_err(failure)?;
-    if let Some(path) = test.folder().was_replaced() {
-        let path = path.display();
-        test.doubt(format!("{path} was replaced during the test; the original directory was tested"));
+    pass.read_all()?;
+    let folder = &pass.folder.folder;
+    if !folder.held.is_at(&folder.path) {
+        let path = folder.path.display();
+        pass.doubt(format!("{path} was replaced during the test; the original directory was tested"));
     }
     Ok(())
 }
 
-fn fill(report: &mut VerifyReport, test: &mut FilesTest<'_, Files>, cut_short: bool) {
-    let kept = !test.folder().is_empty();
-    let Outcome { verification, findings, caveats, io_path } = test.outcome(cut_short, kept);
-    caveat::add(&mut report.header.caveats, caveats);
-    report.header.io_path = io_path;
-    report.header.findings = findings;
-    report.body = verification;
-}
-
-/// That files of the run's own would not go.
-fn left(stayed: &[String]) -> Option<Finding> {
-    (!stayed.is_empty()).then(|| {
-        let verdict = format!("Files of this test were not removed: {}.", listed(stayed));
-        Finding::new("files-left", Weight::Note, 1.0, verdict).advise("Remove them by hand.")
-    })
-}
-
-fn failure(error: FilesError) -> Failure {
-    match error {
-        FilesError::Stop(Stop::Interrupted) => Failure::Interrupted,
-        other => Failure::io(other),
+/// Removes this run's files, unless they are to stay; a finding names those that would not go.
+fn tidy(request: &Request, pass: &mut Pass<'_>) -> Option<Finding> {
+    if request.keep_files || request.read_only {
+        return None;
     }
+    let stayed = pass.folder.remove_all();
+    let finding = || {
+        Finding::new(
+            "files-left",
+            Weight::Note,
+            1.0,
+            format!("Files of this test were not removed: {}.", listed(&stayed)),
+        )
+        .advise("Remove them by hand.")
+    };
+    (!stayed.is_empty()).then(finding)
+}
+
+/// Fills in how things stand.
+fn fill(report: &mut VerifyReport, pass: &Pass<'_>, ended_early: bool) {
+    let folder = &pass.folder.folder;
+    let known = FilesReport {
+        directory: folder.path.display().to_string(),
+        file_system: folder.system.name.clone(),
+        mounted_at: folder.system.mounted_at.clone(),
+        file_system_bytes: folder.room.total,
+        free_bytes: folder.free(),
+        kept: !pass.folder.is_empty(),
+        ..FilesReport::default()
+    };
+    let outcome = pass.outcome(known, ended_early);
+    caveat::add(&mut report.header.caveats, outcome.caveats);
+    report.header.io_path = outcome.io_path;
+    report.header.findings = outcome.findings;
+    report.body = outcome.body;
 }
 
 #[cfg(test)]

@@ -2,21 +2,31 @@
 //! very file that was made.
 
 use super::folder::Folder;
+use cardscope_device::filesystem;
+use cardscope_engine::cause::Cause;
+use cardscope_engine::real::{RealOptions, RealTarget};
+use cardscope_engine::target::Target;
 use cardscope_files::{Identity, Use, is_plain};
-use cardscope_probe::files::{SECTOR, file_name, is_of_the_pattern};
+use cardscope_probe::files::{TestFolder, file_name, holds_pattern};
+use cardscope_probe::sector::SECTOR;
 use rustix::fs::{Stat, fstat};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Error, ErrorKind};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 /// File systems whose directories have no inode numbers: a file may get another one each time it is looked up afresh.
 const WITHOUT_INODES: [&str; 2] = ["vfat", "exfat"];
 
-/// What this run made.
-#[derive(Debug, Default)]
+/// The folder, and what this run made in it.
+#[derive(Debug)]
 pub(super) struct OwnFiles {
+    pub(super) folder: Folder,
+    options: RealOptions,
     files: Vec<Own>,
+    /// The file that was made last.
+    last: Option<(u64, File)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -27,49 +37,101 @@ struct Own {
 }
 
 impl OwnFiles {
+    /// Nothing is made yet; files are opened with these options.
+    pub(super) fn new(folder: Folder, options: RealOptions) -> Self {
+        OwnFiles { folder, options, files: Vec::new(), last: None }
+    }
+
     /// Notes a file that was just made, or how long it is by now.
-    ///
-    /// # Errors
-    /// If it does not say what it is.
-    pub(super) fn made(&mut self, number: u64, file: &File) -> io::Result<()> {
+    fn made(&mut self, number: u64, file: &File) -> io::Result<()> {
         let found = fstat(file)?;
         self.files.retain(|own| own.number != number);
         self.files.push(Own { number, is: Identity::from(&found), bytes: bytes(&found) });
         Ok(())
     }
 
-    /// Makes sure that an open file is the one that this run made under that number, where it made one.
-    ///
-    /// # Errors
-    /// If it is another one.
-    pub(super) fn check(&self, folder: &Folder, number: u64, file: &File) -> io::Result<()> {
-        let Some(own) = self.files.iter().find(|own| own.number == number) else { return Ok(()) };
-        let found = fstat(file)?;
-        if own.is(&found) || afresh(folder) && own.could_be(&found) { Ok(()) } else { Err(another()) }
-    }
-
-    /// Removes one of them.
-    pub(super) fn remove(&mut self, folder: &Folder, number: u64) -> io::Result<()> {
-        let Some(at) = self.files.iter().position(|own| own.number == number) else { return Ok(()) };
-        let own = self.files.remove(at);
-        let name = file_name(number);
-        let name = OsStr::new(&name);
-        let Some(found) = folder.held.look(name)? else { return Ok(()) };
-        let ours = own.is(&found) || own.is_afresh(folder, &found);
-        if ours && folder.held.remove(name, Identity::from(&found))? { Ok(()) } else { Err(another()) }
+    /// Opens a file for reading: one that this run made only while it is that very file.
+    fn file(&self, number: u64) -> io::Result<File> {
+        let file = self.folder.held.open_file(OsStr::new(&file_name(number)), Use::Read)?;
+        let Some(own) = self.files.iter().find(|own| own.number == number) else { return Ok(file) };
+        let found = fstat(&file)?;
+        let ours = own.is(&found) || afresh(&self.folder) && own.could_be(&found);
+        if ours { Ok(file) } else { Err(another()) }
     }
 
     /// Removes all; gives those that stayed, with the reason.
-    pub(super) fn remove_all(&mut self, folder: &Folder) -> Vec<String> {
-        let numbers: Vec<u64> = self.files.iter().map(|own| own.number).collect();
-        let stayed = |number: u64, e: io::Error| format!("{} ({e})", folder.file(number).display());
-        numbers.into_iter().filter_map(|n| self.remove(folder, n).err().map(|e| stayed(n, e))).collect()
+    pub(super) fn remove_all(&mut self) -> Vec<String> {
+        let own = std::mem::take(&mut self.files).into_iter();
+        let stayed = |own: Own| {
+            let why = own.remove(&self.folder).err()?;
+            Some(format!("{} ({why})", self.folder.file(own.number).display()))
+        };
+        own.filter_map(stayed).collect()
     }
 
     /// True where none is left.
     pub(super) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
+
+    /// An error of a file, with its path.
+    fn failed(&self, number: u64, error: Error) -> Cause {
+        Cause::told(format!("{}: {error}", self.folder.file(number).display()), error)
+    }
+}
+
+impl TestFolder for OwnFiles {
+    fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, Cause> {
+        let name = file_name(number);
+        let file = match self.folder.held.create(OsStr::new(&name), 0o644).map_err(Error::from) {
+            Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                return Ok(None);
+            }
+            made => made.map_err(|e| self.failed(number, e))?,
+        };
+        let twin = self.made(number, &file).and_then(|()| file.try_clone());
+        let twin = twin.map_err(|e| self.failed(number, e))?;
+        self.last = Some((number, file));
+        let path = self.folder.file(number);
+        Ok(Some(Box::new(RealTarget::new_file(twin.into(), &path, bytes, self.options.clone())?)))
+    }
+
+    fn finish(&mut self, bytes: u64) -> Result<(), Cause> {
+        let Some((number, file)) = self.last.take() else { return Ok(()) };
+        let cut = cut_to(&file, bytes);
+        let noted = self.made(number, &file);
+        cut.and(noted).map_err(|e| self.failed(number, e))
+    }
+
+    fn remove(&mut self, number: u64) -> Result<(), Cause> {
+        let Some(at) = self.files.iter().position(|own| own.number == number) else { return Ok(()) };
+        Ok(self.files.remove(at).remove(&self.folder)?)
+    }
+
+    fn open(&self, number: u64) -> Result<Box<dyn Target>, Cause> {
+        let path = self.folder.file(number);
+        let file = self
+            .file(number)
+            .map_err(|e| Cause::told(format!("opening {} for reading: {e}", path.display()), e))?;
+        Ok(Box::new(RealTarget::existing_file(file.into(), &path, self.options.clone())?))
+    }
+
+    fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), Cause> {
+        Ok(self.file(number)?.read_exact_at(into, offset)?)
+    }
+
+    fn on_card(&self, number: u64, offset: u64) -> Option<u64> {
+        filesystem::place_of(&self.file(number).ok()?, offset)
+    }
+}
+
+/// Takes away what a failed I/O may have left behind the last whole one, and blocks that were promised for more.
+fn cut_to(file: &File, bytes: u64) -> io::Result<()> {
+    // Through a description of its own: the kernel tells each of them once what failed to be written, and of this file
+    // the flush has told it.
+    let again = File::options().write(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    again.set_len(bytes)?;
+    again.sync_data()
 }
 
 fn another() -> io::Error {
@@ -94,6 +156,14 @@ impl Own {
         is_plain(found) && found.st_dev == self.is.device && bytes(found) == self.bytes
     }
 
+    fn remove(self, folder: &Folder) -> io::Result<()> {
+        let name = file_name(self.number);
+        let name = OsStr::new(&name);
+        let Some(found) = folder.held.look(name)? else { return Ok(()) };
+        let ours = self.is(&found) || self.is_afresh(folder, &found);
+        if ours && folder.held.remove(name, Identity::from(&found))? { Ok(()) } else { Err(another()) }
+    }
+
     /// Where inode numbers do not last, the content speaks for the file instead.
     fn is_afresh(&self, folder: &Folder, found: &Stat) -> bool {
         let open = || folder.held.open_file(OsStr::new(&file_name(self.number)), Use::Read);
@@ -107,7 +177,7 @@ impl Own {
         let Some(last) = sectors.checked_sub(1) else { return self.bytes == 0 };
         [0, last].into_iter().any(|number| {
             let mut sector = [0; SECTOR];
-            file.read_exact_at(&mut sector, number * SECTOR as u64).is_ok() && is_of_the_pattern(&sector)
+            file.read_exact_at(&mut sector, number * SECTOR as u64).is_ok() && holds_pattern(&sector)
         })
     }
 }
@@ -118,14 +188,14 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// A folder with a file of the run's own in it.
-    fn ours() -> (tempfile::TempDir, Folder, OwnFiles, PathBuf) {
+    fn ours() -> (tempfile::TempDir, OwnFiles, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::open(dir.path().to_str().unwrap(), None).unwrap();
         let path = dir.path().join("1.h2w");
         std::fs::write(&path, "ours").unwrap();
-        let mut own = OwnFiles::default();
+        let mut own = OwnFiles::new(folder, RealOptions::default());
         own.made(1, &File::open(&path).unwrap()).unwrap();
-        (dir, folder, own, path)
+        (dir, own, path)
     }
 
     fn text(path: &Path) -> String {
@@ -134,40 +204,40 @@ mod tests {
 
     #[test]
     fn a_file_that_took_the_place_of_ours_stays() {
-        let (dir, folder, mut own, ours) = ours();
+        let (dir, mut own, ours) = ours();
         std::fs::rename(&ours, dir.path().join("kept")).unwrap();
         std::fs::write(&ours, "the user's").unwrap();
-        assert_eq!(own.remove_all(&folder).len(), 1);
+        assert_eq!(own.remove_all().len(), 1);
         assert_eq!(text(&ours), "the user's");
     }
 
     #[test]
     fn neither_the_same_length_nor_the_same_inode_makes_a_file_ours() {
-        let (dir, folder, mut own, ours) = ours();
+        let (dir, mut own, ours) = ours();
         std::fs::rename(&ours, dir.path().join("kept")).unwrap();
         std::fs::write(&ours, "user").unwrap();
-        assert_eq!(own.remove_all(&folder).len(), 1, "as long as ours");
+        assert_eq!(own.remove_all().len(), 1, "as long as ours");
         assert_eq!(text(&ours), "user");
         own.made(1, &File::open(&ours).unwrap()).unwrap();
         std::fs::write(&ours, "the user wrote into it").unwrap();
-        assert_eq!(own.remove_all(&folder).len(), 1, "the same inode");
+        assert_eq!(own.remove_all().len(), 1, "the same inode");
         assert!(ours.exists());
     }
 
     #[test]
     fn a_file_that_took_the_place_of_ours_is_not_read_as_ours() {
-        let (dir, folder, own, ours) = ours();
-        let open = || folder.held.open_file(OsStr::new("1.h2w"), Use::Read).unwrap();
-        own.check(&folder, 1, &open()).unwrap();
+        let (dir, own, ours) = ours();
+        own.file(1).unwrap();
         std::fs::rename(&ours, dir.path().join("kept")).unwrap();
         std::fs::write(&ours, "user").unwrap();
-        assert!(own.check(&folder, 1, &open()).is_err());
-        own.check(&folder, 2, &open()).unwrap();
+        assert!(own.file(1).is_err());
+        std::fs::rename(&ours, dir.path().join("2.h2w")).unwrap();
+        own.file(2).unwrap();
     }
 
     #[test]
     fn the_pattern_is_known_by_either_end() {
-        let (_dir, _folder, own, path) = ours();
+        let (_dir, own, path) = ours();
         let mut content: Vec<u8> = (0..4)
             .flat_map(|n| cardscope_engine::content::h2w::words(n * 512))
             .flat_map(u64::to_le_bytes)
@@ -186,8 +256,8 @@ mod tests {
 
     #[test]
     fn what_is_gone_already_is_no_complaint() {
-        let (_dir, folder, mut own, path) = ours();
+        let (_dir, mut own, path) = ours();
         std::fs::remove_file(&path).unwrap();
-        assert!(own.remove_all(&folder).is_empty() && own.is_empty());
+        assert!(own.remove_all().is_empty() && own.is_empty());
     }
 }
