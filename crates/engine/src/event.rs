@@ -69,21 +69,21 @@ const TELL_EVERY: u64 = 4 << 20;
 pub struct Steps {
     began: f64,
     done: u64,
-    told: u64,
+    reported: u64,
 }
 
 impl Steps {
     /// A pass over so many bytes begins, at `now` seconds of the target's clock.
     pub fn begin(what: &str, bytes: u64, now: f64, watch: &mut dyn Listener) -> Self {
         watch.phase(what, Some(bytes), None);
-        Steps { began: now, done: 0, told: 0 }
+        Steps { began: now, done: 0, reported: 0 }
     }
 
     /// So many bytes more are done.
     pub fn done(&mut self, bytes: u64, now: f64, watch: &mut dyn Listener) {
         self.done += bytes;
-        if self.done >= self.told + TELL_EVERY {
-            self.told = self.done;
+        if self.done >= self.reported + TELL_EVERY {
+            self.reported = self.done;
             watch.progress(self.done, now - self.began);
         }
     }

@@ -155,12 +155,12 @@ mod tests {
         let target: Arc<str> = "/dev/sdx".into();
         let io =
             waiting(Wait::Io { direction: Direction::Write, offset: 12_300_000_000, len: 1 << 20, target });
-        let told = || longest_wait().map(|(wait, _)| wait.to_string());
-        assert_eq!(told().as_deref(), Some("a flush of card"));
+        let reported = || longest_wait().map(|(wait, _)| wait.to_string());
+        assert_eq!(reported().as_deref(), Some("a flush of card"));
         drop(older);
-        assert_eq!(told().as_deref(), Some("a write of 1 MiB at 12.3 GB of /dev/sdx"));
+        assert_eq!(reported().as_deref(), Some("a write of 1 MiB at 12.3 GB of /dev/sdx"));
         drop(io);
-        assert!(told().unwrap().starts_with("the look"));
+        assert!(reported().unwrap().starts_with("the look"));
         drop(look);
         let journal = owing("the journal is removed", "");
         let archive = owing("what was measured is stored", "");

@@ -267,8 +267,8 @@ struct Heard(Vec<Event>);
 
 impl Listener for Heard {
     fn event(&mut self, event: &Event) {
-        let told = (!matches!(event, Event::Progress { .. })).then(|| event.clone());
-        self.0.extend(told);
+        let reported = (!matches!(event, Event::Progress { .. })).then(|| event.clone());
+        self.0.extend(reported);
     }
 }
 

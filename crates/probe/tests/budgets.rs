@@ -177,9 +177,9 @@ fn more_time_never_makes_a_genuine_card_less_so() {
         "sim:sandisk-extremepro-32g-a1",
         "sim:constant?announced_bytes=32GB&mb_s=90&command_s=0.0002",
     ] {
-        let told = |seconds: u32| in_budget(name, f64::from(seconds), 5).1;
+        let reported = |seconds: u32| in_budget(name, f64::from(seconds), 5).1;
         let all: Vec<(u32, Outcome)> =
-            (1..=12).map(|n| 20 * n).map(|seconds| (seconds, told(seconds))).collect();
+            (1..=12).map(|n| 20 * n).map(|seconds| (seconds, reported(seconds))).collect();
         let genuine = |outcome: &Outcome| outcome.verdict == Verdict::Genuine;
         let first = all.iter().position(|(_, outcome)| genuine(outcome)).unwrap();
         for pair in all[first..].windows(2) {

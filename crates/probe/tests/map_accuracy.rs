@@ -106,7 +106,7 @@ fn gain_on_old_data(card: &Archetype) -> u32 {
     card.queue.depth.min(gain.round() as u32)
 }
 
-fn told<T: std::fmt::Debug>(found: &Property<T>) -> String {
+fn reported<T: std::fmt::Debug>(found: &Property<T>) -> String {
     match found.status {
         Status::Measured => format!("{:?} ({:.2})", found.value, found.confidence),
         other => format!("{other:?}"),
@@ -140,7 +140,7 @@ impl Scores {
         let (name, wanted) = if shows { (shown.0, 0.97) } else { (shown.1, 0.95) };
         let right =
             if shows { found.value == truth } else { found.status == Status::None || found.value == truth };
-        self.row(name, wanted).add(right, || format!("{seed}: {truth:?} is {}", told(found)));
+        self.row(name, wanted).add(right, || format!("{seed}: {truth:?} is {}", reported(found)));
     }
 
     fn card(&mut self, mapped: &Mapped) {
@@ -179,7 +179,7 @@ impl Scores {
             Some(depth) => near(depth, is) || near(depth, old),
             None => found.status == Status::None && is == 1,
         };
-        let what = || format!("{}: {is} or {old} is {}", mapped.seed, told(found));
+        let what = || format!("{}: {is} or {old} is {}", mapped.seed, reported(found));
         self.row("queue depth within a third", 0.95).add(right, what);
     }
 
@@ -190,8 +190,8 @@ impl Scores {
                 "{}: {:?} is {} / {}",
                 mapped.seed,
                 truth.open_blocks,
-                told(&open.linear),
-                told(&open.random)
+                reported(&open.linear),
+                reported(&open.random)
             )
         };
         match truth.open_blocks {
@@ -208,7 +208,8 @@ impl Scores {
 
     fn cache(&mut self, mapped: &Mapped) {
         let found = &mapped.found.slc_cache_bytes;
-        let what = || format!("{}: {:?} is {}", mapped.seed, mapped.card.truth.slc_cache_bytes, told(found));
+        let what =
+            || format!("{}: {:?} is {}", mapped.seed, mapped.card.truth.slc_cache_bytes, reported(found));
         match mapped.card.truth.slc_cache_bytes {
             Some(is) => {
                 let near = |v: u64| (v as f64 / is as f64 - 1.0).abs() <= 0.1;
@@ -220,7 +221,7 @@ impl Scores {
 
     fn region(&mut self, mapped: &Mapped) {
         let (is, found) = (mapped.card.truth.fat_region_bytes, &mapped.found.fat_region_bytes);
-        let what = || format!("{}: {is:?} is {}", mapped.seed, told(found));
+        let what = || format!("{}: {is:?} is {}", mapped.seed, reported(found));
         match is {
             Some(_) => self.row("FAT region", 0.95).add(found.value == is, what),
             None => self.row("no FAT region, where there is none", 0.95).add(found.value.is_none(), what),

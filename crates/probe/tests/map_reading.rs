@@ -252,8 +252,8 @@ fn what_there_is_no_time_for_says_so_and_the_time_is_kept() {
         let found = read_with("sim:lexar-16g-c10?state=filled", budget(seconds), &[]);
         assert!(found.seconds < seconds as f64 + 2.0, "{} of {seconds} s", found.seconds);
         let queue = &found.measured.queue_depth_effective;
-        let told = queue.reason.as_ref().is_some_and(|r| r.contains("too short"));
-        assert!(queue.status != Status::NotTested || told, "{queue:?}");
+        let reported = queue.reason.as_ref().is_some_and(|r| r.contains("too short"));
+        assert!(queue.status != Status::NotTested || reported, "{queue:?}");
     }
 }
 

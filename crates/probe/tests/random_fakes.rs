@@ -87,7 +87,7 @@ fn count() -> usize {
 
 /// What no probe within these bytes can tell, by name.
 fn limit(probed: &Probed) -> Option<&'static str> {
-    let (told, name) = (&probed.outcome, &probed.name);
+    let (reported, name) = (&probed.outcome, &probed.name);
     let period = number(name, "wrap_bytes").filter(|_| probed.verdict == "chain").unwrap_or(probed.announced);
     // Addresses that lead nowhere, over all periods.
     let lost = probed.announced
@@ -99,24 +99,24 @@ fn limit(probed: &Probed) -> Option<&'static str> {
         "overcommitted" if probed.usable > probed.tally.written => {
             Some("a pool larger than all that was written keeps the whole test")
         }
-        "damaged" if told.verdict == Verdict::Genuine => {
-            let share = told.share.map_or(1.0, |s| s.excluded_above);
+        "damaged" if reported.verdict == Verdict::Genuine => {
+            let share = reported.share.map_or(1.0, |s| s.excluded_above);
             let bad = 1.0 - probed.good as f64 / probed.announced as f64;
             let held = (probed.tally.written as f64 * bad) as u64 <= 2 * cache && strict;
             (bad <= share)
                 .then_some("a bad share below the bound that is printed")
                 .or(held.then_some("a cache that holds nothing but what the holes lose keeps all of it"))
         }
-        "dead" if told.verdict == Verdict::Wraparound && name.contains("lost=stale") => {
+        "dead" if reported.verdict == Verdict::Wraparound && name.contains("lost=stale") => {
             Some("a memory that gives any address the content of its place is addresses that repeat")
         }
-        "dead" | "read-only" if [Verdict::Dead, Verdict::ReadOnly].contains(&told.verdict) => {
+        "dead" | "read-only" if [Verdict::Dead, Verdict::ReadOnly].contains(&reported.verdict) => {
             Some("a card that keeps nothing and shows what stood there is worn out to read-only")
         }
-        "wraparound" if told.verdict == Verdict::Dead && probed.usable <= 512 * MIB => {
+        "wraparound" if reported.verdict == Verdict::Dead && probed.usable <= 512 * MIB => {
             Some("addresses that repeat like a memory's are a memory's")
         }
-        "wraparound" if told.verdict == Verdict::ReaderSuspect => {
+        "wraparound" if reported.verdict == Verdict::ReaderSuspect => {
             Some("addresses that repeat where those of a reader end may be the reader's")
         }
         "limbo" | "chain" if cache >= lost => Some("a cache that holds all that is lost keeps it"),
@@ -145,7 +145,7 @@ struct Row {
 
 impl Row {
     fn add(&mut self, probed: &Probed) {
-        let told = &probed.outcome;
+        let reported = &probed.outcome;
         self.cards += 1;
         self.written.push(probed.tally.written);
         if limit(probed).is_some() {
@@ -153,13 +153,13 @@ impl Row {
             return;
         }
         let fake = probed.verdict != "genuine";
-        let over = fake && told.usable_bytes.is_some_and(|bytes| bytes > probed.usable + MIB);
-        let exact = told.usable_bytes.is_some_and(|bytes| bytes.abs_diff(probed.usable) <= MIB);
-        let right = told.verdict.word() == probed.verdict;
+        let over = fake && reported.usable_bytes.is_some_and(|bytes| bytes > probed.usable + MIB);
+        let exact = reported.usable_bytes.is_some_and(|bytes| bytes.abs_diff(probed.usable) <= MIB);
+        let right = reported.verdict.word() == probed.verdict;
         self.right += u32::from(right);
         self.exact += u32::from(exact);
         self.over += u32::from(over);
-        self.genuine += u32::from(fake && told.verdict == Verdict::Genuine);
+        self.genuine += u32::from(fake && reported.verdict == Verdict::Genuine);
         if over || !right || !exact && !["damaged", "overcommitted"].contains(&probed.verdict.as_str()) {
             let mark = if over {
                 "OVER "
@@ -257,20 +257,20 @@ fn no_answer_that_a_limit_ended_is_surer_than_its_evidence() {
     let cards = drawn(count(), (any_card(), limits()));
     let (mut cut, mut whole, mut right, mut wrong) = (0, 0, 0, Vec::new());
     for (limits, probed) in &probed(&cards) {
-        let told = &probed.outcome;
-        cut += u32::from(told.cut_short);
-        if !told.cut_short && limit(probed).is_none() {
+        let reported = &probed.outcome;
+        cut += u32::from(reported.cut_short);
+        if !reported.cut_short && limit(probed).is_none() {
             whole += 1;
-            right += u32::from(told.verdict.word() == probed.verdict);
+            right += u32::from(reported.verdict.word() == probed.verdict);
         }
         let fake = probed.verdict != "genuine";
         // Genuine, with the cache up to which it looked and the confidence that this leaves.
-        let so_far = told.verdict == Verdict::Genuine && told.cut_short && told.confidence < SURE;
-        let over = fake && !so_far && told.usable_bytes.is_some_and(|bytes| bytes > probed.usable + MIB);
-        let accused = !fake && told.verdict.is_bad();
-        let sure = told.cut_short && told.confidence >= SURE;
-        let kind = sure && told.verdict.word() != probed.verdict;
-        let genuine = sure && fake && told.verdict == Verdict::Genuine;
+        let so_far = reported.verdict == Verdict::Genuine && reported.cut_short && reported.confidence < SURE;
+        let over = fake && !so_far && reported.usable_bytes.is_some_and(|bytes| bytes > probed.usable + MIB);
+        let accused = !fake && reported.verdict.is_bad();
+        let sure = reported.cut_short && reported.confidence >= SURE;
+        let kind = sure && reported.verdict.word() != probed.verdict;
+        let genuine = sure && fake && reported.verdict == Verdict::Genuine;
         if limit(probed).is_none() && (over || accused || kind || genuine) {
             wrong.push(format!("{limits:?} {}", probed.summary()));
         }

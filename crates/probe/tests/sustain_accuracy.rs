@@ -194,11 +194,11 @@ fn what_a_simulated_card_does_for_long_is_named_and_plain_cards_are_left_alone()
         for seed in 0..count {
             let case = draw(&mut Random::from_state(seed * 100 + number as u64), seed + 1);
             let found = run(&case, seed);
-            let told = named(&found);
-            let ok = told == case.expected || case.or.is_some_and(|or| told == [or]);
+            let reported = named(&found);
+            let ok = reported == case.expected || case.or.is_some_and(|or| reported == [or]);
             right += u64::from(ok);
             if !ok {
-                println!("{}: {:?}, expected {:?}: {:?}", case.name, told, case.expected, found.events);
+                println!("{}: {:?}, expected {:?}: {:?}", case.name, reported, case.expected, found.events);
             }
             if let Some(truth) = case.cache_bytes {
                 caches += 1;

@@ -40,8 +40,8 @@ pub struct Card<'t> {
     sector: u32,
     tally: Tally,
     io_errors: Vec<IoError>,
-    /// How many were recorded in all; `troubles` keeps the first ones.
-    trouble_count: u64,
+    /// How many were recorded in all; `io_errors` keeps the first ones.
+    io_error_count: u64,
     done: Vec<Completion>,
     costs: Costs,
     /// Nothing begins after this moment of the card's clock.
@@ -51,8 +51,8 @@ pub struct Card<'t> {
 /// With more I/Os in flight cards with a queue share the time among them, which says little of one by itself.
 const DEEPEST_TIMED: u32 = 2;
 
-/// So many troubles are kept word by word; more are counted.
-const MOST_TROUBLES: usize = 1000;
+/// So many I/O errors are kept word by word; more are counted.
+const MOST_IO_ERRORS: usize = 1000;
 
 /// Multi-sector reads that reach into so many sectors at the end fail in some USB readers (the kernel's
 /// `last_sector_bug` quirk): there the second try goes sector by sector.
@@ -80,7 +80,7 @@ impl<'t> Card<'t> {
             sector,
             tally: Tally::default(),
             io_errors: Vec::new(),
-            trouble_count: 0,
+            io_error_count: 0,
             done: Vec::new(),
             costs: Costs::default(),
             end: None,
@@ -135,14 +135,14 @@ impl<'t> Card<'t> {
         self.tally
     }
 
-    /// The troubles so far, the first thousand of them.
+    /// The I/O errors so far, the first thousand of them.
     pub fn io_errors(&self) -> &[IoError] {
         &self.io_errors
     }
 
     /// How many there were in all.
-    pub fn trouble_count(&self) -> u64 {
-        self.trouble_count
+    pub fn io_error_count(&self) -> u64 {
+        self.io_error_count
     }
 
     /// What I/Os took so far.
@@ -168,7 +168,7 @@ impl<'t> Card<'t> {
         if self.interrupt.raised() { Err(Stop::Interrupted) } else { Ok(()) }
     }
 
-    /// Has the card store what it accepted. A flush that fails is trouble like any other.
+    /// Has the card store what it accepted. A flush that fails is an I/O error like any other.
     ///
     /// # Errors
     /// If the card is gone.
@@ -445,8 +445,8 @@ impl<'t> Card<'t> {
     }
 
     fn record(&mut self, io_error: IoError) {
-        self.trouble_count += 1;
-        if self.io_errors.len() < MOST_TROUBLES {
+        self.io_error_count += 1;
+        if self.io_errors.len() < MOST_IO_ERRORS {
             self.io_errors.push(io_error);
         }
     }

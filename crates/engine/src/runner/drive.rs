@@ -61,7 +61,7 @@ struct Lane<'a, 'w> {
     warming: bool,
     measured_from: Nanos,
     next_tick: Nanos,
-    told: u64,
+    reported: u64,
     slice: Slice,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn drive(
         warming: limits.warmup > 0,
         measured_from: start,
         next_tick: start + TICK,
-        told: 0,
+        reported: 0,
         slice: Slice { size, ios: 0, from: start },
         target,
     };
@@ -184,9 +184,9 @@ impl Lane<'_, '_> {
 
     fn tell(&mut self, at: Nanos) {
         let mine = self.meter.bytes();
-        let new = mine.saturating_sub(self.told);
+        let new = mine.saturating_sub(self.reported);
         let all = self.watch.shared.bytes.fetch_add(new, Ordering::Relaxed) + new;
-        self.told = mine;
+        self.reported = mine;
         self.next_tick = at + TICK;
         if let Some(tick) = &mut self.watch.tick {
             tick(all, at - self.measured_from);

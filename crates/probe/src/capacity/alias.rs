@@ -160,15 +160,15 @@ fn beside_each_other(
     let few: Vec<Hit> = hits.iter().step_by(hits.len().div_ceil(MOST_HITS).max(1)).copied().collect();
     for away in [down(len / 2), down(len / 16), u64::from(UNIT)] {
         let beside = |hit: &Hit| [hit.above(away), hit.below(away)].into_iter().flatten().filter(inside);
-        let mut sound = |hits: &[Hit]| -> Result<Vec<Hit>, Stop> {
+        let mut agreed = |hits: &[Hit]| -> Result<Vec<Hit>, Stop> {
             let looks = hits.iter().flat_map(beside).map(|hit| Extent { offset: hit.at, len: UNIT });
             let seen = BTreeSet::from_iter(look_at(stamper, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
         // A small period makes thousands of hits, of which a few will do. Where most come from lost blocks, each counts.
-        let mut found = sound(&few)?;
+        let mut found = agreed(&few)?;
         if 2 * found.len() < few.len() {
-            found = sound(hits)?;
+            found = agreed(hits)?;
         }
         if !found.is_empty() {
             return Ok(found);

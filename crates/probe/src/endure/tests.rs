@@ -52,10 +52,14 @@ fn blocks_that_fail_one_by_one_reach_half_of_the_card_after_its_endurance() {
     // 1 of 64 blocks is a probit of -2.15: exp(-0.43) of 30 cycles.
     assert!((17..=23).contains(&first.round), "first loss in round {}", first.round);
     assert!(rounds.windows(2).all(|r| r[1].bad_share >= r[0].bad_share), "what is lost stays lost");
-    let told = projection::project(&rounds, SPAN).unwrap();
+    let projected = projection::project(&rounds, SPAN).unwrap();
     let last = rounds.last().unwrap();
     assert!(last.bad_share > 0.3, "{last:?}");
-    assert!((told.cycles / f64::from(last.round) - 1.0).abs() < 0.35, "{told:?} after {} rounds", last.round);
+    assert!(
+        (projected.cycles / f64::from(last.round) - 1.0).abs() < 0.35,
+        "{projected:?} after {} rounds",
+        last.round
+    );
 }
 
 #[test]

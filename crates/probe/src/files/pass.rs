@@ -109,7 +109,7 @@ impl TestedFile {
 const SHARE_OF_WRITING: f64 = 0.5;
 
 /// So many failed I/Os are kept in the document.
-const MOST_TROUBLES: usize = 100;
+const MOST_IO_ERRORS: usize = 100;
 
 /// A pass over the files of one folder.
 pub struct Pass<'a, F> {
@@ -229,7 +229,7 @@ impl<'a, F: TestFolder> Pass<'a, F> {
     }
 
     pub(super) fn io_errors(&mut self, io_errors: impl IntoIterator<Item = IoError>) {
-        let room = MOST_TROUBLES.saturating_sub(self.failed.len());
+        let room = MOST_IO_ERRORS.saturating_sub(self.failed.len());
         self.failed.extend(io_errors.into_iter().take(room));
     }
 }

@@ -329,7 +329,7 @@ impl<'a, 't> Pass<'a, 't> {
 
     /// The document's part, however it ended.
     pub(super) fn finish(mut self, stop: Option<Stop>) -> Findings {
-        let flushes_and_errors = self.card.trouble_count();
+        let flushes_and_errors = self.card.io_error_count();
         self.seen.wavers = flushes_and_errors + self.ledger.passing;
         if self.seen.wrap.is_none() && self.seen.read_to > 0 {
             self.seen.wrap = wrap(&self.ledger, &self.seen);

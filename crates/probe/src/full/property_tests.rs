@@ -60,25 +60,27 @@ fn case() -> impl Strategy<Value = Case> {
 fn known_limit(found: &Findings, target: &SimTarget, fake: &str) -> Option<&'static str> {
     let truth = target.truth();
     let verdict = serde_json::to_value(truth.verdict).unwrap();
-    let told = found.verdict.word();
+    let reported = found.verdict.word();
     let holes_alone = ["damaged", "limbo", "overcommitted", "dead"];
     match verdict.as_str().unwrap() {
-        "damaged" if holes_alone.contains(&told) && found.good_bytes == Some(truth.good_bytes) => {
+        "damaged" if holes_alone.contains(&reported) && found.good_bytes == Some(truth.good_bytes) => {
             Some("holes that lie like one end of the card, or between sentinels, look like it")
         }
-        "overcommitted" if told == "overcommitted" && near(found.good_bytes, truth.good_bytes) => {
+        "overcommitted" if reported == "overcommitted" && near(found.good_bytes, truth.good_bytes) => {
             Some("the last page of a pool that is no whole one counts as a whole one")
         }
-        "dead" if ["chain", "wraparound"].contains(&told) && direct_and_stale(fake) == found.wrap_bytes => {
+        "dead"
+            if ["chain", "wraparound"].contains(&reported) && direct_and_stale(fake) == found.wrap_bytes =>
+        {
             Some(
                 "a cache alone that shows in every address what its slot holds is a card that wraps at its size",
             )
         }
-        "dead" if told == "limbo" && found.usable_bytes == Some(0) => {
+        "dead" if reported == "limbo" && found.usable_bytes == Some(0) => {
             Some("a limbo of nothing is a dead card")
         }
-        "limbo" if told == "dead" && truth.usable_bytes == 0 => Some("a limbo of nothing is a dead card"),
-        _ if fake.contains("lost=stale") && told == "read-only" && truth.usable_bytes == 0 => {
+        "limbo" if reported == "dead" && truth.usable_bytes == 0 => Some("a limbo of nothing is a dead card"),
+        _ if fake.contains("lost=stale") && reported == "read-only" && truth.usable_bytes == 0 => {
             Some("a card that drops every write and shows what was there is one that can only be read")
         }
         _ => None,
@@ -92,8 +94,8 @@ fn direct_and_stale(fake: &str) -> Option<u64> {
     value("cache_bytes").filter(|_| shows)?.parse().ok()
 }
 
-fn near(told: Option<u64>, truth: u64) -> bool {
-    told.is_some_and(|told| told.abs_diff(truth) <= 4096)
+fn near(reported: Option<u64>, truth: u64) -> bool {
+    reported.is_some_and(|reported| reported.abs_diff(truth) <= 4096)
 }
 
 fn mistake(case: &Case) -> Option<String> {
@@ -101,11 +103,11 @@ fn mistake(case: &Case) -> Option<String> {
     let (found, target) = run(&name, Settings { two_passes: case.two_passes, salt: case.salt, ..settings() });
     let truth = target.truth();
     let wanted = serde_json::to_value(truth.verdict).unwrap().as_str().unwrap().to_owned();
-    let told = (found.verdict.word().to_owned(), found.usable_bytes, found.good_bytes);
-    let right = told == (wanted.clone(), Some(truth.usable_bytes), Some(truth.good_bytes));
+    let reported = (found.verdict.word().to_owned(), found.usable_bytes, found.good_bytes);
+    let right = reported == (wanted.clone(), Some(truth.usable_bytes), Some(truth.good_bytes));
     (!right && known_limit(&found, &target, &case.fake).is_none()).then(|| {
         format!(
-            "{name}, two passes {}, salt {:#x}: {told:?}, true is {wanted} with {} and {} good; {:?} {:?}",
+            "{name}, two passes {}, salt {:#x}: {reported:?}, true is {wanted} with {} and {} good; {:?} {:?}",
             case.two_passes, case.salt, truth.usable_bytes, truth.good_bytes, found.bad, found.remarks
         )
     })

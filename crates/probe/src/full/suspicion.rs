@@ -31,7 +31,7 @@ const LONG_ENOUGH: u64 = 4;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suspicion {
     lowest_lost: Option<u64>,
-    told: bool,
+    reported: bool,
 }
 
 impl Suspicion {
@@ -65,8 +65,8 @@ impl Suspicion {
 
     /// The address to name when it is told for the first time.
     pub(crate) fn news(&mut self) -> Option<u64> {
-        let from = self.lowest_lost.filter(|_| !self.told)?;
-        self.told = true;
+        let from = self.lowest_lost.filter(|_| !self.reported)?;
+        self.reported = true;
         Some(from)
     }
 }

@@ -34,11 +34,11 @@ fn right_to_the_sector(name: &str) {
         let way = if two_passes { "two passes" } else { "interleaved" };
         assert_eq!(found.stop, None, "{name}, {way}");
         let truth = target.truth();
-        let (told, wanted) = (
+        let (reported, wanted) = (
             (found.verdict.word().to_owned(), found.usable_bytes, found.good_bytes),
             (true_verdict(&target), Some(truth.usable_bytes), Some(truth.good_bytes)),
         );
-        assert_eq!(told, wanted, "{name}, {way}: {:?} {:?}", found.bad, found.remarks);
+        assert_eq!(reported, wanted, "{name}, {way}: {:?} {:?}", found.bad, found.remarks);
         // Instability and a crawl are seen in the whole, not in a place.
         if found.bad.lost + found.bad.alias + found.bad.flipped > 0 {
             assert!(!found.disproofs.is_empty(), "{name}, {way}");

@@ -56,8 +56,8 @@ fn open_blocks_of_random_cards_are_exact_or_none() {
         let Some(truth) = truth else {
             without += 1;
             if said != (None, None) {
-                let told = format!("{name}: {said:?} of {:?}", card.spec().archetype.write);
-                if number < FIXED as usize { wrong_fixed.push(told) } else { wrong_none.push(told) }
+                let reported = format!("{name}: {said:?} of {:?}", card.spec().archetype.write);
+                if number < FIXED as usize { wrong_fixed.push(reported) } else { wrong_none.push(reported) }
             }
             continue;
         };

@@ -60,8 +60,8 @@ fn ended(
         let seconds = card.seconds() - began;
         sender.send((result, Ended { found, seconds })).unwrap();
     });
-    let told = receiver.recv_timeout(REAL_TIME);
-    let (result, ended) = told.unwrap_or_else(|e| panic!("{name} {only:?}, kept {keep}: {e}"));
+    let reported = receiver.recv_timeout(REAL_TIME);
+    let (result, ended) = reported.unwrap_or_else(|e| panic!("{name} {only:?}, kept {keep}: {e}"));
     assert!(result.is_ok(), "{name} {only:?}, kept {keep}: {result:?}");
     ended
 }

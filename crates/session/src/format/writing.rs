@@ -95,9 +95,9 @@ fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<(), Failure> {
 }
 
 fn flush(card: &mut Card<'_>) -> Result<(), Failure> {
-    let before = card.trouble_count();
+    let before = card.io_error_count();
     card.flush()?;
-    if card.trouble_count() == before {
+    if card.io_error_count() == before {
         return Ok(());
     }
     let failed = card.io_errors().last().cloned();

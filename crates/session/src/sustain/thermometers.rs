@@ -70,7 +70,7 @@ impl Thermometers {
     }
 
     /// What went wrong since this was last asked.
-    fn new_troubles(&mut self) -> Vec<String> {
+    fn new_failures(&mut self) -> Vec<String> {
         let mut all = self.failures();
         let new = all.split_off(self.said.min(all.len()));
         self.said += new.len();
@@ -123,7 +123,7 @@ pub(super) struct Tracks<'s, 'a> {
 
 impl Log for Tracks<'_, '_> {
     fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
-        for failure in self.thermometers.new_troubles() {
+        for failure in self.thermometers.new_failures() {
             self.listener.note(&format!("{failure}; the run goes on without it"));
         }
         self.writer.keep(sample).map_err(|reason| Stop::Journal(JournalError(reason.into())))

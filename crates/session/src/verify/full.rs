@@ -156,7 +156,7 @@ impl Pass {
                         verify(card, &settings, &mut keep, events)
                     }
                 };
-                Ok::<_, Stop>((findings, card.trouble_count()))
+                Ok::<_, Stop>((findings, card.io_error_count()))
             })?;
         if !request.read_only {
             self.keep(findings.written_to);
