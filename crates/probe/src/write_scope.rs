@@ -1,4 +1,4 @@
-//! WriteScope what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
+//! Saves what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
 //! read, so that it cannot be saved, must not be overwritten.
 
 use cardscope_engine::card::{Answer, Card, Costs, Extent, Stop, extents};

@@ -23,7 +23,7 @@ impl Meter {
     }
 
     /// So many bytes were done by then; they are spread over the time since the last ones, so that a card that takes
-    /// seconds for one piece does not seem to stand still.
+    /// seconds for one I/O does not seem to stand still.
     pub(super) fn moved(&mut self, clock: f64, bytes: u64) {
         let from = self.seconds;
         self.pass(clock);
@@ -88,7 +88,7 @@ mod tests {
         for tenth in 1..=20 {
             meter.moved(100.0 + f64::from(tenth) / 10.0, 1_000_000);
         }
-        // Two seconds for one piece, then on as before.
+        // Two seconds for one I/O, then on as before.
         meter.moved(104.0, 1_000_000);
         meter.moved(105.0, 10_000_000);
         let pace = meter.pace().unwrap();

@@ -29,7 +29,7 @@ pub(super) struct Run {
     pub(super) lost: u64,
 }
 
-/// A piece that was not as written, to be looked at once more.
+/// An extent that was not as written, to be looked at once more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Suspect {
     pub(super) number: u64,
@@ -63,7 +63,7 @@ pub(super) struct Shift {
     pub(super) found: u64,
 }
 
-/// A piece of a file, as it was read.
+/// An extent of a file, as it was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     /// The file's number by its name.

@@ -162,7 +162,7 @@ impl Filling {
         card.write(extents(self.file.result.bytes, until, block), content, |extent, at, _| {
             self.meter.moved(seconds(at), u64::from(extent.len));
             pass.wrote(seconds(at), u64::from(extent.len));
-            // Pieces end in any order; the file is whole up to the first that has not.
+            // Extents end in any order; the file is whole up to the first that has not.
             ahead.push(extent);
             while let Some(next) = ahead.iter().position(|p| p.offset == self.file.result.bytes) {
                 self.file.result.bytes = ahead.swap_remove(next).end();

@@ -4,8 +4,8 @@
 
 use super::confirm::{self, Unmasking};
 use super::judge::wrap;
-use super::limits::Limits;
 use super::pass::Pass;
+use super::remaining::Remaining;
 use super::samples::{SAMPLE, read};
 use super::sentinels;
 use super::suspicion::Certain;
@@ -20,9 +20,9 @@ const FEWEST_SENTINELS: u64 = 8;
 
 impl Pass<'_, '_> {
     /// What there is room for.
-    pub(super) fn limits(&self) -> Limits {
+    pub(super) fn remaining(&self) -> Remaining {
         let each = |mb_s: Option<f64>| mb_s.map_or(0.0, |mb_s| 1.0 / (mb_s * 1e6));
-        Limits {
+        Remaining {
             max_write: self.settings.max_write,
             until: self.settings.budget_s.map(|budget| self.began + budget),
             seconds_a_byte: each(self.chart.write.mb_s()) + each(self.reads_at),
@@ -48,7 +48,7 @@ impl Pass<'_, '_> {
         let mut new = sentinels::places(card_bytes, salt ^ written);
         new.retain(|extent| extent.offset >= written && !taken(extent));
         let bytes = new.iter().map(|extent| u64::from(extent.len)).sum();
-        if self.takes_new || new.is_empty() || self.limits().room(self.card) < bytes {
+        if self.takes_new || new.is_empty() || self.remaining().room(self.card) < bytes {
             return Ok(false);
         }
         sentinels::write(self.card, &new, salt)?;
@@ -62,8 +62,8 @@ impl Pass<'_, '_> {
     pub(super) fn look_beyond(&mut self, end: u64, places: &[Extent]) -> Result<(), Stop> {
         let standing = self.sentinels_beyond(places)?;
         if standing * 2 <= self.seen.sentinels {
-            let (limits, salt) = (self.limits(), self.settings.salt);
-            let whole = confirm::mark_beyond(self.card, self.seen.written, end, salt, &limits)?;
+            let (remaining, salt) = (self.remaining(), self.settings.salt);
+            let whole = confirm::mark_beyond(self.card, self.seen.written, end, salt, &remaining)?;
             self.asked("whether addresses wrap beyond the end", whole);
             self.card.reopen()?;
         }
@@ -72,8 +72,8 @@ impl Pass<'_, '_> {
 
     /// Addresses wrap: do the ends of the repeated ranges keep anything?
     pub(super) fn look_at_the_tops(&mut self) -> Result<(), Stop> {
-        let (limits, salt) = (self.limits(), self.settings.salt);
-        let whole = confirm::overflow_tops(self.card, self.seen.written, salt, &limits)?;
+        let (remaining, salt) = (self.remaining(), self.settings.salt);
+        let whole = confirm::overflow_tops(self.card, self.seen.written, salt, &remaining)?;
         self.asked("whether a part of what repeats is lost as well", whole);
         self.card.reopen()
     }
@@ -106,8 +106,8 @@ impl Pass<'_, '_> {
             self.sentinels_beyond(places)?;
             self.islands(places);
         }
-        let limits = (!self.seen.stopped_taking).then(|| self.limits());
-        let third = confirm::third_time(self.card, &self.ledger, self.settings.salt, limits)?;
+        let remaining = (!self.seen.stopped_taking).then(|| self.remaining());
+        let third = confirm::third_time(self.card, &self.ledger, self.settings.salt, remaining)?;
         (self.disproofs, self.seen.healed) = third;
         Ok(())
     }
@@ -120,7 +120,7 @@ impl Pass<'_, '_> {
             period: self.seen.wrap,
             nothing_beyond: beyond,
             salt: self.settings.salt,
-            limits: self.limits(),
+            remaining: self.remaining(),
         };
         let chart = &mut self.chart;
         let mut bad = |seen: &super::ledger::Seen| chart.bad(seen.start, seen.end);
@@ -136,8 +136,8 @@ impl Pass<'_, '_> {
         if good.is_empty() {
             return Ok(());
         }
-        let (limits, salt) = (self.limits(), self.settings.salt);
-        let taken = confirm::takes_writes(self.card, &good, salt, &limits)?;
+        let (remaining, salt) = (self.remaining(), self.settings.salt);
+        let taken = confirm::takes_writes(self.card, &good, salt, &remaining)?;
         self.seen.stopped_taking = taken == Some(false);
         self.asked("whether the card still takes writes", taken.is_some());
         Ok(())

@@ -3,8 +3,8 @@
 //! too.
 
 use super::ledger::{Bad, Ledger, Seen};
-use super::limits::Limits;
 use super::reading::{Stamped, bad_in_both, read_judged};
+use super::remaining::Remaining;
 use super::sentinels;
 use crate::period::gcd;
 use crate::sector::{SECTOR, SectorFound};
@@ -39,7 +39,7 @@ pub(crate) struct Unmasking {
     /// The range beyond is known to keep nothing.
     pub(crate) nothing_beyond: bool,
     pub(crate) salt: u64,
-    pub(crate) limits: Limits,
+    pub(crate) remaining: Remaining,
 }
 
 /// Writes lost ranges again until nothing more turns out to be lost: a cache that keeps lost blocks for a while holds
@@ -59,7 +59,7 @@ pub(crate) fn unmask(
         let behind = from_the_end(whole_within(ledger.good_between(first, end), sector), MOST_DOUBTED);
         let front = whole_within(ledger.good_between(first.saturating_sub(in_front), first), sector);
         let lost = to_rewrite(card, ledger, asked, &behind);
-        let room = asked.limits.room(card) / u64::from(sector) * u64::from(sector);
+        let room = asked.remaining.room(card) / u64::from(sector) * u64::from(sector);
         let whole = bytes(&lost) <= room;
         if lost.is_empty() || behind.is_empty() && front.is_empty() {
             return Ok((hidden, true));
@@ -173,14 +173,14 @@ pub(crate) fn takes_writes(
     card: &mut Card<'_>,
     good: &[(u64, u64)],
     salt: u64,
-    limits: &Limits,
+    remaining: &Remaining,
 ) -> Result<Option<bool>, Stop> {
     let places: Vec<Extent> = whole_within(good.to_vec(), card.sector())
         .iter()
         .take(4)
         .map(|(from, to)| Extent { offset: *from, len: (to - from).min(4096) as u32 })
         .collect();
-    if limits.room(card) < places.iter().map(|place| 2 * u64::from(place.len)).sum() {
+    if remaining.room(card) < places.iter().map(|place| 2 * u64::from(place.len)).sum() {
         return Ok(None);
     }
     let again = Stamped { salt, generation: u32::MAX };
@@ -204,10 +204,10 @@ pub(crate) fn mark_beyond(
     from: u64,
     kept: u64,
     salt: u64,
-    limits: &Limits,
+    remaining: &Remaining,
 ) -> Result<bool, Stop> {
     let mut places = sentinels::markers(from, card.bytes(), kept);
-    let (all, mut room) = (places.len(), limits.room(card));
+    let (all, mut room) = (places.len(), remaining.room(card));
     let mut fits = |place: &Extent| {
         room = room.saturating_sub(u64::from(place.len));
         room > 0
@@ -232,7 +232,7 @@ pub(crate) fn overflow_tops(
     card: &mut Card<'_>,
     written: u64,
     salt: u64,
-    limits: &Limits,
+    remaining: &Remaining,
 ) -> Result<bool, Stop> {
     let period = period_at_the_start(card, written, salt)?;
     // One that is shorter than a sector has no end that could be written by itself.
@@ -247,7 +247,7 @@ pub(crate) fn overflow_tops(
         let len = if last && period <= TOP { half(period, card.sector()) } else { top };
         let top = whole_within(vec![(end.saturating_sub(len).max(written), end)], card.sector());
         let stamped = Stamped { salt, generation: sentinels::GENERATION };
-        if limits.room(card) < bytes(&top) {
+        if remaining.room(card) < bytes(&top) {
             card.flush()?;
             return Ok(false);
         }
@@ -298,7 +298,7 @@ pub(crate) fn third_time(
     card: &mut Card<'_>,
     ledger: &Ledger,
     salt: u64,
-    limits: Option<Limits>,
+    remaining: Option<Remaining>,
 ) -> Result<(Vec<Disproof>, u64), Stop> {
     let mut listed: Vec<(u64, SectorFound)> = ledger.examples().collect();
     listed.sort_by_key(|(address, _)| *address);
@@ -309,7 +309,7 @@ pub(crate) fn third_time(
     for (address, found) in listed {
         let expected = format!("stamp of address {address}, write 1");
         let mut seen_bad = 2;
-        let room = limits.is_some_and(|limits| limits.room(card) >= u64::from(sector));
+        let room = remaining.is_some_and(|remaining| remaining.room(card) >= u64::from(sector));
         if room && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
             let offset = address / u64::from(sector) * u64::from(sector);
             let place = Extent { offset, len: sector };

@@ -23,8 +23,8 @@ const REST_S: u64 = 30;
 impl Pass<'_, '_> {
     /// Everything is there; so what is left to ask is whether it is of any use.
     pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), Stop> {
-        let limits = self.limits();
-        let room = limits.room(self.card) >= AGAIN && limits.seconds(self.card, REST_S as f64);
+        let remaining = self.remaining();
+        let room = remaining.room(self.card) >= AGAIN && remaining.seconds(self.card, REST_S as f64);
         if room {
             self.seen.crawls = self.crawls()?;
         } else if self.fall(self.seen.written).is_some() {

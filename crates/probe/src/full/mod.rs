@@ -13,7 +13,6 @@ mod judge;
 pub(crate) mod ledger;
 #[cfg(test)]
 mod limit_tests;
-mod limits;
 mod originals;
 mod pass;
 mod patience;
@@ -21,6 +20,7 @@ mod patience;
 mod property_tests;
 pub(crate) mod reading;
 pub mod recheck;
+mod remaining;
 pub mod resume;
 mod samples;
 #[cfg(test)]

@@ -90,7 +90,7 @@ impl<'a, 't> Pass<'a, 't> {
 
     pub(super) fn run(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
         let mut places = sentinels::places(self.seen.card_bytes, self.settings.salt);
-        let room = (self.limits().room(self.card) / 4 / SAMPLE).min(self.sentinels_in_time(&places)?);
+        let room = (self.remaining().room(self.card) / 4 / SAMPLE).min(self.sentinels_in_time(&places)?);
         places.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         if self.settings.resumed_at == 0 {
             self.originals = Originals::read(self.card, &places)?;
@@ -205,7 +205,7 @@ impl<'a, 't> Pass<'a, 't> {
     /// How much of a stretch the limits allow.
     fn allowed(&mut self, from: u64, to: u64) -> u64 {
         let sector = u64::from(self.card.sector());
-        let left = self.limits().in_order(self.card) / sector * sector;
+        let left = self.remaining().in_order(self.card) / sector * sector;
         let to = from.saturating_add(left).min(to);
         let needed = self.elapsed() + self.reading_time(from);
         match self.settings.budget_s {

@@ -33,7 +33,7 @@ impl Pass<'_, '_> {
         let mut took_any = false;
         for part in extents(extent.offset, extent.end(), PART) {
             let began = self.card.seconds();
-            if !self.patience.lasts(Look::Usual) || !self.limits().seconds(self.card, 0.0) {
+            if !self.patience.lasts(Look::Usual) || !self.remaining().seconds(self.card, 0.0) {
                 break;
             }
             let took = self.write_once(part)?;
@@ -45,7 +45,7 @@ impl Pass<'_, '_> {
 
     /// Writes an extent, where the limit allows it.
     fn write_once(&mut self, extent: Extent) -> Result<bool, Stop> {
-        if self.limits().in_order(self.card) < u64::from(extent.len) {
+        if self.remaining().in_order(self.card) < u64::from(extent.len) {
             return Ok(false);
         }
         let mut took = false;

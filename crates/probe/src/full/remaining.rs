@@ -10,9 +10,9 @@ const FOR_QUESTIONS: u64 = 64 << 10;
 /// Limits below this are too small to leave anything over.
 const LEAST: u64 = 1 << 20;
 
-/// The limits of a pass.
+/// What the limits of a pass leave.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Limits {
+pub(crate) struct Remaining {
     /// Bytes that may be written in all.
     pub(crate) max_write: Option<u64>,
     /// When nothing new begins, in seconds of the card's clock.
@@ -21,7 +21,7 @@ pub(crate) struct Limits {
     pub(crate) seconds_a_byte: f64,
 }
 
-impl Limits {
+impl Remaining {
     /// Bytes that may still be written and read again, in whole sectors.
     pub(crate) fn room(&self, card: &mut Card<'_>) -> u64 {
         let left = self.max_write.map_or(u64::MAX, |most| most.saturating_sub(card.tally().written));
