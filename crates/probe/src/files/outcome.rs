@@ -68,14 +68,7 @@ impl<F: TestFolder> Pass<'_, F> {
                 foreign: self.foreign.clone(),
                 ..folder
             }),
-            moved: Moved {
-                data_kept: true,
-                bytes_written: self.bytes_written,
-                bytes_read: self.bytes_read,
-                seconds: self.seconds(),
-                io_errors: self.failed.clone(),
-                ..Moved::default()
-            },
+            moved: Moved { seconds: self.begun.elapsed().as_secs_f64(), ..self.moved.clone() },
             ..Verification::default()
         };
         Outcome { body, findings, caveats: self.caveats.clone(), io_path: self.io_path.clone() }

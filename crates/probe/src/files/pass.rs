@@ -11,6 +11,7 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
+use cardscope_model::report::Moved;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{FileResult, IoError};
 use std::time::{Duration, Instant};
@@ -124,19 +125,17 @@ pub struct Pass<'a, F> {
     pub(super) written: bool,
     pub(super) write_meter: Meter,
     pub(super) read_meter: Meter,
-    pub(super) bytes_written: u64,
-    pub(super) bytes_read: u64,
+    pub(super) moved: Moved,
     pub(super) sorted: Sorted,
     /// Extents that gave another answer at the second look.
     pub(super) wavering: u64,
     /// In which period the card's addresses repeat, where they do.
     pub(super) wrap: Option<u64>,
-    pub(super) failed: Vec<IoError>,
     /// Bytes of writes that failed twice.
     pub(super) refused_bytes: u64,
     pub(super) caveats: Vec<Caveat>,
     pub(super) io_path: String,
-    begun: Instant,
+    pub(super) begun: Instant,
     budget: Option<Duration>,
 }
 
@@ -157,23 +156,16 @@ impl<'a, F: TestFolder> Pass<'a, F> {
             written: false,
             write_meter: Meter::default(),
             read_meter: Meter::default(),
-            bytes_written: 0,
-            bytes_read: 0,
+            moved: Moved { data_kept: true, ..Moved::default() },
             sorted: Sorted::default(),
             wavering: 0,
             wrap: None,
-            failed: Vec::new(),
             refused_bytes: 0,
             caveats: Vec::new(),
             io_path: String::new(),
             begun: Instant::now(),
             budget,
         }
-    }
-
-    /// Seconds since the start.
-    pub(super) fn seconds(&self) -> f64 {
-        self.begun.elapsed().as_secs_f64()
     }
 
     pub(super) fn writing_is_over(&self) -> bool {
@@ -229,7 +221,7 @@ impl<'a, F: TestFolder> Pass<'a, F> {
     }
 
     pub(super) fn io_errors(&mut self, io_errors: impl IntoIterator<Item = IoError>) {
-        let room = MOST_IO_ERRORS.saturating_sub(self.failed.len());
-        self.failed.extend(io_errors.into_iter().take(room));
+        let room = MOST_IO_ERRORS.saturating_sub(self.moved.io_errors.len());
+        self.moved.io_errors.extend(io_errors.into_iter().take(room));
     }
 }

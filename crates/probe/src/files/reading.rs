@@ -91,7 +91,7 @@ impl<F: TestFolder> Pass<'_, F> {
             Ok(())
         });
         let outcome = outcome.and_then(|()| self.in_parts(file, &mut card, &failed));
-        self.bytes_read += card.tally().read;
+        self.moved.bytes_read += card.tally().read;
         self.io_errors(card.io_errors().iter().cloned());
         file.result.read = meter.pace();
         outcome
@@ -139,7 +139,7 @@ impl<F: TestFolder> Pass<'_, F> {
         };
         file.result.sectors.add(&counts);
         file.result.read_bytes += sectors;
-        self.bytes_read += sectors;
+        self.moved.bytes_read += sectors;
     }
 
     /// Reads what was not as written once more, from files opened afresh, and counts what gave another answer than
@@ -170,7 +170,7 @@ impl<F: TestFolder> Pass<'_, F> {
             again.take(file.place(extent.offset), u64::from(extent.len), &answer);
             Ok(())
         })?;
-        self.bytes_read += card.tally().read;
+        self.moved.bytes_read += card.tally().read;
         Ok(again.counts)
     }
 

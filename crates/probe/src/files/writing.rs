@@ -115,7 +115,7 @@ impl Filling {
         let now = card.seconds();
         self.meter.pass(now);
         pass.write_meter.pass(now);
-        pass.bytes_written += card.tally().written;
+        pass.moved.bytes_written += card.tally().written;
         self.io_errors.extend_from_slice(card.io_errors());
         let end = outcome?;
         flushed?;
