@@ -8,7 +8,7 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::card_map::property::Cost;
 use cardscope_model::random::Random;
-use cardscope_model::units::{nanos, seconds};
+use cardscope_model::units::{Nanos, nanos, seconds};
 use cardscope_sd::nvme::SmartLog;
 use std::time::Duration;
 
@@ -31,17 +31,19 @@ pub struct Limits {
 
 /// The card, and all that may be done to it.
 pub struct Context<'s, 't> {
-    /// Nobody else reaches it: what is not saved cannot be written.
-    card: &'s mut Card<'t>,
-    scope: WriteScope<'s>,
+    /// Only this file and the stamps of the quick capacity test write to it: what is not saved is not overwritten.
+    pub(crate) card: &'s mut Card<'t>,
+    pub(crate) scope: WriteScope<'s>,
     /// Hears how far it is.
     pub watch: &'s mut dyn Listener,
     /// Places and orders.
     pub random: Random,
     /// What may be used.
     pub region: Region,
-    salt: u64,
-    generation: u32,
+    /// Of the stamps that are written.
+    pub(crate) salt: u64,
+    /// Of the stamps that were written last.
+    pub(crate) generation: u32,
     max_write: u64,
     deadline: Option<f64>,
     was_short: bool,
@@ -89,7 +91,7 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// The same once these extents are saved and written, too.
-    fn left_with(&mut self, extents: &[Extent]) -> f64 {
+    pub(crate) fn left_with(&mut self, extents: &[Extent]) -> f64 {
         let takes = |context: &Self| context.scope.seconds(context.card.costs(), extents);
         self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
@@ -133,11 +135,14 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
+    /// When it is time to put back what is saved, by the card's clock.
+    pub(crate) fn end(&self) -> Option<Nanos> {
+        self.deadline.map(|end| nanos(end - self.scope.seconds(self.card.costs(), &[])))
+    }
+
     /// Nothing begins when it is time to put back.
     fn leave_time_to_put_back(&mut self) {
-        if self.deadline.is_some() {
-            let left = nanos(self.seconds_left());
-            let end = self.card.now().saturating_add(left);
+        if let Some(end) = self.end() {
             self.scope.end_at(end);
             self.card.end_at(Some(end));
         }
@@ -331,7 +336,7 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Stamps, so that what was written is known again when it is put back after a crash.
-    fn content(&mut self) -> Content {
+    pub(crate) fn content(&mut self) -> Content {
         self.generation += 1;
         Content::Stamp { salt: self.salt, generation: self.generation }
     }

@@ -103,10 +103,10 @@ pub(super) fn observe(
 /// is emptied by that the first loss did not tell the size.
 fn push_out(stamper: &mut Stamper<'_, '_>, claims: &[Claim], flood: &Flood) -> Result<(), Stop> {
     if flood.bytes() == 0 {
-        return block_behind(stamper, claims, stamper.card.bytes());
+        return block_behind(stamper, claims, stamper.context.card.bytes());
     }
     flood.pour(stamper)?;
-    stamper.card.reopen()
+    stamper.context.card.reopen()
 }
 
 /// Writes a block beside claims, below `end`: some cards show what was written last in the place of what is lost.
@@ -221,7 +221,7 @@ fn inside_the_region(stamper: &mut Stamper<'_, '_>, region: Range<u64>) -> Resul
 /// Any block of an extent.
 fn some_block(stamper: &mut Stamper<'_, '_>, claim: &Claim) -> Claim {
     let offset = claim.extent.offset
-        + u64::from(UNIT) * stamper.random.below(u64::from(claim.extent.len.div_ceil(UNIT)));
+        + u64::from(UNIT) * stamper.context.random.below(u64::from(claim.extent.len.div_ceil(UNIT)));
     let extent = Extent { offset, len: (claim.extent.end() - offset).min(u64::from(UNIT)) as u32 };
     Claim { extent, ..*claim }
 }

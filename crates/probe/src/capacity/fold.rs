@@ -44,8 +44,8 @@ impl Quick<'_, '_> {
     /// Addresses fold. What lies in front of the first repetition?
     pub(super) fn folded(&mut self, fold: Fold, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         let end = fold.bytes();
-        let twice = tail::down(end.min(self.stamper.card.bytes() - end));
-        self.stamper.watch.phase("what of one period is there", None, None);
+        let twice = tail::down(end.min(self.stamper.context.card.bytes() - end));
+        self.stamper.context.watch.phase("what of one period is there", None, None);
         let method = Method::Twice(end);
         let extents = self.inside(twice);
         let shown = method.observe(&mut self.stamper, &extents)?;
@@ -158,7 +158,7 @@ impl Quick<'_, '_> {
     fn inside(&mut self, end: u64) -> Vec<Extent> {
         let most = if self.marker_s > boundary::DEAR { 3 } else { 64 };
         let last = tail::down(end.saturating_sub(u64::from(UNIT)));
-        let mut places = spread(0, last, most, &mut self.stamper.random);
+        let mut places = spread(0, last, most, &mut self.stamper.context.random);
         places.push(last);
         let mut extents: Vec<Extent> =
             places.into_iter().map(|p| self.stamper.unit(p)).filter(|p| p.end() <= end).collect();
@@ -171,13 +171,15 @@ impl Quick<'_, '_> {
     fn run_inside(&mut self, end: u64, reach: Reach, least: u64) -> Result<Inside, Stop> {
         let wanted = self.options.run_bytes(end);
         let most = match reach {
-            Reach::Short => wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.stamper.card.tally().written)),
+            Reach::Short => {
+                wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.stamper.context.card.tally().written))
+            }
             Reach::Timed | Reach::Whole => wanted,
         };
-        let begun = self.stamper.card.seconds();
+        let begun = self.stamper.context.card.seconds();
         let (mut run, mut lost) = (Tail::before(end), false);
         for size in tail::steps(most) {
-            let seconds = self.stamper.card.seconds() - begun;
+            let seconds = self.stamper.context.card.seconds() - begun;
             if seconds > RUN_SECONDS && reach != Reach::Whole {
                 break;
             }
@@ -187,7 +189,7 @@ impl Quick<'_, '_> {
                 break;
             }
             run.grow(&mut self.stamper, size)?;
-            self.stamper.watch.progress(size, seconds);
+            self.stamper.context.watch.progress(size, seconds);
             let look = run.look(&mut self.stamper)?;
             lost |= mostly_lost(&look.old);
             if lost && size >= least.min(most) {

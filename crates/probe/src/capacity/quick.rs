@@ -43,7 +43,7 @@ impl Quick<'_, '_> {
     }
 
     fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
-        self.stamper.watch.phase("looking at all of it again", None, None);
+        self.stamper.context.watch.phase("looking at all of it again", None, None);
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(self.turned_lines(&seen)?);
@@ -90,7 +90,7 @@ impl Quick<'_, '_> {
         let old: Vec<Extent> =
             seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.extent).collect();
         let tail = self.tail.start();
-        let new: Vec<Extent> = spread(0, tail, 2 * BATCH as u32, &mut self.stamper.random)
+        let new: Vec<Extent> = spread(0, tail, 2 * BATCH as u32, &mut self.stamper.context.random)
             .into_iter()
             .map(|place| self.stamper.unit(place))
             .filter(|extent| !self.markers.iter().any(|c| c.extent == *extent))
@@ -111,7 +111,7 @@ impl Quick<'_, '_> {
     }
 
     fn oldest_lost(&mut self, old: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        self.stamper.watch.phase("where the card ends", None, None);
+        self.stamper.context.watch.phase("where the card ends", None, None);
         if self.tail.bytes() <= 4 << 20 {
             // The markers came after most of the run: too little pushed them out yet.
             self.flood.pour(&mut self.stamper)?;
@@ -131,7 +131,7 @@ impl Quick<'_, '_> {
 
     /// The end of the card is lost, and no place above a lost one is kept: from where on?
     fn bounded(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        let all = self.stamper.card.bytes();
+        let all = self.stamper.context.card.bytes();
         // What lies in the run was overwritten since.
         let start = self.tail.start();
         let markers: Vec<_> = seen.iter().filter(|(c, _)| c.extent.end() <= start).copied().collect();
@@ -145,7 +145,7 @@ impl Quick<'_, '_> {
     /// places are then, where it comes to a clean step. A cache in which each block has a place of its own loses some long
     /// before it is full, so that the first loss does not tell its size.
     fn settle(&mut self, seen: &[(Claim, State)]) -> Result<Option<Vec<(Claim, State)>>, Stop> {
-        let most = self.options.run_bytes(self.stamper.card.bytes());
+        let most = self.options.run_bytes(self.stamper.context.card.bytes());
         let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
         let mut seen = seen.to_vec();
         while patience > 0 && self.end_is_lost && self.tail.bytes() < most {
@@ -173,7 +173,7 @@ impl Quick<'_, '_> {
     }
 
     fn search_in(&self, low: u64, high: u64) -> Search {
-        let end = self.stamper.card.bytes();
+        let end = self.stamper.context.card.bytes();
         Search { low, high, end, method: Method::Pushed(self.flood.clone()), marker_s: self.marker_s }
     }
 
@@ -201,16 +201,16 @@ impl Quick<'_, '_> {
     /// Fresh markers on both sides of a boundary must behave as it says; then, does the part above lead back to the
     /// part below?
     fn confirm(&mut self, end: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        let all = self.stamper.card.bytes();
+        let all = self.stamper.context.card.bytes();
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
         let above_end = self.flood.start(all);
         // What the flood overwrites tells nothing about the part below.
-        let mut places: Vec<u64> = spread(0, end.min(above_end), most, &mut self.stamper.random);
+        let mut places: Vec<u64> = spread(0, end.min(above_end), most, &mut self.stamper.context.random);
         places.extend(spread(
             end + u64::from(UNIT),
             above_end.max(end + 2 * u64::from(UNIT)),
             most,
-            &mut self.stamper.random,
+            &mut self.stamper.context.random,
         ));
         places.sort_unstable();
         let run = self.low_run(end);
@@ -234,7 +234,7 @@ impl Quick<'_, '_> {
 
     /// Bytes of a run at the start of the card that is searched for elsewhere, on a card that is kept up to `end`.
     fn low_run(&self, end: u64) -> u64 {
-        let all = self.stamper.card.bytes();
+        let all = self.stamper.context.card.bytes();
         tail::down(end.min(alias_run(all)))
     }
 
@@ -256,7 +256,7 @@ impl Quick<'_, '_> {
         if run < 2 * u64::from(UNIT) {
             return Ok((seen, None));
         }
-        let all = self.stamper.card.bytes();
+        let all = self.stamper.context.card.bytes();
         let hits = alias::scan(&mut self.stamper, 0, run, all)?;
         Ok((seen, alias::fold(&mut self.stamper, &hits)?))
     }
@@ -264,7 +264,7 @@ impl Quick<'_, '_> {
     /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
     /// of markers stand at their addresses with one bit turned.
     fn find_fold(&mut self, seen: &[(Claim, State)]) -> Result<Option<Fold>, Stop> {
-        let run = self.low_run(self.stamper.card.bytes());
+        let run = self.low_run(self.stamper.context.card.bytes());
         if let (_, Some(fold)) = self.leads_back(run, &[])? {
             return Ok(Some(fold));
         }
@@ -316,7 +316,7 @@ impl Quick<'_, '_> {
         let extents: Vec<Extent> = self.before.iter().map(|b| b.extent).filter(stamped).collect();
         let (mut same, mut telling) = (0, 0);
         let before = &self.before;
-        self.stamper.card.read(extents.iter().copied(), Content::Buffer, |extent, _, answer| {
+        self.stamper.context.card.read(extents.iter().copied(), Content::Buffer, |extent, _, answer| {
             if let (Answer::Differs { bytes, .. }, Some(old)) =
                 (answer, before.iter().find(|b| b.extent == extent))
             {
@@ -351,7 +351,7 @@ impl Quick<'_, '_> {
 
     /// What the markers exclude; on a card that the run covers for the most part, what the looks at the run exclude.
     pub(super) fn excluded(&self, seen: &[(Claim, State)]) -> Share {
-        let few = 2 * self.tail.bytes() > self.stamper.card.bytes();
+        let few = 2 * self.tail.bytes() > self.stamper.context.card.bytes();
         let counts = |claim: &Claim| few || self.markers.iter().any(|m| m.extent == claim.extent);
         let looked: Vec<State> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
         let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.kept()).count() as u64);

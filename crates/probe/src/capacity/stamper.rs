@@ -3,6 +3,8 @@
 //!
 //! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
 
+use super::options::{self, Options};
+use crate::context::{Context, Limits};
 use crate::sector::{SECTOR, SectorFound, look};
 pub(super) use crate::write_scope::UNIT;
 use crate::write_scope::WriteScope;
@@ -10,9 +12,8 @@ use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
-use cardscope_engine::target::Direction;
+use cardscope_engine::target::{Direction, Region};
 use cardscope_model::random::Random;
-use cardscope_model::units::nanos;
 use std::collections::BTreeMap;
 
 /// So many losses are remembered, for a test that ends early.
@@ -56,22 +57,13 @@ impl State {
 
 /// The card, and all that is known of what was done to it.
 pub(super) struct Stamper<'g, 't> {
-    pub(super) card: &'g mut Card<'t>,
-    scope: WriteScope<'g>,
-    pub(super) watch: &'g mut dyn Listener,
-    pub(super) random: Random,
-    pub(super) salt: u64,
-    generation: u32,
+    pub(super) context: Context<'g, 't>,
     /// Writes that failed twice.
     pub(super) failed_writes: u64,
     /// What was lost in two looks, the first of it.
     pub(super) losses: Vec<(Claim, State)>,
     /// Blocks whose second look differed from the first.
     pub(super) wavered: Vec<u64>,
-    /// Bytes that may be written.
-    max_write: u64,
-    /// When all of it must be over, putting back included, by the card's clock.
-    deadline: Option<f64>,
 }
 
 impl<'g, 't> Stamper<'g, 't> {
@@ -79,67 +71,53 @@ impl<'g, 't> Stamper<'g, 't> {
         card: &'g mut Card<'t>,
         journal: Option<&'g mut dyn Journal>,
         watch: &'g mut dyn Listener,
-        options: &super::options::Options,
+        options: &Options,
     ) -> Self {
-        let deadline = options.budget.map(|b| card.seconds() + b.as_secs_f64());
-        card.end_at(deadline.map(nanos));
-        Stamper {
-            salt: super::options::salt(options),
-            card,
-            scope: WriteScope::new(journal),
-            watch,
-            random: Random::new(options.seed),
-            generation: 0,
-            failed_writes: 0,
-            losses: Vec::new(),
-            wavered: Vec::new(),
-            max_write: options.max_write.unwrap_or(u64::MAX),
-            deadline,
-        }
+        let region = Region { start: 0, len: card.bytes() };
+        let Options { seed, max_write, budget, .. } = *options;
+        let limits = Limits { seed, region, max_write, budget };
+        let mut context = Context::new(card, WriteScope::new(journal), &limits, watch);
+        context.salt = options::salt(options);
+        Stamper { context, failed_writes: 0, losses: Vec::new(), wavered: Vec::new() }
     }
 
     /// Whether `bytes` more may be written in the limits that the user set.
     pub(super) fn may_write(&mut self, bytes: u64) -> bool {
-        let ios = bytes.div_ceil(u64::from(self.card.block()));
-        let takes = self.card.costs().of(Direction::Write, ios, bytes);
-        self.may_write_bytes(bytes) && self.has_time(&[], takes)
+        let ios = bytes.div_ceil(u64::from(self.context.card.block()));
+        let takes = self.context.card.costs().of(Direction::Write, ios, bytes);
+        self.context.may_write(bytes) && self.has_time(&[], takes)
     }
 
     /// Whether these extents may be saved and written, so that all is put back in time, too, and something that takes so
     /// many seconds can be done besides.
     pub(super) fn may_stamp(&mut self, wanted: &[Extent], besides: f64) -> bool {
-        self.may_write_bytes(wanted.iter().map(|p| u64::from(p.len)).sum()) && self.has_time(wanted, besides)
-    }
-
-    fn may_write_bytes(&self, bytes: u64) -> bool {
-        self.card.tally().written.saturating_add(bytes) <= self.max_write
+        self.context.may_write(wanted.iter().map(|p| u64::from(p.len)).sum())
+            && self.has_time(wanted, besides)
     }
 
     fn has_time(&mut self, wanted: &[Extent], besides: f64) -> bool {
-        let Some(end) = self.deadline else { return true };
-        let takes = self.scope.seconds(self.card.costs(), wanted) + besides;
-        self.card.seconds() + takes < end
+        self.context.left_with(wanted) > besides
     }
 
     /// No row of I/Os goes on when it is time to put back.
     fn leave_time_to_put_back(&mut self) {
-        let end = self.deadline.map(|end| end - self.scope.seconds(self.card.costs(), &[]));
-        self.card.end_at(end.map(nanos));
+        let end = self.context.end();
+        self.context.card.end_at(end);
     }
 
     pub(super) fn keeps_data(&self) -> bool {
-        self.scope.keeps_data()
+        self.context.scope.keeps_data()
     }
 
     /// The block at this address.
     pub(super) fn unit(&self, address: u64) -> Extent {
-        let offset = address.min(self.card.bytes() - 1) / u64::from(UNIT) * u64::from(UNIT);
-        Extent { offset, len: (self.card.bytes() - offset).min(u64::from(UNIT)) as u32 }
+        let offset = address.min(self.context.card.bytes() - 1) / u64::from(UNIT) * u64::from(UNIT);
+        Extent { offset, len: (self.context.card.bytes() - offset).min(u64::from(UNIT)) as u32 }
     }
 
     /// Saves what stands in extents that are about to be overwritten. On disk when it returns.
     pub(super) fn save(&mut self, wanted: &[Extent]) -> Result<(), Stop> {
-        let saved = self.scope.save(self.card, wanted);
+        let saved = self.context.scope.save(self.context.card, wanted);
         self.leave_time_to_put_back();
         saved
     }
@@ -152,23 +130,22 @@ impl<'g, 't> Stamper<'g, 't> {
             return Err(Stop::Limit);
         }
         self.save(wanted)?;
-        self.generation += 1;
-        let generation = self.generation;
-        let content = Content::Stamp { salt: self.salt, generation };
-        let unit = |extent: &Extent| if self.scope.failed_on(*extent) { UNIT } else { extent.len };
+        let content = self.context.content();
+        let generation = self.context.generation;
+        let unit = |extent: &Extent| if self.context.scope.failed_on(*extent) { UNIT } else { extent.len };
         let mut claims: Vec<Claim> = wanted
             .iter()
             .flat_map(|p| extents(p.offset, p.end(), unit(p)))
-            .map(|extent| Claim { extent, generation, written: !self.scope.failed_on(extent) })
+            .map(|extent| Claim { extent, generation, written: !self.context.scope.failed_on(extent) })
             .collect();
         let mut failed = Vec::new();
         let writes: Vec<Extent> = claims.iter().filter(|c| c.written).map(|c| c.extent).collect();
-        self.card.write(writes, content, |extent, _, io_error| {
+        self.context.card.write(writes, content, |extent, _, io_error| {
             if io_error.is_some() {
                 failed.push(extent);
             }
         })?;
-        self.card.flush()?;
+        self.context.card.flush()?;
         claims.iter_mut().filter(|c| failed.contains(&c.extent)).for_each(|c| c.written = false);
         self.failed_writes += failed.len() as u64;
         Ok(claims)
@@ -182,7 +159,7 @@ impl<'g, 't> Stamper<'g, 't> {
         if lost.is_empty() {
             return Ok(states);
         }
-        self.card.reopen()?;
+        self.context.card.reopen()?;
         let again: Vec<Claim> = lost.iter().map(|i| claims[*i]).collect();
         for (index, state) in lost.into_iter().zip(self.look_at(&again)?) {
             if state != states[index] {
@@ -201,7 +178,7 @@ impl<'g, 't> Stamper<'g, 't> {
     pub(super) fn check_at(&mut self, claims: &[Claim], away: u64) -> Result<Vec<State>, Stop> {
         let missing = |claim: &Claim| State::Lost { found: SectorFound::Error, at: claim.extent.offset };
         let mut states: Vec<State> = claims.iter().map(missing).collect();
-        let salt = self.salt;
+        let salt = self.context.salt;
         // No loss is believed on one look.
         for _ in 0..2 {
             let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].kept());
@@ -209,7 +186,7 @@ impl<'g, 't> Stamper<'g, 't> {
                 open.map(|(index, claim)| (claim.extent.offset + away, index)).collect();
             let twins: Vec<Extent> =
                 places.iter().map(|(at, index)| Extent { offset: *at, ..claims[*index].extent }).collect();
-            self.card.read(twins, Content::Buffer, |extent, _, answer| {
+            self.context.card.read(twins, Content::Buffer, |extent, _, answer| {
                 if let (Some(index), Answer::Differs { bytes, .. }) = (places.get(&extent.offset), answer) {
                     states[*index] = shown(claims[*index], bytes, salt);
                 }
@@ -228,13 +205,13 @@ impl<'g, 't> Stamper<'g, 't> {
             generations.entry(claim.generation).or_default().push(index);
         }
         for (generation, mut order) in generations {
-            shuffle(&mut order, &mut self.random);
+            shuffle(&mut order, &mut self.context.random);
             let places: BTreeMap<u64, usize> =
                 order.iter().map(|index| (claims[*index].extent.offset, *index)).collect();
-            let content = Content::Stamp { salt: self.salt, generation };
-            let salt = self.salt;
+            let content = Content::Stamp { salt: self.context.salt, generation };
+            let salt = self.context.salt;
             let reads = order.iter().map(|index| claims[*index].extent);
-            self.card.read(reads, content, |extent, _, answer| {
+            self.context.card.read(reads, content, |extent, _, answer| {
                 if let Some(index) = places.get(&extent.offset) {
                     states[*index] = state(extent, answer, salt, generation);
                 }
@@ -242,13 +219,6 @@ impl<'g, 't> Stamper<'g, 't> {
             })?;
         }
         Ok(states)
-    }
-}
-
-impl Drop for Stamper<'_, '_> {
-    /// Whoever uses the card afterwards, to put back above all, is bound by no limit of the probe's.
-    fn drop(&mut self) {
-        self.card.end_at(None);
     }
 }
 

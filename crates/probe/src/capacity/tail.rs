@@ -59,7 +59,7 @@ impl Tail {
     /// What is written to make it `bytes` long.
     pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<Extent> {
         let (start, end) = self.missing(bytes);
-        extents(start.min(end), end, stamper.card.block()).collect()
+        extents(start.min(end), end, stamper.context.card.block()).collect()
     }
 
     /// The range that it lacks to be `bytes` long.
@@ -80,7 +80,7 @@ impl Tail {
         if end - start <= 1 << 20 {
             let mut blocks: Vec<Claim> = claims.iter().flat_map(|c| c.blocks()).collect();
             for last in (1..blocks.len()).rev() {
-                blocks.swap(last, stamper.random.below(last as u64 + 1) as usize);
+                blocks.swap(last, stamper.context.random.below(last as u64 + 1) as usize);
             }
             self.unread.splice(0..0, blocks);
         }
@@ -177,14 +177,15 @@ const UNIT_OF_CARDS: u64 = 4 << 20;
 
 /// Writes a range in order, as one stream.
 pub(super) fn write_run(stamper: &mut Stamper<'_, '_>, start: u64, end: u64) -> Result<Vec<Claim>, Stop> {
-    let block = stamper.card.block();
+    let block = stamper.context.card.block();
     let run: Vec<Extent> = extents(start, end, block).collect();
     stamper.stamp(&run)
 }
 
 fn some_of(stamper: &mut Stamper<'_, '_>, part: Part, count: u64) -> Vec<Claim> {
     let blocks = (part.end - part.start).div_ceil(u64::from(UNIT));
-    let picks: std::collections::BTreeSet<u64> = (0..count).map(|_| stamper.random.below(blocks)).collect();
+    let picks: std::collections::BTreeSet<u64> =
+        (0..count).map(|_| stamper.context.random.below(blocks)).collect();
     let claim = |block: u64| {
         let offset = part.start + block * u64::from(UNIT);
         let extent = Extent { offset, len: (part.end - offset).min(u64::from(UNIT)) as u32 };
