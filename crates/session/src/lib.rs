@@ -24,7 +24,6 @@ pub mod format;
 pub mod frame;
 pub mod identify;
 pub mod import;
-mod io_errors;
 mod journals;
 pub mod map;
 pub mod observe;

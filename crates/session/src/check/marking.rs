@@ -4,7 +4,7 @@ use super::jobs::figures;
 use super::visit::{Ended, Visit, in_a_line};
 use crate::error::Failure;
 use crate::frame::as_probes_know;
-use crate::io_errors;
+use cardscope_analysis::io_errors;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::Measured;
 use cardscope_model::judged_mark::MarksMeasured;

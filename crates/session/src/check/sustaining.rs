@@ -3,7 +3,8 @@
 
 use super::visit::{Ended, Visit};
 use crate::error::Failure;
-use crate::sustain::{card_limits, findings};
+use crate::sustain::card_limits;
+use cardscope_analysis::long_run;
 use cardscope_engine::card::Stop;
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
@@ -55,7 +56,12 @@ impl Visit<'_, '_> {
                 if self.directory { "`cardscope sustain` writes, too" } else { "`--erase` lets it write" };
             format!("read test only, so that what is on the card is kept; {how}")
         });
-        self.found(findings(&measured, &moved.io_errors, &self.report.header.condition, moved.bytes_written));
+        self.found(long_run::findings(
+            &measured,
+            &moved.io_errors,
+            &self.report.header.condition,
+            moved.bytes_written,
+        ));
         self.report.body.sustain = Some(measured);
         self.done("sustain", began, reading);
         Ended::with(self.settle(ended.err(), moved))

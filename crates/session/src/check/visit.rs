@@ -5,7 +5,7 @@ use super::{Request, next};
 use crate::error::Failure;
 use crate::frame::Session;
 use crate::identify::judged;
-use crate::io_errors;
+use cardscope_analysis::io_errors;
 use cardscope_engine::card::Stop;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;

@@ -9,7 +9,6 @@ pub use common::Common;
 
 use crate::backups;
 use crate::consent::{Consent, DataKept};
-use crate::io_errors;
 use crate::journals;
 use crate::opening::{self, Opened};
 use crate::recorder::Recorder;
@@ -434,6 +433,9 @@ pub(crate) fn as_probes_know(
     journal.map(|journal| journal as _)
 }
 
+/// Failed I/Os that a document lists at most.
+const MOST_IO_ERRORS: usize = 100;
+
 /// Adds what was moved since the card's clock stood at `began`, and the I/Os that failed.
 pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     let tally = card.tally();
@@ -441,7 +443,8 @@ pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     moved.bytes_restored += tally.restored;
     moved.bytes_read += tally.read;
     moved.seconds += card.seconds() - began;
-    io_errors::list(&mut moved.io_errors, card);
+    let room = MOST_IO_ERRORS.saturating_sub(moved.io_errors.len());
+    moved.io_errors.extend(card.io_errors().iter().take(room).cloned());
 }
 
 /// Where the card's data is that was not put back.

@@ -1,9 +1,9 @@
 //! The document of `map`: begun empty, filled from the probe, and what follows from it.
 
-use super::{Request, findings};
+use super::Request;
 use crate::frame::Session;
-use crate::io_errors;
 use crate::opening::Opened;
+use cardscope_analysis::{card_map, io_errors};
 use cardscope_model::card_map::MapReport;
 use cardscope_model::card_map::advice::{self, Facts, TargetKind};
 use cardscope_model::card_map::profile::profile;
@@ -38,7 +38,7 @@ pub(super) fn conclude(report: &mut MapReport, session: &Session<'_>, facts: &Fa
         .header
         .findings
         .extend(io_errors::finding(&report.body.moved.io_errors, "while it was looked into"));
-    report.header.findings.extend(findings::findings(&report.body.measured, facts));
+    report.header.findings.extend(card_map::findings(&report.body.measured, facts));
     advise(report, facts);
 }
 

@@ -5,7 +5,6 @@
 
 mod document;
 mod file_systems;
-mod findings;
 mod request;
 mod run;
 mod scope;

@@ -1,20 +1,18 @@
 //! `sustain`: a card used for long, with thermometers; what becomes of it, and why. A sample a second is on disk before
 //! the run goes on for another few.
 
-mod baseline;
 mod document;
-mod hot_host;
 mod request;
 mod scope;
-mod sentences;
 mod thermometers;
 mod writer;
 
 pub use request::Request;
 
+use crate::baseline;
 use crate::error::Failure;
 use crate::frame::{Common, Needs, Procedure, Session};
-use baseline::Baseline;
+use cardscope_analysis::long_run;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::sustain::{LongRun, SustainReport};
 use cardscope_probe::sustain::{BLOCK, DEPTH, sustain};
@@ -25,7 +23,6 @@ use thermometers::{Shared, Thermometers, Tracks};
 use writer::Writer;
 
 pub(crate) use scope::limits as card_limits;
-pub(crate) use sentences::findings;
 
 pub use cardscope_engine::target::Region;
 pub use thermometers::{Typed, Typist};
@@ -33,7 +30,7 @@ pub use thermometers::{Typed, Typist};
 /// A long run, with the earlier one that it is held against and whoever reads thermometers by eye.
 pub struct Attended<'a> {
     request: &'a Request,
-    baseline: Option<Baseline>,
+    baseline: Option<SustainReport>,
     typist: RefCell<&'a mut dyn Typist>,
 }
 
@@ -44,7 +41,8 @@ impl Request {
     /// A refusal: the earlier run cannot be found or understood.
     pub fn attended<'a>(&'a self, typist: &'a mut dyn Typist) -> Result<Attended<'a>, Failure> {
         let archive = self.common.archive.as_deref();
-        let baseline = self.baseline.as_deref().map(|name| baseline::load(name, archive)).transpose()?;
+        let baseline =
+            self.baseline.as_deref().map(|name| baseline::load(name, archive, "sustain")).transpose()?;
         Ok(Attended { request: self, baseline, typist: RefCell::new(typist) })
     }
 }
@@ -105,7 +103,8 @@ impl Procedure for Attended<'_> {
             sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
         });
         document::conclude(report, session, thermometers.failures());
-        report.body.against = self.baseline.as_ref().map(|baseline| baseline::compare(report, baseline));
+        let baseline = self.request.baseline.as_deref().zip(self.baseline.as_ref());
+        report.body.against = baseline.map(|(name, earlier)| long_run::compare(report, name, earlier));
         let written = writer.finish().map(|recorder| session.recorder = recorder);
         ended?;
         written

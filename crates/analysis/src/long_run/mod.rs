@@ -1,11 +1,15 @@
 //! What a long run showed, as findings: each with the numbers it rests on and what helps.
 
-use super::hot_host;
+mod baseline;
+mod hot_host;
+
+pub use baseline::compare;
+
 use crate::io_errors;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::sustain::{Event, EventKind, Measured};
+use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
 use cardscope_model::units::grouped;
 use cardscope_model::verify::IoError;
 
@@ -19,7 +23,7 @@ const LIKELY: f64 = 0.7;
 const STALL_SHARE: f64 = 0.05;
 
 /// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
-pub(crate) fn findings(
+pub fn findings(
     measured: &Measured,
     io_errors: &[IoError],
     condition: &Condition,
@@ -40,6 +44,23 @@ pub(crate) fn findings(
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// What a run lacks that tells heat and other users of the bus from the card itself.
+pub fn doubts(series: &[Sample]) -> Vec<String> {
+    let warm = |s: &Sample| s.temperatures.iter().any(|r| r.place.starts_with("card"));
+    let mut doubts = Vec::new();
+    if !series.is_empty() && !series.iter().any(warm) {
+        doubts.push(
+            "the card's temperature is not known: SD cards have no sensor that a host can read, and readers hide those of others; heat is judged by the card's reads alone, --thermometer card=… adds one of yours".to_owned(),
+        );
+    }
+    if !series.is_empty() && series.iter().all(|s| s.ping_us.is_none()) {
+        doubts.push(
+            "no command that the card answers without its flash could be timed: somebody else on the bus cannot be told from the card's own heat".to_owned(),
+        );
+    }
+    doubts
 }
 
 /// Write after write, or read after read failed, until nothing more was tried.

@@ -1,4 +1,4 @@
-//! What is claimed, and what stands on the card, held against what was measured.
+//! The map of a card: its claims and its layout, held against what was measured.
 
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::advice::{Facts, TargetKind};
@@ -6,7 +6,8 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::present_layout::{PresentLayout, Read, Unit};
 use cardscope_model::units::BinarySize;
 
-pub(super) fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
+/// What the measurements say of the card's cells, its stated allocation unit and its partitions.
+pub fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
     let mut found = by_erase_block(measured, facts);
     found.extend(cells(measured, facts));
     found

@@ -1,23 +1,13 @@
-//! I/Os that failed under a probe: how many a document lists, and what they say of the card.
+//! What I/Os that failed under a probe say of the card.
 
-use cardscope_engine::card::Card;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::verify::IoError;
 
 /// What the finding claims.
-pub(crate) const CLAIM: &str = "io-errors";
-
-/// So many failed I/Os are listed.
-const MOST: usize = 100;
-
-/// Adds those of a card to a document's list.
-pub(crate) fn list(into: &mut Vec<IoError>, card: &Card<'_>) {
-    let room = MOST.saturating_sub(into.len());
-    into.extend(card.io_errors().iter().take(room).cloned());
-}
+pub const CLAIM: &str = "io-errors";
 
 /// A card that failed I/Os; `when` ends the sentence. What succeeded at the second try may be the reader's fault.
-pub(crate) fn finding(io_errors: &[IoError], when: &str) -> Option<Finding> {
+pub fn finding(io_errors: &[IoError], when: &str) -> Option<Finding> {
     let lasting = io_errors.iter().find(|t| !t.recovered);
     let first = lasting.or(io_errors.first())?;
     let (weight, sure, verdict, helps) = match lasting {

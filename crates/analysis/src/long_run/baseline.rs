@@ -1,9 +1,7 @@
 //! The same card under two conditions, beside each other: with a fan and without (seed 000). Only what intervals allow
 //! is said (flash-behaviour 4.4).
 
-use crate::error::Failure;
 use cardscope_model::sustain::{ComparedLine, Comparison, Level, SustainReport};
-use std::path::Path;
 
 /// Below this a difference is no more than a reader or a host makes (flash-behaviour 4.4).
 const MATTERS: f64 = 0.03;
@@ -11,23 +9,8 @@ const MATTERS: f64 = 0.03;
 /// An interval inside of this is sameness.
 const SAME: [f64; 2] = [0.95, 1.05];
 
-/// An earlier run and its name.
-pub(super) struct Baseline {
-    name: String,
-    report: SustainReport,
-}
-
-/// Loads an earlier run: a file with its document, or a session of the archive.
-///
-/// # Errors
-/// If there is none of that name, or it is of another verb.
-pub(super) fn load(name: &str, archive: Option<&Path>) -> Result<Baseline, Failure> {
-    Ok(Baseline { name: name.to_owned(), report: crate::baseline::load(name, archive, "sustain")? })
-}
-
-/// Holds this run against the other.
-pub(super) fn compare(here: &SustainReport, baseline: &Baseline) -> Comparison {
-    let there = &baseline.report;
+/// Holds this run against an earlier one, `there`, of that name.
+pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> Comparison {
     let level =
         |what: &str, pick: fn(&SustainReport) -> Option<&Level>| speeds(what, pick(here), pick(there));
     let figure = |what: &str, unit: &str, of: fn(&SustainReport) -> Option<f64>| {
@@ -50,7 +33,7 @@ pub(super) fn compare(here: &SustainReport, baseline: &Baseline) -> Comparison {
     ];
     let lines = lines.into_iter().filter(|l| l.here.is_some() || l.there.is_some()).collect();
     Comparison {
-        other: baseline.name.clone(),
+        other: name.to_owned(),
         conditions: differing(here, there),
         lines,
         doubts: doubts(here, there),

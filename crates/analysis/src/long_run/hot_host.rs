@@ -1,7 +1,7 @@
 //! A reader or host controller that gets hot instead of the card (seed 003): reads that fall over a long run on USB, held
 //! against the command that needs no flash and the thermometers of the rig.
 
-use cardscope_analysis::anomaly::{Load, hot_host};
+use crate::anomaly::{Load, hot_host};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
