@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub struct Cause(Arc<dyn Error + Send + Sync>);
 
 impl Cause {
-    /// This error, told in other words: what was wrong stays its source.
-    pub fn told(words: impl Into<String>, error: impl Into<Cause>) -> Self {
+    /// This error in other words: what was wrong stays its source.
+    pub fn worded(words: impl Into<String>, error: impl Into<Cause>) -> Self {
         Cause(Arc::new(Worded { words: words.into(), error: error.into() }))
     }
 }
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn an_error_told_in_other_words_keeps_its_type_and_what_is_beneath_it() {
-        let full = Cause::told("the journal is full", io::Error::from_raw_os_error(28));
-        let told = Cause::told("nothing was written", full);
+        let full = Cause::worded("the journal is full", io::Error::from_raw_os_error(28));
+        let told = Cause::worded("nothing was written", full);
         assert_eq!(told.to_string(), "nothing was written");
         let journal = told.source().unwrap();
         assert_eq!(journal.to_string(), "the journal is full");

@@ -43,16 +43,16 @@ pub(crate) fn recognise(text: &Text) -> bool {
 pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     let table = Table::of(text.body());
     let mut parts: Vec<Part> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut indices: HashMap<String, usize> = HashMap::new();
     let mut doubts: Vec<String> = Vec::new();
     for (number, row) in (1..).zip(table.rows()).filter(|(_, row)| is_run(row)) {
         let head = head(&row);
         // As text, since a card has no order and no hash of its own.
-        let place = *places.entry(format!("{head:?}")).or_insert(parts.len());
-        if place == parts.len() {
+        let index = *indices.entry(format!("{head:?}")).or_insert(parts.len());
+        if index == parts.len() {
             parts.push(Part::new(head));
         }
-        if let Err(why) = figure(&row).and_then(|figure| parts[place].take(&row, figure)) {
+        if let Err(why) = figure(&row).and_then(|figure| parts[index].take(&row, figure)) {
             doubts.push(format!("row {number}: {why}"));
         }
     }
@@ -79,7 +79,7 @@ struct Part {
     head: Log,
     runs: Vec<Run>,
     /// Where a run stands, by its number and size.
-    places: HashMap<(u32, Option<u64>), usize>,
+    indices: HashMap<(u32, Option<u64>), usize>,
     seen: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
     /// How often a test of one size came without a number.
     times: HashMap<(TestName, Option<String>, Option<u64>), u32>,
@@ -87,8 +87,8 @@ struct Part {
 
 impl Part {
     fn new(head: Log) -> Self {
-        let (places, seen, times) = Default::default();
-        Part { head, runs: Vec::new(), places, seen, times }
+        let (indices, seen, times) = Default::default();
+        Part { head, runs: Vec::new(), indices, seen, times }
     }
 
     fn take(&mut self, row: &Row<'_>, figure: Figure) -> Result<(), String> {
@@ -104,12 +104,12 @@ impl Part {
         if !self.seen.insert((test, step, size_bytes, run)) {
             return Err(format!("run {run} has a {test} already"));
         }
-        let place = *self.places.entry((run, size_bytes)).or_insert(self.runs.len());
-        if place == self.runs.len() {
+        let index = *self.indices.entry((run, size_bytes)).or_insert(self.runs.len());
+        if index == self.runs.len() {
             let loops = row.get("loops").and_then(|loops| loops.parse().ok());
             self.runs.push(Run { run, size_bytes, loops, ..Run::default() });
         }
-        self.runs[place].results.push(figure);
+        self.runs[index].results.push(figure);
         Ok(())
     }
 

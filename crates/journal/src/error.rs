@@ -34,7 +34,7 @@ pub enum Unusable {
 
 impl Unusable {
     pub(crate) fn in_file(self, path: &Path) -> Self {
-        let named = |why: Cause| Cause::told(format!("{}: {why}", path.display()), why);
+        let named = |why: Cause| Cause::worded(format!("{}: {why}", path.display()), why);
         match self {
             Unusable::Running(why) => Unusable::Running(named(why)),
             Unusable::Empty(why) => Unusable::Empty(named(why)),

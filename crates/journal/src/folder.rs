@@ -41,7 +41,7 @@ pub fn ready(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result
     }
     };
     let cannot = |e: FileError| {
-        Error::Refused(Cause::told(
+        Error::Refused(Cause::worded(
             format!(
                 "the journal's folder {} cannot be used: {e}; set XDG_STATE_HOME to a folder on another disk",
                 folder.display()
@@ -80,7 +80,7 @@ pub(crate) fn room_beyond(folder: &Folder, end: u64) -> std::io::Result<u64> {
     }
 }
 
-/// 5 % more than what is kept (3.11): heads, tables, and what others write meanwhile.
+/// 5 % more than what is saved (3.11): heads, tables, and what others write meanwhile.
 fn with_reserve(room: u64) -> u64 {
     room.saturating_add(room / 20)
 }
@@ -91,7 +91,7 @@ fn with_reserve(room: u64) -> u64 {
 /// If the folder cannot be read.
 pub fn waiting() -> Result<Vec<PathBuf>, Error> {
     let cannot = |e: FileError| {
-        Error::Refused(Cause::told(format!("the folder of the journals cannot be read: {e}"), e))
+        Error::Refused(Cause::worded(format!("the folder of the journals cannot be read: {e}"), e))
     };
     let folder = match Folder::open(&folder()?) {
         Ok(folder) => folder,

@@ -31,8 +31,8 @@ pub struct Journal {
     path: PathBuf,
     about: About,
     nonce: u64,
-    /// By offset and length: the batch, and where it is. Of a range that was kept twice only the oldest counts.
-    kept: BTreeMap<(u64, u32), (u32, Entry)>,
+    /// By offset and length: the batch, and where it is. Of a range that was saved twice only the oldest counts.
+    saved: BTreeMap<(u64, u32), (u32, Entry)>,
     /// Of the batch under way.
     pending: Vec<Entry>,
     batch: u32,
@@ -61,7 +61,7 @@ impl Journal {
     pub fn create(folder: Folder, about: About) -> Result<Journal, Error> {
         let shown = folder.path().to_owned();
         Self::begin(folder, about).map_err(|e| {
-            Error::Refused(Cause::told(format!(
+            Error::Refused(Cause::worded(format!(
                 "the journal cannot be written to {}: {e}; nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk",
                 shown.display()
             ), e))
@@ -92,7 +92,7 @@ impl Journal {
             name,
             about,
             nonce,
-            kept: BTreeMap::new(),
+            saved: BTreeMap::new(),
             pending: Vec::new(),
             batch: 0,
             end: 0,
@@ -112,14 +112,14 @@ impl Journal {
         self.file.write_all_at(MAGIC, 0)?;
         self.end = MAGIC.len() as u64;
         // One for each step. In the first sector of the file, so that no power cut leaves half of one.
-        for place in 0..2 {
+        for index in 0..2 {
             self.set_aside.push_back(self.end);
-            self.append(Kind::Room, 0, 0, place, &[])?;
+            self.append(Kind::Room, 0, 0, index, &[])?;
         }
         let about = serde_json::to_vec(&self.about)?;
         // Twice: without it nobody would know whose data the rest is.
-        for place in 0..2 {
-            self.append(Kind::About, 0, 0, place, &about)?;
+        for index in 0..2 {
+            self.append(Kind::About, 0, 0, index, &about)?;
         }
         self.file.sync_all()?;
         Ok(self.folder.sync()?)
@@ -151,7 +151,7 @@ impl Journal {
         (journal.put_back, journal.set_aside) = (put_back, set_aside);
         for (batch, entries) in batches {
             for entry in entries {
-                journal.kept.entry((entry.offset, entry.len)).or_insert((batch, entry));
+                journal.saved.entry((entry.offset, entry.len)).or_insert((batch, entry));
             }
         }
         Ok(journal)
@@ -194,8 +194,8 @@ impl Journal {
     }
 
     /// Whether the run had overwritten this range for sure: later batches were saved after it was.
-    pub fn overwrote(&self, kept: SavedRange) -> bool {
-        let range = u32::try_from(kept.len).ok().and_then(|len| self.kept.get(&(kept.offset, len)));
+    pub fn overwrote(&self, saved: SavedRange) -> bool {
+        let range = u32::try_from(saved.len).ok().and_then(|len| self.saved.get(&(saved.offset, len)));
         // `batch` is the next one: of the newest two, one may not be committed, and one not written.
         range.is_some_and(|(batch, _)| batch + 2 < self.batch)
     }
@@ -221,7 +221,7 @@ impl Journal {
         let marked = self.append(Kind::Restored, 0, 0, 0, &[]).and_then(|()| self.file.sync_data());
         self.remove().map_err(|e| {
             let file = self.path.display();
-            Error::Io(Cause::told(
+            Error::Io(Cause::worded(
                 format!("everything is back on the card, but the journal {file} cannot be removed: {e}"),
                 e,
             ))
@@ -236,10 +236,10 @@ impl Journal {
         kind: Kind,
         offset: u64,
         len: u32,
-        place: u32,
+        index: u32,
         payload: &[u8],
     ) -> std::io::Result<()> {
-        self.write_at(self.end, kind, offset, len, place, payload)?;
+        self.write_at(self.end, kind, offset, len, index, payload)?;
         self.end += (record::HEAD + payload.len()) as u64;
         Ok(())
     }
@@ -250,22 +250,22 @@ impl Journal {
         kind: Kind,
         offset: u64,
         len: u32,
-        place: u32,
+        index: u32,
         payload: &[u8],
     ) -> std::io::Result<()> {
         let crc = crc32c::crc32c(payload);
         let (nonce, batch) = (self.nonce, self.batch);
-        let head = Head { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, place };
+        let head = Head { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, index };
         self.file.write_all_at(&head.encode(), at)?;
         self.file.write_all_at(payload, at + record::HEAD as u64)
     }
 
     /// Notes how far putting back has come: in a place set aside, at the end where there is none left.
     fn note(&mut self, step: Restoring) -> std::io::Result<()> {
-        let place = u32::from(step == Restoring::Written);
+        let index = u32::from(step == Restoring::Written);
         match self.set_aside.pop_front() {
-            Some(at) if self.write_at(at, Kind::PutBack, 0, 0, place, &[]).is_ok() => Ok(()),
-            _ => self.append(Kind::PutBack, 0, 0, place, &[]),
+            Some(at) if self.write_at(at, Kind::PutBack, 0, 0, index, &[]).is_ok() => Ok(()),
+            _ => self.append(Kind::PutBack, 0, 0, index, &[]),
         }
     }
 
@@ -273,18 +273,18 @@ impl Journal {
     fn take(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
         let len = original.len() as u32;
         let known = |e: &Entry| (e.offset, e.len) == (offset, len);
-        if self.kept.contains_key(&(offset, len)) || self.pending.iter().rev().take(8).any(known) {
+        if self.saved.contains_key(&(offset, len)) || self.pending.iter().rev().take(8).any(known) {
             return Ok(());
         }
         let fill = original.first().copied().filter(|byte| original.iter().all(|b| b == byte));
-        let place = self.pending.len() as u32;
+        let index = self.pending.len() as u32;
         let at = self.end + record::HEAD as u64;
         let payload = if fill.is_some() { &original[..1] } else { original };
         if at + payload.len() as u64 > self.room_to {
             self.room_to = folder::room_beyond(&self.folder, at)?;
         }
         let kind = if fill.is_some() { Kind::Fill } else { Kind::Bytes };
-        self.append(kind, offset, len, place, payload)?;
+        self.append(kind, offset, len, index, payload)?;
         self.pending.push(Entry { offset, len, crc: crc32c::crc32c(payload), at, fill });
         Ok(())
     }
@@ -298,7 +298,7 @@ impl Journal {
     }
 
     fn say_owed(&self) {
-        let bytes: u64 = self.kept.keys().map(|(_, len)| u64::from(*len)).sum();
+        let bytes: u64 = self.saved.keys().map(|(_, len)| u64::from(*len)).sum();
         let path = self.path.display();
         let left = format!(
             "what was overwritten on the card is in a journal, and `cardscope restore {path}` puts it back"
@@ -313,7 +313,7 @@ impl Journal {
             "what is on the card could not be saved to the journal {}: {error}; nothing was overwritten that is not saved. Make room there, or set XDG_STATE_HOME to a folder on another disk",
             self.path.display()
         );
-        JournalError(Cause::told(words, error))
+        JournalError(Cause::worded(words, error))
     }
 }
 
@@ -333,7 +333,7 @@ impl journal::Journal for Journal {
         }
         self.commit_pending().map_err(|e| self.full(e))?;
         for entry in std::mem::take(&mut self.pending) {
-            self.kept.entry((entry.offset, entry.len)).or_insert((self.batch, entry));
+            self.saved.entry((entry.offset, entry.len)).or_insert((self.batch, entry));
         }
         self.unused = false;
         self.batch += 1;
@@ -343,16 +343,16 @@ impl journal::Journal for Journal {
 
     fn saved(&self) -> Vec<SavedRange> {
         let mut all: Vec<(u32, u64, u32)> =
-            self.kept.iter().map(|((offset, len), (batch, _))| (u32::MAX - batch, *offset, *len)).collect();
+            self.saved.iter().map(|((offset, len), (batch, _))| (u32::MAX - batch, *offset, *len)).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, offset, len)| SavedRange { offset, len: u64::from(len) }).collect()
     }
 
-    fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+    fn original(&mut self, saved: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
         let unknown =
-            || JournalError(format!("{} bytes at {} are not in the journal", kept.len, kept.offset).into());
-        let len = u32::try_from(kept.len).map_err(|_| unknown())?;
-        let (_, entry) = self.kept.get(&(kept.offset, len)).ok_or_else(unknown)?;
+            || JournalError(format!("{} bytes at {} are not in the journal", saved.len, saved.offset).into());
+        let len = u32::try_from(saved.len).map_err(|_| unknown())?;
+        let (_, entry) = self.saved.get(&(saved.offset, len)).ok_or_else(unknown)?;
         scan::payload(&self.file, entry, into)
     }
 

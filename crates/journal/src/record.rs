@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Fill,
     /// The salt of stamps that the run writes; the payload is its 8 bytes.
     Salt,
-    /// The end of a batch: what was kept in it is on disk. The payload is a table of its ranges.
+    /// The end of a batch: what was saved in it is on disk. The payload is a table of its ranges.
     Commit,
     /// How far putting back had come: its place is 0 where it begins, 1 where everything was written.
     PutBack,
@@ -68,7 +68,7 @@ pub(crate) struct Head {
     /// The batch, from 0.
     pub(crate) batch: u32,
     /// Which of its batch, from 0.
-    pub(crate) place: u32,
+    pub(crate) index: u32,
 }
 
 impl Head {
@@ -82,7 +82,7 @@ impl Head {
         bytes[20..24].copy_from_slice(&self.crc.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.nonce.to_le_bytes());
         bytes[32..36].copy_from_slice(&self.batch.to_le_bytes());
-        bytes[36..40].copy_from_slice(&self.place.to_le_bytes());
+        bytes[36..40].copy_from_slice(&self.index.to_le_bytes());
         let crc = crc32c::crc32c(&bytes[..44]);
         bytes[44..].copy_from_slice(&crc.to_le_bytes());
         bytes
@@ -101,7 +101,7 @@ impl Head {
             crc: u32_at(bytes, 20),
             nonce: u64_at(bytes, 24),
             batch: u32_at(bytes, 32),
-            place: u32_at(bytes, 36),
+            index: u32_at(bytes, 36),
         })
     }
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 pub struct Damage {
     /// Parts of the file that are no records: start and end.
     pub file_ranges: Vec<(u64, u64)>,
-    /// Ranges of the card that are known to have been kept and are not found.
+    /// Ranges of the card that are known to have been saved and are not found.
     pub lost_ranges: u64,
     /// The end of the file, if it is no record: after a power cut that is normal, and nothing was overwritten yet.
     pub tail: Option<(u64, u64)>,
@@ -52,18 +52,18 @@ const LOCK_TRIES: u32 = 30;
 /// Opens, locks and reads a journal.
 pub(crate) fn open(path: &Path) -> Result<(File, Folder, OsString, Scan), Unusable> {
     let refused = |why: Cause| Unusable::Unknown(why).in_file(path);
-    let cannot = |e: FileError| refused(Cause::told(format!("the journal cannot be opened: {e}"), e));
+    let cannot = |e: FileError| refused(Cause::worded(format!("the journal cannot be opened: {e}"), e));
     let (folder, name) = Folder::of_file(path).map_err(cannot)?;
     let file = folder.open_file(&name, Use::Write).map_err(cannot)?;
     must_be_ours(&file).map_err(|e| {
         let why =
             format!("this journal is not used: {e}. Restore it as that user, or copy it if you trust it");
-        refused(Cause::told(why, e))
+        refused(Cause::worded(why, e))
     })?;
     lock(&file).map_err(|why| why.in_file(path))?;
     known_version(&file).map_err(|why| refused(why.into()))?;
     let scan =
-        scan(&file).map_err(|e| refused(Cause::told(format!("the journal cannot be read: {e}"), e)))?;
+        scan(&file).map_err(|e| refused(Cause::worded(format!("the journal cannot be read: {e}"), e)))?;
     Ok((file, folder, name, scan))
 }
 
@@ -88,7 +88,10 @@ fn lock(file: &File) -> Result<(), Unusable> {
                 ));
             }
             Err(TryLockError::Error(e)) => {
-                return Err(Unusable::Unknown(Cause::told(format!("the journal cannot be locked: {e}"), e)));
+                return Err(Unusable::Unknown(Cause::worded(
+                    format!("the journal cannot be locked: {e}"),
+                    e,
+                )));
             }
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -181,7 +184,7 @@ impl Scan {
                 self.salts.extend(salt.map(u64::from_le_bytes));
             }
             Kind::PutBack => {
-                let begun = head.place == 0;
+                let begun = head.index == 0;
                 self.put_back = Some(if begun { Restoring::Begun } else { Restoring::Written });
                 // The last one in the file is the newest: what is noted from now on comes behind it.
                 self.set_aside.clear();
@@ -209,7 +212,7 @@ impl Scan {
             _ => None,
         };
         let entry = Entry { offset: head.offset, len: head.len, crc: head.crc, at, fill };
-        self.open.insert(head.place, entry);
+        self.open.insert(head.index, entry);
         Ok(())
     }
 
@@ -285,8 +288,9 @@ pub(crate) fn payload(file: &File, entry: &Entry, into: &mut Vec<u8>) -> Result<
     into.clear();
     into.resize(stored, 0);
     let place = format!("{} bytes of the card at {}", entry.len, entry.offset);
-    file.read_exact_at(into, entry.at)
-        .map_err(|e| JournalError(Cause::told(format!("{place} cannot be read from the journal: {e}"), e)))?;
+    file.read_exact_at(into, entry.at).map_err(|e| {
+        JournalError(Cause::worded(format!("{place} cannot be read from the journal: {e}"), e))
+    })?;
     if crc32c::crc32c(into) != entry.crc {
         return Err(JournalError(
             format!("{place} are damaged in the journal: their checksum is wrong").into(),

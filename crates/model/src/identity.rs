@@ -56,7 +56,7 @@ pub struct Identity {
 
 /// One piece of a card model, as it names itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PieceName {
+pub struct UnitName {
     /// Who made it, where known.
     pub maker: Option<String>,
     /// The model.
@@ -135,10 +135,10 @@ impl Identity {
 
     /// How this piece can be known again: by its CID, or by model and serial of NVMe. `None` where a reader hides
     /// both, or they are blank: then all cards of the kind say the same.
-    pub fn piece(&self) -> Option<PieceName> {
+    pub fn unit(&self) -> Option<UnitName> {
         if let Some(cid) = self.cid.as_ref().filter(|cid| !blank(&cid.raw.to_string())) {
             let (maker, model) = (cid.maker.clone(), cid.pnm.clone());
-            return Some(PieceName {
+            return Some(UnitName {
                 maker,
                 model,
                 serial: Some(cid.psn_hex.clone()),
@@ -151,7 +151,7 @@ impl Identity {
             return None;
         }
         let unique = format!("{} {model} {serial}", identify.vid_hex);
-        Some(PieceName { maker: None, model, serial: Some(serial), unique })
+        Some(UnitName { maker: None, model, serial: Some(serial), unique })
     }
 
     /// The allocation unit that the card states: the larger of the two in its SSR, else what the kernel made of it.
@@ -197,7 +197,7 @@ mod tests {
     fn a_blank_register_names_no_card() {
         let named = |cid: &str| {
             let cid = Cid::from_hex(cid).ok();
-            Identity { cid, ..Identity::default() }.piece().map(|piece| piece.unique)
+            Identity { cid, ..Identity::default() }.unit().map(|piece| piece.unique)
         };
         assert_eq!(named(CID).as_deref(), Some(CID));
         assert_eq!((named(&"0".repeat(32)), named(&"f".repeat(32))), (None, None));

@@ -33,7 +33,7 @@ fn found(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value, Cause>
     if Path::new(name).exists() {
         return of_file(name, MOST_BYTES);
     }
-    let unknown = |e: Failure| Cause::told(format!("there is no such file, and no such session: {e}"), e);
+    let unknown = |e: Failure| Cause::worded(format!("there is no such file, and no such session: {e}"), e);
     match show(archive, name).map_err(unknown)? {
         Shown::Record { kind, document } if kind == verb => Ok(document),
         Shown::Record { kind, .. } => Err(format!("it is one of `{kind}`").into()),

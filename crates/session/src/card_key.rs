@@ -20,7 +20,7 @@ pub(crate) fn card_key(opened: &Opened) -> Option<String> {
 /// The same, asked anew of the device of this name; `None` where it says nothing, or is none.
 pub(crate) fn key_now(name: &str) -> Option<String> {
     let identity = inspect::inspect(&System::host(), name).ok()?;
-    Some(unit_id(&identity.piece()?.unique))
+    Some(unit_id(&identity.unit()?.unique))
 }
 
 /// Stands for a card's identity and size in the salt of its stamps; the size alone, where the card says nothing of itself.
@@ -30,7 +30,7 @@ pub(crate) fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
 
 /// The unit on the table, where it says enough of itself to be known again.
 pub(crate) fn unit_of(identity: &Identity) -> Option<CardUnit> {
-    let known = identity.piece()?;
+    let known = identity.unit()?;
     Some(CardUnit {
         id: unit_id(&known.unique),
         maker: known.maker,

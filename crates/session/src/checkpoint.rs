@@ -33,7 +33,7 @@ impl Checkpoint {
         })
     }
 
-    /// What was kept; `None` where nothing is, where another user wrote it, or where it cannot be understood.
+    /// What was stored; `None` where nothing is, where another user wrote it, or where it cannot be understood.
     pub(crate) fn load<T: DeserializeOwned>(&self) -> Option<T> {
         let mut text = Vec::new();
         self.there(&Folder::open(&self.folder).ok()?).ok()??.read_to_end(&mut text).ok()?;
@@ -43,7 +43,7 @@ impl Checkpoint {
     /// Keeps it; it is on disk when this returns.
     ///
     /// # Errors
-    /// If it cannot be written; what was kept before stays.
+    /// If it cannot be written; what was stored before stays.
     pub(crate) fn save(&self, what: &impl Serialize) -> Result<(), Failure> {
         self.write(what).map_err(|e| {
             let path = self.folder.join(&self.name);
@@ -51,7 +51,7 @@ impl Checkpoint {
         })
     }
 
-    /// Removes what was kept, if anything was.
+    /// Removes what was stored, if anything was.
     pub(crate) fn remove(&self) {
         let Ok(folder) = Folder::open(&self.folder) else { return };
         if let Ok(Some(file)) = self.there(&folder) {

@@ -50,12 +50,12 @@ impl Failure {
 
     /// A refusal in these words, for an error that stays its source.
     pub fn refused_for(words: impl Into<String>, error: impl Into<Cause>) -> Self {
-        Failure::Refused(Cause::told(words, error))
+        Failure::Refused(Cause::worded(words, error))
     }
 
     /// An I/O failure in these words, for an error that stays its source.
     pub fn io_for(words: impl Into<String>, error: impl Into<Cause>) -> Self {
-        Failure::Io(Cause::told(words, error))
+        Failure::Io(Cause::worded(words, error))
     }
 }
 

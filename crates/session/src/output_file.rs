@@ -75,7 +75,7 @@ impl OutputFile {
             // Only a try, and gone again.
             let tried = Draft::new(&claimed.folder, None, 0o600).map(drop);
             tried.map_err(|e| {
-                said(Cause::told(format!("{e}; name a file in a folder that you may write to"), e))
+                said(Cause::worded(format!("{e}; name a file in a folder that you may write to"), e))
             })?;
         }
         Ok(claimed)
@@ -101,7 +101,7 @@ impl OutputFile {
             |why: Cause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
         let now = self.judge().map_err(failed)?;
         self.put(now, content.as_ref())
-            .map_err(|e| failed(Cause::told(format!("it could not be written: {e}"), e)))
+            .map_err(|e| failed(Cause::worded(format!("it could not be written: {e}"), e)))
     }
 
     fn put(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
@@ -122,7 +122,7 @@ impl OutputFile {
         let mut file = match self.folder.find(&self.last) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
-            Err(e @ FileError::NotPlain(_)) => return Err(Cause::told(format!("{e}; name a new file"), e)),
+            Err(e @ FileError::NotPlain(_)) => return Err(Cause::worded(format!("{e}; name a new file"), e)),
             Err(e) => return Err(e.into()),
         };
         let about = file.metadata()?;
@@ -162,7 +162,7 @@ impl OutputFile {
 fn no_folder(name: &Path, error: FileError) -> Cause {
     match name.parent() {
         Some(folder) if error.is_absent() => {
-            Cause::told(format!("there is no folder {}", folder.display()), error)
+            Cause::worded(format!("there is no folder {}", folder.display()), error)
         }
         _ => error.into(),
     }

@@ -1,4 +1,4 @@
-//! Keeps the results of verbs in the archive: begun, kept anew any number of times,
+//! Records the results of verbs in the archive: begun, stored anew any number of times,
 //! finished. Each call is on disk when it returns, so a crash leaves the last document.
 
 use crate::archive::open;
@@ -19,7 +19,7 @@ use std::path::Path;
 /// What is done before a program that keeps results ends by itself.
 pub(crate) const STORED: &str = "what was measured is stored in the archive";
 
-/// A result that is being kept.
+/// A result that is being recorded.
 pub struct Recorder {
     pub(crate) archive: Archive,
     pub(crate) id: SessionId,
@@ -60,7 +60,7 @@ impl Recorder {
     /// Stores the document as it is now.
     ///
     /// # Errors
-    /// If it cannot be written; what was kept before stays.
+    /// If it cannot be written; what was stored before stays.
     pub(crate) fn update(&mut self, document: &impl Serialize) -> Result<(), Failure> {
         Ok(self.archive.update_record(self.id, &value(document)?)?)
     }
@@ -68,7 +68,7 @@ impl Recorder {
     /// Stores the last document and how it ended.
     ///
     /// # Errors
-    /// If it cannot be written; what was kept before stays.
+    /// If it cannot be written; what was stored before stays.
     pub(crate) fn finish(
         mut self,
         document: &impl Serialize,
@@ -126,7 +126,7 @@ impl Recorder {
     /// Stores the last document of a bench, and how it ended.
     ///
     /// # Errors
-    /// If it cannot be written; what was kept before stays.
+    /// If it cannot be written; what was stored before stays.
     pub(crate) fn finish_bench(
         mut self,
         report: &BenchReport,

@@ -22,10 +22,10 @@ pub(crate) struct Address {
 }
 
 /// An archive's place as it may be shown: an address without its password.
-pub fn shown(place: &Path) -> PathBuf {
-    match Address::of(place) {
+pub fn shown(path: &Path) -> PathBuf {
+    match Address::of(path) {
         Ok(Some(address)) => address.shown(),
-        _ => place.to_owned(),
+        _ => path.to_owned(),
     }
 }
 
@@ -34,11 +34,11 @@ impl Address {
     ///
     /// # Errors
     /// The scheme of another kind of address.
-    pub(crate) fn of(place: &Path) -> Result<Option<Self>, OtherScheme> {
-        let text = place.to_string_lossy();
+    pub(crate) fn of(path: &Path) -> Result<Option<Self>, OtherScheme> {
+        let text = path.to_string_lossy();
         let Some(scheme) = scheme(&text) else { return Ok(None) };
         let is_known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
-        match place.to_str() {
+        match path.to_str() {
             Some(url) if is_known => Ok(Some(Address { url: url.to_owned() })),
             _ => Err(OtherScheme(scheme.to_owned())),
         }

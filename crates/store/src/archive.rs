@@ -14,8 +14,8 @@ use tokio::runtime::Runtime;
 ///
 /// # Errors
 /// If it is the address of something that is neither, so that no file gets such a name, which may hold a password.
-pub fn is_server(place: &Path) -> Result<bool, ArchiveError> {
-    Ok(Address::of(place)?.is_some())
+pub fn is_server(path: &Path) -> Result<bool, ArchiveError> {
+    Ok(Address::of(path)?.is_some())
 }
 
 /// An open archive.

@@ -25,19 +25,19 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Adds events of a card, and of a piece where it is known.
+    /// Adds events of a card, and of a unit where it is known.
     pub(crate) fn add_all(&mut self, placed: &Resolved, events: &[Event]) -> Outcome<()> {
-        events.iter().try_for_each(|event| self.add(&placed.card, placed.specimen.as_deref(), event))
+        events.iter().try_for_each(|event| self.add(&placed.card, placed.unit.as_deref(), event))
     }
 
-    pub(crate) fn add(&mut self, card: &str, specimen: Option<&str>, event: &Event) -> Outcome<()> {
+    pub(crate) fn add(&mut self, card: &str, unit: Option<&str>, event: &Event) -> Outcome<()> {
         let event = countable(event);
         let (text, kind) = (json(&event)?, json(&event.kind)?);
         self.0.push([
             Uuid::now_v7().to_string().into(),
-            hash(card, specimen, &text).into(),
+            hash(card, unit, &text).into(),
             card.into(),
-            specimen.into(),
+            unit.into(),
             (&event.date).into(),
             kind.trim_matches('"').into(),
             text.into(),
@@ -51,8 +51,8 @@ impl Events {
 }
 
 /// By what the same event is known.
-fn hash(card: &str, specimen: Option<&str>, text: &str) -> String {
-    crate::hash::short(&[card, specimen.unwrap_or_default(), text])
+fn hash(card: &str, unit: Option<&str>, text: &str) -> String {
+    crate::hash::short(&[card, unit.unwrap_or_default(), text])
 }
 
 /// Moves all events of a card to another one. What that one has already stays there once.
@@ -60,8 +60,8 @@ pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> Outc
     let asked = statement("SELECT id, specimen_id, event FROM event WHERE card_id = $1").bind(from);
     let read = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
     let events: Vec<(String, Option<String>, String)> = c.all(asked, read).await?;
-    for (id, specimen, text) in events {
-        let hash = hash(into, specimen.as_deref(), &text);
+    for (id, unit, text) in events {
+        let hash = hash(into, unit.as_deref(), &text);
         let is_there = statement("SELECT 1 FROM event WHERE hash = $1").bind(&hash);
         let write = match c.optional(is_there, |_| Ok(())).await? {
             Some(()) => statement("DELETE FROM event WHERE id = $1").bind(id),
@@ -81,29 +81,24 @@ fn countable(event: &Event) -> Event {
 }
 
 impl Archive {
-    /// Notes what happened to a card, and to which piece of it where that is known. The same event is noted once.
+    /// Notes what happened to a card, and to which unit of it where that is known. The same event is noted once.
     ///
     /// # Errors
-    /// If there is no such card or piece, or it cannot be written.
-    pub fn add_event(
-        &mut self,
-        card: &str,
-        specimen: Option<&str>,
-        event: &Event,
-    ) -> Result<(), ArchiveError> {
+    /// If there is no such card or unit, or it cannot be written.
+    pub fn add_event(&mut self, card: &str, unit: Option<&str>, event: &Event) -> Result<(), ArchiveError> {
         let work = async |c: &mut Connection| {
             exists(c, "SELECT 1 FROM card WHERE id = $1", card).await?;
-            if let Some(piece) = specimen {
-                exists(c, "SELECT 1 FROM specimen WHERE id = $1", piece).await?;
+            if let Some(unit) = unit {
+                exists(c, "SELECT 1 FROM specimen WHERE id = $1", unit).await?;
             }
             let mut events = Events::default();
-            events.add(card, specimen, event)?;
+            events.add(card, unit, event)?;
             events.write(c).await
         };
         self.call(Durability::Now, async |c| c.alone(work).await).map_err(|e| e.about_card(card))
     }
 
-    /// What happened to a card, oldest first; with each event the piece it happened to, where known.
+    /// What happened to a card, oldest first; with each event the unit it happened to, where known.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -42,7 +42,7 @@ pub use address::shown;
 pub use archive::{Archive, is_server};
 pub use attachments::{NewAttachment, Owner, StoredAttachment};
 pub use error::ArchiveError;
-pub use import::{Kept, NewSource, setting_of};
+pub use import::{NewSource, Stored, setting_of};
 pub use naming::is_named;
 pub use record::{
     EndedHow, RunStart, SampleRecord, SessionId, SessionIdError, SessionStart, SessionSummary, StoredSession,

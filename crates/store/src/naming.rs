@@ -177,7 +177,7 @@ pub(crate) fn of_log(log: &Log, place: &str, called: &str) -> Sighting {
 }
 
 fn unit(identity: &Identity, capacity_bytes: Option<u64>) -> Option<CardUnit> {
-    let known = identity.piece()?;
+    let known = identity.unit()?;
     Some(CardUnit {
         id: unit_id(&known.unique),
         maker: known.maker,

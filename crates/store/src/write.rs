@@ -40,7 +40,7 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
         name.into(),
         (&start.kind).into(),
         placed.as_ref().map(|placed| placed.card.as_str()).into(),
-        placed.as_ref().and_then(|placed| placed.specimen.as_deref()).into(),
+        placed.as_ref().and_then(|placed| placed.unit.as_deref()).into(),
         rig.into(),
         Value::Text(None),
         Value::Text(None),

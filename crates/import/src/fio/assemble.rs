@@ -31,11 +31,11 @@ pub(super) fn logs(format: &str, documents: Vec<Document>) -> Vec<Log> {
 
 /// What belongs to each computer, in the order in which they report.
 pub(super) fn by_host<H: Clone + Eq + Hash, T>(all: impl Iterator<Item = (H, T)>) -> Vec<(H, Vec<T>)> {
-    let mut places: HashMap<H, usize> = HashMap::new();
+    let mut indices: HashMap<H, usize> = HashMap::new();
     let mut hosts: Vec<(H, Vec<T>)> = Vec::new();
     for (host, one) in all {
-        let place = *places.entry(host.clone()).or_insert(hosts.len());
-        match hosts.get_mut(place) {
+        let index = *indices.entry(host.clone()).or_insert(hosts.len());
+        match hosts.get_mut(index) {
             Some((_, ones)) => ones.push(one),
             None => hosts.push((host, vec![one])),
         }

@@ -81,11 +81,11 @@ struct Job {
 
 /// Jobs of one name in one group are one.
 fn grouped(jobs: Vec<Job>) -> Vec<Job> {
-    let mut places: HashMap<(String, u64), usize> = HashMap::new();
+    let mut indices: HashMap<(String, u64), usize> = HashMap::new();
     let mut groups: Vec<Job> = Vec::new();
     for job in jobs {
-        let place = *places.entry((job.name.clone(), job.group)).or_insert(groups.len());
-        match groups.get_mut(place) {
+        let index = *indices.entry((job.name.clone(), job.group)).or_insert(groups.len());
+        match groups.get_mut(index) {
             None => groups.push(job),
             Some(group) => {
                 group.count = group.count.saturating_add(job.count);

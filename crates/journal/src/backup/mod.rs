@@ -40,10 +40,10 @@ impl Backup {
     /// # Errors
     /// A refusal: it cannot be read, or it is not what its checksums are about.
     pub fn open(path: &Path) -> Result<Backup, Error> {
-        let refused = |why: Cause| Error::Refused(Cause::told(format!("{}: {why}", path.display()), why));
+        let refused = |why: Cause| Error::Refused(Cause::worded(format!("{}: {why}", path.display()), why));
         let sums = sums::read(&beside(path)).map_err(|why| refused(why.into()))?;
         let image = cardscope_files::open(path, Use::Read)
-            .map_err(|e| refused(Cause::told(format!("the image cannot be opened: {e}"), e)))?;
+            .map_err(|e| refused(Cause::worded(format!("the image cannot be opened: {e}"), e)))?;
         let bytes = image.metadata().map_err(|e| refused(e.into()))?.len();
         if bytes != sums.about.bytes {
             return Err(refused(format!(
@@ -84,10 +84,10 @@ impl Backup {
 
 /// What a document says where not all of an image came back.
 pub fn finding(back: &PutBack) -> Option<Finding> {
-    let lost: u64 = back.lost.iter().map(|kept| kept.len).sum();
-    let unreadable: u64 = back.unreadable.iter().map(|(kept, _)| kept.len).sum();
+    let lost: u64 = back.lost.iter().map(|saved| saved.len).sum();
+    let unreadable: u64 = back.unreadable.iter().map(|(saved, _)| saved.len).sum();
     let first =
-        back.lost.iter().chain(back.unreadable.iter().map(|(kept, _)| kept)).map(|k| k.offset).min()?;
+        back.lost.iter().chain(back.unreadable.iter().map(|(saved, _)| saved)).map(|k| k.offset).min()?;
     let claim =
         Finding::new("not-put-back", Weight::Bad, 1.0, "Some of the card's data could not be restored.");
     Some(

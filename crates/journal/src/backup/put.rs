@@ -38,7 +38,7 @@ impl Backup {
     ) -> Result<PutBack, Error> {
         let own = Interrupt::default();
         self.same_card(target, key_now, &own)
-            .map_err(|error| Error::Io(Cause::told(format!("{error}; {}", self.whereabouts()), error)))?;
+            .map_err(|error| Error::Io(Cause::worded(format!("{error}; {}", self.whereabouts()), error)))?;
         self.put(target, &own, listener)
     }
 
@@ -56,7 +56,7 @@ impl Backup {
     fn ended(&self, stop: Stop) -> Error {
         match stop {
             Stop::Interrupted => Error::Stop(stop),
-            other => Error::Io(Cause::told(format!("{other}; {}", self.whereabouts()), other)),
+            other => Error::Io(Cause::worded(format!("{other}; {}", self.whereabouts()), other)),
         }
     }
 

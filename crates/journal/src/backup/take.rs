@@ -110,7 +110,7 @@ fn unwritten(file: &Path, why: Cause) -> Error {
         "the backup {} cannot be written: {why}; nothing was done to the card. Name a file on a disk with room",
         file.display()
     );
-    Error::Refused(Cause::told(words, why))
+    Error::Refused(Cause::worded(words, why))
 }
 
 /// How a stop while nothing was written to the card yet ends the verb.

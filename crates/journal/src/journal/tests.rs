@@ -96,10 +96,10 @@ fn test_run(
 fn put_back(journal: &mut Journal, card: &mut Card) -> Vec<SavedRange> {
     let mut bytes = Vec::new();
     let mut unreadable = Vec::new();
-    for kept in journal.saved() {
-        match journal.original(kept, &mut bytes) {
-            Ok(()) => card.write(kept.offset, &bytes),
-            Err(_) => unreadable.push(kept),
+    for saved in journal.saved() {
+        match journal.original(saved, &mut bytes) {
+            Ok(()) => card.write(saved.offset, &bytes),
+            Err(_) => unreadable.push(saved),
         }
     }
     unreadable
@@ -310,8 +310,8 @@ fn what_is_constant_takes_no_room_and_what_is_long_is_cut() {
     assert!(journal.path().metadata().unwrap().len() < 4096);
     assert_eq!(journal.saved().len(), 8);
     let mut bytes = Vec::new();
-    for kept in journal.saved() {
-        journal.original(kept, &mut bytes).unwrap();
+    for saved in journal.saved() {
+        journal.original(saved, &mut bytes).unwrap();
         assert!(bytes == vec![0xff; 1 << 20]);
     }
 }
@@ -327,7 +327,7 @@ fn batches_come_back_newest_first_and_within_one_by_address() {
         }
     }
     journal.save(0, &[1; 512]).unwrap();
-    let offsets: Vec<u64> = journal.saved().iter().map(|kept| kept.offset).collect();
+    let offsets: Vec<u64> = journal.saved().iter().map(|saved| saved.offset).collect();
     assert_eq!(offsets, [1024, 8192, 512, 4096], "and what is not committed is not among them");
 }
 

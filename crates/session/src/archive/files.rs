@@ -8,7 +8,7 @@ use crate::output_file::{Mark, OutputFile};
 use cardscope_engine::input;
 use cardscope_files::{Folder, Use};
 use cardscope_model::session_file::SessionFile;
-use cardscope_store::{Archive, Kept, SessionId};
+use cardscope_store::{Archive, SessionId, Stored};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -134,13 +134,13 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 fn one(archive: &mut Archive, file: &Path) -> Taken {
     let name = file.display().to_string();
     match read(file).and_then(|read| archive.add_file(&read).map_err(|e| e.to_string())) {
-        Ok(Kept::New { sessions, .. }) => Taken {
+        Ok(Stored::New { sessions, .. }) => Taken {
             file: name,
             known: false,
             session: sessions.first().map(ToString::to_string),
             error: None,
         },
-        Ok(Kept::Known { .. }) => Taken { file: name, known: true, session: None, error: None },
+        Ok(Stored::Known { .. }) => Taken { file: name, known: true, session: None, error: None },
         Err(why) => Taken { file: name, known: false, session: None, error: Some(why) },
     }
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Where cards are looked up.
 pub(crate) struct CardSource {
-    /// `None` where nothing was ever kept.
+    /// `None` where nothing was ever stored.
     archive: Option<Archive>,
     collected: Vec<Collected>,
     /// Files that were looked into, with the ids of their cards.
@@ -84,7 +84,7 @@ impl CardSource {
         Ok(found)
     }
 
-    /// Takes the logs of a file as cards of their own, without keeping them; gives the cards. A file that is named twice
+    /// Takes the logs of a file as cards of their own, without storing them; gives the cards. A file that is named twice
     /// is taken once.
     pub(crate) fn take_file(&mut self, path: &Path) -> Result<Vec<StoredCard>, Failure> {
         let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());

@@ -55,11 +55,11 @@ fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
         import::Request { files: vec![file], archive: Some(place.clone()), ..import::Request::default() };
     import::import(&request, &crate::bench::Interrupt::default(), &mut cardscope_engine::event::Silent)
         .unwrap();
-    let kept = CardSource::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
+    let stored = CardSource::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
     let mut looked_at = source.summaries(|_| true).unwrap();
-    looked_at.iter_mut().for_each(|row| row.card_id.clone_from(&kept[0].card_id));
+    looked_at.iter_mut().for_each(|row| row.card_id.clone_from(&stored[0].card_id));
     assert_eq!((looked_at.len(), looked_at[0].n, looked_at[0].max_latency_us), (1, 3, Some(1200.0)));
-    assert_eq!(looked_at, kept);
+    assert_eq!(looked_at, stored);
 }
 
 #[test]

@@ -7,12 +7,11 @@ mod jobs;
 mod mapping;
 mod marking;
 mod next;
-mod request;
 mod sustaining;
 mod verifying;
 mod visit;
 
-pub use request::Request;
+pub use budget::Request;
 
 use crate::error::Failure;
 use crate::frame::{Common, Needs, Procedure, Session};

@@ -90,7 +90,7 @@ pub trait Procedure {
     /// Stores the last document, and how it ended.
     ///
     /// # Errors
-    /// If it cannot be written; what was kept before stays.
+    /// If it cannot be written; what was stored before stays.
     fn finish(
         recorder: Recorder,
         report: &Report<Self::Body>,
@@ -294,7 +294,7 @@ impl Session<'_> {
     /// Stores the document as it is now.
     ///
     /// # Errors
-    /// If it cannot be written; what was kept before stays.
+    /// If it cannot be written; what was stored before stays.
     pub(crate) fn store<B: Serialize>(&mut self, report: &Report<B>) -> Result<(), Failure> {
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.update(report))
     }
@@ -415,8 +415,8 @@ impl Session<'_> {
         failure: Option<Failure>,
     ) -> Outcome<Report<P::Body>> {
         report.header.error = failure.as_ref().map(ToString::to_string);
-        let not_kept = self.recorder.take().and_then(|row| P::finish(row, &report, failure.as_ref()).err());
-        Outcome::of(report, failure.or(not_kept))
+        let not_stored = self.recorder.take().and_then(|row| P::finish(row, &report, failure.as_ref()).err());
+        Outcome::of(report, failure.or(not_stored))
     }
 
     /// What the target itself has to say of how its I/O went.

@@ -1,4 +1,4 @@
-//! What becomes of files that were understood: gathered into batches, each kept in one step.
+//! What becomes of files that were understood: gathered into batches, each stored in one step.
 
 use super::{named, typed};
 use crate::archive;
@@ -9,7 +9,7 @@ use cardscope_import::ImportError;
 use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
 use cardscope_model::log::{Log, TYPED_FROM};
 use cardscope_model::session_file::SessionFile;
-use cardscope_store::{Archive, ArchiveError, Kept as Stored, NewSource};
+use cardscope_store::{Archive, ArchiveError, NewSource, Stored};
 use std::path::{Path, PathBuf};
 
 /// Files of one batch, at most.
@@ -18,7 +18,7 @@ const BATCH_FILES: usize = 256;
 /// Bytes of one batch, at most but for a single longer file.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// A file that was understood, until it is kept.
+/// A file that was understood, until it is stored.
 pub(super) struct Understood {
     pub(super) file: String,
     /// Where it lies, and the photographs that its figures were typed from.
@@ -61,10 +61,10 @@ impl Intake {
         ["", "-wal", "-shm", "-journal"].iter().any(of_archive)
     }
 
-    /// Takes a file that was understood; it is kept with its batch.
+    /// Takes a file that was understood; it is stored with its batch.
     ///
     /// # Errors
-    /// If the batch it completes cannot be kept; none of it is then.
+    /// If the batch it completes cannot be stored; none of it is then.
     pub(super) fn understood(&mut self, file: Understood) -> Result<(), Failure> {
         let totals = &mut self.report.totals;
         totals.runs += file.logs.iter().map(|log| log.runs.len() as u64).sum::<u64>();
@@ -83,7 +83,7 @@ impl Intake {
     /// # Errors
     /// If the archive cannot be written.
     pub(super) fn session(&mut self, file: String, session: &SessionFile) -> Result<(), Failure> {
-        // What came first is kept first.
+        // What came first is stored first.
         self.flush()?;
         let totals = &mut self.report.totals;
         totals.runs += session.runs.len() as u64;
@@ -180,7 +180,7 @@ impl Intake {
         }
     }
 
-    /// The document, once everything is kept.
+    /// The document, once everything is stored.
     pub(super) fn report(self) -> ImportReport {
         self.report
     }

@@ -117,12 +117,12 @@ fn one(
             return Ok(());
         }
     };
-    unpack::pieces(bytes, |piece| {
+    unpack::members(bytes, |member| {
         if interrupt.raised() {
             return Err(Failure::Interrupted);
         }
-        let file = if piece.name.is_empty() { outer.clone() } else { format!("{outer}/{}", piece.name) };
-        match piece.bytes {
+        let file = if member.name.is_empty() { outer.clone() } else { format!("{outer}/{}", member.name) };
+        match member.bytes {
             Err(why) => intake.failed(file, why, candidate.named),
             Ok(bytes) => log(request, intake, candidate, file, bytes)?,
         }
@@ -188,13 +188,13 @@ pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>, Failure> {
     let candidate = collect::Candidate { path: path.to_owned(), named: true };
     let (mut found, mut failed) = (Vec::new(), None);
     let bytes = collect::bytes(&candidate, &Interrupt::default()).map_err(refused)?;
-    let Ok(()) = unpack::pieces(bytes, |piece| {
-        let read = piece.bytes.and_then(|bytes| cardscope_import::read(&bytes).map_err(|e| e.to_string()));
+    let Ok(()) = unpack::members(bytes, |member| {
+        let read = member.bytes.and_then(|bytes| cardscope_import::read(&bytes).map_err(|e| e.to_string()));
         match read {
             Ok(mut logs) => {
-                let file = if piece.name.is_empty() { path } else { Path::new(&piece.name) };
+                let file = if member.name.is_empty() { path } else { Path::new(&member.name) };
                 logs.iter_mut().for_each(|log| named::complete(log, file));
-                found.push(Found { title: named::title(file), member: piece.name.clone(), logs });
+                found.push(Found { title: named::title(file), member: member.name.clone(), logs });
             }
             Err(why) => failed = failed.take().or(Some(why)),
         }

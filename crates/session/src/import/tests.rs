@@ -1,5 +1,5 @@
 use super::*;
-use crate::archive as kept;
+use crate::archive;
 use cardscope_engine::event::Silent;
 use cardscope_store::Archive;
 use std::fs;
@@ -59,7 +59,7 @@ fn dd(mb_s: u32, line_end: &str) -> String {
     .concat()
 }
 
-fn kept_as(report: &ImportReport) -> [u64; 3] {
+fn counted(report: &ImportReport) -> [u64; 3] {
     [report.totals.new, report.totals.known, report.totals.failed]
 }
 
@@ -68,8 +68,8 @@ fn typed_figures_come_in_with_the_photograph_that_lies_beside_them() {
     let place = Place::new();
     place.write("screen.png", PNG);
     let report = place.import(&[place.write("typed.csv", TYPED)]);
-    assert_eq!(kept_as(&report), [1, 0, 0], "{report:#?}");
-    let card = kept::card(Some(&place.archive()), "Example Swift").unwrap();
+    assert_eq!(counted(&report), [1, 0, 0], "{report:#?}");
+    let card = archive::card(Some(&place.archive()), "Example Swift").unwrap();
     assert_eq!((card.line.runs, card.attachments.len()), (1, 1), "{card:#?}");
     assert_eq!(
         (card.attachments[0].name.as_str(), card.attachments[0].media_type.as_str()),
@@ -82,19 +82,19 @@ fn a_result_file_comes_in_whole_and_a_damaged_one_stops_no_other() {
     let from = Place::new();
     from.import(&[from.write("typed.csv", TYPED)]);
     let out = from.0.path().join("out");
-    let written = kept::export(Some(&from.archive()), &[], &out).unwrap();
+    let written = archive::export(Some(&from.archive()), &[], &out).unwrap();
     let result = PathBuf::from(&written[0].file);
 
     let place = Place::new();
     let text = fs::read_to_string(&result).unwrap();
     let cut = place.write("cut.json", &text[..text.len() / 2]);
     let report = place.import(&[cut, result.clone(), place.write("dd.txt", dd(20, "\n"))]);
-    assert_eq!(kept_as(&report), [2, 0, 1], "{report:#?}");
+    assert_eq!(counted(&report), [2, 0, 1], "{report:#?}");
     assert_eq!(report.files[1].sessions, [written[0].session.clone()]);
     assert_eq!(place.titles(), ["dd", "Example Swift 64GB"]);
-    assert_eq!(kept_as(&place.import(&[result])), [0, 1, 0]);
+    assert_eq!(counted(&place.import(&[result])), [0, 1, 0]);
     // And out again as the same bytes.
-    let again = kept::export(
+    let again = archive::export(
         Some(&place.archive()),
         std::slice::from_ref(&written[0].session),
         &place.0.path().join("out"),
@@ -110,9 +110,9 @@ fn files_of_one_name_are_not_one_card_and_one_log_under_two_names_is() {
         place.write("zeta/dd.txt", dd(25, "\n")),
         place.write("other/copy.txt", dd(20, "\r\n")),
     ]);
-    assert_eq!(kept_as(&report), [2, 1, 0], "{report:#?}");
+    assert_eq!(counted(&report), [2, 1, 0], "{report:#?}");
     assert_eq!(place.titles(), ["dd", "dd"], "called after their files");
-    let refused = kept::card(Some(&place.archive()), "dd").unwrap_err().to_string();
+    let refused = archive::card(Some(&place.archive()), "dd").unwrap_err().to_string();
     assert!(refused.contains("say which, or give its id"), "{refused}");
 }
 
@@ -121,7 +121,7 @@ fn many_logs_of_one_card_that_the_user_names_are_one_card() {
     let place = Place::new();
     let files: Vec<PathBuf> = (1..=10).map(|n| place.write(&format!("{n}.txt"), dd(10 + n, "\n"))).collect();
     let named = CardFacts { brand: Some("Acme".into()), name: Some("Swift".into()), ..CardFacts::default() };
-    assert_eq!(kept_as(&place.import_as(&files, named)), [10, 0, 0]);
+    assert_eq!(counted(&place.import_as(&files, named)), [10, 0, 0]);
     assert_eq!(place.titles(), ["Acme Swift"]);
 }
 

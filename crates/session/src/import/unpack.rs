@@ -16,7 +16,7 @@ const MOST_FILES: usize = 100_000;
 
 /// One log, with the name it has inside of what it was packed in.
 #[derive(Debug, PartialEq)]
-pub(super) struct Piece {
+pub(super) struct Member {
     /// Empty for a file that is no archive.
     pub(super) name: String,
     /// What is in it, or why that cannot be had.
@@ -27,12 +27,12 @@ pub(super) struct Piece {
 /// Archives within archives stay packed: they are no logs.
 ///
 /// # Errors
-/// That of whoever takes a piece.
-pub(super) fn pieces<E>(bytes: Vec<u8>, mut take: impl FnMut(Piece) -> Result<(), E>) -> Result<(), E> {
+/// That of whoever takes a member.
+pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(Member) -> Result<(), E>) -> Result<(), E> {
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => unzip(&bytes, MOST_UNPACKED, &mut take),
-        [0x1f, 0x8b, ..] => take(Piece { name: String::new(), bytes: gunzip(&bytes) }),
-        _ => take(Piece { name: String::new(), bytes: Ok(bytes) }),
+        [0x1f, 0x8b, ..] => take(Member { name: String::new(), bytes: gunzip(&bytes) }),
+        _ => take(Member { name: String::new(), bytes: Ok(bytes) }),
     }
 }
 
@@ -40,8 +40,8 @@ fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
     limited(flate2::read::MultiGzDecoder::new(bytes), MOST_BYTES).1
 }
 
-fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Piece) -> Result<(), E>) -> Result<(), E> {
-    let broken = |why: String| Piece { name: String::new(), bytes: Err(why) };
+fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result<(), E>) -> Result<(), E> {
+    let broken = |why: String| Member { name: String::new(), bytes: Err(why) };
     let mut archive = match zip::ZipArchive::new(Cursor::new(bytes)) {
         Ok(archive) if archive.len() <= MOST_FILES => archive,
         Ok(archive) => {
@@ -57,27 +57,27 @@ fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Piece) -> Result<
                 format!("what is packed in it is too much; its last {rest} of {of} files were not looked at");
             return take(broken(why));
         }
-        let (used, piece) = member(&mut archive, place, left.min(MOST_BYTES));
+        let (used, member) = member(&mut archive, place, left.min(MOST_BYTES));
         left -= used.min(left);
-        if let Some(piece) = piece {
-            take(piece)?;
+        if let Some(member) = member {
+            take(member)?;
         }
     }
     Ok(())
 }
 
 /// One file of an archive, and how many bytes were unpacked for it; `None` for a folder.
-fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, place: usize, most: u64) -> (u64, Option<Piece>) {
+fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, place: usize, most: u64) -> (u64, Option<Member>) {
     match archive.by_index(place) {
         Ok(file) if file.is_dir() => (0, None),
         Ok(file) => {
             let name = file.name().map_or_else(|_| format!("file {}", place + 1), |name| name.into_owned());
             let (used, bytes) = limited(file, most);
-            (used, Some(Piece { name, bytes }))
+            (used, Some(Member { name, bytes }))
         }
         Err(error) => {
             let bytes = Err(format!("it cannot be unpacked ({error})"));
-            (0, Some(Piece { name: format!("file {}", place + 1), bytes }))
+            (0, Some(Member { name: format!("file {}", place + 1), bytes }))
         }
     }
 }
@@ -119,10 +119,10 @@ mod tests {
         writer.finish().unwrap().into_inner()
     }
 
-    fn all(bytes: Vec<u8>) -> Vec<Piece> {
+    fn all(bytes: Vec<u8>) -> Vec<Member> {
         let mut found = Vec::new();
-        let Ok(()) = pieces(bytes, |piece| {
-            found.push(piece);
+        let Ok(()) = members(bytes, |member| {
+            found.push(member);
             Ok::<(), Infallible>(())
         });
         found
@@ -159,12 +159,12 @@ mod tests {
             names.iter().map(|name| (name.as_str(), zeros.as_slice())).collect();
         let mut found = Vec::new();
         let most = 10 << 10;
-        let Ok(()) = unzip(&zipped(&members), most, &mut |piece| {
-            found.push(piece);
+        let Ok(()) = unzip(&zipped(&members), most, &mut |member| {
+            found.push(member);
             Ok::<(), Infallible>(())
         });
         assert_eq!(found.len(), 5, "three whole, one that is cut off, and one line for the rest");
-        assert!(found[..3].iter().all(|piece| piece.bytes.is_ok()) && found[3].bytes.is_err());
+        assert!(found[..3].iter().all(|member| member.bytes.is_ok()) && found[3].bytes.is_err());
         assert!(found[4].bytes.as_ref().unwrap_err().contains("last 196 of 200"), "{:?}", found[4]);
     }
 
@@ -176,8 +176,8 @@ mod tests {
         let at = packed.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
         packed[at + 16] ^= 1;
         let mut found = Vec::new();
-        let Ok(()) = unzip(&packed, 5000, &mut |piece| {
-            found.push(piece);
+        let Ok(()) = unzip(&packed, 5000, &mut |member| {
+            found.push(member);
             Ok::<(), Infallible>(())
         });
         assert!(
@@ -190,7 +190,7 @@ mod tests {
     fn who_takes_no_more_ends_it() {
         let packed = zipped(&[("a.log", b"a"), ("b.log", b"b")]);
         let mut taken = 0;
-        let ended = pieces(packed, |_| {
+        let ended = members(packed, |_| {
             taken += 1;
             Err("enough")
         });

@@ -5,11 +5,10 @@
 
 mod document;
 mod file_systems;
-mod request;
 mod run;
 mod scope;
 
-pub use request::Request;
+pub use scope::Request;
 
 use crate::error::Failure;
 use crate::frame::{Common, Needs, Procedure, Session};

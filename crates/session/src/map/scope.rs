@@ -1,8 +1,8 @@
 //! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may go, or
 //! a file of its own in a directory.
 
-use super::Request;
 use crate::error::Failure;
+use crate::frame::Common;
 use crate::frame::Session;
 use crate::opening::Opened;
 use crate::region::{phrase, within};
@@ -11,6 +11,30 @@ use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, MIB};
 use cardscope_probe::context::Limits;
 use cardscope_probe::map::Options;
+use cardscope_probe::map::Part;
+
+/// A map as asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What every verb is asked for.
+    pub common: Common,
+    /// Nothing is written, only reading parts are made.
+    pub read_only: bool,
+    /// The region at the start of the card is written to as well.
+    pub fat: bool,
+    /// What stands in this region may go.
+    pub region: Option<Region>,
+    /// What stands on the whole card may go.
+    pub erase: bool,
+    /// Bytes after which the search for the end of the cache is given up.
+    pub cache: Option<u64>,
+    /// The tables of flashbench are measured too.
+    pub flashbench: bool,
+    /// Only these parts; all of them where it is empty.
+    pub only: Vec<Part>,
+    /// File systems are made on the card and small writes on them measured.
+    pub try_file_systems: bool,
+}
 
 /// Why a directory is not looked at without writing.
 pub(crate) const NOTHING_TO_READ: &str = "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out";
@@ -20,7 +44,7 @@ const SMALLEST: u64 = MIB;
 
 /// Bytes that the search for the end of the cache writes where all of it must be saved and put back: enough for the
 /// caches in a card's memory, and 20 s of a class 10 card with saving and putting back.
-const CACHE_KEPT: u64 = 64 * MIB;
+const CACHE_SAVED: u64 = 64 * MIB;
 
 /// Bytes that the other parts may save together; they write some 120 MiB, and 85 MiB at the card's start and beside.
 const BESIDES: u64 = 256 * MIB;
@@ -122,7 +146,7 @@ impl Scope {
     pub(super) fn options(&self, request: &Request, opened: &Opened, seed: u64) -> Options {
         let region = self.region();
         let saved = matches!(self, Scope::Saved(_));
-        let written_through = if saved { CACHE_KEPT } else { region.len };
+        let written_through = if saved { CACHE_SAVED } else { region.len };
         Options {
             limits: Limits {
                 seed: mix(seed),
@@ -181,7 +205,7 @@ pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: 
 
 /// Bytes that may be written where all of them are saved before.
 fn most_written(request: &Request) -> u64 {
-    request.common.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_KEPT).saturating_add(BESIDES))
+    request.common.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(BESIDES))
 }
 
 fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region, Failure> {

@@ -59,8 +59,8 @@ pub fn observe(
     };
     finish(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
     report.header.error = failure.as_ref().map(Failure::to_string);
-    let not_kept = recorder.finish(&mut report, failure.as_ref()).err();
-    Ok(Outcome::of(report, failure.or(not_kept)))
+    let not_stored = recorder.finish(&mut report, failure.as_ref()).err();
+    Ok(Outcome::of(report, failure.or(not_stored)))
 }
 
 /// The watch that this one is held against.

@@ -33,7 +33,7 @@ pub(super) struct WatchRecorder {
 }
 
 impl WatchRecorder {
-    /// Finds out where the watch may be kept meanwhile. A recorded machine is not kept in the archive.
+    /// Finds out where the watch may be stored meanwhile. A recorded machine is not stored in the archive.
     ///
     /// # Errors
     /// If the archive or the file cannot be written.
@@ -72,7 +72,7 @@ impl WatchRecorder {
         Ok(self.recording.insert(recording))
     }
 
-    /// Keeps what was seen so far, once a minute. That it cannot be kept now does not end the watch.
+    /// Stores what was seen so far, once a minute. That it cannot be stored now does not end the watch.
     pub(super) fn meanwhile(&mut self, report: &ObserveReport, listener: &mut dyn Listener) {
         let Some(recording) = &mut self.recording else { return };
         if self.stored.elapsed() < STORED_EVERY {

@@ -1,4 +1,4 @@
-//! What names a piece, taken out of what is published: evidence that is its serial number or CID, and either of them
+//! What names a unit, taken out of what is published: evidence that is its serial number or CID, and either of them
 //! wherever a document repeats it (a target such as `/dev/disk/by-id/…_0x811e53b7` does).
 //!
 //! No hash stands in its place: a serial number has 32 bits, and who tries them all has it from its hash in a minute.
@@ -8,7 +8,7 @@ use cardscope_model::finding::Finding;
 use cardscope_model::session_file::CardUnit;
 use serde_json::Value;
 
-/// Keys of evidence whose value names a piece: the registers CID and PSN, serial numbers of readers and NVMe cards.
+/// Keys of evidence whose value names a unit: the registers CID and PSN, serial numbers of readers and NVMe cards.
 const KEYS: [&str; 5] = ["cid", "psn", "serial", "serial_number", "sn"];
 
 /// Shorter ones are in every other number; evidence of that name goes all the same.
@@ -17,7 +17,7 @@ const LEAST_LETTERS: usize = 6;
 /// What stands in place of a name.
 const GONE: &str = "[hidden]";
 
-/// Texts that name a piece. The default hides nothing.
+/// Texts that name a unit. The default hides nothing.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
     /// In small letters, the longest first, since one may be the end of another; `None` where nothing is hidden.
@@ -25,11 +25,11 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Serial numbers and CIDs of a card's pieces, in the ways in which they are written.
-    pub(super) fn of(card: &StoredCard, pieces: &[CardUnit]) -> Hidden {
-        let facts = pieces.iter().map(|piece| &piece.facts).chain([&card.facts]);
+    /// Serial numbers and CIDs of a card's units, in the ways in which they are written.
+    pub(super) fn of(card: &StoredCard, units: &[CardUnit]) -> Hidden {
+        let facts = units.iter().map(|unit| &unit.facts).chain([&card.facts]);
         let told = facts.flat_map(|facts| [facts.serial.as_deref(), facts.cid.as_deref()]);
-        let told = told.chain(pieces.iter().map(|piece| piece.serial.as_deref())).flatten();
+        let told = told.chain(units.iter().map(|unit| unit.serial.as_deref())).flatten();
         let mut names: Vec<String> = told.flat_map(written).filter(|name| is_telling(name)).collect();
         names.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
         names.dedup();
@@ -42,7 +42,7 @@ impl Hidden {
         if self.names.is_none() {
             return finding;
         }
-        finding.evidence.retain(|(what, _)| !names_a_piece(what));
+        finding.evidence.retain(|(what, _)| !names_a_unit(what));
         for text in [&mut finding.verdict].into_iter().chain(&mut finding.advice) {
             self.clear_text(text);
         }
@@ -57,7 +57,7 @@ impl Hidden {
         }
         match document {
             Value::Object(fields) => {
-                fields.retain(|name, _| !names_a_piece(name));
+                fields.retain(|name, _| !names_a_unit(name));
                 fields.values_mut().for_each(|value| self.clear(value));
             }
             Value::Array(values) => {
@@ -82,13 +82,13 @@ impl Hidden {
     }
 }
 
-fn names_a_piece(what: &str) -> bool {
+fn names_a_unit(what: &str) -> bool {
     KEYS.iter().any(|key| what.eq_ignore_ascii_case(key))
 }
 
 /// A pair of a name and a value, as findings have them.
 fn is_evidence(value: &Value) -> bool {
-    matches!(value.as_array().map(Vec::as_slice), Some([Value::String(what), Value::String(_)]) if names_a_piece(what))
+    matches!(value.as_array().map(Vec::as_slice), Some([Value::String(what), Value::String(_)]) if names_a_unit(what))
 }
 
 /// A number of nothing but zeros names nobody, and short ones are everywhere.
@@ -117,17 +117,17 @@ mod tests {
     const CID: &str = "0353445355303847808000c0ffee00fd";
 
     fn hidden() -> Hidden {
-        let piece = CardUnit {
+        let unit = CardUnit {
             id: "0123".into(),
             serial: Some("0x00C0FFEE".into()),
             facts: CardFacts { cid: Some(CID.into()), ..CardFacts::default() },
             ..CardUnit::default()
         };
-        Hidden::of(&crate::testing::card("A"), &[piece])
+        Hidden::of(&crate::testing::card("A"), &[unit])
     }
 
     #[test]
-    fn a_finding_keeps_its_numbers_but_for_those_that_name_the_piece() {
+    fn a_finding_keeps_its_numbers_but_for_those_that_name_the_unit() {
         let finding = Finding::new("serial-low", Weight::Hint, 0.3, "Card 0x00c0ffee is odd.")
             .because("psn", "0x00c0ffee")
             .because("mid", "0x03")
@@ -163,27 +163,27 @@ mod tests {
 
     #[test]
     fn a_serial_number_that_is_called_like_what_stands_in_its_place_ends_too() {
-        let piece = CardUnit {
+        let unit = CardUnit {
             id: "0123".into(),
             serial: Some("HIDDEN".into()),
             facts: CardFacts { serial: Some("0x00000000".into()), ..CardFacts::default() },
             ..CardUnit::default()
         };
         let mut text = "hidden, 100000000, Hidden".to_owned();
-        Hidden::of(&crate::testing::card("A"), &[piece]).clear_text(&mut text);
+        Hidden::of(&crate::testing::card("A"), &[unit]).clear_text(&mut text);
         assert_eq!(text, "[hidden], 100000000, [hidden]");
     }
 
     #[test]
     fn a_short_serial_number_does_not_eat_other_numbers() {
-        let piece = CardUnit {
+        let unit = CardUnit {
             id: "0123".into(),
             serial: Some("1".into()),
             facts: CardFacts::default(),
             ..CardUnit::default()
         };
         let mut document = json!({ "words": "11 of 100", "serial": "1" });
-        Hidden::of(&crate::testing::card("A"), &[piece]).clear(&mut document);
+        Hidden::of(&crate::testing::card("A"), &[unit]).clear(&mut document);
         assert_eq!(document, json!({ "words": "11 of 100" }));
     }
 }

@@ -1,7 +1,7 @@
 //! `report`: everything that is known of some cards, gathered for publishing. Which file it becomes is the business of crate
 //! `report`.
 //!
-//! What names a piece (serial numbers, CIDs) is taken out here (`hidden`), before anything is laid out, unless it is asked
+//! What names a unit (serial numbers, CIDs) is taken out here (`hidden`), before anything is laid out, unless it is asked
 //! for. Of more cards than anybody compares only the orders are published; `orders` chooses them where nobody does.
 
 mod hidden;

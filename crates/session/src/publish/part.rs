@@ -33,20 +33,20 @@ pub(super) fn part(
         return Ok(part);
     }
     let Some(archive) = source.archive() else { return Ok(part) };
-    let specimens = archive.units(id)?;
-    let hidden = if serials { Hidden::default() } else { Hidden::of(&card, &specimens) };
+    let units = archive.units(id)?;
+    let hidden = if serials { Hidden::default() } else { Hidden::of(&card, &units) };
     if serials {
-        name_pieces(&mut part, &specimens);
+        name_units(&mut part, &units);
     }
     let notes = part.events.iter_mut().flat_map(|event| [&mut event.note, &mut event.source]);
     notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
     let mut over_time = OverTime::new(columns, tests);
     for session in last_sessions(columns) {
         let session = archive.session(session)?.file;
-        if let Some(piece) = session.specimen.as_ref().filter(|_| !serials) {
-            part.pieces.push(hash(&piece.id));
+        if let Some(unit) = session.specimen.as_ref().filter(|_| !serials) {
+            part.pieces.push(hash(&unit.id));
         }
-        if serials && specimens.len() == 1 {
+        if serials && units.len() == 1 {
             part.card.cid = part.card.cid.take().or_else(|| cid(&session.identity));
         }
         let findings = session.report.iter().flat_map(|report| &report.header.findings);
@@ -85,16 +85,16 @@ fn last_sessions(columns: &[&Column]) -> Vec<SessionId> {
     all.into_iter().filter_map(|session| session.parse().ok()).rev().take(LAST_SESSIONS).collect()
 }
 
-/// The archive keeps serial numbers and CIDs with the pieces, not with the card.
-fn name_pieces(part: &mut CardPart, specimens: &[CardUnit]) {
-    if let [only] = specimens {
+/// The archive keeps serial numbers and CIDs with the units, not with the card.
+fn name_units(part: &mut CardPart, units: &[CardUnit]) {
+    if let [only] = units {
         part.card.complete_from(&CardFacts {
             serial: only.facts.serial.clone().or_else(|| only.serial.clone()),
             cid: only.facts.cid.clone(),
             ..CardFacts::default()
         });
     }
-    part.pieces = specimens.iter().map(named).collect();
+    part.pieces = units.iter().map(named).collect();
 }
 
 /// The CID among what a card said of itself when it was measured.
@@ -102,14 +102,14 @@ fn cid(identity: &serde_json::Value) -> Option<String> {
     identity.pointer("/cid/raw")?.as_str().map(str::to_owned)
 }
 
-/// A piece by its serial number and CID, else by enough of its hash to tell it from others.
-fn named(piece: &CardUnit) -> String {
-    let serial = piece.serial.clone().or_else(|| piece.facts.serial.clone());
-    match (serial, &piece.facts.cid) {
+/// A unit by its serial number and CID, else by enough of its hash to tell it from others.
+fn named(unit: &CardUnit) -> String {
+    let serial = unit.serial.clone().or_else(|| unit.facts.serial.clone());
+    match (serial, &unit.facts.cid) {
         (Some(serial), Some(cid)) => format!("{serial} (CID {cid})"),
         (Some(serial), None) => serial,
         (None, Some(cid)) => format!("CID {cid}"),
-        (None, None) => hash(&piece.id),
+        (None, None) => hash(&unit.id),
     }
 }
 
@@ -154,7 +154,7 @@ fn last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value
 mod tests {
     use super::*;
 
-    fn piece(serial: Option<&str>, cid: Option<&str>) -> CardUnit {
+    fn unit(serial: Option<&str>, cid: Option<&str>) -> CardUnit {
         CardUnit {
             id: "0123456789abcdef".into(),
             serial: serial.map(str::to_owned),
@@ -164,19 +164,19 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_named_by_what_is_known_of_it() {
-        assert_eq!(named(&piece(Some("0x811e"), Some("1d41"))), "0x811e (CID 1d41)");
-        assert_eq!(named(&piece(None, None)), "#01234567");
+    fn a_unit_is_named_by_what_is_known_of_it() {
+        assert_eq!(named(&unit(Some("0x811e"), Some("1d41"))), "0x811e (CID 1d41)");
+        assert_eq!(named(&unit(None, None)), "#01234567");
     }
 
     #[test]
-    fn a_card_of_one_piece_has_its_cid_where_serial_numbers_are_published() {
+    fn a_card_of_one_unit_has_its_cid_where_serial_numbers_are_published() {
         let card = crate::testing::card("A");
         let mut part = bare(&card, Vec::new(), true);
-        name_pieces(&mut part, &[piece(Some("0x811e"), Some("1d41"))]);
+        name_units(&mut part, &[unit(Some("0x811e"), Some("1d41"))]);
         assert_eq!((part.card.serial.as_deref(), part.card.cid.as_deref()), (Some("0x811e"), Some("1d41")));
         let mut two = bare(&card, Vec::new(), true);
-        name_pieces(&mut two, &[piece(Some("0x811e"), Some("1d41")), piece(Some("0x811f"), Some("1d42"))]);
+        name_units(&mut two, &[unit(Some("0x811e"), Some("1d41")), unit(Some("0x811f"), Some("1d42"))]);
         assert_eq!((two.card.cid.as_deref(), two.pieces.len()), (None, 2));
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn restore(
         target: target.clone(),
         saved_at: journal.about().began.clone(),
         announced_bytes: journal.about().announced_bytes,
-        saved_bytes: journal.saved().iter().map(|kept| kept.len).sum(),
+        saved_bytes: journal.saved().iter().map(|saved| saved.len).sum(),
         ..RestoreReport::default()
     };
     if journal.restored() {
@@ -159,7 +159,7 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
         "{what}; they are left as they are. To have them overwritten too: cardscope restore {} {target} --yes-destroy {target}",
         report.file
     ));
-    let range = |kept: &SavedRange| RestoreRange { offset: kept.offset, len: kept.len, reason: None };
+    let range = |saved: &SavedRange| RestoreRange { offset: saved.offset, len: saved.len, reason: None };
     report.left = newer.foreign.iter().map(range).collect();
     newer.all()
 }
@@ -168,10 +168,10 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
 fn unreadable(journal: &mut Journal) -> Vec<RestoreRange> {
     let mut original = Vec::new();
     let mut bad = Vec::new();
-    for kept in journal.saved() {
-        if let Err(error) = journal.original(kept, &mut original) {
+    for saved in journal.saved() {
+        if let Err(error) = journal.original(saved, &mut original) {
             let reason = Some(error.to_string());
-            bad.push(RestoreRange { offset: kept.offset, len: kept.len, reason });
+            bad.push(RestoreRange { offset: saved.offset, len: saved.len, reason });
         }
     }
     bad

@@ -75,7 +75,7 @@ fn wait_of(path: &Path) -> WaitingJournal {
                 card: about.card.clone(),
                 announced_bytes: about.announced_bytes,
                 began: about.began.clone(),
-                saved_bytes: journal.saved().iter().map(|kept| kept.len).sum(),
+                saved_bytes: journal.saved().iter().map(|saved| saved.len).sum(),
                 state: if journal.restored() { "restored" } else { "waits" }.to_owned(),
             }
         }

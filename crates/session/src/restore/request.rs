@@ -16,11 +16,11 @@ pub struct Request {
 }
 
 pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
-    let range = |kept: SavedRange, reason| RestoreRange { offset: kept.offset, len: kept.len, reason };
+    let range = |saved: SavedRange, reason| RestoreRange { offset: saved.offset, len: saved.len, reason };
     report.bytes_restored = put_back.bytes;
     report.compared = true;
-    report.lost = put_back.lost.into_iter().map(|kept| range(kept, None)).collect();
-    report.unreadable = put_back.unreadable.into_iter().map(|(kept, why)| range(kept, Some(why))).collect();
+    report.lost = put_back.lost.into_iter().map(|saved| range(saved, None)).collect();
+    report.unreadable = put_back.unreadable.into_iter().map(|(saved, why)| range(saved, Some(why))).collect();
 }
 
 /// Directories are no cards: opening one would make a test file there.

@@ -2,12 +2,11 @@
 //! the run goes on for another few.
 
 mod document;
-mod request;
 mod scope;
 mod thermometers;
 mod writer;
 
-pub use request::Request;
+pub use scope::Request;
 
 use crate::baseline;
 use crate::error::Failure;

@@ -1,4 +1,4 @@
-//! Thermometers beside the card, and what hears of a run: samples go to the keeper, what goes wrong with a thermometer
+//! Thermometers beside the card, and what hears of a run: samples go to the writer, what goes wrong with a thermometer
 //! is said once.
 
 use super::Request;

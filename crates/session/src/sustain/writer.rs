@@ -15,7 +15,7 @@ const EVERY: Duration = Duration::from_millis(900);
 /// And after so many times what writing it took: a day's run makes a long document.
 const AT_MOST_SHARE: u32 = 10;
 
-/// Why samples cannot be kept, once they cannot.
+/// Why samples cannot be stored, once they cannot.
 type Failed = Arc<Mutex<Option<Failure>>>;
 
 /// Samples on their way to the archive.
@@ -46,7 +46,7 @@ impl Writer {
     /// Hands a sample over.
     ///
     /// # Errors
-    /// Why earlier ones could not be kept.
+    /// Why earlier ones could not be stored.
     pub(super) fn keep(&mut self, sample: &Sample) -> Result<(), Failure> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(reason) = failure {
@@ -72,27 +72,27 @@ fn write(
     arriving: &Receiver<Sample>,
     failure: &Mutex<Option<Failure>>,
 ) -> Option<Recorder> {
-    let (mut due, mut unkept) = (Instant::now(), false);
+    let (mut due, mut unsaved) = (Instant::now(), false);
     loop {
         let wait =
-            if unkept { due.saturating_duration_since(Instant::now()) } else { Duration::from_secs(3600) };
+            if unsaved { due.saturating_duration_since(Instant::now()) } else { Duration::from_secs(3600) };
         match arriving.recv_timeout(wait) {
             Ok(sample) => {
                 report.body.measured.series.push(sample);
-                unkept = true;
+                unsaved = true;
             }
             Err(RecvTimeoutError::Timeout) => {}
             // The last document is written by whoever has it.
             Err(RecvTimeoutError::Disconnected) => return recorder,
         }
-        if !unkept || Instant::now() < due {
+        if !unsaved || Instant::now() < due {
             continue;
         }
         let began = Instant::now();
         if let Some(Err(reason)) = recorder.as_mut().map(|recorder| recorder.update(&report)) {
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
         }
-        unkept = false;
+        unsaved = false;
         due = began + EVERY.max(began.elapsed() * AT_MOST_SHARE);
     }
 }

@@ -13,10 +13,10 @@ use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// The checkpoint is kept anew after so long; what is lost between is read from the card's stamps.
+/// The checkpoint is stored anew after so long; what is lost between is read from the card's stamps.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// What is kept of a pass that is under way.
+/// What is stored of a pass that is under way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Progress {
     salt: u64,
@@ -110,19 +110,19 @@ impl Pass {
                 "{name} holds no stamps of an earlier --full: it is another card, or somebody has written to it since. Nothing was written"
             ))
         })?;
-        let kept: Option<Progress> = checkpoint.as_ref().and_then(Checkpoint::load);
-        let other = kept.as_ref().is_some_and(|kept| request.resume && kept.salt != previous.salt);
+        let stored: Option<Progress> = checkpoint.as_ref().and_then(Checkpoint::load);
+        let other = stored.as_ref().is_some_and(|stored| request.resume && stored.salt != previous.salt);
         if !drawn_for(previous.salt, print) || other {
             return Err(Failure::refused(format!(
                 "the stamps on {name} were written to another card, or by another run than the one to go on with; nothing was written. \
                  Start anew without --resume"
             )));
         }
-        let known = kept.filter(|kept| kept.salt == previous.salt && kept.card_bytes == card_bytes);
-        if let (Some(kept), true) = (&known, request.read_only) {
-            previous.reached = previous.reached.max(kept.written);
+        let known = stored.filter(|stored| stored.salt == previous.salt && stored.card_bytes == card_bytes);
+        if let (Some(stored), true) = (&known, request.read_only) {
+            previous.reached = previous.reached.max(stored.written);
         }
-        let seed = known.map_or(0, |kept| kept.seed);
+        let seed = known.map_or(0, |stored| stored.seed);
         Ok(Pass { seed, salt: previous.salt, previous: Some(previous), checkpoint, card_bytes })
     }
 

@@ -8,13 +8,13 @@ use crate::naming::Sighting;
 use crate::resolver::{CardResolver, Resolved, mark_stale};
 use crate::rig::Shared;
 use crate::write::{findings, sample};
-use crate::{Kept, figures, once, process, removal, sql};
+use crate::{Stored, figures, once, process, removal, sql};
 use cardscope_model::result::Run;
 use cardscope_model::session_file::{AttachedTo, FileRun, SessionFile};
 use cardscope_model::setting::Setting;
 
 /// Takes in a session, unless it is there.
-pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Kept> {
+pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Stored> {
     match there(c, checked).await? {
         There::Whole(known) => return Ok(known),
         There::Open => clear(c, checked).await?,
@@ -28,13 +28,13 @@ pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<K
     session(c, checked, placed.as_ref()).await?;
     hang(c, checked, placed.as_ref()).await?;
     let source = file.source.as_ref().map_or(&checked.name, |source| &source.hash);
-    Ok(Kept::New { source: source.clone(), sessions: vec![checked.id] })
+    Ok(Stored::New { source: source.clone(), sessions: vec![checked.id] })
 }
 
 /// What is there of a file.
 enum There {
     /// All of it, or as much as was ever measured.
-    Whole(Kept),
+    Whole(Stored),
     /// What was exported before its end; the file has it.
     Open,
     Not,
@@ -66,8 +66,8 @@ const BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM session s JO
     WHERE s.content_hash = $1 AND s.condition = $2 \
     AND COALESCE((SELECT MAX(size_bytes) FROM run WHERE session_id = s.id), 0) = COALESCE($3, 0)";
 
-fn known_row(row: &Row) -> Outcome<Kept> {
-    Ok(Kept::Known { source: row.get(0)?, name: row.get(1)?, imported_at: row.get(2)? })
+fn known_row(row: &Row) -> Outcome<Stored> {
+    Ok(Stored::Known { source: row.get(0)?, name: row.get(1)?, imported_at: row.get(2)? })
 }
 
 /// True for a session that has no end here, and that no process of this machine is about to end.
@@ -103,8 +103,8 @@ async fn card(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Resol
 async fn events(c: &mut Connection, file: &SessionFile, placed: &Resolved) -> Outcome<()> {
     let mut events = Events::default();
     for event in &file.events {
-        let specimen = event.specimen.as_ref().and(placed.specimen.as_deref());
-        events.add(&placed.card, specimen, &event.event)?;
+        let unit = event.specimen.as_ref().and(placed.unit.as_deref());
+        events.add(&placed.card, unit, &event.event)?;
     }
     events.write(c).await
 }
@@ -127,7 +127,7 @@ async fn session(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Reso
         (&checked.name).into(),
         (&file.kind).into(),
         placed.map(|p| p.card.as_str()).into(),
-        placed.and_then(|p| p.specimen.as_deref()).into(),
+        placed.and_then(|p| p.unit.as_deref()).into(),
         rig.into(),
         file.source.as_ref().map(|source| source.hash.as_str()).into(),
         (&file.content_hash).into(),
@@ -225,7 +225,7 @@ async fn hang(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Resolve
         let on = match (file.on, placed) {
             (AttachedTo::Session, _) => Some(Owner::Session(checked.id)),
             (AttachedTo::Card, Some(placed)) => Some(Owner::Card(&placed.card)),
-            (AttachedTo::Specimen, Some(placed)) => placed.specimen.as_deref().map(Owner::Specimen),
+            (AttachedTo::Specimen, Some(placed)) => placed.unit.as_deref().map(Owner::Specimen),
             (_, None) => None,
         };
         let attachment = NewAttachment {

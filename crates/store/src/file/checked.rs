@@ -79,12 +79,12 @@ fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
     }
 }
 
-/// Names are what they look like in every archive: cards, pieces and logs are hashes; times stand in an index, in which
+/// Names are what they look like in every archive: cards, units and logs are hashes; times stand in an index, in which
 /// there is no room for a long text.
 fn names(file: &SessionFile) -> Result<(), SessionFileError> {
     let card = file.card.as_ref().map(|card| &card.id);
-    let specimen = file.specimen.as_ref().map(|specimen| &specimen.id);
-    let mut hashes = card.into_iter().chain(specimen).chain(&file.content_hash);
+    let unit = file.specimen.as_ref().map(|unit| &unit.id);
+    let mut hashes = card.into_iter().chain(unit).chain(&file.content_hash);
     if let Some(wrong) = hashes.find(|name| !hash::is_one(name)) {
         return Err(damaged(format!("{wrong:?} is no hash, which names are")));
     }
@@ -100,17 +100,17 @@ fn parts(file: &SessionFile) -> Result<(), SessionFileError> {
     let whole = file.card.is_some() && file.recipe.is_some() && file.io_path.is_some();
     let nothing =
         file.recipe.is_none() && file.runs.is_empty() && file.report.is_none() && file.log.is_none();
-    let without_piece = file.specimen.is_none();
+    let without_unit = file.specimen.is_none();
     let hangs_nowhere = file.attachments.iter().any(|a| match a.on {
         AttachedTo::Card => file.card.is_none(),
-        AttachedTo::Specimen => without_piece,
+        AttachedTo::Specimen => without_unit,
         AttachedTo::Session => !is_session,
     });
     match (is_session, hangs_nowhere) {
         (_, true) => Err(damaged("an attachment hangs on what is not in it".to_owned())),
         (true, _) if !whole => Err(damaged("its card, its recipe or its io_path is missing".to_owned())),
         (false, _) if !nothing => Err(damaged(format!("a record of {} has no runs", file.kind))),
-        _ if file.card.is_none() && (!without_piece || !file.events.is_empty()) => {
+        _ if file.card.is_none() && (!without_unit || !file.events.is_empty()) => {
             Err(damaged("it has a piece or events of no card".to_owned()))
         }
         _ => Ok(()),

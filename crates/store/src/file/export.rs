@@ -27,7 +27,7 @@ const ATTACHMENTS: &str = "SELECT d.card_id, d.specimen_id, d.name, d.media_type
 /// What the row of a session names in other tables.
 pub(super) struct Named {
     card: Option<String>,
-    specimen: Option<String>,
+    unit: Option<String>,
     source: Option<String>,
 }
 
@@ -38,14 +38,14 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFi
         file.card = c.optional(statement(CARD).bind(id), card).await?;
         let events = events::of_card(c, id).await?.into_iter();
         // What happened to another unit goes with that one's sessions.
-        let here = events.filter(|(unit, _)| unit.is_none() || *unit == named.specimen);
+        let here = events.filter(|(unit, _)| unit.is_none() || *unit == named.unit);
         file.events = here.map(|(specimen, event)| FileEvent { specimen, event }).collect();
     }
     if let Some(hash) = &named.source {
         file.source = c.optional(statement(SOURCE).bind(hash), source).await?;
     }
     file.findings = c.all(statement(FINDINGS).bind(&file.session), finding).await?;
-    let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.specimen).bind(&file.session);
+    let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.unit).bind(&file.session);
     file.attachments = c.all(hanging, attachment).await?;
     Ok(file)
 }
@@ -53,7 +53,7 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFi
 /// A session with its unit, runs and samples, and what else its row names.
 pub(super) async fn session(c: &mut Connection, id: SessionId) -> Outcome<(SessionFile, Named)> {
     let (mut file, named) = c.one(statement(SESSION).bind(id.to_string()), session_row).await?;
-    if let Some(id) = &named.specimen {
+    if let Some(id) = &named.unit {
         file.specimen = c.optional(statement(read::UNIT).bind(id), read::unit).await?;
     }
     file.runs = runs(c, id).await?;
@@ -106,11 +106,8 @@ fn session_row(row: &Row) -> Outcome<(SessionFile, Named)> {
         content_hash: row.get("content_hash")?,
         source: None,
     };
-    let named = Named {
-        card: row.get("card_id")?,
-        specimen: row.get("specimen_id")?,
-        source: row.get("source_hash")?,
-    };
+    let named =
+        Named { card: row.get("card_id")?, unit: row.get("specimen_id")?, source: row.get("source_hash")? };
     Ok((file, named))
 }
 
@@ -129,8 +126,8 @@ fn source(row: &Row) -> Outcome<FileSource> {
 }
 
 fn attachment(row: &Row) -> Outcome<FileAttachment> {
-    let [card, specimen]: [Option<String>; 2] = [row.get(0)?, row.get(1)?];
-    let on = match (card, specimen) {
+    let [card, unit]: [Option<String>; 2] = [row.get(0)?, row.get(1)?];
+    let on = match (card, unit) {
         (Some(_), _) => AttachedTo::Card,
         (None, Some(_)) => AttachedTo::Specimen,
         (None, None) => AttachedTo::Session,

@@ -5,7 +5,7 @@ mod checked;
 mod export;
 
 use crate::connection::{Connection, Durability};
-use crate::{Archive, ArchiveError, Kept, SessionId, StoredSession, read};
+use crate::{Archive, ArchiveError, SessionId, Stored, StoredSession, read};
 use cardscope_model::session_file::SessionFile;
 
 impl Archive {
@@ -34,7 +34,7 @@ impl Archive {
     ///
     /// # Errors
     /// If the file contradicts itself, or it cannot be written; nothing is changed then.
-    pub fn add_file(&mut self, file: &SessionFile) -> Result<Kept, ArchiveError> {
+    pub fn add_file(&mut self, file: &SessionFile) -> Result<Stored, ArchiveError> {
         let checked = checked::Checked::of(file)?;
         let kept =
             self.call(Durability::Now, async |c| c.alone(async |c| add::file(c, &checked).await).await)?;

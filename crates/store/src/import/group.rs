@@ -21,12 +21,12 @@ pub(super) fn groups(log: &Log) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for run in log.runs.iter().filter(|run| run.results.iter().any(Figure::is_speed)) {
         let Setting { condition, size_bytes, .. } = setting_of(log, run);
-        let place = groups.iter().position(|g| g.size_bytes == size_bytes && g.condition == condition);
-        let place = place.unwrap_or_else(|| {
+        let index = groups.iter().position(|g| g.size_bytes == size_bytes && g.condition == condition);
+        let index = index.unwrap_or_else(|| {
             groups.push(Group { condition, size_bytes, runs: Vec::new() });
             groups.len() - 1
         });
-        groups[place].runs.push(Run {
+        groups[index].runs.push(Run {
             run: run.run,
             loops: run.loops,
             results: run.speeds(),

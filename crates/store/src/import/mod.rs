@@ -9,7 +9,7 @@ mod prepared;
 mod write;
 
 pub use group::setting_of;
-pub use prepared::{Kept, NewSource};
+pub use prepared::{NewSource, Stored};
 
 use crate::connection::{Connection, Durability, Outcome};
 use crate::resolver::CardResolver;
@@ -25,7 +25,7 @@ impl Archive {
     pub fn import<'a>(
         &mut self,
         sources: impl IntoIterator<Item = NewSource<'a>>,
-    ) -> Result<Vec<Kept>, ArchiveError> {
+    ) -> Result<Vec<Stored>, ArchiveError> {
         let sources = sources.into_iter().collect();
         let kept = self.call(Durability::Now, async |c| c.alone(async |c| import(c, sources).await).await)?;
         self.settle()?;
@@ -33,7 +33,7 @@ impl Archive {
     }
 }
 
-async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<Kept>> {
+async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<Stored>> {
     let prepared: Vec<Prepared<'_>> = sources.iter().map(Prepared::of).collect();
     let mut known = Known::of(c, &prepared).await?;
     let fresh: Vec<Option<Vec<&PreparedLog<'_>>>> =
@@ -50,9 +50,10 @@ async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<
     let mut kept = Vec::with_capacity(prepared.len());
     for (source, logs) in prepared.iter().zip(fresh) {
         kept.push(match logs {
-            Some(logs) => {
-                Kept::New { source: source.hash.clone(), sessions: batch.add(source, &logs, &mut resolver)? }
-            }
+            Some(logs) => Stored::New {
+                source: source.hash.clone(),
+                sessions: batch.add(source, &logs, &mut resolver)?,
+            },
             None => known.found(source),
         });
     }

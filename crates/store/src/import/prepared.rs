@@ -25,7 +25,7 @@ pub struct NewSource<'a> {
 
 /// What became of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum Stored {
     /// It is in the archive now.
     New {
         /// Its name there: BLAKE3 of its bytes, in hex. Of a session without a file, the session's own name.
@@ -143,11 +143,11 @@ impl Known {
     }
 
     /// The file that has what this one has.
-    pub(super) fn found(&self, source: &Prepared<'_>) -> Kept {
+    pub(super) fn found(&self, source: &Prepared<'_>) -> Stored {
         let by_content = || source.logs.iter().find_map(|log| self.by_content.get(&log.content_hash));
         match self.by_hash.get(&source.hash).or_else(by_content).cloned() {
-            Some(There { source, name, imported_at }) => Kept::Known { source, name, imported_at },
-            None => Kept::New { source: source.hash.clone(), sessions: Vec::new() },
+            Some(There { source, name, imported_at }) => Stored::Known { source, name, imported_at },
+            None => Stored::New { source: source.hash.clone(), sessions: Vec::new() },
         }
     }
 }

@@ -103,7 +103,7 @@ impl Batch {
             id.to_string().into(),
             IMPORT.into(),
             (&placed.card).into(),
-            (&placed.specimen).into(),
+            (&placed.unit).into(),
             self.shared.rig(&group.condition)?.into(),
             (&source.hash).into(),
             (&log.content_hash).into(),

@@ -58,8 +58,7 @@ fn a_log_with_a_cid_names_the_unit_that_a_slot_names() {
     log.card.cid = Some(cid.clone());
     log.card.capacity_bytes = Some(31_000_000_512);
     let met = of_log(&log, "", "");
-    let here =
-        from_hex(HexRegisters { cid: Some(&cid), ..HexRegisters::default() }).unwrap().piece().unwrap();
+    let here = from_hex(HexRegisters { cid: Some(&cid), ..HexRegisters::default() }).unwrap().unit().unwrap();
     let unit = met.unit.unwrap();
     assert_eq!(unit.id, unit_id(&here.unique));
     assert_eq!((unit.model.as_str(), unit.capacity_bytes), ("OWN32", Some(31_000_000_512)));

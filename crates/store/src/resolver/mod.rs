@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resolved {
     pub(crate) card: String,
-    pub(crate) specimen: Option<String>,
+    pub(crate) unit: Option<String>,
 }
 
 struct Card {
@@ -25,7 +25,7 @@ struct Card {
     changed: bool,
 }
 
-struct Specimen {
+struct Unit {
     card: String,
     facts: CardFacts,
     new: Option<CardUnit>,
@@ -36,7 +36,7 @@ struct Specimen {
 #[derive(Default)]
 pub(crate) struct CardResolver {
     cards: BTreeMap<String, Card>,
-    specimens: BTreeMap<String, Specimen>,
+    units: BTreeMap<String, Unit>,
     by_fingerprint: HashMap<String, String>,
     by_label: HashMap<String, BTreeSet<String>>,
     by_registers: HashMap<String, BTreeSet<String>>,
@@ -66,9 +66,9 @@ impl CardResolver {
     /// The card and the unit of a sighting; both are there after [`CardResolver::write`].
     pub(crate) fn resolve(&mut self, sighting: &Sighting) -> Resolved {
         let names = Names::of(&sighting.facts);
-        let unit = sighting.unit.as_ref().and_then(|unit| self.specimens.get(&unit.id));
+        let unit = sighting.unit.as_ref().and_then(|unit| self.units.get(&unit.id));
         let card = match (unit, self.brought(sighting), &names) {
-            (Some(specimen), _, _) => specimen.card.clone(),
+            (Some(unit), _, _) => unit.card.clone(),
             (None, Some(id), _) => id,
             (None, None, Some(names)) => {
                 self.known(sighting, names).unwrap_or_else(|| self.fresh_id(sighting, names))
@@ -100,8 +100,8 @@ impl CardResolver {
             self.new_names.push((card.to_owned(), names));
         }
         self.met.insert(card.to_owned());
-        let specimen = sighting.unit.as_ref().map(|unit| self.learn_unit(card, unit));
-        Resolved { card: card.to_owned(), specimen }
+        let unit = sighting.unit.as_ref().map(|unit| self.learn_unit(card, unit));
+        Resolved { card: card.to_owned(), unit }
     }
 
     fn known(&self, sighting: &Sighting, names: &Names) -> Option<String> {
@@ -158,16 +158,16 @@ impl CardResolver {
     }
 
     fn learn_unit(&mut self, card: &str, unit: &CardUnit) -> String {
-        let new = || Specimen {
+        let new = || Unit {
             card: card.to_owned(),
             facts: CardFacts::default(),
             new: Some(unit.clone()),
             changed: false,
         };
-        let specimen = self.specimens.entry(unit.id.clone()).or_insert_with(new);
-        let before = specimen.facts.clone();
-        specimen.facts.complete_from(&unit.facts);
-        specimen.changed |= specimen.facts != before;
+        let known = self.units.entry(unit.id.clone()).or_insert_with(new);
+        let before = known.facts.clone();
+        known.facts.complete_from(&unit.facts);
+        known.changed |= known.facts != before;
         unit.id.clone()
     }
 
@@ -176,7 +176,7 @@ impl CardResolver {
         let mut resolver = CardResolver::default();
         let names: Vec<Names> = sightings.iter().filter_map(|s| Names::of(&s.facts)).collect();
         let units = sightings.iter().filter_map(|s| s.unit.as_ref()).map(|unit| unit.id.clone());
-        resolver.load_specimens(c, distinct(units)).await?;
+        resolver.load_units(c, distinct(units)).await?;
         let fingerprints = distinct(names.iter().map(|n| n.fingerprint.clone()));
         resolver.load_names(c, "fingerprint", fingerprints).await?;
         resolver.load_names(c, "label", distinct(names.iter().filter_map(|n| n.label.clone()))).await?;
@@ -186,24 +186,23 @@ impl CardResolver {
         // A card of which nothing is known is named by its place, and may be there already.
         let unnamed =
             sightings.iter().filter(|s| Names::of(&s.facts).is_none()).map(|s| unnamed_id(&s.met_at));
-        let specimens = resolver.specimens.values().map(|s| s.card.clone());
+        let of_units = resolver.units.values().map(|s| s.card.clone());
         let brought = sightings.iter().filter_map(|s| s.id.clone());
-        let ids = distinct(
-            resolver.by_fingerprint.values().cloned().chain(specimens).chain(unnamed).chain(brought),
-        );
+        let ids =
+            distinct(resolver.by_fingerprint.values().cloned().chain(of_units).chain(unnamed).chain(brought));
         resolver.load_cards(c, ids).await?;
         Ok(resolver)
     }
 
-    async fn load_specimens(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {
+    async fn load_units(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {
         for some in in_chunks(&ids) {
             let text =
                 format!("SELECT id, card_id, facts FROM specimen WHERE id IN ({})", c.all_places(some.len()));
             let read = c.all(composed(text).bind_all(some), |row| {
-                let specimen = Specimen { card: row.get(1)?, facts: row.json(2)?, new: None, changed: false };
-                Ok((row.get::<String>(0)?, specimen))
+                let known = Unit { card: row.get(1)?, facts: row.json(2)?, new: None, changed: false };
+                Ok((row.get::<String>(0)?, known))
             });
-            self.specimens.extend(read.await?);
+            self.units.extend(read.await?);
         }
         Ok(())
     }
@@ -252,19 +251,19 @@ impl CardResolver {
             }
         }
         cards.write(c).await?;
-        self.write_specimens(c, &now).await?;
+        self.write_units(c, &now).await?;
         write_names(c, self.new_names).await?;
         mark_stale(c, &self.met).await
     }
 
-    async fn write_specimens(&self, c: &mut Connection, now: &str) -> Outcome<()> {
+    async fn write_units(&self, c: &mut Connection, now: &str) -> Outcome<()> {
         let mut rows = Rows::new(sql::INSERT_SPECIMENS, "ON CONFLICT (id) DO NOTHING");
-        for (id, specimen) in &self.specimens {
-            let facts = json(&specimen.facts)?;
-            match &specimen.new {
+        for (id, known) in &self.units {
+            let facts = json(&known.facts)?;
+            match &known.new {
                 Some(unit) => rows.push([
                     id.into(),
-                    (&specimen.card).into(),
+                    (&known.card).into(),
                     (&unit.serial).into(),
                     (&unit.maker).into(),
                     (&unit.model).into(),
@@ -272,7 +271,7 @@ impl CardResolver {
                     facts.into(),
                     now.into(),
                 ]),
-                None if specimen.changed => {
+                None if known.changed => {
                     c.execute(statement(sql::UPDATE_SPECIMEN).bind(id).bind(facts)).await?;
                 }
                 None => {}

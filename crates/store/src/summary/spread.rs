@@ -31,7 +31,7 @@ pub(super) struct Spreads {
 #[derive(Default)]
 struct Group {
     tests: Vec<Test>,
-    places: HashMap<(TestName, Option<String>), usize>,
+    indices: HashMap<(TestName, Option<String>), usize>,
 }
 
 struct Test {
@@ -45,8 +45,8 @@ struct Test {
 impl Spreads {
     pub(super) fn add(&mut self, card: String, setting: String, at: Option<String>, figures: &[Figure]) {
         let group = self.by_card_and_setting.entry((card, setting)).or_default();
-        for (place, figure) in figures.iter().enumerate() {
-            group.test(place, figure).add(figure, &at);
+        for (index, figure) in figures.iter().enumerate() {
+            group.test(index, figure).add(figure, &at);
         }
     }
 
@@ -73,11 +73,11 @@ impl Group {
         if self.tests.get(expected).is_some_and(is) {
             return &mut self.tests[expected];
         }
-        let place = *self.places.entry((figure.name(), figure.step.clone())).or_insert_with(|| {
+        let index = *self.indices.entry((figure.name(), figure.step.clone())).or_insert_with(|| {
             self.tests.push(Test::of(figure));
             self.tests.len() - 1
         });
-        &mut self.tests[place]
+        &mut self.tests[index]
     }
 }
 

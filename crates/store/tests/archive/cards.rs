@@ -57,7 +57,7 @@ fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
         let mut archive = Archive::open(place).unwrap();
         let mut start = sessions::start();
         let identity = cardscope_model::identity::HexRegisters { cid: Some(CID), ..Default::default() };
-        let piece = cardscope_model::identity::from_hex(identity).unwrap().piece().unwrap();
+        let piece = cardscope_model::identity::from_hex(identity).unwrap().unit().unwrap();
         start.unit = Some(CardUnit {
             id: unit_id(&piece.unique),
             maker: piece.maker,

@@ -5,7 +5,9 @@ use crate::logs::{card, card_of, import, log};
 use crate::sessions::{self, report, results_of, run, sample};
 use cardscope_model::card::{Event, EventKind};
 use cardscope_model::session_file::{SessionFile, SessionFileError};
-use cardscope_store::{Archive, ArchiveError, EndedHow, Kept, NewAttachment, Owner, SessionId, SessionStart};
+use cardscope_store::{
+    Archive, ArchiveError, EndedHow, NewAttachment, Owner, SessionId, SessionStart, Stored,
+};
 use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
@@ -54,8 +56,8 @@ pub(crate) fn record(archive: &mut Archive, known: bool) -> SessionId {
 fn through(place: &Path, text: &str) -> String {
     let mut archive = Archive::open(place).unwrap();
     let file = SessionFile::from_json(text).unwrap();
-    assert!(matches!(archive.add_file(&file).unwrap(), Kept::New { .. }));
-    assert!(matches!(archive.add_file(&file).unwrap(), Kept::Known { .. }), "twice is once");
+    assert!(matches!(archive.add_file(&file).unwrap(), Stored::New { .. }));
+    assert!(matches!(archive.add_file(&file).unwrap(), Stored::Known { .. }), "twice is once");
     archive.export(file.session.parse().unwrap()).unwrap().to_json().unwrap()
 }
 
@@ -116,7 +118,7 @@ fn a_log_that_was_imported_here_by_itself_is_known_when_it_comes_as_a_file() {
         let mut archive = Archive::open(place).unwrap();
         import(&mut archive, "ours.log", &log);
         match archive.add_file(&file).unwrap() {
-            Kept::Known { name, .. } => assert_eq!(name, "ours.log"),
+            Stored::Known { name, .. } => assert_eq!(name, "ours.log"),
             new => panic!("{new:?}"),
         }
     });
@@ -205,7 +207,7 @@ proptest! {
         let mut log = log(card("Any", &note, "1TB"), &speeds);
         log.other.insert(note.clone(), json!(speeds));
         let source = cardscope_store::NewSource { bytes: (&bytes[..]).into(), ..crate::logs::source(&note, &log) };
-        let Kept::New { sessions, .. } = archive.import([source]).unwrap().remove(0) else { unreachable!() };
+        let Stored::New { sessions, .. } = archive.import([source]).unwrap().remove(0) else { unreachable!() };
         for (place, session) in [sessions[0], own(&mut archive, runs, samples)].into_iter().enumerate() {
             let text = exported(&mut archive, session);
             prop_assert_eq!(through(&folder.path().join(format!("{place}.sqlite")), &text), text);

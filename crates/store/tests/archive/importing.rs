@@ -5,7 +5,7 @@ use crate::logs::{self, card, cooled, import, log, run, source};
 use cardscope_model::card::CardFacts;
 use cardscope_model::log::Log;
 use cardscope_model::result::ToolPrints;
-use cardscope_store::{Archive, EndedHow, Kept, NewSource};
+use cardscope_store::{Archive, EndedHow, NewSource, Stored};
 use proptest::prelude::*;
 
 #[test]
@@ -43,12 +43,15 @@ fn the_same_file_or_the_same_log_in_other_line_ends_is_known_and_named() {
         let log = log(card("SanDisk", "Ultra", "64GB"), &[88.0, 87.0]);
         let both = [source("ultra.txt", &log), source("ultra.txt", &log)];
         let kept = archive.import(both).unwrap();
-        assert!(matches!(&kept[..], [Kept::New { .. }, Kept::Known { .. }]), "twice in one batch: {kept:?}");
+        assert!(
+            matches!(&kept[..], [Stored::New { .. }, Stored::Known { .. }]),
+            "twice in one batch: {kept:?}"
+        );
         let crlf =
             NewSource { name: "copy of ultra.txt", bytes: b"ultra.txt\r\n".into(), ..source("", &log) };
         for again in [source("ultra.txt", &log), crlf] {
             match archive.import([again]).unwrap().remove(0) {
-                Kept::Known { name, source, .. } => {
+                Stored::Known { name, source, .. } => {
                     assert_eq!(
                         (name.as_str(), source),
                         ("ultra.txt", archive.sources().unwrap()[0].hash.clone())
@@ -75,7 +78,7 @@ fn two_cards_without_a_name_are_two_even_with_the_same_single_figure() {
         // The same text as UTF-16 with other line ends is the same log.
         let bytes: Vec<u8> = "first: 44.46 MB/sec\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let again = NewSource { bytes: (&bytes[..]).into(), ..source("first.txt", &nameless) };
-        assert!(matches!(archive.import([again]).unwrap()[..], [Kept::Known { .. }]));
+        assert!(matches!(archive.import([again]).unwrap()[..], [Stored::Known { .. }]));
     });
 }
 
@@ -184,7 +187,7 @@ proptest! {
             let names: Vec<String> = (0..logs.len()).map(|n| format!("{n}.log")).collect();
             let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
             for (kept, log) in archive.import(sources).unwrap().into_iter().zip(&logs) {
-                let Kept::New { sessions, .. } = kept else { continue };
+                let Stored::New { sessions, .. } = kept else { continue };
                 let back = archive.session(sessions[0]).unwrap().log().unwrap();
                 assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(log).unwrap());
             }
@@ -200,7 +203,7 @@ fn two_cards_of_which_only_the_size_is_known_are_two_even_with_the_same_single_f
         let nameless = log(size, &[44.46]);
         let ids = ["first", "second"].map(|name| {
             let titled = NewSource { title: Some("speed"), ..source(name, &nameless) };
-            let Kept::New { sessions, .. } = archive.import([titled]).unwrap().remove(0) else {
+            let Stored::New { sessions, .. } = archive.import([titled]).unwrap().remove(0) else {
                 panic!("{name}")
             };
             logs::card_of(&mut archive, sessions[0])

@@ -5,7 +5,7 @@ use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::log::{Log, Tool};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{Figure, Run};
-use cardscope_store::{Archive, Kept, NewSource, SessionId};
+use cardscope_store::{Archive, NewSource, SessionId, Stored};
 
 pub(crate) fn card(brand: &str, name: &str, size: &str) -> CardFacts {
     CardFacts {
@@ -69,7 +69,7 @@ pub(crate) fn source<'a>(name: &'a str, log: &'a Log) -> NewSource<'a> {
 /// Imports one file; its sessions.
 pub(crate) fn import(archive: &mut Archive, name: &str, log: &Log) -> Vec<SessionId> {
     match archive.import([source(name, log)]).unwrap().remove(0) {
-        Kept::New { sessions, .. } => sessions,
+        Stored::New { sessions, .. } => sessions,
         known => panic!("{name} is not new: {known:?}"),
     }
 }

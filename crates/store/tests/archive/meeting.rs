@@ -7,7 +7,7 @@ use crate::logs::{card, card_of, import, log};
 use crate::sessions::{self, report, results_of, run, sample};
 use cardscope_model::card::{CardFacts, Event, EventKind};
 use cardscope_model::session_file::SessionFile;
-use cardscope_store::{Archive, EndedHow, Kept, NewAttachment, NewSource, Owner, SessionId};
+use cardscope_store::{Archive, EndedHow, NewAttachment, NewSource, Owner, SessionId, Stored};
 
 #[test]
 fn a_file_does_not_put_together_two_cards_that_the_rules_keep_apart() {
@@ -44,9 +44,9 @@ fn a_session_whose_name_is_spelled_in_capitals_is_the_same_session() {
         let mut file = other.export(session).unwrap();
         file.session = format!("{{{}}}", file.session.to_uppercase());
         let mut archive = Archive::open(place).unwrap();
-        assert!(matches!(archive.add_file(&file).unwrap(), Kept::New { .. }));
+        assert!(matches!(archive.add_file(&file).unwrap(), Stored::New { .. }));
         assert_eq!(archive.session(session).unwrap().file.runs[0].samples.len(), 1);
-        assert!(matches!(archive.add_file(&other.export(session).unwrap()).unwrap(), Kept::Known { .. }));
+        assert!(matches!(archive.add_file(&other.export(session).unwrap()).unwrap(), Stored::Known { .. }));
     });
 }
 
@@ -69,8 +69,8 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
             several("nameless", &nameless),
         ];
         let kept = other.import(sources).unwrap();
-        let sessions = |kept: &Kept| match kept {
-            Kept::New { sessions, .. } => sessions.clone(),
+        let sessions = |kept: &Stored| match kept {
+            Stored::New { sessions, .. } => sessions.clone(),
             known => panic!("{known:?}"),
         };
         let all: Vec<SessionId> = kept.iter().flat_map(sessions).collect();
@@ -78,7 +78,7 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
         let mut archive = Archive::open(place).unwrap();
         for session in &all {
             let file = other.export(*session).unwrap();
-            assert!(matches!(archive.add_file(&file).unwrap(), Kept::New { .. }), "{file:#?}");
+            assert!(matches!(archive.add_file(&file).unwrap(), Stored::New { .. }), "{file:#?}");
         }
         let titles = |archive: &mut Archive| {
             archive.cards().unwrap().into_iter().map(|card| (card.title, card.runs)).collect::<Vec<_>>()
@@ -86,7 +86,7 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
         assert_eq!(titles(&mut archive), titles(&mut other));
         // And each of the logs is known when it comes by itself, in other line ends.
         let again = NewSource { bytes: b"twins\r\n".into(), ..several("again", &twins) };
-        assert!(matches!(archive.import([again]).unwrap()[0], Kept::Known { .. }));
+        assert!(matches!(archive.import([again]).unwrap()[0], Stored::Known { .. }));
     });
 }
 
@@ -137,12 +137,12 @@ fn a_session_that_came_before_its_end_is_completed_by_the_file_with_its_end_and_
         let late = other.export(session).unwrap();
 
         let mut archive = Archive::open(place).unwrap();
-        assert!(matches!(archive.add_file(&early).unwrap(), Kept::New { .. }));
-        assert!(matches!(archive.add_file(&early).unwrap(), Kept::Known { .. }));
+        assert!(matches!(archive.add_file(&early).unwrap(), Stored::New { .. }));
+        assert!(matches!(archive.add_file(&early).unwrap(), Stored::Known { .. }));
         let picture = NewAttachment { name: "card.png", media_type: "image/png", note: None, bytes: &[1] };
         archive.attach(Owner::Session(session), &picture).unwrap();
-        assert!(matches!(archive.add_file(&late).unwrap(), Kept::New { .. }), "it has more");
-        assert!(matches!(archive.add_file(&early).unwrap(), Kept::Known { .. }), "it has less");
+        assert!(matches!(archive.add_file(&late).unwrap(), Stored::New { .. }), "it has more");
+        assert!(matches!(archive.add_file(&early).unwrap(), Stored::Known { .. }), "it has less");
         let file = archive.export(session).unwrap();
         assert_eq!(file.attachments.len(), 1, "what hangs on it here stays");
         assert_eq!(SessionFile { attachments: Vec::new(), ..file }.to_json(), late.to_json());
@@ -152,7 +152,7 @@ fn a_session_that_came_before_its_end_is_completed_by_the_file_with_its_end_and_
         let running = here.begin_session(&sessions::start()).unwrap();
         let mut ended = here.export(running).unwrap();
         (ended.ended_at, ended.ended) = (Some("2026-01-01".into()), Some("complete".into()));
-        assert!(matches!(here.add_file(&ended).unwrap(), Kept::Known { .. }));
+        assert!(matches!(here.add_file(&ended).unwrap(), Stored::Known { .. }));
         // A record likewise.
         let record = record(&mut other, true);
         let whole = other.export(record).unwrap();

@@ -76,7 +76,7 @@ impl OwnFiles {
 
     /// An error of a file, with its path.
     fn failed(&self, number: u64, error: Error) -> Cause {
-        Cause::told(format!("{}: {error}", self.folder.file(number).display()), error)
+        Cause::worded(format!("{}: {error}", self.folder.file(number).display()), error)
     }
 }
 
@@ -112,7 +112,7 @@ impl TestFolder for OwnFiles {
         let path = self.folder.file(number);
         let file = self
             .file(number)
-            .map_err(|e| Cause::told(format!("opening {} for reading: {e}", path.display()), e))?;
+            .map_err(|e| Cause::worded(format!("opening {} for reading: {e}", path.display()), e))?;
         Ok(Box::new(RealTarget::existing_file(file.into(), &path, self.options.clone())?))
     }
 
