@@ -2,7 +2,7 @@
 //! here, so that nothing is written that was not saved or may not go.
 
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::{Card, Extent, Stop};
+use cardscope_engine::card::{Answer, Card, Costs, Extent, IoError, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::{Direction, Region};
@@ -31,9 +31,9 @@ pub struct Limits {
 
 /// The card, and all that may be done to it.
 pub struct Context<'s, 't> {
-    /// Only this file and the stamps of the quick capacity test write to it: what is not saved is not overwritten.
-    pub(crate) card: &'s mut Card<'t>,
-    pub(crate) scope: WriteScope<'s>,
+    /// Nobody else reaches it: what is not saved cannot be overwritten.
+    card: &'s mut Card<'t>,
+    scope: WriteScope<'s>,
     /// Hears how far it is.
     pub watch: &'s mut dyn Listener,
     /// Places and orders.
@@ -42,8 +42,7 @@ pub struct Context<'s, 't> {
     pub region: Region,
     /// Of the stamps that are written.
     pub(crate) salt: u64,
-    /// Of the stamps that were written last.
-    pub(crate) generation: u32,
+    generation: u32,
     max_write: u64,
     deadline: Option<f64>,
     was_short: bool,
@@ -98,7 +97,12 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Whether `bytes` more may be written.
     pub fn may_write(&self, bytes: u64) -> bool {
-        self.card.tally().written.saturating_add(bytes) <= self.max_write
+        self.written().saturating_add(bytes) <= self.max_write
+    }
+
+    /// Bytes that were written so far.
+    pub(crate) fn written(&self) -> u64 {
+        self.card.tally().written
     }
 
     /// Saves what stands in extents that are about to be overwritten, many at once: each call syncs the journal.
@@ -136,7 +140,7 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// When it is time to put back what is saved, by the card's clock.
-    pub(crate) fn end(&self) -> Option<Nanos> {
+    fn end(&self) -> Option<Nanos> {
         self.deadline.map(|end| nanos(end - self.scope.seconds(self.card.costs(), &[])))
     }
 
@@ -146,6 +150,55 @@ impl<'s, 't> Context<'s, 't> {
             self.scope.end_at(end);
             self.card.end_at(Some(end));
         }
+    }
+
+    /// Saves what stands in extents, whatever time that takes. On disk when it returns; what could not be read could not
+    /// be saved.
+    ///
+    /// # Errors
+    /// If the journal or the card fails.
+    pub(crate) fn save(&mut self, extents: &[Extent]) -> Result<(), Stop> {
+        let saved = self.scope.save(self.card, extents);
+        self.end_in_time();
+        saved
+    }
+
+    /// Lets no row of I/Os go on when it is time to put back.
+    pub(crate) fn end_in_time(&mut self) {
+        self.card.end_at(self.end());
+    }
+
+    /// Whether a part of an extent could not be saved.
+    pub(crate) fn failed_on(&self, extent: Extent) -> bool {
+        self.scope.failed_on(extent)
+    }
+
+    /// Writes the next generation of stamps in order; gives the generation, and the extents that failed twice.
+    ///
+    /// # Errors
+    /// [`Stop::Limit`] where the content of an extent is neither saved nor may go; nothing is written then.
+    pub(crate) fn stamp(&mut self, extents: Vec<Extent>) -> Result<(u32, Vec<Extent>), Stop> {
+        if !extents.iter().all(|extent| self.may_overwrite(*extent)) {
+            return Err(Stop::Limit);
+        }
+        let content = self.content();
+        let mut failed = Vec::new();
+        self.card.write(extents, content, |extent, _, io_error| failed.extend(io_error.map(|_| extent)))?;
+        self.card.flush()?;
+        Ok((self.generation, failed))
+    }
+
+    /// Reads extents, each held against what is expected there, and ends in time to put back.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it.
+    pub(crate) fn look(
+        &mut self,
+        extents: impl IntoIterator<Item = Extent>,
+        expected: Content,
+        each: impl FnMut(Extent, Nanos, Answer<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        self.card.read(extents, expected, each)
     }
 
     /// How long reading an extent takes by itself, in seconds; `None` where it failed.
@@ -316,12 +369,32 @@ impl<'s, 't> Context<'s, 't> {
     pub fn is_constant(&mut self, extent: Extent) -> Result<Option<bool>, Stop> {
         let mut constant = None;
         self.card.read([extent], Content::Buffer, |_, _, answer| {
-            if let cardscope_engine::card::Answer::Differs { bytes, .. } = answer {
+            if let Answer::Differs { bytes, .. } = answer {
                 constant = Some(bytes.windows(2).all(|pair| pair[0] == pair[1]));
             }
             Ok(())
         })?;
         Ok(constant)
+    }
+
+    /// Bytes of an I/O that the card was shaped for.
+    pub(crate) fn block(&self) -> u32 {
+        self.card.block()
+    }
+
+    /// I/Os in flight that it was shaped for.
+    pub(crate) fn depth(&self) -> u32 {
+        self.card.depth()
+    }
+
+    /// What I/Os cost on this card, as far as is known.
+    pub(crate) fn costs(&self) -> &Costs {
+        self.card.costs()
+    }
+
+    /// I/Os that failed so far.
+    pub(crate) fn io_errors(&self) -> &[IoError] {
+        self.card.io_errors()
     }
 
     /// Smallest unit of an I/O in bytes.
@@ -336,7 +409,7 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Stamps, so that what was written is known again when it is put back after a crash.
-    pub(crate) fn content(&mut self) -> Content {
+    fn content(&mut self) -> Content {
         self.generation += 1;
         Content::Stamp { salt: self.salt, generation: self.generation }
     }

@@ -104,7 +104,7 @@ pub(super) fn scan(stamper: &mut Stamper<'_, '_>, run: u64, len: u64, end: u64) 
 /// Looks for the stamps of some blocks at their addresses with each single bit turned: of an address line that is not
 /// wired no copy need lie in the far half.
 pub(super) fn turned(stamper: &mut Stamper<'_, '_>, claims: &[Claim]) -> Result<Vec<Hit>, Stop> {
-    let all = stamper.context.card.bytes();
+    let all = stamper.context.card_bytes();
     let lines = (UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
     let twin = |claim: &Claim, line: u64| Extent {
         offset: claim.extent.offset ^ line,
@@ -119,7 +119,7 @@ pub(super) fn turned(stamper: &mut Stamper<'_, '_>, claims: &[Claim]) -> Result<
 /// Whether stamps stand in front of the first repetition where the folding does not lead: a cache shows what it holds in
 /// places that are not there. Most looks are near the end, where something is lost if anything is.
 pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: Fold) -> Result<bool, Stop> {
-    let (end, all) = (fold.bytes(), stamper.context.card.bytes());
+    let (end, all) = (fold.bytes(), stamper.context.card_bytes());
     let place = |n: u64| down((end as f64 * (1.0 - (n as f64 / ECHOES as f64).powi(2))) as u64);
     let looks = (1..ECHOES).map(place).map(|offset| Extent { offset, len: UNIT });
     let looks: Vec<Extent> = looks.filter(|extent| extent.end() <= end).collect();
@@ -138,10 +138,10 @@ fn many_at_once(
     stamper: &mut Stamper<'_, '_>,
     look: impl FnOnce(&mut Stamper<'_, '_>) -> Result<Vec<Hit>, Stop>,
 ) -> Result<Vec<Hit>, Stop> {
-    let (block, depth) = (stamper.context.card.block(), stamper.context.card.depth());
-    stamper.context.card.shape(UNIT, LOOKS_AT_ONCE)?;
+    let (block, depth) = (stamper.context.block(), stamper.context.depth());
+    stamper.context.shape(UNIT, LOOKS_AT_ONCE)?;
     let hits = look(stamper);
-    let back = stamper.context.card.shape(block, depth);
+    let back = stamper.context.shape(block, depth);
     // What ended the looks says more than that the card cannot be shaped after it.
     let hits = hits?;
     back.map(|()| hits)
@@ -203,7 +203,7 @@ fn stamps_of(
     range: Range<u64>,
 ) -> Result<Vec<Hit>, Stop> {
     let (salt, mut hits) = (stamper.context.salt, Vec::new());
-    stamper.context.card.read(places, Content::Buffer, |extent, _, answer| {
+    stamper.context.look(places, Content::Buffer, |extent, _, answer| {
         if let Answer::Differs { bytes, .. } = answer
             && let Some(stamp) = read_stamp_header(&bytes[..SECTOR.min(bytes.len())])
             && stamp.salt == salt
@@ -237,7 +237,7 @@ pub(super) fn fold(stamper: &mut Stamper<'_, '_>, hits: &[Hit]) -> Result<Option
     while let Some(part) = part_of(stamper, bytes)? {
         bytes = part;
     }
-    let farthest = stamper.context.card.bytes().saturating_sub(2 * u64::from(UNIT)) / bytes * bytes;
+    let farthest = stamper.context.card_bytes().saturating_sub(2 * u64::from(UNIT)) / bytes * bytes;
     if farthest == bytes || leads_to_start(stamper, farthest)? {
         return Ok(Some(Fold::Period(bytes)));
     }
@@ -246,7 +246,7 @@ pub(super) fn fold(stamper: &mut Stamper<'_, '_>, hits: &[Hit]) -> Result<Option
 
 /// A part of a distance that leads to the start as well: where one copy in so many showed, it is a multiple.
 fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, Stop> {
-    let (all, sector) = (stamper.context.card.bytes(), u64::from(stamper.context.card.sector()));
+    let (all, sector) = (stamper.context.card_bytes(), u64::from(stamper.context.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
         // What was written last to the start is a foreign stamp at any address that leads there.
         let shows = !stamps_of(stamper, [Extent { offset: part, len: UNIT }], 0..all)?.is_empty();
@@ -261,7 +261,7 @@ fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, Sto
 /// that shows what was written last shows the block behind it.
 fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, Stop> {
     let unit = u64::from(UNIT);
-    if far < 2 * unit || far + 2 * unit > stamper.context.card.bytes() {
+    if far < 2 * unit || far + 2 * unit > stamper.context.card_bytes() {
         return Ok(false);
     }
     let low = stamper.unit(0);

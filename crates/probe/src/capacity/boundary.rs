@@ -103,10 +103,10 @@ pub(super) fn observe(
 /// is emptied by that the first loss did not tell the size.
 fn push_out(stamper: &mut Stamper<'_, '_>, claims: &[Claim], flood: &Flood) -> Result<(), Stop> {
     if flood.bytes() == 0 {
-        return block_behind(stamper, claims, stamper.context.card.bytes());
+        return block_behind(stamper, claims, stamper.context.card_bytes());
     }
     flood.pour(stamper)?;
-    stamper.context.card.reopen()
+    stamper.context.reopen()
 }
 
 /// Writes a block beside claims, below `end`: some cards show what was written last in the place of what is lost.

@@ -44,7 +44,7 @@ impl Quick<'_, '_> {
     /// Addresses fold. What lies in front of the first repetition?
     pub(super) fn folded(&mut self, fold: Fold, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
         let end = fold.bytes();
-        let twice = tail::down(end.min(self.stamper.context.card.bytes() - end));
+        let twice = tail::down(end.min(self.stamper.context.card_bytes() - end));
         self.stamper.context.watch.phase("what of one period is there", None, None);
         let method = Method::Twice(end);
         let extents = self.inside(twice);
@@ -171,15 +171,13 @@ impl Quick<'_, '_> {
     fn run_inside(&mut self, end: u64, reach: Reach, least: u64) -> Result<Inside, Stop> {
         let wanted = self.options.run_bytes(end);
         let most = match reach {
-            Reach::Short => {
-                wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.stamper.context.card.tally().written))
-            }
+            Reach::Short => wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.stamper.context.written())),
             Reach::Timed | Reach::Whole => wanted,
         };
-        let begun = self.stamper.context.card.seconds();
+        let begun = self.stamper.context.seconds();
         let (mut run, mut lost) = (Tail::before(end), false);
         for size in tail::steps(most) {
-            let seconds = self.stamper.context.card.seconds() - begun;
+            let seconds = self.stamper.context.seconds() - begun;
             if seconds > RUN_SECONDS && reach != Reach::Whole {
                 break;
             }

@@ -105,7 +105,7 @@ impl<'g, 't> Quick<'g, 't> {
         watch: &'g mut dyn Listener,
     ) -> Result<Self, Stop> {
         let mut stamper = Stamper::new(card, journal, watch, options);
-        let all = stamper.context.card.bytes();
+        let all = stamper.context.card_bytes();
         // The first MiB holds the partition table: it is touched only where the boundary may lie there.
         let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
         let places = spread(from, to, MARKERS, &mut stamper.context.random);
@@ -133,7 +133,7 @@ impl Quick<'_, '_> {
         let extents: Vec<Extent> =
             self.places.iter().take(4 * BATCH).map(|p| self.stamper.unit(*p)).collect();
         let before = &mut self.before;
-        self.stamper.context.card.read(extents, Content::Buffer, |extent, _, answer| {
+        self.stamper.context.look(extents, Content::Buffer, |extent, _, answer| {
             if let Answer::Differs { bytes, .. } = answer {
                 before.push(Before { extent, bytes: bytes.to_vec() });
             }
@@ -142,9 +142,9 @@ impl Quick<'_, '_> {
     }
 
     pub(super) fn grow(&mut self) -> Result<Shown, Stop> {
-        let all = self.stamper.context.card.bytes();
+        let all = self.stamper.context.card_bytes();
         let most = self.options.run_bytes(all);
-        let begun = self.stamper.context.card.seconds();
+        let begun = self.stamper.context.seconds();
         self.stamper.context.watch.phase("a run at the end of the card", Some(most), None);
         let mut searched = false;
         for size in tail::steps(most) {
@@ -155,7 +155,7 @@ impl Quick<'_, '_> {
                 break;
             }
             self.tail.grow(&mut self.stamper, size)?;
-            let seconds = self.stamper.context.card.seconds() - begun;
+            let seconds = self.stamper.context.seconds() - begun;
             self.stamper.context.watch.progress(size, seconds);
             let look = self.tail.look(&mut self.stamper)?;
             // Where some of the old and most of the new are lost, a small cache holds what was looked at of the old.
@@ -187,15 +187,15 @@ impl Quick<'_, '_> {
 
     /// Seconds that the looks at the end take on a card on which nothing was lost.
     fn end_seconds(&self, searched: bool) -> f64 {
-        let all = self.stamper.context.card.bytes();
+        let all = self.stamper.context.card_bytes();
         let scan = if searched { 0 } else { scan_looks(all) };
         let looks = self.markers.len() as u64 + (2 * LOOKS) as u64 + scan + turned_looks(all);
-        self.stamper.context.card.costs().of(Direction::Read, looks, self.tail.bytes() / READ_BACK as u64)
+        self.stamper.context.costs().of(Direction::Read, looks, self.tail.bytes() / READ_BACK as u64)
     }
 
     /// How the run's stamps come to stand elsewhere, if the card's addresses really fold.
     pub(super) fn search_aliases(&mut self) -> Result<Option<Fold>, Stop> {
-        let all = self.stamper.context.card.bytes();
+        let all = self.stamper.context.card_bytes();
         let start = self.tail.start();
         if all - start < 2 * u64::from(UNIT) {
             return Ok(None);
@@ -207,12 +207,12 @@ impl Quick<'_, '_> {
     /// Writes markers as long as they are cheap.
     pub(super) fn set_markers(&mut self) -> Result<(), Stop> {
         let limit = if self.stamper.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
-        let begun = self.stamper.context.card.seconds();
+        let begun = self.stamper.context.seconds();
         let tail = self.tail.start();
         let markers = self.places.iter().map(|p| self.stamper.unit(*p));
         let extents: Vec<Extent> = markers.filter(|extent| extent.end() <= tail).collect();
         for batch in extents.chunks(BATCH) {
-            let spent = self.stamper.context.card.seconds() - begun;
+            let spent = self.stamper.context.seconds() - begun;
             // The next batch will take as long as the ones before.
             let next = spent / self.markers.len().max(1) as f64 * BATCH as f64;
             if spent + next > limit && !self.markers.is_empty() {
@@ -225,7 +225,7 @@ impl Quick<'_, '_> {
             let claims = self.stamper.stamp(batch)?;
             self.markers.extend(claims);
         }
-        let spent = self.stamper.context.card.seconds() - begun;
+        let spent = self.stamper.context.seconds() - begun;
         self.marker_s = spent / self.markers.len().max(1) as f64;
         Ok(())
     }
@@ -266,7 +266,7 @@ impl Quick<'_, '_> {
 
     /// Half of the run again, in stretches; where the original is put back all of it will be read anyway.
     pub(super) fn read_back(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
-        let block = self.stamper.context.card.block();
+        let block = self.stamper.context.block();
         let all = self.tail.claims(block);
         let stride = if self.stamper.keeps_data() { READ_BACK } else { 2 };
         let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
@@ -287,8 +287,8 @@ impl Quick<'_, '_> {
             starts.into_iter().map(|at| Extent { offset: tail::down(at), len: STRETCH as u32 }).collect();
         // They are read again, in blocks.
         let bytes = extents.len() as u64 * STRETCH;
-        let blocks = bytes.div_ceil(u64::from(self.stamper.context.card.block()));
-        let look = self.stamper.context.card.costs().of(Direction::Read, blocks, bytes);
+        let blocks = bytes.div_ceil(u64::from(self.stamper.context.block()));
+        let look = self.stamper.context.costs().of(Direction::Read, blocks, bytes);
         if !self.stamper.may_stamp(&extents, look) {
             self.cut_short = true;
             return Ok(Vec::new());
@@ -304,7 +304,7 @@ impl Quick<'_, '_> {
     /// again.
     pub(super) fn waver_again(&mut self) -> Result<(), Stop> {
         if self.stamper.wavered.len() == 1 {
-            let block = self.stamper.context.card.block();
+            let block = self.stamper.context.block();
             let claims: Vec<Claim> = self.tail.claims(block).into_iter().take(64).collect();
             self.stamper.check(&claims)?;
         }

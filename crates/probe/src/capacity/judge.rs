@@ -34,10 +34,10 @@ impl Quick<'_, '_> {
     /// Everything that all outcomes share.
     fn outcome(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
         // Reads of several sectors at the very end fail in some readers, and succeed one by one: that is no fault.
-        let end = self.stamper.context.card.bytes() - 8 * u64::from(self.stamper.context.card.sector());
+        let end = self.stamper.context.card_bytes() - 8 * u64::from(self.stamper.context.sector());
         let recovered = |t: &&IoError| t.recovered && t.offset + t.len <= end;
         let wavered = self.stamper.wavered.len() as u64
-            + self.stamper.context.card.io_errors().iter().filter(recovered).count() as u64;
+            + self.stamper.context.io_errors().iter().filter(recovered).count() as u64;
         Outcome {
             verdict,
             usable_bytes: None,
@@ -63,7 +63,7 @@ impl Quick<'_, '_> {
     }
 
     pub(super) fn genuine(&self, seen: &[(Claim, State)]) -> Outcome {
-        let all = self.stamper.context.card.bytes();
+        let all = self.stamper.context.card_bytes();
         let share = self.excluded(seen);
         let mut outcome = self.outcome(Verdict::Genuine, seen);
         // What a genuine card kept of the run is proven by the looks at its oldest and newest blocks.
@@ -117,7 +117,7 @@ impl Quick<'_, '_> {
         inside: usize,
         (proven, run): (bool, u64),
     ) -> Outcome {
-        let (all, bytes) = (self.stamper.context.card.bytes(), fold.bytes());
+        let (all, bytes) = (self.stamper.context.card_bytes(), fold.bytes());
         let memory = fold == Fold::Period(bytes)
             && bytes.is_power_of_two()
             && bytes <= MEMORY_LIKE
@@ -164,7 +164,7 @@ impl Quick<'_, '_> {
     /// Losses here and there; `still` where they were lost a second time.
     pub(super) fn losses(&self, seen: &[(Claim, State)], still: bool) -> Outcome {
         let share = self.excluded(seen);
-        let all = self.stamper.context.card.bytes() as f64;
+        let all = self.stamper.context.card_bytes() as f64;
         // Where no marker was hit, what the run showed is all there is to estimate from.
         let (bad, samples) = match share.bad {
             0 => (seen.iter().filter(|(_, s)| !s.kept()).count() as u64, seen.len() as u64),

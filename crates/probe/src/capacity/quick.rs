@@ -131,7 +131,7 @@ impl Quick<'_, '_> {
 
     /// The end of the card is lost, and no place above a lost one is kept: from where on?
     fn bounded(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        let all = self.stamper.context.card.bytes();
+        let all = self.stamper.context.card_bytes();
         // What lies in the run was overwritten since.
         let start = self.tail.start();
         let markers: Vec<_> = seen.iter().filter(|(c, _)| c.extent.end() <= start).copied().collect();
@@ -145,7 +145,7 @@ impl Quick<'_, '_> {
     /// places are then, where it comes to a clean step. A cache in which each block has a place of its own loses some long
     /// before it is full, so that the first loss does not tell its size.
     fn settle(&mut self, seen: &[(Claim, State)]) -> Result<Option<Vec<(Claim, State)>>, Stop> {
-        let most = self.options.run_bytes(self.stamper.context.card.bytes());
+        let most = self.options.run_bytes(self.stamper.context.card_bytes());
         let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
         let mut seen = seen.to_vec();
         while patience > 0 && self.end_is_lost && self.tail.bytes() < most {
@@ -173,7 +173,7 @@ impl Quick<'_, '_> {
     }
 
     fn search_in(&self, low: u64, high: u64) -> Search {
-        let end = self.stamper.context.card.bytes();
+        let end = self.stamper.context.card_bytes();
         Search { low, high, end, method: Method::Pushed(self.flood.clone()), marker_s: self.marker_s }
     }
 
@@ -201,7 +201,7 @@ impl Quick<'_, '_> {
     /// Fresh markers on both sides of a boundary must behave as it says; then, does the part above lead back to the
     /// part below?
     fn confirm(&mut self, end: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        let all = self.stamper.context.card.bytes();
+        let all = self.stamper.context.card_bytes();
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
         let above_end = self.flood.start(all);
         // What the flood overwrites tells nothing about the part below.
@@ -234,7 +234,7 @@ impl Quick<'_, '_> {
 
     /// Bytes of a run at the start of the card that is searched for elsewhere, on a card that is kept up to `end`.
     fn low_run(&self, end: u64) -> u64 {
-        let all = self.stamper.context.card.bytes();
+        let all = self.stamper.context.card_bytes();
         tail::down(end.min(alias_run(all)))
     }
 
@@ -256,7 +256,7 @@ impl Quick<'_, '_> {
         if run < 2 * u64::from(UNIT) {
             return Ok((seen, None));
         }
-        let all = self.stamper.context.card.bytes();
+        let all = self.stamper.context.card_bytes();
         let hits = alias::scan(&mut self.stamper, 0, run, all)?;
         Ok((seen, alias::fold(&mut self.stamper, &hits)?))
     }
@@ -264,7 +264,7 @@ impl Quick<'_, '_> {
     /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
     /// of markers stand at their addresses with one bit turned.
     fn find_fold(&mut self, seen: &[(Claim, State)]) -> Result<Option<Fold>, Stop> {
-        let run = self.low_run(self.stamper.context.card.bytes());
+        let run = self.low_run(self.stamper.context.card_bytes());
         if let (_, Some(fold)) = self.leads_back(run, &[])? {
             return Ok(Some(fold));
         }
@@ -316,7 +316,7 @@ impl Quick<'_, '_> {
         let extents: Vec<Extent> = self.before.iter().map(|b| b.extent).filter(stamped).collect();
         let (mut same, mut telling) = (0, 0);
         let before = &self.before;
-        self.stamper.context.card.read(extents.iter().copied(), Content::Buffer, |extent, _, answer| {
+        self.stamper.context.look(extents.iter().copied(), Content::Buffer, |extent, _, answer| {
             if let (Answer::Differs { bytes, .. }, Some(old)) =
                 (answer, before.iter().find(|b| b.extent == extent))
             {
@@ -351,7 +351,7 @@ impl Quick<'_, '_> {
 
     /// What the markers exclude; on a card that the run covers for the most part, what the looks at the run exclude.
     pub(super) fn excluded(&self, seen: &[(Claim, State)]) -> Share {
-        let few = 2 * self.tail.bytes() > self.stamper.context.card.bytes();
+        let few = 2 * self.tail.bytes() > self.stamper.context.card_bytes();
         let counts = |claim: &Claim| few || self.markers.iter().any(|m| m.extent == claim.extent);
         let looked: Vec<State> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
         let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.kept()).count() as u64);

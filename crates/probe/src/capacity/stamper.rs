@@ -83,8 +83,8 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Whether `bytes` more may be written in the limits that the user set.
     pub(super) fn may_write(&mut self, bytes: u64) -> bool {
-        let ios = bytes.div_ceil(u64::from(self.context.card.block()));
-        let takes = self.context.card.costs().of(Direction::Write, ios, bytes);
+        let ios = bytes.div_ceil(u64::from(self.context.block()));
+        let takes = self.context.costs().of(Direction::Write, ios, bytes);
         self.context.may_write(bytes) && self.has_time(&[], takes)
     }
 
@@ -99,54 +99,39 @@ impl<'g, 't> Stamper<'g, 't> {
         self.context.left_with(wanted) > besides
     }
 
-    /// No row of I/Os goes on when it is time to put back.
-    fn leave_time_to_put_back(&mut self) {
-        let end = self.context.end();
-        self.context.card.end_at(end);
-    }
-
     pub(super) fn keeps_data(&self) -> bool {
-        self.context.scope.keeps_data()
+        self.context.keeps_data()
     }
 
     /// The block at this address.
     pub(super) fn unit(&self, address: u64) -> Extent {
-        let offset = address.min(self.context.card.bytes() - 1) / u64::from(UNIT) * u64::from(UNIT);
-        Extent { offset, len: (self.context.card.bytes() - offset).min(u64::from(UNIT)) as u32 }
+        let offset = address.min(self.context.card_bytes() - 1) / u64::from(UNIT) * u64::from(UNIT);
+        Extent { offset, len: (self.context.card_bytes() - offset).min(u64::from(UNIT)) as u32 }
     }
 
     /// Saves what stands in extents that are about to be overwritten. On disk when it returns.
     pub(super) fn save(&mut self, wanted: &[Extent]) -> Result<(), Stop> {
-        let saved = self.context.scope.save(self.context.card, wanted);
-        self.leave_time_to_put_back();
-        saved
+        self.context.save(wanted)
     }
 
     /// Saves and stamps extents, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
-    /// written is said in the claims. An extent of which a part could not be
-    /// saved is cut into blocks.
+    /// written is said in the claims. An extent of which a part could not be saved is cut into blocks.
     pub(super) fn stamp(&mut self, wanted: &[Extent]) -> Result<Vec<Claim>, Stop> {
         if !self.may_stamp(wanted, 0.0) {
             return Err(Stop::Limit);
         }
         self.save(wanted)?;
-        let content = self.context.content();
-        let generation = self.context.generation;
-        let unit = |extent: &Extent| if self.context.scope.failed_on(*extent) { UNIT } else { extent.len };
-        let mut claims: Vec<Claim> = wanted
-            .iter()
-            .flat_map(|p| extents(p.offset, p.end(), unit(p)))
-            .map(|extent| Claim { extent, generation, written: !self.context.scope.failed_on(extent) })
-            .collect();
-        let mut failed = Vec::new();
-        let writes: Vec<Extent> = claims.iter().filter(|c| c.written).map(|c| c.extent).collect();
-        self.context.card.write(writes, content, |extent, _, io_error| {
-            if io_error.is_some() {
-                failed.push(extent);
-            }
-        })?;
-        self.context.card.flush()?;
-        claims.iter_mut().filter(|c| failed.contains(&c.extent)).for_each(|c| c.written = false);
+        let unit = |extent: &Extent| if self.context.failed_on(*extent) { UNIT } else { extent.len };
+        let parts = wanted.iter().flat_map(|p| extents(p.offset, p.end(), unit(p)));
+        let parts: Vec<(Extent, bool)> = parts.map(|part| (part, !self.context.failed_on(part))).collect();
+        let writes = parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part).collect();
+        let (generation, failed) = self.context.stamp(writes)?;
+        let claim = |(extent, saved): (Extent, bool)| Claim {
+            extent,
+            generation,
+            written: saved && !failed.contains(&extent),
+        };
+        let claims = parts.into_iter().map(claim).collect();
         self.failed_writes += failed.len() as u64;
         Ok(claims)
     }
@@ -159,7 +144,7 @@ impl<'g, 't> Stamper<'g, 't> {
         if lost.is_empty() {
             return Ok(states);
         }
-        self.context.card.reopen()?;
+        self.context.reopen()?;
         let again: Vec<Claim> = lost.iter().map(|i| claims[*i]).collect();
         for (index, state) in lost.into_iter().zip(self.look_at(&again)?) {
             if state != states[index] {
@@ -186,7 +171,7 @@ impl<'g, 't> Stamper<'g, 't> {
                 open.map(|(index, claim)| (claim.extent.offset + away, index)).collect();
             let twins: Vec<Extent> =
                 places.iter().map(|(at, index)| Extent { offset: *at, ..claims[*index].extent }).collect();
-            self.context.card.read(twins, Content::Buffer, |extent, _, answer| {
+            self.context.look(twins, Content::Buffer, |extent, _, answer| {
                 if let (Some(index), Answer::Differs { bytes, .. }) = (places.get(&extent.offset), answer) {
                     states[*index] = shown(claims[*index], bytes, salt);
                 }
@@ -197,7 +182,7 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     fn look_at(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
-        self.leave_time_to_put_back();
+        self.context.end_in_time();
         let mut states: Vec<State> =
             claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.extent.offset }).collect();
         let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -211,7 +196,7 @@ impl<'g, 't> Stamper<'g, 't> {
             let content = Content::Stamp { salt: self.context.salt, generation };
             let salt = self.context.salt;
             let reads = order.iter().map(|index| claims[*index].extent);
-            self.context.card.read(reads, content, |extent, _, answer| {
+            self.context.look(reads, content, |extent, _, answer| {
                 if let Some(index) = places.get(&extent.offset) {
                     states[*index] = state(extent, answer, salt, generation);
                 }

@@ -59,7 +59,7 @@ impl Tail {
     /// What is written to make it `bytes` long.
     pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<Extent> {
         let (start, end) = self.missing(bytes);
-        extents(start.min(end), end, stamper.context.card.block()).collect()
+        extents(start.min(end), end, stamper.context.block()).collect()
     }
 
     /// The range that it lacks to be `bytes` long.
@@ -177,7 +177,7 @@ const UNIT_OF_CARDS: u64 = 4 << 20;
 
 /// Writes a range in order, as one stream.
 pub(super) fn write_run(stamper: &mut Stamper<'_, '_>, start: u64, end: u64) -> Result<Vec<Claim>, Stop> {
-    let block = stamper.context.card.block();
+    let block = stamper.context.block();
     let run: Vec<Extent> = extents(start, end, block).collect();
     stamper.stamp(&run)
 }
