@@ -33,12 +33,9 @@ pub enum Unusable {
 }
 
 impl Unusable {
-    pub(crate) fn in_file(self, path: &Path) -> Self {
-        let named = |why: Cause| Cause::worded(format!("{}: {why}", path.display()), why);
-        match self {
-            Unusable::Running(why) => Unusable::Running(named(why)),
-            Unusable::Empty(why) => Unusable::Empty(named(why)),
-            Unusable::Unknown(why) => Unusable::Unknown(named(why)),
-        }
+    pub(crate) fn in_file(mut self, path: &Path) -> Self {
+        let (Unusable::Running(why) | Unusable::Empty(why) | Unusable::Unknown(why)) = &mut self;
+        *why = Cause::worded(format!("{}: {why}", path.display()), why.clone());
+        self
     }
 }

@@ -10,12 +10,12 @@ mod tests;
 use crate::error::{Error, Unusable};
 use crate::folder;
 use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
-use crate::scan::{self, Damage, Scan};
+use crate::scan::{self, Damage, Log, Scan};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -35,16 +35,7 @@ pub struct Journal {
     saved: BTreeMap<(u64, u32), (u32, Entry)>,
     /// Of the batch under way.
     pending: Vec<Entry>,
-    batch: u32,
-    /// Where the next record goes.
-    end: u64,
-    salts: Vec<u64>,
-    damage: Damage,
-    /// How far putting back had come, where it had begun.
-    put_back: Option<Restoring>,
-    /// Where it can be noted without room on the disk, first place first.
-    set_aside: VecDeque<u64>,
-    restored: bool,
+    log: Log,
     /// True until something of the card may have been overwritten.
     unused: bool,
     /// What it keeps is put back, whoever asks the program to end; not so where it was opened to be restored.
@@ -94,13 +85,7 @@ impl Journal {
             nonce,
             saved: BTreeMap::new(),
             pending: Vec::new(),
-            batch: 0,
-            end: 0,
-            salts: Vec::new(),
-            damage: Damage::default(),
-            put_back: None,
-            set_aside: VecDeque::new(),
-            restored: false,
+            log: Log::default(),
             unused: true,
             owing: None,
             room_to: 0,
@@ -110,16 +95,16 @@ impl Journal {
     fn write_start(&mut self) -> std::io::Result<()> {
         self.file.try_lock()?;
         self.file.write_all_at(MAGIC, 0)?;
-        self.end = MAGIC.len() as u64;
+        self.log.end = MAGIC.len() as u64;
         // One for each step. In the first sector of the file, so that no power cut leaves half of one.
         for index in 0..2 {
-            self.set_aside.push_back(self.end);
-            self.append(Kind::Room, 0, 0, index, &[])?;
+            self.log.set_aside.push_back(self.log.end);
+            self.append(Kind::Room, (0, 0), index, &[])?;
         }
         let about = serde_json::to_vec(&self.about)?;
         // Twice: without it nobody would know whose data the rest is.
         for index in 0..2 {
-            self.append(Kind::About, 0, 0, index, &about)?;
+            self.append(Kind::About, (0, 0), index, &about)?;
         }
         self.file.sync_all()?;
         Ok(self.folder.sync()?)
@@ -136,8 +121,7 @@ impl Journal {
     /// A refusal: there is none, it is held by a run that goes on, or it is no journal of a version known here.
     pub fn open(path: &Path) -> Result<Journal, Unusable> {
         let (file, folder, name, scan) = scan::open(path)?;
-        let Scan { about, nonce, salts, put_back, set_aside, restored, batches, batch, damage, end, .. } =
-            scan;
+        let Scan { about, nonce, batches, log, .. } = scan;
         let (Some(about), Some(nonce)) = (about, nonce) else {
             let why = "the journal is damaged where it says of which card it is; nothing was written";
             let why = Cause::from(why);
@@ -146,9 +130,7 @@ impl Journal {
         };
         let mut journal = Self::over(file, folder, name, about, nonce);
         journal.unused = false;
-        (journal.batch, journal.end, journal.restored) = (batch + 1, end, restored);
-        (journal.salts, journal.damage) = (salts, damage);
-        (journal.put_back, journal.set_aside) = (put_back, set_aside);
+        journal.log = Log { batch: log.batch + 1, ..log };
         for (batch, entries) in batches {
             for entry in entries {
                 journal.saved.entry((entry.offset, entry.len)).or_insert((batch, entry));
@@ -169,35 +151,35 @@ impl Journal {
 
     /// What of it is damaged, beside ranges whose bytes are.
     pub fn damage(&self) -> &Damage {
-        &self.damage
+        &self.log.damage
     }
 
     /// Whether everything in it was put back already.
     pub fn restored(&self) -> bool {
-        self.restored
+        self.log.restored
     }
 
     /// The salts of the stamps that the run wrote, where it said them.
     pub fn salts(&self) -> &[u64] {
-        &self.salts
+        &self.log.salts
     }
 
     /// Whether putting back had begun: until then the places that were overwritten hold stamps. `None` in journals of
     /// versions that did not say.
     pub fn put_back_begun(&self) -> Option<bool> {
-        self.about.notes_putting_back.then_some(self.put_back.is_some())
+        self.about.notes_putting_back.then_some(self.log.put_back.is_some())
     }
 
     /// Whether all of it was written back already, if not compared.
     pub fn written_back(&self) -> bool {
-        self.put_back == Some(Restoring::Written)
+        self.log.put_back == Some(Restoring::Written)
     }
 
     /// Whether the run had overwritten this range for sure: later batches were saved after it was.
     pub fn overwrote(&self, saved: SavedRange) -> bool {
         let range = u32::try_from(saved.len).ok().and_then(|len| self.saved.get(&(saved.offset, len)));
         // `batch` is the next one: of the newest two, one may not be committed, and one not written.
-        range.is_some_and(|(batch, _)| batch + 2 < self.batch)
+        range.is_some_and(|(batch, _)| batch + 2 < self.log.batch)
     }
 
     /// Notes the salt of the stamps that the run is going to write: by them the card is known again. On disk with the
@@ -206,8 +188,8 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn wrote_with(&mut self, salt: u64) -> Result<(), JournalError> {
-        self.append(Kind::Salt, 0, 0, 0, &salt.to_le_bytes()).map_err(|e| self.full(e))?;
-        self.salts.push(salt);
+        self.append(Kind::Salt, (0, 0), 0, &salt.to_le_bytes()).map_err(|e| self.full(e))?;
+        self.log.salts.push(salt);
         Ok(())
     }
 
@@ -218,7 +200,7 @@ impl Journal {
     pub fn finish(mut self) -> Result<(), Error> {
         self.unused = false;
         // Should removing it fail, it must not be restored over what the card holds by then.
-        let marked = self.append(Kind::Restored, 0, 0, 0, &[]).and_then(|()| self.file.sync_data());
+        let marked = self.append(Kind::Restored, (0, 0), 0, &[]).and_then(|()| self.file.sync_data());
         self.remove().map_err(|e| {
             let file = self.path.display();
             Error::Io(Cause::worded(
@@ -231,16 +213,9 @@ impl Journal {
         Ok(())
     }
 
-    fn append(
-        &mut self,
-        kind: Kind,
-        offset: u64,
-        len: u32,
-        index: u32,
-        payload: &[u8],
-    ) -> std::io::Result<()> {
-        self.write_at(self.end, kind, offset, len, index, payload)?;
-        self.end += (record::HEAD + payload.len()) as u64;
+    fn append(&mut self, kind: Kind, range: (u64, u32), index: u32, payload: &[u8]) -> std::io::Result<()> {
+        self.write_at(self.log.end, kind, range, index, payload)?;
+        self.log.end += (record::HEAD + payload.len()) as u64;
         Ok(())
     }
 
@@ -248,13 +223,12 @@ impl Journal {
         &self,
         at: u64,
         kind: Kind,
-        offset: u64,
-        len: u32,
+        (offset, len): (u64, u32),
         index: u32,
         payload: &[u8],
     ) -> std::io::Result<()> {
         let crc = crc32c::crc32c(payload);
-        let (nonce, batch) = (self.nonce, self.batch);
+        let (nonce, batch) = (self.nonce, self.log.batch);
         let head = Head { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, index };
         self.file.write_all_at(&head.encode(), at)?;
         self.file.write_all_at(payload, at + record::HEAD as u64)
@@ -263,9 +237,9 @@ impl Journal {
     /// Notes how far putting back has come: in a place set aside, at the end where there is none left.
     fn note(&mut self, step: Restoring) -> std::io::Result<()> {
         let index = u32::from(step == Restoring::Written);
-        match self.set_aside.pop_front() {
-            Some(at) if self.write_at(at, Kind::PutBack, 0, 0, index, &[]).is_ok() => Ok(()),
-            _ => self.append(Kind::PutBack, 0, 0, index, &[]),
+        match self.log.set_aside.pop_front() {
+            Some(at) if self.write_at(at, Kind::PutBack, (0, 0), index, &[]).is_ok() => Ok(()),
+            _ => self.append(Kind::PutBack, (0, 0), index, &[]),
         }
     }
 
@@ -278,13 +252,13 @@ impl Journal {
         }
         let fill = original.first().copied().filter(|byte| original.iter().all(|b| b == byte));
         let index = self.pending.len() as u32;
-        let at = self.end + record::HEAD as u64;
+        let at = self.log.end + record::HEAD as u64;
         let payload = if fill.is_some() { &original[..1] } else { original };
         if at + payload.len() as u64 > self.room_to {
             self.room_to = folder::room_beyond(&self.folder, at)?;
         }
         let kind = if fill.is_some() { Kind::Fill } else { Kind::Bytes };
-        self.append(kind, offset, len, index, payload)?;
+        self.append(kind, (offset, len), index, payload)?;
         self.pending.push(Entry { offset, len, crc: crc32c::crc32c(payload), at, fill });
         Ok(())
     }
@@ -293,7 +267,7 @@ impl Journal {
         self.file.sync_data()?;
         let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY);
         self.pending.iter().for_each(|entry| entry.encode(&mut table));
-        self.append(Kind::Commit, 0, self.pending.len() as u32, 0, &table)?;
+        self.append(Kind::Commit, (0, self.pending.len() as u32), 0, &table)?;
         self.file.sync_data()
     }
 
@@ -333,10 +307,10 @@ impl journal::Journal for Journal {
         }
         self.commit_pending().map_err(|e| self.full(e))?;
         for entry in std::mem::take(&mut self.pending) {
-            self.saved.entry((entry.offset, entry.len)).or_insert((self.batch, entry));
+            self.saved.entry((entry.offset, entry.len)).or_insert((self.log.batch, entry));
         }
         self.unused = false;
-        self.batch += 1;
+        self.log.batch += 1;
         self.say_owed();
         Ok(())
     }
@@ -362,7 +336,7 @@ impl journal::Journal for Journal {
         if step == Restoring::Begun && noted.is_ok() {
             let _ = self.file.sync_data();
         }
-        self.put_back = Some(step);
+        self.log.put_back = Some(step);
     }
 }
 

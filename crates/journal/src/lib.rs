@@ -9,7 +9,6 @@ pub mod backup;
 mod error;
 pub mod folder;
 mod journal;
-mod part;
 pub mod put_back;
 mod record;
 pub mod returned;
@@ -19,6 +18,6 @@ pub mod witness;
 
 pub use error::{Error, Unusable};
 pub use journal::Journal;
-pub use part::Part;
 pub use record::{About, Witness};
 pub use scan::{Damage, is_journal};
+pub use survey::Part;

@@ -10,7 +10,7 @@
 use cardscope_engine::card::{Answer, Card, Stop, extents};
 use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
 use cardscope_engine::event::{Listener, Steps};
-use cardscope_engine::journal::{Journal, Restoring, SavedRange};
+use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
 use cardscope_engine::ranges::Ranges;
 
 /// What became of the originals.
@@ -25,6 +25,23 @@ pub struct PutBack {
     pub lost_data: Vec<SavedRange>,
     /// Ranges whose original could not be read again, and why.
     pub unreadable: Vec<(SavedRange, String)>,
+}
+
+impl PutBack {
+    /// Bytes that the card did not keep.
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost.iter().map(|range| range.len).sum()
+    }
+
+    /// Bytes whose original could not be read again.
+    pub fn unreadable_bytes(&self) -> u64 {
+        self.unreadable.iter().map(|(range, _)| range.len).sum()
+    }
+
+    /// First address that is not as it was; `None` where all is.
+    pub fn first_missing(&self) -> Option<u64> {
+        self.lost.iter().chain(self.unreadable.iter().map(|(range, _)| range)).map(|r| r.offset).min()
+    }
 }
 
 /// A sector, the finest unit in which something is lost.
@@ -44,132 +61,127 @@ pub fn put_back(
     watch: &mut dyn Listener,
 ) -> Result<PutBack, Stop> {
     let ranges = journal.saved();
-    let order = in_order(card, journal, &ranges, watch)?;
-    let mut result = PutBack::default();
-    journal.restoring(Restoring::Begun);
-    write_all(card, journal, &order, &mut result, watch)?;
-    journal.restoring(Restoring::Written);
-    look(card, journal, &ranges, &mut result, watch)?;
-    if !result.lost.is_empty() {
-        result = PutBack::default();
-        write_all(card, journal, &ranges, &mut result, watch)?;
-        look(card, journal, &ranges, &mut result, watch)?;
+    let mut putting = Putting { card, journal, watch, result: PutBack::default() };
+    let order = putting.in_order(&ranges)?;
+    putting.journal.restoring(Restoring::Begun);
+    putting.write_all(&order)?;
+    putting.journal.restoring(Restoring::Written);
+    putting.look(&ranges)?;
+    if !putting.result.lost.is_empty() {
+        putting.result = PutBack::default();
+        putting.write_all(&ranges)?;
+        putting.look(&ranges)?;
     }
-    Ok(result)
+    Ok(putting.result)
 }
 
-/// Opens the card anew and compares. Nothing is called lost on one look.
-fn look(
-    card: &mut Card<'_>,
-    journal: &mut dyn Journal,
-    ranges: &[SavedRange],
-    result: &mut PutBack,
-    watch: &mut dyn Listener,
-) -> Result<(), Stop> {
-    card.flush()?;
-    card.reopen()?;
-    compare_all(card, journal, ranges, result, watch)?;
-    if result.lost.is_empty() {
-        return Ok(());
-    }
-    card.reopen()?;
-    let first = std::mem::take(&mut result.lost);
-    result.lost_data.clear();
-    let doubted =
-        |k: &SavedRange| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
-    let doubted: Vec<SavedRange> = ranges.iter().filter(|k| doubted(k)).copied().collect();
-    compare_all(card, journal, &doubted, result, watch)?;
-    result.lost = common(&first, &result.lost);
-    result.lost_data = common(&first, &result.lost_data);
-    Ok(())
+/// Putting back that is under way.
+struct Putting<'a, 't> {
+    card: &'a mut Card<'t>,
+    journal: &'a mut dyn Journal,
+    watch: &'a mut dyn Listener,
+    result: PutBack,
 }
 
-/// The order in which the ranges are written: `ranges` is newest batch first.
-fn in_order(
-    card: &mut Card<'_>,
-    journal: &mut dyn Journal,
-    ranges: &[SavedRange],
-    watch: &mut dyn Listener,
-) -> Result<Vec<SavedRange>, Stop> {
-    let mut steps = Steps::begin("reading what is to be put back", bytes_of(ranges), card.seconds(), watch);
-    let mut original = Vec::new();
-    let (mut first, mut others) = (Vec::new(), Vec::new());
-    let mut covered = Ranges::default();
-    for range in ranges.iter().rev() {
-        card.go_on()?;
-        let (start, end) = (range.offset, range.offset + range.len);
-        let again = covered.add(start, end) != [(start, end)];
-        // What cannot be read now may be a moment later, when it is written.
-        let readable = journal.original(*range, &mut original).is_ok();
-        if !readable || again || holds_aliases(start, &original) {
-            first.push(*range);
-        } else {
-            others.push(*range);
+impl Putting<'_, '_> {
+    /// Takes ranges one by one, each with its original as far as it can be read, and reports how far it is.
+    fn each<'r>(
+        &mut self,
+        what: &str,
+        ranges: impl Iterator<Item = &'r SavedRange> + Clone,
+        mut each: impl FnMut(&mut Self, SavedRange, Result<&[u8], JournalError>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let bytes = ranges.clone().map(|range| range.len).sum();
+        let mut steps = Steps::begin(what, bytes, self.card.seconds(), self.watch);
+        let mut original = Vec::new();
+        for range in ranges {
+            let read = self.journal.original(*range, &mut original);
+            each(self, *range, read.map(|()| original.as_slice()))?;
+            steps.done(range.len, self.card.seconds(), self.watch);
         }
-        steps.done(range.len, card.seconds(), watch);
+        Ok(())
     }
-    first.reverse();
-    others.sort_by_key(|range| range.offset);
-    first.append(&mut others);
-    Ok(first)
-}
 
-fn write_all(
-    card: &mut Card<'_>,
-    journal: &mut dyn Journal,
-    ranges: &[SavedRange],
-    result: &mut PutBack,
-    watch: &mut dyn Listener,
-) -> Result<(), Stop> {
-    let mut steps = Steps::begin("putting the card's data back", bytes_of(ranges), card.seconds(), watch);
-    let mut original = Vec::new();
-    for range in ranges {
-        card.go_on()?;
-        match journal.original(*range, &mut original) {
-            // What it does not take is found by the comparison.
-            Ok(()) => {
-                card.put_back(range.offset, &original)?;
-                result.bytes += range.len;
+    /// Opens the card anew and compares. Nothing is called lost on one look.
+    fn look(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
+        self.card.flush()?;
+        self.card.reopen()?;
+        self.compare_all(ranges)?;
+        if self.result.lost.is_empty() {
+            return Ok(());
+        }
+        self.card.reopen()?;
+        let first = std::mem::take(&mut self.result.lost);
+        self.result.lost_data.clear();
+        let doubted =
+            |k: &SavedRange| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
+        let doubted: Vec<SavedRange> = ranges.iter().filter(|k| doubted(k)).copied().collect();
+        self.compare_all(&doubted)?;
+        self.result.lost = common(&first, &self.result.lost);
+        self.result.lost_data = common(&first, &self.result.lost_data);
+        Ok(())
+    }
+
+    /// The order in which the ranges are written: `ranges` is newest batch first.
+    fn in_order(&mut self, ranges: &[SavedRange]) -> Result<Vec<SavedRange>, Stop> {
+        let (mut first, mut others) = (Vec::new(), Vec::new());
+        let mut covered = Ranges::default();
+        self.each("reading what is to be put back", ranges.iter().rev(), |putting, range, original| {
+            putting.card.go_on()?;
+            let (start, end) = (range.offset, range.offset + range.len);
+            let again = covered.add(start, end) != [(start, end)];
+            // What cannot be read now may be a moment later, when it is written.
+            if again || original.map_or(true, |original| holds_aliases(start, original)) {
+                first.push(range);
+            } else {
+                others.push(range);
             }
-            Err(error) => result.unreadable.push((*range, error.to_string())),
-        }
-        steps.done(range.len, card.seconds(), watch);
+            Ok(())
+        })?;
+        first.reverse();
+        others.sort_by_key(|range| range.offset);
+        first.append(&mut others);
+        Ok(first)
     }
-    Ok(())
-}
 
-fn compare_all(
-    card: &mut Card<'_>,
-    journal: &mut dyn Journal,
-    ranges: &[SavedRange],
-    result: &mut PutBack,
-    watch: &mut dyn Listener,
-) -> Result<(), Stop> {
-    let mut steps = Steps::begin("comparing what was put back", bytes_of(ranges), card.seconds(), watch);
-    let mut original = Vec::new();
-    let mut compared = Ranges::default();
-    // The oldest first: of a range that was saved twice, the newer copy was overwritten again.
-    for range in ranges.iter().rev() {
-        if journal.original(*range, &mut original).is_ok() {
-            let open = compared.add(range.offset, range.offset + range.len);
-            for (start, end) in open {
+    fn write_all(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
+        self.each("putting the card's data back", ranges.iter(), |putting, range, original| {
+            putting.card.go_on()?;
+            match original {
+                // What it does not take is found by the comparison.
+                Ok(original) => {
+                    putting.card.put_back(range.offset, original)?;
+                    putting.result.bytes += range.len;
+                }
+                Err(error) => putting.result.unreadable.push((range, error.to_string())),
+            }
+            Ok(())
+        })
+    }
+
+    fn compare_all(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
+        let mut compared = Ranges::default();
+        // The oldest first: of a range that was saved twice, the newer copy was overwritten again.
+        self.each("comparing what was put back", ranges.iter().rev(), |putting, range, original| {
+            let Ok(original) = original else { return Ok(()) };
+            for (start, end) in compared.add(range.offset, range.offset + range.len) {
                 let from = (start - range.offset) as usize;
                 let expected = &original[from..from + (end - start) as usize];
                 let mut lost = Vec::new();
-                compare(card, start, expected, &mut lost)?;
+                compare(putting.card, start, expected, &mut lost)?;
                 let telling = |l: &SavedRange| {
                     let from = (l.offset - start) as usize;
                     let original = &expected[from..from + l.len as usize];
                     original.iter().any(|b| *b != original[0])
                 };
-                result.lost_data.extend(lost.iter().filter(|l| telling(l)));
-                lost.into_iter().for_each(|range| range.join(&mut result.lost));
+                putting.result.lost_data.extend(lost.iter().filter(|l| telling(l)));
+                lost.into_iter().for_each(|range| range.join(&mut putting.result.lost));
             }
-        }
-        steps.done(range.len, card.seconds(), watch);
+            Ok(())
+        })?;
+        self.result.lost.sort_by_key(|lost| lost.offset);
+        Ok(())
     }
-    result.lost.sort_by_key(|lost| lost.offset);
-    Ok(())
 }
 
 /// Reads a range and names the sectors that do not hold what they should.
@@ -216,10 +228,6 @@ fn holds_aliases(offset: u64, original: &[u8]) -> bool {
 
 fn is_alias(address: u64, original: &[u8]) -> bool {
     read_stamp(original).is_some_and(|stamp| stamp.address != address)
-}
-
-fn bytes_of(ranges: &[SavedRange]) -> u64 {
-    ranges.iter().map(|range| range.len).sum()
 }
 
 /// What is in both of two sets of ranges.

@@ -88,12 +88,12 @@ impl Head {
         bytes
     }
 
-    /// Reads a head; `None` where there is no sound one.
+    /// Reads a head; `None` where there is no valid one.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Head> {
         let bytes: &[u8; HEAD] = bytes.get(..HEAD)?.try_into().ok()?;
         let (kind, _) = TAGS.iter().find(|(_, tag)| bytes.starts_with(*tag))?;
-        let sound = crc32c::crc32c(&bytes[..44]) == u32_at(bytes, 44);
-        sound.then(|| Head {
+        let valid = crc32c::crc32c(&bytes[..44]) == u32_at(bytes, 44);
+        valid.then(|| Head {
             kind: *kind,
             payload: u32_at(bytes, 4),
             offset: u64_at(bytes, 8),

@@ -96,14 +96,8 @@ impl Returned {
     /// What could not be put back, for a verb that does not ask about capacity.
     pub fn finding(&self) -> Option<Finding> {
         let back = self.back.as_ref()?;
-        let sum = |ranges: &mut dyn Iterator<Item = u64>| ranges.sum::<u64>();
-        let lost = sum(&mut back.lost.iter().map(|r| r.len));
-        let unreadable = sum(&mut back.unreadable.iter().map(|(r, _)| r.len));
-        if lost + unreadable == 0 {
-            return None;
-        }
-        let first = back.lost.iter().chain(back.unreadable.iter().map(|(r, _)| r)).map(|r| r.offset).min();
-        Some(not_put_back(lost, unreadable, first))
+        let first = back.first_missing()?;
+        Some(not_put_back(back.lost_bytes(), back.unreadable_bytes(), Some(first)))
     }
 }
 

@@ -25,25 +25,34 @@ pub struct Damage {
     pub tail: Option<(u64, u64)>,
 }
 
+/// What the records say, beside the ranges that they save.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) salts: Vec<u64>,
+    /// How far putting back had come, where it had begun.
+    pub(crate) put_back: Option<Restoring>,
+    /// Where it can be noted without room on the disk, first place first.
+    pub(crate) set_aside: VecDeque<u64>,
+    pub(crate) restored: bool,
+    /// The batch under way.
+    pub(crate) batch: u32,
+    pub(crate) damage: Damage,
+    /// Where the last valid record ends, and the next one goes.
+    pub(crate) end: u64,
+}
+
 /// What a pass over the file found.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     pub(crate) about: Option<About>,
     pub(crate) nonce: Option<u64>,
-    pub(crate) salts: Vec<u64>,
-    pub(crate) put_back: Option<Restoring>,
-    pub(crate) set_aside: VecDeque<u64>,
-    pub(crate) restored: bool,
     pub(crate) batches: Vec<(u32, Vec<Entry>)>,
+    pub(crate) log: Log,
     /// Of the batch whose commit was not met yet, by their place in it.
     open: BTreeMap<u32, Entry>,
-    pub(crate) batch: u32,
-    pub(crate) damage: Damage,
-    /// Where the last sound record ends.
-    pub(crate) end: u64,
 }
 
-/// Windows in which a sound head is looked for, overlapping by one head.
+/// Windows in which a valid head is looked for, overlapping by one head.
 const WINDOW: usize = 1 << 16;
 
 /// Tries to take a journal, 10 ms apart.
@@ -134,11 +143,12 @@ fn known_version(file: &File) -> Result<(), String> {
 
 fn scan(file: &File) -> std::io::Result<Scan> {
     let len = file.metadata()?.len();
-    let mut scan = Scan { end: MAGIC.len() as u64, ..Scan::default() };
-    let mut at = scan.end;
+    let mut scan = Scan::default();
+    scan.log.end = MAGIC.len() as u64;
+    let mut at = scan.log.end;
     while let Some((found, head)) = next_head(file, at, len, scan.nonce)? {
         if found > at {
-            scan.damage.file_ranges.push((at, found));
+            scan.log.damage.file_ranges.push((at, found));
         }
         at = found + (HEAD as u64) + u64::from(head.payload);
         scan.record(file, found + HEAD as u64, head, at <= len)?;
@@ -147,7 +157,7 @@ fn scan(file: &File) -> std::io::Result<Scan> {
     Ok(scan)
 }
 
-/// The next sound head from `at` on, and where it is.
+/// The next valid head from `at` on, and where it is.
 fn next_head(file: &File, at: u64, len: u64, nonce: Option<u64>) -> std::io::Result<Option<(u64, Head)>> {
     let fits = |head: &Head| nonce.is_none_or(|n| n == head.nonce);
     let mut window = vec![0; HEAD];
@@ -167,30 +177,30 @@ fn next_head(file: &File, at: u64, len: u64, nonce: Option<u64>) -> std::io::Res
 }
 
 impl Scan {
-    /// Takes one record whose head is sound; `whole` tells whether the file has all of its payload.
+    /// Takes one record whose head is valid; `whole` tells whether the file has all of its payload.
     fn record(&mut self, file: &File, at: u64, head: Head, whole: bool) -> std::io::Result<()> {
         if whole {
-            self.end = at + u64::from(head.payload);
+            self.log.end = at + u64::from(head.payload);
         }
         self.nonce.get_or_insert(head.nonce);
         match head.kind {
             Kind::About | Kind::Salt | Kind::PutBack | Kind::Room | Kind::Restored if !whole => {}
             Kind::About => {
-                let about = sound_payload(file, at, head)?.and_then(|p| serde_json::from_slice(&p).ok());
+                let about = valid_payload(file, at, head)?.and_then(|p| serde_json::from_slice(&p).ok());
                 self.about = self.about.take().or(about);
             }
             Kind::Salt => {
-                let salt = sound_payload(file, at, head)?.and_then(|p| p.try_into().ok());
-                self.salts.extend(salt.map(u64::from_le_bytes));
+                let salt = valid_payload(file, at, head)?.and_then(|p| p.try_into().ok());
+                self.log.salts.extend(salt.map(u64::from_le_bytes));
             }
             Kind::PutBack => {
                 let begun = head.index == 0;
-                self.put_back = Some(if begun { Restoring::Begun } else { Restoring::Written });
+                self.log.put_back = Some(if begun { Restoring::Begun } else { Restoring::Written });
                 // The last one in the file is the newest: what is noted from now on comes behind it.
-                self.set_aside.clear();
+                self.log.set_aside.clear();
             }
-            Kind::Room => self.set_aside.push_back(at - HEAD as u64),
-            Kind::Restored => self.restored = true,
+            Kind::Room => self.log.set_aside.push_back(at - HEAD as u64),
+            Kind::Restored => self.log.restored = true,
             Kind::Bytes | Kind::Fill if head.len as usize > MOST => {}
             Kind::Bytes | Kind::Fill => self.range(file, at, head, whole)?,
             Kind::Commit => self.commit(file, at, head, whole)?,
@@ -218,32 +228,32 @@ impl Scan {
 
     /// A range of a later batch shows that the one before was committed, whatever became of its commit record.
     fn batch_is(&mut self, batch: u32) {
-        if batch > self.batch {
-            let missing_batches = batch - self.batch - u32::from(!self.open.is_empty() || self.closed());
-            self.damage.lost_ranges += u64::from(missing_batches);
+        if batch > self.log.batch {
+            let missing_batches = batch - self.log.batch - u32::from(!self.open.is_empty() || self.closed());
+            self.log.damage.lost_ranges += u64::from(missing_batches);
             self.end_open();
-            self.batch = batch;
+            self.log.batch = batch;
         }
     }
 
     /// Whether the current batch had its commit.
     fn closed(&self) -> bool {
-        self.batches.last().is_some_and(|(batch, _)| *batch == self.batch)
+        self.batches.last().is_some_and(|(batch, _)| *batch == self.log.batch)
     }
 
     /// Takes what is known of the batch under way, whose table is missing.
     fn end_open(&mut self) {
         let open = std::mem::take(&mut self.open);
         let Some((last, _)) = open.last_key_value() else { return };
-        self.damage.lost_ranges += u64::from(*last + 1) - open.len() as u64;
-        self.batches.push((self.batch, open.into_values().collect()));
+        self.log.damage.lost_ranges += u64::from(*last + 1) - open.len() as u64;
+        self.batches.push((self.log.batch, open.into_values().collect()));
     }
 
     /// The table is a second copy of every range's head, and wins.
     fn commit(&mut self, file: &File, at: u64, head: Head, whole: bool) -> std::io::Result<()> {
         self.batch_is(head.batch);
         let table = match whole {
-            true => sound_payload(file, at, head)?,
+            true => valid_payload(file, at, head)?,
             false => None,
         };
         match table {
@@ -253,7 +263,7 @@ impl Scan {
                 self.open.clear();
             }
             None => {
-                self.damage.lost_ranges += u64::from(head.len).saturating_sub(self.open.len() as u64);
+                self.log.damage.lost_ranges += u64::from(head.len).saturating_sub(self.open.len() as u64);
                 let open = std::mem::take(&mut self.open);
                 self.batches.push((head.batch, open.into_values().collect()));
             }
@@ -261,22 +271,22 @@ impl Scan {
         Ok(())
     }
 
-    /// The end of the file, where the last sound record would end at `at`. A batch without a commit was most likely not
+    /// The end of the file, where the last valid record would end at `at`. A batch without a commit was most likely not
     /// overwritten, and then the card holds what is in it: putting that back does no harm. If its commit was lost to
     /// damage, it is needed.
     fn close(&mut self, at: u64, len: u64) {
-        let before = self.damage.lost_ranges;
+        let before = self.log.damage.lost_ranges;
         self.end_open();
         if at > len {
             // It ends within a record, as after any crash: the batch never was complete.
-            self.damage.lost_ranges = before;
+            self.log.damage.lost_ranges = before;
         } else if len - at >= HEAD as u64 {
-            self.damage.tail = Some((at, len));
+            self.log.damage.tail = Some((at, len));
         }
     }
 }
 
-fn sound_payload(file: &File, at: u64, head: Head) -> std::io::Result<Option<Vec<u8>>> {
+fn valid_payload(file: &File, at: u64, head: Head) -> std::io::Result<Option<Vec<u8>>> {
     let mut payload = vec![0; head.payload as usize];
     file.read_exact_at(&mut payload, at)?;
     Ok((crc32c::crc32c(&payload) == head.crc).then_some(payload))

@@ -2,7 +2,7 @@
 //! here, so that nothing is written that was not saved or may not go.
 
 use crate::write_scope::WriteScope;
-use cardscope_engine::card::{Answer, Card, Costs, Extent, IoError, Stop};
+use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::target::{Direction, Region};
@@ -10,6 +10,7 @@ use cardscope_model::card_map::property::Cost;
 use cardscope_model::random::Random;
 use cardscope_model::units::{Nanos, nanos, seconds};
 use cardscope_sd::nvme::SmartLog;
+use std::ops::Deref;
 use std::time::Duration;
 
 /// The start of a card is left alone unless it is asked for: partition table and file system tables lie there, and the
@@ -118,9 +119,9 @@ impl<'s, 't> Context<'s, 't> {
     /// # Errors
     /// As [`Context::prepare`], but for the time.
     pub fn prepare_in_time(&mut self, extents: &[Extent]) -> Result<bool, Stop> {
-        let end = self.region.end();
-        let inside = |p: &Extent| p.offset >= self.region.start && p.end() <= end;
-        if !extents.iter().all(inside) || !self.may_write(extents.iter().map(|p| u64::from(p.len)).sum()) {
+        if !extents.iter().all(|p| inside(self.region, *p))
+            || !self.may_write(extents.iter().map(|p| u64::from(p.len)).sum())
+        {
             return Err(Stop::Limit);
         }
         if self.left_with(extents) < 0.0 {
@@ -254,10 +255,7 @@ impl<'s, 't> Context<'s, 't> {
         let began = self.card.now();
         let until = began.saturating_add(nanos(seconds_long));
         let Context { card, scope, region, .. } = self;
-        let end = region.end();
-        let may = |p: &Extent| {
-            direction == Direction::Read || (p.offset >= region.start && p.end() <= end && scope.covers(*p))
-        };
+        let may = |p: &Extent| direction == Direction::Read || (inside(*region, *p) && scope.covers(*p));
         let next = std::iter::from_fn(|| extents.next().filter(may));
         card.stream_until(until, direction, content, next, |extent, at| {
             each(extent, seconds(at.saturating_sub(began)));
@@ -338,14 +336,6 @@ impl<'s, 't> Context<'s, 't> {
         self.card.reopen()
     }
 
-    /// Where a loop without I/O may end: an error once the user asked to stop.
-    ///
-    /// # Errors
-    /// [`Stop::Interrupted`].
-    pub fn go_on(&self) -> Result<(), Stop> {
-        self.card.go_on()
-    }
-
     /// Lets time pass without I/O.
     pub fn idle(&mut self, time: Duration) {
         self.card.idle(time);
@@ -377,35 +367,9 @@ impl<'s, 't> Context<'s, 't> {
         Ok(constant)
     }
 
-    /// Bytes of an I/O that the card was shaped for.
-    pub(crate) fn block(&self) -> u32 {
-        self.card.block()
-    }
-
-    /// I/Os in flight that it was shaped for.
-    pub(crate) fn depth(&self) -> u32 {
-        self.card.depth()
-    }
-
-    /// What I/Os cost on this card, as far as is known.
-    pub(crate) fn costs(&self) -> &Costs {
-        self.card.costs()
-    }
-
-    /// I/Os that failed so far.
-    pub(crate) fn io_errors(&self) -> &[IoError] {
-        self.card.io_errors()
-    }
-
-    /// Smallest unit of an I/O in bytes.
-    pub fn sector(&self) -> u32 {
-        self.card.sector()
-    }
-
     /// Whether the content of an extent is saved, or may go, and it lies in what may be used.
     fn may_overwrite(&self, extent: Extent) -> bool {
-        let end = self.region.end();
-        extent.offset >= self.region.start && extent.end() <= end && self.scope.covers(extent)
+        inside(self.region, extent) && self.scope.covers(extent)
     }
 
     /// Stamps, so that what was written is known again when it is put back after a crash.
@@ -414,7 +378,7 @@ impl<'s, 't> Context<'s, 't> {
         Content::Stamp { salt: self.salt, generation: self.generation }
     }
 
-    /// What has been spent since `before`, which this gave earlier.
+    /// What has been spent so far.
     pub fn spent(&mut self) -> Cost {
         let tally = self.card.tally();
         Cost { read_bytes: tally.read, written_bytes: tally.written, seconds: self.card.seconds() }
@@ -436,11 +400,24 @@ impl<'s, 't> Context<'s, 't> {
     }
 }
 
+/// What can be asked of the card without any I/O.
+impl<'t> Deref for Context<'_, 't> {
+    type Target = Card<'t>;
+
+    fn deref(&self) -> &Card<'t> {
+        self.card
+    }
+}
+
 impl Drop for Context<'_, '_> {
     /// Whoever uses the card afterwards, to put back above all, is bound by no limit of the probe's.
     fn drop(&mut self) {
         self.card.end_at(None);
     }
+}
+
+fn inside(region: Region, extent: Extent) -> bool {
+    extent.offset >= region.start && extent.end() <= region.end()
 }
 
 /// The salt of the stamps that a probe with this seed writes; a journal notes it before anything is overwritten.

@@ -100,33 +100,19 @@ impl Target for SavedArea<'_> {
 }
 
 #[cfg(test)]
+#[path = "../tests/memory/mod.rs"]
+mod memory;
+
+#[cfg(test)]
 mod tests {
+    use super::memory::Memory;
     use super::*;
     use cardscope_engine::content::Match;
     use cardscope_engine::interrupt::Interrupt;
-    use cardscope_engine::journal::{Journal, JournalError, SavedRange};
+    use cardscope_engine::journal::Journal;
     use cardscope_engine::target::Plan;
     use cardscope_model::recipe::Path;
     use cardscope_simulator::SimTarget;
-
-    #[derive(Default)]
-    struct Memory(Vec<SavedRange>);
-
-    impl Journal for Memory {
-        fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
-            self.0.push(SavedRange { offset, len: original.len() as u64 });
-            Ok(())
-        }
-        fn commit(&mut self) -> Result<(), JournalError> {
-            Ok(())
-        }
-        fn saved(&self) -> Vec<SavedRange> {
-            self.0.clone()
-        }
-        fn original(&mut self, _kept: SavedRange, _into: &mut Vec<u8>) -> Result<(), JournalError> {
-            Ok(())
-        }
-    }
 
     const REGION: Region = Region { start: 4 << 20, len: 2 << 20 };
 

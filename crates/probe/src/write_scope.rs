@@ -8,7 +8,7 @@ use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::Direction;
 use cardscope_model::units::Nanos;
 
-/// Smallest stretch that is saved or given up by itself: the page of every cache of a fake that is known, and a
+/// Smallest range that is saved or given up by itself: the page of every cache of a fake that is known, and a
 /// multiple of every sector.
 pub(crate) const UNIT: u32 = 4096;
 
@@ -102,7 +102,7 @@ impl<'k> WriteScope<'k> {
         costs.of(Direction::Read, save.ios, save.bytes) + write + back.put_back_seconds(costs)
     }
 
-    /// True where the content is kept.
+    /// True where the content is saved first.
     pub fn keeps_data(&self) -> bool {
         self.journal.is_some()
     }
@@ -137,12 +137,12 @@ impl<'k> WriteScope<'k> {
         if new.is_empty() {
             return Ok(());
         }
-        let (mut kept, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut saved, mut unreadable) = (Vec::new(), Vec::new());
         let ended = card.read(new, Content::Buffer, |extent, at, answer| {
             match answer {
                 Answer::Differs { bytes, .. } => {
                     journal.save(extent.offset, bytes)?;
-                    kept.push(extent);
+                    saved.push(extent);
                 }
                 Answer::Same | Answer::Failed(_) => unreadable.push(extent),
             }
@@ -152,7 +152,7 @@ impl<'k> WriteScope<'k> {
             return ended;
         }
         journal.commit()?;
-        kept.iter().for_each(|p| {
+        saved.iter().for_each(|p| {
             self.originals.add(p.offset, p.end());
             self.saved.add(p.offset, p.end());
         });

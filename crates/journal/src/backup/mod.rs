@@ -4,7 +4,6 @@
 //! FILE.sums with a checksum of each MiB and what could not be read: `docs/journal.md` has its format.
 
 mod put;
-mod same;
 mod sums;
 mod take;
 
@@ -71,8 +70,7 @@ impl Backup {
 
     /// Where the card's data is, for a failure that leaves the image behind.
     pub fn whereabouts(&self) -> String {
-        let file = self.path.display();
-        format!("the card's data is in {file}: `cardscope restore {file} TARGET` puts it back")
+        whereabouts(&self.path)
     }
 
     /// First byte behind the last one that is not zero: so much of it a card must hold.
@@ -82,18 +80,20 @@ impl Backup {
     }
 }
 
+fn whereabouts(image: &Path) -> String {
+    let file = image.display();
+    format!("the card's data is in {file}: `cardscope restore {file} TARGET` puts it back")
+}
+
 /// What a document says where not all of an image came back.
 pub fn finding(back: &PutBack) -> Option<Finding> {
-    let lost: u64 = back.lost.iter().map(|saved| saved.len).sum();
-    let unreadable: u64 = back.unreadable.iter().map(|(saved, _)| saved.len).sum();
-    let first =
-        back.lost.iter().chain(back.unreadable.iter().map(|(saved, _)| saved)).map(|k| k.offset).min()?;
+    let first = back.first_missing()?;
     let claim =
         Finding::new("not-put-back", Weight::Bad, 1.0, "Some of the card's data could not be restored.");
     Some(
         claim
-            .because("bytes that the card did not keep", lost)
-            .because("bytes that could not be read, then or now", unreadable)
+            .because("bytes that the card did not keep", back.lost_bytes())
+            .because("bytes that could not be read, then or now", back.unreadable_bytes())
             .because("first address", first)
             .advise("The image is saved: copy it, and restore it to another card with `cardscope restore`."),
     )

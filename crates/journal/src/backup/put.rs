@@ -1,4 +1,8 @@
 //! Putting an image back: written, then read again after opening the card anew, and compared.
+//!
+//! Before that: is this still the card that it was taken of? Somebody may have changed it meanwhile, and then nothing may be
+//! written. The device is opened again, which fails where the kernel saw another medium; the card is asked anew what it
+//! says of itself; and places that the test did not write to are held against the image.
 
 use super::sums::{CHUNK, Unread};
 use super::{Backup, DEPTH};
@@ -11,16 +15,27 @@ use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::SavedRange;
 use cardscope_engine::ranges::Ranges;
-use cardscope_engine::target::Target;
+use cardscope_engine::target::{Plan, Target};
+use cardscope_model::recipe::Path;
 use cardscope_model::units::seconds;
-use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
 
-/// A stretch of the image: zero, or one chunk of bytes.
+/// So many places are looked at.
+const SAMPLES: usize = 16;
+
+/// So long a card may take to end what was begun: the kernel's own limit of a command (SD_TIMEOUT, scsi/sd.h).
+const SETTLE: Duration = Duration::from_secs(30);
+
+/// Bytes of each.
+const SAMPLE: u32 = 4096;
+
+/// A range of the image: one chunk of bytes with their checksum, or zero without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stretch {
-    Zero { start: u64, end: u64 },
-    Bytes { start: u64, end: u64, crc: u32 },
+struct Part {
+    start: u64,
+    end: u64,
+    crc: Option<u32>,
 }
 
 impl Backup {
@@ -63,15 +78,15 @@ impl Backup {
     fn write_and_compare(&self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<PutBack, Stop> {
         let mut result = PutBack::default();
         let mut steps = Steps::begin("putting the card's image back", card.bytes(), card.seconds(), listener);
-        for stretch in self.stretches(card.bytes()) {
+        for part in self.parts(card.bytes()) {
             card.go_on()?;
-            self.write(card, stretch, &mut result, &mut steps, listener)?;
+            self.write(card, part, &mut result, &mut steps, listener)?;
         }
         card.flush()?;
         card.reopen()?;
         let mut steps = Steps::begin("comparing what was put back", card.bytes(), card.seconds(), listener);
-        for stretch in self.stretches(card.bytes()) {
-            self.compare(card, stretch, &mut result.lost, &mut steps, listener)?;
+        for part in self.parts(card.bytes()) {
+            self.compare(card, part, &mut result.lost, &mut steps, listener)?;
         }
         for Unread { offset, len, reason } in &self.sums.unread {
             let why = format!("could not be read when the image was taken: {reason}");
@@ -81,46 +96,42 @@ impl Backup {
     }
 
     /// The image up to a size, runs of zero in one.
-    fn stretches(&self, most: u64) -> impl Iterator<Item = Stretch> {
+    fn parts(&self, most: u64) -> impl Iterator<Item = Part> {
         let end = self.sums.about.bytes.min(most);
         let mut at = 0;
         self.sums.chunks.chunk_by(|a, b| a.is_none() && b.is_none()).map_while(move |run| {
             let start = at;
             at = (at + run.len() as u64 * u64::from(CHUNK)).min(end);
-            let stretch = match run[0] {
-                None => Stretch::Zero { start, end: at },
-                Some(crc) => Stretch::Bytes { start, end: at, crc },
-            };
-            (start < at).then_some(stretch)
+            (start < at).then_some(Part { start, end: at, crc: run[0] })
         })
     }
 
     fn write(
         &self,
         card: &mut Card<'_>,
-        stretch: Stretch,
+        part: Part,
         result: &mut PutBack,
         steps: &mut Steps,
         listener: &mut dyn Listener,
     ) -> Result<(), Stop> {
-        match stretch {
-            Stretch::Zero { start, end } => {
-                // What the card does not take is found by the comparison.
-                card.write(extents(start, end, CHUNK), Content::Constant(0), |extent, at, _| {
-                    steps.done(u64::from(extent.len), seconds(at), listener);
-                })?;
-                result.bytes += end - start;
-            }
-            Stretch::Bytes { start, end, crc } => match self.bytes(start, end, crc) {
-                Ok(bytes) => {
-                    for (from, to) in self.readable(start, end) {
-                        card.put_back(from, &bytes[(from - start) as usize..(to - start) as usize])?;
-                        result.bytes += to - from;
-                    }
-                    steps.done(end - start, card.seconds(), listener);
+        let Part { start, end, crc } = part;
+        let Some(crc) = crc else {
+            // What the card does not take is found by the comparison.
+            card.write(extents(start, end, CHUNK), Content::Constant(0), |extent, at, _| {
+                steps.done(u64::from(extent.len), seconds(at), listener);
+            })?;
+            result.bytes += end - start;
+            return Ok(());
+        };
+        match self.bytes(start, end, crc) {
+            Ok(bytes) => {
+                for (from, to) in self.readable(start, end) {
+                    card.put_back(from, &bytes[(from - start) as usize..(to - start) as usize])?;
+                    result.bytes += to - from;
                 }
-                Err(why) => result.unreadable.push((SavedRange { offset: start, len: end - start }, why)),
-            },
+                steps.done(end - start, card.seconds(), listener);
+            }
+            Err(why) => result.unreadable.push((SavedRange { offset: start, len: end - start }, why)),
         }
         Ok(())
     }
@@ -128,18 +139,13 @@ impl Backup {
     fn compare(
         &self,
         card: &mut Card<'_>,
-        stretch: Stretch,
+        part: Part,
         lost: &mut Vec<SavedRange>,
         steps: &mut Steps,
         listener: &mut dyn Listener,
     ) -> Result<(), Stop> {
-        let (start, end, bytes) = match stretch {
-            Stretch::Zero { start, end } => (start, end, None),
-            Stretch::Bytes { start, end, crc } => match self.bytes(start, end, crc) {
-                Ok(bytes) => (start, end, Some(bytes)),
-                Err(_) => return Ok(()),
-            },
-        };
+        let Part { start, end, crc } = part;
+        let Ok(bytes) = crc.map(|crc| self.bytes(start, end, crc)).transpose() else { return Ok(()) };
         let expected = if bytes.is_some() { Content::Buffer } else { Content::Constant(0) };
         let mut bad: Vec<Extent> = Vec::new();
         for (from, to) in self.readable(start, end) {
@@ -167,7 +173,7 @@ impl Backup {
     /// A chunk of the image, checked as a whole and cut to what the card has room for.
     fn bytes(&self, start: u64, end: u64, crc: u32) -> Result<Vec<u8>, String> {
         let whole = (start + u64::from(CHUNK)).min(self.sums.about.bytes);
-        let mut bytes = read_chunk(&self.image, start, whole).map_err(|e| e.to_string())?;
+        let mut bytes = self.chunk(start, whole).map_err(|e| e.to_string())?;
         if crc32c::crc32c(&bytes) != crc {
             return Err("damaged in the image: its checksum is wrong".to_owned());
         }
@@ -183,10 +189,82 @@ impl Backup {
         }
         unread.missing(start, end)
     }
+
+    fn chunk(&self, start: u64, end: u64) -> std::io::Result<Vec<u8>> {
+        let mut bytes = vec![0; (end - start) as usize];
+        self.image.read_exact_at(&mut bytes, start)?;
+        Ok(bytes)
+    }
+
+    /// Refuses another card than the one that the image is of. Nothing is written.
+    fn same_card(
+        &self,
+        target: &mut dyn Target,
+        key_now: Option<&str>,
+        interrupt: &Interrupt,
+    ) -> Result<(), Error> {
+        let (name, bytes) = (target.info().name.clone(), target.info().bytes);
+        let another =
+            |why: &str| {
+                Error::Io(format!(
+                "{name} is another card than the one that was saved ({why}); nothing was put back onto it"
+            ).into())
+            };
+        if bytes != self.sums.about.bytes {
+            return Err(another("it has another size"));
+        }
+        let was = self.sums.about.card_key.as_deref();
+        if key_now.is_some_and(|is| was.is_some_and(|was| was != is)) {
+            return Err(another("it says so of itself"));
+        }
+        settle(target);
+        let mut card = Card::new(target, interrupt, SAMPLE, 1)?;
+        card.reopen()?;
+        let (same, other) = self.samples(&mut card)?;
+        // A card that loses some of its data is still the same card.
+        match other > same {
+            true => Err(another("where the test wrote nothing it holds something else")),
+            false => Ok(()),
+        }
+    }
+
+    /// How many places outside of what was overwritten hold what the image has, and how many do not.
+    fn samples(&self, card: &mut Card<'_>) -> Result<(usize, usize), Stop> {
+        let places = self.untouched();
+        let step = places.len().div_ceil(SAMPLES).max(1);
+        let (mut same, mut other) = (0, 0);
+        for start in places.into_iter().step_by(step) {
+            let end = (start + u64::from(SAMPLE)).min(self.sums.about.bytes);
+            let Ok(wanted) = self.chunk(start, end) else { continue };
+            card.read(extents(start, end, SAMPLE), Content::Buffer, |_, _, answer| {
+                match answer {
+                    Answer::Differs { bytes, .. } if *bytes == wanted[..] => same += 1,
+                    Answer::Differs { .. } => other += 1,
+                    Answer::Same | Answer::Failed(_) => {}
+                }
+                Ok(())
+            })?;
+        }
+        Ok((same, other))
+    }
+
+    /// Where chunks begin that hold data and that the test did not write to.
+    fn untouched(&self) -> Vec<u64> {
+        let Some((from, to)) = self.overwritten else { return Vec::new() };
+        let held = self.sums.chunks.iter().zip((0..).step_by(CHUNK as usize));
+        let whole = held.filter(|(crc, _)| crc.is_some()).map(|(_, start)| start);
+        whole.filter(|start| start + u64::from(CHUNK) <= from || *start >= to).collect()
+    }
 }
 
-pub(super) fn read_chunk(image: &File, start: u64, end: u64) -> std::io::Result<Vec<u8>> {
-    let mut bytes = vec![0; (end - start) as usize];
-    image.read_exact_at(&mut bytes, start)?;
-    Ok(bytes)
+/// Takes what a test that was interrupted left in flight; a card that does not answer for so long is told by planning.
+fn settle(target: &mut dyn Target) {
+    let plan =
+        Plan { depth: 1, block: u64::from(SAMPLE), path: Path::Direct, sync_each: false, own_buffers: true };
+    let until = Instant::now() + SETTLE;
+    let mut done = Vec::new();
+    while target.plan(&plan).is_err() && Instant::now() < until {
+        let _ = target.complete(1, &mut done);
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }

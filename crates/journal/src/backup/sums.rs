@@ -3,6 +3,7 @@
 
 use cardscope_files::Use;
 use cardscope_model::outside;
+use crc32c::Crc32cWriter;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
@@ -57,27 +58,9 @@ pub fn beside(image: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Counts a checksum over everything that is written.
-struct Summed<W> {
-    into: W,
-    crc: u32,
-}
-
-impl<W: Write> Write for Summed<W> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let n = self.into.write(bytes)?;
-        self.crc = crc32c::crc32c_append(self.crc, &bytes[..n]);
-        Ok(n)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.into.flush()
-    }
-}
-
 /// Writes the checksums, on disk when it returns.
 pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
-    let mut out = Summed { into: BufWriter::new(file), crc: 0 };
+    let mut out = Crc32cWriter::new(BufWriter::new(file));
     writeln!(out, "{TITLE}")?;
     writeln!(out, "{}", outside::json(&serde_json::to_string(&sums.about)?))?;
     for run in sums.chunks.chunk_by(|a, b| a.is_none() && b.is_none()) {
@@ -89,9 +72,9 @@ pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
     for Unread { offset, len, reason } in &sums.unread {
         writeln!(out, "unread {offset} {len} {}", outside::line(reason))?;
     }
-    let crc = out.crc;
+    let crc = out.crc32c();
     writeln!(out, "end {crc:08x}")?;
-    out.into.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
+    out.into_inner().into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
 }
 
 /// Reads and checks them.
@@ -121,8 +104,8 @@ pub(super) fn read(path: &Path) -> Result<Sums, String> {
         let crc = lines.crc;
         let line = lines.next().map_err(cannot)?.ok_or_else(damaged)?;
         if let Some(end) = line.strip_prefix("end ") {
-            let sound = u32::from_str_radix(end, 16) == Ok(crc) && sums.chunks.len() as u64 == all;
-            return if sound { Ok(sums) } else { Err(damaged()) };
+            let valid = u32::from_str_radix(end, 16) == Ok(crc) && sums.chunks.len() as u64 == all;
+            return if valid { Ok(sums) } else { Err(damaged()) };
         }
         take_line(&mut sums, line, all).ok_or_else(damaged)?;
     }

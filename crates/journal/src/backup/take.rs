@@ -1,7 +1,7 @@
 //! Taking an image: the whole card is read, written with a checksum, and synced, before anything else is done to it.
 
 use super::sums::{self, About, CHUNK, Sums, Unread, beside};
-use super::{Backup, DEPTH};
+use super::{Backup, DEPTH, whereabouts};
 use crate::error::Error;
 use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
 use cardscope_engine::cause::Cause;
@@ -145,9 +145,7 @@ fn take_to(
     // Last, so that the image is a backup only when all of it is on disk.
     beside_it.place(beside(Path::new(&image.name)).as_os_str()).map_err(|e| cannot(&beside(file), e))?;
     image.folder.sync().map_err(|e| cannot(file, e))?;
-    let name = file.display();
-    let left = format!("the card's data is in {name}: `cardscope restore {name} TARGET` puts it back");
-    let owing = Some(owing("the image of the backup is put back", left));
+    let owing = Some(owing("the image of the backup is put back", whereabouts(file)));
     Ok(Backup { image: held, path: file.to_owned(), sums, overwritten: None, _owing: owing })
 }
 

@@ -67,6 +67,14 @@ fn begin(folder: &Path) -> Journal {
     Journal::create(Folder::open(folder).unwrap(), about).unwrap()
 }
 
+/// One that has let a sector be overwritten.
+fn with_a_sector(folder: &Path) -> Journal {
+    let mut journal = begin(folder);
+    journal.save(0, &[1; 512]).unwrap();
+    journal.commit().unwrap();
+    journal
+}
+
 fn save(journal: &mut Journal, card: &Card, range: SavedRange) {
     journal.save(range.offset, &card.read(range.offset, range.len)).unwrap();
 }
@@ -85,7 +93,7 @@ fn test_run(
         journal.commit().unwrap();
         batch.iter().for_each(|range| card.stamp(*range, number as u32));
     }
-    let committed = journal.end;
+    let committed = journal.log.end;
     unfinished.iter().for_each(|range| save(&mut journal, card, *range));
     let path = journal.path().to_owned();
     journal.unused = false;
@@ -181,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn after_any_damage_nothing_wrong_is_put_back_and_what_is_missing_is_told(
+    fn after_any_damage_nothing_wrong_is_put_back_and_what_is_missing_is_reported(
         batches in proptest::collection::vec(batch(), 1..6),
         flips in proptest::collection::vec((0.0..1.0f64, 0..8u32), 2..12),
     ) {
@@ -193,19 +201,17 @@ proptest! {
         let Ok(mut journal) = Journal::open(&path) else { return Ok(()) };
         let unreadable = put_back(&mut journal, &mut card);
         let all_back = before.places == card.places;
-        let told = !unreadable.is_empty()
+        let reported = !unreadable.is_empty()
             || journal.damage().lost_ranges > 0
             || journal.damage().tail.is_some();
-        prop_assert!(all_back || told);
+        prop_assert!(all_back || reported);
     }
 }
 
 #[test]
 fn a_journal_is_the_owners_alone_and_is_known_by_its_first_line() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = begin(folder.path());
-    journal.save(0, &[1; 512]).unwrap();
-    journal.commit().unwrap();
+    let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert!(path.file_name().unwrap().to_str().unwrap().starts_with("journal-20260102T030405Z-"));
@@ -232,9 +238,7 @@ fn a_journal_that_another_user_put_there_is_not_believed_and_a_link_to_one_is_no
 #[test]
 fn a_file_that_took_the_journal_s_name_is_not_removed_with_it() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = begin(folder.path());
-    journal.save(0, &[1; 512]).unwrap();
-    journal.commit().unwrap();
+    let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "another's").unwrap();
@@ -260,9 +264,7 @@ fn a_journal_stays_in_its_folder_whatever_has_the_folder_s_name() {
 #[test]
 fn a_journal_whose_run_goes_on_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = begin(folder.path());
-    journal.save(0, &[1; 512]).unwrap();
-    journal.commit().unwrap();
+    let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
     let refusal = Journal::open(&path).err().unwrap().to_string();
     assert!(refusal.contains("still goes on"), "{refusal}");
@@ -291,9 +293,7 @@ fn a_journal_that_let_nothing_be_overwritten_goes_by_itself_and_one_that_did_sta
     let path = journal.path().to_owned();
     drop(journal);
     assert!(!path.exists());
-    let mut journal = begin(folder.path());
-    journal.save(0, &[1; 512]).unwrap();
-    journal.commit().unwrap();
+    let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
     drop(journal);
     assert!(path.exists());
@@ -340,7 +340,7 @@ fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
         let mut journal = Journal::open(&path).unwrap();
         journal.restoring(step);
         drop(journal);
-        assert_eq!(Journal::open(&path).unwrap().put_back, Some(step));
+        assert_eq!(Journal::open(&path).unwrap().log.put_back, Some(step));
         path.metadata().unwrap().len()
     };
     // Killed twice while it put back: the second time the last place is taken.

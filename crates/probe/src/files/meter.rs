@@ -8,7 +8,7 @@ use cardscope_model::verify::Pace;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Meter {
     bytes: u64,
-    /// Seconds that are over, stretches between files left out.
+    /// Seconds that are over, ranges between files left out.
     seconds: f64,
     /// The clock's value at `seconds`.
     clock: f64,

@@ -9,13 +9,11 @@ mod names;
 mod outcome;
 mod pass;
 mod reading;
-mod sector;
 mod sorting;
 mod there;
-mod verdict;
 mod writing;
 
 pub use names::{Named, file_name, number};
 pub use outcome::Outcome;
 pub use pass::{FilesError, Pass, TestFolder};
-pub use sector::holds_pattern;
+pub use sorting::holds_pattern;

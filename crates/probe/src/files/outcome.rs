@@ -1,13 +1,32 @@
-//! What a pass over files comes to, whole or partial.
+//! What a pass over files comes to, whole or partial: from what was found in the files to a verdict on the card. A file
+//! system stands between: it decides where on the card each byte lies, so the kind of a fake can be told by the shape of
+//! the losses only.
 
-use super::names;
+use super::names::gaps;
 use super::pass::{Pass, TestFolder, TestedFile};
-use super::verdict::{self, Tested};
+use super::sorting::{Run, Sorted};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{FilesReport, Method, Verdict, Verification};
+
+/// A card counts as whole where at least this share of what was free was tested …
+const TESTED_OF_FREE: f64 = 0.9;
+/// … and this share of the whole file system: a card that is full of the user's files was hardly looked at.
+const TESTED_OF_ALL: f64 = 0.25;
+
+/// A kind of loss must make up this share to name the verdict; what is left of it counts as noise.
+const PART: f64 = 0.1;
+
+/// Of a lost range, this share of the sectors is lost where a card ends; where cells fail it is far less.
+const SOLID: f64 = 0.9;
+
+/// Losses that are this share of what was tested, at least, can be a missing part of the card; fewer are damage.
+const MISSING_PART: f64 = 0.01;
+
+/// Solid ranges of lost data that a card's end leaves: file systems spread files over a few groups of blocks.
+const FEW_RUNS: usize = 16;
 
 /// What a pass over files found out.
 #[derive(Debug, Clone)]
@@ -41,7 +60,7 @@ impl<F: TestFolder> Pass<'_, F> {
             refused: self.refused_bytes / 512,
             cut_short: ended_early || unread,
         };
-        let (verdict, confidence) = verdict::judge(sorted, &facts);
+        let (verdict, confidence) = judge(sorted, &facts);
         let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
         let findings = self.findings(&folder.file_system, &facts, verdict);
         let body = Verification {
@@ -64,7 +83,7 @@ impl<F: TestFolder> Pass<'_, F> {
                 write: self.write_meter.pace(),
                 read: self.read_meter.pace(),
                 files: self.files.iter().map(|file| file.result.clone()).collect(),
-                missing: names::gaps(self.files.iter().map(|file| file.result.number)),
+                missing: gaps(self.files.iter().map(|file| file.result.number)),
                 foreign: self.foreign.clone(),
                 ..folder
             }),
@@ -84,43 +103,33 @@ impl<F: TestFolder> Pass<'_, F> {
         let mut findings = Vec::new();
         let counts = &self.sorted.counts;
         if counts.lost() > 0 {
+            let text = format!("{} of {} sectors were not as written.", counts.lost(), counts.all());
             findings.push(
-                Finding::new(
-                    "files-lost",
-                    Weight::Bad,
-                    0.99,
-                    format!("{} of {} sectors were not as written.", counts.lost(), counts.all()),
-                )
-                .because("overwritten", counts.overwritten)
-                .because("slightly changed", counts.changed)
-                .because("corrupted", counts.corrupted)
-                .because("unreadable", counts.unreadable)
-                .advise("Try another reader before you blame the card: `cardscope verify DEVICE` shows which part of the card is real."),
+                Finding::new("files-lost", Weight::Bad, 0.99, text)
+                    .because("overwritten", counts.overwritten)
+                    .because("slightly changed", counts.changed)
+                    .because("corrupted", counts.corrupted)
+                    .because("unreadable", counts.unreadable)
+                    .advise("Try another reader before you blame the card: `cardscope verify DEVICE` shows which part of the card is real."),
             );
             if wraps(verdict) {
                 findings.push(folded(self.wrap, file_system));
             }
         } else if verdict == Verdict::Inconclusive && !facts.cut_short {
+            let text = "Nothing was lost, but too little was tested to judge the card.";
             findings.push(
-                Finding::new(
-                    "files-too-little",
-                    Weight::Note,
-                    1.0,
-                    "Nothing was lost, but too little was tested to judge the card.",
-                )
-                .because("tested", Capacity(facts.tested))
-                .because("free", Capacity(facts.free))
-                .because("file system", Capacity(facts.file_system))
-                .advise("Make room and test again, or test the whole card with `cardscope verify DEVICE`."),
+                Finding::new("files-too-little", Weight::Note, 1.0, text)
+                    .because("tested", Capacity(facts.tested))
+                    .because("free", Capacity(facts.free))
+                    .because("file system", Capacity(facts.file_system))
+                    .advise(
+                        "Make room and test again, or test the whole card with `cardscope verify DEVICE`.",
+                    ),
             );
         }
         if self.files.iter().any(|file| file.content != file.result.number) {
-            findings.push(Finding::new(
-                "files-renamed",
-                Weight::Hint,
-                0.9,
-                "Some files hold the content of another number, so somebody renamed or copied them.",
-            ));
+            let text = "Some files hold the content of another number, so somebody renamed or copied them.";
+            findings.push(Finding::new("files-renamed", Weight::Hint, 0.9, text));
         }
         findings
     }
@@ -132,20 +141,145 @@ fn wraps(verdict: Verdict) -> bool {
 
 /// How far apart the places are that answer for each other.
 fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
+    let text = match wrap {
+        Some(bytes) => {
+            format!(
+                "The card's addresses repeat every {}, so one block answers for several.",
+                Capacity(bytes)
+            )
+        }
+        None => format!(
+            "One block of the card answers for several, but {file_system} does not tell where on the card its files lie and so how far apart these are."
+        ),
+    };
+    let finding = Finding::new("files-wrap", Weight::Bad, 0.95, text);
     match wrap {
-        Some(bytes) => Finding::new(
-            "files-wrap",
-            Weight::Bad,
-            0.95,
-            format!("The card's addresses repeat every {}, so one block answers for several.", Capacity(bytes)),
-        )
-        .because("period in bytes", bytes),
-        None => Finding::new(
-            "files-wrap",
-            Weight::Bad,
-            0.95,
-            format!("One block of the card answers for several, but {file_system} does not tell where on the card its files lie and so how far apart these are."),
-        )
-        .advise("Run `cardscope verify DEVICE` to find the period."),
+        Some(bytes) => finding.because("period in bytes", bytes),
+        None => finding.advise("Run `cardscope verify DEVICE` to find the period."),
+    }
+}
+
+/// What the verdict rests on.
+#[derive(Debug, Clone, Copy)]
+struct Tested {
+    tested: u64,
+    free: u64,
+    file_system: u64,
+    /// Pieces that gave another answer when they were read again.
+    otherwise: u64,
+    /// Sectors that the card refused to write, with an error.
+    refused: u64,
+    /// True where the reading did not come to its end.
+    cut_short: bool,
+}
+
+/// The verdict and how sure it is.
+fn judge(sorted: &Sorted, facts: &Tested) -> (Verdict, f64) {
+    let counts = &sorted.counts;
+    let lost = counts.lost();
+    if lost == 0 {
+        return whole(facts);
+    }
+    if facts.otherwise > 0 {
+        return (Verdict::Unstable, 0.9);
+    }
+    if counts.ok == 0 && !facts.cut_short && counts.overwritten == 0 && counts.changed == 0 {
+        return (Verdict::Dead, 0.9);
+    }
+    if (lost as f64) < MISSING_PART * counts.all() as f64 {
+        return (Verdict::Damaged, 0.95);
+    }
+    let share = |part: u64| part as f64 / lost as f64;
+    // A fake swallows in silence; a card that says so when it fails is worn or broken.
+    if share(facts.refused + counts.unreadable) >= 0.5 {
+        return (Verdict::Damaged, 0.95);
+    }
+    match (share(counts.overwritten), share(counts.corrupted + counts.unreadable)) {
+        (wrapped, gone) if wrapped >= PART && gone >= PART => (Verdict::Chain, 0.8),
+        (wrapped, _) if wrapped >= 0.5 => (Verdict::Wraparound, 0.95),
+        _ if is_missing_part(sorted) => (Verdict::Limbo, 0.9),
+        _ => (Verdict::Damaged, 0.95),
+    }
+}
+
+fn whole(facts: &Tested) -> (Verdict, f64) {
+    let of = |all: u64| if all == 0 { 0.0 } else { (facts.tested as f64 / all as f64).min(1.0) };
+    let enough = of(facts.free) >= TESTED_OF_FREE && of(facts.file_system) >= TESTED_OF_ALL;
+    match enough && !facts.cut_short {
+        true => (Verdict::Genuine, 0.5 + of(facts.file_system) / 2.0 - 0.01),
+        false => (Verdict::Inconclusive, 0.5),
+    }
+}
+
+/// True where the losses look like a part of the card that is not there: large, solid, in few pieces.
+fn is_missing_part(sorted: &Sorted) -> bool {
+    let counts = &sorted.counts;
+    let solid = |run: &&Run| run.lost as f64 >= SOLID * (run.range.end - run.range.start) as f64 / 512.0;
+    let runs: Vec<&Run> = sorted.runs.iter().filter(solid).collect();
+    let in_runs: u64 = runs.iter().map(|run| run.lost).sum();
+    runs.len() <= FEW_RUNS && in_runs as f64 >= SOLID * counts.lost() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::verify::SectorCounts;
+
+    const MIB: u64 = 2048;
+
+    fn facts(tested: u64) -> Tested {
+        Tested { tested, free: 100 << 20, file_system: 110 << 20, otherwise: 0, refused: 0, cut_short: false }
+    }
+
+    fn sorted(counts: SectorCounts, runs: &[(u64, u64)]) -> Sorted {
+        let run = |&(mib, lost): &(u64, u64)| Run { range: 0..mib << 20, lost };
+        Sorted { counts, runs: runs.iter().map(run).collect(), ..Sorted::default() }
+    }
+
+    fn verdict(counts: SectorCounts, runs: &[(u64, u64)]) -> Verdict {
+        judge(&sorted(counts, runs), &facts(100 << 20)).0
+    }
+
+    #[test]
+    fn whole_files_speak_for_the_card_where_enough_of_it_was_tested() {
+        let whole = sorted(SectorCounts { ok: 100 * MIB, ..SectorCounts::default() }, &[]);
+        assert_eq!(judge(&whole, &facts(100 << 20)).0, Verdict::Genuine);
+        assert_eq!(judge(&whole, &facts(50 << 20)).0, Verdict::Inconclusive);
+        let full_card = Tested { free: 1 << 20, ..facts(1 << 20) };
+        assert_eq!(judge(&whole, &full_card).0, Verdict::Inconclusive);
+        let stopped = Tested { cut_short: true, ..facts(100 << 20) };
+        assert_eq!(judge(&whole, &stopped).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn the_shape_of_the_losses_names_the_kind() {
+        let counts =
+            |ok, overwritten, corrupted| SectorCounts { ok, overwritten, corrupted, ..Default::default() };
+        assert_eq!(verdict(counts(50 * MIB, 50 * MIB, 0), &[(50, 50 * MIB)]), Verdict::Wraparound);
+        assert_eq!(verdict(counts(50 * MIB, 20 * MIB, 30 * MIB), &[(50, 50 * MIB)]), Verdict::Chain);
+        assert_eq!(verdict(counts(50 * MIB, 0, 50 * MIB), &[(50, 50 * MIB)]), Verdict::Limbo);
+        assert_eq!(verdict(counts(0, 0, 100 * MIB), &[(100, 100 * MIB)]), Verdict::Dead);
+        assert_eq!(verdict(counts(100 * MIB - 3, 0, 3), &[(1, 3)]), Verdict::Damaged);
+        assert_eq!(verdict(counts(100 * MIB - 3, 2, 1), &[(1, 3)]), Verdict::Damaged, "a handful is no wrap");
+        let scattered: Vec<(u64, u64)> = (0..40).map(|_| (1, MIB)).collect();
+        assert_eq!(verdict(counts(60 * MIB, 0, 40 * MIB), &scattered), Verdict::Damaged);
+    }
+
+    #[test]
+    fn what_the_card_refused_with_an_error_is_damage_and_no_fake() {
+        let lost = sorted(
+            SectorCounts { ok: 50 * MIB, corrupted: 50 * MIB, ..Default::default() },
+            &[(50, 50 * MIB)],
+        );
+        assert_eq!(judge(&lost, &facts(100 << 20)).0, Verdict::Limbo);
+        let refused = Tested { refused: 50 * MIB, ..facts(100 << 20) };
+        assert_eq!(judge(&lost, &refused).0, Verdict::Damaged);
+    }
+
+    #[test]
+    fn another_answer_to_the_same_question_is_unstable() {
+        let lost = sorted(SectorCounts { ok: 10, corrupted: 5, ..Default::default() }, &[(1, 5)]);
+        let facts = Tested { otherwise: 1, ..facts(100 << 20) };
+        assert_eq!(judge(&lost, &facts).0, Verdict::Unstable);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::names::{Named, file_name};
 use super::pass::{Pass, TestFolder, TestedFile};
-use super::sector::{first_word, holds_pattern};
+use super::sorting::{first_word, holds_pattern};
 use crate::sector::SECTOR;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use std::collections::HashMap;

@@ -17,7 +17,7 @@ const DEPTH: u32 = 2;
 const BLOCKS: [u32; 3] = [1 << 20, 64 << 10, 4 << 10];
 
 /// After so many bytes it is looked whether to go on.
-const STRETCH: u64 = 64 * MIB;
+const RANGE: u64 = 64 * MIB;
 
 /// `EROFS`: the kernel has given the file system up.
 const READ_ONLY_NOW: i32 = 30;
@@ -110,7 +110,7 @@ impl Filling {
         let now = card.seconds();
         self.meter.begin(now);
         pass.write_meter.begin(now);
-        let outcome = self.stretches(pass, &mut card);
+        let outcome = self.ranges(pass, &mut card);
         let flushed = card.flush();
         let now = card.seconds();
         self.meter.pass(now);
@@ -126,7 +126,7 @@ impl Filling {
     }
 
     /// Full at the largest block need not be full at the smallest.
-    fn stretches(&mut self, pass: &mut Pass<'_, impl TestFolder>, card: &mut Card<'_>) -> Result<End, Stop> {
+    fn ranges(&mut self, pass: &mut Pass<'_, impl TestFolder>, card: &mut Card<'_>) -> Result<End, Stop> {
         for block in BLOCKS {
             loop {
                 if self.file.result.bytes >= self.room {
@@ -135,7 +135,7 @@ impl Filling {
                 if pass.writing_is_over() {
                     return Ok(End::Budget);
                 }
-                match self.stretch(pass, card, block) {
+                match self.range(pass, card, block) {
                     Ok(()) if Self::is_read_only_now(card) => return Ok(End::Whole),
                     Ok(()) => {}
                     Err(Stop::Target(TargetError::NoSpace { .. })) => break,
@@ -150,14 +150,14 @@ impl Filling {
         card.io_errors().iter().any(|t| t.errno == READ_ONLY_NOW)
     }
 
-    fn stretch(
+    fn range(
         &mut self,
         pass: &mut Pass<'_, impl TestFolder>,
         card: &mut Card<'_>,
         block: u32,
     ) -> Result<(), Stop> {
         let content = self.file.expected();
-        let until = self.room.min(self.file.result.bytes + STRETCH);
+        let until = self.room.min(self.file.result.bytes + RANGE);
         let mut ahead: Vec<Extent> = Vec::new();
         card.write(extents(self.file.result.bytes, until, block), content, |extent, at, _| {
             self.meter.moved(seconds(at), u64::from(extent.len));

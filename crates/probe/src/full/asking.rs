@@ -1,15 +1,18 @@
-//! Asking again about what was found bad: what is good costs nothing here.
+//! What is asked of a card that lost something, before it is accused: is it a range or a number of blocks that is missing,
+//! do addresses wrap beyond its end, does it still take writes at all, and do the listed places fail after a new write
+//! too? What is good costs nothing here.
 //!
 //! Everything in here may write, so it begins with a look whether the card is still the one that was tested.
 
-use super::confirm::{self, Unmasking};
-use super::judge::wrap;
-use super::pass::Pass;
-use super::remaining::Remaining;
-use super::samples::{SAMPLE, read};
-use super::sentinels;
-use super::suspicion::Certain;
+use super::ledger::{Ledger, Seen};
+use super::pass::{GENERATION, Pass};
+use super::reading::read_judged;
+use super::samples::{self, SAMPLE, SENTINELS, Sample, read};
+use super::unmask::{bytes, in_blocks, whole_within};
+use crate::period::gcd;
+use crate::sector::{SECTOR, SectorFound};
 use cardscope_engine::card::{Extent, Stop};
+use cardscope_model::verify::Disproof;
 
 /// Places that are looked at, and so many of them that are gone at once are another card.
 const LOOKED_AT: u64 = 16;
@@ -18,17 +21,15 @@ const FEWEST: usize = 8;
 /// Fewer sentinels beyond a suspected end are no proof; then so little is left to write that it is written.
 const FEWEST_SENTINELS: u64 = 8;
 
-impl Pass<'_, '_> {
-    /// What there is room for.
-    pub(super) fn remaining(&self) -> Remaining {
-        let each = |mb_s: Option<f64>| mb_s.map_or(0.0, |mb_s| 1.0 / (mb_s * 1e6));
-        Remaining {
-            max_write: self.settings.max_write,
-            until: self.settings.budget_s.map(|budget| self.began + budget),
-            seconds_a_byte: each(self.chart.write.mb_s()) + each(self.reads_at),
-        }
-    }
+/// Bytes at the end of each further period that are written, and of all of them: more than any cache holds of what is
+/// lost there.
+const TOP: u64 = 1 << 30;
+const ALL_TOPS: u64 = 2 << 30;
 
+/// Disproofs that are listed at most.
+const MOST_LISTED: usize = 12;
+
+impl Pass<'_, '_> {
     /// Whether nothing but an end explains what is lost: beyond it nothing stands that came first, or all of that does
     /// and nothing that comes now. Lost places in a row, on a card that is damaged all over, look like an end too.
     pub(super) fn surely_ends(&mut self, places: &[Extent]) -> Result<bool, Stop> {
@@ -45,51 +46,123 @@ impl Pass<'_, '_> {
     fn nothing_new_stays(&mut self, places: &[Extent]) -> Result<bool, Stop> {
         let (card_bytes, salt, written) = (self.seen.card_bytes, self.settings.salt, self.seen.written);
         let taken = |new: &Extent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
-        let mut new = sentinels::places(card_bytes, salt ^ written);
+        let mut new = samples::sentinels(card_bytes, salt ^ written);
         new.retain(|extent| extent.offset >= written && !taken(extent));
         let bytes = new.iter().map(|extent| u64::from(extent.len)).sum();
-        if self.takes_new || new.is_empty() || self.remaining().room(self.card) < bytes {
+        if self.takes_new || new.is_empty() || self.room() < bytes {
             return Ok(false);
         }
-        sentinels::write(self.card, &new, salt)?;
+        self.write_stamps(new.iter().copied(), SENTINELS)?;
         self.card.reopen()?;
-        let found = sentinels::beyond(self.card, &new, written, salt)?;
+        let found = self.read_beyond(&new)?;
         self.takes_new = found.iter().filter(|sample| sample.good()).count() * 10 > found.len();
         Ok(!self.takes_new)
     }
 
+    /// Places that lie beyond what was written, read again.
+    fn read_beyond(&mut self, places: &[Extent]) -> Result<Vec<Sample>, Stop> {
+        let written = self.seen.written;
+        let list = places.iter().copied().filter(|p| p.offset >= written);
+        read(self.card, list, self.stamps(SENTINELS))
+    }
+
+    fn sentinels_beyond(&mut self, places: &[Extent]) -> Result<u64, Stop> {
+        let found = self.read_beyond(places)?;
+        self.seen.sentinels = found.len() as u64;
+        self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
+        Ok(self.seen.sentinels_good)
+    }
+
     /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
     pub(super) fn look_beyond(&mut self, end: u64, places: &[Extent]) -> Result<(), Stop> {
-        let standing = self.sentinels_beyond(places)?;
-        if standing * 2 <= self.seen.sentinels {
-            let (remaining, salt) = (self.remaining(), self.settings.salt);
-            let whole = confirm::mark_beyond(self.card, self.seen.written, end, salt, &remaining)?;
+        if self.sentinels_beyond(places)? * 2 <= self.seen.sentinels {
+            let whole = self.mark_beyond(end)?;
             self.asked("whether addresses wrap beyond the end", whole);
             self.card.reopen()?;
         }
         Ok(())
     }
 
+    /// Writes markers beyond what was written, where addresses may wrap; they show in the pass that follows. False where
+    /// the limits had no room for all of them.
+    fn mark_beyond(&mut self, end: u64) -> Result<bool, Stop> {
+        let markers = samples::markers(self.seen.written, self.card.bytes(), end);
+        let mut room = self.room();
+        let mut fits = |place: &&Extent| {
+            room = room.saturating_sub(u64::from(place.len));
+            room > 0
+        };
+        let fitting = markers.iter().take_while(|place| fits(place)).count();
+        self.write_stamps(markers[..fitting].iter().copied(), SENTINELS)?;
+        Ok(fitting == markers.len())
+    }
+
     /// Addresses wrap: do the ends of the repeated ranges keep anything?
     pub(super) fn look_at_the_tops(&mut self) -> Result<(), Stop> {
-        let (remaining, salt) = (self.remaining(), self.settings.salt);
-        let whole = confirm::overflow_tops(self.card, self.seen.written, salt, &remaining)?;
+        let whole = self.overflow_tops()?;
         self.asked("whether a part of what repeats is lost as well", whole);
         self.card.reopen()
     }
 
-    fn sentinels_beyond(&mut self, places: &[Extent]) -> Result<u64, Stop> {
-        let found = sentinels::beyond(self.card, places, self.seen.written, self.settings.salt)?;
-        self.seen.sentinels = found.len() as u64;
-        self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
-        Ok(self.seen.sentinels_good)
+    /// Where a part of what repeats is lost, it is its end, and a cache may have answered for that so far. So the ends of
+    /// the periods that come next are written. False where the limits cut it short.
+    ///
+    /// Where a whole period is written each time, only half of the last one is: what shows of it and of the one before it
+    /// lies two numbers of periods apart that follow each other, from which the period is known.
+    fn overflow_tops(&mut self) -> Result<bool, Stop> {
+        let (written, sector, card_bytes) = (self.seen.written, self.card.sector(), self.card.bytes());
+        let period = self.period_at_the_start()?;
+        // One that is shorter than a sector has no end that could be written by itself.
+        if period < u64::from(sector) {
+            return Ok(true);
+        }
+        let (mut left, block) = (ALL_TOPS, self.card.block());
+        let mut end = (written / period + 1) * period;
+        while end <= card_bytes && left > 0 {
+            let top = TOP.min(period);
+            let last = end + period > card_bytes || left <= top;
+            let len = if last && period <= TOP { half(period, sector) } else { top };
+            let top = whole_within(vec![(end.saturating_sub(len).max(written), end)], sector);
+            if self.room() < bytes(&top) {
+                self.card.flush()?;
+                return Ok(false);
+            }
+            self.card.write(in_blocks(&top, block), self.stamps(SENTINELS).content(), |_, _, _| ())?;
+            left = left.saturating_sub(bytes(&top));
+            end += period;
+        }
+        self.card.flush()?;
+        Ok(true)
+    }
+
+    /// What the forward distances share that many samples in a row show; 0 where there are none. Lost blocks may show the
+    /// data of any other, each of its own.
+    fn period_at_the_start(&mut self) -> Result<u64, Stop> {
+        let written = self.seen.written;
+        let step = (written / 4096 / 512 * 512).max(4096);
+        let len = self.card.sector();
+        let place = |offset: u64| Extent { offset: offset / u64::from(len) * u64::from(len), len };
+        let list: Vec<Extent> = (0..written).step_by(step as usize).map(place).collect();
+        let mut samples = Vec::new();
+        read_judged(self.card, list, self.stamps(GENERATION), |extent, _, seen| {
+            if let Some(Seen { start, found: SectorFound::Elsewhere { address }, .. }) = seen.first() {
+                samples.push((extent.offset.div_ceil(step), address.saturating_sub(*start)));
+            }
+        })?;
+        samples.sort_unstable();
+        let mut side_by_side = Ledger::default();
+        for (nth, distance) in samples {
+            let start = nth * SECTOR as u64;
+            let found = SectorFound::Elsewhere { address: start + distance };
+            side_by_side.add(&Seen { start, end: start + SECTOR as u64, found });
+        }
+        Ok(side_by_side.distances_in_a_row(u64::MAX).fold(0, gcd))
     }
 
     /// What was found bad is asked again in other ways.
     pub(super) fn ask_again(&mut self, places: &[Extent]) -> Result<(), Stop> {
-        self.seen.wrap = wrap(&self.ledger, &self.seen);
-        self.ledger.others_are_losses(self.seen.wrap);
-        if self.ledger.bad() == 0 {
+        self.find_wrap();
+        if self.ledger.bad.all() == 0 {
             return self.ask_for_a_crawl();
         }
         self.watch.phase("asking again about what was found bad", None, None);
@@ -98,49 +171,48 @@ impl Pass<'_, '_> {
             self.seen.originals_stay = self.originals.stay(self.card)?;
         }
         let whole = self.seen.read_to >= self.seen.written;
-        if self.ledger.lost + self.ledger.failed > 0 && whole && !self.seen.originals_stay {
+        if self.ledger.bad.lost + self.ledger.bad.failed > 0 && whole && !self.seen.originals_stay {
             self.unmask()?;
         }
-        if self.ledger.lost + self.ledger.failed > 0 && self.seen.wrap.is_none() {
+        if self.ledger.bad.lost + self.ledger.bad.failed > 0 && self.seen.wrap.is_none() {
             self.ask_the_good_ones()?;
             self.sentinels_beyond(places)?;
             self.islands(places);
         }
-        let remaining = (!self.seen.stopped_taking).then(|| self.remaining());
-        let third = confirm::third_time(self.card, &self.ledger, self.settings.salt, remaining)?;
-        (self.disproofs, self.seen.healed) = third;
-        Ok(())
+        self.third_time(!self.seen.stopped_taking)
     }
 
-    fn unmask(&mut self) -> Result<(), Stop> {
-        let beyond = matches!(self.seen.certain, Some(Certain::EndsAt(_)))
-            && self.seen.sentinels_good * 2 <= self.seen.sentinels;
-        let asked = Unmasking {
-            end: self.seen.written,
-            period: self.seen.wrap,
-            nothing_beyond: beyond,
-            salt: self.settings.salt,
-            remaining: self.remaining(),
-        };
-        let chart = &mut self.chart;
-        let mut bad = |seen: &super::ledger::Seen| chart.bad(seen.start, seen.end);
-        let (hidden, whole) = confirm::unmask(self.card, &mut self.ledger, &asked, &mut bad)?;
-        self.hidden = hidden;
-        self.good_unknown = !whole;
-        self.asked("whether a cache answers for more that is lost", whole);
-        Ok(())
-    }
-
+    /// Whether places that were good take a write once more.
     fn ask_the_good_ones(&mut self) -> Result<(), Stop> {
         let good = self.ledger.good_between(0, self.seen.read_to);
         if good.is_empty() {
             return Ok(());
         }
-        let (remaining, salt) = (self.remaining(), self.settings.salt);
-        let taken = confirm::takes_writes(self.card, &good, salt, &remaining)?;
+        let taken = self.take_writes(good)?;
         self.seen.stopped_taking = taken == Some(false);
         self.asked("whether the card still takes writes", taken.is_some());
         Ok(())
+    }
+
+    /// `None` where the limits forbid it. The stamps of the places are put back by writing them again.
+    fn take_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>, Stop> {
+        let places: Vec<Extent> = whole_within(good, self.card.sector())
+            .iter()
+            .take(4)
+            .map(|(from, to)| Extent { offset: *from, len: (to - from).min(4096) as u32 })
+            .collect();
+        if self.room() < places.iter().map(|place| 2 * u64::from(place.len)).sum() {
+            return Ok(None);
+        }
+        let again = u32::MAX;
+        self.write_stamps(places.iter().copied(), again)?;
+        self.card.reopen()?;
+        let mut taken = places.is_empty();
+        read_judged(self.card, places.iter().copied(), self.stamps(again), |_, _, seen| {
+            taken |= seen.iter().all(|s| s.found == SectorFound::Expected);
+        })?;
+        self.write_stamps(places, GENERATION)?;
+        Ok(Some(taken))
     }
 
     /// Good ranges behind the first lost address, where they are sentinels and nothing else.
@@ -154,24 +226,45 @@ impl Pass<'_, '_> {
         let standing: Vec<u64> = places.iter().map(stands).filter(|bytes| *bytes > 0).collect();
         self.seen.islands = standing.len() as u64;
         // Two of them may touch: what counts is that together they cover what is good.
-        let all: u64 = good.iter().map(|(from, to)| to - from).sum();
+        let all = bytes(&good);
         self.seen.islands_are_sentinels = all > 0 && standing.iter().sum::<u64>() == all;
     }
 
-    /// A question that was not asked in whole stands in the document.
-    pub(super) fn asked(&mut self, what: &str, whole: bool) {
-        if whole {
-            return;
+    /// Lists examples of what is bad. Writes these places anew, where that may be and the limits allow it, and reads them
+    /// a third time: how often each was bad, and how many were good this time. What another address has overwritten is no
+    /// matter for a new write.
+    pub(super) fn third_time(&mut self, may_write: bool) -> Result<(), Stop> {
+        let mut listed: Vec<(u64, SectorFound)> = self.ledger.examples().collect();
+        listed.sort_by_key(|(address, _)| *address);
+        listed.truncate(MOST_LISTED);
+        let len = self.card.sector();
+        let (mut disproofs, mut healed) = (Vec::new(), 0);
+        for (address, found) in listed {
+            let mut seen = 2;
+            let may_write = may_write && self.room() >= u64::from(len);
+            if may_write && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
+                let place = Extent { offset: address / u64::from(len) * u64::from(len), len };
+                self.write_stamps([place], GENERATION)?;
+                let mut good = false;
+                read_judged(self.card, [place], self.stamps(GENERATION), |_, _, seen| {
+                    good = seen.iter().all(|s| s.found == SectorFound::Expected);
+                })?;
+                // A cache may answer for a lost block that was written this moment, so only flips speak for the card.
+                healed += u64::from(good && matches!(found, SectorFound::Flipped { .. }));
+                seen += u32::from(!good);
+            }
+            let expected = format!("stamp of address {address}, write 1");
+            disproofs.push(Disproof { address, expected, found, seen });
         }
-        self.cut_short = true;
-        self.remarks.push(format!("--max-write or --budget left no room to find out {what}"));
+        (self.disproofs, self.seen.healed) = (disproofs, healed);
+        Ok(())
     }
 
     /// Nothing more is written once all that stood is gone at once: what the watch saw during the writing, and what
     /// was read up to the first bad address.
     fn same_card(&mut self) -> Result<(), Stop> {
-        if let Some((watchman, last)) = &mut self.watchman {
-            watchman.look(self.card, *last)?;
+        if let Some(last) = self.watchman.last {
+            self.watchman.look(self.card, last)?;
         }
         let stood = self.ledger.first_bad().unwrap_or(self.seen.read_to).min(self.seen.written);
         let step = (stood / LOOKED_AT / SAMPLE * SAMPLE).max(SAMPLE);
@@ -187,4 +280,10 @@ impl Pass<'_, '_> {
         }
         Err(Stop::Swapped("everything that stood at the first addresses is gone at once".to_owned()))
     }
+}
+
+/// Half a period in whole sectors; one of a sector stays whole.
+fn half(period: u64, sector: u32) -> u64 {
+    let sector = u64::from(sector);
+    (period / 2 / sector * sector).max(sector)
 }

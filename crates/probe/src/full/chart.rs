@@ -32,13 +32,13 @@ impl Track {
         }
     }
 
-    /// The clock goes on: what was done between two stretches counts for nothing.
+    /// The clock goes on: what was done between two ranges counts for nothing.
     pub(crate) fn resume(&mut self, now: Nanos) {
         self.last = now;
         self.batch = (Vec::new(), 0);
     }
 
-    /// An I/O of the stretch ended.
+    /// An I/O of the range ended.
     pub(crate) fn ended(&mut self, offset: u64, len: u64, at: Nanos) {
         let took = at.saturating_sub(self.last);
         self.last = self.last.max(at);
@@ -79,20 +79,17 @@ impl Track {
 
     /// Mean speed so far in MB/s.
     pub(crate) fn mb_s(&self) -> Option<f64> {
-        let (bytes, time) = self.cells.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
-        (time > 0).then(|| mb_per_s(bytes, seconds(time)))
+        mean(&self.cells)
     }
 
     /// Mean speed of the measured cells between two addresses in MB/s.
     pub(crate) fn mb_s_between(&self, from: u64, to: u64) -> Option<f64> {
         let range = (from / self.cell) as usize..(to.div_ceil(self.cell) as usize).min(self.cells.len());
-        let (bytes, time) = self.cells.get(range)?.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
-        (time > 0).then(|| mb_per_s(bytes, seconds(time)))
+        mean(self.cells.get(range)?)
     }
 
     fn speed(&self, index: usize) -> Option<f64> {
-        let (bytes, time) = self.cells[index];
-        (time > 0).then(|| mb_per_s(bytes, seconds(time)))
+        mean(&self.cells[index..=index])
     }
 
     fn whole(&self) -> Option<MapSpeed> {
@@ -104,6 +101,12 @@ impl Track {
             slowest_second: self.worst,
         })
     }
+}
+
+/// Mean speed of some cells in MB/s; `None` where none of them was measured.
+fn mean(cells: &[(u64, Nanos)]) -> Option<f64> {
+    let (bytes, time) = cells.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
+    (time > 0).then(|| mb_per_s(bytes, seconds(time)))
 }
 
 /// The last second of a clock that runs only while the card works. Between two I/Os the bytes flow evenly, so that an

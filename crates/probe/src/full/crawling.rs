@@ -2,8 +2,7 @@
 //! that have far less fast flash than they announce (public reports: 500 to 2 MB/s after 32 to 123 GB, AltraMayor/f3
 //! #176 and #247).
 
-use super::pass::Pass;
-use crate::full::reading::Stamped;
+use super::pass::{GENERATION, Pass};
 use cardscope_engine::card::{Stop, extents};
 use cardscope_model::units::mb_per_s;
 use cardscope_model::verify::MapCell;
@@ -23,9 +22,7 @@ const REST_S: u64 = 30;
 impl Pass<'_, '_> {
     /// Everything is there; so what is left to ask is whether it is of any use.
     pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), Stop> {
-        let remaining = self.remaining();
-        let room = remaining.room(self.card) >= AGAIN && remaining.seconds(self.card, REST_S as f64);
-        if room {
+        if self.room() >= AGAIN && self.has_time(REST_S as f64) {
             self.seen.crawls = self.crawls()?;
         } else if self.fall(self.seen.written).is_some() {
             self.seen.may_crawl = true;
@@ -43,9 +40,7 @@ impl Pass<'_, '_> {
         let from = from / u64::from(self.card.sector()) * u64::from(self.card.sector());
         let began = self.card.seconds();
         let block = self.card.block();
-        let stamped = Stamped { salt: self.settings.salt, generation: super::pass::GENERATION };
-        self.card.write(extents(from, end, block), stamped.content(), |_, _, _| ())?;
-        self.card.flush()?;
+        self.write_stamps(extents(from, end, block), GENERATION)?;
         let after = mb_per_s(end - from, self.card.seconds() - began);
         Ok(after * FALL <= before)
     }

@@ -4,9 +4,19 @@
 //! stays, addresses that repeat, both, places here and there, a pool that runs out.
 
 use super::ledger::{Bad, Ledger, Run};
-use super::suspicion::Certain;
 use crate::period::gcd;
-use cardscope_model::verify::Verdict;
+use cardscope_model::verify::{Verdict, Verification};
+
+/// Why writing ended before the end of the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Certain {
+    /// What was written later stands in the first addresses.
+    Wraps,
+    /// Nothing beyond this address stays.
+    EndsAt(u64),
+    /// It takes no more writes.
+    Refuses,
+}
 
 /// What was seen besides the ledger.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,16 +52,6 @@ pub(crate) struct Seen {
     pub(crate) recheck: bool,
 }
 
-/// The answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Judgement {
-    pub(crate) verdict: Verdict,
-    pub(crate) usable: Option<u64>,
-    pub(crate) good: Option<u64>,
-    pub(crate) wrap: Option<u64>,
-    pub(crate) confidence: f64,
-}
-
 /// One failed try that succeeded the second time may be anybody's fault; two are the card's or the reader's.
 const FEWEST_WAVERS: u64 = 2;
 
@@ -71,14 +71,13 @@ const MOST_ISLANDS: f64 = 0.1;
 /// The whole range is lost if so much of it is.
 const NEARLY_ALL: f64 = 0.999;
 
-pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Judgement {
-    let answer =
-        |verdict, usable, good, confidence| Judgement { verdict, usable, good, wrap: None, confidence };
+/// The answer: verdict, usable and good bytes, the period of a wrap, and how sure that is.
+pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
     if ledger.read == 0 {
         return nothing_read(seen);
     }
-    let (first_bad, good) = (ledger.first_bad(), ledger.good());
-    let lost = ledger.lost + ledger.failed;
+    let (first_bad, good, bad) = (ledger.first_bad(), ledger.good(), &ledger.bad);
+    let lost = bad.lost + bad.failed;
     if let Some(period) = seen.wrap {
         return wrapped(ledger, period, seen);
     }
@@ -90,21 +89,21 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Judgement {
     if good == 0 && (seen.sentinels_good == 0 || seen.certain == Some(Certain::EndsAt(0))) {
         return answer(Verdict::Dead, Some(0), Some(0), 0.99);
     }
-    if seen.recheck && ledger.bad() == ledger.lost && lost > 0 {
+    if seen.recheck && bad.all() == bad.lost && lost > 0 {
         // Somebody may have written there since, which is no fault of the card.
         return answer(Verdict::Inconclusive, usable, all, 0.5);
     }
-    if lost + ledger.alias > 0 && pooled(ledger, seen) {
-        let kept = good + seen.sentinels_good * super::samples::SAMPLE;
-        return answer(Verdict::Overcommitted, Some(kept), Some(kept), 0.99);
+    if lost + bad.alias > 0 && pooled(ledger, seen) {
+        let stays = good + seen.sentinels_good * super::samples::SAMPLE;
+        return answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
     }
-    if lost + ledger.alias > 0 && one_tail(ledger, seen) {
+    if lost + bad.alias > 0 && one_tail(ledger, seen) {
         return answer(Verdict::Limbo, usable, all, 0.99);
     }
-    if ledger.bad() > 0 && seen.healed > 0 && lost + ledger.alias == 0 {
+    if bad.all() > 0 && seen.healed > 0 && lost + bad.alias == 0 {
         return answer(Verdict::Unstable, usable, all, 0.9);
     }
-    if ledger.bad() > 0 {
+    if bad.all() > 0 {
         return answer(Verdict::Damaged, usable, all, 0.99);
     }
     if seen.wavers >= FEWEST_WAVERS {
@@ -120,7 +119,7 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Judgement {
 }
 
 /// Ended before anything was read back as a whole: what the samples showed counts.
-fn nothing_read(seen: &Seen) -> Judgement {
+fn nothing_read(seen: &Seen) -> Verification {
     let (verdict, usable, confidence) = match seen.certain {
         Some(Certain::Wraps) => (Verdict::Wraparound, None, 0.9),
         Some(Certain::EndsAt(0)) => (Verdict::Dead, Some(0), 0.8),
@@ -128,7 +127,16 @@ fn nothing_read(seen: &Seen) -> Judgement {
         Some(Certain::Refuses) => (Verdict::ReadOnly, None, 0.8),
         None => (Verdict::Inconclusive, None, 0.0),
     };
-    Judgement { verdict, usable, good: usable, wrap: None, confidence }
+    answer(verdict, usable, usable, confidence)
+}
+
+fn answer(
+    verdict: Verdict,
+    usable_bytes: Option<u64>,
+    good_bytes: Option<u64>,
+    confidence: f64,
+) -> Verification {
+    Verification { verdict, usable_bytes, good_bytes, confidence, ..Verification::default() }
 }
 
 /// The period in which addresses repeat: every forward distance is a multiple of it.
@@ -191,7 +199,7 @@ fn dense_tail(ledger: &Ledger, read_to: u64) -> u64 {
     tail
 }
 
-fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Judgement {
+fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Verification {
     // Of the addresses that share a place, the last one that was written is good; so places are counted once.
     let lost = |run: &&Run| run.bad != Bad::Alias;
     let place = |run: &Run| if run.start / period == (run.end - 1) / period { run.start % period } else { 0 };
@@ -206,13 +214,8 @@ fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Judgement {
     let from = seen.read_to.saturating_sub(period);
     let last = ledger.runs().iter().filter(lost).map(|run| run.end.saturating_sub(run.start.max(from)));
     let good = seen.read_to - from - last.sum::<u64>();
-    Judgement {
-        verdict: if chained { Verdict::Chain } else { Verdict::Wraparound },
-        usable: Some(usable),
-        good: Some(good),
-        wrap: Some(period),
-        confidence: 0.99,
-    }
+    let verdict = if chained { Verdict::Chain } else { Verdict::Wraparound };
+    Verification { wrap_bytes: Some(period), ..answer(verdict, Some(usable), Some(good), 0.99) }
 }
 
 /// Blocks that came first are there, whatever their address, and those that came later are not.
@@ -259,7 +262,7 @@ mod tests {
         Seen { card_bytes: bytes, written: bytes, read_to: bytes, ..Seen::default() }
     }
 
-    fn judge_all(ledger: &Ledger, seen: Seen) -> Judgement {
+    fn judge_all(ledger: &Ledger, seen: Seen) -> Verification {
         judge(ledger, &Seen { wrap: wrap(ledger, &seen), ..seen })
     }
 
@@ -268,9 +271,9 @@ mod tests {
     #[test]
     fn an_end_is_limbo_and_a_hole_is_damage() {
         let tail = judge(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, ZERO)]), &seen(64 * MIB));
-        assert_eq!((tail.verdict, tail.usable), (Verdict::Limbo, Some(10 * MIB)));
+        assert_eq!((tail.verdict, tail.usable_bytes), (Verdict::Limbo, Some(10 * MIB)));
         let hole = judge(&ledger(64 * MIB, &[(10 * MIB, 11 * MIB, ZERO)]), &seen(64 * MIB));
-        assert_eq!((hole.verdict, hole.good), (Verdict::Damaged, Some(63 * MIB)));
+        assert_eq!((hole.verdict, hole.good_bytes), (Verdict::Damaged, Some(63 * MIB)));
     }
 
     #[test]
@@ -284,8 +287,8 @@ mod tests {
         bad.push((wrap + last, 2 * wrap, elsewhere(wrap + last, 1)));
         bad.push((2 * wrap, 2 * wrap + last, elsewhere(2 * wrap, 1)));
         let judged = judge_all(&ledger(100 * MIB, &bad), seen(100 * MIB));
-        assert_eq!((judged.verdict, judged.wrap), (Verdict::Wraparound, Some(wrap)));
-        assert_eq!((judged.usable, judged.good), (Some(wrap), Some(wrap)));
+        assert_eq!((judged.verdict, judged.wrap_bytes), (Verdict::Wraparound, Some(wrap)));
+        assert_eq!((judged.usable_bytes, judged.good_bytes), (Some(wrap), Some(wrap)));
     }
 
     #[test]
@@ -294,7 +297,7 @@ mod tests {
         let elsewhere = SectorFound::Elsewhere { address: 60 * MIB };
         let judged = judge_all(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, elsewhere)]), seen(64 * MIB));
         // By itself this is what a wrap of 50 MiB looks like behind its first 10 MiB, which stand: so it is none.
-        assert_eq!((judged.verdict, judged.usable), (Verdict::Limbo, Some(10 * MIB)));
+        assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::Limbo, Some(10 * MIB)));
     }
 
     #[test]
@@ -304,11 +307,11 @@ mod tests {
         let bad: Vec<_> = (10..39).map(slot).collect();
         let ended = Seen { written: 40 * MIB, read_to: 40 * MIB, ..seen(64 * MIB) };
         let judged = judge_all(&ledger(40 * MIB, &bad), ended);
-        assert_eq!((judged.wrap, judged.usable), (None, Some(10 * MIB)));
+        assert_eq!((judged.wrap_bytes, judged.usable_bytes), (None, Some(10 * MIB)));
         // The same in a card that repeats: what was written at 40 MiB stands in the first address.
         let marker = (4096, 8192, SectorFound::Elsewhere { address: 40 * MIB + 4096 });
         let judged = judge_all(&ledger(40 * MIB, &[marker, (30 * MIB, 40 * MIB, ZERO)]), ended);
-        assert_eq!((judged.verdict, judged.wrap), (Verdict::Chain, Some(40 * MIB)));
+        assert_eq!((judged.verdict, judged.wrap_bytes), (Verdict::Chain, Some(40 * MIB)));
     }
 
     #[test]
@@ -332,6 +335,6 @@ mod tests {
     fn nothing_is_said_of_what_was_not_read() {
         let half = Seen { read_to: 32 * MIB, ..seen(64 * MIB) };
         let judged = judge(&ledger(32 * MIB, &[]), &half);
-        assert_eq!((judged.verdict, judged.usable), (Verdict::Inconclusive, None));
+        assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::Inconclusive, None));
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const STEP: u64 = SECTOR as u64;
 
-/// Sorts of bad sectors that are kept apart.
+/// Sorts of bad sectors that are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bad {
     /// It holds nothing of this run, or an earlier write of it.
@@ -30,6 +30,35 @@ impl Bad {
             SectorFound::Error => Bad::Failed,
             _ => Bad::Lost,
         })
+    }
+
+    /// Whether nothing of what was written stands there.
+    pub(crate) fn is_gone(found: SectorFound) -> bool {
+        !matches!(Bad::of(found), None | Some(Bad::Flipped))
+    }
+}
+
+/// Bad bytes by kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BadBytes {
+    /// Nothing of this pass stands there.
+    pub lost: u64,
+    /// Of those, bytes that hold stamps of another pass, or any other data.
+    pub foreign: u64,
+    /// They hold what was written to another address.
+    pub alias: u64,
+    /// Sectors with wrong bits.
+    pub flipped: u64,
+    /// They cannot be read.
+    pub failed: u64,
+    /// Sectors that were bad in one reading and good in another; not counted as bad.
+    pub passing_sectors: u64,
+}
+
+impl BadBytes {
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.lost + self.alias + self.flipped + self.failed
     }
 }
 
@@ -80,13 +109,13 @@ pub(crate) struct Seen {
     pub(crate) found: SectorFound,
 }
 
-/// More runs than this are counted and not kept: 32 MB of them.
+/// More runs than this are counted and not stored: 32 MB of them.
 const MOST_RUNS: usize = 1 << 20;
 
 /// Distances between an address and the one whose data it holds are told apart up to this many.
 const MOST_DISTANCES: usize = 256;
 
-/// Examples that are kept of each sort.
+/// Examples of each sort.
 const EXAMPLES: usize = 4;
 
 /// Everything that was found bad, by address.
@@ -95,14 +124,7 @@ pub(crate) struct Ledger {
     runs: Vec<Run>,
     /// Bytes that were read and judged.
     pub(crate) read: u64,
-    pub(crate) lost: u64,
-    /// Of those, bytes that hold other data.
-    pub(crate) foreign: u64,
-    pub(crate) alias: u64,
-    pub(crate) flipped: u64,
-    pub(crate) failed: u64,
-    /// Sectors that were bad in one reading and good in a later one.
-    pub(crate) passing: u64,
+    pub(crate) bad: BadBytes,
     /// How far forward the stamp points that stands in an address.
     distances: BTreeMap<u64, Forward>,
     /// The run of one distance that was taken in last, as long as it is by now.
@@ -123,12 +145,8 @@ impl Ledger {
         self.examples.iter().map(|(address, found, _)| (*address, *found))
     }
 
-    pub(crate) fn bad(&self) -> u64 {
-        self.lost + self.alias + self.flipped + self.failed
-    }
-
     pub(crate) fn good(&self) -> u64 {
-        self.read.saturating_sub(self.bad())
+        self.read.saturating_sub(self.bad.all())
     }
 
     pub(crate) fn first_bad(&self) -> Option<u64> {
@@ -154,10 +172,10 @@ impl Ledger {
             lost += run.end - run.start;
             *run = Run { bad: Bad::Lost, ahead: 0, ..*run };
         }
-        // Some may have been counted and not kept.
-        let lost = if period.is_some() { lost } else { self.alias };
-        self.alias -= lost;
-        self.lost += lost;
+        // Some may have been counted and not stored.
+        let lost = if period.is_some() { lost } else { self.bad.alias };
+        self.bad.alias -= lost;
+        self.bad.lost += lost;
         self.merge();
     }
 
@@ -207,9 +225,14 @@ impl Ledger {
             _ => bad,
         };
         let len = seen.end - seen.start;
-        self.count(bad, len);
+        *match bad {
+            Bad::Lost => &mut self.bad.lost,
+            Bad::Alias => &mut self.bad.alias,
+            Bad::Flipped => &mut self.bad.flipped,
+            Bad::Failed => &mut self.bad.failed,
+        } += len;
         if matches!(seen.found, SectorFound::Foreign { .. } | SectorFound::Other) {
-            self.foreign += len;
+            self.bad.foreign += len;
         }
         if let SectorFound::Elsewhere { address } = seen.found {
             self.furthest = self.furthest.max(address);
@@ -227,15 +250,6 @@ impl Ledger {
             Some(last) if !room && last.adjoins(&run) => join(last, &run),
             _ if room => self.runs.push(run),
             _ => {}
-        }
-    }
-
-    fn count(&mut self, bad: Bad, len: u64) {
-        match bad {
-            Bad::Lost => self.lost += len,
-            Bad::Alias => self.alias += len,
-            Bad::Flipped => self.flipped += len,
-            Bad::Failed => self.failed += len,
         }
     }
 
@@ -261,10 +275,7 @@ impl Ledger {
 
     /// How many bytes between `from` and `to` are good.
     pub(crate) fn good_bytes(&self, from: u64, to: u64) -> u64 {
-        let first = self.runs.partition_point(|run| run.end <= from);
-        let runs = self.runs[first..].iter().take_while(|run| run.start < to);
-        let bad: u64 = runs.map(|run| run.end.min(to) - run.start.max(from)).sum();
-        to.saturating_sub(from).saturating_sub(bad)
+        self.good_between(from, to).iter().map(|(from, to)| to - from).sum()
     }
 
     /// The good ranges between `from` and `to`.
@@ -366,7 +377,7 @@ mod tests {
         let mut ledger = Ledger { read: 8192, ..Ledger::default() };
         ledger.add(&runs[0]);
         assert_eq!(ledger.distances_in_a_row(1).collect::<Vec<_>>(), [1 << 20]);
-        assert_eq!((ledger.alias, ledger.good()), (8192, 0));
+        assert_eq!((ledger.bad.alias, ledger.good()), (8192, 0));
     }
 
     #[test]

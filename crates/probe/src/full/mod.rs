@@ -1,42 +1,34 @@
 //! Every block written and read back: the only proof of a capacity (reference page `flash-behaviour` 3.11, "Limits
 //! first").
 //!
-//! Stretches are written in order; after each one samples of older ones are read, so that a fake is known as soon as it
+//! Ranges are written in order; after each one samples of older ones are read, so that a fake is known as soon as it
 //! shows. A pass that reads everything follows, whatever was seen before, and what it finds bad is asked again.
 
 mod asking;
 mod chart;
-mod confirm;
 mod crawling;
-mod findings;
+#[cfg(test)]
+mod device_tests;
 mod judge;
 pub(crate) mod ledger;
-#[cfg(test)]
-mod limit_tests;
-mod originals;
 mod pass;
-mod patience;
 #[cfg(test)]
 mod property_tests;
+mod read_back;
 pub(crate) mod reading;
-pub mod recheck;
-mod remaining;
 pub mod resume;
 mod samples;
-#[cfg(test)]
-mod sector_tests;
-mod sentinels;
-mod stubborn;
 mod suspicion;
 #[cfg(test)]
-mod swap_tests;
-#[cfg(test)]
 mod tests;
+mod unmask;
+mod writing;
 
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
-use cardscope_model::units::nanos;
-pub use findings::{BadBytes, Findings, Settings};
+use cardscope_model::units::{Capacity, nanos};
+pub use ledger::BadBytes;
+pub use pass::{Findings, Settings};
 
 /// Bytes of an I/O: the largest that readers take in one command, twice; with the depth, 8 MiB of memory.
 pub const BLOCK: u32 = 1 << 20;
@@ -44,7 +36,7 @@ pub const BLOCK: u32 = 1 << 20;
 /// I/Os in flight: A2 cards corrupt data under depth, so the data is written and read that way.
 pub const DEPTH: u32 = 8;
 
-/// Writes and reads the whole card. `written` is told now and then how far the writing is, everything below being on the
+/// Writes and reads the whole card. `written` hears now and then how far the writing is, everything below being on the
 /// card.
 ///
 /// Whatever ends it early stands in [`Findings::stop`], beside what was found by then.
@@ -66,5 +58,29 @@ pub fn verify(
     };
     let findings = pass.finish(stop);
     card.end_at(None);
+    findings
+}
+
+/// Reads again what an earlier pass wrote, and writes nothing. What holds something else by now may have been overwritten
+/// since by anybody, so that alone is not held against the card.
+pub fn recheck(
+    card: &mut Card<'_>,
+    previous: &resume::PreviousPass,
+    budget_s: Option<f64>,
+    watch: &mut dyn Listener,
+) -> Findings {
+    let (salt, reached) = (previous.salt, previous.reached);
+    let settings = Settings { salt, two_passes: true, resumed_at: reached, budget_s, max_write: None };
+    let card_bytes = card.bytes();
+    let mut pass = pass::Pass::new(card, settings, watch);
+    pass.seen.recheck = true;
+    pass.generation = previous.generation;
+    let stop = pass.look_only(reached).err();
+    let mut findings = pass.finish(stop);
+    if reached < card_bytes {
+        let text =
+            format!("the earlier pass had come to {}; what lies beyond was not read", Capacity(reached));
+        findings.remarks.push(text);
+    }
     findings
 }

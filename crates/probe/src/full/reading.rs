@@ -1,13 +1,11 @@
-//! Reading every sector of a range and judging each: what was bad is read again before it counts, and where an I/O
-//! fails the place is narrowed down.
+//! Reading extents and judging each sector; where an I/O fails the place is narrowed down, with some patience: a command
+//! that hits one bad place fails as a whole, and only more tries can tell what is good around it; but each of them may
+//! take a card seconds, and beyond the end of a fake there is nothing to be found.
 
-use super::chart::Chart;
-use super::ledger::{Bad, Ledger, Seen, sectors};
-use super::patience::{Look, Patience};
+use super::ledger::{Seen, sectors};
 use crate::sector::SectorFound;
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
-use cardscope_engine::event::Listener;
 use cardscope_model::units::Nanos;
 
 /// What is expected: the stamps of one write of one run.
@@ -21,16 +19,70 @@ impl Stamped {
     pub(crate) fn content(self) -> Content {
         Content::Stamp { salt: self.salt, generation: self.generation }
     }
+
+    /// What stands in an extent, by its answer; `None` where it could not be read.
+    fn judge(self, extent: Extent, answer: &Answer<'_>) -> Option<Vec<Seen>> {
+        match answer {
+            Answer::Same => Some(vec![run(extent, SectorFound::Expected)]),
+            Answer::Differs { bytes, .. } => Some(sectors(bytes, extent, self.salt, self.generation)),
+            Answer::Failed(_) => None,
+        }
+    }
 }
 
-/// Read in one go, so that what is doubtful in it fits into a few MB of memory.
-pub(crate) const STRETCH: u64 = 64 << 20;
+/// Seconds of a pass that may go into tries that find nothing.
+const PATIENCE_S: f64 = 60.0;
 
-/// Where all of an extent is bad, so many such extents stand for the others of the stretch when they are read again.
-const SPOT_CHECKS: usize = 8;
+/// Of that, the share that may go into closer looks at what fails at both ends and in the middle.
+const CLOSER_SHARE: f64 = 0.125;
 
-/// A card is opened again for the sake of bad sectors so many times in a pass.
-const MOST_REOPENINGS: u32 = 64;
+/// Of a budget, so much of it at most.
+const PATIENCE_SHARE: f64 = 0.02;
+
+/// What is left of the time for tries that find nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Patience {
+    seconds: f64,
+    /// For closer looks.
+    closer: f64,
+}
+
+/// How close a look is that needs patience.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Down to parts that are as long as what fails as one in flash.
+    Usual,
+    /// At parts of these.
+    Closer,
+}
+
+impl Patience {
+    /// For places of which no more is asked than whether they can be read.
+    pub(crate) const NONE: Patience = Patience { seconds: 0.0, closer: 0.0 };
+
+    /// For a pass, with its budget in seconds where it has one.
+    pub(crate) fn of_a_pass(budget_s: Option<f64>) -> Self {
+        let seconds = budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE));
+        let closer = seconds * CLOSER_SHARE;
+        Patience { seconds: seconds - closer, closer }
+    }
+
+    pub(crate) fn lasts(self, look: Look) -> bool {
+        match look {
+            Look::Usual => self.seconds > 0.0,
+            Look::Closer => self.closer > 0.0,
+        }
+    }
+
+    /// A try took so many seconds; one that found something costs nothing.
+    pub(crate) fn spend(&mut self, look: Look, seconds: f64, found_any: bool) {
+        let left = match look {
+            Look::Usual => &mut self.seconds,
+            Look::Closer => &mut self.closer,
+        };
+        *left -= if found_any { 0.0 } else { seconds };
+    }
+}
 
 /// Reads extents and judges every sector. `each` gets the runs of every extent, by address.
 pub(crate) fn read_judged(
@@ -52,12 +104,9 @@ pub(crate) fn read_patiently(
 ) -> Result<(), Stop> {
     let mut failed = Vec::new();
     card.read(list, stamped.content(), |extent, at, answer| {
-        match answer {
-            Answer::Same => each(extent, at, &[run(extent, SectorFound::Expected)]),
-            Answer::Differs { bytes, .. } => {
-                each(extent, at, &sectors(bytes, extent, stamped.salt, stamped.generation));
-            }
-            Answer::Failed(_) => failed.push(extent),
+        match stamped.judge(extent, &answer) {
+            Some(seen) => each(extent, at, &seen),
+            None => failed.push(extent),
         }
         Ok(())
     })?;
@@ -77,11 +126,7 @@ fn run(extent: Extent, found: SectorFound) -> Seen {
 fn read_one(card: &mut Card<'_>, extent: Extent, stamped: Stamped) -> Result<Option<Vec<Seen>>, Stop> {
     let mut seen = None;
     card.read([extent], stamped.content(), |extent, _, answer| {
-        seen = match answer {
-            Answer::Same => Some(vec![run(extent, SectorFound::Expected)]),
-            Answer::Differs { bytes, .. } => Some(sectors(bytes, extent, stamped.salt, stamped.generation)),
-            Answer::Failed(_) => None,
-        };
+        seen = stamped.judge(extent, &answer);
         Ok(())
     })?;
     Ok(seen)
@@ -152,132 +197,6 @@ fn fails(extent: Extent, out: &mut Vec<Seen>) {
     }
 }
 
-/// A pass that reads everything.
-pub(crate) struct Reader<'a, 't> {
-    pub(crate) card: &'a mut Card<'t>,
-    pub(crate) watch: &'a mut dyn Listener,
-    pub(crate) stamped: Stamped,
-    pub(crate) ledger: &'a mut Ledger,
-    pub(crate) chart: &'a mut Chart,
-    patience: &'a mut Patience,
-    reopenings: u32,
-}
-
-struct Doubt {
-    extent: Extent,
-    seen: Vec<Seen>,
-}
-
-impl Doubt {
-    /// No sector of it is good.
-    fn wholly(&self) -> bool {
-        self.seen.iter().all(|s| matches!(Bad::of(s.found), Some(Bad::Lost | Bad::Alias | Bad::Failed)))
-    }
-
-    /// What of it is read again: what could not be read by itself, so that nothing is narrowed down twice.
-    fn parts(&self) -> Vec<Extent> {
-        let fails = |seen: &Seen| seen.found == SectorFound::Error;
-        let alike = self.seen.chunk_by(|a, b| fails(a) == fails(b));
-        let bad = alike.filter(|runs| runs.iter().any(|run| run.found != SectorFound::Expected));
-        bad.filter_map(|runs| {
-            let (first, last) = (runs.first()?, runs.last()?);
-            Some(Extent { offset: first.start, len: (last.end - first.start) as u32 })
-        })
-        .collect()
-    }
-}
-
-impl<'a, 't> Reader<'a, 't> {
-    pub(crate) fn new(
-        card: &'a mut Card<'t>,
-        watch: &'a mut dyn Listener,
-        stamped: Stamped,
-        ledger: &'a mut Ledger,
-        chart: &'a mut Chart,
-        patience: &'a mut Patience,
-    ) -> Self {
-        Reader { card, watch, stamped, ledger, chart, patience, reopenings: 0 }
-    }
-
-    /// Reads and judges a range; `done` bytes of the phase and `began` on the card's clock are for the progress.
-    pub(crate) fn stretch(&mut self, from: u64, to: u64, done: u64, began: f64) -> Result<(), Stop> {
-        let mut doubts = Vec::new();
-        let (chart, watch) = (&mut *self.chart, &mut *self.watch);
-        chart.read.resume(self.card.now());
-        let block = self.card.block();
-        let mut moved = done;
-        let (stamped, patience) = (self.stamped, &mut *self.patience);
-        read_patiently(self.card, extents(from, to, block), stamped, patience, |extent, at, seen| {
-            chart.read.ended(extent.offset, u64::from(extent.len), at);
-            moved += u64::from(extent.len);
-            watch.progress(moved, at as f64 / 1e9 - began);
-            if seen.iter().any(|s| s.found != SectorFound::Expected) {
-                doubts.push(Doubt { extent, seen: seen.to_vec() });
-            }
-        })?;
-        self.settle(doubts)?;
-        self.ledger.read += to - from;
-        Ok(())
-    }
-
-    /// Nothing is held against the card that was seen once only.
-    fn settle(&mut self, mut doubts: Vec<Doubt>) -> Result<(), Stop> {
-        if doubts.is_empty() {
-            return Ok(());
-        }
-        doubts.sort_by_key(|doubt| doubt.extent.offset);
-        if self.reopenings < MOST_REOPENINGS {
-            self.reopenings += 1;
-            self.card.reopen()?;
-        }
-        let wholly = doubts.iter().filter(|d| d.wholly()).count();
-        let every = (wholly / SPOT_CHECKS).max(1);
-        let (mut nth, mut one_came_back) = (0, false);
-        for doubt in &mut doubts {
-            if doubt.wholly() {
-                nth += 1;
-                if !one_came_back && (nth - 1) % every != 0 && nth != wholly {
-                    continue;
-                }
-            }
-            let before = doubt.wholly();
-            self.read_again(doubt)?;
-            one_came_back |= before && !doubt.wholly();
-        }
-        for doubt in &doubts {
-            for seen in doubt.seen.iter().filter(|s| s.found != SectorFound::Expected) {
-                self.chart.bad(seen.start, seen.end);
-                self.ledger.add(seen);
-                if seen.found == SectorFound::Error {
-                    self.chart.error(seen.start);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A second reading, and two more where the card's answers change and bits are still wrong: what is good once is
-    /// good.
-    fn read_again(&mut self, doubt: &mut Doubt) -> Result<(), Stop> {
-        let parts = doubt.parts();
-        for reading in 0..3 {
-            let mut again = Vec::new();
-            let list = parts.iter().copied();
-            read_judged(self.card, list, self.stamped, |_, _, seen| again.extend_from_slice(seen))?;
-            // What fails is heard of last.
-            again.sort_by_key(|seen| seen.start);
-            let (bad, changed) = bad_in_both(&doubt.seen, &again);
-            self.ledger.passing += changed;
-            doubt.seen = bad;
-            let flips = doubt.seen.iter().any(|s| matches!(s.found, SectorFound::Flipped { .. }));
-            if !flips || (self.ledger.passing == 0 && reading == 0) {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// What is bad in two readings of one extent, as the second found it, and how many sectors were bad in one of them
 /// only.
 pub(crate) fn bad_in_both(first: &[Seen], second: &[Seen]) -> (Vec<Seen>, u64) {
@@ -329,5 +248,17 @@ mod tests {
         assert_eq!(both, [seen(2048, 4096, zero)]);
         // One flip, two sectors at the start of the hole, eight behind it.
         assert_eq!(changed, 1 + 2 + 8);
+    }
+
+    #[test]
+    fn only_what_finds_nothing_costs_patience() {
+        for look in [Look::Usual, Look::Closer] {
+            let mut patience = Patience::of_a_pass(None);
+            patience.spend(look, 1000.0, true);
+            assert!(patience.lasts(look));
+            patience.spend(look, PATIENCE_S, false);
+            assert!(!patience.lasts(look));
+            assert!(!Patience::NONE.lasts(look));
+        }
     }
 }

@@ -66,7 +66,7 @@ fn most_common(found: &[(u64, Stamp)]) -> Option<(u64, u32)> {
     for (_, stamp) in found {
         *counts.entry((stamp.salt, stamp.generation)).or_default() += 1;
     }
-    let sentinel = |generation: u32| generation == super::sentinels::GENERATION;
+    let sentinel = |generation: u32| generation == super::samples::SENTINELS;
     counts
         .into_iter()
         .max_by_key(|((_, generation), count)| (!sentinel(*generation), *count))

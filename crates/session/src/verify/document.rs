@@ -5,7 +5,7 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::judged_label::{self, Measured, Seen};
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, Verdict, VerifyReport};
+use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, Verification, VerifyReport};
 use cardscope_probe::capacity::{self, Outcome};
 use cardscope_probe::full::Findings;
 use cardscope_sd::label::Label;
@@ -52,27 +52,20 @@ pub(super) fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &O
 
 /// What a pass over every block found out.
 pub(super) fn full(report: &mut VerifyReport, found: &Findings, failed_ios: u64) {
-    report.body.verdict = found.verdict;
-    report.body.usable_bytes = found.usable_bytes;
-    report.body.good_bytes = found.good_bytes;
-    report.body.proven_bytes = found.proven_bytes;
-    report.body.wrap_bytes = found.wrap_bytes;
-    report.body.cache_bytes = found.cache_bytes;
-    report.body.confidence = found.confidence;
-    report.body.disproofs.clone_from(&found.disproofs);
-    report.body.map = Some(found.map.clone());
+    let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
+    report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };
     let remark = |text: &String| Caveat::Other { text: text.clone() };
     report.header.caveats.extend(found.remarks.iter().map(remark));
-    report.header.findings.extend(findings(report.body.verdict, found, failed_ios));
+    report.header.findings.extend(findings(found, failed_ios));
 }
 
-fn findings(verdict: Verdict, found: &Findings, failed_ios: u64) -> Vec<Finding> {
+fn findings(found: &Findings, failed_ios: u64) -> Vec<Finding> {
     let mut list = Vec::new();
     let bad = &found.bad;
-    if bad.lost + bad.alias + bad.flipped + bad.failed > 0 {
-        let weight = if verdict.is_bad() { Weight::Bad } else { Weight::Hint };
+    if bad.all() > 0 {
+        let weight = if found.body.verdict.is_bad() { Weight::Bad } else { Weight::Hint };
         let text =
-            format!("{} of {} read back were not as written.", Capacity(all(found)), Capacity(found.read_to));
+            format!("{} of {} read back were not as written.", Capacity(bad.all()), Capacity(found.read_to));
         let rows = [
             ("lost, in bytes", bad.lost),
             ("of those with other data, in bytes", bad.foreign),
@@ -80,7 +73,7 @@ fn findings(verdict: Verdict, found: &Findings, failed_ios: u64) -> Vec<Finding>
             ("with wrong bits, in bytes", bad.flipped),
             ("unreadable, in bytes", bad.failed),
         ];
-        let finding = Finding::new("blocks-not-as-written", weight, found.confidence, text);
+        let finding = Finding::new("blocks-not-as-written", weight, found.body.confidence, text);
         let seen = rows.iter().filter(|(_, n)| *n > 0);
         list.push(seen.fold(finding, |finding, (what, n)| finding.because(what, n)));
     }
@@ -98,8 +91,4 @@ fn findings(verdict: Verdict, found: &Findings, failed_ios: u64) -> Vec<Finding>
         );
     }
     list
-}
-
-fn all(found: &Findings) -> u64 {
-    found.bad.lost + found.bad.alias + found.bad.flipped + found.bad.failed
 }

@@ -137,7 +137,7 @@ impl Pass {
         let (findings, failed_ios) =
             session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, _, events| {
                 let findings = match (request.read_only, self.previous) {
-                    (true, Some(previous)) => recheck::recheck(card, &previous, budget_s, events),
+                    (true, Some(previous)) => recheck(card, &previous, budget_s, events),
                     _ => {
                         let settings = Settings {
                             salt: self.salt,

@@ -113,7 +113,7 @@ fn came_back(report: &mut VerifyReport, back: &PutBack) {
     let usable = report.body.at_most_usable().unwrap_or(report.body.announced_bytes);
     let beyond = back.lost_data.iter().filter(|r| r.offset >= usable);
     let lost: u64 = back.lost.iter().filter(|r| r.offset < usable).chain(beyond).map(|r| r.len).sum();
-    let unreadable: u64 = back.unreadable.iter().map(|(r, _)| r.len).sum();
+    let unreadable = back.unreadable_bytes();
     report.body.moved.data_kept = lost == 0 && unreadable == 0;
     if report.body.moved.data_kept {
         return;
@@ -124,6 +124,5 @@ fn came_back(report: &mut VerifyReport, back: &PutBack) {
         report.body.good_bytes = Some(report.body.announced_bytes - lost);
         report.header.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
     }
-    let first = back.lost.iter().chain(back.unreadable.iter().map(|(r, _)| r)).map(|r| r.offset).min();
-    report.header.findings.push(returned::not_put_back(lost, unreadable, first));
+    report.header.findings.push(returned::not_put_back(lost, unreadable, back.first_missing()));
 }

@@ -1,25 +1,69 @@
-//! Another card in the slot: how much of it is overwritten, at most.
-//!
-//! A real device does not let it come so far: its descriptor fails for good once the card is out. The double here is
-//! a reader that hides the change from the host.
+//! Devices between host and card: one with sectors of 4096 bytes, and one in which another card lies after a while.
 
-use super::tests::settings;
-use super::{Findings, Settings, verify};
-use crate::full::{BLOCK, DEPTH};
-use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use super::tests::{pass_over, settings};
+use super::{Findings, Settings};
+use cardscope_engine::card::Stop;
 use cardscope_engine::target::{
     Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
 };
 use cardscope_model::verify::Verdict;
 use cardscope_simulator::SimTarget;
+use rstest::rstest;
 use std::time::Duration;
+
+const SECTOR: u32 = 4096;
+
+/// A simulated card in a device with long sectors: the kernel refuses every I/O that is no multiple of them, while stamps,
+/// and with them what is found bad, are as long as 512 bytes. And the first I/O that the kernel would have refused.
+struct LongSectors {
+    card: SimTarget,
+    info: TargetInfo,
+    refused: Option<Io>,
+}
+
+impl Target for LongSectors {
+    cardscope_engine::delegate_target!(
+        [card] now, plan, complete, flush, discard, idle, reopen, buffer, compare
+    );
+
+    fn info(&self) -> &TargetInfo {
+        &self.info
+    }
+
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        let whole = io.offset.is_multiple_of(u64::from(SECTOR)) && io.len.is_multiple_of(SECTOR);
+        if !whole && self.refused.is_none() {
+            self.refused = Some(*io);
+        }
+        self.card.submit(io)
+    }
+
+    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+        place_area(self.info.bytes, bytes)
+    }
+}
+
+#[rstest]
+#[case::an_end_within_a_sector("fake=limbo&fake_bytes=11746816", "limbo")]
+#[case::with_a_cache("fake=limbo&fake_bytes=11746816&cache_bytes=1MiB&fake.cache_kind=lru", "limbo")]
+#[case::flips("faults.flip_p=0.001", "damaged")]
+#[case::holes("fake=damaged&fake.damaged_share=0.2&fake.damaged_unit_bytes=65536&fake.lost=error", "damaged")]
+#[case::a_chain("fake=chain&wrap_bytes=17818112&fake_bytes=12887040&fake.lost=stale", "chain")]
+#[case::a_pool("fake=overcommitted&fake_bytes=9045504", "overcommitted")]
+fn only_whole_sectors_are_read_and_written(#[case] card: &str, #[case] verdict: &str) {
+    let card = SimTarget::named(&format!("sim:constant?announced_bytes=64MiB&{card}")).unwrap();
+    let info = TargetInfo { sector: SECTOR, ..card.info().clone() };
+    let mut target = LongSectors { card, info, refused: None };
+    let (found, ..) = pass_over(&mut target, &settings());
+    assert_eq!(target.refused, None);
+    assert_eq!((found.body.verdict.word(), found.stop), (verdict, None));
+}
 
 const MIB: u64 = 1 << 20;
 const CARD: &str = "sim:constant?announced_bytes=256MiB";
 
-/// Two cards; the second is put in after so many bytes.
+/// Two cards; the second is put in after so many bytes. A real device does not let it come so far: its descriptor fails
+/// for good once the card is out. This is a reader that hides the change from the host.
 struct Slot {
     cards: [SimTarget; 2],
     inside: usize,
@@ -98,29 +142,24 @@ impl Target for Slot {
     }
 }
 
-fn run(slot: &mut Slot, settings: &Settings) -> Findings {
-    let mut card = Card::new(slot, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    verify(&mut card, settings, &mut |_| (), &mut Silent)
-}
-
 #[track_caller]
 fn noticed(slot: &Slot, found: &Findings, at_most: u64) {
     assert_eq!(slot.inside, 1, "the card was swapped");
-    assert!(matches!(found.stop, Some(Stop::Swapped(_))), "{:?} {:?}", found.stop, found.verdict);
+    assert!(matches!(found.stop, Some(Stop::Swapped(_))), "{:?} {:?}", found.stop, found.body.verdict);
     assert!(slot.overwritten <= at_most, "{} bytes of the other card are overwritten", slot.overwritten);
     assert_eq!(
-        (found.verdict, found.usable_bytes),
+        (found.body.verdict, found.body.usable_bytes),
         (Verdict::Inconclusive, None),
         "the first card is not accused"
     );
 }
 
-/// A stretch of this card is 8 MiB: before each the stretches before are looked at.
+/// A range of this card is 8 MiB: before each the ranges before are looked at.
 #[test]
-fn a_swap_while_writing_costs_the_other_card_a_stretch_at_most() {
+fn a_swap_while_writing_costs_the_other_card_a_range_at_most() {
     for after in [40 * MIB, 100 * MIB + 1, 203 * MIB, 250 * MIB] {
         let mut slot = Slot::new(Direction::Write, after);
-        let found = run(&mut slot, &settings());
+        let (found, ..) = pass_over(&mut slot, &settings());
         noticed(&slot, &found, 8 * MIB);
     }
 }
@@ -129,7 +168,7 @@ fn a_swap_while_writing_costs_the_other_card_a_stretch_at_most() {
 fn a_swap_while_reading_back_costs_the_other_card_nothing() {
     for (two_passes, after) in [(false, 20 * MIB), (false, 150 * MIB), (true, 100 * MIB)] {
         let mut slot = Slot::new(Direction::Read, after);
-        let found = run(&mut slot, &Settings { two_passes, ..settings() });
+        let (found, ..) = pass_over(&mut slot, &Settings { two_passes, ..settings() });
         noticed(&slot, &found, 0);
     }
 }

@@ -1,0 +1,209 @@
+//! Writes range after range until the end of the card, a certainty, or the limits.
+//!
+//! What could not be written is tried again as a whole, for a card that fails now and then, and in parts, for one that
+//! fails at a place. A command that hits one bad place fails as a whole, so what is good around it is written only by
+//! others.
+
+use super::judge::Certain;
+use super::pass::{GENERATION, Pass};
+use super::reading::{Look, read_judged};
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_model::units::{Capacity, seconds};
+use std::cell::Cell;
+
+/// Bytes that are read back at once to know how fast the card reads, for plan and budget.
+const FIRST_READ: u64 = 16 << 20;
+
+/// Share of a budget that writing may take before it is known how fast the card reads.
+const UNKNOWN_READS_SHARE: f64 = 0.4;
+
+/// A failed extent is written so many times more, if only a few have failed.
+const MORE_TRIES: u32 = 4;
+const FEW_FAILED: usize = 16;
+
+/// Bytes of a part: places that fail are pages and blocks.
+const PART: u32 = 64 << 10;
+
+impl Pass<'_, '_> {
+    /// Writes the card in order; `places` are those of the sentinels, `written` hears how far it is.
+    pub(super) fn write_all(&mut self, places: &[Extent], written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+        let cut = self.watchman.cut;
+        let first = self.settings.resumed_at / cut.bytes;
+        let count = self.seen.card_bytes.div_ceil(cut.bytes);
+        self.watch.phase("writing every block", Some(self.seen.card_bytes), None);
+        let phase = self.card.seconds();
+        for index in first..count {
+            let (from, to) = cut.range(index);
+            let from = from.max(self.settings.resumed_at);
+            let to = self.allowed(from, to);
+            if from < to {
+                let to = self.write_range(from, to, phase)?;
+                self.seen.written = to;
+                written(to);
+            }
+            if self.seen.written < cut.range(index).1 || self.seen.certain.is_some() {
+                break;
+            }
+            if index == first {
+                self.plan(from, to)?;
+            }
+            if !self.settings.two_passes {
+                let bad = self.watchman.look(self.card, index)?;
+                self.seen.certain = match self.suspect(&bad)? {
+                    Some(Certain::EndsAt(_)) if !self.surely_ends(places)? => None,
+                    other => other,
+                };
+                if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
+                    self.loss_reported = true;
+                    self.watch.note(&format!(
+                        "what was written is not there any more at {}; writing goes on until it is certain what that means",
+                        Capacity(address)
+                    ));
+                }
+            }
+            if self.seen.certain.is_some() {
+                break;
+            }
+        }
+        self.say_why_it_ends();
+        Ok(())
+    }
+
+    fn say_why_it_ends(&mut self) {
+        let written = Capacity(self.seen.written);
+        let text = match self.seen.certain {
+            Some(Certain::Wraps) => format!(
+                "certain by now: after {written} the first addresses hold what was written to later ones; nothing more is \
+                 written, what is there is read in whole"
+            ),
+            Some(Certain::EndsAt(end)) => format!(
+                "certain by now: after {written} nothing beyond {} stays; nothing more is written in order, what is there \
+                 is read in whole",
+                Capacity(end)
+            ),
+            Some(Certain::Refuses) => {
+                format!("the card refuses every write after {written}; it is read in whole")
+            }
+            None if self.seen.written < self.seen.card_bytes => {
+                format!("the limit ends the writing after {written}; that much is read back")
+            }
+            None => return,
+        };
+        self.watch.note(&text);
+        self.remarks.push(text);
+    }
+
+    /// How much of a range the limits allow.
+    fn allowed(&mut self, from: u64, to: u64) -> u64 {
+        let sector = u64::from(self.card.sector());
+        let left = self.room_in_order() / sector * sector;
+        // Reading what is written back will take so long, with a tenth to spare.
+        let reading = self.reads_at.map_or(0.0, |mb_s| from as f64 / 1e6 / mb_s * 1.1);
+        let needed = self.card.seconds() - self.began + reading;
+        match self.settings.budget_s {
+            Some(budget) if needed >= budget => from,
+            _ => from.saturating_add(left).min(to),
+        }
+    }
+
+    /// Writes a range, or what of it the budget has time for; gives its end.
+    fn write_range(&mut self, from: u64, to: u64, phase: f64) -> Result<u64, Stop> {
+        let over = Cell::new(false);
+        // As long as it is not known how fast the card reads, half of the time is for that.
+        let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
+        let until = self.settings.budget_s.map(|budget| self.began + budget * share);
+        let content = self.stamps(GENERATION).content();
+        let (chart, watch) = (&mut self.chart, &mut *self.watch);
+        chart.write.resume(self.card.now());
+        let mut failed: Vec<Extent> = Vec::new();
+        let mut reached = from;
+        let block = self.card.block();
+        let list = extents(from, to, block).take_while(|_| !over.get());
+        self.card.write(list, content, |extent, at, io_error| {
+            over.set(until.is_some_and(|until| seconds(at) >= until));
+            match io_error {
+                None => chart.write.ended(extent.offset, u64::from(extent.len), at),
+                Some(_) => {
+                    chart.error(extent.offset);
+                    failed.push(extent);
+                }
+            }
+            reached = reached.max(extent.end());
+            watch.progress(reached, seconds(at) - phase);
+        })?;
+        let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
+        if !self.write_stubborn(&failed)? && all {
+            self.seen.certain = Some(Certain::Refuses);
+        }
+        self.card.flush()?;
+        Ok(reached)
+    }
+
+    /// Reads the first MiBs back and says what is to come.
+    fn plan(&mut self, from: u64, to: u64) -> Result<(), Stop> {
+        let end = to.min(from + FIRST_READ);
+        let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.stamped());
+        read_judged(self.card, extents(from, end, block), stamped, |_, _, _| ())?;
+        let took = self.card.seconds() - began;
+        let reads = (end - from) as f64 / 1e6 / took.max(1e-9);
+        self.reads_at = Some(reads);
+        let Some(writes) = self.chart.write.mb_s() else { return Ok(()) };
+        let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.seen.card_bytes - to);
+        let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
+        self.watch.note(&format!(
+            "plan: {} to write at {writes:.1} MB/s and {} to read at {reads:.1} MB/s, about {}",
+            Capacity(left),
+            Capacity(to + left),
+            duration(seconds)
+        ));
+        Ok(())
+    }
+
+    /// Writes once more what failed; gives whether the card took any of it.
+    fn write_stubborn(&mut self, failed: &[Extent]) -> Result<bool, Stop> {
+        let tries = if failed.len() <= FEW_FAILED { MORE_TRIES } else { 0 };
+        let mut took_any = false;
+        for extent in failed {
+            let mut took = false;
+            for _ in 0..tries {
+                took = took || self.write_once(*extent)?;
+            }
+            took_any |= took || self.write_parts(*extent)?;
+        }
+        Ok(took_any)
+    }
+
+    /// Writes the parts of an extent, as long as the patience lasts with those that fail.
+    fn write_parts(&mut self, extent: Extent) -> Result<bool, Stop> {
+        let mut took_any = false;
+        for part in extents(extent.offset, extent.end(), PART) {
+            let began = self.card.seconds();
+            if !self.patience.lasts(Look::Usual) || !self.has_time(0.0) {
+                break;
+            }
+            let took = self.write_once(part)?;
+            took_any |= took;
+            self.patience.spend(Look::Usual, self.card.seconds() - began, took);
+        }
+        Ok(took_any)
+    }
+
+    /// Writes an extent, where the limit allows it.
+    fn write_once(&mut self, extent: Extent) -> Result<bool, Stop> {
+        if self.room_in_order() < u64::from(extent.len) {
+            return Ok(false);
+        }
+        let mut took = false;
+        self.card.write([extent], self.stamped().content(), |_, _, io_error| took = io_error.is_none())?;
+        Ok(took)
+    }
+}
+
+/// A time in words, for the plan.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 90.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{s:.0} s"),
+    }
+}
