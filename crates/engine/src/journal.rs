@@ -3,7 +3,7 @@
 //!
 //! Rules (reference page `flash-behaviour` 3.11): within a batch every save comes before the first write, a batch is on
 //! disk before the card is touched, and whatever a fake does with its addresses, every place ends with its oldest
-//! content: the crate `probe` says how in its module `restore`.
+//! content: the crate `journal` says how in its module `put_back`.
 
 use crate::cause::Cause;
 

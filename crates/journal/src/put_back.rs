@@ -167,8 +167,7 @@ impl Putting<'_, '_> {
             for (start, end) in compared.add(range.offset, range.offset + range.len) {
                 let from = (start - range.offset) as usize;
                 let expected = &original[from..from + (end - start) as usize];
-                let mut lost = Vec::new();
-                compare(putting.card, start, expected, &mut lost)?;
+                let lost = compare(putting.card, start, expected)?;
                 let telling = |l: &SavedRange| {
                     let from = (l.offset - start) as usize;
                     let original = &expected[from..from + l.len as usize];
@@ -185,7 +184,7 @@ impl Putting<'_, '_> {
 }
 
 /// Reads a range and names the sectors that do not hold what they should.
-fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<SavedRange>) -> Result<(), Stop> {
+fn compare(card: &mut Card<'_>, start: u64, expected: &[u8]) -> Result<Vec<SavedRange>, Stop> {
     let mut bad = Vec::new();
     let end = start + expected.len() as u64;
     card.read(extents(start, end, card.block()), Content::Buffer, |extent, _, answer| {
@@ -198,9 +197,15 @@ fn compare(card: &mut Card<'_>, start: u64, expected: &[u8], lost: &mut Vec<Save
         }
         Ok(())
     })?;
-    bad.sort_by_key(|lost| lost.offset);
-    bad.into_iter().for_each(|range| range.join(lost));
-    Ok(())
+    Ok(joined(bad))
+}
+
+/// Ranges in order, those that touch as one.
+pub(crate) fn joined(mut ranges: Vec<SavedRange>) -> Vec<SavedRange> {
+    ranges.sort_by_key(|range| range.offset);
+    let mut all = Vec::new();
+    ranges.into_iter().for_each(|range| range.join(&mut all));
+    all
 }
 
 /// The sectors in which two readings of one place differ.

@@ -20,7 +20,7 @@ const BLOCK: u32 = 4 << 20;
 const DEPTH: u32 = 2;
 
 /// What became of the card's data after a probe.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Returned {
     /// What was put back; `None` where nothing could be.
     pub back: Option<PutBack>,
@@ -44,13 +44,7 @@ impl Returned {
         journal: &mut Journal,
         watch: &mut dyn Listener,
     ) -> Returned {
-        let mut returned = Returned {
-            back: None,
-            tally: Tally::default(),
-            seconds: 0.0,
-            failure: None,
-            untouched: journal.saved().is_empty(),
-        };
+        let mut returned = Returned { untouched: journal.saved().is_empty(), ..Returned::default() };
         if matches!(stop, Some(Stop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
             return returned;
         }

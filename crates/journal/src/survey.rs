@@ -4,6 +4,7 @@
 //! Only sectors that tell something count: one byte repeated is the same on every empty card.
 
 use crate::journal::Journal;
+use crate::put_back::joined;
 use crate::record::Witness;
 use cardscope_engine::card::{Answer, Card, Stop, extents};
 use cardscope_engine::content::{Content, read_stamp_header};
@@ -68,13 +69,6 @@ impl Newer {
     pub fn all(&self) -> Vec<SavedRange> {
         joined([self.foreign.as_slice(), &self.aliases].concat())
     }
-}
-
-fn joined(mut ranges: Vec<SavedRange>) -> Vec<SavedRange> {
-    ranges.sort_unstable_by_key(|range| range.offset);
-    let mut all = Vec::new();
-    ranges.into_iter().for_each(|range| range.join(&mut all));
-    all
 }
 
 /// Reads what was saved, or a part of it, and the witnesses; nothing is written. `shift` is what is added to the journal's

@@ -30,7 +30,8 @@ pub struct Limits {
     pub budget: Option<Duration>,
 }
 
-/// The card, and all that may be done to it.
+/// The card, and all that may be done to it. Whatever needs the card ends with a [`Stop`] if it is gone or cannot be driven
+/// any more, or the user stopped it; where there is more to it, the function says so.
 pub struct Context<'s, 't> {
     /// Nobody else reaches it: what is not saved cannot be overwritten.
     card: &'s mut Card<'t>,
@@ -190,9 +191,6 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Reads extents, each held against what is expected there, and ends in time to put back.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it.
     pub(crate) fn look(
         &mut self,
         extents: impl IntoIterator<Item = Extent>,
@@ -203,17 +201,11 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// How long reading an extent takes by itself, in seconds; `None` where it failed.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it.
     pub fn read(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
         self.card.time(Direction::Read, Content::Buffer, extent)
     }
 
     /// How long writing an extent takes by itself, in seconds; `None` where it failed or could not be saved before.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it.
     pub fn write(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
         if !self.may_overwrite(extent) {
             return Ok(None);
@@ -223,9 +215,6 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Reads extents in order with as many in flight as the card was shaped for.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it.
     pub fn read_stream(
         &mut self,
         extents: impl IntoIterator<Item = Extent>,
@@ -241,9 +230,6 @@ impl<'s, 't> Context<'s, 't> {
     /// Keeps the card busy for about `seconds` with as many extents in flight as it was shaped for: no new one begins
     /// after that, nor once many in a row have failed. `each` hears when each ended, in seconds since the first was
     /// submitted, and nothing of what failed. A write that may not be made ends it.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it.
     pub fn stream_for(
         &mut self,
         direction: Direction,
@@ -265,9 +251,6 @@ impl<'s, 't> Context<'s, 't> {
 
     /// How long a small read takes that is asked for while writes are under way, in seconds; `None` where it failed, or
     /// a write may not be made. What of the writes succeeded is in [`Self::spent`].
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it.
     pub fn read_among_writes(&mut self, writes: &[Extent], read: Extent) -> Result<Option<f64>, Stop> {
         if !writes.iter().all(|p| self.may_overwrite(*p)) {
             return Ok(None);
@@ -278,9 +261,6 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Tells the card that a range holds nothing of value, where its content may go; false where it may not, lies
     /// outside of what may be used, or the card takes no such hint.
-    ///
-    /// # Errors
-    /// If the card is gone.
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
         let inside = start >= self.region.start && start + len <= self.region.end();
         if self.scope.keeps_data() || !inside {
@@ -295,17 +275,11 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time.
-    ///
-    /// # Errors
-    /// If memory or the I/O path cannot be had.
     pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
         self.card.shape(block, depth)
     }
 
     /// How long a command takes that needs no flash, in seconds, where there is one.
-    ///
-    /// # Errors
-    /// If the card is gone.
     pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
         self.card.ping()
     }
@@ -321,17 +295,11 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Has the card store what it accepted.
-    ///
-    /// # Errors
-    /// If the card is gone.
     pub fn flush(&mut self) -> Result<(), Stop> {
         self.card.flush()
     }
 
     /// Closes and opens the card again, so that no cache of the host answers for it.
-    ///
-    /// # Errors
-    /// If it cannot be opened any more.
     pub fn reopen(&mut self) -> Result<(), Stop> {
         self.card.reopen()
     }
@@ -353,9 +321,6 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Whether every byte of an extent is the same, as it is where nothing was ever written; `None` where it cannot be
     /// read.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it.
     pub fn is_constant(&mut self, extent: Extent) -> Result<Option<bool>, Stop> {
         let mut constant = None;
         self.card.read([extent], Content::Buffer, |_, _, answer| {

@@ -89,7 +89,7 @@ fn a_card_that_dies_or_vanishes_is_gone() {
 }
 
 #[test]
-fn sorts_of_bad_sectors_are_told_apart() {
+fn sorts_of_bad_sectors_are_distinguished() {
     let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=32MiB", 1);
     // Whichever of two addresses that share a place was written last is good.
     assert_eq!((rounds[0].bad.misdirected, rounds[0].bad.all()), (SPAN / 2 / 512, SPAN / 2 / 512));

@@ -89,6 +89,10 @@ impl<F: TestFolder> Pass<'_, F> {
     }
 }
 
+fn is_read_only_now(io_errors: &[IoError]) -> bool {
+    io_errors.iter().any(|t| t.errno == READ_ONLY_NOW)
+}
+
 /// A file that is being filled.
 struct Filling {
     /// As long as everything before is written, or failed twice.
@@ -119,10 +123,10 @@ impl Filling {
         self.io_errors.extend_from_slice(card.io_errors());
         let end = outcome?;
         flushed?;
-        match self.io_errors.iter().find(|t| t.errno == READ_ONLY_NOW) {
-            Some(_) => Err(FilesError::ReadOnly(self.file.result.name.clone())),
-            None => Ok(end),
+        if is_read_only_now(&self.io_errors) {
+            return Err(FilesError::ReadOnly(self.file.result.name.clone()));
         }
+        Ok(end)
     }
 
     /// Full at the largest block need not be full at the smallest.
@@ -136,7 +140,7 @@ impl Filling {
                     return Ok(End::Budget);
                 }
                 match self.range(pass, card, block) {
-                    Ok(()) if Self::is_read_only_now(card) => return Ok(End::Whole),
+                    Ok(()) if is_read_only_now(card.io_errors()) => return Ok(End::Whole),
                     Ok(()) => {}
                     Err(Stop::Target(TargetError::NoSpace { .. })) => break,
                     Err(stop) => return Err(stop),
@@ -144,10 +148,6 @@ impl Filling {
             }
         }
         Ok(End::Full)
-    }
-
-    fn is_read_only_now(card: &Card<'_>) -> bool {
-        card.io_errors().iter().any(|t| t.errno == READ_ONLY_NOW)
     }
 
     fn range(

@@ -2,6 +2,10 @@
 //! do addresses wrap beyond its end, does it still take writes at all, and do the listed places fail after a new write
 //! too? What is good costs nothing here.
 //!
+//! And of one that keeps everything, whether it is of any use: from some address on it may write many times slower, as
+//! sticks do that have far less fast flash than they announce (public reports: 500 to 2 MB/s after 32 to 123 GB,
+//! AltraMayor/f3 #176 and #247).
+//!
 //! Everything in here may write, so it begins with a look whether the card is still the one that was tested.
 
 use super::ledger::{Ledger, Seen};
@@ -11,8 +15,9 @@ use super::samples::{self, SAMPLE, SENTINELS, Sample, read};
 use super::unmask::{bytes, in_blocks, whole_within};
 use crate::period::gcd;
 use crate::sector::{SECTOR, SectorFound};
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::verify::Disproof;
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_model::units::mb_per_s;
+use cardscope_model::verify::{Disproof, MapCell};
 
 /// Places that are looked at, and so many of them that are gone at once are another card.
 const LOOKED_AT: u64 = 16;
@@ -28,6 +33,18 @@ const ALL_TOPS: u64 = 2 << 30;
 
 /// Disproofs that are listed at most.
 const MOST_LISTED: usize = 12;
+
+/// So many times slower is no end of a cache: pSLC caches of today end in a fall to a tenth, seldom a fifteenth.
+const FALL: f64 = 20.0;
+
+/// At least this share of the card must be slow, and this share fast.
+const SHARE: f64 = 0.01;
+
+/// Bytes that are written once more after a rest.
+const AGAIN: u64 = 8 << 20;
+
+/// A cache that was merely full has room again after it, in seconds.
+const REST_S: u64 = 30;
 
 impl Pass<'_, '_> {
     /// Whether nothing but an end explains what is lost: beyond it nothing stands that came first, or all of that does
@@ -258,6 +275,48 @@ impl Pass<'_, '_> {
         }
         (self.disproofs, self.seen.healed) = (disproofs, healed);
         Ok(())
+    }
+
+    /// Everything is there; so what is left to ask is whether it is of any use.
+    pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), Stop> {
+        if self.room() >= AGAIN && self.has_time(REST_S as f64) {
+            self.seen.crawls = self.crawls()?;
+        } else if self.fall(self.seen.written).is_some() {
+            self.seen.may_crawl = true;
+            self.asked("whether the card writes as slowly for good as it did at the end", false);
+        }
+        Ok(())
+    }
+
+    /// Whether writing fell for good: the fall lasts to the end, and after a rest it is no faster.
+    fn crawls(&mut self) -> Result<bool, Stop> {
+        let end = self.seen.written;
+        let Some((from, before)) = self.fall(end) else { return Ok(false) };
+        self.card.idle(std::time::Duration::from_secs(REST_S));
+        let from = from.max(end.saturating_sub(AGAIN));
+        let from = from / u64::from(self.card.sector()) * u64::from(self.card.sector());
+        let began = self.card.seconds();
+        let block = self.card.block();
+        self.write_stamps(extents(from, end, block), GENERATION)?;
+        let after = mb_per_s(end - from, self.card.seconds() - began);
+        Ok(after * FALL <= before)
+    }
+
+    /// Where writing fell to a fraction and stayed there; and the speed before, in MB/s.
+    fn fall(&self, end: u64) -> Option<(u64, f64)> {
+        let map = self.chart.finish();
+        // An extent at the end of the card is no measure.
+        let whole = |c: &&MapCell| c.bytes == map.cell_bytes && c.start + c.bytes <= end;
+        let speeds: Vec<(u64, f64)> =
+            map.cells.iter().filter(whole).filter_map(|c| Some((c.start, c.write_mb_s?))).collect();
+        let least = ((speeds.len() as f64 * SHARE) as usize).max(1);
+        let first = speeds.first()?;
+        // Seen from the end: the longest tail in which no cell is fast.
+        let before = speeds.iter().take(least).map(|s| s.1).sum::<f64>() / least as f64;
+        let slow = speeds.iter().rev().take_while(|s| s.1 * FALL <= before).count();
+        let at = speeds.len().checked_sub(slow).filter(|at| slow >= least && *at >= least)?;
+        let before = self.chart.write.mb_s_between(first.0, speeds[at - 1].0)?;
+        Some((speeds[at].0, before)).filter(|(_, before)| speeds[at].1 * FALL <= *before)
     }
 
     /// Nothing more is written once all that stood is gone at once: what the watch saw during the writing, and what

@@ -6,7 +6,6 @@
 
 mod asking;
 mod chart;
-mod crawling;
 #[cfg(test)]
 mod device_tests;
 mod judge;

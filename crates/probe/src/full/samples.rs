@@ -7,7 +7,7 @@
 //! shows again on a card that accepts writes and drops them. Markers are written at the end: they show in the low
 //! addresses of a card whose addresses wrap.
 
-use super::ledger::Seen;
+use super::ledger::{Bad, Seen};
 use super::reading::{Stamped, read_judged};
 use crate::sector::SectorFound;
 use cardscope_engine::card::{Answer, Card, Extent, Stop};
@@ -73,13 +73,7 @@ impl Sample {
 
     /// Nothing of this run stands there.
     pub(crate) fn gone(&self) -> bool {
-        matches!(
-            self.found,
-            SectorFound::Foreign { .. }
-                | SectorFound::Constant { .. }
-                | SectorFound::Other
-                | SectorFound::Stale { .. }
-        )
+        Bad::of(self.found) == Some(Bad::Lost)
     }
 }
 
