@@ -91,7 +91,7 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
     if pairs.is_empty() {
         return Ok(spec);
     }
-    let mut tree = tree(&spec.archetype);
+    let (mut tree, name) = (tree(&spec.archetype), spec.archetype.name.clone());
     for pair in pairs {
         let (key, value) = pair.split_once('=').ok_or_else(|| SpecError::Shape(pair.to_owned()))?;
         if key == SEED {
@@ -101,16 +101,14 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
         if spec.storage.take(key, value)? {
             continue;
         }
-        let path = resolve(&spec.archetype.name, &tree, key)?;
+        let path = resolve(&name, &tree, key)?;
         let place = at(&mut tree, &path);
         *place = convert(place, &path, key, value)?;
         // Each value is tried alone, so that the error names the key that is to blame.
         // The tree is then made anew, since a table may have come into being.
-        let card: Archetype = serde_json::from_value(tree).map_err(|e| wrong(key, value, &e.to_string()))?;
-        tree = self::tree(&card);
+        spec.archetype = serde_json::from_value(tree).map_err(|e| wrong(key, value, &e.to_string()))?;
+        tree = self::tree(&spec.archetype);
     }
-    let name = spec.archetype.name.clone();
-    spec.archetype = serde_json::from_value(tree).map_err(|e| ArchetypeError::Shape(name, e.to_string()))?;
     spec.archetype.check()?;
     demand_a_fake(&spec.archetype, overrides)?;
     spec.archetype.truth = Truth::of(&spec.archetype, spec.seed);
@@ -236,19 +234,14 @@ fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
 fn hint(all: &[String], key: &str) -> String {
     let last = key.rsplit('.').next().unwrap_or(key);
     let pieces: Vec<_> = last.split('_').filter(|p| p.len() > 2).collect();
-    let near: Vec<_> = all.iter().filter(|p| pieces.iter().any(|piece| p.contains(piece))).cloned().collect();
-    if near.is_empty() {
-        let words = WORDS.iter().map(|(word, _)| (*word).to_owned());
-        let known: Vec<_> = [SEED, "save", "memory"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain(words)
-            .chain(all.iter().cloned())
-            .collect();
-        format!("it has: {}", known.join(", "))
-    } else {
-        format!("did you mean {}?", near.join(", "))
+    let all = || all.iter().map(String::as_str);
+    let near: Vec<_> = all().filter(|p| pieces.iter().any(|piece| p.contains(piece))).collect();
+    if !near.is_empty() {
+        return format!("did you mean {}?", near.join(", "));
     }
+    let words = WORDS.iter().map(|(word, _)| *word);
+    let known: Vec<_> = [SEED, "save", "memory"].into_iter().chain(words).chain(all()).collect();
+    format!("it has: {}", known.join(", "))
 }
 
 fn at<'a>(tree: &'a mut Value, path: &str) -> &'a mut Value {

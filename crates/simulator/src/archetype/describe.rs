@@ -1,11 +1,10 @@
 //! An archetype in words, for `sim list` and `sim show`.
 
 use super::schema::{
-    Archetype, Cache, Close, EndOfLife, FatRegion, HybridWrite, PageWrite, Thermal, Throttle, Wear, WhenFull,
-    Write,
+    Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
+    Lost, PoolFull, Read, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
 };
 use cardscope_model::units::{BinarySize, Capacity};
-use std::fmt::Write as _;
 
 /// One line: name, size and title.
 pub fn summary(card: &Archetype) -> String {
@@ -14,32 +13,15 @@ pub fn summary(card: &Archetype) -> String {
 
 /// The card in words, a paragraph for each part.
 pub fn describe(card: &Archetype) -> String {
-    let mut out = format!("{}: {}\n\nAnnounces {}.\n", card.name, card.title, Capacity(card.announced_bytes));
-    let mut say = |text: String| {
-        let _ = writeln!(out, "{text}");
-    };
-    say(super::describe_capacity::capacity(card));
-    say(super::describe_capacity::faults(card));
-    say(super::describe_capacity::state(card));
-    if let Some(c) = &card.constant {
-        say(format!(
-            "Answers each command in {} plus its bytes at {} MB/s, without noise and without heat.",
-            time(c.command_s),
-            c.mb_s
-        ));
-    }
-    if card.constant.is_none() {
-        say(units(card));
-    }
-    say(reads(card));
-    say(card.write.as_ref().map(writes).unwrap_or_default());
-    say(front(card));
-    say(card.fat_region.as_ref().map(region).unwrap_or_default());
-    say(card.wear.as_ref().map(wear).unwrap_or_default());
-    say(card.cache.as_ref().map(cache).unwrap_or_default());
-    say(card.thermal.as_ref().map(heat).unwrap_or_default());
-    say(rig(card));
-    out.lines().filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n\n") + "\n"
+    let heading = format!("{}: {}", card.name, card.title);
+    let mut paragraphs = vec![Some(heading), Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
+    paragraphs.extend([Some(capacity(card)), faults(card), Some(state(card))]);
+    paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units(card), constant)));
+    paragraphs
+        .extend([card.read.as_ref().map(|r| reads(r, card.queue.depth)), card.write.as_ref().map(writes)]);
+    paragraphs.extend([front(card), card.fat_region.as_ref().map(region), card.wear.as_ref().map(wear)]);
+    paragraphs.extend([card.cache.as_ref().map(cache), card.thermal.as_ref().map(heat), rig(card)]);
+    paragraphs.into_iter().flatten().collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
 fn units(card: &Archetype) -> String {
@@ -47,16 +29,18 @@ fn units(card: &Archetype) -> String {
     let planes = if f.planes > 1 { format!(" of {} planes", f.planes) } else { String::new() };
     let segment =
         f.map_segment_bytes.map_or(String::new(), |s| format!(", mapped in segments of {}", BinarySize(s)));
-    format!(
-        "Flash: page {}{planes}, erase block {}{segment}.",
-        BinarySize(f.page_bytes),
-        BinarySize(f.au_bytes)
-    )
+    let (page, block) = (BinarySize(f.page_bytes), BinarySize(f.au_bytes));
+    format!("Flash: page {page}{planes}, erase block {block}{segment}.")
 }
 
-fn reads(card: &Archetype) -> String {
-    let Some(r) = &card.read else { return String::new() };
-    let queue = match card.queue.depth {
+fn constant(c: &Constant) -> String {
+    let Constant { command_s, mb_s } = c;
+    let each = time(*command_s);
+    format!("Answers each command in {each} plus its bytes at {mb_s} MB/s, without noise and without heat.")
+}
+
+fn reads(r: &Read, depth: u32) -> String {
+    let queue = match depth {
         1 => "no command queue".to_owned(),
         n => format!("up to {n} commands at a time"),
     };
@@ -64,37 +48,29 @@ fn reads(card: &Archetype) -> String {
         .unmapped_s
         .map_or(String::new(), |t| format!(" Where nothing was ever written it answers after {}.", time(t)));
     let misses = r.map_cache_bytes.map_or(String::new(), |held| {
-        format!(
-            " It knows the mapping of {} at a time; elsewhere a read waits {} more.",
-            BinarySize(held),
-            time(r.map_miss_s)
-        )
+        let (held, miss) = (BinarySize(held), time(r.map_miss_s));
+        format!(" It knows the mapping of {held} at a time; elsewhere a read waits {miss} more.")
     });
-    format!(
-        "Reads: {} before the first byte, then {} MB/s; {queue}.{unmapped}{misses}",
-        time(r.base_s),
-        r.mb_s
-    )
+    let base = time(r.base_s);
+    format!("Reads: {base} before the first byte, then {} MB/s; {queue}.{unmapped}{misses}", r.mb_s)
 }
 
 fn writes(write: &Write) -> String {
     match write {
         Write::Hybrid(h) => hybrid(h),
-        Write::Log(l) => format!(
-            "Writes: in order {} per write plus {} MB/s; out of order {} for 4 KiB into a log of {}, and {} for each erase block \
-             that the log must be merged into: the wider random writes are spread, the slower they get.",
-            time(l.fixed_s),
-            l.mb_s,
-            time(l.random_s),
-            BinarySize(l.log_bytes),
-            time(l.merge_s)
-        ),
-        Write::Page(p) => format!(
-            "Writes: mapped by page, {} per 4 KiB write plus {} MB/s anywhere.{}",
-            time(p.base_s),
-            p.mb_s,
-            collection(p)
-        ),
+        Write::Log(l) => {
+            let (fixed, random, merge) = (time(l.fixed_s), time(l.random_s), time(l.merge_s));
+            let (mb_s, log) = (l.mb_s, BinarySize(l.log_bytes));
+            format!(
+                "Writes: in order {fixed} per write plus {mb_s} MB/s; out of order {random} for 4 KiB into a log of {log}, \
+                 and {merge} for each erase block that the log must be merged into: the wider random writes are spread, \
+                 the slower they get."
+            )
+        }
+        Write::Page(p) => {
+            let (base, mb_s, collection) = (time(p.base_s), p.mb_s, p.gc.map_or(String::new(), collection));
+            format!("Writes: mapped by page, {base} per 4 KiB write plus {mb_s} MB/s anywhere.{collection}")
+        }
     }
 }
 
@@ -118,36 +94,33 @@ fn hybrid(h: &HybridWrite) -> String {
         }
         (linear, random) => format!("{} may be open in order and {random} out of order", blocks(linear)),
     };
+    let HybridWrite { mb_s, copy_mb_s, fixed_s, .. } = *h;
+    let fixed = time(fixed_s);
     format!(
-        "Writes: blocks mapped whole (hybrid). {} per write plus {} MB/s; {open}. \
-         When one more is touched the oldest is closed: {close} at {} MB/s.{small}",
-        time(h.fixed_s),
-        h.mb_s,
-        h.copy_mb_s
+        "Writes: blocks mapped whole (hybrid). {fixed} per write plus {mb_s} MB/s; {open}. \
+         When one more is touched the oldest is closed: {close} at {copy_mb_s} MB/s.{small}"
     )
 }
 
-fn front(card: &Archetype) -> String {
-    match card.front.ram_bytes {
-        0 => String::new(),
-        bytes => format!(
-            "Its memory joins writes that continue each other, up to {}; until a flush they could be lost.",
-            BinarySize(bytes)
-        ),
-    }
+fn front(card: &Archetype) -> Option<String> {
+    let size = BinarySize(Some(card.front.ram_bytes).filter(|bytes| *bytes > 0)?);
+    Some(format!(
+        "Its memory joins writes that continue each other, up to {size}; until a flush they could be lost."
+    ))
 }
 
 fn region(r: &FatRegion) -> String {
     let size = BinarySize(r.bytes);
-    match r.page_write_s {
-        Some(t) => format!(
-            "The first {size} are mapped by page: a write anywhere there takes {} and opens no block.",
-            time(t)
-        ),
-        None => format!(
-            "The first {size} are treated specially: writes there run at {:.0} % of the speed.",
-            r.speed * 100.0
-        ),
+    match r.page_write_s.map(time) {
+        Some(t) => {
+            format!(
+                "The first {size} are mapped by page: a write anywhere there takes {t} and opens no block."
+            )
+        }
+        None => {
+            let speed = share(r.speed);
+            format!("The first {size} are treated specially: writes there run at {speed} of the speed.")
+        }
     }
 }
 
@@ -162,25 +135,24 @@ fn wear(w: &Wear) -> String {
         w.level_every.map_or(String::new(), |n| format!(" A block at rest is moved every {n} erasures."));
     let disturbed =
         w.disturb_reads.map_or(String::new(), |n| format!(" A block is rewritten after {n} reads."));
+    let Wear { endurance_cycles, spare_blocks, .. } = w;
     format!(
-        "Wear: half of the blocks outlive {} erasures, {} spare ones replace those that fail, then {end}.{moved}{disturbed}",
-        w.endurance_cycles, w.spare_blocks
+        "Wear: half of the blocks outlive {endurance_cycles} erasures, {spare_blocks} spare ones replace those that \
+         fail, then {end}.{moved}{disturbed}"
     )
 }
 
-fn rig(card: &Archetype) -> String {
+fn rig(card: &Archetype) -> Option<String> {
     let r = &card.rig;
-    let mut parts = Vec::new();
-    if let Some(speed) = r.bus_mb_s {
-        parts.push(format!("the bus carries {speed} MB/s"));
-    }
-    if let Some(speed) = r.host_source_mb_s {
-        parts.push(format!("the data to write comes at {speed} MB/s"));
-    }
-    if let Some(bytes) = r.split_bytes {
-        parts.push(format!("the reader cuts commands at {}", BinarySize(bytes)));
-    }
-    if parts.is_empty() { String::new() } else { format!("Rig: {}.", parts.join(", ")) }
+    let parts: Vec<_> = [
+        r.bus_mb_s.map(|speed| format!("the bus carries {speed} MB/s")),
+        r.host_source_mb_s.map(|speed| format!("the data to write comes at {speed} MB/s")),
+        r.split_bytes.map(|bytes| format!("the reader cuts commands at {}", BinarySize(bytes))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| format!("Rig: {}.", parts.join(", ")))
 }
 
 fn cache(c: &Cache) -> String {
@@ -193,37 +165,28 @@ fn cache(c: &Cache) -> String {
         WhenFull::Fold => "each byte waits until one is moved",
     };
     let pool = c.pool_bytes.map_or(String::new(), |bytes| {
-        format!(
-            " After {} of writes it cleans no more until it has rested {}.",
-            gb(bytes),
-            time(c.pool_rest_s)
-        )
+        let (most, rest) = (gb(bytes), time(c.pool_rest_s));
+        format!(" After {most} of writes it cleans no more until it has rested {rest}.")
     });
     let read = c.read_base_s.map_or(String::new(), |s| format!(" Data in it reads after {}.", time(s)));
     let until = match c.reopen_bytes {
         0 => String::new(),
         bytes => format!(" until {} are clean again", gb(bytes)),
     };
+    let Cache { write_mb_s, clean_mb_s, clean_bytes, .. } = *c;
+    let clean = gb(clean_bytes);
     format!(
-        "Cache (pSLC): {} clean{dynamic} take writes at {} MB/s. Once used up, {full}{until}. It is cleaned at {} MB/s while \
-         nothing is written.{pool}{read}",
-        gb(c.clean_bytes),
-        c.write_mb_s,
-        c.clean_mb_s
+        "Cache (pSLC): {clean} clean{dynamic} take writes at {write_mb_s} MB/s. Once used up, {full}{until}. \
+         It is cleaned at {clean_mb_s} MB/s while nothing is written.{pool}{read}"
     )
 }
 
-fn collection(p: &PageWrite) -> String {
-    p.gc.map_or(String::new(), |gc| {
-        format!(
-            " With its {} of spare flash written, it collects {} at a time: what is valid there is copied at {} MB/s, then the \
-             whole is erased in {}.",
-            share(gc.spare_share),
-            BinarySize(gc.unit_bytes),
-            gc.copy_mb_s,
-            time(gc.erase_s)
-        )
-    })
+fn collection(Gc { spare_share, unit_bytes, copy_mb_s, erase_s }: Gc) -> String {
+    let (spare, unit, erase) = (share(spare_share), BinarySize(unit_bytes), time(erase_s));
+    format!(
+        " With its {spare} of spare flash written, it collects {unit} at a time: what is valid there is copied at \
+         {copy_mb_s} MB/s, then the whole is erased in {erase}."
+    )
 }
 
 fn heat(t: &Thermal) -> String {
@@ -231,16 +194,11 @@ fn heat(t: &Thermal) -> String {
         Throttle::Clock => "everything runs",
         Throttle::Duty => "its data path may be busy",
     };
+    let Thermal { active_k_per_w, passive_k_per_w, capacity_j_per_k, tmt1_c, tmt2_c, .. } = t;
+    let (read, write, heavy) = (share(t.light_read), share(t.light_write), share(t.heavy));
     format!(
-        "Heat: {} K/W with a fan, {} K/W without, {} J/K. From {} °C on {what} at {} for reads and {} for writes, from {} °C on at {}.",
-        t.active_k_per_w,
-        t.passive_k_per_w,
-        t.capacity_j_per_k,
-        t.tmt1_c,
-        share(t.light_read),
-        share(t.light_write),
-        t.tmt2_c,
-        share(t.heavy)
+        "Heat: {active_k_per_w} K/W with a fan, {passive_k_per_w} K/W without, {capacity_j_per_k} J/K. \
+         From {tmt1_c} °C on {what} at {read} for reads and {write} for writes, from {tmt2_c} °C on at {heavy}."
     )
 }
 
@@ -255,4 +213,113 @@ fn time(seconds: f64) -> String {
         s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
         s => format!("{:.1} µs", s * 1e6),
     }
+}
+
+fn capacity(card: &Archetype) -> String {
+    let fake = &card.fake;
+    let size = |bytes: Option<u64>| Capacity(bytes.unwrap_or(0));
+    let (real, wrap) = (size(fake.real_bytes), size(fake.wrap_bytes));
+    let (share, unit) = (percent(fake.damaged_share), BinarySize(fake.damaged_unit_bytes));
+    let kind = match fake.kind {
+        FakeKind::None => return "The capacity is real.".to_owned(),
+        FakeKind::Limbo if fake.real_bytes == Some(0) => "Fake: it keeps nothing at all.".to_owned(),
+        FakeKind::Limbo => format!("Fake: only {real} are there, what is written beyond is lost."),
+        FakeKind::Wraparound => format!("Fake: addresses wrap at {wrap}, later data overwrites earlier."),
+        FakeKind::Chain => format!("Fake: addresses wrap at {wrap}, and of those only {real} are there."),
+        FakeKind::AddressLine => format!(
+            "Fake: the address line worth {} is not wired, so that a block and its twin so far away share one place.",
+            BinarySize(fake.wrap_bytes.unwrap_or(0))
+        ),
+        FakeKind::Damaged => {
+            format!("Damaged: {share} % of its units of {unit} lose what is written to them, here and there.")
+        }
+        FakeKind::Overcommitted => {
+            format!("Overcommitted: any address works until {real} are in use; then {}.", when_full(fake))
+        }
+        FakeKind::ReadOnly => {
+            return "Worn out: writes are accepted and dropped, what stood there stays.".to_owned();
+        }
+    };
+    [Some(kind), hidden(fake), lost(fake)].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn when_full(fake: &Fake) -> String {
+    match fake.pool_full {
+        PoolFull::Vanish => "what is written to new places vanishes".to_owned(),
+        PoolFull::Slow => format!("writes take {} times as long", fake.slow_factor),
+        PoolFull::Dies => "it answers no more".to_owned(),
+    }
+}
+
+fn hidden(fake: &Fake) -> Option<String> {
+    let size = BinarySize(fake.cache_bytes?);
+    let order = match fake.cache_kind {
+        CacheKind::Direct => "each block has one place in it",
+        CacheKind::Lru => "the block used longest ago gives way",
+        CacheKind::Fifo => "the block written first gives way",
+    };
+    let strict = if fake.cache_strict { "holds lost blocks only" } else { "every write passes through it" };
+    let reset = if fake.cache_survives { "" } else { ", and a reset empties it" };
+    Some(format!("A cache of {size} hides it for a while: {order}, it {strict}{reset}."))
+}
+
+fn lost(fake: &Fake) -> Option<String> {
+    let reads = match (fake.kind, fake.lost) {
+        (FakeKind::Wraparound | FakeKind::AddressLine, _) => return None,
+        (_, Lost::Zeros) => "reads as zeros",
+        (_, Lost::Ones) => "reads as 0xFF",
+        (_, Lost::Stale) => "reads as older data or as that of another block",
+        (_, Lost::Noise) => "reads as random bytes, others each time",
+        (_, Lost::Garbage) => "reads as random bytes that stay the same",
+        (_, Lost::Last) => "reads as the block that was written last",
+        (_, Lost::Error) => "cannot be read",
+    };
+    Some(format!("What is lost {reads}."))
+}
+
+fn faults(card: &Archetype) -> Option<String> {
+    let f = &card.faults;
+    let unit = BinarySize(f.unit_bytes);
+    let parts: Vec<_> = [
+        (f.lost_share, format!("of its units of {unit} lose their data")),
+        (f.failing_share, format!("of its units of {unit} fail each command")),
+        (f.flip_p, "of its sectors hold a wrong bit".to_owned()),
+        (f.read_flip_p, "of sectors come with a wrong bit once".to_owned()),
+        (f.read_error_p, "of reads fail".to_owned()),
+        (f.write_error_p, "of writes fail".to_owned()),
+    ]
+    .into_iter()
+    .filter(|(share, _)| *share > 0.0)
+    .map(|(share, what)| format!("{} % {what}", percent(share)))
+    .collect();
+    let begin = match f.begin_after_bytes {
+        0 => String::new(),
+        bytes => format!(" after {} written", Capacity(bytes)),
+    };
+    let all = (!parts.is_empty()).then(|| format!("Faults{begin}: {}.", parts.join(", ")));
+    let bytes = f.vanish_after_bytes.map(|bytes| format!("{} written", Capacity(bytes)));
+    let ios = f.vanish_after_ios.map(|ios| format!("{ios} reads and writes"));
+    let time = f.vanish_after_s.map(|s| format!("{s} s"));
+    let any: Vec<_> = [bytes, ios, time].into_iter().flatten().collect();
+    let vanishes = (!any.is_empty()).then(|| format!("It vanishes after {}.", any.join(" or ")));
+    let both: Vec<_> = [all, vanishes].into_iter().flatten().collect();
+    (!both.is_empty()).then(|| both.join(" "))
+}
+
+fn state(card: &Archetype) -> String {
+    let used = percent(card.state.used_share);
+    let unwritten = match card.state.unwritten {
+        Unwritten::Zeros => "zeros",
+        Unwritten::Ones => "0xFF",
+    };
+    match card.state.start {
+        Start::Factory => format!("Nothing is written on it yet; it reads as {unwritten}."),
+        Start::Filled => "It was written once from end to end.".to_owned(),
+        Start::Used => format!("{used} % of its erase blocks hold data; the rest reads as {unwritten}."),
+    }
+}
+
+/// A share in percent, without digits that the arithmetic made.
+fn percent(share: f64) -> f64 {
+    (share * 1e14).round() / 1e12
 }

@@ -1,7 +1,6 @@
 //! Simulated cards as data: one TOML file a card under `cards/`, built into the binary by [`CARDS`].
 
 mod describe;
-mod describe_capacity;
 pub(crate) mod schema;
 #[cfg(test)]
 mod tests;

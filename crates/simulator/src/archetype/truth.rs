@@ -1,16 +1,16 @@
 //! What a full test of a card should find, worked out from the parameters and the seed without any card, so that
 //! overrides change it too. A test holds it against what stands in each file.
 
-use super::schema::{Archetype, FakeKind, OpenBlocks, PoolFull, Truth, Write};
+use super::schema::{Archetype, FakeKind, Faults, OpenBlocks, PoolFull, Truth, Write};
 use crate::chance::{Units, WeakBits};
-use crate::content::{FakeMap, Faults, Location, WEAK};
+use crate::content::{self, FakeMap, Location, WEAK};
 use cardscope_model::verify::Verdict;
 use std::ops::Range;
 
 impl Truth {
     /// The truth that follows from the parameters and the seed. A card of constant speed has no units.
     pub fn of(card: &Archetype, seed: u64) -> Truth {
-        let capacity = TrueCapacity::of(card, seed);
+        let (usable_bytes, good_bytes) = stored(card, seed);
         let mapped = card.constant.is_none();
         let unit_shows =
             card.read.as_ref().is_some_and(|r| r.within_read_unit_s.is_some() || card.front.path_s > 0.0);
@@ -22,9 +22,9 @@ impl Truth {
             erase_block_bytes: mapped.then_some(card.flash.au_bytes),
             map_segment_bytes: card.flash.map_segment_bytes.filter(|_| segment_shows),
             fat_region_bytes: card.fat_region.map(|r| r.bytes),
-            verdict: capacity.verdict,
-            usable_bytes: capacity.usable_bytes,
-            good_bytes: capacity.good_bytes,
+            verdict: verdict(card, good_bytes),
+            usable_bytes,
+            good_bytes,
             open_blocks: open_blocks(card),
             slc_cache_bytes: card.cache.as_ref().map(|c| c.through_bytes(card.announced_bytes) as u64),
             queue_depth: queue_depth(card),
@@ -57,25 +57,8 @@ fn queue_depth(card: &Archetype) -> u32 {
     card.queue.depth.min(gain)
 }
 
-/// The capacity of a card with all its faults, whenever they begin.
-#[derive(Debug, Clone, Copy)]
-struct TrueCapacity {
-    verdict: Verdict,
-    /// The prefix from 0 that keeps what is written to it.
-    usable_bytes: u64,
-    /// All that keeps what is written to it, wherever it lies.
-    good_bytes: u64,
-}
-
-impl TrueCapacity {
-    fn of(card: &Archetype, seed: u64) -> Self {
-        let (usable_bytes, good_bytes) = kept(card, seed);
-        TrueCapacity { verdict: verdict(card, good_bytes), usable_bytes, good_bytes }
-    }
-}
-
 fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
-    let faults = &card.faults;
+    let Faults { read_flip_p, read_error_p, write_error_p, .. } = card.faults;
     // A small share of large units may come to none of them: then nothing is damaged.
     let loses = good_bytes < card.announced_bytes;
     match card.fake.kind {
@@ -85,22 +68,16 @@ fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
         FakeKind::Wraparound | FakeKind::AddressLine => Verdict::Wraparound,
         FakeKind::Chain => Verdict::Chain,
         FakeKind::Overcommitted => Verdict::Overcommitted,
-        FakeKind::None | FakeKind::Damaged => {
-            if loses {
-                Verdict::Damaged
-            } else if faults.read_flip_p > 0.0 || faults.read_error_p > 0.0 || faults.write_error_p > 0.0 {
-                Verdict::Unstable
-            } else {
-                Verdict::Genuine
-            }
-        }
+        FakeKind::None | FakeKind::Damaged if loses => Verdict::Damaged,
+        _ if read_flip_p > 0.0 || read_error_p > 0.0 || write_error_p > 0.0 => Verdict::Unstable,
+        _ => Verdict::Genuine,
     }
 }
 
-/// The prefix that keeps its data, and all that does.
-fn kept(card: &Archetype, seed: u64) -> (u64, u64) {
+/// The prefix that keeps its data and all that does, with all faults, whenever they begin.
+fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
     let end = end(card);
-    let (map, failing) = (FakeMap::at_last(card, seed), Faults::new(&card.faults, seed).failing);
+    let (map, failing) = (FakeMap::at_last(card, seed), content::Faults::new(&card.faults, seed).failing);
     let (mut good, mut first_bad) = (0, end);
     for own in own_places(card, end) {
         let mut at = own.start;
@@ -127,7 +104,7 @@ fn kept(card: &Archetype, seed: u64) -> (u64, u64) {
     (first_bad, good)
 }
 
-/// The addresses that have a place of their own: up to `end`, and behind a line that is not wired every other stretch.
+/// The addresses that have a place of their own: up to `end`, and behind a line that is not wired every other range.
 fn own_places(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64>> {
     let all = if card.fake.kind == FakeKind::AddressLine { card.announced_bytes } else { end };
     (0..all).step_by(2 * end.max(1) as usize).map(move |start| start..(start + end).min(all))

@@ -1,12 +1,12 @@
 //! The families that cards come in, and how often: old cards with blocks mapped whole, UHS-I cards with a log,
 //! cards mapped by page, and SD Express cards with a pSLC cache and heat.
 
-use super::draw::{Draw, rounded};
 use super::registers::{CAPACITY_UNIT, Claims, registers};
 use crate::archetype::{
     Archetype, Cache, Close, FatRegion, Flash, Gc, HybridWrite, Identity, LogWrite, Noise, NvmeIdentity,
     PageWrite, QueueCost, Read, SmallLog, Thermal, Throttle, WhenFull, Write,
 };
+use cardscope_model::random::Random;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -25,7 +25,6 @@ pub(super) fn draw(draw: &mut Draw) -> Archetype {
     card
 }
 
-/// The family in words.
 pub(super) fn name(card: &Archetype) -> &'static str {
     match (&card.write, card.thermal.is_some()) {
         (Some(Write::Hybrid(_)), _) => "blocks mapped whole, a few of them open",
@@ -40,18 +39,11 @@ pub(super) fn identity(card: &Archetype, serial: u32) -> Identity {
     if let Some(thermal) = &card.thermal {
         return Identity { nvme: Some(nvme(card, thermal, serial)), ..Identity::default() };
     }
-    let write_mb_s = match card.write {
-        Some(Write::Hybrid(h)) => h.mb_s,
-        Some(Write::Log(l)) => l.mb_s,
-        Some(Write::Page(p)) => p.mb_s,
-        None => 0.0,
-    };
-    let app = u8::from(matches!(card.write, Some(Write::Log(l)) if l.random_s < 0.001));
     let claims = Claims {
         announced_bytes: card.announced_bytes,
         au_bytes: card.flash.au_bytes,
-        write_mb_s,
-        app,
+        write_mb_s: card.write.as_ref().map_or(0.0, Write::mb_s),
+        app: u8::from(matches!(card.write, Some(Write::Log(l)) if l.random_s < 0.001)),
         serial,
     };
     Identity { sd: Some(registers(claims)), ..Identity::default() }
@@ -310,4 +302,52 @@ fn nvme(card: &Archetype, thermal: &Thermal, serial: u32) -> NvmeIdentity {
         pcie_lanes: 1,
         ..NvmeIdentity::default()
     }
+}
+
+#[derive(Debug)]
+pub(super) struct Draw(Random);
+
+impl Draw {
+    pub(super) fn new(seed: u64) -> Self {
+        Draw(Random::from_state(seed))
+    }
+
+    pub(super) fn chance(&mut self, p: f64) -> bool {
+        self.0.above_zero() <= p
+    }
+
+    pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.0.above_zero()
+    }
+
+    /// Between two values, evenly in the logarithm: for what spreads over orders of magnitude.
+    pub(super) fn around(&mut self, low: f64, high: f64) -> f64 {
+        rounded(libm::exp(self.between(libm::log(low), libm::log(high))))
+    }
+
+    /// One of the values, by their weights.
+    pub(super) fn one_of<T: Copy>(&mut self, weighted: &[(u32, T)]) -> T {
+        let all: u32 = weighted.iter().map(|(weight, _)| weight).sum();
+        let mut left = (self.0.above_zero() * f64::from(all)).ceil() as u32;
+        for (weight, value) in weighted {
+            if left <= *weight {
+                return *value;
+            }
+            left -= weight;
+        }
+        weighted[weighted.len() - 1].1
+    }
+
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
+        self.0.next_u64() % limit.max(1)
+    }
+}
+
+/// Three digits: a card's file should be readable, and no property is known better.
+pub(super) fn rounded(value: f64) -> f64 {
+    if value == 0.0 {
+        return 0.0;
+    }
+    let scale = 10f64.powi(2 - libm::log10(value.abs()).floor() as i32);
+    (value * scale).round() / scale
 }

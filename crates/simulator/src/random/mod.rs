@@ -4,13 +4,12 @@
 //! Ranges and shares are those of the flash model's description: quantiles over 58 public flashbench runs of 29
 //! cards, and the published levels of UHS-I and SD Express cards. What is a guess there is a guess here.
 
-mod draw;
 mod families;
 mod registers;
 
 use crate::archetype::schema::DEFAULT_SEED;
-use crate::archetype::{Archetype, CacheKind, Fake, FakeKind, Identity, Lost, PoolFull, Start, State, Truth};
-use draw::Draw;
+use crate::archetype::{Archetype, CacheKind, Fake, FakeKind, Lost, PoolFull, Start, State, Truth};
+use families::Draw;
 
 /// What the name of a random card begins with; its seed follows.
 pub const PREFIX: &str = "random-";
@@ -25,27 +24,14 @@ pub fn card(seed: u64) -> Archetype {
     card.fake = fake(&mut draw, card.announced_bytes);
     card.state = State {
         start: draw.one_of(&[(3, Start::Factory), (4, Start::Filled), (3, Start::Used)]),
-        used_share: draw::rounded(draw.between(0.2, 0.8)),
+        used_share: families::rounded(draw.between(0.2, 0.8)),
         ..State::default()
     };
-    card.title = title(&card);
-    card.identity = identity(&mut draw, &card);
+    let honesty = if card.fake.kind == FakeKind::None { "" } else { "a fake, " };
+    card.title = format!("random: {honesty}{}", families::name(&card));
+    card.identity = families::identity(&card, draw.below(u64::from(u32::MAX)) as u32);
     card.truth = Truth::of(&card, DEFAULT_SEED);
     card
-}
-
-fn title(card: &Archetype) -> String {
-    let family = families::name(card);
-    if card.fake.kind == FakeKind::None {
-        format!("random: {family}")
-    } else {
-        format!("random: a fake, {family}")
-    }
-}
-
-fn identity(draw: &mut Draw, card: &Archetype) -> Identity {
-    let serial = draw.below(u64::from(u32::MAX)) as u32;
-    families::identity(card, serial)
 }
 
 /// How it lies about its capacity: most do not.
@@ -86,20 +72,15 @@ fn fake(draw: &mut Draw, announced: u64) -> Fake {
             ..Fake::default()
         },
         FakeKind::Wraparound => {
-            let wrap = if draw.chance(0.7) { power_below(real) } else { real };
+            let wrap = if draw.chance(0.7) { 1 << real.ilog2() } else { real };
             Fake { kind, wrap_bytes: Some(wrap), ..Fake::default() }
         }
-        FakeKind::AddressLine => Fake { kind, wrap_bytes: Some(power_below(real)), ..Fake::default() },
+        FakeKind::AddressLine => Fake { kind, wrap_bytes: Some(1 << real.ilog2()), ..Fake::default() },
         FakeKind::Chain => {
             let wrap = real.next_power_of_two().min(announced / 4096 * 4096);
             Fake { kind, real_bytes: Some(real), wrap_bytes: Some(wrap), lost, ..Fake::default() }
         }
     }
-}
-
-/// The largest power of two up to `bytes`.
-fn power_below(bytes: u64) -> u64 {
-    1 << (63 - bytes.leading_zeros())
 }
 
 #[cfg(test)]

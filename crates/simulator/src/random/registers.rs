@@ -10,7 +10,6 @@ pub(super) const CAPACITY_UNIT: u64 = 512 << 10;
 /// AU_SIZE by code, table 4-47, in MiB from code 7 on.
 const AU_MIB: [u64; 9] = [1, 2, 4, 8, 12, 16, 24, 32, 64];
 
-/// What the registers are to say.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Claims {
     pub(super) announced_bytes: u64,

@@ -9,15 +9,17 @@ pub(super) type Verdict = Result<(), String>;
 
 pub(super) const SECTOR: u64 = 512;
 
+pub(super) fn ensure(fits: bool, wrong: impl FnOnce() -> String) -> Verdict {
+    if fits { Ok(()) } else { Err(wrong()) }
+}
+
 pub(super) fn whole_sectors(key: &str, value: u64) -> Verdict {
-    if value == 0 || !value.is_multiple_of(SECTOR) {
-        return Err(format!("{key} = {value} must be a multiple of 512 and not 0"));
-    }
-    Ok(())
+    let whole = value > 0 && value.is_multiple_of(SECTOR);
+    ensure(whole, || format!("{key} = {value} must be a multiple of 512 and not 0"))
 }
 
 pub(super) fn some_bytes(key: &str, value: u64) -> Verdict {
-    if value == 0 { Err(format!("{key} must not be 0")) } else { Ok(()) }
+    ensure(value > 0, || format!("{key} must not be 0"))
 }
 
 /// Checks all numbers of a table, and of the tables in it, that are no integers.
@@ -54,5 +56,5 @@ fn number(path: &str, value: f64) -> Verdict {
         _ if ends(&["_s"]) => ((0.0..=3600.0).contains(&value), "0 to 3600 seconds"),
         _ => (true, "a number"),
     };
-    if fits && value.is_finite() { Ok(()) } else { Err(format!("{path} = {value} must be {range}")) }
+    ensure(fits && value.is_finite(), || format!("{path} = {value} must be {range}"))
 }

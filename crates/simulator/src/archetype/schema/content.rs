@@ -2,7 +2,7 @@
 //! hidden emulator, which folds powers of two only; faults go wrong whatever the capacity is: bits that flip, units that
 //! go bad, commands that fail, the moment at which the card vanishes. None of it is timing.
 
-use super::check::{SECTOR, Verdict, some_bytes, whole_sectors};
+use super::check::{SECTOR, Verdict, ensure, some_bytes, whole_sectors};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -133,10 +133,9 @@ impl Fake {
             FakeKind::AddressLine => line(wrap()?, announced),
             FakeKind::Damaged => {
                 chosen_units("fake.damaged_unit_bytes", self.damaged_unit_bytes, announced)?;
-                match self.damaged_share {
-                    0.0 => Err("this kind of fake needs fake.damaged_share above 0".to_owned()),
-                    _ => Ok(()),
-                }
+                ensure(self.damaged_share != 0.0, || {
+                    "this kind of fake needs fake.damaged_share above 0".to_owned()
+                })
             }
             FakeKind::Overcommitted => some_bytes("fake.real_bytes", real()?),
         }
@@ -149,12 +148,10 @@ impl Fake {
             ("fake.cache_bytes", self.cache_bytes, CACHE_BLOCK),
         ] {
             let Some(value) = value else { continue };
-            if value % unit != 0 {
-                return Err(format!("{key} = {value} must be a multiple of {unit}"));
-            }
-            if value > announced {
-                return Err(format!("{key} = {value} is more than the card announces ({announced})"));
-            }
+            ensure(value % unit == 0, || format!("{key} = {value} must be a multiple of {unit}"))?;
+            ensure(value <= announced, || {
+                format!("{key} = {value} is more than the card announces ({announced})")
+            })?;
         }
         Ok(())
     }
@@ -174,32 +171,27 @@ impl Fake {
 fn chain(real: u64, wrap: u64) -> Verdict {
     some_bytes("fake.real_bytes", real)?;
     some_bytes("fake.wrap_bytes", wrap)?;
-    if real >= wrap {
-        return Err(format!(
+    ensure(real < wrap, || {
+        format!(
             "fake.real_bytes = {real} must be less than fake.wrap_bytes = {wrap} for a chain; else it is a wraparound"
-        ));
-    }
-    Ok(())
+        )
+    })
 }
 
 fn line(worth: u64, announced: u64) -> Verdict {
-    if !worth.is_power_of_two() || worth < SECTOR || worth >= announced {
-        return Err(format!(
+    ensure(worth.is_power_of_two() && (SECTOR..announced).contains(&worth), || {
+        format!(
             "fake.wrap_bytes = {worth} must be a power of two from {SECTOR} on and less than the card announces for an address line"
-        ));
-    }
-    Ok(())
+        )
+    })
 }
 
 /// Units of which a share is chosen by the seed.
 fn chosen_units(key: &str, bytes: u64, announced: u64) -> Verdict {
     whole_sectors(key, bytes)?;
-    if announced / bytes > MOST_UNITS {
-        return Err(format!(
-            "{key} = {bytes} cuts this card into more than {MOST_UNITS} units; take larger ones"
-        ));
-    }
-    Ok(())
+    ensure(announced / bytes <= MOST_UNITS, || {
+        format!("{key} = {bytes} cuts this card into more than {MOST_UNITS} units; take larger ones")
+    })
 }
 
 with_defaults! {

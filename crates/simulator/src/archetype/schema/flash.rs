@@ -2,7 +2,7 @@
 //! times, and the region at its start that many cards treat specially since the file allocation table lies there. Last
 //! the card that has none of it and is of constant speed.
 
-use super::check::{SECTOR, Verdict, whole_sectors};
+use super::check::{SECTOR, Verdict, ensure, whole_sectors};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,7 @@ impl Flash {
     }
 
     pub(super) fn check(&self) -> Verdict {
+        let Flash { page_bytes, planes, au_bytes, .. } = *self;
         let segment = self.map_segment_bytes.unwrap_or(self.au_bytes);
         for (key, value) in [
             ("flash.page_bytes", self.page_bytes),
@@ -46,24 +47,15 @@ impl Flash {
         ] {
             whole_sectors(key, value)?;
         }
-        if !self.au_bytes.is_multiple_of(self.page_bytes) {
-            let Flash { au_bytes, page_bytes, .. } = self;
-            return Err(format!(
-                "flash.au_bytes = {au_bytes} is no multiple of flash.page_bytes = {page_bytes}"
-            ));
-        }
-        let plane = self.page_bytes.checked_rem(u64::from(self.planes) * SECTOR);
-        if plane != Some(0) {
-            return Err(format!(
-                "flash.planes = {} must divide flash.page_bytes = {} into whole sectors",
-                self.planes, self.page_bytes
-            ));
-        }
+        ensure(au_bytes.is_multiple_of(page_bytes), || {
+            format!("flash.au_bytes = {au_bytes} is no multiple of flash.page_bytes = {page_bytes}")
+        })?;
+        let plane = page_bytes.checked_rem(u64::from(planes) * SECTOR);
+        ensure(plane == Some(0), || {
+            format!("flash.planes = {planes} must divide flash.page_bytes = {page_bytes} into whole sectors")
+        })?;
         // The model keeps one entry an allocation unit: a unit of one sector on a terabyte would fill the memory.
-        if self.au_bytes < 64 << 10 {
-            return Err(format!("flash.au_bytes = {} must be at least 64 KiB", self.au_bytes));
-        }
-        Ok(())
+        ensure(au_bytes >= 64 << 10, || format!("flash.au_bytes = {au_bytes} must be at least 64 KiB"))
     }
 }
 
@@ -84,13 +76,10 @@ pub struct Front {
 
 impl Front {
     pub(super) fn check(&self) -> Verdict {
-        if !self.ram_bytes.is_multiple_of(SECTOR) || self.ram_bytes > 1 << 30 {
-            return Err(format!(
-                "front.ram_bytes = {} must be a multiple of 512, at most 1 GiB",
-                self.ram_bytes
-            ));
-        }
-        Ok(())
+        let bytes = self.ram_bytes;
+        ensure(bytes.is_multiple_of(SECTOR) && bytes <= 1 << 30, || {
+            format!("front.ram_bytes = {bytes} must be a multiple of 512, at most 1 GiB")
+        })
     }
 }
 
@@ -124,10 +113,8 @@ pub struct QueueCost {
 
 impl Queue {
     pub(super) fn check(&self) -> Verdict {
-        if self.depth == 0 || self.depth > 65536 {
-            return Err(format!("queue.depth = {} must be 1 to 65536", self.depth));
-        }
-        Ok(())
+        let depth = self.depth;
+        ensure((1..=65536).contains(&depth), || format!("queue.depth = {depth} must be 1 to 65536"))
     }
 }
 
@@ -162,10 +149,8 @@ with_defaults! {
 impl FatRegion {
     pub(super) fn check(&self, announced_bytes: u64) -> Verdict {
         whole_sectors("fat_region.bytes", self.bytes)?;
-        if self.bytes > announced_bytes {
-            return Err(format!("fat_region.bytes = {} is more than the card has", self.bytes));
-        }
-        Ok(())
+        let bytes = self.bytes;
+        ensure(bytes <= announced_bytes, || format!("fat_region.bytes = {bytes} is more than the card has"))
     }
 }
 
@@ -177,4 +162,78 @@ pub struct Constant {
     pub command_s: f64,
     /// Speed of the transfer in MB/s, both ways.
     pub mb_s: f64,
+}
+
+/// How the card is cooled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cooling {
+    /// With a fan.
+    #[default]
+    Active,
+    /// Without.
+    Passive,
+}
+
+with_defaults! {
+    /// Reader, bus and host (model, X). What is not the card's stands here and nowhere else.
+    ///
+    /// The host is a small board of 4 GB: Linux makes writers wait at a fifth of its memory and writes back in pieces of
+    /// up to 1 MiB. Its memory speed is that of a Raspberry Pi 4. \[I\]
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Rig {
+        /// Cooling of the card.
+        pub cooling: Cooling = Cooling::Active,
+        /// False for a card that stays at room temperature whatever it does.
+        pub heat: bool = true,
+        /// What the bus carries, in MB/s.
+        pub bus_mb_s: Option<f64> = None,
+        /// Speed in MB/s of the source from which the measuring tool takes the data of its writes.
+        pub host_source_mb_s: Option<f64> = None,
+        /// Seconds that the reader adds to each command.
+        pub overhead_s: f64 = 0.0,
+        /// The reader cuts commands into pieces of at most so many bytes.
+        pub split_bytes: Option<u64> = None,
+        /// Memory of the reader in bytes: what was read last is answered from it without asking the card.
+        pub reader_cache_bytes: u64 = 0,
+        /// True for a reader that fails reads of several sectors within the last eight of the card, as some do.
+        pub last_sector_bug: bool = false,
+        /// Bytes that the reader can address; what lies beyond begins again at 0, as with readers that cut a block
+        /// number to 32 bits.
+        pub address_limit_bytes: Option<u64> = None,
+        /// Seconds from the beginning of one burst of somebody else's traffic to that of the next; the first begins after
+        /// so long. 0 for a card that nobody else uses.
+        pub disturb_every_s: f64 = 0.0,
+        /// Seconds that a burst lasts.
+        pub disturb_for_s: f64 = 0.0,
+        /// Share of reader, bus and host that a burst takes: from 0 to 0.95.
+        pub disturb_share: f64 = 0.0,
+        /// Speed of the host's memory in MB/s, for I/O through the page cache.
+        pub host_memory_mb_s: f64 = 2000.0,
+        /// Memory that the host has for its page cache, in bytes.
+        pub host_memory_bytes: u64 = 3 << 30,
+        /// Bytes not yet written at which the host makes a writer wait.
+        pub dirty_bytes: u64 = 256 << 20,
+        /// Bytes in which the host writes back what was gathered.
+        pub writeback_bytes: u64 = 1 << 20,
+        /// Bytes in which the host reads ahead.
+        pub read_ahead_bytes: u64 = 1 << 20,
+    }
+}
+
+impl Rig {
+    pub(super) fn check(&self) -> Verdict {
+        whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
+        whole_sectors("rig.address_limit_bytes", self.address_limit_bytes.unwrap_or(SECTOR))?;
+        let Rig { reader_cache_bytes: cache, disturb_for_s: lasts, disturb_every_s: every, .. } = *self;
+        ensure(cache.is_multiple_of(SECTOR), || {
+            format!("rig.reader_cache_bytes = {cache} must be a multiple of 512")
+        })?;
+        ensure(lasts <= every, || {
+            format!("rig.disturb_for_s = {lasts} must be at most rig.disturb_every_s = {every}")
+        })?;
+        whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;
+        whole_sectors("rig.read_ahead_bytes", self.read_ahead_bytes)
+    }
 }

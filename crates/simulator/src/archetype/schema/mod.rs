@@ -8,18 +8,16 @@ mod check;
 mod content;
 mod flash;
 mod identity;
-mod rig;
 mod times;
 mod wear;
 
 pub use content::*;
 pub use flash::*;
 pub use identity::*;
-pub use rig::*;
 pub use times::*;
 pub use wear::*;
 
-use check::{Verdict, numbers, whole_sectors};
+use check::{Verdict, ensure, numbers, whole_sectors};
 use serde::{Deserialize, Serialize};
 
 /// The seed where none is given.
@@ -84,17 +82,11 @@ impl Archetype {
     /// Holds a card against what the model needs: a sentence that names the key, its value and what it must be.
     pub(super) fn check_values(&self) -> Verdict {
         // Its directory and its NBD export are called by it.
-        if self.name.is_empty()
-            || self.name.len() > 255
-            || self.name.contains('/')
-            || self.name.starts_with('.')
-            || self.name.chars().any(char::is_control)
-        {
-            return Err(format!(
-                "name = {:?} must be a word without a slash that begins with no dot",
-                self.name
-            ));
-        }
+        let name = &self.name;
+        let of_a_file = (1..=255).contains(&name.len()) && !name.contains('/') && !name.starts_with('.');
+        ensure(of_a_file && !name.chars().any(char::is_control), || {
+            format!("name = {name:?} must be a word without a slash that begins with no dot")
+        })?;
         whole_sectors("announced_bytes", self.announced_bytes)?;
         self.sources_of_time()?;
         self.check_numbers()?;
@@ -120,9 +112,9 @@ impl Archetype {
     }
 
     fn sources_of_time(&self) -> Verdict {
-        match (self.constant.is_some(), self.read.is_some(), self.write.is_some()) {
-            (true, false, false) | (false, true, true) => Ok(()),
-            _ => Err("a card needs either [constant], or [read] and [write]".to_owned()),
-        }
+        let constant = self.constant.is_some();
+        ensure(constant != self.read.is_some() && constant != self.write.is_some(), || {
+            "a card needs either [constant], or [read] and [write]".to_owned()
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Times of reads, and of writes by the family of the mapping.
 
-use super::check::{SECTOR, Verdict, some_bytes};
+use super::check::{SECTOR, Verdict, ensure, some_bytes};
 use serde::{Deserialize, Serialize};
 
 /// Times of a read.
@@ -66,6 +66,15 @@ pub enum Write {
 }
 
 impl Write {
+    /// Speed of the transfer and programming in MB/s \[B_w\].
+    pub(crate) fn mb_s(&self) -> f64 {
+        match self {
+            Write::Hybrid(HybridWrite { mb_s, .. })
+            | Write::Log(LogWrite { mb_s, .. })
+            | Write::Page(PageWrite { mb_s, .. }) => *mb_s,
+        }
+    }
+
     pub(super) fn check(&self) -> Verdict {
         match self {
             Write::Hybrid(hybrid) => hybrid.check(),
@@ -159,26 +168,23 @@ impl HybridWrite {
     pub(super) fn check(&self) -> Verdict {
         some_bytes("write.random_log_bytes", self.random_log_bytes)?;
         some_bytes("write.open_linear", u64::from(self.open_linear))?;
-        if self.open_linear.max(self.open_random) > MOST_OPEN {
-            return Err(format!(
-                "write.open_linear = {} and write.open_random = {} must be at most {MOST_OPEN}",
-                self.open_linear, self.open_random
-            ));
-        }
+        let (linear, random) = (self.open_linear, self.open_random);
+        ensure(linear.max(random) <= MOST_OPEN, || {
+            format!(
+                "write.open_linear = {linear} and write.open_random = {random} must be at most {MOST_OPEN}"
+            )
+        })?;
         self.small_log.as_ref().map_or(Ok(()), SmallLog::check)
     }
 }
 
 impl SmallLog {
     fn check(&self) -> Verdict {
-        some_bytes("write.small_log.max_write_bytes", self.max_write_bytes)?;
-        if self.bytes < self.max_write_bytes {
-            return Err(format!(
-                "write.small_log.bytes = {} must be at least max_write_bytes = {}",
-                self.bytes, self.max_write_bytes
-            ));
-        }
-        Ok(())
+        let (bytes, most) = (self.bytes, self.max_write_bytes);
+        some_bytes("write.small_log.max_write_bytes", most)?;
+        ensure(bytes >= most, || {
+            format!("write.small_log.bytes = {bytes} must be at least max_write_bytes = {most}")
+        })
     }
 }
 
@@ -200,10 +206,9 @@ pub struct LogWrite {
 
 impl LogWrite {
     pub(super) fn check(&self) -> Verdict {
-        if self.log_bytes < 4096 {
-            return Err(format!("write.log_bytes = {} must be at least 4096", self.log_bytes));
-        }
-        Ok(())
+        ensure(self.log_bytes >= 4096, || {
+            format!("write.log_bytes = {} must be at least 4096", self.log_bytes)
+        })
     }
 }
 
@@ -253,12 +258,9 @@ impl PageWrite {
 
 impl Gc {
     fn check(&self) -> Verdict {
-        if self.unit_bytes < 64 << 10 || !self.unit_bytes.is_multiple_of(SECTOR) {
-            let bytes = self.unit_bytes;
-            return Err(format!(
-                "write.gc.unit_bytes = {bytes} must be a multiple of 512 and at least 64 KiB"
-            ));
-        }
-        Ok(())
+        let bytes = self.unit_bytes;
+        ensure(bytes >= 64 << 10 && bytes.is_multiple_of(SECTOR), || {
+            format!("write.gc.unit_bytes = {bytes} must be a multiple of 512 and at least 64 KiB")
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! What use does to a card: its pSLC cache, which is used up; heat; and wear, by erase cycles, blocks that fail and blocks
 //! that are moved.
 
-use super::check::{Verdict, some_bytes};
+use super::check::{Verdict, ensure, some_bytes};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -64,11 +64,8 @@ fn one() -> f64 {
 
 impl Thermal {
     pub(super) fn check(&self) -> Verdict {
-        if self.tmt1_c > self.tmt2_c {
-            let Thermal { tmt1_c, tmt2_c, .. } = self;
-            return Err(format!("thermal.tmt1_c = {tmt1_c} is above thermal.tmt2_c = {tmt2_c}"));
-        }
-        Ok(())
+        let Thermal { tmt1_c, tmt2_c, .. } = self;
+        ensure(tmt1_c <= tmt2_c, || format!("thermal.tmt1_c = {tmt1_c} is above thermal.tmt2_c = {tmt2_c}"))
     }
 }
 
@@ -207,22 +204,18 @@ impl Cache {
     }
 
     pub(super) fn check(&self, announced_bytes: u64) -> Verdict {
-        if self.clean_bytes > announced_bytes {
-            return Err(format!("cache.clean_bytes = {} is more than the card has", self.clean_bytes));
-        }
+        let (clean, bits) = (self.clean_bytes, self.bits.unwrap_or(1));
+        ensure(clean <= announced_bytes, || {
+            format!("cache.clean_bytes = {clean} is more than the card has")
+        })?;
         for (key, bytes) in
             [("reopen_bytes", self.reopen_bytes), ("start_bytes", self.start_bytes.unwrap_or(0))]
         {
-            if bytes > self.clean_bytes {
-                return Err(format!("cache.{key} = {bytes} is more than cache.clean_bytes"));
-            }
+            ensure(bytes <= clean, || format!("cache.{key} = {bytes} is more than cache.clean_bytes"))?;
         }
-        if self.bits.is_some_and(|bits| !(1..=8).contains(&bits)) {
-            return Err(format!("cache.bits = {} must be 1 to 8", self.bits.unwrap_or(0)));
-        }
-        if self.when_full == WhenFull::Fold && self.clean_mb_s == 0.0 {
-            return Err("cache.clean_mb_s = 0 must be above 0 for a cache that folds".to_owned());
-        }
-        Ok(())
+        ensure((1..=8).contains(&bits), || format!("cache.bits = {bits} must be 1 to 8"))?;
+        ensure(self.when_full != WhenFull::Fold || self.clean_mb_s != 0.0, || {
+            "cache.clean_mb_s = 0 must be above 0 for a cache that folds".to_owned()
+        })
     }
 }
