@@ -51,7 +51,6 @@ impl Units {
         Units { chance: Chance::new(seed, purpose), bytes, share }
     }
 
-    /// Whether the unit with this number is chosen.
     #[inline]
     pub(crate) fn chosen(&self, number: u64) -> bool {
         self.chance.unit(number) < self.share

@@ -130,7 +130,6 @@ fn link(d: &Described) -> PcieLink {
 /// Bytes of a data unit: a thousand blocks of 512 bytes.
 const UNIT: u64 = 512_000;
 
-/// What the log is made of.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Facts {
     /// Now, in °C; room temperature where the card does not know.

@@ -2,7 +2,7 @@
 //! large pieces while the writer goes on, reads in order are read ahead, and what was touched is answered from memory.
 //! Just enough of Linux that buffered recipes show the card's sequential speeds; sizes are the rig's parameters.
 
-use crate::archetype::Archetype;
+use crate::archetype::schema::{self, Archetype};
 use crate::card::Command;
 use crate::rig::Rig;
 use std::collections::VecDeque;
@@ -16,11 +16,8 @@ const IN_FLIGHT: u32 = 2;
 
 #[derive(Debug)]
 pub(crate) struct PageCache {
+    p: schema::Rig,
     per_byte: f64,
-    memory: u64,
-    dirty_limit: u64,
-    writeback: u64,
-    read_ahead: u64,
     announced: u64,
     /// Written by the tool, not yet sent to the card.
     gathered: Range<u64>,
@@ -39,11 +36,8 @@ pub(crate) struct PageCache {
 impl PageCache {
     pub(crate) fn new(a: &Archetype) -> Self {
         PageCache {
+            p: a.rig,
             per_byte: 1e3 / a.rig.host_memory_mb_s,
-            memory: a.rig.host_memory_bytes,
-            dirty_limit: a.rig.dirty_bytes,
-            writeback: a.rig.writeback_bytes,
-            read_ahead: a.rig.read_ahead_bytes,
             announced: a.announced_bytes,
             gathered: 0..0,
             underway: VecDeque::new(),
@@ -63,14 +57,14 @@ impl PageCache {
             self.gathered = offset..offset;
         }
         self.gathered.end = offset + len;
-        while self.gathered.end - self.gathered.start >= self.writeback {
+        while self.gathered.end - self.gathered.start >= self.p.writeback_bytes {
             let start = self.gathered.start;
-            self.gathered.start += self.writeback;
-            self.send(rig, now, start, self.writeback);
+            self.gathered.start += self.p.writeback_bytes;
+            self.send(rig, now, start, self.p.writeback_bytes);
         }
         self.remember(offset..offset + len);
         self.settle(now);
-        while self.underway_bytes > self.dirty_limit
+        while self.underway_bytes > self.p.dirty_bytes
             && let Some((end, bytes)) = self.underway.pop_front()
         {
             self.underway_bytes -= bytes;
@@ -111,10 +105,10 @@ impl PageCache {
 
     /// Keeps one piece more underway than the tool has asked for.
     fn read_on(&mut self, rig: &mut Rig, now: f64, range: &Range<u64>) -> f64 {
-        let goal = (range.end + self.read_ahead).min(self.announced);
+        let goal = (range.end + self.p.read_ahead_bytes).min(self.announced);
         self.ahead_end = self.ahead_end.max(range.start);
         while self.ahead_end < goal {
-            let len = self.read_ahead.min(self.announced - self.ahead_end);
+            let len = self.p.read_ahead_bytes.min(self.announced - self.ahead_end);
             let ready = rig.transfer(now, command(false, self.ahead_end, len));
             self.ahead_end += len;
             self.ahead.push_back((self.ahead_end, ready));
@@ -173,7 +167,7 @@ impl PageCache {
 
     fn forget_oldest(&mut self) {
         let kept: u64 = self.cached.iter().map(|c| c.end - c.start).sum();
-        let over = kept.saturating_sub(self.memory);
+        let over = kept.saturating_sub(self.p.host_memory_bytes);
         if let Some(oldest) = self.cached.front_mut().filter(|_| over > 0) {
             oldest.start = (oldest.start + over).min(oldest.end);
         }

@@ -10,7 +10,6 @@ use std::ops::Range;
 /// A card in its rig. Times are nanoseconds since it was put in.
 #[derive(Debug)]
 pub(crate) struct Rig {
-    /// The card.
     pub(crate) card: Card,
     overhead: f64,
     split: u64,
@@ -139,7 +138,6 @@ impl Rig {
         !command.write && command.len > SECTOR && command.offset + command.len > self.single_from
     }
 
-    /// True where it may fail some reads.
     pub(crate) fn fails_some(&self) -> bool {
         self.single_from != u64::MAX
     }

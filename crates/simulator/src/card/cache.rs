@@ -14,7 +14,6 @@ const CHUNK_SHIFT: u32 = 18;
 /// Written to TLC directly, or never.
 const TLC: u8 = 0;
 
-/// The cache's history: what it has come to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     /// Bytes in it that are not yet moved.
@@ -23,7 +22,6 @@ pub(crate) struct State {
     pool: f64,
     open: bool,
     last_write: f64,
-    /// When the last command of any kind ended.
     last_command: f64,
     /// Cycle of each chunk of the card.
     #[serde(serialize_with = "serialize_runs", deserialize_with = "deserialize_runs")]
@@ -70,7 +68,6 @@ pub(crate) struct Taken {
     pub(crate) per_byte: f64,
 }
 
-/// The cache.
 #[derive(Debug)]
 pub(crate) struct Pslc {
     p: Cache,
@@ -86,7 +83,6 @@ pub(crate) struct Pslc {
 }
 
 impl Pslc {
-    /// `bus_mb_s` is what the bus carries; infinite without a limit.
     pub(crate) fn new(p: &Cache, card: &Archetype, bus_mb_s: f64) -> Self {
         let mb_s = p.write_mb_s.min(bus_mb_s);
         let most_pool = p.pool_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
@@ -184,7 +180,6 @@ impl Pslc {
         }
     }
 
-    /// A command ended at `end`.
     #[inline]
     pub(crate) fn end(&mut self, end: f64, wrote: bool) {
         self.state.last_command = end;
@@ -193,7 +188,6 @@ impl Pslc {
         }
     }
 
-    /// Notes where the bytes from `offset` went.
     #[inline]
     fn place(&mut self, offset: u64, len: u64, cached: bool) {
         let mark = if cached { self.state.cycle } else { TLC };
@@ -206,7 +200,6 @@ impl Pslc {
         }
     }
 
-    /// True where the bytes at `offset` lie in the cache.
     #[inline]
     pub(crate) fn holds(&self, offset: u64) -> bool {
         self.state.cycles[(offset >> CHUNK_SHIFT) as usize] == self.state.cycle

@@ -67,7 +67,6 @@ impl Engine {
         }
     }
 
-    /// What it did inside the card so far.
     pub(super) fn work(&self) -> Work {
         match self {
             Engine::Page(page) => page.state.work,
@@ -78,7 +77,6 @@ impl Engine {
     }
 }
 
-/// The region, in ns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Region {
     /// Byte behind its last.
@@ -90,12 +88,8 @@ pub(super) struct Region {
 
 impl Region {
     pub(super) fn new(p: &FatRegion, card: &Archetype, bus_mb_s: f64) -> Self {
-        let mb_s = match card.write {
-            Some(Write::Hybrid(h)) => h.mb_s,
-            Some(Write::Log(l)) => l.mb_s,
-            Some(Write::Page(p)) => p.mb_s,
-            None => card.constant.map_or(f64::INFINITY, |c| c.mb_s),
-        };
+        let constant = || card.constant.map_or(f64::INFINITY, |c| c.mb_s);
+        let mb_s = card.write.as_ref().map_or_else(constant, Write::mb_s);
         Region {
             end: p.bytes,
             slower: 1.0 / p.speed,

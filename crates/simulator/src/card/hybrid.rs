@@ -7,7 +7,6 @@ use super::timing::{Unit, ns, ns_per_byte};
 use crate::archetype::{Close, Flash, HybridWrite};
 use serde::{Deserialize, Serialize};
 
-/// One open block.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Open {
     au: u64,
@@ -26,7 +25,6 @@ impl Open {
     }
 }
 
-/// The stream that the last write belonged to.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Stream {
     start: u64,
@@ -35,7 +33,6 @@ struct Stream {
     established: bool,
 }
 
-/// What a card of this family remembers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     /// Least recently used first.
@@ -43,7 +40,6 @@ pub(crate) struct State {
     stream: Stream,
     /// Bytes in the log of small writes.
     small_bytes: u64,
-    /// What was done inside the card so far.
     pub(crate) work: Work,
 }
 
@@ -59,7 +55,6 @@ pub(crate) struct Hybrid {
     page: Unit,
     /// What a write out of order occupies whole.
     plane: Unit,
-    /// True where the last write went in order.
     in_order: bool,
     pub(crate) state: State,
 }
@@ -84,7 +79,6 @@ impl Hybrid {
         }
     }
 
-    /// Cost of writing `len` bytes at `offset`; `first` where this begins a command.
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, first: bool) -> f64 {
         let jumps = offset != self.state.stream.next;
@@ -108,7 +102,6 @@ impl Hybrid {
         cost
     }
 
-    /// Nanoseconds that a byte of the last write took, where that went in order.
     #[inline]
     pub(crate) fn in_order(&self) -> Option<f64> {
         self.in_order.then_some(self.per_byte)

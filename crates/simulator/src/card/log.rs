@@ -16,10 +16,8 @@ const ENTRY: u64 = 4096;
 /// Streams of writes in order that are recognised side by side.
 const STREAMS: usize = 16;
 
-/// What a card of this family remembers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
-    /// Allocation units that the card has.
     pub(super) units: usize,
     /// Unit of each entry, oldest first, so that units leave the log again.
     entries: VecDeque<u32>,
@@ -29,7 +27,6 @@ pub(crate) struct State {
     oldest_stream: usize,
     /// Bytes written since a unit was last used up.
     filled: u64,
-    /// What was done inside the card so far.
     pub(crate) work: Work,
 }
 
@@ -38,12 +35,10 @@ pub(crate) struct State {
 pub(crate) struct Log {
     p: LogWrite,
     per_byte: f64,
-    /// Entries that the log holds.
     capacity: usize,
     /// What one entry adds to the debt for each unit in the log.
     share: f64,
     au: Unit,
-    /// True where the last write went in order.
     in_order: bool,
     /// Entries in the log for each unit.
     in_log: Vec<u32>,
@@ -77,7 +72,6 @@ impl Log {
         }
     }
 
-    /// Cost of writing `len` bytes at `offset`; `first` where this begins a command.
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, first: bool) -> f64 {
         self.use_up(len);
@@ -89,7 +83,6 @@ impl Log {
         self.out_of_order(offset, len)
     }
 
-    /// Nanoseconds that a byte of the last write took, where that went in order.
     #[inline]
     pub(crate) fn in_order(&self) -> Option<f64> {
         self.in_order.then_some(self.per_byte)
@@ -140,7 +133,6 @@ impl Log {
         self.state.entries.push_back(unit);
     }
 
-    /// Goes on from a saved state.
     pub(super) fn resume(&mut self, state: State) {
         let highest = state.entries.iter().max().map_or(0, |unit| *unit as usize + 1);
         self.in_log = vec![0; state.units.max(highest)];

@@ -16,7 +16,6 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Nothing is mapped on a card of `bytes` bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         Mapped { words: vec![0; (bytes.div_ceil(1 << SHIFT)).div_ceil(64) as usize], blocks: 0 }
     }
@@ -26,13 +25,11 @@ impl Mapped {
         self.words.len()
     }
 
-    /// Bytes mapped.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.blocks << SHIFT
     }
 
-    /// True where the block at `offset` is mapped.
     #[inline]
     pub(crate) fn has(&self, offset: u64) -> bool {
         let block = offset >> SHIFT;

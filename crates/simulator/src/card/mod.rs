@@ -17,20 +17,20 @@ mod tests;
 pub(crate) mod thermal;
 mod timing;
 mod wear;
-mod writing;
 
 use crate::archetype::{Archetype, EndOfLife, QueueCost, Write};
-use cache::Pslc;
+use cache::{Pslc, Taken};
 use counters::{Counters, Tally};
 use engine::{Engine, Region};
 use mapped::{MapCache, Mapped};
 use noise::{Draw, Noise};
+use page::Written;
 use ram::Ram;
 use read::{Planes, ReadPath};
 use std::ops::Range;
 use thermal::{Heat, HeatCounters};
 pub(crate) use timing::Command;
-use timing::{Cost, later, ns};
+use timing::{Cost, Timing, later, ns};
 use wear::Wear;
 
 /// A long command is charged in pieces of this size, so that heat and cache follow its course.
@@ -55,14 +55,10 @@ pub(crate) struct Card {
     noise: Noise,
     /// 1 / Q.
     queue_share: f64,
-    read_cost: Box<[f32; DEPTHS]>,
-    write_cost: Box<[f32; DEPTHS]>,
-    /// The same for what lies in the cache, or went there.
-    cached_read: Box<[f32; DEPTHS]>,
-    cached_write: Box<[f32; DEPTHS]>,
+    /// Of reads and of writes, each outside of the cache and in it.
+    queue_cost: [[Box<[f32; DEPTHS]>; 2]; 2],
     flush: f64,
     discard: f64,
-    /// When the last command ends.
     last_end: f64,
     tally: Tally,
     /// Erasures of the engine that the wear knows of.
@@ -79,7 +75,7 @@ impl Card {
             engine: Engine::new(a, bus),
             reads: a.read.as_ref().map(|r| ReadPath::new(r, a, bus)),
             pslc: a.cache.as_ref().map(|c| Pslc::new(c, a, bus)),
-            heat: heat(a),
+            heat: a.thermal.as_ref().filter(|_| a.rig.heat).map(|thermal| Heat::new(thermal, a)),
             ram: Ram::new(&a.front, bus),
             region: a.fat_region.as_ref().map(|r| Region::new(r, a, bus)),
             mapped: needs_mapped(a).then(|| Mapped::new(a.announced_bytes)),
@@ -88,10 +84,8 @@ impl Card {
             wear: a.wear.as_ref().map(|w| Wear::new(w, a)),
             noise: Noise::new(&a.noise, seed),
             queue_share: 1.0 / f64::from(a.queue.depth),
-            read_cost: steps(&a.queue.read_cost, |s| s.factor),
-            write_cost: steps(&a.queue.write_cost, |s| s.factor),
-            cached_read: steps(&a.queue.read_cost, |s| s.cached.unwrap_or(s.factor)),
-            cached_write: steps(&a.queue.write_cost, |s| s.cached.unwrap_or(s.factor)),
+            queue_cost: [&a.queue.read_cost, &a.queue.write_cost]
+                .map(|list| [steps(list, |s| s.factor), steps(list, |s| s.cached.unwrap_or(s.factor))]),
             flush: ns(a.queue.flush_s),
             discard: ns(a.front.discard_s),
             last_end: 0.0,
@@ -133,16 +127,15 @@ impl Card {
     #[inline]
     fn serve_piece(&mut self, now: f64, piece: Command, first: bool) -> f64 {
         let slot = (piece.in_flight as usize).min(DEPTHS - 1);
-        let (cost, draw) = if piece.write {
-            let cost = self.write_cost_of(later(now, self.last_end), piece, first);
-            let factors = if self.cached(piece.offset) { &self.cached_write } else { &self.write_cost };
-            (cost.scaled(f64::from(factors[slot])), self.noise.write())
+        // Where a write went is asked when it is there; reading moves nothing.
+        let cost = if piece.write {
+            self.write_cost_of(later(now, self.last_end), piece, first)
         } else {
-            let cached = self.cached(piece.offset);
-            let factors = if cached { &self.cached_read } else { &self.read_cost };
-            let factor = f64::from(factors[slot]);
-            (self.read_cost_of(piece, cached).scaled(factor), self.noise.read())
+            self.read_cost_of(piece)
         };
+        let cached = self.cached(piece.offset);
+        let factor = self.queue_cost[usize::from(piece.write)][usize::from(cached)][slot];
+        let (cost, draw) = (cost.scaled(f64::from(factor)), self.noise.draw(piece.write));
         let start = later(now, self.last_end);
         let cool = cost.scaled(draw.factor);
         let alone = self.planes.as_mut().is_some_and(|planes| planes.waits(piece.offset, piece.write));
@@ -158,7 +151,6 @@ impl Card {
         end
     }
 
-    /// True where what lies at `offset` is in the pSLC cache.
     #[inline]
     fn cached(&self, offset: u64) -> bool {
         self.pslc.as_ref().is_some_and(|pslc| pslc.holds(offset))
@@ -179,7 +171,8 @@ impl Card {
     }
 
     #[inline]
-    fn read_cost_of(&mut self, piece: Command, cached: bool) -> Cost {
+    fn read_cost_of(&mut self, piece: Command) -> Cost {
+        let cached = self.cached(piece.offset);
         let Some(reads) = &mut self.reads else { return self.engine.read(piece.len) };
         let unmapped = self.mapped.as_ref().is_some_and(|m| !m.has(piece.offset));
         let mut cost = reads.cost(piece.offset, piece.len, cached, unmapped);
@@ -195,11 +188,124 @@ impl Card {
         cost
     }
 
+    #[inline]
+    fn write_cost_of(&mut self, now: f64, piece: Command, first: bool) -> Cost {
+        if let Some(reads) = &mut self.reads {
+            reads.forget();
+        }
+        let new_bytes = self.mapped.as_mut().map_or(0, |mapped| mapped.set(piece.offset, piece.len));
+        let missed = self.map_cache.as_mut().is_some_and(|cache| cache.fetch(piece.offset) > 0.0);
+        let mut cost = match self.region {
+            Some(region) if piece.offset < region.end => self.write_in_region(now, region, piece, first),
+            _ => self.write_to_flash(now, piece, first),
+        };
+        if let Engine::Page(page) = &mut self.engine {
+            let mapped = self.mapped.as_ref().map_or(0, Mapped::bytes);
+            cost.service += page.store(Written { offset: piece.offset, len: piece.len, new_bytes, mapped });
+            cost.access += if missed { page.map_miss } else { 0.0 };
+        }
+        if self.wear.is_some() { self.wear_out(piece, cost) } else { cost }
+    }
+
+    /// A write that begins in the region at the card's start, and may reach beyond it.
+    fn write_in_region(&mut self, now: f64, region: Region, piece: Command, first: bool) -> Cost {
+        let inside = Command { len: piece.len.min(region.end - piece.offset), ..piece };
+        let cost = region.write(inside.len, first, || self.write_to_flash(now, inside, first));
+        if inside.len == piece.len {
+            return cost;
+        }
+        let rest = Command { offset: region.end, len: piece.len - inside.len, ..piece };
+        cost.plus(self.write_to_flash(now, rest, false))
+    }
+
+    #[inline]
+    fn write_to_flash(&mut self, now: f64, piece: Command, first: bool) -> Cost {
+        let Some(pslc) = &mut self.pslc else { return self.engine.write(piece.offset, piece.len, first) };
+        let mapped = self.mapped.as_ref().map_or(0, Mapped::bytes);
+        match &mut self.engine {
+            Engine::Page(page) => {
+                let taken = pslc.take(now, piece, mapped);
+                cached_write(pslc, &page.timing, taken, piece.len)
+            }
+            engine => {
+                let mut cost = engine.write(piece.offset, piece.len, first);
+                if let Some(per_byte) = engine.in_order() {
+                    let taken = pslc.take(now, piece, mapped);
+                    cost.service += taken.bytes as f64 * (taken.per_byte - per_byte);
+                }
+                cost
+            }
+        }
+    }
+
+    /// Adds what the erasures of a write bring with them.
+    fn wear_out(&mut self, piece: Command, mut cost: Cost) -> Cost {
+        let Some(wear) = &mut self.wear else { return cost };
+        let erased = match &self.engine {
+            Engine::Constant(_) => wear.units(self.tally.written_bytes),
+            engine => engine.work().erased_units,
+        };
+        wear.written(piece.offset);
+        if erased > self.worn {
+            let failed = wear.state.failed;
+            cost.service += wear.erased(erased - self.worn);
+            self.worn = erased;
+            if wear.state.failed > failed && wear.end() == Some(EndOfLife::LosesBlocks) {
+                self.lost.push(wear.block(piece.offset));
+            }
+        }
+        cost
+    }
+
+    /// A command to a controller that joins writes in its memory.
+    fn serve_through_ram(&mut self, now: f64, command: Command) -> f64 {
+        // A controller left alone has meanwhile written what it held.
+        let last_end = self.last_end;
+        if let Some(range) = self.ram.as_mut().and_then(|ram| ram.rested(now, last_end)) {
+            self.store(last_end, range, 1);
+        }
+        let Command { offset, len, in_flight, write } = command;
+        let Some(ram) = &mut self.ram else { return self.last_end };
+        if !write {
+            let (here, first) = (ram.holds(offset, len), ram.in_the_way(offset, len));
+            if here {
+                return self.answer(now, len);
+            }
+            if let Some(range) = first {
+                self.store(now, range, in_flight);
+            }
+            return self.serve_by_flash(now, command);
+        }
+        let step = ram.write(offset, len);
+        if let Some(range) = step.before {
+            self.store(now, range, in_flight);
+        }
+        if let Some(range) = step.now {
+            return self.store(now, range, in_flight);
+        }
+        self.tally.joined_writes += 1;
+        self.answer(now, len)
+    }
+
+    /// What the controller's memory held goes to the flash.
+    fn store(&mut self, now: f64, range: Range<u64>, in_flight: u32) -> f64 {
+        let (offset, len) = (range.start, range.end - range.start);
+        self.serve_by_flash(now, Command { write: true, offset, len, in_flight })
+    }
+
+    /// A command that the controller's memory answers.
+    fn answer(&mut self, now: f64, len: u64) -> f64 {
+        let cost = self.ram.as_ref().map_or(0.0, |ram| ram.cost(len));
+        let draw = self.noise.draw(false);
+        self.last_end = now.max(self.last_end) + cost * draw.factor;
+        self.last_end
+    }
+
     /// Flushes at `now`; returns when everything is stored.
     pub(crate) fn flush(&mut self, now: f64) -> f64 {
         self.tally.flushes += 1;
         if let Some(range) = self.ram.as_mut().and_then(Ram::drain) {
-            self.drain(now, range);
+            self.store(now, range, 1);
         }
         self.last_end = now.max(self.last_end) + self.flush;
         self.last_end
@@ -229,10 +335,9 @@ impl Card {
         }
     }
 
-    /// The card was reset: its buffers are empty.
     pub(crate) fn reset(&mut self) {
         if let Some(range) = self.ram.as_mut().and_then(Ram::drain) {
-            self.drain(self.last_end, range);
+            self.store(self.last_end, range, 1);
         }
         if let Some(reads) = &mut self.reads {
             reads.forget();
@@ -262,7 +367,6 @@ impl Card {
         std::mem::take(&mut self.lost)
     }
 
-    /// What it has done so far.
     pub(crate) fn counters(&self) -> Counters {
         let (tally, work) = (self.tally, self.engine.work());
         let mut counters = Counters { tally, work, ..Counters::default() };
@@ -278,14 +382,20 @@ impl Card {
     }
 }
 
+/// A write in front of which a cache stands: what the cache takes at its speed, the rest at the flash's own.
+#[inline]
+fn cached_write(pslc: &Pslc, tlc: &Timing, taken: Taken, len: u64) -> Cost {
+    let mut cost = if taken.bytes == len { pslc.timing.cost(len) } else { tlc.cost(len) };
+    if taken.bytes > 0 {
+        cost.service = taken.bytes as f64 * taken.per_byte + tlc.transfer(len - taken.bytes);
+    }
+    cost
+}
+
 /// Only where something depends on it is it kept which blocks hold data.
 fn needs_mapped(a: &Archetype) -> bool {
     let collects = matches!(&a.write, Some(Write::Page(page)) if page.gc.is_some());
     collects || a.cache.is_some_and(|c| c.bits.is_some()) || a.read.is_some_and(|r| r.unmapped_s.is_some())
-}
-
-fn heat(a: &Archetype) -> Option<Heat> {
-    a.thermal.as_ref().filter(|_| a.rig.heat).map(|thermal| Heat::new(thermal, a))
 }
 
 /// The cost factor at each number of commands in flight.

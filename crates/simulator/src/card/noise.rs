@@ -21,10 +21,8 @@ pub(crate) struct Noise {
     hiccup_ns: f64,
 }
 
-/// What one command gets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Draw {
-    /// Multiplies the cost.
     pub(crate) factor: f64,
     /// Added to it, in ns.
     pub(crate) hiccup_ns: f64,
@@ -41,26 +39,19 @@ impl Noise {
         }
     }
 
-    /// Where the random numbers are.
     pub(super) fn state(&self) -> u64 {
         self.random.state()
     }
 
-    /// Goes on from there.
     pub(super) fn resume(&mut self, state: u64) {
         self.random = Random::from_state(state);
     }
 
     #[inline]
-    pub(crate) fn read(&mut self) -> Draw {
+    pub(crate) fn draw(&mut self, write: bool) -> Draw {
         let bits = self.random.next_u64();
-        Draw { factor: f64::from(self.read[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
-    }
-
-    #[inline]
-    pub(crate) fn write(&mut self) -> Draw {
-        let bits = self.random.next_u64();
-        Draw { factor: f64::from(self.write[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
+        let factors = if write { &self.write } else { &self.read };
+        Draw { factor: f64::from(factors[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
     }
 
     #[inline]
@@ -113,17 +104,18 @@ mod tests {
     #[test]
     fn the_factors_scatter_as_wide_as_asked() {
         let mut n = noise(0.05, 0.0);
-        let logs: Vec<f64> = (0..100_000).map(|_| n.read().factor.ln()).collect();
+        let logs: Vec<f64> = (0..100_000).map(|_| n.draw(false).factor.ln()).collect();
         let mean = logs.iter().sum::<f64>() / 1e5;
         let sd = (logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e5).sqrt();
         assert!(mean.abs() < 0.001 && (sd - 0.05).abs() < 0.001, "{mean} {sd}");
-        assert_eq!(n.write().factor, 1.0);
+        assert_eq!(n.draw(true).factor, 1.0);
     }
 
     #[test]
     fn hiccups_come_as_often_and_last_as_long_as_asked() {
         let mut n = noise(0.0, 0.01);
-        let hiccups: Vec<f64> = (0..1_000_000).map(|_| n.read().hiccup_ns).filter(|h| *h > 0.0).collect();
+        let hiccups: Vec<f64> =
+            (0..1_000_000).map(|_| n.draw(false).hiccup_ns).filter(|h| *h > 0.0).collect();
         let mean = hiccups.iter().sum::<f64>() / hiccups.len() as f64;
         assert!((9_700..10_300).contains(&hiccups.len()), "{}", hiccups.len());
         assert!((0.95e6..1.05e6).contains(&mean), "{mean}");

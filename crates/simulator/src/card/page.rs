@@ -10,7 +10,6 @@ use super::timing::{Line, Timing, ns, ns_per_byte};
 use crate::archetype::{Archetype, Gc, PageWrite};
 use serde::{Deserialize, Serialize};
 
-/// The engine's history: what it has come to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     /// Erased bytes.
@@ -19,7 +18,6 @@ pub(crate) struct State {
     stale_whole: f64,
     /// Stale bytes among valid ones.
     stale_scattered: f64,
-    /// Where the last write ended.
     next: u64,
     /// Bytes written that no erasure was counted for yet, on a card whose collection is not modelled.
     unerased: u64,
@@ -37,7 +35,6 @@ pub(crate) struct Written {
     pub(crate) mapped: u64,
 }
 
-/// The engine.
 #[derive(Debug)]
 pub(crate) struct Page {
     /// Cost lines of writes and, where the card says nothing of reads, of those.
@@ -50,7 +47,6 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// `bus_mb_s` is what the bus carries; infinite without a limit.
     pub(crate) fn new(p: &PageWrite, card: &Archetype, bus_mb_s: f64) -> Self {
         let spare = p.gc.map_or(0.0, |gc| gc.spare_share);
         Page {
@@ -110,7 +106,6 @@ impl Page {
         }
     }
 
-    /// Collects one unit.
     fn collect(&mut self, gc: &Gc, mapped: f64) -> f64 {
         let unit = gc.unit_bytes as f64;
         let s = &mut self.state;

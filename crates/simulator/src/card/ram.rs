@@ -3,7 +3,6 @@
 
 use super::timing::{ns, ns_per_byte};
 use crate::archetype::Front;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A controller that is left alone for so long, in ns, writes what it holds. \[I\]
@@ -18,28 +17,20 @@ pub(crate) struct Step {
     pub(crate) now: Option<Range<u64>>,
 }
 
-/// The memory.
 #[derive(Debug)]
 pub(crate) struct Ram {
-    /// Held, not yet on the flash.
-    pub(super) held: Held,
+    /// Not yet on the flash; empty where start and end are the same.
+    pub(super) held: Range<u64>,
     bytes: u64,
     path: f64,
     per_byte: f64,
-}
-
-/// A run of bytes; empty where start and end are the same.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Held {
-    start: u64,
-    end: u64,
 }
 
 impl Ram {
     /// Absent on a card that joins nothing.
     pub(crate) fn new(front: &Front, bus_mb_s: f64) -> Option<Self> {
         (front.ram_bytes > 0).then(|| Ram {
-            held: Held::default(),
+            held: 0..0,
             bytes: front.ram_bytes,
             path: ns(front.path_s),
             per_byte: if bus_mb_s.is_finite() { ns_per_byte(bus_mb_s) } else { 0.0 },
@@ -52,14 +43,12 @@ impl Ram {
         self.path + len as f64 * self.per_byte
     }
 
-    /// Takes a write in.
     pub(crate) fn write(&mut self, offset: u64, len: u64) -> Step {
-        let held = self.held.range();
-        let continues = !held.is_empty() && offset == held.end;
-        let before = (!held.is_empty() && !continues).then_some(held.clone());
-        let whole = if continues { held.start..offset + len } else { offset..offset + len };
+        let continues = !self.held.is_empty() && offset == self.held.end;
+        let before = if continues { None } else { self.drain() };
+        let whole = if continues { self.held.start..offset + len } else { offset..offset + len };
         let full = whole.end - whole.start >= self.bytes;
-        self.held = if full { Held::default() } else { Held { start: whole.start, end: whole.end } };
+        self.held = if full { 0..0 } else { whole.clone() };
         Step { before, now: full.then_some(whole) }
     }
 
@@ -71,8 +60,7 @@ impl Ram {
 
     /// What must go to the flash before the range can be read there.
     pub(crate) fn in_the_way(&mut self, offset: u64, len: u64) -> Option<Range<u64>> {
-        let held = self.held.range();
-        if held.start < offset + len && offset < held.end { self.drain() } else { None }
+        if self.held.start < offset + len && offset < self.held.end { self.drain() } else { None }
     }
 
     /// What a controller that rested from `last_end` to `now` has written meanwhile.
@@ -83,14 +71,8 @@ impl Ram {
 
     /// Everything that is held goes to the flash.
     pub(crate) fn drain(&mut self) -> Option<Range<u64>> {
-        let held = std::mem::take(&mut self.held).range();
+        let held = std::mem::take(&mut self.held);
         (!held.is_empty()).then_some(held)
-    }
-}
-
-impl Held {
-    fn range(self) -> Range<u64> {
-        self.start..self.end
     }
 }
 
@@ -99,8 +81,7 @@ mod tests {
     use super::*;
 
     fn ram() -> Ram {
-        Ram::new(&Front { path_s: 0.0001, interface_mb_s: None, ram_bytes: 16384, discard_s: 0.0 }, 100.0)
-            .unwrap()
+        Ram::new(&Front { path_s: 0.0001, ram_bytes: 16384, ..Front::default() }, 100.0).unwrap()
     }
 
     #[test]

@@ -15,12 +15,10 @@ pub(crate) struct ReadPath {
     within_unit: Option<f64>,
     read_unit: Unit,
     steps: Vec<(Unit, f64)>,
-    /// Where the last read ended.
     pub(super) next: u64,
 }
 
 impl ReadPath {
-    /// `bus_mb_s` is what the bus carries; infinite without a limit.
     pub(crate) fn new(read: &Read, card: &Archetype, bus_mb_s: f64) -> Self {
         let flash = &card.flash;
         let line = Line {

@@ -4,8 +4,9 @@
 use super::counters::Tally;
 use super::engine::Engine;
 use super::mapped::{MapState, Mapped};
-use super::{Card, cache, hybrid, log, page, ram, thermal, wear};
+use super::{Card, cache, hybrid, log, page, thermal, wear};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The saved state of a card. Times are on its clock, which goes on where it was.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -13,7 +14,7 @@ pub(crate) struct CardState {
     engine: EngineState,
     pslc: Option<cache::State>,
     heat: Option<thermal::State>,
-    held: Option<ram::Held>,
+    held: Option<Range<u64>>,
     mapped: Option<Mapped>,
     map_cache: Option<MapState>,
     wear: Option<wear::State>,
@@ -37,7 +38,6 @@ enum EngineState {
 pub(crate) struct OtherCard;
 
 impl Card {
-    /// What it has come to.
     pub(crate) fn state(&self) -> CardState {
         CardState {
             engine: match &self.engine {
@@ -48,7 +48,7 @@ impl Card {
             },
             pslc: self.pslc.as_ref().map(|p| p.state.clone()),
             heat: self.heat.as_ref().map(|h| h.state.clone()),
-            held: self.ram.as_ref().map(|r| r.held),
+            held: self.ram.as_ref().map(|r| r.held.clone()),
             mapped: self.mapped.clone(),
             map_cache: self.map_cache.as_ref().map(|m| m.state.clone()),
             wear: self.wear.as_ref().map(|w| w.state.clone()),

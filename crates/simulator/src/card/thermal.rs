@@ -11,7 +11,6 @@ const STEP: f64 = 10e6;
 
 const KELVIN: f64 = 273.0;
 
-/// What the card did since the last look.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Work {
     /// ns with a command under way.
@@ -43,7 +42,6 @@ pub(crate) struct HeatCounters {
     pub(crate) highest_c: f64,
 }
 
-/// The node's history: what it has come to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     celsius: f64,
@@ -53,7 +51,6 @@ pub(crate) struct State {
     counters: HeatCounters,
 }
 
-/// The node.
 #[derive(Debug)]
 pub(crate) struct Heat {
     p: Thermal,
@@ -94,13 +91,11 @@ impl Heat {
         }
     }
 
-    /// Goes on from a saved state.
     pub(crate) fn resume(&mut self, state: State) {
         self.state = state;
         self.slow_down();
     }
 
-    /// What it counted so far.
     pub(crate) fn counters(&self) -> HeatCounters {
         self.state.counters
     }
@@ -140,7 +135,6 @@ impl Heat {
         }
     }
 
-    /// The temperature at `now` in °C.
     pub(crate) fn celsius(&mut self, now: f64, last_end: f64) -> f64 {
         self.begin(now, last_end);
         self.state.celsius

@@ -1,12 +1,9 @@
 //! A command, and the two straight lines behind every cost: the wait before the data, which overlaps between queued commands, and the
 //! transfer, which does not. Times are nanoseconds as f64: exact to a fraction of one for a hundred days.
 
-/// One command to the card.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Command {
-    /// True for a write.
     pub(crate) write: bool,
-    /// First byte.
     pub(crate) offset: u64,
     /// Bytes, at least one.
     pub(crate) len: u64,
@@ -100,7 +97,6 @@ pub(crate) fn later(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// Nanoseconds from seconds.
 #[inline]
 pub(crate) fn ns(seconds: f64) -> f64 {
     seconds * 1e9

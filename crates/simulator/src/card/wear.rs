@@ -13,9 +13,7 @@ pub(crate) struct State {
     erased: u64,
     /// Erasures since a block at rest was last moved.
     since_move: u32,
-    /// Blocks that have failed.
     pub(crate) failed: u64,
-    /// Blocks that were moved.
     pub(crate) moved: u64,
     /// Reads of each block since it was last written; empty where reads do not matter.
     reads: Vec<u32>,
@@ -59,7 +57,6 @@ impl Wear {
         self.au.number(bytes)
     }
 
-    /// Erasures of a block, as a mean.
     pub(crate) fn cycles(&self) -> f64 {
         self.p.start_cycles + self.state.erased as f64 / self.blocks
     }
@@ -69,7 +66,6 @@ impl Wear {
         self.cycles() / self.p.endurance_cycles * 100.0
     }
 
-    /// Spare blocks that are left.
     pub(crate) fn spare(&self) -> u64 {
         u64::from(self.p.spare_blocks).saturating_sub(self.state.failed)
     }
@@ -139,13 +135,9 @@ mod tests {
         let card = target_spec::parse("sim:lexar-16g-c10").unwrap().archetype;
         let mut p = schema::Wear {
             endurance_cycles: 1000.0,
-            endurance_sigma: 0.1,
             spare_blocks: 20,
-            end: EndOfLife::ReadOnly,
-            start_cycles: 0.0,
-            level_every: None,
-            disturb_reads: None,
             copy_mb_s: 4.194304,
+            ..schema::Wear::default()
         };
         change(&mut p);
         Wear::new(&p, &card)

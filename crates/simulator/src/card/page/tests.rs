@@ -1,5 +1,6 @@
 use super::*;
 use crate::target_spec;
+use cardscope_model::random::Random;
 
 const UNIT: u64 = 1 << 20;
 
@@ -33,13 +34,12 @@ fn the_valid_share_solves_the_models_equation() {
 fn random_overwrites_of_a_full_card_stall_as_the_closed_form_says() {
     let (mut page, bytes) = page(0.07);
     page.hold(bytes);
-    let mut state = 1u64;
+    let mut random = Random::from_state(1);
     let mut round = |page: &mut Page, writes: u64| {
         let before = page.state.work;
         let mut stalled = 0.0;
         for _ in 0..writes {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            stalled += overwrite(page, bytes, (state >> 33) % (bytes / 4096) * 4096, 4096);
+            stalled += overwrite(page, bytes, random.next_u64() % (bytes / 4096) * 4096, 4096);
         }
         (stalled, page.state.work.copied_bytes - before.copied_bytes, page.state.work.merges - before.merges)
     };
@@ -82,10 +82,9 @@ fn what_is_discarded_need_not_be_copied() {
         if discard {
             page.discard(bytes / 2, bytes / 2);
         }
-        let mut state = 7u64;
+        let mut random = Random::from_state(7);
         for _ in 0..100_000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            overwrite(&mut page, mapped, (state >> 33) % (mapped / 4096) * 4096, 4096);
+            overwrite(&mut page, mapped, random.next_u64() % (mapped / 4096) * 4096, 4096);
         }
         page.state.work.copied_bytes
     };
